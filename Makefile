@@ -1,0 +1,65 @@
+# Porcelain over CMake. `make demo` shows strata at work, `make test` proves it; both install what
+# they miss first.
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+PACKAGES := $(shell sed 's/\#.*//' tools/deps.txt)
+
+.PHONY: all deps build demo test test-asan test-tsan bench fuzz check install clean
+
+all: build
+
+# Asks apt only for what is not there, so that it costs nothing the second time.
+deps:
+	@missing=$$(dpkg-query -W -f '$${Package} $${Status}\n' $(PACKAGES) 2>/dev/null \
+	  | awk '/install ok installed/ {print $$1}' | sort > .deps.have; \
+	  printf '%s\n' $(PACKAGES) | sort | comm -23 - .deps.have; rm -f .deps.have); \
+	if [ -n "$$missing" ]; then \
+	  echo "installing:" $$missing; \
+	  $(SUDO) apt-get update -qq && \
+	  DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -qq -y --no-install-recommends \
+	    $$missing > /dev/null; \
+	fi
+
+build: deps
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS)
+
+demo: build
+	tools/demo.sh build/release/strata
+
+test: test-asan test-tsan
+
+# Everything under AddressSanitizer and UndefinedBehaviorSanitizer, on io_uring and on epoll.
+test-asan: deps
+	cmake --preset asan
+	cmake --build --preset asan -j $(JOBS)
+	ctest --test-dir build/asan -j $(JOBS) --repeat until-pass:2 --output-on-failure --no-tests=error
+
+# What crosses threads, under ThreadSanitizer.
+test-tsan: deps
+	cmake --preset tsan
+	cmake --build --preset tsan -j $(JOBS) --target strata strata_unit_tests
+	ctest --test-dir build/tsan -j $(JOBS) --repeat until-pass:2 --output-on-failure --no-tests=error -L threads
+
+bench: build
+	python3 bench/run.py --build-dir build/release $(BENCH_FLAGS)
+
+# Each target for FUZZ_SECONDS.
+FUZZ_SECONDS ?= 60
+fuzz: deps
+	cmake --preset fuzz
+	cmake --build --preset fuzz -j $(JOBS)
+	tools/fuzz.sh build/fuzz/fuzz $(FUZZ_SECONDS)
+
+check: deps
+	cmake --preset tidy
+	python3 tools/check.py
+	python3 tools/check/check_test.py
+	tools/tidy.sh build/tidy $(JOBS)
+
+install: build
+	DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)
+
+clean:
+	rm -rf build

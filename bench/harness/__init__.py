@@ -1,0 +1,1 @@
+"""What bench/run.py is made of: contenders, scenarios, their measuring, and its presentation."""

@@ -1,0 +1,75 @@
+"""The result document as text tables."""
+
+from harness.scenario import HOLD_SCENARIOS, SCENARIOS
+from harness.summary import BASELINES
+
+METRICS = {scenario.name: scenario.metrics for scenario in SCENARIOS + HOLD_SCENARIOS}
+
+
+def render(document):
+    machine = document["machine"]
+    settings = document["settings"]
+    cpus = settings["pinned"]
+    pinned = f"pinned to CPUs {cpus[0]}:{cpus[1]}" if cpus else "not pinned"
+    lines = [
+        f"strata bench: {machine['cpu_model']}, {machine['cores']} cores, "
+        f"Linux {machine['kernel']}, governor {machine['governor'] or 'none'}, "
+        f"revision {machine['revision']}",
+        f"{settings['repetitions']} repetitions of {settings['seconds']} s, interleaved, {pinned}; "
+        "median (min..max); counted at the receivers; CPU is the server's alone",
+    ]
+    for scenario in document["scenarios"]:
+        lines += ["", f"{scenario['name']}: {scenario['about']}", *_scenario_table(scenario)]
+    lines += ["", "goals", *_goal_table(document["goals"])]
+    if document["remarks"]:
+        lines += ["", "remarks", *(f"  {remark}" for remark in document["remarks"])]
+    return "\n".join(lines)
+
+
+def _scenario_table(scenario):
+    metrics = [metric for metric in METRICS[scenario["name"]] if metric.in_table]
+    cost = next(metric for metric in metrics if metric.key == scenario["cost"])
+    compared = {name for row in scenario["contenders"] for name in row["cost_ratio_to"]}
+    present = [name for name in BASELINES if name in compared]
+    head = ["contender", *(metric.title for metric in metrics)]
+    head += [f"x {name}" for name in present]
+    rows = [head]
+    for row in scenario["contenders"]:
+        cells = [row["name"]]
+        cells += [_figure(row["figures"][metric.key], metric.digits) for metric in metrics]
+        cells += [f"{row['cost_ratio_to'][name]:.3g}" for name in present]
+        rows.append(cells)
+    lines = _columns(rows)
+    if present:
+        lines.append(f"  x baseline: ratio of {cost.title}, less is better")
+    return lines
+
+
+def _figure(figure, digits):
+    median, least, most = (f"{figure[key]:,.{digits}f}" for key in ("median", "min", "max"))
+    return median if least == most else f"{median} ({least}..{most})"
+
+
+def _goal_table(goals):
+    rows = [["scenario", "goal", "measured", "verdict"]]
+    verdicts = {True: "reached", False: "missed", None: "not measured"}
+    for goal in goals:
+        limit = f"{goal['contender']} {goal['cost']} <= {goal['limit']:g}"
+        if goal["baseline"]:
+            limit += f" x {goal['baseline']}"
+        value = "-" if goal["value"] is None else f"{goal['value']:.3g}"
+        rows.append([goal["scenario"], limit, value, verdicts[goal["reached"]]])
+    return _columns(rows, words=2) if goals else ["  none for these scenarios"]
+
+
+def _columns(rows, words=1):
+    """Aligned rows: the first columns are words, the others figures."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.ljust(width) if place < words else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths))
+        ]
+        lines.append("  " + "  ".join(cells))
+    return lines

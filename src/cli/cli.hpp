@@ -1,0 +1,17 @@
+// The command line of strata: everything that a person types goes through `run`.
+#pragma once
+
+#include <functional>
+
+#include "cli/daemon_arguments.hpp"
+
+namespace strata::cli {
+
+/// Does what the arguments say and returns the exit code: 0 done, 1 failed, 2 wrongly used, 3 not
+/// found, 4 daemon not reachable. Data goes to standard output, messages to standard error. The
+/// verb `daemon` calls `run_daemon`, whose exit code is then returned. SIGPIPE is ignored from
+/// here on.
+[[nodiscard]] int run(int argc, char** argv,
+                      const std::function<int(const daemon_arguments&)>& run_daemon);
+
+}  // namespace strata::cli

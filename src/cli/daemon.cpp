@@ -1,0 +1,19 @@
+// strata daemon
+#include "cli/verbs.hpp"
+#include "proto/paths.hpp"
+
+namespace strata::cli {
+
+outcome<int> run_daemon(const invocation& call) {
+  const auto paths = proto::paths_for(proto::current_path_environment());
+  const daemon_arguments usual;
+  return call.run_daemon({.state_dir = call.text("state_dir", paths.state_dir),
+                          .socket = call.socket,
+                          .loop = call.text("loop", usual.loop),
+                          .loops = call.flags.value("loops", usual.loops),
+                          .metrics = call.text("metrics"),
+                          .log_level = call.text("log_level", usual.log_level),
+                          .drain_timeout = call.flags.value("drain_timeout", usual.drain_timeout)});
+}
+
+}  // namespace strata::cli

@@ -1,0 +1,86 @@
+// strata doctor
+#include <fmt/format.h>
+
+#include "cli/checks.hpp"
+#include "cli/control_client.hpp"
+#include "cli/output.hpp"
+#include "cli/report.hpp"
+#include "cli/table.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+#include "proto/paths.hpp"
+
+namespace strata::cli {
+
+using nlohmann::json;
+
+namespace {
+
+std::string_view name_of(check_status status) {
+  switch (status) {
+    case check_status::ok: return "ok";
+    case check_status::warn: return "warn";
+    case check_status::fail: return "fail";
+  }
+  return "fail";
+}
+
+check check_daemon(const std::string& socket) {
+  const auto version = control_client(socket).get("/v1/version");
+  if (!version) return {check_status::warn, "daemon", version.error().message, ""};
+  return {{}, "daemon", fmt::format("version {} at {}", text_at(*version, "version"), socket), ""};
+}
+
+std::vector<check> all_checks(const invocation& call) {
+  const auto paths = proto::paths_for(proto::current_path_environment());
+  const auto slash = call.socket.find_last_of('/');
+  const auto socket_folder = slash == std::string::npos ? "." : call.socket.substr(0, slash + 1);
+  auto checks = kernel_checks();
+  for (auto& more : network_checks()) checks.push_back(std::move(more));
+  checks.push_back(
+      check_folder("state folder", call.text("state_dir", paths.state_dir), "--state-dir"));
+  checks.push_back(check_folder("socket folder", socket_folder, "--socket"));
+  checks.push_back(check_daemon(call.socket));
+  return checks;
+}
+
+std::string render(const std::vector<check>& checks) {
+  std::vector<std::vector<std::string>> rows{{"STATUS", "CHECK", "FOUND"}};
+  for (const auto& [status, name, found, remedy] : checks) {
+    rows.push_back({std::string(name_of(status)), name, printable(found)});
+    if (!remedy.empty()) rows.push_back({"", "", "-> " + printable(remedy)});
+  }
+  return align(rows);
+}
+
+json to_json(const std::vector<check>& checks) {
+  auto list = json::array();
+  for (const auto& [status, name, found, remedy] : checks) {
+    list.push_back(
+        {{"status", name_of(status)}, {"name", name}, {"found", found}, {"remedy", remedy}});
+  }
+  return list;
+}
+
+}  // namespace
+
+outcome<int> run_doctor(const invocation& call) {
+  const auto checks = all_checks(call);
+  if (call.quiet) {
+    auto noticed = json::array();
+    for (const auto& object : to_json(checks)) {
+      if (object["status"] != "ok") noticed.push_back(object);
+    }
+    print_names(call, noticed);
+  } else if (call.as_json) {
+    print_json(to_json(checks));
+  } else {
+    print(render(checks));
+  }
+  for (const auto& [status, name, found, remedy] : checks) {
+    if (status == check_status::fail) return exit_failed;
+  }
+  return exit_done;
+}
+
+}  // namespace strata::cli

@@ -1,0 +1,135 @@
+#include "cli/help.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/output.hpp"
+#include "cli/text.hpp"
+
+namespace strata::cli {
+
+using runtime::option_kind;
+using runtime::option_row;
+
+namespace {
+
+constexpr std::size_t page_width = 96;
+constexpr std::size_t text_column = 30;
+
+struct group_title {
+  verb_group group;
+  std::string_view title;
+};
+
+constexpr group_title groups[] = {{verb_group::runtimes, "runtimes"},
+                                  {verb_group::look, "look"},
+                                  {verb_group::talk, "talk"},
+                                  {verb_group::system, "system"}};
+
+/// "  left     text", with the text in its column and wrapped there.
+std::string entry(const std::string& left, std::string_view text) {
+  std::string page = "  " + left;
+  std::size_t width = page.size();
+  const auto break_line = [&] {
+    page += '\n' + std::string(text_column, ' ');
+    width = text_column;
+  };
+  if (width + 2 > text_column) {
+    break_line();
+  } else {
+    page.append(text_column - width, ' ');
+    width = text_column;
+  }
+  while (!text.empty()) {
+    const auto word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    if (width > text_column && width + 1 + width_of(word) > page_width) break_line();
+    if (width > text_column) {
+      page += ' ';
+      ++width;
+    }
+    page += word;
+    width += width_of(word);
+  }
+  return page + '\n';
+}
+
+std::string flag_text(const option_row& row) {
+  std::string left = row.short_flag == 0 ? "    " : fmt::format("-{}, ", row.short_flag);
+  left += runtime::long_flag(row);
+  if (row.kind == option_kind::flag) return left;
+  const auto* form = row.implicit_text.empty() ? " {}" : " [{}]";
+  return left + fmt::format(fmt::runtime(form), row.value_name);
+}
+
+std::string flag_entry(const option_row& row, bool with_restart) {
+  std::vector<std::string> notes;
+  if (!row.choices.empty()) notes.push_back(fmt::format("one of {}", row.choices));
+  if (!row.default_text.empty()) notes.push_back(fmt::format("default {}", row.default_text));
+  if (with_restart && row.needs_restart) notes.emplace_back("needs a restart");
+  std::string text(row.help);
+  if (!notes.empty()) text += fmt::format(" ({})", fmt::join(notes, "; "));
+  return entry(flag_text(row), text);
+}
+
+std::string flag_entries(std::string_view title, std::span<const option_row> rows,
+                         bool with_restart) {
+  if (rows.empty()) return {};
+  std::string text = fmt::format("\n{}:\n", title);
+  for (const auto& row : rows) text += flag_entry(row, with_restart);
+  return text;
+}
+
+std::string type_entries(const verb_row& verb) {
+  std::string text = "\ntypes:\n";
+  for (const auto& type : runtime::types()) text += entry(std::string(type.name), type.summary);
+  return text + fmt::format("\n'strata {} {} --help' shows the flags of {}.\n", verb.name,
+                            verb.synopsis.substr(0, verb.synopsis.find(' ')),
+                            verb.run == run_edit ? "the runtime's type" : "a type");
+}
+
+}  // namespace
+
+std::string usage_line(const verb_row& verb, const runtime::type_row* type) {
+  std::string synopsis(verb.synopsis);
+  if (type != nullptr && synopsis.starts_with("TYPE")) synopsis.replace(0, 4, type->name);
+  return fmt::format("strata {}{}{} [flags]", verb.name, synopsis.empty() ? "" : " ", synopsis);
+}
+
+std::string general_help() {
+  std::string text =
+      "strata runs Linux network endpoints under one daemon.\n\nusage: strata VERB [flags]\n";
+  for (const auto& [group, title] : groups) {
+    text += fmt::format("\n{}:\n", title);
+    for (const auto& verb : verbs()) {
+      if (verb.group != group) continue;
+      text += entry(fmt::format("{} {}", verb.name, verb.synopsis), verb.summary);
+    }
+  }
+  text += flag_entries("flags of all verbs", common_flags(), false);
+  return text + "\n'strata VERB --help' shows the flags of a verb.\n";
+}
+
+std::string verb_help(const verb_row& verb, const runtime::type_row* type) {
+  std::string text = fmt::format("usage: {}\n\n{}\n", usage_line(verb, type), verb.summary);
+  text += flag_entries("flags", verb.flags, false);
+  if (type != nullptr) {
+    text += flag_entries(fmt::format("{} ({})", type->name, type->summary), type->rows(),
+                         verb.run == run_edit);
+  } else if (verb.find_type != nullptr) {
+    text += type_entries(verb);
+  }
+  return text + flag_entries("flags of all verbs", common_flags(), false);
+}
+
+outcome<int> run_help(const invocation& call) {
+  if (call.words.empty()) {
+    print(general_help());
+    return exit_done;
+  }
+  const auto verb = find_verb(call.words.front());
+  if (!verb) return std::unexpected(verb.error());
+  print(verb_help(**verb));
+  return exit_done;
+}
+
+}  // namespace strata::cli

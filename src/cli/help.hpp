@@ -1,0 +1,19 @@
+// Help, made from the table of verbs and the types' option tables.
+#pragma once
+
+#include <string>
+
+#include "cli/verbs.hpp"
+
+namespace strata::cli {
+
+/// All verbs by group.
+[[nodiscard]] std::string general_help();
+
+/// One verb with its flags; with those of `type` where the verb takes a type's options.
+[[nodiscard]] std::string verb_help(const verb_row& verb, const runtime::type_row* type = nullptr);
+
+/// "strata start NAME|GLOB... [flags]"
+[[nodiscard]] std::string usage_line(const verb_row& verb, const runtime::type_row* type = nullptr);
+
+}  // namespace strata::cli

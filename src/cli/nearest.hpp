@@ -1,0 +1,23 @@
+// The word that a mistyped one was probably meant to be.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace strata::cli {
+
+/// Letters to insert, delete, replace or swap with their neighbour to make `from` into `to`.
+[[nodiscard]] std::size_t edit_distance(std::string_view from, std::string_view to);
+
+/// The candidate with the least distance to `word`, if it is near enough to be meant.
+[[nodiscard]] std::optional<std::string> nearest(std::string_view word,
+                                                 std::span<const std::string> candidates);
+
+/// " (did you mean 'WORD'?)", or nothing.
+[[nodiscard]] std::string did_you_mean(std::string_view word,
+                                       std::span<const std::string> candidates);
+
+}  // namespace strata::cli

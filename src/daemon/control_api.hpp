@@ -1,0 +1,107 @@
+// The control API: HTTP/1.1 and JSON on a Unix socket, as docs/openapi.yaml describes it.
+// The routes are one table in control_api.cpp.
+#pragma once
+
+#include <deque>
+#include <string>
+
+#include "daemon/registry.hpp"
+#include "loop/loop.hpp"
+#include "loop/task_group.hpp"
+#include "net/listener.hpp"
+#include "net/stream.hpp"
+#include "proto/http1.hpp"
+
+namespace strata::daemon {
+
+class control_api {
+ public:
+  struct facts {
+    std::string version;
+    std::string loop;
+    loop::time_point started;
+  };
+
+  control_api(registry& runtimes, runtime::loop_source& loops, facts about);
+  ~control_api();
+  control_api(const control_api&) = delete;
+  control_api& operator=(const control_api&) = delete;
+
+  /// Serves the whole API on a Unix socket (mode 0660), to its owner's user and group and to root.
+  result<void> listen(const std::string& path);
+  /// Serves only `GET /metrics`, on a TCP address.
+  result<void> listen_metrics(const loop::socket_address& address);
+  /// Starts to answer; until then those who connect wait.
+  void serve();
+  /// From now on refuses new requests; those under way are finished.
+  void refuse_requests() { closing_ = true; }
+  void stop();
+
+ private:
+  struct answer {
+    int status = 200;
+    std::string type = "application/json";
+    std::string body;
+  };
+  /// A request and the name in its path.
+  struct call {
+    const proto::http_request& request;
+    std::string name;
+  };
+  struct route;
+  static const route routes[];
+
+  loop::task<> accept_all(net::listener& from, bool only_metrics);
+  loop::task<> serve(loop::socket connection, bool only_metrics);
+  /// False when the connection has to end.
+  loop::task<bool> handle(const proto::http_request& request, net::stream& wire, bool only_metrics);
+  /// Awaits, for at most five seconds, that no more than `left` bytes wait to be read by the
+  /// client; says whether it came to that.
+  loop::task<bool> settle(net::stream& wire, std::size_t left);
+  static void respond(const proto::http_request& to, const answer& with, net::stream& wire);
+  loop::task<answer> dispatch(const proto::http_request& request, bool only_metrics);
+  [[nodiscard]] bool is_trusted(const loop::socket& peer) const;
+
+  static answer as_answer(const error& failed);
+  answer as_answer(const result<entry_ref>& done, int status) const;
+
+  loop::task<answer> get_version(call of);
+  loop::task<answer> list(call of);
+  loop::task<answer> create(call of);
+  loop::task<answer> show(call of);
+  loop::task<answer> edit(call of);
+  loop::task<answer> remove(call of);
+  loop::task<answer> start(call of);
+  loop::task<answer> stop(call of);
+  loop::task<answer> restart(call of);
+  loop::task<answer> reload(call of);
+  loop::task<answer> send(call of);
+  loop::task<answer> stats(call of);
+  loop::task<answer> metrics(call of);
+
+  /// The journal that a path streams, and how its lines are written; null for other paths.
+  struct feed {
+    std::shared_ptr<runtime::journal> keeps;  // of a runtime that may be removed meanwhile
+    runtime::journal* of = nullptr;
+    std::string (*line)(const runtime::journal_line&) = nullptr;
+    bool always_follows = false;
+  };
+  result<feed> feed_for(const std::string& path) const;
+  loop::task<bool> stream(const proto::http_request& request, const feed& from, net::stream& wire);
+
+  registry& registry_;
+  runtime::loop_source& loops_;
+  facts facts_;
+  std::string path_;
+  bool closing_ = false;
+  struct door {
+    door(loop::loop& home, loop::socket listening, bool metrics)
+        : listener(home, std::move(listening)), only_metrics(metrics) {}
+    net::listener listener;
+    bool only_metrics;
+  };
+  std::deque<door> doors_;
+  loop::task_group tasks_;
+};
+
+}  // namespace strata::daemon

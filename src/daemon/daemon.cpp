@@ -1,0 +1,176 @@
+#include "daemon/daemon.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <thread>
+
+#include "daemon/control_api.hpp"
+#include "daemon/loop_threads.hpp"
+#include "daemon/registry.hpp"
+#include "net/endpoint_url.hpp"
+
+namespace strata::daemon {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+int refuse(const error& why) {
+  fmt::print(stderr, "strata daemon: {}\n", describe(why));
+  return 1;
+}
+
+void raise_file_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/// Blocks the signals that end the daemon, in this and all later threads; they are read here.
+result<unique_fd> take_signals() {
+  sigset_t ending;
+  sigemptyset(&ending);
+  sigaddset(&ending, SIGTERM);
+  sigaddset(&ending, SIGINT);
+  sigaddset(&ending, SIGHUP);
+  ::pthread_sigmask(SIG_BLOCK, &ending, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  unique_fd signals(::signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals) return system_failure(errno, "wait for signals");
+  return signals;
+}
+
+result<void> set_up_log(const std::string& level) {
+  const auto wanted = spdlog::level::from_str(level);
+  if (wanted == spdlog::level::off && level != "off") {
+    return failure(errc::invalid_argument, "use log level '" + level + "'",
+                   "there is none of that name", "use debug, info, warn, error or off");
+  }
+  spdlog::set_default_logger(spdlog::stderr_logger_mt("strata"));
+  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %l %v");
+  spdlog::set_level(wanted);
+  spdlog::flush_on(spdlog::level::info);
+  return {};
+}
+
+/// The parts that live as long as the daemon runs, in the order in which they are made.
+class daemon {
+ public:
+  daemon(loop::loop& home, loop::backend_kind kind, std::size_t most_loops, state_store store)
+      : home_(home),
+        loops_(kind, most_loops),
+        registry_(home, loops_, std::move(store)),
+        api_(registry_, loops_,
+             {.version = STRATA_VERSION,
+              .loop = std::string(home.backend()),
+              .started = home.now()}) {}
+
+  result<void> listen(const settings& how);
+  void run(unique_fd signals, double drain_timeout);
+
+ private:
+  loop::task<> live(loop::socket signals, double drain_timeout);
+  loop::task<> bring_up();
+
+  loop::loop& home_;
+  loop_threads loops_;
+  registry registry_;
+  control_api api_;
+};
+
+result<void> daemon::listen(const settings& how) {
+  std::error_code failed;
+  const auto folder = std::filesystem::path(how.socket).parent_path();
+  if (!folder.empty()) std::filesystem::create_directories(folder, failed);
+  if (failed) {
+    return system_failure(failed.value(), "make the folder '" + folder.string() + "'",
+                          "choose another place with --socket");
+  }
+  if (auto listening = api_.listen(how.socket); !listening) return listening;
+  if (how.metrics.empty()) return {};
+  auto url = net::parse_endpoint(how.metrics);
+  if (!url) return std::unexpected(url.error());
+  auto address = loop::socket_address::from_ip(url->host, url->port);
+  if (!address) return std::unexpected(address.error());
+  return api_.listen_metrics(*address);
+}
+
+// Who asks while the runtimes are being restored waits a moment rather than see them half there.
+loop::task<> daemon::bring_up() {
+  loop::task_group restoring;
+  restoring.spawn(registry_.restore());
+  const auto limit = home_.now() + 2s;
+  while (!restoring.empty() && home_.now() < limit) co_await home_.sleep(10ms);
+  api_.serve();
+  spdlog::info("ready");
+  co_await restoring.drained();
+}
+
+loop::task<> daemon::live(loop::socket signals, double drain_timeout) {
+  home_.spawn(bring_up());
+  for (;;) {
+    loop::awaited_request readable;
+    home_.poll(signals, POLLIN, readable);
+    (void)co_await readable;
+    signalfd_siginfo got{};
+    if (::read(signals.fd(), &got, sizeof got) != sizeof got) continue;
+    if (got.ssi_signo != SIGHUP) break;
+    spdlog::info("SIGHUP: there is nothing to read again; runtimes are changed with 'strata edit'");
+  }
+  spdlog::info("stopping");
+  // A second signal means now: what is saved is safe at any time.
+  ::signal(SIGTERM, SIG_DFL);
+  ::signal(SIGINT, SIG_DFL);
+  sigset_t ending;
+  sigemptyset(&ending);
+  sigaddset(&ending, SIGTERM);
+  sigaddset(&ending, SIGINT);
+  ::pthread_sigmask(SIG_UNBLOCK, &ending, nullptr);
+  api_.refuse_requests();
+  co_await registry_.shut_down(home_.now() + loop::from_seconds(drain_timeout));
+  home_.stop();
+}
+
+void daemon::run(unique_fd signals, double drain_timeout) {
+  home_.spawn(live(home_.adopt(signals.release()), drain_timeout));
+  home_.run();
+  api_.stop();
+  spdlog::info("stopped");
+}
+
+}  // namespace
+
+int run(const settings& how) {
+  if (auto ready = set_up_log(how.log_level); !ready) return refuse(ready.error());
+  raise_file_limit();
+  auto kind = loop::parse_backend(how.loop);
+  if (!kind) return refuse(kind.error());
+  auto signals = take_signals();
+  if (!signals) return refuse(signals.error());
+  auto store = state_store::open(how.state_dir);
+  if (!store) return refuse(store.error());
+  std::string why_not;
+  auto home = loop::make_loop(*kind, &why_not);
+  if (!home) return refuse(home.error());
+  if (!why_not.empty()) spdlog::warn("{}; epoll serves instead", why_not);
+  const auto cores = std::max(1U, std::thread::hardware_concurrency());
+  daemon whole(**home, *kind, how.loops != 0 ? how.loops : cores, std::move(*store));
+  if (auto listening = whole.listen(how); !listening) return refuse(listening.error());
+  spdlog::info("strata {} on {}, state in {}, control socket {}", STRATA_VERSION,
+               (*home)->backend(), how.state_dir, how.socket);
+  whole.run(std::move(*signals), how.drain_timeout);
+  return 0;
+}
+
+}  // namespace strata::daemon

@@ -1,0 +1,402 @@
+#include "daemon/registry.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <cerrno>
+#include <set>
+
+#include "net/endpoint_url.hpp"
+
+namespace strata::daemon {
+
+namespace {
+
+std::unexpected<error> not_found(const std::string& name) {
+  return failure(errc::not_found, "find runtime '" + name + "'", "there is none of that name",
+                 "see 'strata ls'");
+}
+
+// Two endpoints that cannot both be listened on.
+bool collide(const std::string& one, const std::string& other) {
+  const auto a = net::parse_endpoint(one);
+  const auto b = net::parse_endpoint(other);
+  if (!a || !b || a->kind != b->kind) return false;
+  if (a->kind == net::scheme::unix_stream) return a->path == b->path;
+  // A name may mean the other's address, as a wildcard does.
+  const auto is_open = [](const net::endpoint_url& url) {
+    return url.host == "0.0.0.0" || url.host == "::" ||
+           !loop::socket_address::from_ip(url.host, url.port);
+  };
+  return a->port == b->port && (a->host == b->host || is_open(*a) || is_open(*b));
+}
+
+spdlog::level::level_enum log_level(runtime::level severity) {
+  switch (severity) {
+    case runtime::level::info: return spdlog::level::info;
+    case runtime::level::warning: return spdlog::level::warn;
+    case runtime::level::error: return spdlog::level::err;
+  }
+  return spdlog::level::info;
+}
+
+}  // namespace
+
+std::string_view name_of(run_state state) {
+  switch (state) {
+    case run_state::created: return "created";
+    case run_state::running: return "running";
+    case run_state::stopped: return "stopped";
+    case run_state::failed: return "failed";
+  }
+  return "created";
+}
+
+registry::registry(loop::loop& home, runtime::loop_source& loops, state_store store)
+    : home_(home), loops_(loops), store_(std::move(store)) {}
+
+result<entry_ref> registry::find(const std::string& name) const {
+  const auto found = entries_.find(name);
+  if (found == entries_.end()) return not_found(name);
+  return found->second;
+}
+
+std::vector<std::string> registry::children(const std::string& name) const {
+  std::vector<std::string> names;
+  for (const auto& [child, each] : entries_) {
+    if (each->body->common().owner == name) names.push_back(child);
+  }
+  return names;
+}
+
+void registry::tell(const entry& about, std::string_view event, const std::string& detail) {
+  const nlohmann::json text = {
+      {"event", event}, {"runtime", about.name}, {"type", about.type->name}, {"detail", detail}};
+  events_.write(runtime::level::info,
+                text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), about.name);
+  const bool bad = event == "failed";
+  about.log->write(bad ? runtime::level::error : runtime::level::info,
+                   std::string(event) + (detail.empty() ? "" : ": " + detail));
+}
+
+result<entry_ref> registry::make(const runtime::type_row& type, const std::string& name,
+                                 const nlohmann::json& options) {
+  auto made = std::make_shared<entry>();
+  made->name = name;
+  made->type = &type;
+  made->created_at = runtime::format_time(std::chrono::system_clock::now());
+  made->log = std::make_shared<runtime::journal>();
+  made->log->set_copy([name](const runtime::journal_line& line) {
+    spdlog::log(log_level(line.severity), "{}{}: {}", name, line.subject, line.text);
+  });
+  made->messages = std::make_shared<runtime::journal>(0);
+  auto body = type.make({.name = name,
+                         .home = home_,
+                         .loops = loops_,
+                         .binding = binding_,
+                         .log = made->log,
+                         .messages = made->messages},
+                        options);
+  if (!body) return std::unexpected(body.error());
+  made->body = std::move(*body);
+  made->body->on_failure = [this, weak = std::weak_ptr(made)] {
+    if (auto still = weak.lock()) endings_.spawn(end_failed(std::move(still)));
+  };
+  return made;
+}
+
+result<void> registry::save(const entry& what) const {
+  return store_.save({.name = what.name,
+                      .type = std::string(what.type->name),
+                      .created_at = what.created_at,
+                      .running = what.wanted,
+                      .options = what.body->options(true).dump(
+                          -1, ' ', false, nlohmann::json::error_handler_t::replace)});
+}
+
+result<void> registry::check_owner(const std::string& name, const nlohmann::json& options) const {
+  const auto found = options.find("owner");
+  if (found == options.end() || !found->is_string() || found->get<std::string>().empty()) {
+    return {};
+  }
+  const std::string owner = *found;
+  const std::string operation = "make '" + owner + "' the owner of '" + name + "'";
+  std::set<std::string> seen = {name};
+  for (std::string up = owner; !up.empty();) {
+    if (!seen.insert(up).second) {
+      return failure(errc::conflict, operation, "it would be its own owner, by way of '" + up + "'",
+                     "choose another owner");
+    }
+    const auto next = entries_.find(up);
+    if (next == entries_.end()) {
+      return up == owner ? failure(errc::not_found, operation, "there is no runtime of that name",
+                                   "create it first")
+                         : result<void>{};
+    }
+    up = next->second->body->common().owner;
+  }
+  return {};
+}
+
+loop::task<> registry::restore() {
+  const auto damaged = [](const std::string& text) { spdlog::error("{}", text); };
+  for (const auto& saved : store_.load(damaged)) {
+    const auto* const type = runtime::find_type(saved.type);
+    if (type == nullptr) {
+      spdlog::error("cannot restore '{}': there is no type '{}' in this build; its file stays",
+                    saved.name, saved.type);
+      continue;
+    }
+    auto made = make(*type, saved.name, nlohmann::json::parse(saved.options, nullptr, false));
+    if (!made) {
+      spdlog::error("cannot restore '{}', its file stays: {}", saved.name, describe(made.error()));
+      continue;
+    }
+    (*made)->created_at = saved.created_at;
+    (*made)->wanted = saved.running;
+    (*made)->state = saved.running ? run_state::stopped : run_state::created;
+    entries_[saved.name] = *made;
+  }
+  // Types in their table's order, so that servers are there when clients come; within a type side
+  // by side, so that one that takes long does not keep the others waiting.
+  for (const auto& type : runtime::types()) {
+    loop::task_group starting;
+    for (const auto& [name, each] : entries_) {
+      if (each->wanted && each->type == &type) starting.spawn(start_again(each));
+    }
+    co_await starting.drained();
+  }
+}
+
+loop::task<> registry::start_again(entry_ref who) {
+  const auto guard = co_await who->lock.acquire();
+  if (stopping_) co_return;
+  (void)co_await locked_start(who);
+  who->wanted = true;  // also when it failed: the next daemon tries again
+}
+
+loop::task<> registry::shut_down(loop::time_point limit) {
+  stopping_ = true;
+  loop::task_group stopping;
+  for (const auto& [name, each] : entries_) stopping.spawn(stop_for_now(each, limit));
+  co_await stopping.drained();
+}
+
+loop::task<> registry::stop_for_now(entry_ref who, loop::time_point limit) {
+  const auto guard = co_await who->lock.acquire();
+  if (who->state == run_state::running) co_await who->body->stop(limit);
+  who->state = run_state::stopped;
+}
+
+loop::task<result<entry_ref>> registry::create(std::string type, std::string name,
+                                               nlohmann::json options, bool start) {
+  const auto* const row = runtime::find_type(type);
+  if (row == nullptr) {
+    co_return failure(errc::invalid_argument, "create a '" + type + "'",
+                      "there is no such runtime type", "see 'strata create --help'");
+  }
+  if (!is_valid_name(name)) {
+    co_return failure(errc::invalid_argument, "use the name '" + name + "'",
+                      "a name has 1 to 64 letters, digits, '_', '.' and '-'");
+  }
+  if (entries_.contains(name)) {
+    co_return failure(errc::already_exists, "create '" + name + "'",
+                      "a runtime of that name exists", "remove it or choose another name");
+  }
+  if (auto owned = check_owner(name, options); !owned) co_return std::unexpected(owned.error());
+  auto made = make(*row, name, options);
+  if (!made) co_return made;
+  if (auto saved = save(**made); !saved) co_return std::unexpected(saved.error());
+  entries_[name] = *made;
+  tell(**made, "created");
+  if (!start) co_return made;
+  const auto guard = co_await (*made)->lock.acquire();
+  co_return co_await locked_start(*made);
+}
+
+loop::task<result<entry_ref>> registry::locked_start(entry_ref who) {
+  if (who->removed) co_return not_found(who->name);
+  if (who->state == run_state::running) {
+    co_return failure(errc::conflict, "start '" + who->name + "'", "it runs already");
+  }
+  auto started = co_await who->body->start();
+  if (started) {
+    who->wanted = true;
+    started = save(*who);
+    if (!started) co_await who->body->stop();
+  }
+  if (!started) {
+    auto failed = started.error();
+    explain_conflict(*who, failed);
+    failed.operation = "start '" + who->name + "': cannot " + failed.operation;
+    who->state = run_state::failed;
+    who->reason = describe(failed);
+    who->wanted = false;
+    tell(*who, "failed", who->reason);
+    co_return std::unexpected(failed);
+  }
+  who->state = run_state::running;
+  who->reason.clear();
+  who->started = home_.now();
+  std::string where;
+  for (const auto& each : who->body->endpoints()) where += (where.empty() ? "" : ", ") + each;
+  tell(*who, "started", where);
+  co_return who;
+}
+
+void registry::explain_conflict(const entry& loser, error& failed) const {
+  if (failed.sys_errno != EADDRINUSE) return;
+  for (const auto& [name, each] : entries_) {
+    if (each.get() == &loser || each->state != run_state::running) continue;
+    for (const auto& theirs : each->body->endpoints()) {
+      for (const auto& ours : loser.body->endpoints()) {
+        if (!collide(theirs, ours)) continue;
+        failed.reason = "runtime '" + name + "' listens on " + theirs;
+        failed.remedy = "stop that one or choose another port";
+        return;
+      }
+    }
+  }
+  if (failed.remedy.empty()) {
+    failed.remedy = "another program listens there: stop it or choose another port";
+  }
+}
+
+loop::task<result<void>> registry::locked_stop(entry_ref who) {
+  if (who->state == run_state::running) co_await who->body->stop();
+  who->state = run_state::stopped;
+  who->reason.clear();
+  who->wanted = false;
+  tell(*who, "stopped");
+  auto saved = save(*who);
+  co_await end_children(who->name);
+  co_return saved;
+}
+
+loop::task<> registry::end_children(std::string name) {
+  for (const auto& child : children(name)) {
+    const auto found = entries_.find(child);
+    if (found == entries_.end()) continue;
+    const auto each = found->second;
+    const auto guard = co_await each->lock.acquire();
+    if (each->removed) continue;
+    if (each->body->common().on_parent_stop == "remove") {
+      (void)co_await locked_remove(each);
+    } else if (each->state == run_state::running) {
+      (void)co_await locked_stop(each);
+    }
+  }
+}
+
+loop::task<result<void>> registry::locked_remove(entry_ref who) {
+  if (who->removed) co_return not_found(who->name);
+  if (auto gone = store_.remove(who->name); !gone) co_return gone;
+  if (who->state == run_state::running) co_await who->body->stop();
+  who->state = run_state::stopped;
+  who->removed = true;
+  entries_.erase(who->name);
+  tell(*who, "removed");
+  who->log->end();
+  who->messages->end();
+  co_await end_children(who->name);
+  for (const auto& child : children(who->name)) {
+    const auto& orphan = entries_.at(child);
+    (void)orphan->body->edit({{"owner", ""}});
+    if (auto saved = save(*orphan); !saved) spdlog::error("{}", describe(saved.error()));
+  }
+  co_return result<void>{};
+}
+
+// A runtime ended by itself: what is left of it is cleared up, and the reason kept.
+loop::task<> registry::end_failed(entry_ref who) {
+  const auto guard = co_await who->lock.acquire();
+  if (who->removed || who->state != run_state::running) co_return;
+  // Started anew while this waited for the lock: the end was that of the run before.
+  if (who->body->failure_reason().empty()) co_return;
+  co_await who->body->stop();
+  who->state = run_state::failed;
+  who->reason = who->body->failure_reason();
+  tell(*who, "failed", who->reason);
+  co_await end_children(who->name);
+}
+
+loop::task<result<entry_ref>> registry::start(std::string name) {
+  auto who = find(name);
+  if (!who) co_return who;
+  const auto guard = co_await (*who)->lock.acquire();
+  co_return co_await locked_start(*who);
+}
+
+loop::task<result<entry_ref>> registry::stop(std::string name) {
+  auto who = find(name);
+  if (!who) co_return who;
+  const auto guard = co_await (*who)->lock.acquire();
+  if ((*who)->removed) co_return not_found(name);
+  if ((*who)->state != run_state::running) {
+    co_return failure(errc::conflict, "stop '" + name + "'",
+                      "it does not run: it is " + std::string(name_of((*who)->state)));
+  }
+  if (auto stopped = co_await locked_stop(*who); !stopped) {
+    co_return std::unexpected(stopped.error());
+  }
+  co_return *who;
+}
+
+loop::task<result<entry_ref>> registry::restart(std::string name) {
+  auto who = find(name);
+  if (!who) co_return who;
+  const auto guard = co_await (*who)->lock.acquire();
+  if ((*who)->state == run_state::running) {
+    co_await (*who)->body->stop();
+    (*who)->state = run_state::stopped;
+    tell(**who, "stopped", "to be started again");
+  }
+  co_return co_await locked_start(*who);
+}
+
+loop::task<result<entry_ref>> registry::reload(std::string name) {
+  auto who = find(name);
+  if (who && (*who)->state == run_state::running) co_return co_await restart(name);
+  co_return who;
+}
+
+loop::task<result<void>> registry::remove(std::string name) {
+  auto who = find(name);
+  if (!who) co_return std::unexpected(who.error());
+  const auto guard = co_await (*who)->lock.acquire();
+  co_return co_await locked_remove(*who);
+}
+
+loop::task<result<runtime::edit_outcome>> registry::edit(std::string name, nlohmann::json changes) {
+  auto who = find(name);
+  if (!who) co_return std::unexpected(who.error());
+  const auto guard = co_await (*who)->lock.acquire();
+  if ((*who)->removed) co_return not_found(name);
+  if (auto owned = check_owner(name, changes); !owned) co_return std::unexpected(owned.error());
+  const auto before = (*who)->body->options(true);
+  auto edited = (*who)->body->edit(changes);
+  if (!edited) co_return edited;
+  if (auto saved = save(**who); !saved) {
+    // What is not on disk must not be in force: a restart would forget it.
+    (void)(*who)->body->edit(before);
+    co_return std::unexpected(saved.error());
+  }
+  std::string keys;
+  for (const auto& [key, value] : changes.items()) keys += (keys.empty() ? "" : ", ") + key;
+  tell(**who, "edited", keys);
+  co_return edited;
+}
+
+loop::task<result<runtime::send_outcome>> registry::send(std::string name,
+                                                         std::string message) const {
+  auto who = find(name);
+  if (!who) co_return std::unexpected(who.error());
+  const auto guard = co_await (*who)->lock.acquire();
+  if ((*who)->state != run_state::running) {
+    co_return failure(errc::conflict, "send through '" + name + "'",
+                      "it does not run: it is " + std::string(name_of((*who)->state)),
+                      "start it: strata start " + name);
+  }
+  co_return co_await (*who)->body->send(std::move(message));
+}
+
+}  // namespace strata::daemon

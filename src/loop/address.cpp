@@ -1,0 +1,100 @@
+#include "loop/address.hpp"
+
+#include <arpa/inet.h>
+#include <net/if.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <string_view>
+
+namespace strata::loop {
+
+socket_address::socket_address(const sockaddr* address, socklen_t size)
+    : size_(std::min<socklen_t>(size, sizeof storage_)) {
+  std::memcpy(&storage_, address, size_);
+}
+
+result<socket_address> socket_address::from_ip(const std::string& host, std::uint16_t port) {
+  socket_address made;
+  if (inet_pton(AF_INET, host.c_str(), &made.storage_.ip4.sin_addr) == 1) {
+    made.storage_.ip4.sin_family = AF_INET;
+    made.size_ = sizeof(sockaddr_in);
+    made.set_port(port);
+    return made;
+  }
+  const auto percent = host.find('%');
+  const std::string bare = host.substr(0, percent);
+  made.storage_.un = {};
+  if (inet_pton(AF_INET6, bare.c_str(), &made.storage_.ip6.sin6_addr) == 1) {
+    made.storage_.ip6.sin6_family = AF_INET6;
+    made.size_ = sizeof(sockaddr_in6);
+    made.set_port(port);
+    if (percent != std::string::npos) {
+      const std::string scope = host.substr(percent + 1);
+      made.storage_.ip6.sin6_scope_id = if_nametoindex(scope.c_str());
+      if (made.storage_.ip6.sin6_scope_id == 0) {
+        return failure(errc::not_found, "use address '" + host + "'",
+                       "there is no interface '" + scope + "'", "see 'ip link'");
+      }
+    }
+    return made;
+  }
+  return failure(errc::invalid_argument, "read '" + host + "' as an IP address",
+                 "it is neither IPv4 nor IPv6");
+}
+
+result<socket_address> socket_address::from_path(const std::string& path) {
+  socket_address made;
+  if (path.empty() || path.size() >= sizeof made.storage_.un.sun_path) {
+    return failure(errc::invalid_argument, "use '" + path + "' as a Unix socket's path",
+                   "a path has 1 to 107 bytes");
+  }
+  made.storage_.un.sun_family = AF_UNIX;
+  std::memcpy(made.storage_.un.sun_path, path.c_str(), path.size() + 1);
+  made.size_ = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + 1);
+  return made;
+}
+
+std::uint16_t socket_address::port() const {
+  if (family() == AF_INET) return ntohs(storage_.ip4.sin_port);
+  if (family() == AF_INET6) return ntohs(storage_.ip6.sin6_port);
+  return 0;
+}
+
+void socket_address::set_port(std::uint16_t port) {
+  if (family() == AF_INET) storage_.ip4.sin_port = htons(port);
+  if (family() == AF_INET6) storage_.ip6.sin6_port = htons(port);
+}
+
+std::string socket_address::path() const {
+  return family() == AF_UNIX ? std::string(storage_.un.sun_path) : std::string();
+}
+
+std::string socket_address::text() const {
+  char host[INET6_ADDRSTRLEN] = "";
+  if (family() == AF_INET) {
+    inet_ntop(AF_INET, &storage_.ip4.sin_addr, host, sizeof host);
+    return std::string(host) + ":" + std::to_string(port());
+  }
+  if (family() == AF_INET6) {
+    inet_ntop(AF_INET6, &storage_.ip6.sin6_addr, host, sizeof host);
+    std::string scope;
+    char name[IF_NAMESIZE] = "";
+    const auto scope_id = storage_.ip6.sin6_scope_id;
+    if (scope_id != 0 && if_indextoname(scope_id, name) != nullptr) scope = std::string("%") + name;
+    return "[" + std::string(host) + scope + "]:" + std::to_string(port());
+  }
+  if (family() == AF_UNIX) return path();
+  return "?";
+}
+
+bool socket_address::operator==(const socket_address& other) const {
+  return size_ == other.size_ && std::memcmp(&storage_, &other.storage_, size_) == 0;
+}
+
+std::size_t socket_address::hash() const {
+  return std::hash<std::string_view>{}({reinterpret_cast<const char*>(&storage_), size_});
+}
+
+}  // namespace strata::loop

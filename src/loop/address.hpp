@@ -1,0 +1,53 @@
+// A socket address as a value: IPv4, IPv6 or a Unix path.
+#pragma once
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <compare>
+#include <cstdint>
+#include <string>
+
+#include "strata/base/result.hpp"
+
+namespace strata::loop {
+
+class socket_address {
+ public:
+  socket_address() = default;
+  /// Copies what the kernel wrote; `size` is what the kernel said it is.
+  socket_address(const sockaddr* address, socklen_t size);
+
+  /// `host` is a numeric IPv4 or IPv6 address (a `%scope` may follow the latter).
+  static result<socket_address> from_ip(const std::string& host, std::uint16_t port);
+  static result<socket_address> from_path(const std::string& path);
+
+  [[nodiscard]] const sockaddr* data() const { return &storage_.any; }
+  [[nodiscard]] socklen_t size() const { return size_; }
+  [[nodiscard]] int family() const { return size_ == 0 ? AF_UNSPEC : storage_.any.sa_family; }
+  /// 0 for a Unix path.
+  [[nodiscard]] std::uint16_t port() const;
+  void set_port(std::uint16_t port);
+  /// `127.0.0.1:80`, `[::1]:80` or the path.
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] std::string path() const;
+
+  bool operator==(const socket_address& other) const;
+  [[nodiscard]] std::size_t hash() const;
+
+ private:
+  union {
+    sockaddr any;
+    sockaddr_in ip4;
+    sockaddr_in6 ip6;
+    sockaddr_un un;
+  } storage_{.un = {}};
+  socklen_t size_ = 0;
+};
+
+struct address_hash {
+  std::size_t operator()(const socket_address& address) const { return address.hash(); }
+};
+
+}  // namespace strata::loop

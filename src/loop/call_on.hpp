@@ -1,0 +1,67 @@
+// Work on another loop, awaited on this one.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "loop/loop.hpp"
+
+namespace strata::loop {
+
+namespace detail {
+
+template <class T>
+struct far_call {
+  explicit far_call(loop& asker) : home(asker) {}
+  loop& home;
+  std::coroutine_handle<> waiter;  // only touched on home's thread; null when it gave up
+  std::optional<T> value;
+};
+
+template <class T, class Work>
+task<> run_far(std::shared_ptr<far_call<T>> call, Work work) {
+  call->value.emplace(co_await work());
+  loop& home = call->home;
+  home.post([call = std::move(call)] {
+    if (call->waiter) call->waiter.resume();
+  });
+}
+
+template <class T, class Work>
+struct far_awaiter {
+  std::shared_ptr<far_call<T>> call;
+  loop& target;
+  Work work;
+
+  far_awaiter(loop& home, loop& where, Work what)
+      : call(std::make_shared<far_call<T>>(home)), target(where), work(std::move(what)) {}
+  far_awaiter(const far_awaiter&) = delete;
+  far_awaiter& operator=(const far_awaiter&) = delete;
+  ~far_awaiter() { call->waiter = {}; }
+
+  [[nodiscard]] bool await_ready() const { return false; }
+  void await_suspend(std::coroutine_handle<> self) {
+    call->waiter = self;
+    target.post([&where = target, call = call, work = std::move(work)]() mutable {
+      where.spawn(run_far<T, Work>(std::move(call), std::move(work)));
+    });
+  }
+  T await_resume() { return std::move(*call->value); }
+};
+
+}  // namespace detail
+
+/// Runs `work` (a callable that returns `task<T>`, T not void) on `target` and awaits its value on
+/// `home`, the loop of the caller. What `work` refers to must outlive it; when the caller is
+/// destroyed first, `work` still runs to its end.
+template <class Work>
+auto call_on(loop& home, loop& target, Work work)
+    -> task<std::remove_cvref_t<decltype(work().await_resume())>> {
+  using value_type = std::remove_cvref_t<decltype(work().await_resume())>;
+  detail::far_awaiter<value_type, Work> answer(home, target, std::move(work));
+  co_return co_await answer;
+}
+
+}  // namespace strata::loop

@@ -1,0 +1,373 @@
+#include "loop/epoll_loop.hpp"
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cerrno>
+
+namespace strata::loop {
+
+namespace {
+
+constexpr std::uint32_t buffer_count = 128;
+constexpr std::size_t buffer_size = 16384;
+constexpr int accepts_a_step = 64;
+constexpr std::size_t edges_a_wait = 256;
+
+}  // namespace
+
+struct epoll_loop::sending : operation {
+  using operation::operation;
+  std::array<slice, max_send_slices> data;
+  std::size_t count = 0;
+  socket_address to;
+};
+
+struct epoll_loop::polling : operation {
+  using operation::operation;
+  unsigned events = 0;
+};
+
+result<std::unique_ptr<loop>> epoll_loop::make() {
+  std::unique_ptr<epoll_loop> made(new epoll_loop());
+  if (auto ready = made->check_wake_fd(); !ready) return std::unexpected(ready.error());
+  made->epoll_fd_.reset(::epoll_create1(EPOLL_CLOEXEC));
+  if (!made->epoll_fd_) return system_failure(errno, "set up epoll");
+  epoll_event event{.events = EPOLLIN, .data = {.fd = made->wake_fd()}};
+  if (::epoll_ctl(made->epoll_fd_.get(), EPOLL_CTL_ADD, made->wake_fd(), &event) != 0) {
+    return system_failure(errno, "watch the loop's eventfd");
+  }
+  made->buffer_memory_ = std::make_unique_for_overwrite<std::byte[]>(buffer_count * buffer_size);
+  for (std::uint32_t id = 0; id < buffer_count; ++id) made->free_buffers_.push_back(id);
+  return made;
+}
+
+epoll_loop::~epoll_loop() {
+  end_tasks();
+  for (auto& state : watches_) {
+    if (state.reader != nullptr) finish_reader(*state.reader, -ECANCELED);
+    for (operation* const each : std::exchange(state.writers, {})) finish(*each, -ECANCELED);
+  }
+  while (has_events()) turn(false);
+}
+
+epoll_loop::watch& epoll_loop::watch_of(int fd) {
+  const auto index = static_cast<std::size_t>(fd);
+  if (index >= watches_.size()) watches_.resize(std::max(index + 1, watches_.size() * 2));
+  return watches_[index];
+}
+
+void epoll_loop::register_fd(int fd) {
+  watch& state = watch_of(fd);
+  if (state.registered) return;
+  epoll_event edges{.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data = {.fd = fd}};
+  // Regular files cannot be watched and are always ready, which is what `watch` starts with.
+  ::epoll_ctl(epoll_fd_.get(), EPOLL_CTL_ADD, fd, &edges);
+  state.registered = true;
+}
+
+void epoll_loop::push_ready(int fd) {
+  watch& state = watch_of(fd);
+  if (state.in_ready) return;
+  state.in_ready = true;
+  ready_.push_back(fd);
+}
+
+void epoll_loop::start_reader(operation& made) {
+  register_fd(made.fd);
+  watch& state = watch_of(made.fd);
+  assert(state.reader == nullptr);
+  state.reader = &made;
+  if (state.readable) push_ready(made.fd);
+}
+
+void epoll_loop::start_writer(operation& made) {
+  watch& state = watch_of(made.fd);
+  if (state.writable && state.writers.empty() && step_writer(made)) return;
+  register_fd(made.fd);
+  watch_of(made.fd).writers.push_back(&made);
+}
+
+void epoll_loop::accept(const socket& on, request& asker) {
+  auto* made = new operation(operation::kind::accept, &asker, on.fd());
+  attach(asker, *made);
+  start_reader(*made);
+}
+
+void epoll_loop::receive(const socket& on, request& asker) {
+  auto* made = new operation(operation::kind::receive, &asker, on.fd());
+  attach(asker, *made);
+  start_reader(*made);
+}
+
+void epoll_loop::receive_from(const socket& on, request& asker) {
+  auto* made = new operation(operation::kind::receive_from, &asker, on.fd());
+  attach(asker, *made);
+  start_reader(*made);
+}
+
+void epoll_loop::poll(const socket& on, unsigned events, request& asker) {
+  auto* made = new polling(operation::kind::poll, &asker, on.fd());
+  made->events = events;
+  attach(asker, *made);
+  start_reader(*made);
+}
+
+void epoll_loop::send(const socket& on, std::span<const slice> data, request& asker) {
+  auto* made = new sending(operation::kind::send, &asker, on.fd());
+  made->count = std::min(data.size(), max_send_slices);
+  std::copy_n(data.begin(), made->count, made->data.begin());
+  attach(asker, *made);
+  start_writer(*made);
+}
+
+void epoll_loop::send_to(const socket& on, const socket_address& to, slice datagram,
+                         request& asker) {
+  auto* made = new sending(operation::kind::send_to, &asker, on.fd());
+  made->count = 1;
+  made->data[0] = std::move(datagram);
+  made->to = to;
+  attach(asker, *made);
+  start_writer(*made);
+}
+
+void epoll_loop::write(const socket& to, slice data, request& asker) {
+  auto* made = new sending(operation::kind::write, &asker, to.fd());
+  made->count = 1;
+  made->data[0] = std::move(data);
+  attach(asker, *made);
+  start_writer(*made);
+}
+
+void epoll_loop::connect(const socket& on, const socket_address& to, request& asker) {
+  auto* made = new operation(operation::kind::connect, &asker, on.fd());
+  attach(asker, *made);
+  const int code = ::connect(on.fd(), to.data(), to.size());
+  if (code == 0 || errno != EINPROGRESS) {
+    finish(*made, code == 0 ? 0 : -errno);
+    return;
+  }
+  watch_of(on.fd()).writable = false;
+  start_writer(*made);
+}
+
+bool epoll_loop::step_writer(operation& of) {
+  if (of.type == operation::kind::connect) {
+    int code = 0;
+    socklen_t size = sizeof code;
+    ::getsockopt(of.fd, SOL_SOCKET, SO_ERROR, &code, &size);
+    finish(of, -code);
+    return true;
+  }
+  auto& data = static_cast<sending&>(of);
+  std::array<iovec, max_send_slices> vectors{};
+  for (std::size_t i = 0; i < data.count; ++i) {
+    const auto bytes = data.data[i].bytes();
+    vectors[i] = {const_cast<std::byte*>(bytes.data()), bytes.size()};
+  }
+  ssize_t taken = 0;
+  msghdr header{};
+  header.msg_iov = vectors.data();
+  header.msg_iovlen = data.count;
+  if (data.to.size() != 0) {
+    header.msg_name = const_cast<sockaddr*>(data.to.data());
+    header.msg_namelen = data.to.size();
+  }
+  do {
+    taken = of.type == operation::kind::write
+                ? ::writev(of.fd, vectors.data(), static_cast<int>(data.count))
+                : ::sendmsg(of.fd, &header, MSG_DONTWAIT | MSG_NOSIGNAL);
+  } while (taken < 0 && errno == EINTR);
+  if (taken < 0 && errno == EAGAIN) {
+    watch_of(of.fd).writable = false;
+    return false;
+  }
+  finish(of, taken < 0 ? -errno : static_cast<int>(taken));
+  return true;
+}
+
+void epoll_loop::run_writers(int fd) {
+  auto& writers = watch_of(fd).writers;
+  std::size_t done = 0;
+  while (done < writers.size() && step_writer(*writers[done])) ++done;
+  writers.erase(writers.begin(), writers.begin() + static_cast<std::ptrdiff_t>(done));
+}
+
+void epoll_loop::finish_reader(operation& of, int result) {
+  watch_of(of.fd).reader = nullptr;
+  finish(of, result);
+}
+
+bool epoll_loop::step_accept(operation& of) {
+  for (int i = 0; i < accepts_a_step; ++i) {
+    const int fd = ::accept4(of.fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0) {
+      queue({.of = &of, .result = fd, .more = true, .data = {}, .from = {}});
+    } else if (errno == EAGAIN) {
+      return false;
+    } else if (errno != EINTR && errno != ECONNABORTED) {
+      finish_reader(of, -errno);
+      return true;
+    }
+  }
+  return true;
+}
+
+bool epoll_loop::step_receive(operation& of, watch& state) {
+  const auto id = free_buffers_.back();
+  std::byte* const memory = buffer_memory_.get() + id * buffer_size;
+  const auto taken = ::recv(of.fd, memory, buffer_size, MSG_DONTWAIT);
+  if (taken < 0 && errno == EAGAIN) return false;
+  if (taken < 0 && errno == EINTR) return true;
+  if (taken <= 0) {
+    finish_reader(of, taken == 0 ? 0 : -errno);
+    return true;
+  }
+  free_buffers_.pop_back();
+  const auto size = static_cast<std::size_t>(taken);
+  queue({.of = &of,
+         .result = static_cast<int>(taken),
+         .more = true,
+         .data = {*this, id, {memory, size}},
+         .from = {}});
+  // A short read emptied the socket: the next byte is a new edge. Not so the end, which may have
+  // come with the same edge.
+  return size == buffer_size || state.hung_up;
+}
+
+bool epoll_loop::step_receive_from(operation& of) {
+  const auto id = free_buffers_.back();
+  std::byte* const memory = buffer_memory_.get() + id * buffer_size;
+  sockaddr_storage from{};
+  iovec vector{memory, buffer_size};
+  msghdr header{};
+  header.msg_name = &from;
+  header.msg_namelen = sizeof from;
+  header.msg_iov = &vector;
+  header.msg_iovlen = 1;
+  const auto taken = ::recvmsg(of.fd, &header, MSG_DONTWAIT);
+  if (taken < 0 && errno == EAGAIN) return false;
+  if (taken < 0 && errno == EINTR) return true;
+  if (taken < 0) {
+    finish_reader(of, -errno);
+    return true;
+  }
+  free_buffers_.pop_back();
+  const bool cut = (header.msg_flags & MSG_TRUNC) != 0;
+  queue({.of = &of,
+         .result = cut ? -EMSGSIZE : static_cast<int>(taken),
+         .more = true,
+         .data = {*this, id, {memory, static_cast<std::size_t>(taken)}},
+         .from = socket_address(reinterpret_cast<const sockaddr*>(&from), header.msg_namelen)});
+  return true;
+}
+
+bool epoll_loop::step_poll(operation& of) {
+  pollfd asked{
+      .fd = of.fd, .events = static_cast<short>(static_cast<polling&>(of).events), .revents = 0};
+  if (::poll(&asked, 1, 0) <= 0) return false;
+  finish_reader(of, asked.revents);
+  return true;
+}
+
+bool epoll_loop::step_reader(int fd) {
+  watch& state = watch_of(fd);
+  operation& of = *state.reader;
+  const bool needs_buffer =
+      of.type == operation::kind::receive || of.type == operation::kind::receive_from;
+  if (needs_buffer && free_buffers_.empty()) {
+    starved_.push_back(fd);
+    return false;
+  }
+  bool again = false;
+  switch (of.type) {
+    case operation::kind::accept: again = step_accept(of); break;
+    case operation::kind::receive: again = step_receive(of, state); break;
+    case operation::kind::receive_from: again = step_receive_from(of); break;
+    default: again = step_poll(of); break;
+  }
+  if (!again) state.readable = false;
+  return again;
+}
+
+void epoll_loop::run_ready() {
+  auto now_ready = std::exchange(ready_, {});
+  for (const int fd : now_ready) {
+    watch& state = watch_of(fd);
+    state.in_ready = false;
+    if (state.reader != nullptr && state.readable && step_reader(fd)) push_ready(fd);
+  }
+}
+
+void epoll_loop::take_edge(int fd, unsigned events) {
+  watch& state = watch_of(fd);
+  if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) state.hung_up = true;
+  if ((events & ~static_cast<unsigned>(EPOLLOUT)) != 0) {
+    state.readable = true;
+    if (state.reader != nullptr && step_reader(fd)) push_ready(fd);
+  }
+  if ((events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) != 0) {
+    state.writable = true;
+    run_writers(fd);
+  }
+}
+
+void epoll_loop::wait(time_point deadline) {
+  run_ready();
+  const auto left = deadline == time_point::min() ? duration::zero() : deadline - read_clock();
+  timespec timeout{};
+  if (!has_events() && ready_.empty() && left > duration::zero()) {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+    timeout = {.tv_sec = seconds.count(), .tv_nsec = (left - seconds).count()};
+  }
+  std::array<epoll_event, edges_a_wait> edges;
+  const bool for_ever = deadline == time_point::max() && !has_events() && ready_.empty();
+  const int count = ::epoll_pwait2(epoll_fd_.get(), edges.data(), static_cast<int>(edges.size()),
+                                   for_ever ? nullptr : &timeout, nullptr);
+  for (int i = 0; i < count; ++i) {
+    const auto& edge = edges[static_cast<std::size_t>(i)];
+    if (edge.data.fd == wake_fd()) {
+      drain_wake_fd();
+    } else {
+      take_edge(edge.data.fd, edge.events);
+    }
+  }
+}
+
+void epoll_loop::close_fd(int fd) {
+  watch& state = watch_of(fd);
+  if (state.reader != nullptr) finish_reader(*state.reader, -ECANCELED);
+  for (operation* const each : std::exchange(state.writers, {})) finish(*each, -ECANCELED);
+  const bool in_ready = state.in_ready;
+  state = {};
+  state.in_ready = in_ready;
+  ::close(fd);
+}
+
+void epoll_loop::cancel(operation& which) {
+  watch& state = watch_of(which.fd);
+  if (state.reader == &which) {
+    finish_reader(which, -ECANCELED);
+  } else if (const auto found = std::ranges::find(state.writers, &which);
+             found != state.writers.end()) {
+    state.writers.erase(found);
+    finish(which, -ECANCELED);
+  }
+}
+
+void epoll_loop::give_back(std::uint32_t id) {
+  free_buffers_.push_back(id);
+  // All of them: the one whose turn it would be may be gone, and the others would wait for ever.
+  for (const int fd : std::exchange(starved_, {})) {
+    watch_of(fd).readable = true;
+    push_ready(fd);
+  }
+}
+
+}  // namespace strata::loop

@@ -1,0 +1,215 @@
+#include "loop/os_loop.hpp"
+
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <netdb.h>
+#include <netinet/tcp.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <cerrno>
+#include <thread>
+
+namespace strata::loop {
+
+namespace {
+
+constexpr int on = 1;
+
+// A Unix socket's file outlives a process that was killed. It is stale when nobody answers there.
+result<void> remove_stale_socket(const socket_address& address) {
+  struct stat found{};
+  const std::string path = address.path();
+  if (::lstat(path.c_str(), &found) != 0) return {};
+  if (!S_ISSOCK(found.st_mode)) {
+    return failure(errc::already_exists, "listen on unix://" + path,
+                   "a file that is not a socket is there", "choose another path or remove it");
+  }
+  const unique_fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!probe) return system_failure(errno, "open a Unix socket");
+  if (::connect(probe.get(), address.data(), address.size()) == 0 || errno == EAGAIN) {
+    return system_failure(EADDRINUSE, "listen on unix://" + path,
+                          "another process serves it: stop that one or choose another path");
+  }
+  if (errno == ECONNREFUSED) ::unlink(path.c_str());
+  return {};
+}
+
+std::string open_remedy(int sys_errno) {
+  if (sys_errno == EMFILE) return "raise the limit of open files (ulimit -n)";
+  if (sys_errno == EACCES) return "use a port from 1024 or grant CAP_NET_BIND_SERVICE";
+  if (sys_errno == EADDRNOTAVAIL) return "use an address of this machine (see 'ip address')";
+  return {};
+}
+
+}  // namespace
+
+// One name look-up: getaddrinfo blocks, so a thread of its own runs it and posts the answer.
+struct os_loop::resolution {
+  std::shared_ptr<link> home;
+  std::string host;
+  std::uint16_t port = 0;
+  std::coroutine_handle<> waiter;  // only touched on the loop's thread; null when it gave up
+  result<std::vector<socket_address>> answer;
+
+  void look_up() {
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_flags = AI_ADDRCONFIG;
+    addrinfo* found = nullptr;
+    const int code = ::getaddrinfo(host.c_str(), nullptr, &hints, &found);
+    if (code != 0) {
+      answer = failure(code == EAI_AGAIN ? errc::timed_out : errc::not_found,
+                       "find the address of '" + host + "'", ::gai_strerror(code),
+                       "check the name and the name server (/etc/resolv.conf)");
+      return;
+    }
+    for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
+      socket_address address(each->ai_addr, each->ai_addrlen);
+      address.set_port(port);
+      answer->push_back(address);
+    }
+    ::freeaddrinfo(found);
+  }
+};
+
+os_loop::os_loop()
+    : wake_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), link_(std::make_shared<link>()) {
+  if (!wake_fd_) wake_errno_ = errno;
+  link_->target = this;
+}
+
+os_loop::~os_loop() {
+  const std::scoped_lock guard(link_->lock);
+  link_->target = nullptr;
+}
+
+result<void> os_loop::check_wake_fd() const {
+  if (wake_fd_) return {};
+  return system_failure(wake_errno_, "make a loop's eventfd", open_remedy(wake_errno_));
+}
+
+time_point os_loop::read_clock() const { return std::chrono::steady_clock::now(); }
+
+void os_loop::wake() {
+  const std::uint64_t one = 1;
+  // EAGAIN means that the counter is full: the loop is woken already.
+  [[maybe_unused]] const auto written = ::write(wake_fd_.get(), &one, sizeof one);
+}
+
+void os_loop::drain_wake_fd() const {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const auto taken = ::read(wake_fd_.get(), &count, sizeof count);
+}
+
+result<socket> os_loop::listen(const socket_address& address, const listen_options& options) {
+  const std::string operation = "listen on " + address.text();
+  if (address.family() == AF_UNIX) {
+    if (auto removed = remove_stale_socket(address); !removed) {
+      return std::unexpected(removed.error());
+    }
+  }
+  socket made(*this, ::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!made) return system_failure(errno, operation, open_remedy(errno));
+  if (address.family() != AF_UNIX) {
+    ::setsockopt(made.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    // Accepted sockets inherit it, which saves a system call each.
+    ::setsockopt(made.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (options.share_port) ::setsockopt(made.fd(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
+  }
+  if (address.family() == AF_INET6) {
+    ::setsockopt(made.fd(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+  }
+  if (::bind(made.fd(), address.data(), address.size()) != 0 ||
+      ::listen(made.fd(), options.backlog) != 0) {
+    return system_failure(errno, operation, open_remedy(errno));
+  }
+  return made;
+}
+
+result<socket> os_loop::open_stream(int family) {
+  socket made(*this, ::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!made) return system_failure(errno, "open a stream socket", open_remedy(errno));
+  if (family != AF_UNIX) ::setsockopt(made.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  return made;
+}
+
+result<socket> os_loop::open_datagram(int family, const socket_address& address,
+                                      const listen_options& options) {
+  socket made(*this, ::socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!made) return system_failure(errno, "open a datagram socket", open_remedy(errno));
+  if (options.share_port) ::setsockopt(made.fd(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
+  if (family == AF_INET6) {
+    ::setsockopt(made.fd(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+  }
+  if (address.size() != 0 && ::bind(made.fd(), address.data(), address.size()) != 0) {
+    return system_failure(errno, "listen on " + address.text(), open_remedy(errno));
+  }
+  return made;
+}
+
+result<socket> os_loop::open_append(const std::string& path) {
+  socket made(*this, ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  if (!made) return system_failure(errno, "open '" + path + "' for appending");
+  return made;
+}
+
+socket_address os_loop::local_address(const socket& of) const {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  if (::getsockname(of.fd(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
+  return {reinterpret_cast<const sockaddr*>(&address), size};
+}
+
+socket_address os_loop::remote_address(const socket& of) const {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  if (::getpeername(of.fd(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
+  return {reinterpret_cast<const sockaddr*>(&address), size};
+}
+
+std::size_t os_loop::unacknowledged(const socket& on) const {
+  int bytes = 0;
+  return ::ioctl(on.fd(), SIOCOUTQ, &bytes) == 0 && bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+}
+
+void os_loop::shut_down(const socket& which) { ::shutdown(which.fd(), SHUT_RDWR); }
+
+void os_loop::shut_down_send(const socket& which) { ::shutdown(which.fd(), SHUT_WR); }
+
+task<result<std::vector<socket_address>>> os_loop::resolve(std::string host, std::uint16_t port) {
+  if (auto numeric = socket_address::from_ip(host, port)) {
+    co_return std::vector<socket_address>{*numeric};
+  }
+  const auto asked = std::make_shared<resolution>();
+  asked->home = link_;
+  asked->host = std::move(host);
+  asked->port = port;
+  struct answer_awaiter {
+    std::shared_ptr<resolution> asked;
+    explicit answer_awaiter(std::shared_ptr<resolution> of) : asked(std::move(of)) {}
+    answer_awaiter(const answer_awaiter&) = delete;
+    answer_awaiter& operator=(const answer_awaiter&) = delete;
+    ~answer_awaiter() { asked->waiter = {}; }
+    [[nodiscard]] bool await_ready() const { return false; }
+    void await_suspend(std::coroutine_handle<> self) const {
+      asked->waiter = self;
+      std::thread([asked = asked] {
+        asked->look_up();
+        const std::scoped_lock guard(asked->home->lock);
+        if (asked->home->target == nullptr) return;
+        asked->home->target->post([asked] {
+          if (asked->waiter) asked->waiter.resume();
+        });
+      }).detach();
+    }
+    result<std::vector<socket_address>> await_resume() const { return std::move(asked->answer); }
+  };
+  answer_awaiter answer(asked);
+  co_return co_await answer;
+}
+
+}  // namespace strata::loop

@@ -1,0 +1,54 @@
+// What the io_uring and the epoll backend share: opening kernel sockets, host names, time.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "loop/loop.hpp"
+#include "strata/base/unique_fd.hpp"
+
+namespace strata::loop {
+
+class os_loop : public loop {
+ public:
+  ~os_loop() override;
+
+  result<socket> listen(const socket_address& address, const listen_options& options) override;
+  result<socket> open_stream(int family) override;
+  result<socket> open_datagram(int family, const socket_address& address,
+                               const listen_options& options) override;
+  result<socket> open_append(const std::string& path) override;
+  [[nodiscard]] socket_address local_address(const socket& of) const override;
+  [[nodiscard]] socket_address remote_address(const socket& of) const override;
+  [[nodiscard]] std::size_t unacknowledged(const socket& on) const override;
+  void shut_down(const socket& which) override;
+  void shut_down_send(const socket& which) override;
+  task<result<std::vector<socket_address>>> resolve(std::string host, std::uint16_t port) override;
+
+ protected:
+  os_loop();
+
+  [[nodiscard]] time_point read_clock() const override;
+  void wake() override;
+  [[nodiscard]] int wake_fd() const { return wake_fd_.get(); }
+  /// For `make()` of backends, before anything else. Errors: no descriptor was left for it.
+  [[nodiscard]] result<void> check_wake_fd() const;
+  /// Empties the eventfd, so that the next `wake()` is seen.
+  void drain_wake_fd() const;
+
+ private:
+  struct resolution;
+
+  unique_fd wake_fd_;
+  int wake_errno_ = 0;
+  /// Threads that look up names reach the loop through this, and find null once it is gone.
+  struct link {
+    std::mutex lock;
+    loop* target;
+  };
+  std::shared_ptr<link> link_;
+};
+
+}  // namespace strata::loop

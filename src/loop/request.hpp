@@ -1,0 +1,123 @@
+// A request is something asked of the loop, and the place where its completions arrive.
+//
+// The requester derives from `request` and starts it with one of the loop's verbs (`receive`,
+// `send`, …). Destroying a request that is under way is always safe: the loop takes it off the
+// operation, cancels that, and keeps what the kernel still uses until the kernel is done. So a
+// coroutine that waits may be destroyed at any point.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "loop/address.hpp"
+#include "strata/base/bytes.hpp"
+
+namespace strata::loop {
+
+class loop;
+class request;
+
+/// Received bytes, in memory lent by the loop; the memory goes back when the buffer is destroyed.
+/// Never outlives its loop, never leaves its thread.
+class buffer {
+ public:
+  class pool {
+   public:
+    virtual void give_back(std::uint32_t id) = 0;
+
+   protected:
+    ~pool() = default;
+  };
+
+  buffer() = default;
+  buffer(pool& owner, std::uint32_t id, byte_span bytes) : owner_(&owner), id_(id), bytes_(bytes) {}
+  buffer(buffer&& other) noexcept
+      : owner_(std::exchange(other.owner_, nullptr)),
+        id_(other.id_),
+        bytes_(std::exchange(other.bytes_, {})) {}
+  buffer& operator=(buffer&& other) noexcept {
+    reset();
+    owner_ = std::exchange(other.owner_, nullptr);
+    id_ = other.id_;
+    bytes_ = std::exchange(other.bytes_, {});
+    return *this;
+  }
+  buffer(const buffer&) = delete;
+  buffer& operator=(const buffer&) = delete;
+  ~buffer() { reset(); }
+
+  [[nodiscard]] byte_span bytes() const { return bytes_; }
+  /// The same lent memory, of which only `part` counts.
+  [[nodiscard]] buffer narrowed(byte_span part) && {
+    bytes_ = part;
+    return std::move(*this);
+  }
+  [[nodiscard]] bool empty() const { return bytes_.empty(); }
+
+ private:
+  void reset() {
+    if (owner_ != nullptr) std::exchange(owner_, nullptr)->give_back(id_);
+  }
+
+  pool* owner_ = nullptr;
+  std::uint32_t id_ = 0;
+  byte_span bytes_;
+};
+
+struct completion {
+  /// Bytes moved, a new descriptor (accept), ready events (poll); or a negative errno.
+  int result = 0;
+  /// More completions of the same request will follow.
+  bool more = false;
+  /// What was received.
+  buffer data;
+  /// Who sent it, for datagrams; valid during the call.
+  const socket_address* from = nullptr;
+};
+
+/// What the loop keeps for a request under way. Each backend derives its own.
+struct operation {
+  enum class kind : std::uint8_t {
+    accept,
+    receive,
+    receive_from,
+    send,
+    send_to,
+    connect,
+    poll,
+    write
+  };
+
+  operation(kind what, request* asker, int on) : type(what), owner(asker), fd(on) {}
+  operation(const operation&) = delete;
+  operation& operator=(const operation&) = delete;
+  virtual ~operation() = default;
+
+  kind type;
+  request* owner;  ///< null once the requester is gone
+  int fd;
+};
+
+class request {
+ public:
+  request() = default;
+  request(const request&) = delete;
+  request& operator=(const request&) = delete;
+  virtual ~request() { abandon(); }
+
+  [[nodiscard]] bool under_way() const { return operation_ != nullptr; }
+  /// Asks the loop to end it; a last completion (often -ECANCELED) still arrives.
+  void cancel();
+  /// Ends it without a completion.
+  void abandon();
+
+ protected:
+  virtual void on_completion(completion done) = 0;
+
+ private:
+  friend class loop;
+  loop* loop_ = nullptr;
+  operation* operation_ = nullptr;
+};
+
+}  // namespace strata::loop

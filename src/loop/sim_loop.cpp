@@ -1,0 +1,156 @@
+#include "loop/sim_loop.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "loop/sim_operation.hpp"
+
+namespace strata::loop {
+
+sim_loop::~sim_loop() {
+  end_tasks();
+  while (has_work()) turn(false);
+}
+
+result<socket> sim_loop::listen(const socket_address& address, const listen_options& options) {
+  auto* const taken = world_.listener_for(address);
+  if (taken != nullptr && !(taken->shares_port && options.share_port)) {
+    return system_failure(EADDRINUSE, "listen on " + address.text());
+  }
+  auto made = std::make_unique<sim_world::endpoint>();
+  made->is = sim_world::endpoint::role::listener;
+  made->home = this;
+  made->local = address;
+  made->shares_port = options.share_port;
+  if (address.port() == 0) made->local.set_port(world_.free_port());
+  return socket(*this, world_.add(std::move(made)));
+}
+
+result<socket> sim_loop::open_stream(int /*family*/) {
+  auto made = std::make_unique<sim_world::endpoint>();
+  made->home = this;
+  return socket(*this, world_.add(std::move(made)));
+}
+
+result<socket> sim_loop::open_datagram(int /*family*/, const socket_address& address,
+                                       const listen_options& options) {
+  auto made = std::make_unique<sim_world::endpoint>();
+  made->is = sim_world::endpoint::role::datagram;
+  made->home = this;
+  made->local = address.size() != 0 ? address : *socket_address::from_ip("127.0.0.1", 0);
+  made->shares_port = options.share_port;
+  if (made->local.port() == 0) made->local.set_port(world_.free_port());
+  return socket(*this, world_.add(std::move(made)));
+}
+
+result<socket> sim_loop::open_append(const std::string& path) {
+  auto made = std::make_unique<sim_world::endpoint>();
+  made->is = sim_world::endpoint::role::file;
+  made->home = this;
+  made->path = path;
+  return socket(*this, world_.add(std::move(made)));
+}
+
+socket_address sim_loop::local_address(const socket& of) const {
+  return world_.find(of.fd())->local;
+}
+
+socket_address sim_loop::remote_address(const socket& of) const {
+  return world_.find(of.fd())->remote;
+}
+
+// Until the peer has read it: a simulated reset takes away even what has arrived.
+std::size_t sim_loop::unacknowledged(const socket& on) const {
+  const auto* const peer = world_.by_id(world_.find(on.fd())->peer);
+  return peer == nullptr ? 0 : peer->on_the_way + peer->received.size();
+}
+
+void sim_loop::shut_down(const socket& which) {
+  auto& end = *world_.find(which.fd());
+  shut_down_send(which);
+  end.peer_ended = true;
+  end.received.clear();
+  world_.progress(end);
+}
+
+void sim_loop::shut_down_send(const socket& which) {
+  auto& end = *world_.find(which.fd());
+  if (end.send_ended) return;
+  end.send_ended = true;
+  world_.transmit_end(end, false);
+}
+
+task<result<std::vector<socket_address>>> sim_loop::resolve(std::string host, std::uint16_t port) {
+  if (host == "localhost") host = "127.0.0.1";
+  co_await sleep(world_.random_delay());
+  auto address = socket_address::from_ip(host, port);
+  if (!address) co_return failure(errc::not_found, "find the address of '" + host + "'");
+  co_return std::vector<socket_address>{*address};
+}
+
+sim_world::sim_operation& sim_loop::ask(operation::kind what, const socket& on, request& asker) {
+  auto* made = new sim_world::sim_operation(what, &asker, on.fd(), *this);
+  attach(asker, *made);
+  return *made;
+}
+
+void sim_loop::accept(const socket& on, request& asker) {
+  world_.start(ask(operation::kind::accept, on, asker));
+}
+
+void sim_loop::receive(const socket& on, request& asker) {
+  world_.start(ask(operation::kind::receive, on, asker));
+}
+
+void sim_loop::receive_from(const socket& on, request& asker) {
+  world_.start(ask(operation::kind::receive_from, on, asker));
+}
+
+void sim_loop::send(const socket& on, std::span<const slice> data, request& asker) {
+  auto& made = ask(operation::kind::send, on, asker);
+  for (const auto& each : data.first(std::min(data.size(), max_send_slices))) {
+    made.bytes += as_text(each.bytes());
+  }
+  world_.start(made);
+}
+
+void sim_loop::send_to(const socket& on, const socket_address& to, slice datagram, request& asker) {
+  auto& made = ask(operation::kind::send_to, on, asker);
+  made.bytes = as_text(datagram.bytes());
+  made.to = to;
+  world_.start(made);
+}
+
+void sim_loop::connect(const socket& on, const socket_address& to, request& asker) {
+  auto& made = ask(operation::kind::connect, on, asker);
+  made.to = to;
+  world_.start(made);
+}
+
+void sim_loop::poll(const socket& on, unsigned /*events*/, request& asker) {
+  world_.start(ask(operation::kind::poll, on, asker));
+}
+
+void sim_loop::write(const socket& to, slice data, request& asker) {
+  auto& made = ask(operation::kind::write, to, asker);
+  made.bytes = as_text(data.bytes());
+  world_.start(made);
+}
+
+void sim_loop::close_fd(int fd) { world_.close(fd); }
+
+void sim_loop::cancel(operation& which) {
+  world_.cancel(static_cast<sim_world::sim_operation&>(which));
+}
+
+void sim_loop::deliver_bytes(operation& of, std::string bytes, const socket_address& from) {
+  const auto id = next_buffer_++;
+  auto& held = lent_[id] = std::move(bytes);
+  queue({.of = &of,
+         .result = static_cast<int>(held.size()),
+         .more = true,
+         .data = {*this, id, as_bytes(held)},
+         .from = from});
+}
+
+}  // namespace strata::loop

@@ -1,0 +1,62 @@
+// A loop in a simulated world (sim_world.hpp): same verbs, virtual time, memory for a network.
+#pragma once
+
+#include <map>
+
+#include "loop/loop.hpp"
+#include "loop/sim_world.hpp"
+
+namespace strata::loop {
+
+class sim_loop final : public loop, private buffer::pool {
+ public:
+  explicit sim_loop(sim_world& world) : world_(world) { update_now(); }
+  ~sim_loop() override;
+
+  [[nodiscard]] std::string_view backend() const override { return "simulation"; }
+  result<socket> listen(const socket_address& address, const listen_options& options) override;
+  result<socket> open_stream(int family) override;
+  result<socket> open_datagram(int family, const socket_address& address,
+                               const listen_options& options) override;
+  result<socket> open_append(const std::string& path) override;
+  [[nodiscard]] socket_address local_address(const socket& of) const override;
+  [[nodiscard]] socket_address remote_address(const socket& of) const override;
+  [[nodiscard]] std::size_t unacknowledged(const socket& on) const override;
+  void shut_down(const socket& which) override;
+  void shut_down_send(const socket& which) override;
+  task<result<std::vector<socket_address>>> resolve(std::string host, std::uint16_t port) override;
+  void accept(const socket& on, request& asker) override;
+  void receive(const socket& on, request& asker) override;
+  void receive_from(const socket& on, request& asker) override;
+  void send(const socket& on, std::span<const slice> data, request& asker) override;
+  void send_to(const socket& on, const socket_address& to, slice datagram, request& asker) override;
+  void connect(const socket& on, const socket_address& to, request& asker) override;
+  void poll(const socket& on, unsigned events, request& asker) override;
+  void write(const socket& to, slice data, request& asker) override;
+
+ protected:
+  void close_fd(int fd) override;
+  void cancel(operation& which) override;
+  void wake() override {}
+  void wait(time_point /*deadline*/) override {}
+  [[nodiscard]] time_point read_clock() const override { return world_.now(); }
+
+ private:
+  friend class sim_world;
+
+  sim_world::sim_operation& ask(operation::kind what, const socket& on, request& asker);
+  [[nodiscard]] bool runnable() const { return has_work() || next_timer() <= world_.now(); }
+  [[nodiscard]] time_point due() const { return next_timer(); }
+  /// Queues received bytes, in a buffer of this loop's.
+  void deliver_bytes(operation& of, std::string bytes, const socket_address& from);
+  void deliver_result(operation& of, int outcome, bool more) {
+    queue({.of = &of, .result = outcome, .more = more, .data = {}, .from = {}});
+  }
+  void give_back(std::uint32_t id) override { lent_.erase(id); }
+
+  sim_world& world_;
+  std::map<std::uint32_t, std::string> lent_;
+  std::uint32_t next_buffer_ = 0;
+};
+
+}  // namespace strata::loop

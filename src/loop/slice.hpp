@@ -1,0 +1,130 @@
+// Bytes on their way out, shared by all who have to send them.
+//
+// A `chunk` is a block of memory that is only ever appended to; a `slice` is a counted reference
+// to a range of one. A message that goes to a thousand connections is written once, and each
+// connection holds a slice. The count is not atomic: chunks and slices stay on the thread of the
+// loop that they were made on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "strata/base/bytes.hpp"
+
+namespace strata::loop {
+
+class chunk {
+ public:
+  [[nodiscard]] static chunk* make(std::uint32_t capacity) {
+    void* memory = std::malloc(sizeof(chunk) + capacity);
+    if (memory == nullptr) throw std::bad_alloc();
+    return new (memory) chunk(capacity);
+  }
+  chunk(const chunk&) = delete;
+  chunk& operator=(const chunk&) = delete;
+
+  void retain() { ++references_; }
+  void release() {
+    if (--references_ == 0) {
+      this->~chunk();
+      std::free(this);
+    }
+  }
+
+  [[nodiscard]] std::uint32_t size() const { return size_; }
+  [[nodiscard]] std::uint32_t capacity() const { return capacity_; }
+  [[nodiscard]] std::uint32_t room() const { return capacity_ - size_; }
+  [[nodiscard]] const std::byte* data() const {
+    return reinterpret_cast<const std::byte*>(this + 1);
+  }
+
+  /// Nobody but the one who asks holds it.
+  [[nodiscard]] bool unshared() const { return references_ == 1; }
+  /// Forgets what it holds; only for an unshared chunk.
+  void clear() { size_ = 0; }
+
+  /// Appends `bytes`, which must fit into `room()`.
+  void append(byte_span bytes) {
+    if (bytes.empty()) return;
+    std::memcpy(reinterpret_cast<std::byte*>(this + 1) + size_, bytes.data(), bytes.size());
+    size_ += static_cast<std::uint32_t>(bytes.size());
+  }
+
+ private:
+  explicit chunk(std::uint32_t capacity) : capacity_(capacity) {}
+  ~chunk() = default;
+
+  std::uint32_t references_ = 1;
+  std::uint32_t size_ = 0;
+  std::uint32_t capacity_;
+};
+
+class slice {
+ public:
+  slice() = default;
+  slice(chunk& source, std::uint32_t offset, std::uint32_t length)
+      : chunk_(&source), offset_(offset), length_(length) {
+    chunk_->retain();
+  }
+  /// A slice with a chunk of its own that holds a copy of `bytes`.
+  static slice copy_of(byte_span bytes) {
+    slice made;
+    made.chunk_ = chunk::make(static_cast<std::uint32_t>(bytes.size()));
+    made.chunk_->append(bytes);
+    made.length_ = static_cast<std::uint32_t>(bytes.size());
+    return made;
+  }
+  slice(const slice& other) : chunk_(other.chunk_), offset_(other.offset_), length_(other.length_) {
+    if (chunk_ != nullptr) chunk_->retain();
+  }
+  slice(slice&& other) noexcept
+      : chunk_(std::exchange(other.chunk_, nullptr)),
+        offset_(other.offset_),
+        length_(std::exchange(other.length_, 0)) {}
+  slice& operator=(slice other) noexcept {
+    std::swap(chunk_, other.chunk_);
+    std::swap(offset_, other.offset_);
+    std::swap(length_, other.length_);
+    return *this;
+  }
+  ~slice() {
+    if (chunk_ != nullptr) chunk_->release();
+  }
+
+  [[nodiscard]] std::uint32_t size() const { return length_; }
+  [[nodiscard]] bool empty() const { return length_ == 0; }
+  [[nodiscard]] byte_span bytes() const {
+    return chunk_ == nullptr ? byte_span{} : byte_span{chunk_->data() + offset_, length_};
+  }
+  /// The memory that this slice keeps alive.
+  [[nodiscard]] std::uint32_t pinned() const { return chunk_ == nullptr ? 0 : chunk_->capacity(); }
+
+  /// Grows by `next` when that follows in the same chunk; says whether it did.
+  bool extend(const slice& next) {
+    if (chunk_ != next.chunk_ || offset_ + length_ != next.offset_) return false;
+    length_ += next.length_;
+    return true;
+  }
+  /// `count` bytes from `from` on, of the same chunk.
+  [[nodiscard]] slice part(std::uint32_t from, std::uint32_t count) const {
+    slice made = *this;
+    made.offset_ += from;
+    made.length_ = count;
+    return made;
+  }
+  void remove_prefix(std::uint32_t count) {
+    offset_ += count;
+    length_ -= count;
+  }
+
+ private:
+  chunk* chunk_ = nullptr;
+  std::uint32_t offset_ = 0;
+  std::uint32_t length_ = 0;
+};
+
+}  // namespace strata::loop

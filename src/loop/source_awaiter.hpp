@@ -1,0 +1,37 @@
+// One coroutine that awaits the next thing from a source that outlives the wait.
+//
+// A source befriends this class and has `bool prepare()` (see to it that something will come; is
+// something there now?), `take()` (hand it over) and `waiter_` (whom to resume). Destroying the
+// coroutine while it waits takes it off the source.
+#pragma once
+
+#include <coroutine>
+
+namespace strata::loop {
+
+template <class Source>
+class [[nodiscard]] source_awaiter {
+ public:
+  explicit source_awaiter(Source& from) : from_(from) {}
+  source_awaiter(const source_awaiter&) = delete;
+  source_awaiter& operator=(const source_awaiter&) = delete;
+  ~source_awaiter() {
+    if (waits_) from_.waiter_ = {};
+  }
+
+  [[nodiscard]] bool await_ready() { return from_.prepare(); }
+  void await_suspend(std::coroutine_handle<> self) {
+    from_.waiter_ = self;
+    waits_ = true;
+  }
+  auto await_resume() {
+    waits_ = false;
+    return from_.take();
+  }
+
+ private:
+  Source& from_;
+  bool waits_ = false;
+};
+
+}  // namespace strata::loop

@@ -1,0 +1,45 @@
+// A point in time at which the loop calls back. Destroying it disarms it.
+#pragma once
+
+#include <boost/intrusive/set.hpp>
+#include <chrono>
+
+namespace strata::loop {
+
+using time_point = std::chrono::steady_clock::time_point;
+using duration = std::chrono::nanoseconds;
+
+[[nodiscard]] inline duration from_seconds(double seconds) {
+  return std::chrono::duration_cast<duration>(std::chrono::duration<double>(seconds));
+}
+
+class timer : public boost::intrusive::set_base_hook<
+                  boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+ public:
+  timer() = default;
+  timer(const timer&) = delete;
+  timer& operator=(const timer&) = delete;
+  virtual ~timer() = default;
+
+  [[nodiscard]] bool armed() const { return is_linked(); }
+  void disarm() {
+    if (is_linked()) unlink();
+  }
+  [[nodiscard]] time_point deadline() const { return deadline_; }
+
+ protected:
+  virtual void on_timer() = 0;
+
+ private:
+  friend class loop;
+  time_point deadline_;
+};
+
+struct earlier {
+  bool operator()(const timer& a, const timer& b) const { return a.deadline() < b.deadline(); }
+};
+
+using timer_queue = boost::intrusive::multiset<timer, boost::intrusive::compare<earlier>,
+                                               boost::intrusive::constant_time_size<false>>;
+
+}  // namespace strata::loop

@@ -1,0 +1,359 @@
+#include "loop/uring_loop.hpp"
+
+#include <poll.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace strata::loop {
+
+namespace {
+
+constexpr unsigned submission_entries = 1024;
+constexpr unsigned completion_entries = 16384;
+constexpr unsigned buffer_count = 128;  // a power of two
+constexpr unsigned buffer_size = 16384;
+constexpr std::uint16_t buffer_group = 0;
+constexpr std::size_t buffer_ring_size = buffer_count * sizeof(io_uring_buf);
+
+// What user_data says when it is not an operation's address.
+constexpr std::uint64_t ignored_tag = 0;
+constexpr std::uint64_t wake_fd_tag = 1;
+constexpr std::uint64_t wake_message_tag = 2;
+
+std::uint64_t tag_of(const operation& of) { return reinterpret_cast<std::uint64_t>(&of); }
+
+}  // namespace
+
+// Keeps the bytes of a send, and how the kernel is told of them, until the kernel is done.
+struct uring_loop::sending : operation {
+  using operation::operation;
+  std::array<slice, max_send_slices> data;
+  std::array<iovec, max_send_slices> vectors{};
+  msghdr header{};
+  socket_address to;
+};
+
+// Keeps an address (connect) or the shape of what is received (receive_from) for the kernel.
+struct uring_loop::addressed : operation {
+  using operation::operation;
+  socket_address address;
+  msghdr header{};
+};
+
+result<std::unique_ptr<loop>> uring_loop::make() {
+  std::unique_ptr<uring_loop> made(new uring_loop());
+  if (auto ready = made->set_up(); !ready) return std::unexpected(ready.error());
+  return made;
+}
+
+result<void> uring_loop::set_up() {
+  if (auto ready = check_wake_fd(); !ready) return ready;
+  io_uring_params parameters{};
+  parameters.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN |
+                     IORING_SETUP_SUBMIT_ALL | IORING_SETUP_CQSIZE;
+  parameters.cq_entries = completion_entries;
+  const int code = io_uring_queue_init_params(submission_entries, &ring_, &parameters);
+  if (code < 0) {
+    const auto* remedy =
+        code == -EPERM || code == -EACCES
+            ? "allow it (sysctl kernel.io_uring_disabled=0, seccomp) or use --loop epoll"
+            : "it needs Linux 6.1; use --loop epoll";
+    return system_failure(-code, "set up io_uring", remedy);
+  }
+  ring_open_ = true;
+  io_uring_ring_dontfork(&ring_);
+  if (auto ready = set_up_buffers(); !ready) return ready;
+  watch_wake_fd();
+  return {};
+}
+
+// By hand, since liburing 2.3 has no io_uring_setup_buf_ring.
+result<void> uring_loop::set_up_buffers() {
+  const std::size_t size = buffer_ring_size + std::size_t{buffer_count} * buffer_size;
+  void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | MAP_PRIVATE, -1, 0);
+  if (memory == MAP_FAILED) return system_failure(errno, "map the receive buffers");
+  buffer_ring_ = static_cast<io_uring_buf_ring*>(memory);
+  buffer_memory_ = static_cast<std::byte*>(memory) + buffer_ring_size;
+  io_uring_buf_reg registration{};
+  registration.ring_addr = reinterpret_cast<std::uint64_t>(buffer_ring_);
+  registration.ring_entries = buffer_count;
+  registration.bgid = buffer_group;
+  const int code = io_uring_register_buf_ring(&ring_, &registration, 0);
+  if (code < 0) {
+    return system_failure(-code, "register io_uring's buffer ring",
+                          "it needs Linux 6.1; use --loop epoll");
+  }
+  io_uring_buf_ring_init(buffer_ring_);
+  for (std::uint32_t id = 0; id < buffer_count; ++id) give_back(id);
+  return {};
+}
+
+uring_loop::~uring_loop() {
+  end_tasks();
+  if (!ring_open_) return;
+  // The kernel may still read what operations hold: cancel all and wait for it.
+  for (operation* const each : parked_) delete each;
+  parked_.clear();
+  if (in_flight_ != 0) {
+    io_uring_sqe& sqe = next_sqe();
+    io_uring_prep_cancel64(&sqe, 0, IORING_ASYNC_CANCEL_ANY);
+    io_uring_sqe_set_data64(&sqe, ignored_tag);
+  }
+  while (in_flight_ != 0) {
+    io_uring_submit_and_wait(&ring_, 1);
+    reap();
+    while (has_events()) turn(false);
+  }
+  io_uring_queue_exit(&ring_);
+  if (buffer_ring_ != nullptr) {
+    ::munmap(buffer_ring_, buffer_ring_size + std::size_t{buffer_count} * buffer_size);
+  }
+}
+
+io_uring_sqe& uring_loop::next_sqe() {
+  io_uring_sqe* sqe = io_uring_get_sqe(&ring_);
+  while (sqe == nullptr) {
+    // The kernel refuses new entries (EBUSY) while completions overflow: take those first.
+    if (io_uring_submit(&ring_) == -EBUSY) reap();
+    sqe = io_uring_get_sqe(&ring_);
+  }
+  return *sqe;
+}
+
+void uring_loop::accept(const socket& on, request& asker) {
+  auto* made = new operation(operation::kind::accept, &asker, on.fd());
+  attach(asker, *made);
+  io_uring_sqe& sqe = next_sqe();
+  io_uring_prep_multishot_accept(&sqe, on.fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  io_uring_sqe_set_data64(&sqe, tag_of(*made));
+  ++in_flight_;
+}
+
+void uring_loop::receive(const socket& on, request& asker) {
+  auto* made = new operation(operation::kind::receive, &asker, on.fd());
+  attach(asker, *made);
+  submit_receive(*made);
+}
+
+void uring_loop::receive_from(const socket& on, request& asker) {
+  auto* made = new addressed(operation::kind::receive_from, &asker, on.fd());
+  made->header.msg_namelen = sizeof(sockaddr_storage);
+  attach(asker, *made);
+  submit_receive(*made);
+}
+
+void uring_loop::submit_receive(operation& of) {
+  if (buffers_free_ == 0) {
+    parked_.push_back(&of);
+    return;
+  }
+  io_uring_sqe& sqe = next_sqe();
+  if (of.type == operation::kind::receive) {
+    io_uring_prep_recv_multishot(&sqe, of.fd, nullptr, 0, 0);
+  } else {
+    io_uring_prep_recvmsg_multishot(&sqe, of.fd, &static_cast<addressed&>(of).header, MSG_TRUNC);
+  }
+  sqe.flags |= IOSQE_BUFFER_SELECT;
+  sqe.buf_group = buffer_group;
+  io_uring_sqe_set_data64(&sqe, tag_of(of));
+  ++in_flight_;
+}
+
+void uring_loop::submit_parked() {
+  auto waiting = std::exchange(parked_, {});
+  for (operation* const each : waiting) submit_receive(*each);
+}
+
+void uring_loop::send(const socket& on, std::span<const slice> data, request& asker) {
+  auto* made = new sending(operation::kind::send, &asker, on.fd());
+  attach(asker, *made);
+  const auto count = std::min(data.size(), max_send_slices);
+  std::copy_n(data.begin(), count, made->data.begin());
+  io_uring_sqe& sqe = next_sqe();
+  if (count == 1) {
+    const auto bytes = made->data[0].bytes();
+    io_uring_prep_send(&sqe, on.fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  } else {
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto bytes = made->data[i].bytes();
+      made->vectors[i] = {const_cast<std::byte*>(bytes.data()), bytes.size()};
+    }
+    made->header.msg_iov = made->vectors.data();
+    made->header.msg_iovlen = count;
+    io_uring_prep_sendmsg(&sqe, on.fd(), &made->header, MSG_NOSIGNAL);
+  }
+  io_uring_sqe_set_data64(&sqe, tag_of(*made));
+  ++in_flight_;
+}
+
+void uring_loop::send_to(const socket& on, const socket_address& to, slice datagram,
+                         request& asker) {
+  auto* made = new sending(operation::kind::send_to, &asker, on.fd());
+  attach(asker, *made);
+  made->data[0] = std::move(datagram);
+  made->to = to;
+  const auto bytes = made->data[0].bytes();
+  made->vectors[0] = {const_cast<std::byte*>(bytes.data()), bytes.size()};
+  made->header.msg_iov = made->vectors.data();
+  made->header.msg_iovlen = 1;
+  if (to.size() != 0) {
+    made->header.msg_name = const_cast<sockaddr*>(made->to.data());
+    made->header.msg_namelen = to.size();
+  }
+  io_uring_sqe& sqe = next_sqe();
+  io_uring_prep_sendmsg(&sqe, on.fd(), &made->header, MSG_NOSIGNAL);
+  io_uring_sqe_set_data64(&sqe, tag_of(*made));
+  ++in_flight_;
+}
+
+void uring_loop::connect(const socket& on, const socket_address& to, request& asker) {
+  auto* made = new addressed(operation::kind::connect, &asker, on.fd());
+  attach(asker, *made);
+  made->address = to;
+  io_uring_sqe& sqe = next_sqe();
+  io_uring_prep_connect(&sqe, on.fd(), made->address.data(), made->address.size());
+  io_uring_sqe_set_data64(&sqe, tag_of(*made));
+  ++in_flight_;
+}
+
+void uring_loop::poll(const socket& on, unsigned events, request& asker) {
+  auto* made = new operation(operation::kind::poll, &asker, on.fd());
+  attach(asker, *made);
+  io_uring_sqe& sqe = next_sqe();
+  io_uring_prep_poll_add(&sqe, on.fd(), events);
+  io_uring_sqe_set_data64(&sqe, tag_of(*made));
+  ++in_flight_;
+}
+
+void uring_loop::write(const socket& to, slice data, request& asker) {
+  auto* made = new sending(operation::kind::write, &asker, to.fd());
+  attach(asker, *made);
+  made->data[0] = std::move(data);
+  const auto bytes = made->data[0].bytes();
+  io_uring_sqe& sqe = next_sqe();
+  io_uring_prep_write(&sqe, to.fd(), bytes.data(), static_cast<unsigned>(bytes.size()),
+                      static_cast<std::uint64_t>(-1));
+  io_uring_sqe_set_data64(&sqe, tag_of(*made));
+  ++in_flight_;
+}
+
+// Through the ring, behind all that was asked of the descriptor: were it closed at once, an entry
+// not yet submitted could reach the next owner of the same number.
+void uring_loop::close_fd(int fd) {
+  io_uring_sqe& sqe = next_sqe();
+  io_uring_prep_close(&sqe, fd);
+  io_uring_sqe_set_data64(&sqe, ignored_tag);
+}
+
+void uring_loop::cancel(operation& which) {
+  if (const auto found = std::ranges::find(parked_, &which); found != parked_.end()) {
+    parked_.erase(found);
+    queue({.of = &which, .result = -ECANCELED, .more = false, .data = {}, .from = {}});
+    return;
+  }
+  io_uring_sqe& sqe = next_sqe();
+  io_uring_prep_cancel64(&sqe, tag_of(which), 0);
+  io_uring_sqe_set_data64(&sqe, ignored_tag);
+}
+
+// From another io_uring loop a message goes ring to ring, with that loop's next submission; from
+// any other thread the eventfd does it.
+void uring_loop::wake() {
+  auto* const here = dynamic_cast<uring_loop*>(current());
+  if (here == nullptr || here == this) {
+    os_loop::wake();
+    return;
+  }
+  io_uring_sqe& sqe = here->next_sqe();
+  io_uring_prep_msg_ring(&sqe, ring_.ring_fd, 0, wake_message_tag, 0);
+  io_uring_sqe_set_data64(&sqe, ignored_tag);
+}
+
+void uring_loop::watch_wake_fd() {
+  io_uring_sqe& sqe = next_sqe();
+  io_uring_prep_poll_multishot(&sqe, wake_fd(), POLLIN);
+  io_uring_sqe_set_data64(&sqe, wake_fd_tag);
+}
+
+void uring_loop::wait(time_point deadline) {
+  if (!parked_.empty() && buffers_free_ != 0) submit_parked();
+  const auto left = deadline == time_point::min() ? duration::zero() : deadline - read_clock();
+  if (has_events() || left <= duration::zero()) {
+    io_uring_submit_and_get_events(&ring_);
+  } else if (deadline == time_point::max()) {
+    io_uring_submit_and_wait(&ring_, 1);
+  } else {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+    __kernel_timespec timeout{.tv_sec = seconds.count(), .tv_nsec = (left - seconds).count()};
+    io_uring_cqe* first = nullptr;
+    // EINTR (a signal, a debugger) and ETIME end the wait early, and the next turn waits again.
+    io_uring_submit_and_wait_timeout(&ring_, &first, 1, &timeout, nullptr);
+  }
+  reap();
+}
+
+void uring_loop::reap() {
+  unsigned head = 0;
+  unsigned count = 0;
+  io_uring_cqe* entry = nullptr;
+  io_uring_for_each_cqe(&ring_, head, entry) {
+    take(*entry);
+    ++count;
+  }
+  io_uring_cq_advance(&ring_, count);
+}
+
+void uring_loop::take(const io_uring_cqe& entry) {
+  const bool more = (entry.flags & IORING_CQE_F_MORE) != 0;
+  if (entry.user_data == wake_fd_tag) {
+    drain_wake_fd();
+    if (!more) watch_wake_fd();
+    return;
+  }
+  if (entry.user_data == ignored_tag || entry.user_data == wake_message_tag) return;
+  auto* const of = reinterpret_cast<operation*>(entry.user_data);
+  if (!more) --in_flight_;
+  event reaped{.of = of, .result = entry.res, .more = more, .data = {}, .from = {}};
+  if ((entry.flags & IORING_CQE_F_BUFFER) != 0) {
+    const std::uint32_t id = entry.flags >> IORING_CQE_BUFFER_SHIFT;
+    --buffers_free_;
+    const auto size = static_cast<std::size_t>(std::max(entry.res, 0));
+    if (of->type == operation::kind::receive_from) {
+      auto& shape = static_cast<addressed*>(of)->header;
+      std::byte* const memory = buffer_memory_ + std::size_t{id} * buffer_size;
+      buffer whole = lend(id, size);
+      auto* const out = io_uring_recvmsg_validate(memory, static_cast<int>(size), &shape);
+      if (out == nullptr) {
+        reaped.result = -EMSGSIZE;
+      } else {
+        const auto* const name = static_cast<const sockaddr*>(io_uring_recvmsg_name(out));
+        const auto* const payload =
+            static_cast<const std::byte*>(io_uring_recvmsg_payload(out, &shape));
+        const auto room = io_uring_recvmsg_payload_length(out, static_cast<int>(size), &shape);
+        const bool cut = (out->flags & MSG_TRUNC) != 0;
+        reaped.from = socket_address(name, out->namelen);
+        reaped.result = cut ? -EMSGSIZE : static_cast<int>(room);
+        reaped.data = std::move(whole).narrowed({payload, room});
+      }
+    } else {
+      reaped.data = lend(id, size);
+    }
+  }
+  queue(std::move(reaped));
+}
+
+buffer uring_loop::lend(std::uint32_t id, std::size_t size) {
+  return {*this, id, byte_span{buffer_memory_ + std::size_t{id} * buffer_size, size}};
+}
+
+void uring_loop::give_back(std::uint32_t id) {
+  io_uring_buf_ring_add(buffer_ring_, buffer_memory_ + std::size_t{id} * buffer_size, buffer_size,
+                        static_cast<std::uint16_t>(id), io_uring_buf_ring_mask(buffer_count), 0);
+  io_uring_buf_ring_advance(buffer_ring_, 1);
+  ++buffers_free_;
+}
+
+}  // namespace strata::loop

@@ -1,0 +1,64 @@
+// The loop on io_uring: SINGLE_ISSUER and DEFER_TASKRUN, multishot accept and receive into a ring
+// of provided buffers, one system call a turn. Least kernel 6.1; `make` says what is missing.
+// Source: io_uring_setup(2), io_uring_enter(2), io_uring_register(2).
+#pragma once
+
+#include <liburing.h>
+
+#include <vector>
+
+#include "loop/os_loop.hpp"
+
+namespace strata::loop {
+
+class uring_loop final : public os_loop, private buffer::pool {
+ public:
+  /// To be called on the thread that will run the loop. Errors: not_supported and
+  /// permission_denied where io_uring is missing or forbidden.
+  static result<std::unique_ptr<loop>> make();
+  ~uring_loop() override;
+
+  [[nodiscard]] std::string_view backend() const override { return "io_uring"; }
+  void accept(const socket& on, request& asker) override;
+  void receive(const socket& on, request& asker) override;
+  void receive_from(const socket& on, request& asker) override;
+  void send(const socket& on, std::span<const slice> data, request& asker) override;
+  void send_to(const socket& on, const socket_address& to, slice datagram, request& asker) override;
+  void connect(const socket& on, const socket_address& to, request& asker) override;
+  void poll(const socket& on, unsigned events, request& asker) override;
+  void write(const socket& to, slice data, request& asker) override;
+
+ protected:
+  void close_fd(int fd) override;
+  void cancel(operation& which) override;
+  void wake() override;
+  void wait(time_point deadline) override;
+
+ private:
+  struct sending;
+  struct addressed;
+
+  uring_loop() = default;
+  result<void> set_up();
+  result<void> set_up_buffers();
+  io_uring_sqe& next_sqe();
+  /// Hands `of`'s receive to the kernel, or parks it until a buffer is free.
+  void submit_receive(operation& of);
+  void submit_parked();
+  void watch_wake_fd();
+  void reap();
+  void take(const io_uring_cqe& entry);
+  [[nodiscard]] buffer lend(std::uint32_t id, std::size_t size);
+  void give_back(std::uint32_t id) override;
+
+  io_uring ring_{};
+  bool ring_open_ = false;
+  io_uring_buf_ring* buffer_ring_ = nullptr;
+  std::byte* buffer_memory_ = nullptr;
+  std::uint32_t buffers_free_ = 0;
+  std::vector<operation*> parked_;
+  /// Operations that the kernel still holds; the destructor waits for them.
+  std::size_t in_flight_ = 0;
+};
+
+}  // namespace strata::loop

@@ -1,0 +1,101 @@
+#include "net/endpoint_url.hpp"
+
+#include <charconv>
+
+namespace strata::net {
+
+namespace {
+
+constexpr scheme_row scheme_table[] = {
+    {"tcp", scheme::tcp, false, "a TCP stream: tcp://HOST:PORT"},
+    {"udp", scheme::udp, false, "UDP datagrams: udp://HOST:PORT"},
+    {"unix", scheme::unix_stream, true, "a Unix socket's stream: unix:///PATH"},
+};
+
+const scheme_row& row_of(scheme kind) {
+  for (const auto& row : scheme_table) {
+    if (row.value == kind) return row;
+  }
+  return scheme_table[0];
+}
+
+std::unexpected<error> refuse(std::string_view text, std::string reason) {
+  return failure(errc::invalid_argument, "use endpoint '" + std::string(text) + "'",
+                 std::move(reason), "write tcp://HOST:PORT, udp://HOST:PORT or unix:///PATH");
+}
+
+result<std::uint16_t> parse_port(std::string_view text, std::string_view whole) {
+  std::uint16_t port = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, code] = std::from_chars(text.data(), end, port);
+  if (text.empty() || code != std::errc{} || rest != end) {
+    return refuse(whole, "'" + std::string(text) + "' is not a port from 0 to 65535");
+  }
+  return port;
+}
+
+bool is_host_character(char letter) {
+  const bool alphanumeric = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+                            (letter >= '0' && letter <= '9');
+  return alphanumeric || letter == '.' || letter == '-' || letter == '_' || letter == ':' ||
+         letter == '%';
+}
+
+}  // namespace
+
+std::span<const scheme_row> schemes() { return scheme_table; }
+
+std::string endpoint_url::text() const {
+  const auto& row = row_of(kind);
+  const std::string start = std::string(row.name) + "://";
+  if (row.has_path) return start + path;
+  const bool brackets = host.find(':') != std::string::npos;
+  return start + (brackets ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+result<endpoint_url> parse_endpoint(std::string_view text) {
+  const auto colon = text.find("://");
+  if (colon == std::string_view::npos) return refuse(text, "it has no scheme");
+  const scheme_row* row = nullptr;
+  for (const auto& each : scheme_table) {
+    if (each.name == text.substr(0, colon)) row = &each;
+  }
+  if (row == nullptr) {
+    return refuse(text, "scheme '" + std::string(text.substr(0, colon)) + "' is not known");
+  }
+  endpoint_url url{.kind = row->value, .host = {}, .path = {}};
+  const std::string_view rest = text.substr(colon + 3);
+  if (row->has_path) {
+    if (rest.size() < 2 || rest.front() != '/') return refuse(text, "it has no absolute path");
+    if (rest.find('\0') != std::string_view::npos) return refuse(text, "its path holds a NUL");
+    url.path = rest;
+    return url;
+  }
+  std::string_view host;
+  std::string_view port;
+  if (rest.starts_with('[')) {
+    const auto close = rest.find("]:");
+    if (close == std::string_view::npos) return refuse(text, "its [address] has no end or no port");
+    host = rest.substr(1, close - 1);
+    port = rest.substr(close + 2);
+  } else {
+    const auto last = rest.rfind(':');
+    if (last == std::string_view::npos) return refuse(text, "it has no port");
+    host = rest.substr(0, last);
+    port = rest.substr(last + 1);
+    if (host.find(':') != std::string_view::npos) {
+      return refuse(text, "an IPv6 address stands in brackets: [::1]:80");
+    }
+  }
+  if (host.empty() || host.size() > 255) return refuse(text, "it has no host of 1 to 255 letters");
+  for (const char letter : host) {
+    if (!is_host_character(letter)) return refuse(text, "its host is not a name or an address");
+  }
+  auto number = parse_port(port, text);
+  if (!number) return std::unexpected(number.error());
+  url.host = host;
+  url.port = *number;
+  return url;
+}
+
+}  // namespace strata::net

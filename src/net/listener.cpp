@@ -1,0 +1,25 @@
+#include "net/listener.hpp"
+
+namespace strata::net {
+
+void listener::on_completion(loop::completion done) {
+  if (done.result >= 0) {
+    arrived_.push_back({0, loop_.adopt(done.result)});
+  } else {
+    arrived_.push_back({-done.result, {}});
+  }
+  if (waiter_) std::exchange(waiter_, {}).resume();
+}
+
+result<loop::socket> listener::take() {
+  auto first = std::move(arrived_.front());
+  arrived_.pop_front();
+  if (first.sys_errno != 0) {
+    return system_failure(
+        first.sys_errno, "accept a connection",
+        first.sys_errno == EMFILE ? "raise the limit of open files (ulimit -n)" : "");
+  }
+  return std::move(first.connection);
+}
+
+}  // namespace strata::net

@@ -1,0 +1,267 @@
+// One suite for every backend: what the loop promises, it promises on all of them.
+#include "loop/loop.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "loop/backend.hpp"
+#include "loop/call_on.hpp"
+#include "loop/sim_loop.hpp"
+#include "net/listener.hpp"
+#include "net/stream.hpp"
+
+namespace strata::loop {
+namespace {
+
+class loop_test : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == "simulation") {
+      loop_ = &world_.add_loop();
+      return;
+    }
+    auto made = make_loop(*parse_backend(GetParam()));
+    ASSERT_TRUE(made) << describe(made.error());
+    owned_ = std::move(*made);
+    loop_ = owned_.get();
+  }
+
+  /// Turns the loop until `done` or for five seconds.
+  bool run_until(const std::function<bool()>& done) {
+    if (!owned_) return world_.run_until(done, std::chrono::seconds(5));
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    while (!done() && std::chrono::steady_clock::now() < limit) {
+      loop_->turn(false);
+      std::this_thread::yield();
+    }
+    return done();
+  }
+
+  struct pair {
+    std::unique_ptr<net::stream> client;
+    std::unique_ptr<net::stream> server;
+  };
+  pair connected_pair() {
+    auto listening = loop_->listen(*socket_address::from_ip("127.0.0.1", 0), {});
+    EXPECT_TRUE(listening) << describe(listening.error());
+    const auto address = loop_->local_address(*listening);
+    net::listener listener(*loop_, std::move(*listening));
+    pair made;
+    task_group tasks;
+    tasks.spawn(accept_one(listener, made.server));
+    tasks.spawn(connect_one(address, made.client));
+    EXPECT_TRUE(run_until([&] { return made.client && made.server; }));
+    return made;
+  }
+
+  task<> accept_one(net::listener& from, std::unique_ptr<net::stream>& into) {
+    auto got = co_await from.accept();
+    if (got) into = std::make_unique<net::stream>(*loop_, std::move(*got));
+  }
+  task<> connect_one(socket_address to, std::unique_ptr<net::stream>& into) {
+    auto opened = loop_->open_stream(to.family());
+    awaited_request connecting;
+    loop_->connect(*opened, to, connecting);
+    const int code = co_await connecting;
+    EXPECT_EQ(code, 0);
+    into = std::make_unique<net::stream>(*loop_, std::move(*opened));
+  }
+  static task<> read_all(net::stream& from, std::string& into, bool& ended) {
+    for (;;) {
+      auto got = co_await from.receive();
+      if (!got || got->empty()) break;
+      into += as_text(got->bytes());
+    }
+    ended = true;
+  }
+
+  sim_world world_{42};
+  std::unique_ptr<loop> owned_;
+  loop* loop_ = nullptr;
+};
+
+class loop_thread_test : public loop_test {};
+
+TEST_P(loop_test, bytes_arrive_whole_and_in_order) {
+  auto [client, server] = connected_pair();
+  std::string expected;
+  std::string received;
+  bool ended = false;
+  task_group tasks;
+  tasks.spawn(read_all(*server, received, ended));
+  for (int i = 0; i < 2000; ++i) {
+    const std::string line = "message number " + std::to_string(i) + "\n";
+    expected += line;
+    client->out().push_copy(as_bytes(line));
+  }
+  ASSERT_TRUE(run_until([&] { return client->out().empty(); }));
+  client->end_sending();
+  ASSERT_TRUE(run_until([&] { return ended; }));
+  EXPECT_EQ(received, expected);
+}
+
+TEST_P(loop_test, a_task_destroyed_while_it_receives_harms_nothing) {
+  auto [client, server] = connected_pair();
+  std::string received;
+  bool ended = false;
+  {
+    task_group tasks;
+    tasks.spawn(read_all(*server, received, ended));
+    client->out().push_copy(as_bytes("x"));
+    run_until([&] { return !received.empty(); });
+  }
+  client->out().push_copy(as_bytes("y"));
+  run_until([&] { return client->out().empty(); });
+  EXPECT_FALSE(ended);
+  EXPECT_EQ(received, "x");
+}
+
+TEST_P(loop_test, a_task_may_be_destroyed_after_any_turn) {
+  auto listening = loop_->listen(*socket_address::from_ip("127.0.0.1", 0), {});
+  ASSERT_TRUE(listening);
+  const auto address = loop_->local_address(*listening);
+  net::listener listener(*loop_, std::move(*listening));
+  const auto serve = [&]() -> task<> {
+    for (;;) {
+      auto got = co_await listener.accept();
+      if (!got) co_return;
+      net::stream wire(*loop_, std::move(*got));
+      auto bytes = co_await wire.receive();
+      if (bytes) wire.out().push_copy(bytes->bytes());
+      co_await loop_->sleep(std::chrono::microseconds(50));
+    }
+  };
+  const auto ask = [&]() -> task<> {
+    auto opened = loop_->open_stream(AF_INET);
+    awaited_request connecting;
+    loop_->connect(*opened, address, connecting);
+    if (co_await connecting != 0) co_return;
+    net::stream wire(*loop_, std::move(*opened));
+    wire.out().push_copy(as_bytes("question"));
+    (void)co_await wire.receive();
+    (void)co_await loop_->resolve("localhost", 1);
+    co_await loop_->sleep(std::chrono::microseconds(50));
+  };
+  for (int turns = 0; turns < 40; ++turns) {
+    task_group served;
+    task_group asked;
+    served.spawn(serve());
+    asked.spawn(ask());
+    int passed = 0;
+    run_until([&] { return passed++ == turns; });
+    (turns % 2 == 0 ? served : asked).cancel();
+    for (int i = 0; i < 5; ++i) loop_->turn(false);
+  }
+}
+
+TEST_P(loop_test, sleeps_in_order) {
+  std::vector<int> order;
+  task_group tasks;
+  const auto nap = [&](int number, int milliseconds) -> task<> {
+    co_await loop_->sleep(std::chrono::milliseconds(milliseconds));
+    order.push_back(number);
+  };
+  tasks.spawn(nap(2, 20));
+  tasks.spawn(nap(1, 5));
+  tasks.spawn(nap(3, 40));
+  ASSERT_TRUE(run_until([&] { return order.size() == 3; }));
+  EXPECT_EQ(order, (std::vector{1, 2, 3}));
+}
+
+TEST_P(loop_test, connecting_to_nobody_is_refused) {
+  auto opened = loop_->open_stream(AF_INET);
+  int code = 1;
+  task_group tasks;
+  const auto attempt = [&]() -> task<> {
+    awaited_request connecting;
+    loop_->connect(*opened, *socket_address::from_ip("127.0.0.1", 1), connecting);
+    code = co_await connecting;
+  };
+  tasks.spawn(attempt());
+  ASSERT_TRUE(run_until([&] { return code != 1; }));
+  EXPECT_EQ(code, -ECONNREFUSED);
+}
+
+TEST_P(loop_thread_test, posts_from_another_thread_arrive_in_order) {
+  std::vector<int> order;
+  std::thread poster([&] {
+    for (int i = 0; i < 1000; ++i) loop_->post([&order, i] { order.push_back(i); });
+    loop_->post([this] { loop_->stop(); });
+  });
+  loop_->run();
+  poster.join();
+  ASSERT_EQ(order.size(), 1000U);
+  EXPECT_TRUE(std::ranges::is_sorted(order));
+}
+
+TEST_P(loop_thread_test, calls_another_loop_and_comes_back) {
+  std::atomic<loop*> other = nullptr;
+  std::atomic<bool> may_end = false;
+  std::thread thread([&] {
+    auto made = make_loop(*parse_backend(GetParam()));
+    other = made->get();
+    (*made)->run();
+    may_end.wait(false);
+  });
+  while (other == nullptr) std::this_thread::yield();
+  int answer = 0;
+  std::thread::id where;
+  const auto ask = [&]() -> task<> {
+    answer = co_await call_on(*loop_, *other, [&]() -> task<int> {
+      where = std::this_thread::get_id();
+      co_return 42;
+    });
+    other.load()->post([&] { other.load()->stop(); });
+    loop_->stop();
+  };
+  loop_->spawn(ask());
+  loop_->run();
+  EXPECT_EQ(where, thread.get_id());
+  may_end = true;
+  may_end.notify_one();
+  thread.join();
+  EXPECT_EQ(answer, 42);
+}
+
+TEST_P(loop_test, a_listener_in_use_is_an_error_with_the_address) {
+  auto first = loop_->listen(*socket_address::from_ip("127.0.0.1", 0), {});
+  ASSERT_TRUE(first);
+  const auto address = loop_->local_address(*first);
+  auto second = loop_->listen(address, {});
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, errc::conflict);
+  EXPECT_NE(describe(second.error()).find(address.text()), std::string::npos);
+}
+
+TEST_P(loop_test, appends_to_a_file) {
+  const std::string path = testing::TempDir() + "strata_loop_test." + std::to_string(getpid());
+  auto file = loop_->open_append(path);
+  ASSERT_TRUE(file);
+  int written = 0;
+  task_group tasks;
+  const auto append = [&]() -> task<> {
+    std::string rest = "hello";
+    while (!rest.empty()) {
+      awaited_request writing;
+      loop_->write(*file, slice::copy_of(as_bytes(rest)), writing);
+      const int count = co_await writing;
+      if (count <= 0) co_return;
+      written += count;
+      rest.erase(0, static_cast<std::size_t>(count));
+    }
+  };
+  tasks.spawn(append());
+  ASSERT_TRUE(run_until([&] { return written == 5; }));
+  if (owned_) ::unlink(path.c_str());
+}
+
+// A simulated world is for one thread by design.
+INSTANTIATE_TEST_SUITE_P(backends, loop_thread_test, testing::Values("io_uring", "epoll"),
+                         [](const auto& backend) { return backend.param; });
+INSTANTIATE_TEST_SUITE_P(backends, loop_test, testing::Values("io_uring", "epoll", "simulation"),
+                         [](const auto& backend) { return backend.param; });
+
+}  // namespace
+}  // namespace strata::loop

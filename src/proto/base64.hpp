@@ -1,0 +1,18 @@
+// Base64 (RFC 4648 section 4): for messages that are no text, in JSON and in WebSocket handshakes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "strata/base/bytes.hpp"
+
+namespace strata::proto {
+
+[[nodiscard]] std::string base64_encode(byte_span bytes);
+
+/// The bytes, or nullopt when `text` is not canonical base64: a wrong letter, wrong padding, or
+/// bits set behind the last byte. No line breaks.
+[[nodiscard]] std::optional<std::string> base64_decode(std::string_view text);
+
+}  // namespace strata::proto

@@ -1,0 +1,332 @@
+// Boost.Beast reads the messages; this file keeps it to itself.
+
+// Beast 1.81 asserts that a final chunk comes in at least 5 bytes ("0\r\n\r" alone would abort),
+// though its code handles fewer. A peer must not be able to abort us. No other file includes Beast.
+#define BOOST_DISABLE_ASSERTS
+
+#include "proto/http1.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/beast/http/basic_parser.hpp>
+#include <boost/beast/http/error.hpp>
+
+#include "proto/percent.hpp"
+
+namespace strata::proto {
+
+namespace {
+
+namespace http = boost::beast::http;
+using boost::system::error_code;
+
+std::string lower(std::string_view text) {
+  std::string lowered(text);
+  for (auto& letter : lowered) {
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  }
+  return lowered;
+}
+
+/// Beast's parser with the parts of the message that it has seen.
+template <bool is_request>
+class message final : public http::basic_parser<is_request> {
+ public:
+  std::string method, target;
+  int status = 0;
+  int version = 11;
+  http_fields headers;
+  std::string body;
+
+ private:
+  using text = boost::beast::string_view;
+
+  static std::string copy(text value) { return {value.data(), value.size()}; }
+
+  void on_request_impl(http::verb, text sent_method, text sent_target, int sent_version,
+                       error_code&) override {
+    method = copy(sent_method);
+    target = copy(sent_target);
+    version = sent_version;
+  }
+
+  void on_response_impl(int sent_status, text, int sent_version, error_code&) override {
+    status = sent_status;
+    version = sent_version;
+  }
+
+  void on_field_impl(http::field which, text name, text value, error_code& code) override {
+    if (this->is_header_done()) return;  // a trailer: nobody here has a use for one
+    headers.emplace_back(lower({name.data(), name.size()}), copy(value));
+    // Any other coding would leave the body's end unknown to Beast: a way to smuggle a request.
+    const bool known = which != http::field::transfer_encoding ||
+                       (lower(headers.back().second) == "chunked" && version == 11);
+    if (!known) code = http::error::bad_transfer_encoding;
+  }
+
+  std::size_t on_body_impl(text piece, error_code&) override {
+    body.append(piece.data(), piece.size());
+    return piece.size();
+  }
+
+  std::size_t on_chunk_body_impl(std::uint64_t, text piece, error_code&) override {
+    body.append(piece.data(), piece.size());
+    return piece.size();
+  }
+
+  void on_header_impl(error_code&) override {}
+  void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
+  void on_chunk_header_impl(std::uint64_t, text, error_code&) override {}
+  void on_finish_impl(error_code&) override {}
+};
+
+/// One message after another out of the bytes of a connection. Beast gets a head only when all of
+/// it has come: so the limit on heads is exact, a bad line end is refused when it is seen, and no
+/// byte is looked at twice however slowly they come.
+template <bool is_request>
+class message_reader {
+ public:
+  explicit message_reader(std::size_t max_header, std::optional<std::size_t> max_body)
+      : max_header_(max_header), max_body_(max_body) {
+    restart();
+  }
+
+  void append(byte_span input) {
+    if (!failed_) pending_ += as_text(input);
+  }
+
+  /// Reads on to the end of the message or of the bytes.
+  result<void> advance() {
+    if (failed_) return std::unexpected(*failed_);
+    if (!current_->is_header_done()) {
+      auto complete = find_head_end();
+      if (!complete) return std::unexpected(complete.error());
+      if (!*complete) return {};
+      if (auto head = read_head(); !head) return head;
+    }
+    return read_body();
+  }
+
+  void restart() {
+    current_.emplace();
+    current_->header_limit(UINT32_MAX);
+    if (max_body_) {
+      current_->body_limit(*max_body_);
+    } else {
+      current_->body_limit(boost::none);
+    }
+    head_size_ = line_start_ = scanned_ = 0;
+  }
+
+  result<void> refuse(errc code, int status, std::string reason,
+                      std::optional<std::size_t> offset = {}) {
+    auto refused = failure(code, fmt::format("read the HTTP {}", is_request ? "request" : "reply"),
+                           std::move(reason));
+    refused.error().offset = offset;
+    failed_ = refused.error();
+    refusal_status_ = status;
+    pending_.clear();
+    return refused;
+  }
+
+  message<is_request>& current() { return *current_; }
+  const message<is_request>& current() const { return *current_; }
+  bool between_messages() const { return pending_.empty() && !current_->got_some(); }
+  int refusal_status() const { return refusal_status_; }
+
+ private:
+  result<bool> find_head_end() {
+    while (head_size_ == 0 && scanned_ < pending_.size()) {
+      const auto line_end = pending_.find('\n', scanned_);
+      scanned_ = std::min(line_end, pending_.size() - 1) + 1;
+      if (scanned_ > max_header_) break;
+      if (line_end == std::string::npos) continue;
+      if (line_end == line_start_ || pending_[line_end - 1] != '\r') {
+        return std::unexpected(
+            refuse(errc::malformed, 400, "a line of its head does not end in CR LF", line_end)
+                .error());
+      }
+      if (line_end == line_start_ + 1) head_size_ = scanned_;
+      line_start_ = scanned_;
+    }
+    if (scanned_ > max_header_) {
+      return std::unexpected(
+          refuse(errc::limit_exceeded, 431,
+                 fmt::format("its head is longer than the limit of {} bytes", max_header_))
+              .error());
+    }
+    return head_size_ != 0;
+  }
+
+  result<void> read_head() {
+    error_code code;
+    const auto used = current_->put({pending_.data(), head_size_}, code);
+    if (code) return refuse_for(code);
+    if (used != head_size_) return refuse(errc::malformed, 400, "its head is not whole", used);
+    pending_.erase(0, used);
+    current_->eager(true);
+    return {};
+  }
+
+  result<void> read_body() {
+    if (current_->is_done() || pending_.empty()) return {};
+    error_code code;
+    pending_.erase(0, current_->put({pending_.data(), pending_.size()}, code));
+    if (code && code != http::error::need_more) return refuse_for(code);
+    // What Beast leaves is a chunk's size line or the trailer, and both are short.
+    if (!current_->is_done() && pending_.size() > max_header_) {
+      return refuse(errc::limit_exceeded, 431,
+                    fmt::format("a chunk's head or the trailer is longer than the limit of {} "
+                                "bytes",
+                                max_header_));
+    }
+    return {};
+  }
+
+  result<void> refuse_for(error_code code) {
+    if (code == http::error::body_limit) {
+      return refuse(
+          errc::limit_exceeded, 413,
+          fmt::format("its body is longer than the limit of {} bytes", max_body_.value_or(0)));
+    }
+    const bool cut = code == http::error::need_more;  // a head is always handed over whole
+    return refuse(errc::malformed, 400, cut ? "its head is not whole" : code.message());
+  }
+
+  std::size_t max_header_;
+  std::optional<std::size_t> max_body_;
+  std::string pending_;
+  std::size_t head_size_ = 0;
+  std::size_t line_start_ = 0;
+  std::size_t scanned_ = 0;
+  std::optional<message<is_request>> current_;
+  std::optional<error> failed_;
+  int refusal_status_ = 0;
+};
+
+/// The path and query of a target; the absolute form, `http://host/path`, is for proxies but must
+/// be understood by all (RFC 9112 section 3.2.2).
+bool split_target(http_request& request) {
+  std::string_view target = request.target;
+  if (const auto scheme = target.find("://");
+      !target.starts_with('/') && scheme != std::string_view::npos) {
+    const auto slash = target.find_first_of("/?", scheme + 3);
+    target = slash == std::string_view::npos ? "/" : target.substr(slash);
+  }
+  const auto mark = target.find('?');
+  auto path = percent_decode(target.substr(0, mark), plus_sign::literal);
+  auto query = parse_query(mark == std::string_view::npos ? "" : target.substr(mark + 1));
+  if (!path || !query) return false;
+  request.path = path->empty() ? "/" : std::move(*path);
+  request.query = std::move(*query);
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::string_view> find_field(const http_fields& fields, std::string_view name) {
+  for (const auto& [known, value] : fields) {
+    if (known == name) return value;
+  }
+  return std::nullopt;
+}
+
+struct http_request_parser::state : message_reader<true> {
+  using message_reader::message_reader;
+  bool continue_taken = false;
+};
+
+http_request_parser::http_request_parser(http_limits limits)
+    : state_(std::make_unique<state>(limits.max_header, limits.max_body)) {}
+http_request_parser::~http_request_parser() = default;
+http_request_parser::http_request_parser(http_request_parser&&) noexcept = default;
+http_request_parser& http_request_parser::operator=(http_request_parser&&) noexcept = default;
+
+result<std::optional<http_request>> http_request_parser::feed(byte_span input) {
+  state_->append(input);
+  return next();
+}
+
+result<std::optional<http_request>> http_request_parser::next() {
+  if (auto read = state_->advance(); !read) return std::unexpected(read.error());
+  auto& current = state_->current();
+  if (!current.is_done()) return std::nullopt;
+  http_request request{.method = std::move(current.method),
+                       .target = std::move(current.target),
+                       .path = {},
+                       .query = {},
+                       .headers = std::move(current.headers),
+                       .body = std::move(current.body),
+                       .keep_alive = current.keep_alive()};
+  if (!split_target(request)) {
+    const auto why = fmt::format("its target '{}' has a bad percent-encoding", request.target);
+    return std::unexpected(state_->refuse(errc::malformed, 400, why).error());
+  }
+  state_->restart();
+  state_->continue_taken = false;
+  return request;
+}
+
+bool http_request_parser::take_continue() {
+  const auto& current = state_->current();
+  if (state_->continue_taken || refusal_status() != 0 || !current.is_header_done()) return false;
+  const auto expected = find_field(current.headers, "expect");
+  state_->continue_taken = true;
+  return expected && lower(*expected) == "100-continue" && current.version == 11 &&
+         current.body.empty();
+}
+
+bool http_request_parser::idle() const { return state_->between_messages(); }
+
+int http_request_parser::refusal_status() const { return state_->refusal_status(); }
+
+struct http_response_parser::state : message_reader<false> {
+  using message_reader::message_reader;
+  std::optional<http_response_head> head;
+};
+
+http_response_parser::http_response_parser(std::size_t max_header)
+    : state_(std::make_unique<state>(max_header, std::nullopt)) {}
+http_response_parser::~http_response_parser() = default;
+http_response_parser::http_response_parser(http_response_parser&&) noexcept = default;
+http_response_parser& http_response_parser::operator=(http_response_parser&&) noexcept = default;
+
+result<void> http_response_parser::feed(byte_span input) {
+  if (done()) return {};
+  state_->append(input);
+  for (;;) {
+    if (auto read = state_->advance(); !read) return read;
+    auto& current = state_->current();
+    if (!current.is_header_done()) return {};
+    const bool interim = current.status / 100 == 1 && current.status != 101;
+    if (!interim) {
+      if (!state_->head) {
+        state_->head =
+            http_response_head{.status = current.status, .headers = std::move(current.headers)};
+      }
+      return {};
+    }
+    state_->restart();
+  }
+}
+
+result<void> http_response_parser::finish() {
+  if (done()) return {};
+  error_code code = http::error::partial_message;
+  if (state_->head) state_->current().put_eof(code);
+  if (!code) return {};
+  return state_->refuse(errc::connection_closed, 0,
+                        state_->between_messages() ? "the connection was closed without one"
+                                                   : "the connection was closed inside it");
+}
+
+const http_response_head* http_response_parser::head() const {
+  return state_->head ? &*state_->head : nullptr;
+}
+
+std::string http_response_parser::take_body() { return std::exchange(state_->current().body, {}); }
+
+bool http_response_parser::done() const { return state_->head && state_->current().is_done(); }
+
+}  // namespace strata::proto

@@ -1,0 +1,131 @@
+// HTTP/1.0 and 1.1 messages (RFC 9110, RFC 9112), sans I/O: bytes in, values out.
+//
+// The parsers own the bytes that they have not used yet; what they return owns its memory. One
+// thread at a time. No input throws, and none makes a parser hold more than the limits allow and
+// what one `feed` brought.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "strata/base/bytes.hpp"
+#include "strata/base/result.hpp"
+
+namespace strata::proto {
+
+using http_fields = std::vector<std::pair<std::string, std::string>>;
+
+/// The value of the first field of that name, or nullopt. `name` in lower case.
+[[nodiscard]] std::optional<std::string_view> find_field(const http_fields& fields,
+                                                         std::string_view name);
+
+struct http_limits {
+  std::size_t max_header = 16U << 10U;  ///< bytes of start line and header fields together
+  std::size_t max_body = 16U << 20U;    ///< bytes, after chunked encoding is taken off
+};
+
+struct http_request {
+  std::string method;   ///< as sent: `GET`
+  std::string target;   ///< as sent: `/v1/runtimes/a%20b?tail=5`
+  std::string path;     ///< decoded, without query: `/v1/runtimes/a b`
+  http_fields query;    ///< decoded
+  http_fields headers;  ///< names in lower case
+  std::string body;
+  bool keep_alive = false;  ///< the client wants to send another request on this connection
+
+  [[nodiscard]] std::optional<std::string_view> header(std::string_view name) const {
+    return find_field(headers, name);
+  }
+  [[nodiscard]] std::optional<std::string_view> query_value(std::string_view name) const {
+    return find_field(query, name);
+  }
+};
+
+class http_request_parser {
+ public:
+  explicit http_request_parser(http_limits limits = {});
+  ~http_request_parser();
+  http_request_parser(http_request_parser&&) noexcept;
+  http_request_parser& operator=(http_request_parser&&) noexcept;
+
+  /// Takes the next bytes of the connection; returns the request that they complete, or nullopt
+  /// when more are needed. A client may send its next request behind the first: after a request
+  /// came, call `next()` until it gives nullopt. Errors: malformed, limit_exceeded; the parser
+  /// stays failed, so answer `refusal_status()` and close.
+  [[nodiscard]] result<std::optional<http_request>> feed(byte_span input);
+  [[nodiscard]] result<std::optional<http_request>> next();
+
+  /// True once for a request whose head has come and whose client waits for `100 Continue` before
+  /// it sends the body: then send `http_continue`.
+  [[nodiscard]] bool take_continue();
+
+  /// True between requests: the peer may close now without anything being cut.
+  [[nodiscard]] bool idle() const;
+
+  /// The status that tells the client why it failed: 400, 413 or 431; 0 when nothing has failed.
+  [[nodiscard]] int refusal_status() const;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+struct http_response_head {
+  int status = 0;
+  http_fields headers;  ///< names in lower case
+};
+
+/// The client's side. The body can be taken in pieces as it comes, so an endless one can be
+/// followed. Interim (1xx) responses are passed over.
+class http_response_parser {
+ public:
+  explicit http_response_parser(std::size_t max_header = http_limits{}.max_header);
+  ~http_response_parser();
+  http_response_parser(http_response_parser&&) noexcept;
+  http_response_parser& operator=(http_response_parser&&) noexcept;
+
+  /// Errors: malformed, limit_exceeded. Bytes behind the response's end are ignored.
+  [[nodiscard]] result<void> feed(byte_span input);
+
+  /// Says that the peer has closed. Errors: connection_closed when that cuts the response.
+  [[nodiscard]] result<void> finish();
+
+  /// Null until the head is complete.
+  [[nodiscard]] const http_response_head* head() const;
+
+  /// The body's bytes that came since the last call.
+  [[nodiscard]] std::string take_body();
+
+  [[nodiscard]] bool done() const;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+inline constexpr std::string_view http_continue = "HTTP/1.1 100 Continue\r\n\r\n";
+
+/// 404 is "Not Found"; a status without a name is "Unknown".
+[[nodiscard]] std::string_view http_reason(int status);
+
+/// A whole response. 204 and 304 have no body, whatever `body` is.
+[[nodiscard]] std::string http_response(int status, std::string_view content_type,
+                                        std::string_view body, bool keep_alive);
+
+/// The start of a response whose length is not known: chunks follow, and the last chunk.
+[[nodiscard]] std::string http_stream_head(int status, std::string_view content_type);
+
+/// One chunk. Empty for no bytes, since an empty chunk would end the body.
+[[nodiscard]] std::string http_chunk(std::string_view bytes);
+[[nodiscard]] std::string http_last_chunk();
+
+/// A request of the client's side. `fields` go into the head as they are.
+[[nodiscard]] std::string http_request_text(std::string_view method, std::string_view target,
+                                            const http_fields& fields, std::string_view body);
+
+}  // namespace strata::proto

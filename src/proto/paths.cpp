@@ -1,0 +1,60 @@
+#include "proto/paths.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace strata::proto {
+
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string{} : value;
+}
+
+/// The XDG specification: a relative path in these variables is to be ignored.
+bool is_usable(const std::string& folder) { return folder.starts_with('/'); }
+
+std::string user_folder(const std::string& xdg, const std::string& home, const char* below_home,
+                        const std::string& last_resort) {
+  if (is_usable(xdg)) return xdg + "/strata";
+  if (is_usable(home)) return home + below_home;
+  return last_resort;
+}
+
+}  // namespace
+
+path_environment current_path_environment() {
+  return {.uid = ::geteuid(),
+          .home = variable("HOME"),
+          .xdg_state_home = variable("XDG_STATE_HOME"),
+          .xdg_runtime_dir = variable("XDG_RUNTIME_DIR"),
+          .xdg_config_home = variable("XDG_CONFIG_HOME"),
+          .state_dir = variable("STRATA_STATE_DIR"),
+          .socket = variable("STRATA_SOCKET"),
+          .config_dir = variable("STRATA_CONFIG_DIR")};
+}
+
+run_paths paths_for(const path_environment& environment) {
+  run_paths paths{.state_dir = "/var/lib/strata",
+                  .socket = "/run/strata/strata.sock",
+                  .config_dir = "/etc/strata"};
+  if (environment.uid != 0) {
+    const auto own = "/tmp/strata-" + std::to_string(environment.uid);
+    const auto& home = environment.home;
+    paths.state_dir =
+        user_folder(environment.xdg_state_home, home, "/.local/state/strata", own + "/state");
+    paths.config_dir =
+        user_folder(environment.xdg_config_home, home, "/.config/strata", own + "/config");
+    paths.socket =
+        (is_usable(environment.xdg_runtime_dir) ? environment.xdg_runtime_dir + "/strata" : own) +
+        "/strata.sock";
+  }
+  if (!environment.state_dir.empty()) paths.state_dir = environment.state_dir;
+  if (!environment.socket.empty()) paths.socket = environment.socket;
+  if (!environment.config_dir.empty()) paths.config_dir = environment.config_dir;
+  return paths;
+}
+
+}  // namespace strata::proto

@@ -1,0 +1,35 @@
+// Where strata keeps what on this machine: the one place that daemon and CLI agree by.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+namespace strata::proto {
+
+/// What the paths depend on. A variable that is unset is empty here.
+struct path_environment {
+  uid_t uid = 0;
+  std::string home;
+  std::string xdg_state_home;
+  std::string xdg_runtime_dir;
+  std::string xdg_config_home;
+  std::string state_dir;   ///< STRATA_STATE_DIR
+  std::string socket;      ///< STRATA_SOCKET
+  std::string config_dir;  ///< STRATA_CONFIG_DIR
+};
+
+/// The environment of this process. Call it before threads may change it.
+[[nodiscard]] path_environment current_path_environment();
+
+struct run_paths {
+  std::string state_dir;
+  std::string socket;
+  std::string config_dir;
+};
+
+/// STRATA_* first; then, as root, /var/lib/strata, /run/strata/strata.sock and /etc/strata; else
+/// the XDG folders with their defaults below HOME; /tmp/strata-UID where there is neither.
+[[nodiscard]] run_paths paths_for(const path_environment& environment);
+
+}  // namespace strata::proto

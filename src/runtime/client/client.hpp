@@ -1,0 +1,15 @@
+// The client runtime: connects to one endpoint, and sends and receives messages.
+#pragma once
+
+#include <memory>
+
+#include "runtime/client/options.hpp"
+#include "runtime/runtime.hpp"
+
+namespace strata::runtime {
+
+/// Errors: invalid_argument when the options do not make sense together.
+[[nodiscard]] result<std::unique_ptr<runtime>> make_client(setting&& born,
+                                                           const nlohmann::json& options);
+
+}  // namespace strata::runtime

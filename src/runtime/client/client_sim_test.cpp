@@ -1,0 +1,161 @@
+// The client in a simulated world: a server that dies and comes back, and what becomes of what was
+// sent meanwhile.
+#include <gtest/gtest.h>
+
+#include "net/listener.hpp"
+#include "runtime/client/client.hpp"
+#include "runtime/sim_stage_test.hpp"
+
+namespace strata::runtime {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint16_t port = 7001;
+
+/// Listens, keeps every line of every connection, and ends connections when told to.
+class far_server {
+ public:
+  explicit far_server(loop::loop& on) : loop_(on) {}
+
+  void open() {
+    auto listening = loop_.listen(*loop::socket_address::from_ip("127.0.0.1", port), {});
+    ASSERT_TRUE(listening);
+    listener_ = std::make_unique<net::listener>(loop_, std::move(*listening));
+    tasks_.spawn(accept_all());
+  }
+  void close() {
+    tasks_.cancel();
+    listener_.reset();
+  }
+  [[nodiscard]] const std::vector<std::string>& heard() const { return heard_; }
+  [[nodiscard]] std::size_t accepted() const { return accepted_; }
+
+ private:
+  loop::task<> accept_all() {
+    for (;;) {
+      auto connection = co_await listener_->accept();
+      if (!connection) continue;
+      ++accepted_;
+      tasks_.spawn(read(std::move(*connection)));
+    }
+  }
+  loop::task<> read(loop::socket connection) {
+    net::stream wire(loop_, std::move(connection));
+    proto::frame_reader reader(proto::framing::line, 1U << 20U);
+    for (;;) {
+      auto got = co_await wire.receive();
+      if (!got || got->empty()) co_return;
+      (void)reader.feed(got->bytes(),
+                        [this](byte_span line) { heard_.emplace_back(as_text(line)); });
+    }
+  }
+
+  loop::loop& loop_;
+  std::unique_ptr<net::listener> listener_;
+  std::vector<std::string> heard_;
+  std::size_t accepted_ = 0;
+  loop::task_group tasks_;
+};
+
+std::unique_ptr<runtime> made_client(sim_stage& stage, nlohmann::json options) {
+  options["connect"] = "tcp://localhost:" + std::to_string(port);
+  auto made = make_client(stage.birth(), options);
+  EXPECT_TRUE(made) << describe(made.error());
+  return std::move(*made);
+}
+
+TEST(client_simulation, without_reconnect_a_dead_target_is_an_error_at_start) {
+  for_each_seed([](std::uint64_t seed) {
+    sim_stage stage(seed);
+    auto client = made_client(stage, {});
+    const auto started = stage.await(client->start());
+    ASSERT_TRUE(started);
+    ASSERT_FALSE(*started);
+    EXPECT_EQ(started->error().code, errc::connection_closed);
+    client.reset();
+    stage.world.run_for(1s);
+    EXPECT_EQ(stage.world.open_count(), 0U);
+  });
+}
+
+TEST(client_simulation, what_was_accepted_arrives_once_and_in_order_after_reconnecting) {
+  for_each_seed([](std::uint64_t seed) {
+    sim_stage stage(seed);
+    far_server server(stage.outside);
+    auto client = made_client(stage, {{"reconnect", 0},
+                                      {"reconnect_min", 0.01},
+                                      {"reconnect_max", 0.05},
+                                      {"reconnect_seed", 7},
+                                      {"queue", 3}});
+    const auto started = stage.await(client->start());
+    ASSERT_TRUE(started && *started);
+    std::vector<std::string> accepted;
+    std::size_t refused = 0;
+    for (int i = 0; i < 5; ++i) {
+      const auto text = "early " + std::to_string(i);
+      const auto sent = stage.await(client->send(text));
+      ASSERT_TRUE(sent);
+      if (*sent) {
+        EXPECT_EQ((*sent)->queued, 1U);
+        accepted.push_back(text);
+      } else {
+        ++refused;
+      }
+    }
+    EXPECT_EQ(accepted.size(), 3U);
+    EXPECT_EQ(refused, 2U);
+    server.open();
+    ASSERT_TRUE(stage.world.run_until([&] { return client->stats().connections_now == 1; }, 60s));
+    for (int i = 0; i < 5; ++i) {
+      const auto text = "late " + std::to_string(i);
+      const auto sent = stage.await(client->send(text));
+      ASSERT_TRUE(sent && *sent);
+      accepted.push_back(text);
+    }
+    EXPECT_TRUE(
+        stage.world.run_until([&] { return server.heard().size() >= accepted.size(); }, 60s));
+    EXPECT_EQ(server.heard(), accepted);
+    EXPECT_TRUE(stage.await_done(client->stop()));
+    client.reset();
+    server.close();
+    stage.world.run_for(1s);
+    EXPECT_EQ(stage.world.open_count(), 0U);
+  });
+}
+
+TEST(client_simulation, comes_back_after_every_reset_and_stops_at_any_moment) {
+  for_each_seed([](std::uint64_t seed) {
+    sim_stage stage(seed);
+    far_server server(stage.outside);
+    server.open();
+    auto client =
+        made_client(stage, {{"reconnect", 0}, {"reconnect_min", 0.005}, {"reconnect_max", 0.02}});
+    const auto started = stage.await(client->start());
+    ASSERT_TRUE(started && *started);
+    stage.world.faults.reset = 0.1;
+    for (int i = 0; i < 20; ++i) {
+      (void)stage.await(client->send("line " + std::to_string(i)));
+      stage.world.run_for(loop::duration(stage.world.draw(20'000'000)));
+    }
+    stage.world.faults.reset = 0;
+    if (seed % 2 == 0) {
+      EXPECT_TRUE(stage.world.run_until([&] { return client->stats().connections_now == 1; }, 60s));
+    }
+    std::size_t last = 0;
+    for (const auto& line : server.heard()) {
+      ASSERT_TRUE(line.starts_with("line ")) << line;
+      const auto number = std::stoul(line.substr(5)) + 1;
+      EXPECT_GT(number, last) << "twice, or out of order";
+      last = number;
+    }
+    EXPECT_TRUE(stage.await_done(client->stop()));
+    client.reset();
+    server.close();
+    stage.world.run_for(1s);
+    EXPECT_EQ(stage.world.open_count(), 0U);
+  });
+}
+
+}  // namespace
+}  // namespace strata::runtime

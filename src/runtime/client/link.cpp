@@ -1,0 +1,284 @@
+#include "runtime/client/link.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace strata::runtime {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// Ends a request that takes too long.
+class time_limit final : public loop::timer {
+ public:
+  time_limit(loop::loop& on, loop::request& limited, double seconds) : limited_(limited) {
+    if (seconds > 0) on.arm_after(*this, loop::from_seconds(seconds));
+  }
+  [[nodiscard]] bool reached() const { return reached_; }
+
+ private:
+  void on_timer() override {
+    reached_ = true;
+    limited_.cancel();
+  }
+
+  loop::request& limited_;
+  bool reached_ = false;
+};
+
+}  // namespace
+
+link::link(loop::loop& owner, client_options options, std::shared_ptr<journal> log,
+           std::shared_ptr<journal> messages)
+    : loop_(owner),
+      options_(std::move(options)),
+      url_(*net::parse_endpoint(options_.endpoint())),
+      framing_(proto::framing_of(options_.framing)),
+      log_(std::move(log)),
+      messages_(std::move(messages)),
+      random_(options_.reconnect_seed != 0 ? options_.reconnect_seed : std::random_device{}()) {}
+
+loop::task<result<void>> link::open(std::function<void(std::string)> on_end) {
+  on_end_ = std::move(on_end);
+  if (!options_.write.empty()) {
+    auto opened = file_sink::open(loop_, options_.write, [this](const std::string& why) {
+      counters_.errors.add();
+      log_->write(level::error, why);
+    });
+    if (!opened) co_return std::unexpected(opened.error());
+    file_ = std::move(*opened);
+  }
+  if (!options_.reconnect) {
+    auto first = co_await connect();
+    if (!first) co_return first;
+  }
+  tasks_.spawn(keep());
+  co_return result<void>{};
+}
+
+loop::task<> link::close(loop::time_point limit) {
+  limit = std::min(limit, loop_.now() + 5s);
+  while (stream_ && !stream_->out().empty() && loop_.now() < limit) co_await loop_.sleep(5ms);
+  while (file_ && !file_->empty() && !file_->failing() && loop_.now() < limit) {
+    co_await loop_.sleep(5ms);
+  }
+  tasks_.cancel();
+  end_connection();
+}
+
+loop::task<> link::keep() {
+  for (;;) {
+    std::string why;
+    if (!stream_ && !datagram_) {
+      auto made = co_await connect();
+      if (!made) why = describe(made.error());
+    }
+    if (stream_) why = co_await read_stream();
+    if (datagram_) why = co_await read_datagrams();
+    end_connection();
+    if (!options_.reconnect) {
+      on_end_(why);
+      co_return;
+    }
+    ++failures_;
+    if (*options_.reconnect != 0 && failures_ > *options_.reconnect) {
+      on_end_(fmt::format("{} (gave up after {} attempts)", why, *options_.reconnect));
+      co_return;
+    }
+    const auto wait = next_wait();
+    log_->write(level::warning, fmt::format("{}; next attempt in {:.1f} s", why,
+                                            std::chrono::duration<double>(wait).count()));
+    co_await loop_.sleep(wait);
+  }
+}
+
+// Exponential, with up to half of the wait taken off by chance, so that many clients of one server
+// that came back do not all come at once.
+loop::duration link::next_wait() {
+  const auto doublings = static_cast<double>(std::min<std::uint64_t>(failures_ - 1, 30));
+  const auto longest = std::max(options_.reconnect_max, options_.reconnect_min);
+  const double wait = std::min(options_.reconnect_min * std::exp2(doublings), longest);
+  const double chance = std::uniform_real_distribution<double>(0.5, 1.0)(random_);
+  return loop::from_seconds(wait * chance);
+}
+
+loop::task<result<std::vector<loop::socket_address>>> link::addresses() {
+  if (url_.kind == net::scheme::unix_stream) {
+    auto address = loop::socket_address::from_path(url_.path);
+    if (!address) co_return std::unexpected(address.error());
+    co_return std::vector{*address};
+  }
+  co_return co_await loop_.resolve(url_.host, url_.port);
+}
+
+loop::task<result<void>> link::connect() {
+  auto found = co_await addresses();
+  if (!found) co_return std::unexpected(found.error());
+  result<void> last = failure(errc::not_found, "connect to " + url_.text(), "it has no address");
+  for (const auto& each : *found) {
+    auto connected = co_await connect_to(each);
+    if (connected) {
+      begin_connection(std::move(*connected));
+      co_return result<void>{};
+    }
+    last = std::unexpected(connected.error());
+  }
+  counters_.errors.add();
+  co_return last;
+}
+
+loop::task<result<loop::socket>> link::connect_to(loop::socket_address to) {
+  auto opened = url_.kind == net::scheme::udp ? loop_.open_datagram(to.family(), {}, {})
+                                              : loop_.open_stream(to.family());
+  if (!opened) co_return std::unexpected(opened.error());
+  loop::awaited_request connecting;
+  loop_.connect(*opened, to, connecting);
+  const time_limit limit(loop_, connecting, options_.connect_timeout);
+  const int code = co_await connecting;
+  if (code == 0) co_return std::move(*opened);
+  auto operation = "connect to " + url_.text();
+  if (url_.text().find(to.text()) == std::string::npos) operation += " at " + to.text();
+  co_return system_failure(limit.reached() ? ETIMEDOUT : -code, std::move(operation),
+                           "see that a server listens there");
+}
+
+void link::begin_connection(loop::socket connected) {
+  failures_ = 0;
+  connections_.add();
+  if (url_.kind == net::scheme::udp) {
+    datagram_ = std::make_unique<net::datagram>(loop_, std::move(connected));
+  } else {
+    stream_ = std::make_unique<net::stream>(loop_, std::move(connected));
+  }
+  connected_ = true;
+  log_->write(level::info, "connected to " + url_.text());
+  for (const auto& each : queue_) push(as_bytes(each));
+  queue_.clear();
+}
+
+void link::end_connection() {
+  connected_ = false;
+  if (stream_ && stream_->out().bytes() != 0) {
+    counters_.drop_message(drop::connection);
+    log_->write(level::error, fmt::format("the connection ended before {} bytes were sent",
+                                          stream_->out().bytes()));
+  }
+  stream_.reset();
+  datagram_.reset();
+}
+
+loop::task<std::string> link::read_stream() {
+  proto::frame_reader reader(framing_, options_.max_message);
+  for (;;) {
+    auto got = co_await stream_->receive();
+    if (!got)
+      co_return fmt::format("the connection to {} broke: {}", url_.text(), describe(got.error()));
+    if (got->empty()) {
+      // A last line without its LF is a message too.
+      if (framing_ == proto::framing::line && !reader.unfinished().empty()) {
+        on_message(reader.unfinished());
+      }
+      co_return fmt::format("{} closed the connection", url_.text());
+    }
+    counters_.bytes_in.add(got->bytes().size());
+    const auto fed = reader.feed(got->bytes(), [this](byte_span message) { on_message(message); });
+    if (!fed) {
+      counters_.drop_message(drop::too_large);
+      counters_.errors.add();
+      co_return describe(fed.error());
+    }
+  }
+}
+
+loop::task<std::string> link::read_datagrams() {
+  bool failing = false;
+  for (;;) {
+    auto got = co_await datagram_->receive();
+    if (got.result < 0) {
+      counters_.errors.add();
+      if (!failing) {
+        log_->write(level::warning, describe(system_error(-got.result, "reach " + url_.text(),
+                                                          "see that a server listens there")));
+      }
+      failing = true;
+      co_await loop_.sleep(10ms);
+      continue;
+    }
+    failing = false;
+    counters_.bytes_in.add(got.data.bytes().size());
+    if (!got.data.empty()) on_message(got.data.bytes());
+  }
+}
+
+void link::on_message(byte_span message) {
+  counters_.messages_in.add();
+  counters_.rate_in.add(second_of(loop_.now()), 1);
+  if (options_.mode == "out") {
+    counters_.drop_message(drop::mode);
+    return;
+  }
+  if (file_ && !file_->append(message)) counters_.drop_message(drop::file);
+  if (!messages_->idle()) messages_->write(level::info, std::string(as_text(message)));
+}
+
+void link::push(byte_span message) {
+  std::string framed;
+  const auto envelope = proto::envelope_for(framing_, message.size());
+  if (!datagram_) framed = as_text(envelope.head());
+  framed += as_text(message);
+  if (!datagram_) framed += envelope.after;
+  const auto data = loop::slice::copy_of(as_bytes(framed));
+  if (datagram_) {
+    if (!datagram_->send({}, data)) counters_.drop_message(drop::slow_client);
+  } else {
+    stream_->out().push(data);
+  }
+  counters_.messages_out.add();
+  counters_.bytes_out.add(framed.size());
+  counters_.rate_out.add(second_of(loop_.now()), 1);
+}
+
+result<send_outcome> link::send(byte_span message) {
+  const std::string operation = "send to " + url_.text();
+  if (options_.mode == "in") {
+    return failure(errc::conflict, operation, "the client's mode is 'in': it only receives",
+                   "change it with 'strata edit NAME --mode inout'");
+  }
+  const auto limit =
+      datagram_ ? std::min<std::uint64_t>(options_.max_message, 65507) : options_.max_message;
+  if (message.size() > limit) {
+    return failure(errc::limit_exceeded, operation,
+                   fmt::format("the message has {} bytes, more than {}", message.size(), limit),
+                   "raise --max-message");
+  }
+  if (connected_) {
+    if (stream_ && stream_->out().bytes() + message.size() > options_.max_buffer) {
+      counters_.drop_message(drop::slow_client);
+      return failure(errc::limit_exceeded, operation,
+                     fmt::format("{} bytes wait already for it to read", stream_->out().bytes()),
+                     "send more slowly or raise --max-buffer");
+    }
+    push(message);
+    return send_outcome{.delivered = 1};
+  }
+  if (queue_.size() < options_.queue) {
+    queue_.emplace_back(as_text(message));
+    return send_outcome{.queued = 1};
+  }
+  return failure(errc::conflict, operation,
+                 options_.queue == 0 ? "it is not connected"
+                                     : fmt::format("it is not connected and its queue is full ({})",
+                                                   options_.queue),
+                 options_.queue == 0 ? "wait, or keep messages with --queue N" : "raise --queue");
+}
+
+void link::apply(const client_options& changed) {
+  const auto framing = options_.framing;
+  options_ = changed;
+  options_.framing = framing;
+}
+
+}  // namespace strata::runtime

@@ -1,0 +1,77 @@
+// The connection of one client, on one loop: made, used, and made again when it ends.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+
+#include "loop/loop.hpp"
+#include "loop/task_group.hpp"
+#include "net/datagram.hpp"
+#include "net/endpoint_url.hpp"
+#include "net/stream.hpp"
+#include "proto/framing.hpp"
+#include "runtime/client/options.hpp"
+#include "runtime/counters.hpp"
+#include "runtime/file_sink.hpp"
+#include "runtime/runtime.hpp"
+
+namespace strata::runtime {
+
+class link {
+ public:
+  link(loop::loop& owner, client_options options, std::shared_ptr<journal> log,
+       std::shared_ptr<journal> messages);
+
+  /// Makes the connection and keeps it. Without `reconnect`, the result is that of the first
+  /// attempt; with it, this returns at once. `on_end` is called on this loop when the link gives
+  /// up after that.
+  loop::task<result<void>> open(std::function<void(std::string)> on_end);
+  /// Sends what waits, for at most five seconds and until `limit`, and ends the connection.
+  loop::task<> close(loop::time_point limit);
+  result<send_outcome> send(byte_span message);
+  void apply(const client_options& changed);
+
+  // --- from any thread -------------------------------------------------------------------------
+  [[nodiscard]] const counters& counted() const { return counters_; }
+  [[nodiscard]] bool connected() const { return connected_.load(); }
+  [[nodiscard]] std::uint64_t connections() const { return connections_.get(); }
+  [[nodiscard]] loop::loop_lag lag() const { return loop_.lag(); }
+
+ private:
+  loop::task<> keep();
+  loop::task<result<void>> connect();
+  loop::task<result<loop::socket>> connect_to(loop::socket_address to);
+  loop::task<result<std::vector<loop::socket_address>>> addresses();
+  /// Reads until the connection ends; says why it did.
+  loop::task<std::string> read_stream();
+  loop::task<std::string> read_datagrams();
+  void on_message(byte_span message);
+  void push(byte_span message);
+  void begin_connection(loop::socket connected);
+  void end_connection();
+  [[nodiscard]] loop::duration next_wait();
+
+  loop::loop& loop_;
+  client_options options_;
+  net::endpoint_url url_;
+  proto::framing framing_;
+  std::shared_ptr<journal> log_;
+  std::shared_ptr<journal> messages_;
+  std::function<void(std::string)> on_end_;
+  counters counters_;
+  counter connections_;
+  std::atomic<bool> connected_ = false;
+  std::mt19937_64 random_;
+  std::uint64_t failures_ = 0;  // attempts in a row
+  std::unique_ptr<file_sink> file_;
+  std::unique_ptr<net::stream> stream_;
+  std::unique_ptr<net::datagram> datagram_;
+  std::deque<std::string> queue_;
+  loop::task_group tasks_;
+};
+
+}  // namespace strata::runtime

@@ -1,0 +1,35 @@
+// What a client can be told. The table in options.cpp gives each member its flag and its help.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/options.hpp"
+
+namespace strata::runtime {
+
+struct client_options : common_options {
+  std::string target;
+  std::string connect;
+  std::string framing = "line";
+  std::string mode = "inout";
+  std::optional<std::uint64_t> reconnect;
+  double reconnect_min = 1;
+  double reconnect_max = 30;
+  std::uint64_t reconnect_seed = 0;
+  double connect_timeout = 10;
+  std::uint64_t queue = 0;
+  std::uint64_t max_message = 1U << 20U;
+  std::uint64_t max_buffer = 4U << 20U;
+  std::string write;
+
+  /// `connect`, or `target` as an endpoint URL.
+  [[nodiscard]] std::string endpoint() const;
+};
+
+[[nodiscard]] const std::vector<bound_row<client_options>>& client_table();
+[[nodiscard]] const std::vector<option_row>& client_rows();
+
+}  // namespace strata::runtime

@@ -1,0 +1,69 @@
+#include "runtime/file_sink.hpp"
+
+#include <fmt/format.h>
+
+namespace strata::runtime {
+
+namespace {
+
+constexpr std::size_t largest_write = 1U << 20U;
+
+}  // namespace
+
+file_sink::file_sink(loop::loop& owner, loop::socket file, std::string path,
+                     std::function<void(std::string)> on_error)
+    : loop_(owner),
+      file_(std::move(file)),
+      path_(std::move(path)),
+      on_error_(std::move(on_error)) {}
+
+file_sink::~file_sink() {
+  abandon();
+  const auto lost = writing_.size() + waiting_.size();
+  if (lost != 0) on_error_(fmt::format("{} bytes were not written to '{}'", lost, path_));
+}
+
+result<std::unique_ptr<file_sink>> file_sink::open(loop::loop& owner, const std::string& path,
+                                                   std::function<void(std::string)> on_error) {
+  auto file = owner.open_append(path);
+  if (!file) return std::unexpected(file.error());
+  return std::unique_ptr<file_sink>(
+      new file_sink(owner, std::move(*file), path, std::move(on_error)));
+}
+
+bool file_sink::append(byte_span message) {
+  if (waiting_.size() + message.size() + 1 > most_waiting) return false;
+  waiting_ += as_text(message);
+  waiting_ += '\n';
+  if (!under_way() && !armed()) loop_.at_turn_end(*this);
+  return true;
+}
+
+void file_sink::on_turn_end() {
+  if (under_way()) return;
+  if (writing_.empty()) {
+    if (waiting_.empty()) return;
+    const auto size = std::min(waiting_.size(), largest_write);
+    writing_ = loop::slice::copy_of(as_bytes(waiting_).first(size));
+    waiting_.erase(0, size);
+  }
+  loop_.write(file_, writing_, *this);
+}
+
+void file_sink::on_completion(loop::completion done) {
+  if (done.result <= 0) {
+    if (!failing_) {
+      on_error_(describe(system_error(done.result == 0 ? ENOSPC : -done.result,
+                                      "write to '" + path_ + "'",
+                                      "free some space; it is tried again every second")));
+    }
+    failing_ = true;
+    loop_.arm_after(*this, std::chrono::seconds(1));
+    return;
+  }
+  failing_ = false;
+  writing_.remove_prefix(static_cast<std::uint32_t>(done.result));
+  if (!writing_.empty() || !waiting_.empty()) loop_.at_turn_end(*this);
+}
+
+}  // namespace strata::runtime

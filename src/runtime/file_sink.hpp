@@ -1,0 +1,50 @@
+// Appends messages to a file without blocking the loop: what comes during a turn is one write.
+//
+// When the disk is full nothing is thrown away at once: it waits, up to `most_waiting` bytes, and
+// is tried again every second.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "loop/loop.hpp"
+
+namespace strata::runtime {
+
+class file_sink final : private loop::request, private loop::turn_end_hook, private loop::timer {
+ public:
+  static constexpr std::size_t most_waiting = 8U << 20U;
+
+  /// Opens `path` for appending. `on_error` is called with a sentence at the first failure of a
+  /// row of failures, and when the sink goes before all is written.
+  static result<std::unique_ptr<file_sink>> open(loop::loop& owner, const std::string& path,
+                                                 std::function<void(std::string)> on_error);
+  ~file_sink() override;
+  file_sink(const file_sink&) = delete;
+  file_sink& operator=(const file_sink&) = delete;
+
+  /// Takes a message, to stand on a line of its own. False when too much waits already.
+  [[nodiscard]] bool append(byte_span message);
+  /// Nothing waits to be written.
+  [[nodiscard]] bool empty() const { return waiting_.empty() && !under_way(); }
+  /// The last write failed.
+  [[nodiscard]] bool failing() const { return failing_; }
+
+ private:
+  file_sink(loop::loop& owner, loop::socket file, std::string path,
+            std::function<void(std::string)> on_error);
+  void on_completion(loop::completion done) override;
+  void on_turn_end() override;
+  void on_timer() override { on_turn_end(); }
+
+  loop::loop& loop_;
+  loop::socket file_;
+  std::string path_;
+  std::function<void(std::string)> on_error_;
+  std::string waiting_;
+  loop::slice writing_;
+  bool failing_ = false;
+};
+
+}  // namespace strata::runtime

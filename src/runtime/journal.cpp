@@ -1,0 +1,111 @@
+#include "runtime/journal.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace strata::runtime {
+
+std::string_view name_of(level how) {
+  switch (how) {
+    case level::info: return "info";
+    case level::warning: return "warning";
+    case level::error: return "error";
+  }
+  return "info";
+}
+
+std::string format_time(std::chrono::system_clock::time_point time) {
+  const auto whole = std::chrono::floor<std::chrono::milliseconds>(time).time_since_epoch();
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(whole);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z",
+                     fmt::gmtime(static_cast<std::time_t>(seconds.count())),
+                     (whole - seconds).count());
+}
+
+struct journal::following::state {
+  state(loop::loop& home, sink call, std::function<void()> last_call)
+      : where(home), on_line(std::move(call)), on_end(std::move(last_call)) {}
+  loop::loop& where;
+  sink on_line;  // both only touched on the loop's thread; empty once it ended
+  std::function<void()> on_end;
+  std::atomic<std::size_t> waiting = 0;  // bytes
+  std::atomic<std::size_t> lost = 0;
+};
+
+journal::following& journal::following::operator=(following&& other) noexcept {
+  end();
+  of_ = std::exchange(other.of_, nullptr);
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+void journal::following::end() {
+  if (state_ == nullptr) return;
+  state_->on_line = nullptr;
+  state_->on_end = nullptr;
+  const std::scoped_lock guard(of_->lock_);
+  std::erase(of_->followers_, state_);
+  of_->followers_now_ = of_->followers_.size();
+  state_.reset();
+}
+
+journal::following journal::follow(loop::loop& home, sink on_line, std::function<void()> on_end) {
+  following made;
+  made.of_ = this;
+  made.state_ = std::make_shared<following::state>(home, std::move(on_line), std::move(on_end));
+  const std::scoped_lock guard(lock_);
+  followers_.push_back(made.state_);
+  followers_now_ = followers_.size();
+  return made;
+}
+
+void journal::write(level severity, std::string text, std::string subject) {
+  const journal_line line{.time = std::chrono::system_clock::now(),
+                          .severity = severity,
+                          .subject = std::move(subject),
+                          .text = std::move(text)};
+  if (copy_) copy_(line);
+  const std::scoped_lock guard(lock_);
+  if (keep_ != 0) {
+    lines_.push_back(line);
+    if (lines_.size() > keep_) lines_.pop_front();
+  }
+  const auto size = sizeof line + line.text.size();
+  for (const auto& each : followers_) {
+    if (each->waiting.load() > most_waiting) {
+      ++each->lost;
+      continue;
+    }
+    each->waiting += size;
+    each->where.post([to = each, line, size] {
+      to->waiting -= size;
+      if (!to->on_line) return;
+      if (const auto lost = to->lost.exchange(0); lost != 0) {
+        to->on_line({.time = line.time,
+                     .severity = level::warning,
+                     .subject = {},
+                     .text = fmt::format("({} lines lost: this reader is too slow)", lost)});
+      }
+      if (to->on_line) to->on_line(line);
+    });
+  }
+}
+
+void journal::end() {
+  const std::scoped_lock guard(lock_);
+  for (const auto& each : followers_) {
+    each->where.post([to = each] {
+      if (to->on_end) to->on_end();
+    });
+  }
+}
+
+std::vector<journal_line> journal::last(std::size_t count) const {
+  const std::scoped_lock guard(lock_);
+  const auto from = lines_.size() - std::min(count, lines_.size());
+  return {lines_.begin() + static_cast<std::ptrdiff_t>(from), lines_.end()};
+}
+
+}  // namespace strata::runtime

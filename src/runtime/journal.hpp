@@ -1,0 +1,84 @@
+// The last lines of something, kept in memory, and those who follow it: a runtime's log, the
+// daemon's events, the messages that a runtime receives.
+//
+// Any thread may write. Followers are called on the loop that they named, in order; one that falls
+// behind by more than `most_waiting` bytes loses the newest lines, and is told how many.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "loop/loop.hpp"
+
+namespace strata::runtime {
+
+enum class level : std::uint8_t { info, warning, error };
+[[nodiscard]] std::string_view name_of(level how);
+
+struct journal_line {
+  std::chrono::system_clock::time_point time;
+  level severity = level::info;
+  std::string subject;  ///< who: a connection's id, a runtime's name; may be empty
+  std::string text;
+};
+
+/// RFC 3339 in UTC with milliseconds: 2026-11-21T01:33:00.123Z.
+[[nodiscard]] std::string format_time(std::chrono::system_clock::time_point time);
+
+class journal {
+ public:
+  using sink = std::function<void(const journal_line&)>;
+
+  explicit journal(std::size_t keep = 1000) : keep_(keep) {}
+  journal(const journal&) = delete;
+  journal& operator=(const journal&) = delete;
+
+  /// Also hands each line to `copy`, on the writer's thread; for the daemon's own log.
+  void set_copy(sink copy) { copy_ = std::move(copy); }
+
+  void write(level severity, std::string text, std::string subject = {});
+  [[nodiscard]] std::vector<journal_line> last(std::size_t count) const;
+  /// Nobody follows and nothing is kept: writing would be for nothing. From any thread.
+  [[nodiscard]] bool idle() const {
+    return keep_ == 0 && followers_now_.load(std::memory_order_relaxed) == 0;
+  }
+
+  /// Ends the following when destroyed, on the loop's thread.
+  class following {
+   public:
+    following() = default;
+    following(following&&) noexcept = default;
+    following& operator=(following&&) noexcept;
+    ~following() { end(); }
+
+   private:
+    friend class journal;
+    struct state;
+    void end();
+    journal* of_ = nullptr;
+    std::shared_ptr<state> state_;
+  };
+
+  /// Calls `on_line` on `home` for each line written from now on, and `on_end` behind the last.
+  [[nodiscard]] following follow(
+      loop::loop& home, sink on_line, std::function<void()> on_end = [] {});
+  /// Says to all followers that no more lines will come.
+  void end();
+
+ private:
+  static constexpr std::size_t most_waiting = 8U << 20U;
+
+  const std::size_t keep_;
+  mutable std::mutex lock_;
+  std::deque<journal_line> lines_;
+  std::vector<std::shared_ptr<following::state>> followers_;
+  std::atomic<std::size_t> followers_now_ = 0;
+  sink copy_;
+};
+
+}  // namespace strata::runtime

@@ -1,0 +1,61 @@
+// The one list of runtime types, as far as options go, and the options that every type has.
+// The list itself stands in types.cpp.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/option_table.hpp"
+
+namespace strata::runtime {
+
+class runtime;
+struct setting;
+
+/// A runtime type: everything that the daemon and the CLI know about it beforehand.
+struct type_row {
+  std::string_view name;
+  std::string_view summary;
+  const std::vector<option_row>& (*rows)();
+  /// Makes a runtime of this type from its options, checked as a whole. Daemon only.
+  result<std::unique_ptr<runtime>> (*make)(setting&&, const nlohmann::json& options);
+};
+
+[[nodiscard]] std::span<const type_row> types();
+[[nodiscard]] const type_row* find_type(std::string_view name);
+
+/// Options that every runtime type has.
+struct common_options {
+  std::string group;
+  std::string owner;
+  std::string on_parent_stop = "stop";
+};
+
+template <class Options>
+[[nodiscard]] std::vector<bound_row<Options>> with_common(std::vector<bound_row<Options>> own) {
+  own.push_back({{.key = "group",
+                  .short_flag = 'g',
+                  .kind = option_kind::text,
+                  .value_name = "NAME",
+                  .help = "group that the runtime belongs to, for people and for @NAME"},
+                 &Options::group});
+  own.push_back({{.key = "owner",
+                  .short_flag = 'o',
+                  .kind = option_kind::text,
+                  .value_name = "NAME",
+                  .help = "runtime that owns this one"},
+                 &Options::owner});
+  own.push_back({{.key = "on_parent_stop",
+                  .kind = option_kind::choice,
+                  .value_name = "WHAT",
+                  .default_text = "stop",
+                  .help = "what happens to this runtime when its owner stops",
+                  .choices = "stop|remove"},
+                 &Options::on_parent_stop});
+  return own;
+}
+
+}  // namespace strata::runtime

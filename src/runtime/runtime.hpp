@@ -1,0 +1,97 @@
+// A runtime: something named that runs on loops until it is stopped. Server, client, …
+//
+// A runtime object lives on the daemon's home loop; all its members are called there. What it does
+// on other loops is its own affair, but after `stop()` nothing of it is left on them.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "loop/async_lock.hpp"
+#include "loop/loop.hpp"
+#include "runtime/counters.hpp"
+#include "runtime/journal.hpp"
+#include "runtime/options.hpp"
+
+namespace strata::runtime {
+
+/// Where runtimes get loops from.
+class loop_source {
+ public:
+  /// The `count` loops with the least to do. Owned by the source, which outlives the runtimes.
+  /// Errors: no more can be made, for want of descriptors or memory.
+  [[nodiscard]] virtual result<std::vector<loop::loop*>> assign(std::size_t count) = 0;
+  virtual void release(const std::vector<loop::loop*>& loops) = 0;
+  /// Loops made so far.
+  [[nodiscard]] virtual std::size_t size() const = 0;
+
+ protected:
+  ~loop_source() = default;
+};
+
+/// What a runtime is born into. All of it outlives the runtime.
+struct setting {
+  std::string name;
+  loop::loop& home;
+  loop_source& loops;
+  /// Held by the one that looks whether ports are free and takes them, so that no two share one.
+  loop::async_lock& binding;
+  /// What the runtime has to say to people.
+  std::shared_ptr<journal> log;
+  /// The messages that it receives, for those who look on.
+  std::shared_ptr<journal> messages;
+};
+
+struct send_outcome {
+  std::uint64_t delivered = 0;  ///< connections that the message was handed to
+  std::uint64_t queued = 0;     ///< 1 when it waits for a connection
+};
+
+struct edit_outcome {
+  std::vector<std::string> applied;
+  std::vector<std::string> needs_restart;
+};
+
+class runtime {
+ public:
+  runtime() = default;
+  runtime(const runtime&) = delete;
+  runtime& operator=(const runtime&) = delete;
+  virtual ~runtime() = default;
+
+  /// Called when not running. After an error nothing runs.
+  virtual loop::task<result<void>> start() = 0;
+  /// Called when running, or to clear up after it failed by itself. What it would deliver first is
+  /// given up at `limit`.
+  virtual loop::task<void> stop(loop::time_point limit) = 0;
+  loop::task<void> stop() { return stop(loop::time_point::max()); }
+  /// Sends a message of whatever bytes. Errors: conflict when there is nobody to send to.
+  virtual loop::task<result<send_outcome>> send(std::string message) = 0;
+  /// Changes options, all or none.
+  virtual result<edit_outcome> edit(const nlohmann::json& changes) = 0;
+
+  [[nodiscard]] virtual nlohmann::json options(bool with_secrets) const = 0;
+  [[nodiscard]] virtual const common_options& common() const = 0;
+  /// As bound while running, else as configured.
+  [[nodiscard]] virtual std::vector<std::string> endpoints() const = 0;
+  [[nodiscard]] virtual statistics stats() const = 0;
+  /// Set by a runtime that ended by itself: why. Cleared by `start()`.
+  [[nodiscard]] virtual std::string failure_reason() const { return {}; }
+
+  /// Called on the home loop when a runtime ends by itself.
+  std::function<void()> on_failure;
+};
+
+/// The keys of `changes`, sorted into those in force at once and those that need a restart.
+[[nodiscard]] edit_outcome sort_changes(const std::vector<option_row>& rows,
+                                        const nlohmann::json& changes, bool running);
+
+/// The second of `now` by the loop's clock, for rate meters.
+[[nodiscard]] inline std::uint64_t second_of(loop::time_point now) {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count());
+}
+
+}  // namespace strata::runtime

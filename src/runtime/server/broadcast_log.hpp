@@ -1,0 +1,86 @@
+// Messages on their way to many, each written once into shared memory.
+//
+// Messages are appended to a chunk; those appended since the last `take()` are a batch, which
+// stands in one piece and so becomes one slice in each receiver's outbox.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "loop/slice.hpp"
+#include "proto/framing.hpp"
+
+namespace strata::runtime {
+
+struct batch {
+  /// All messages with their framing, for streams.
+  loop::slice framed;
+  /// Where in `framed` each message's own bytes are, for datagrams.
+  struct range {
+    std::uint32_t offset;
+    std::uint32_t size;
+  };
+  std::vector<range> messages;
+};
+
+class broadcast_log {
+ public:
+  explicit broadcast_log(proto::framing how) : framing_(how) {}
+  broadcast_log(const broadcast_log&) = delete;
+  broadcast_log& operator=(const broadcast_log&) = delete;
+  ~broadcast_log() {
+    if (current_ != nullptr) current_->release();
+  }
+
+  /// The message would not fit behind the present batch: take that first.
+  [[nodiscard]] bool must_take_before(byte_span message) const {
+    return !empty() && current_->room() < framed_size(message);
+  }
+  void append(byte_span message) {
+    const auto envelope = proto::envelope_for(framing_, message.size());
+    if (empty()) begin(framed_size(message));
+    current_->append(envelope.head());
+    ranges_.push_back({current_->size() - start_, static_cast<std::uint32_t>(message.size())});
+    current_->append(message);
+    current_->append(as_bytes(envelope.after));
+  }
+  [[nodiscard]] bool empty() const { return ranges_.empty(); }
+
+  /// The batch so far. Valid until `recycle`, which takes its storage back.
+  [[nodiscard]] batch take() {
+    batch taken;
+    taken.framed = loop::slice(*current_, start_, current_->size() - start_);
+    taken.messages.swap(ranges_);
+    start_ = current_->size();
+    return taken;
+  }
+  void recycle(batch&& done) {
+    ranges_ = std::move(done.messages);
+    ranges_.clear();
+    done.framed = {};
+  }
+
+ private:
+  static constexpr std::uint32_t chunk_size = 64U << 10U;
+  static constexpr std::uint32_t most_envelope = 8;
+
+  static std::uint32_t framed_size(byte_span message) {
+    return static_cast<std::uint32_t>(message.size()) + most_envelope;
+  }
+  // Starts a batch at a place with room for `size` bytes.
+  void begin(std::uint32_t size) {
+    if (current_ != nullptr && current_->unshared()) current_->clear();
+    if (current_ == nullptr || current_->room() < size) {
+      if (current_ != nullptr) current_->release();
+      current_ = loop::chunk::make(size > chunk_size ? size : chunk_size);
+    }
+    start_ = current_->size();
+  }
+
+  proto::framing framing_;
+  loop::chunk* current_ = nullptr;
+  std::uint32_t start_ = 0;
+  std::vector<batch::range> ranges_;
+};
+
+}  // namespace strata::runtime

@@ -1,0 +1,40 @@
+// What a server can be told. The table in options.cpp gives each member its flag and its help.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/options.hpp"
+
+namespace strata::runtime {
+
+struct server_options : common_options {
+  std::optional<std::uint64_t> port;
+  std::vector<std::string> listen;
+  std::string framing = "line";
+  std::string mode = "inout";
+  std::string master_pw;
+  bool master_forward = false;
+  std::uint64_t max_connections = 0;
+  std::uint64_t rate_limit = 0;
+  std::uint64_t global_rate_limit = 0;
+  double idle_timeout = 0;
+  double peer_timeout = 60;
+  std::uint64_t max_message = 1U << 20U;
+  std::uint64_t max_buffer = 4U << 20U;
+  std::string slow_client = "disconnect";
+  bool drain = false;
+  double drain_timeout = 5;
+  std::uint64_t threads = 1;
+  std::string write;
+
+  /// `port` and `listen` as endpoint URLs.
+  [[nodiscard]] std::vector<std::string> endpoints() const;
+};
+
+[[nodiscard]] const std::vector<bound_row<server_options>>& server_table();
+[[nodiscard]] const std::vector<option_row>& server_rows();
+
+}  // namespace strata::runtime

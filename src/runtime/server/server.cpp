@@ -1,0 +1,238 @@
+#include "runtime/server/server.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "loop/call_on.hpp"
+#include "runtime/server/shard.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+result<void> check(const server_options& options) {
+  const auto urls = options.endpoints();
+  if (urls.empty()) {
+    return failure(errc::invalid_argument, "make a server", "it has nowhere to listen",
+                   "give -p PORT or --listen URL");
+  }
+  for (const auto& each : urls) {
+    if (auto url = net::parse_endpoint(each); !url) return std::unexpected(url.error());
+  }
+  if (options.mode == "master" && options.master_pw.empty()) {
+    return failure(errc::invalid_argument, "use mode master", "nobody could become master",
+                   "set --master-pw");
+  }
+  return {};
+}
+
+class server final : public runtime {
+ public:
+  server(setting&& born, server_options options)
+      : born_(std::move(born)), options_(std::move(options)) {}
+
+  loop::task<result<void>> start() override;
+  loop::task<void> stop(loop::time_point limit) override;
+  loop::task<result<send_outcome>> send(std::string message) override;
+  result<edit_outcome> edit(const nlohmann::json& changes) override;
+  [[nodiscard]] nlohmann::json options(bool with_secrets) const override {
+    return to_json(options_, server_table(), with_secrets);
+  }
+  [[nodiscard]] const common_options& common() const override { return options_; }
+  [[nodiscard]] std::vector<std::string> endpoints() const override {
+    return bound_.empty() ? options_.endpoints() : bound_;
+  }
+  [[nodiscard]] statistics stats() const override;
+
+ private:
+  loop::task<result<std::vector<bind_target>>> find_targets();
+  result<void> probe(const std::vector<bind_target>& targets);
+  loop::task<result<void>> open_shards();
+
+  setting born_;
+  server_options options_;
+  std::vector<loop::loop*> loops_;
+  std::unique_ptr<server_state> state_;
+  std::vector<std::unique_ptr<shard>> shards_;
+  std::vector<std::string> bound_;
+  statistics past_;  // what earlier runs counted
+};
+
+loop::task<result<std::vector<bind_target>>> server::find_targets() {
+  std::vector<bind_target> targets;
+  for (const auto& each : options_.endpoints()) {
+    const auto url = *net::parse_endpoint(each);
+    if (url.kind == net::scheme::unix_stream) {
+      auto address = loop::socket_address::from_path(url.path);
+      if (!address) co_return std::unexpected(address.error());
+      targets.push_back({url, *address});
+      continue;
+    }
+    auto found = co_await born_.home.resolve(url.host, url.port);
+    if (!found) co_return std::unexpected(found.error());
+    for (const auto& address : *found) {
+      const bool known = std::ranges::any_of(targets, [&](const bind_target& target) {
+        return target.address == address && target.url.kind == url.kind && address.port() != 0;
+      });
+      if (!known) targets.push_back({url, address});
+    }
+  }
+  co_return targets;
+}
+
+// Shared ports would let another program's listener, or another runtime's, go unnoticed.
+result<void> server::probe(const std::vector<bind_target>& targets) {
+  for (const auto& target : targets) {
+    if (target.url.kind == net::scheme::unix_stream || target.address.port() == 0) continue;
+    if (target.url.kind == net::scheme::udp) {
+      auto alone = born_.home.open_datagram(target.address.family(), target.address, {});
+      if (!alone) return std::unexpected(alone.error());
+    } else {
+      auto alone = born_.home.listen(target.address, {});
+      if (!alone) return std::unexpected(alone.error());
+    }
+  }
+  return {};
+}
+
+loop::task<result<void>> server::start() {
+  auto loops = born_.loops.assign(options_.threads);
+  if (!loops) co_return std::unexpected(loops.error());
+  loops_ = std::move(*loops);
+  state_ = std::make_unique<server_state>();
+  state_->log = born_.log;
+  state_->messages = born_.messages;
+  for (std::size_t i = 0; i < loops_.size(); ++i) {
+    shards_.push_back(std::make_unique<shard>(*state_, *loops_[i], i, options_));
+    state_->shards.push_back({loops_[i], shards_.back().get()});
+  }
+  auto opened = co_await open_shards();
+  if (!opened) co_await stop(born_.home.now());
+  co_return opened;
+}
+
+// `call_on` keeps its closure alive until the coroutine that the closure is has ended.
+// NOLINTBEGIN(cppcoreguidelines-avoid-capturing-lambda-coroutines)
+loop::task<result<void>> server::open_shards() {
+  auto targets = co_await find_targets();
+  if (!targets) co_return std::unexpected(targets.error());
+  const auto ports = co_await born_.binding.acquire();
+  const bool share_port = loops_.size() > 1;
+  if (share_port) {
+    if (auto free = probe(*targets); !free) co_return free;
+    // The probes' sockets are closed through the loop: let it do so before others bind.
+    co_await born_.home.sleep(std::chrono::milliseconds(1));
+  }
+  for (std::size_t i = 0; i < shards_.size(); ++i) {
+    auto opened = co_await loop::call_on(
+        born_.home, *loops_[i],
+        [&each = *shards_[i], &targets, share_port]() -> loop::task<result<void>> {
+          co_return each.open(*targets, share_port);
+        });
+    if (!opened) co_return opened;
+  }
+  for (const auto& target : *targets) {
+    auto url = target.url;
+    const bool is_path = url.kind == net::scheme::unix_stream;
+    bound_.push_back(is_path ? url.text()
+                             : url.text().substr(0, url.text().find("://") + 3) +
+                                   target.address.text());
+  }
+  co_return result<void>{};
+}
+
+loop::task<void> server::stop(loop::time_point limit) {
+  limit = std::min(limit, born_.home.now() + loop::from_seconds(options_.drain_timeout));
+  // All fall silent before the first delivers its last: it may come from another shard.
+  for (std::size_t i = 0; i < shards_.size(); ++i) {
+    co_await loop::call_on(born_.home, *loops_[i], [&each = *shards_[i]]() -> loop::task<bool> {
+      each.fall_silent();
+      co_return true;
+    });
+  }
+  for (std::size_t i = 0; i < shards_.size(); ++i) {
+    co_await loop::call_on(born_.home, *loops_[i],
+                           [&each = *shards_[i], limit]() -> loop::task<bool> {
+                             co_await each.close(limit);
+                             co_return true;
+                           });
+  }
+  past_ = stats().past();
+  // Shards post to each other: all are closed before the first goes, and each goes behind what was
+  // posted to it.
+  for (std::size_t i = 0; i < shards_.size(); ++i) {
+    co_await loop::call_on(born_.home, *loops_[i], [&each = shards_[i]]() -> loop::task<bool> {
+      each.reset();
+      co_return true;
+    });
+  }
+  shards_.clear();
+  state_.reset();
+  bound_.clear();
+  born_.loops.release(std::exchange(loops_, {}));
+}
+
+loop::task<result<send_outcome>> server::send(std::string message) {
+  if (options_.mode == "in") {
+    co_return failure(errc::conflict, "send through '" + born_.name + "'",
+                      "its mode is 'in': it only receives",
+                      "change it: strata edit " + born_.name + " --mode inout");
+  }
+  if (message.size() > options_.max_message) {
+    co_return failure(errc::limit_exceeded, "send through '" + born_.name + "'",
+                      "the message has " + std::to_string(message.size()) + " bytes, more than " +
+                          std::to_string(options_.max_message),
+                      "raise --max-message");
+  }
+  send_outcome outcome;
+  for (std::size_t i = 0; i < shards_.size(); ++i) {
+    outcome.delivered += co_await loop::call_on(
+        born_.home, *loops_[i], [&each = *shards_[i], &message]() -> loop::task<std::uint64_t> {
+          co_return each.broadcast(as_bytes(message));
+        });
+  }
+  co_return outcome;
+}
+
+// NOLINTEND(cppcoreguidelines-avoid-capturing-lambda-coroutines)
+result<edit_outcome> server::edit(const nlohmann::json& changes) {
+  auto next = options_;
+  if (auto applied = apply_json(next, server_table(), changes); !applied) {
+    return std::unexpected(applied.error());
+  }
+  if (auto checked = check(next); !checked) return std::unexpected(checked.error());
+  options_ = next;
+  for (std::size_t i = 0; i < shards_.size(); ++i) {
+    loops_[i]->post([who = shards_[i].get(), next] { who->apply(next); });
+  }
+  return sort_changes(server_rows(), changes, !shards_.empty());
+}
+
+statistics server::stats() const {
+  auto sum = past_;
+  const auto now_s = second_of(born_.home.now());
+  for (const auto& each : shards_) {
+    sum.add(each->counted(), now_s);
+    sum.lag_us = std::max(sum.lag_us, each->lag().last_us);
+    sum.lag_max_us = std::max(sum.lag_max_us, each->lag().max_us);
+  }
+  if (state_) {
+    sum.connections_now = state_->connections.now();
+    sum.connections_peak = std::max(sum.connections_peak, state_->connections.peak());
+    sum.connections_total += state_->connections.total();
+  }
+  return sum;
+}
+
+}  // namespace
+
+result<std::unique_ptr<runtime>> make_server(setting&& born, const nlohmann::json& options) {
+  server_options read;
+  if (auto applied = apply_json(read, server_table(), options); !applied) {
+    return std::unexpected(applied.error());
+  }
+  if (auto checked = check(read); !checked) return std::unexpected(checked.error());
+  return std::make_unique<server>(std::move(born), std::move(read));
+}
+
+}  // namespace strata::runtime

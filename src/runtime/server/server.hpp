@@ -1,0 +1,15 @@
+// The server runtime: listens on endpoints and passes messages between those who connect.
+#pragma once
+
+#include <memory>
+
+#include "runtime/runtime.hpp"
+#include "runtime/server/options.hpp"
+
+namespace strata::runtime {
+
+/// Errors: invalid_argument when the options do not make sense together.
+[[nodiscard]] result<std::unique_ptr<runtime>> make_server(setting&& born,
+                                                           const nlohmann::json& options);
+
+}  // namespace strata::runtime

@@ -1,0 +1,97 @@
+#include "runtime/server/session.hpp"
+
+#include <fmt/format.h>
+
+#include "runtime/server/shard.hpp"
+
+namespace strata::runtime {
+
+using namespace std::chrono_literals;
+
+member::member(shard& home, bool is_datagram)
+    : home_(home), id_(home.next_id()), is_datagram_(is_datagram) {
+  home_.enter(*this);
+}
+
+member::~member() { home_.leave(*this); }
+
+session::session(shard& home, loop::socket connection)
+    : member(home, false),
+      stream_(home.owner(), std::move(connection)),
+      reader_(home.framing(), home.options().max_message) {}
+
+loop::task<> session::run() {
+  for (;;) {
+    auto got = co_await stream_.receive();
+    if (!got) {
+      // A reset is how many clients say goodbye; only what is not that is an error.
+      if (got.error().code != errc::connection_closed) home_.count().errors.add();
+      co_return;
+    }
+    if (got->empty()) {
+      feed_unfinished();
+      break;
+    }
+    // Were its last messages waited for here, what it still sends would hold the loop's buffers.
+    if (!feed(got->bytes())) co_return;
+  }
+  // The client may have closed only its sending side: it still gets what waits for it.
+  co_await flush();
+}
+
+bool session::feed(byte_span bytes) {
+  last_active = home_.owner().now();
+  home_.count().bytes_in.add(bytes.size());
+  reader_.set_max_message(home_.options().max_message);
+  const auto fed =
+      reader_.feed(bytes, [this](byte_span message) { home_.on_message(*this, message); });
+  home_.publish();
+  if (!fed) {
+    home_.count().drop_message(drop::too_large);
+    home_.count().errors.add();
+    home_.state().log->write(
+        level::warning,
+        fmt::format("client {} disconnected: {}",
+                    home_.owner().remote_address(stream_.handle()).text(), describe(fed.error())),
+        fmt::format("#{}", id()));
+  }
+  return fed.has_value();
+}
+
+// A last line without its LF is a message too; a last length without all its bytes is not.
+void session::feed_unfinished() {
+  if (home_.framing() == proto::framing::line && !reader_.unfinished().empty()) {
+    (void)feed(as_bytes("\n"));
+  }
+}
+
+loop::task<> session::flush() {
+  const auto limit = home_.owner().now() + 5s;
+  while (!stream_.out().empty() && home_.owner().now() < limit) {
+    co_await home_.owner().sleep(20ms);
+  }
+}
+
+void session::offer(const batch& messages) {
+  const auto& options = home_.options();
+  const auto count = messages.messages.size();
+  if (stream_.out().bytes() + messages.framed.size() > options.max_buffer) {
+    home_.count().drop_message(drop::slow_client, count);
+    const bool disconnect = options.slow_client == "disconnect";
+    if (!told_slow_) {
+      home_.state().log->write(
+          level::warning,
+          fmt::format("client {} reads too slowly: {} bytes wait for it; {}",
+                      home_.owner().remote_address(stream_.handle()).text(), stream_.out().bytes(),
+                      disconnect ? "disconnected" : "messages to it are dropped"),
+          fmt::format("#{}", id()));
+    }
+    told_slow_ = true;
+    if (disconnect) dismiss();
+    return;
+  }
+  stream_.out().push(messages.framed);
+  home_.count_out(count, messages.framed.size());
+}
+
+}  // namespace strata::runtime

@@ -1,0 +1,44 @@
+// What all shards of one server share, and how they reach each other.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "loop/loop.hpp"
+#include "runtime/counters.hpp"
+#include "runtime/journal.hpp"
+#include "runtime/rate_limiter.hpp"
+
+namespace strata::runtime {
+
+class shard;
+
+inline constexpr unsigned shard_bits = 48;
+
+struct server_state {
+  connection_gauge connections;
+  shared_rate_limiter rate;
+  std::atomic<std::uint64_t> next_id = 1;
+  /// The member that is master, or 0.
+  std::atomic<std::uint64_t> master = 0;
+  std::shared_ptr<journal> log;
+  std::shared_ptr<journal> messages;
+
+  struct far_shard {
+    loop::loop* where;
+    shard* who;
+  };
+  /// Set before any shard runs, and not changed until all have stopped.
+  std::vector<far_shard> shards;
+};
+
+/// Messages on their way to another shard.
+struct far_batch {
+  std::string bytes;
+  std::vector<std::uint32_t> sizes;
+};
+
+}  // namespace strata::runtime

@@ -1,0 +1,95 @@
+"""The binary under test comes from STRATA_BIN."""
+
+import os
+import socket
+import subprocess
+import threading
+
+import pytest
+
+from fake_daemon import FakeDaemon
+
+BINARY = os.environ.get("STRATA_BIN")
+
+
+def pytest_collection_modifyitems(items):
+    if BINARY is None:
+        for item in items:
+            item.add_marker(pytest.mark.skip(reason="STRATA_BIN does not name the strata binary"))
+
+
+class Strata:
+    """Runs the binary against one socket."""
+
+    binary = BINARY
+
+    def __init__(self, path):
+        self.environment = {"PATH": os.environ["PATH"], "STRATA_SOCKET": str(path)}
+
+    def start(self, *arguments):
+        process = subprocess.Popen([BINARY, *arguments], env=self.environment, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   stdin=subprocess.PIPE)
+        killer = threading.Timer(20, process.kill)  # a test may wait for output that never comes
+        killer.daemon = True
+        killer.start()
+        return process
+
+    def __call__(self, *arguments, given=""):
+        return subprocess.run([BINARY, *arguments], env=self.environment, text=True, input=given,
+                              capture_output=True, timeout=30)
+
+
+class Hostile:
+    """Answers every connection with the same bytes, then closes it."""
+
+    def __init__(self, path, reply):
+        self.reply = reply
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(path))
+        self.listener.listen(16)
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
+
+    def serve(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            with connection:
+                try:
+                    connection.recv(65536)
+                    connection.sendall(self.reply)
+                except OSError:
+                    pass
+
+    def close(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.thread.join()
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "s.sock"
+
+
+@pytest.fixture
+def strata(path):
+    return Strata(path)
+
+
+@pytest.fixture
+def daemon(path):
+    fake = FakeDaemon(path)
+    yield fake
+    fake.close()
+
+
+@pytest.fixture
+def hostile(path):
+    servers = []
+    yield lambda reply: servers.append(Hostile(path, reply))
+    for server in servers:
+        server.close()

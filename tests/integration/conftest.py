@@ -1,0 +1,38 @@
+"""What all integration tests share. README.md says how to run them."""
+
+import os
+
+import pytest
+
+from strata_daemon import BINARY, Daemon
+
+
+def pytest_sessionstart():
+    if not os.access(BINARY, os.X_OK):
+        pytest.exit("STRATA_BIN does not name the strata binary", returncode=2)
+
+
+@pytest.fixture
+def make_daemon(tmp_path):
+    """Makes daemons, each in a folder of its own; all are ended, and seen to end well."""
+    made = []
+
+    def make(*flags, **how):
+        made.append(Daemon(tmp_path / str(len(made)), *flags, **how))
+        return made[-1].start()
+
+    yield make
+    for each in made:
+        each.close()
+
+
+@pytest.fixture
+def daemon(make_daemon):
+    return make_daemon()
+
+
+@pytest.fixture
+def root():
+    """Marks a test that needs root."""
+    if os.geteuid() != 0:
+        pytest.skip("NEEDS ROOT: it mounts a file system or traces a process")

@@ -1,0 +1,232 @@
+"""A strata daemon under test: real process, real sockets, a folder of its own."""
+
+import http.client
+import json
+import os
+import re
+import resource
+import signal
+import socket
+import subprocess
+import time
+
+BINARY = os.environ.get("STRATA_BIN", "")
+LOOP = os.environ.get("STRATA_LOOP", "io_uring")
+PATIENCE = 30  # seconds; how long anything may take on a busy machine
+
+SANITIZER_REPORT = re.compile(r"Sanitizer|runtime error:|Assertion|terminate called")
+
+
+def eventually(condition, what, within=PATIENCE):
+    """Waits until `condition()` is true and returns its value."""
+    deadline = time.monotonic() + within
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < deadline, f"not within {within} s: {what}"
+        time.sleep(0.02)
+
+
+class Refused(Exception):
+    """The control API's error answer."""
+
+    def __init__(self, status, answer):
+        self.status = status
+        self.code = answer["error"]["code"]
+        self.message = answer["error"]["message"]
+        self.remedy = answer["error"]["remedy"]
+        super().__init__(f"{status} {self.code}: {self.message}")
+
+
+class ControlConnection(http.client.HTTPConnection):
+    """HTTP over the control socket."""
+
+    def __init__(self, path, timeout=PATIENCE):
+        super().__init__("strata", timeout=timeout)
+        self.path = str(path)
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+class Daemon:
+    """`strata daemon` in `folder`. Ended by its process id, and then seen to have ended well."""
+
+    def __init__(self, folder, *flags, files=None, state_dir=None):
+        self.folder = folder
+        self.state_dir = state_dir or folder / "state"
+        self.socket = folder / "control.sock"
+        self.log_path = folder / "daemon.log"
+        self.flags = flags
+        self.files = files  # hard limit of open files
+        self.process = None
+        folder.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def environment(self):
+        return {"PATH": os.environ["PATH"], "STRATA_SOCKET": str(self.socket),
+                "ASAN_OPTIONS": "quarantine_size_mb=16",  # else freed memory counts as resident
+                "UBSAN_OPTIONS": "print_stacktrace=1"}
+
+    def launch(self, *more):
+        """The process alone, without waiting for anything."""
+        def lower_limit():
+            if self.files:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (self.files, self.files))
+        command = [BINARY, "daemon", "--state-dir", self.state_dir, "--socket", self.socket,
+                   "--loop", LOOP, *self.flags, *more]
+        with open(self.log_path, "ab") as log:
+            return subprocess.Popen(command, env=self.environment, stdin=subprocess.DEVNULL,
+                                    stdout=subprocess.DEVNULL, stderr=log,
+                                    preexec_fn=lower_limit)
+
+    def start(self):
+        before = len(self.log())
+        self.process = self.launch()
+        eventually(lambda: " ready\n" in self.log()[before:] or self.process.poll() is not None,
+                   "the daemon is ready")
+        assert self.process.poll() is None, self.log()
+        return self
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def log(self):
+        if not self.log_path.exists():
+            return ""
+        return self.log_path.read_text(errors="replace")
+
+    def signal(self, number):
+        os.kill(self.pid, number)
+
+    def wait(self):
+        """Waits for the end that was asked for, and sees that it was a good one."""
+        code = self.process.wait(PATIENCE)
+        self.process = None
+        report = SANITIZER_REPORT.search(self.log())
+        assert report is None, self.log()[-20000:]
+        assert code == 0, f"exit code {code}\n{self.log()[-5000:]}"
+        assert not self.socket.exists()
+
+    def stop(self):
+        self.signal(signal.SIGTERM)
+        self.wait()
+
+    def kill9(self):
+        self.signal(signal.SIGKILL)
+        self.process.wait(PATIENCE)
+        self.process = None
+
+    def restart(self):
+        self.stop()
+        return self.start()
+
+    def close(self):
+        if self.process is None:
+            assert SANITIZER_REPORT.search(self.log()) is None, self.log()[-20000:]
+        else:
+            self.stop()
+
+    # --- the CLI ---------------------------------------------------------------------------------
+
+    def run(self, *arguments, given=""):
+        """The CLI's result, whatever it is."""
+        return subprocess.run([BINARY, *map(str, arguments)], env=self.environment, input=given,
+                              text=True, capture_output=True, timeout=PATIENCE)
+
+    def cli(self, *arguments, given=""):
+        """The CLI's output; it must succeed and say nothing on stderr."""
+        done = self.run(*arguments, given=given)
+        assert done.returncode == 0 and done.stderr == "", done
+        return done.stdout
+
+    # --- the control API -------------------------------------------------------------------------
+
+    def connect(self):
+        return ControlConnection(self.socket)
+
+    def exchange(self, method, path, body=None, connection=None):
+        """Status and body of one request; `body` is bytes or what becomes JSON."""
+        used = connection or self.connect()
+        data = body if body is None or isinstance(body, bytes) else json.dumps(body)
+        used.request(method, path, data)
+        reply = used.getresponse()
+        status, content = reply.status, reply.read()
+        if connection is None:
+            used.close()
+        return status, content
+
+    def ask(self, method, path, body=None, connection=None):
+        """The answer as JSON. Raises `Refused`."""
+        status, content = self.exchange(method, path, body, connection)
+        answer = json.loads(content) if content else None
+        if status >= 300:
+            raise Refused(status, answer)
+        return answer
+
+    def create(self, kind, name, start=True, **options):
+        body = {"type": kind, "name": name, "start": start, "options": options}
+        return self.ask("POST", "/v1/runtimes", body)
+
+    def server(self, name, **options):
+        """A running server on a free port of 127.0.0.1 (or as `listen` says): its endpoints."""
+        options.setdefault("listen", ["tcp://127.0.0.1:0"])
+        return self.create("server", name, **options)["endpoints"]
+
+    def act(self, name, action):
+        return self.ask("POST", f"/v1/runtimes/{name}/{action}")
+
+    def edit(self, name, **options):
+        return self.ask("PATCH", f"/v1/runtimes/{name}", {"options": options})
+
+    def remove(self, name):
+        return self.ask("DELETE", f"/v1/runtimes/{name}")
+
+    def show(self, name):
+        return self.ask("GET", f"/v1/runtimes/{name}")
+
+    def names(self):
+        return [each["name"] for each in self.ask("GET", "/v1/runtimes")]
+
+    def send(self, name, message):
+        return self.ask("POST", f"/v1/runtimes/{name}/send", message)
+
+    def stats(self, name):
+        return self.ask("GET", f"/v1/runtimes/{name}/stats")
+
+    def lines(self, path):
+        """A stream that ends, as objects."""
+        status, content = self.exchange("GET", path)
+        assert status == 200, content
+        return [json.loads(line) for line in content.splitlines()]
+
+    def logs(self, name):
+        return self.lines(f"/v1/runtimes/{name}/logs")
+
+    def logged(self, name, text, level=None):
+        """Whether the runtime's log holds `text`."""
+        return any(text in line["text"] and level in (None, line["level"])
+                   for line in self.logs(name))
+
+    def wait_connections(self, name, count):
+        eventually(lambda: self.stats(name)["connections"]["now"] == count,
+                   f"{name} has {count} connections")
+
+    # --- the process -----------------------------------------------------------------------------
+
+    def resident_mib(self):
+        with open(f"/proc/{self.pid}/status") as status:
+            kib = next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+        return kib / 1024
+
+    def cpu_ns(self):
+        """Time on a processor of all threads together."""
+        total = 0
+        for task in os.listdir(f"/proc/{self.pid}/task"):
+            with open(f"/proc/{self.pid}/task/{task}/schedstat") as figures:
+                total += int(figures.read().split()[0])
+        return total

@@ -1,0 +1,149 @@
+"""Those who talk to strata over real sockets: one line client, and a crowd of them."""
+
+import select
+import socket
+import struct
+from urllib.parse import urlsplit
+
+from strata_daemon import PATIENCE
+
+RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER of 0 s
+
+
+def address_of(url):
+    """Family, type and address of an endpoint, as the daemon shows it."""
+    parts = urlsplit(url)
+    if parts.scheme == "unix":
+        return socket.AF_UNIX, socket.SOCK_STREAM, parts.path
+    family = socket.AF_INET6 if ":" in parts.hostname else socket.AF_INET
+    kind = socket.SOCK_DGRAM if parts.scheme == "udp" else socket.SOCK_STREAM
+    return family, kind, (parts.hostname, parts.port)
+
+
+def port_of(url):
+    return urlsplit(url).port
+
+
+def free_port(kind=socket.SOCK_STREAM):
+    """A port that nobody has at this moment."""
+    with socket.socket(socket.AF_INET, kind) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Talker:
+    """One connection that says and hears lines. Every wait has a deadline."""
+
+    def __init__(self, url, room=None):
+        """`room`: bytes that the kernel may keep for it, when it is to be a slow reader."""
+        family, kind, address = address_of(url)
+        self.over(socket.socket(family, kind))
+        if room:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
+        self.socket.connect(address)
+
+    def over(self, connection):
+        self.socket = connection
+        self.socket.settimeout(PATIENCE)
+        self.rest = b""
+        return self
+
+    @classmethod
+    def accepted(cls, listener):
+        """The talker who connects to a listening socket."""
+        return cls.__new__(cls).over(listener.accept()[0])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def fileno(self):
+        return self.socket.fileno()
+
+    def send(self, data):
+        self.socket.sendall(data)
+
+    def say(self, *lines):
+        self.send(b"".join(line + b"\n" for line in lines))
+
+    def hear(self):
+        """The next line, without its LF; None at the end of the stream."""
+        while b"\n" not in self.rest:
+            more = self.socket.recv(65536)
+            if not more:
+                assert self.rest == b"", f"cut: {self.rest[-200:]!r}"
+                return None
+            self.rest += more
+        line, self.rest = self.rest.split(b"\n", 1)
+        return line
+
+    def hear_lines(self, count):
+        return [self.hear() for _ in range(count)]
+
+    def read(self, size):
+        """So many bytes, whatever they are."""
+        while len(self.rest) < size:
+            more = self.socket.recv(65536)
+            assert more, f"the end, behind {self.rest!r}"
+            self.rest += more
+        data, self.rest = self.rest[:size], self.rest[size:]
+        return data
+
+    def hear_to_end(self):
+        """All lines until the other side closes."""
+        lines = []
+        while (line := self.hear()) is not None:
+            lines.append(line)
+        return lines
+
+    def is_ended(self):
+        """Waits for the end of the stream or a reset, whatever comes before."""
+        try:
+            while self.socket.recv(65536):
+                pass
+        except ConnectionError:
+            pass
+        return True
+
+    def has_something(self):
+        """Whether anything waits to be read now."""
+        return bool(self.rest) or bool(select.select([self.socket], [], [], 0)[0])
+
+    def finish(self):
+        """Says no more, but goes on hearing."""
+        self.socket.shutdown(socket.SHUT_WR)
+
+    def close(self):
+        self.socket.close()
+
+    def reset(self):
+        """Goes without a goodbye."""
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
+        self.socket.close()
+
+
+class Peer:
+    """A UDP peer: a datagram is a message."""
+
+    def __init__(self, url):
+        family, kind, address = address_of(url)
+        self.socket = socket.socket(family, kind)
+        self.socket.settimeout(PATIENCE)
+        self.socket.connect(address)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+
+    def say(self, message):
+        self.socket.send(message)
+
+    def hear(self):
+        return self.socket.recv(65536)
+
+    def has_something(self):
+        return bool(select.select([self.socket], [], [], 0)[0])

@@ -1,0 +1,240 @@
+"""The CLI with a real daemon: exit codes, what goes where, the interactive session."""
+
+import contextlib
+import json
+import os
+import pty
+import signal
+import subprocess
+import time
+
+import pytest
+
+from strata_daemon import BINARY, PATIENCE, eventually
+from talker import Talker, free_port
+
+DONE, FAILED, MISUSED, NOT_FOUND, UNREACHABLE = range(5)
+
+
+@pytest.mark.parametrize("arguments, code, message", [
+    (["stop", "idle"], FAILED, "does not run"),
+    (["create", "server", "idle", "-p", "0"], FAILED, "exists"),
+    (["create", "server", "b", "-p", "99999"], MISUSED, "99999"),
+    (["create", "teapot", "b"], MISUSED, "teapot"),
+    (["create", "server", "a/b", "-p", "0"], FAILED, "a/b"),
+    (["create", "server", "b", "-p", "0", "-o", "nobody"], NOT_FOUND, "nobody"),
+    (["edit", "idle", "--threads", "0"], MISUSED, "--threads"),
+    (["edit", "idle", "--mode", "master"], FAILED, "--master-pw"),
+    (["edit", "nobody", "--drain"], NOT_FOUND, "nobody"),
+    (["send", "idle", "x"], FAILED, "start it"),
+    (["send", "nobody", "x"], NOT_FOUND, "nobody"),
+    (["show", "nobody"], NOT_FOUND, "nobody"),
+    (["logs", "nobody"], NOT_FOUND, "nobody"),
+    (["stats", "nobody"], NOT_FOUND, "nobody"),
+    (["owner", "nobody"], NOT_FOUND, "nobody"),
+    (["remove", "no*"], NOT_FOUND, "no*"),
+    (["start", "-i", "nobody"], NOT_FOUND, "nobody"),
+    (["frobnicate"], MISUSED, "frobnicate"),
+    (["ls", "--frobnicate"], MISUSED, "--frobnicate"),
+    (["--socket", "/nowhere/s.sock", "ls"], UNREACHABLE, "strata daemon")])
+def test_what_fails_says_why_on_stderr_and_in_its_exit_code(daemon, arguments, code, message):
+    daemon.create("server", "idle", start=False, port=0)
+    done = daemon.run(*arguments)
+    assert (done.returncode, done.stdout) == (code, ""), done
+    assert message in done.stderr and done.stderr.startswith("strata: ")
+
+
+def test_what_works_says_nothing_on_stderr(daemon):
+    [url] = daemon.server("s")
+    for arguments in [["ls"], ["ps"], ["show", "s"], ["stats", "s"], ["logs", "s"], ["events"],
+                      ["owner", "s"], ["version"], ["doctor"], ["edit", "s", "--drain"],
+                      ["send", "s", "x"], ["reload", "s"], ["restart", "s"], ["stop", "s"],
+                      ["start", "s"], ["remove", "s"], ["help"], ["create", "--help"]]:
+        done = daemon.run(*arguments)
+        assert done.stderr == "" and done.stdout != "", done
+        assert done.returncode == DONE or arguments == ["doctor"]
+
+
+def test_all_verbs_speak_json(daemon):
+    daemon.server("s")
+    for arguments in [["ls"], ["ps"], ["show", "s"], ["stats", "s"], ["owner", "s"], ["version"],
+                      ["edit", "s", "--drain"], ["send", "s", "x"], ["restart", "s"],
+                      ["stop", "s"], ["start", "s"], ["remove", "s"]]:
+        json.loads(daemon.cli(*arguments, "--format", "json"))
+
+
+def test_without_a_daemon_it_says_how_to_start_one(daemon):
+    daemon.stop()
+    for verb in [["ls"], ["create", "server", "s", "-p", "0"], ["send", "s", "x"]]:
+        done = daemon.run(*verb)
+        assert done.returncode == UNREACHABLE and "strata daemon" in done.stderr
+
+
+def test_send_takes_an_argument_or_each_line_of_its_input(daemon):
+    [url] = daemon.server("s")
+    with Talker(url) as ann:
+        daemon.wait_connections("s", 1)
+        daemon.cli("send", "s", "an argument")
+        daemon.cli("send", "s", given="line one\nline two\nno end")
+        daemon.cli("send", "s", "-", given="dash\n")
+        daemon.cli("send", "s", "--", "--flag-like")
+        assert ann.hear_lines(6) == [b"an argument", b"line one", b"line two", b"no end", b"dash",
+                                     b"--flag-like"]
+
+
+def test_a_send_that_is_refused_is_seen(daemon):
+    daemon.create("client", "guest", target=f"127.0.0.1:{free_port()}", reconnect=0)
+    done = daemon.run("send", "guest", "lost")
+    assert (done.returncode, done.stdout) == (FAILED, "")
+    assert "not connected" in done.stderr and "--queue" in done.stderr
+    done = daemon.run("send", "guest", given="one\ntwo\n")
+    assert done.returncode == FAILED and "line 1" in done.stderr
+
+
+def test_an_edit_says_what_waits_for_a_restart(daemon):
+    daemon.server("s")
+    shown = daemon.cli("edit", "s", "--rate-limit", "5", "--framing", "raw")
+    assert "in force now" in shown and "rate_limit" in shown
+    assert "strata restart s" in shown and "framing" in shown
+    assert daemon.show("s")["options"]["rate_limit"] == 5
+
+
+def test_logs_are_followed_until_ctrl_c(daemon):
+    daemon.server("s")
+    with background(daemon, "logs", "-f", "s") as following:
+        assert b"created" in following.stdout.readline()
+        assert b"started" in following.stdout.readline()
+        daemon.edit("s", group="blue")
+        assert b"edited: group" in following.stdout.readline()
+        following.send_signal(signal.SIGINT)
+        following.wait(PATIENCE)
+    assert daemon.show("s")["state"] == "running"
+
+
+def test_a_reader_that_has_enough_ends_the_cli_quietly(daemon):
+    daemon.server("s")
+    for number in range(200):
+        daemon.edit("s", group=f"g{number}")
+    done = subprocess.run(["sh", "-c", f"'{BINARY}' events | head -1"], capture_output=True,
+                          env=daemon.environment, timeout=PATIENCE)
+    assert done.returncode == 0 and done.stderr == b"" and b"created" in done.stdout
+
+
+@contextlib.contextmanager
+def background(daemon, *arguments):
+    running = subprocess.Popen([BINARY, *arguments], env=daemon.environment,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    try:
+        yield running
+    finally:
+        running.kill()
+        running.communicate()
+
+
+class Terminal:
+    """A program at a terminal of its own."""
+
+    def __init__(self, daemon, *arguments):
+        self.screen = b""
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.execve(BINARY, [BINARY, *arguments], daemon.environment)
+        os.set_blocking(self.fd, False)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        with contextlib.suppress(ChildProcessError, ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        os.close(self.fd)
+
+    def type(self, text):
+        os.write(self.fd, text)
+
+    def shows(self, text):
+        def seen():
+            with contextlib.suppress(BlockingIOError, OSError):
+                self.screen += os.read(self.fd, 65536)
+            return text in self.screen
+
+        eventually(seen, f"{text!r} on the screen, which shows {self.screen!r}")
+
+    def exit_code(self):
+        def ended():
+            with contextlib.suppress(BlockingIOError, OSError):
+                self.screen += os.read(self.fd, 65536)
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            return pid and (os.waitstatus_to_exitcode(status),)
+
+        return eventually(ended, "the program ends")[0]
+
+
+def test_start_i_talks_and_listens_and_ctrl_c_leaves_the_runtime_running(daemon):
+    port = free_port()
+    daemon.create("server", "s", start=False, listen=[f"tcp://127.0.0.1:{port}"])
+    with Terminal(daemon, "start", "-i", "s") as terminal:
+        eventually(lambda: daemon.show("s")["state"] == "running", "it starts")
+        with Talker(f"tcp://127.0.0.1:{port}") as ann:
+            daemon.wait_connections("s", 1)
+            terminal.type(b"hello from the terminal\n")
+            assert ann.hear() == b"hello from the terminal"
+            ann.say(b"hello back")
+            terminal.shows(b"] hello back")
+            ann.say(b"\x1b[2Jclear")
+            terminal.shows(b"clear")
+            assert b"\x1b[2J" not in terminal.screen
+            terminal.type(b"\x03")
+            assert terminal.exit_code() == DONE
+            assert daemon.show("s")["state"] == "running"
+            daemon.send("s", b"I go on")
+            assert ann.hear() == b"I go on"
+
+
+def test_start_i_of_a_running_client(daemon):
+    [url] = daemon.server("s")
+    daemon.create("client", "guest", connect=url)
+    daemon.wait_connections("s", 1)
+    with Talker(url) as ann, Terminal(daemon, "start", "-i", "guest") as terminal:
+        daemon.wait_connections("s", 2)
+        terminal.type(b"from the guest\n")
+        assert ann.hear() == b"from the guest"
+        ann.say(b"to the guest")
+        terminal.shows(b"to the guest")
+        terminal.type(b"\x04")  # the input's end
+        assert terminal.exit_code() == DONE
+
+
+def test_start_i_reports_what_cannot_be_sent_and_goes_on(daemon):
+    daemon.create("client", "guest", target=f"127.0.0.1:{free_port()}", reconnect=0)
+    with Terminal(daemon, "start", "-i", "guest") as terminal:
+        terminal.type(b"lost\n")
+        terminal.shows(b"not connected")
+        terminal.type(b"\x03")
+        assert terminal.exit_code() == DONE
+
+
+def test_start_i_ends_when_its_runtime_is_removed(daemon):
+    [url] = daemon.server("s")
+    with Talker(url) as ann, Terminal(daemon, "start", "-i", "s") as terminal:
+        ann.say(b"before")
+        eventually(lambda: followed(terminal, ann), "it listens")
+        daemon.remove("s")
+        assert terminal.exit_code() == FAILED
+        assert b"removed" in terminal.screen
+
+
+def followed(terminal, talker):
+    talker.say(b"are you there?")
+    time.sleep(0.05)
+    with contextlib.suppress(BlockingIOError, OSError):
+        terminal.screen += os.read(terminal.fd, 65536)
+    return b"are you there?" in terminal.screen
+
+
+def test_start_i_takes_one_name(daemon):
+    daemon.server("s")
+    assert daemon.run("start", "-i", "s", "t").returncode == MISUSED
+    assert daemon.run("start", "-i", "*").returncode == MISUSED

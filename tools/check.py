@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""Checks that the house's rules hold. `check.py [--root DIR] [rule ...]`; exits 1 on a breach."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from check import docs, headers, layers, names, sizes
+
+RULES = {
+    "layers": layers.breaches,
+    "sizes": sizes.breaches,
+    "headers": headers.breaches,
+    "names": names.breaches,
+    "docs": docs.breaches,
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
+    parser.add_argument("rules", nargs="*", metavar="rule", help=", ".join(RULES))
+    wanted = parser.parse_args()
+    for name in wanted.rules:
+        if name not in RULES:
+            parser.error(f"no rule '{name}': there are {', '.join(RULES)}")
+
+    failed = False
+    for name in wanted.rules or RULES:
+        found = sorted(RULES[name](wanted.root.resolve()))
+        for breach in found:
+            print(f"{breach.path}:{breach.line}: {name}: {breach.message}")
+        if not found:
+            print(f"check: {name}: passed")
+        failed = failed or bool(found)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

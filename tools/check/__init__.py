@@ -1,0 +1,1 @@
+"""The rules that tools/check.py checks, a module each."""

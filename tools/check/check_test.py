@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+"""Plants breaches in small trees and shows that tools/check.py names each of them."""
+
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+CHECK = Path(__file__).resolve().parent.parent / "check.py"
+sys.path.insert(0, str(CHECK.parent))
+
+from check.functions import functions  # noqa: E402
+
+URING = '#include <liburing.h>\n\n#include "loop/loop.hpp"\n\nio_uring_sqe* entry;\n'
+LOOP = "#pragma once\n\nnamespace strata::loop {\nclass loop {};\n}  // namespace strata::loop\n"
+CLEAN = {
+    "README.md": "# tree\n\nNeeds `cmake`; see [the design](docs/design.md#layers).\n",
+    "docs/design.md": "# design\n",
+    "tools/deps.txt": "# what it is built with\ncmake\n",
+    "include/strata/base/bytes.hpp": "#pragma once\n\n#include <span>\n",
+    "src/loop/loop.hpp": LOOP,
+    "src/loop/uring_loop.cpp": URING,
+    "src/net/stream.cpp": '#include "loop/loop.hpp"\n#include "strata/base/bytes.hpp"\n',
+    "src/runtime/options.hpp": "#pragma once\n",
+    "src/runtime/server/options.hpp": '#pragma once\n\n#include "runtime/options.hpp"\n',
+    "src/runtime/client/client.hpp": "#pragma once\n",
+    "src/cli/create.cpp": '#include "runtime/server/options.hpp"\n\n// io_uring_setup may fail\n',
+    "src/cli/kernel_checks.cpp": "#include <linux/io_uring.h>\n\nio_uring_params* parameters;\n",
+    "src/proto/resp_test.cpp": '#include <gtest/gtest.h>\n\n#include "loop/simulation.hpp"\n',
+    "src/loop/simulation.hpp": "#pragma once\n",
+    "src/main.cpp": '#include "cli/verbs.hpp"\n\nint main() { return 0; }\n',
+    "src/cli/verbs.hpp": "#pragma once\n",
+}
+
+
+def function_of(lines):
+    """A function of that many lines, its head and its closing brace included."""
+    return "int f() {\n" + "  // a line\n" * (lines - 3) + "  return 0;\n}\n"
+
+
+class CheckTest(unittest.TestCase):
+    def check(self, changes, *rules):
+        """Runs the check on the clean tree with the changes; returns its exit code and output."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name, content in {**CLEAN, **changes}.items():
+                path = Path(folder, name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(content)
+            argv = [sys.executable, CHECK, "--root", folder, *rules]
+            done = subprocess.run(argv, capture_output=True, text=True, check=False)
+        self.assertEqual(done.stderr, "")
+        return done.returncode, done.stdout
+
+    def assert_breach(self, rule, changes, *expected):
+        """The rule finds exactly one breach, and names what is expected."""
+        code, output = self.check(changes, rule)
+        self.assertEqual(code, 1, output)
+        self.assertEqual(len(output.splitlines()), 1, output)
+        for words in expected:
+            self.assertIn(words, output)
+
+    def assert_clean(self, rule, changes):
+        self.assertEqual(self.check(changes, rule), (0, f"check: {rule}: passed\n"))
+
+    def test_clean_tree(self):
+        code, output = self.check({})
+        rules = ("layers", "sizes", "headers", "names", "docs")
+        self.assertEqual(output, "".join(f"check: {rule}: passed\n" for rule in rules))
+        self.assertEqual(code, 0)
+
+
+class LayersTest(CheckTest):
+    def test_cli_includes_the_loop(self):
+        self.assert_breach(
+            "layers",
+            {"src/cli/ls.cpp": '#include <string>\n#include "loop/loop.hpp"\n'},
+            "src/cli/ls.cpp:2: layers: cli includes src/loop/loop.hpp",
+        )
+
+    def test_cli_includes_a_runtime(self):
+        changes = {"src/cli/ls.cpp": '#include "runtime/client/client.hpp"\n'}
+        self.assert_breach("layers", changes, "src/cli/ls.cpp:1:")
+
+    def test_runtime_includes_another(self):
+        changes = {"src/runtime/server/server.cpp": '#include "runtime/client/client.hpp"\n'}
+        self.assert_breach("layers", changes, "server.cpp:1: layers: the server runtime includes")
+
+    def test_library_includes_upwards(self):
+        changes = {
+            "include/strata/wire/arp.hpp": "#pragma once\n",
+            "lib/base/error.cpp": "#include <strata/wire/arp.hpp>\n",
+        }
+        self.assert_breach("layers", changes, "lib/base/error.cpp:1:", "base includes")
+
+    def test_cycle(self):
+        changes = {
+            "src/net/a.hpp": '#pragma once\n#include "net/b.hpp"\n',
+            "src/net/b.hpp": '#pragma once\n#include "net/c.hpp"\n',
+            "src/net/c.hpp": '#pragma once\n#include "net/a.hpp"\n',
+        }
+        cycle = "src/net/a.hpp -> src/net/b.hpp -> src/net/c.hpp -> src/net/a.hpp"
+        self.assert_breach("layers", changes, "src/net/c.hpp:2:", cycle)
+
+    def test_diamond_is_no_cycle(self):
+        changes = {
+            "src/net/a.hpp": '#pragma once\n#include "net/b.hpp"\n#include "net/c.hpp"\n',
+            "src/net/b.hpp": '#pragma once\n#include "net/d.hpp"\n',
+            "src/net/c.hpp": '#pragma once\n#include "net/d.hpp"\n',
+            "src/net/d.hpp": "#pragma once\n",
+        }
+        self.assert_clean("layers", changes)
+
+    def test_io_uring_outside_of_the_loop(self):
+        for code in (
+            "#include <liburing.h>\n",
+            "#include <linux/io_uring.h>\n",
+            "struct io_uring_sqe;\n",
+        ):
+            self.assert_breach("layers", {"src/loop/timer.cpp": code}, "src/loop/timer.cpp:1:")
+
+    def test_lua_outside_of_script(self):
+        changes = {"src/net/stream.cpp": 'extern "C" {\n#include <luajit-2.1/lua.h>\n}\n'}
+        self.assert_breach("layers", changes, "src/net/stream.cpp:2:")
+        self.assert_clean("layers", {"src/script/vm.cpp": "#include <lua.hpp>\n"})
+
+    def test_third_party_in_an_installed_header(self):
+        for name in ("fmt/core.h", "nlohmann/json.hpp", "boost/endian.hpp", "openssl/ssl.h"):
+            changes = {"include/strata/base/error.hpp": f"#pragma once\n#include <{name}>\n"}
+            self.assert_breach("layers", changes, "include/strata/base/error.hpp:2:", name)
+
+    def test_gtest_outside_of_tests(self):
+        changes = {"src/net/stream.cpp": "#include <gtest/gtest.h>\n"}
+        self.assert_breach("layers", changes, "src/net/stream.cpp:1:")
+
+    def test_include_relative_to_the_file(self):
+        changes = {"src/loop/timer.cpp": '#include "loop.hpp"\n'}
+        self.assert_breach("layers", changes, "src/loop/timer.cpp:1:", "write the path from there")
+
+    def test_include_in_a_comment(self):
+        self.assert_clean("layers", {"src/cli/ls.cpp": '/*\n#include "loop/loop.hpp"\n*/\n'})
+
+    def test_unknown_layer(self):
+        self.assert_breach("layers", {"src/extra/a.cpp": "\n"}, "src/extra/a.cpp:1:")
+
+
+class SizesTest(CheckTest):
+    def test_long_file(self):
+        long = {"src/net/long.cpp": "int x;\n" * 600}
+        self.assert_breach("sizes", long, "src/net/long.cpp:501: sizes: 600 lines")
+        listed = "tools/check/long_files.txt"
+        self.assert_clean("sizes", {**long, listed: "src/net/long.cpp 600 one table\n"})
+        grown = {**long, listed: "src/net/long.cpp 599 one table\n"}
+        self.assert_breach("sizes", grown, "src/net/long.cpp:600: sizes: 600 lines, over the 599")
+        unreasoned = {listed: "src/net/long.cpp 600\n"}
+        self.assert_breach("sizes", unreasoned, "long_files.txt:1:", "reason")
+        short = {listed: "# reasons\nsrc/main.cpp 600 none\n"}
+        self.assert_breach("sizes", short, "long_files.txt:2:", "needs no entry")
+
+    def test_wide_line(self):
+        self.assert_clean("sizes", {"src/net/wide.cpp": "//" + "x" * 98 + "\n"})
+        wide = {"src/net/wide.cpp": "\n//" + "x" * 99 + "\n"}
+        self.assert_breach("sizes", wide, "src/net/wide.cpp:2: sizes: 101 columns")
+        self.assert_clean("sizes", {"src/net/wide.cpp": "// https://" + "x" * 120 + "\n"})
+
+    def test_long_function(self):
+        self.assert_clean("sizes", {"src/net/f.cpp": function_of(70)})
+        changes = {"src/net/f.cpp": "\n" + function_of(71)}
+        self.assert_breach("sizes", changes, "src/net/f.cpp:2: sizes: function f has 71 lines")
+        python = {"tools/f.py": "def f():\n" + "    x = 1\n" * 70}
+        self.assert_breach("sizes", python, "tools/f.py:1:", "71 lines")
+
+    def test_what_is_a_function(self):
+        body = "{\n" + "  x;\n" * 80 + "}"
+        for code, name in (
+            (f"int f() {body}", "f"),
+            (f"namespace a {{ class b {{ public: void f() const noexcept {body} }}; }}", "f"),
+            (f"a::b(int x) : y_{{x}}, z_(x) {body}", "a::b"),
+            (f"template <class T = int> auto f(T x) -> std::vector<T> {body}", "f"),
+            (f"bool operator==(const a& x) const {body}", "operator=="),
+            (f"auto f = [](int x) {body};", "lambda"),
+            (f"#if A\nint f() {{\n#else\nint f(int x) {{\n#endif\n{body[1:]}", "f"),
+            (f"TEST(suite, name) {body}", "TEST"),
+        ):
+            long = [one.name for one in functions(code) if one.lines > 70]
+            self.assertEqual(long, [name], code[:60])
+        for code in (
+            f"namespace a {body}",
+            f"struct alignas(8) b final : c<int()> {body};",
+            f"enum class e : int {body};",
+            f"const std::array rows{body};",
+            f"const std::map<int, void (*)(int)> table = {body};",
+            f'extern "C" {body}',
+            f'const char* text = R"(int f() {body})";',
+            f"// int f() {{\nint x = 1'000;\n/* {body} */",
+        ):
+            self.assertEqual([one for one in functions(code) if one.lines > 70], [], code[:60])
+
+
+class HeadersTest(CheckTest):
+    def test_header_that_needs_another(self):
+        changes = {"src/net/needy.hpp": "#pragma once\n\nstd::string name();\n"}
+        self.assert_breach("headers", changes, "src/net/needy.hpp:1: headers: does not compile")
+
+    def test_header_that_is_no_c(self):
+        changes = {"include/strata/strata.h": "#pragma once\n\nnamespace a {}\n"}
+        self.assert_breach("headers", changes, "include/strata/strata.h:1:", "alone as c;")
+
+    def test_pragma_once(self):
+        self.assert_breach("headers", {"src/net/a.hpp": "\n"}, "src/net/a.hpp:1:", "#pragma once")
+
+    def test_cache_sees_a_changed_dependency(self):
+        with tempfile.TemporaryDirectory() as folder:
+            outer, inner = Path(folder, "src/net/outer.hpp"), Path(folder, "src/net/inner.hpp")
+            outer.parent.mkdir(parents=True)
+            outer.write_text('#pragma once\n#include "net/inner.hpp"\ninner* pointer();\n')
+            argv = [sys.executable, CHECK, "--root", folder, "headers"]
+            for content, code in (("class inner;", 0), ("class inner;", 0), ("class other;", 1)):
+                inner.write_text(f"#pragma once\n{content}\n")
+                done = subprocess.run(argv, capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, code, done.stdout)
+
+
+class NamesTest(CheckTest):
+    def test_drawers(self):
+        for name in ("src/util/a.cpp", "src/net/socket_utils.hpp", "tests/helpers.py"):
+            self.assert_breach("names", {name: "\n"}, f"{name}:1: names:")
+
+    def test_snake_case(self):
+        for name in ("src/net/TcpStream.hpp", "src/net/tcp-stream.cpp", "src/Net/a.cpp"):
+            self.assert_breach("names", {name: "\n"}, f"{name}:1: names:", "snake_case")
+
+
+class DocsTest(CheckTest):
+    def test_bad_link(self):
+        changes = {"docs/tour.md": "# tour\n\n[gone](gone.md), [there](../README.md)\n"}
+        self.assert_breach("docs", changes, "docs/tour.md:3: docs: the link to gone.md")
+
+    def test_what_is_no_link(self):
+        code = "```\n[x](gone.md)\n```\n`[x](gone.md)` [web](https://a.b/c) [here](#tour)\n"
+        self.assert_clean("docs", {"docs/tour.md": code})
+
+    def test_dependency_that_the_readme_leaves_out(self):
+        changes = {"tools/deps.txt": "cmake\nninja-build # fast\n"}
+        self.assert_breach("docs", changes, "tools/deps.txt:2:", "ninja-build")
+
+
+class CommandLineTest(CheckTest):
+    def test_unknown_rule(self):
+        done = subprocess.run(
+            [sys.executable, CHECK, "nonsense"], capture_output=True, text=True, check=False
+        )
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("nonsense", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

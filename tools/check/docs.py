@@ -1,0 +1,52 @@
+"""docs: links between pages lead somewhere, and the README names every package we depend on."""
+
+import re
+from urllib.parse import unquote
+
+from check.source import Breach, files, read
+
+DEPENDENCIES = "tools/deps.txt"
+README = "README.md"
+FENCE = re.compile(r"^ *(```|~~~)")
+LINK = re.compile(
+    r"\]\(<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\)"  # [text](target "title"), images too
+    r"|^ {0,3}\[[^\]]+\]:\s*<?(\S+?)>?(?:\s|$)"  # [name]: target
+    r"|\b(?:src|href)=\"([^\"]+)\""
+)
+
+
+def breaches(root):
+    found = []
+    for path in files(root, (".md",)):
+        for line, target in _links(read(root, path)):
+            if re.match(r"[a-z][a-z0-9+.-]*:|#|//", target):
+                continue
+            name = unquote(target.split("#")[0].split("?")[0])
+            start = root if name.startswith("/") else (root / path).parent
+            if not (start / name.lstrip("/")).exists():
+                found.append(
+                    Breach(str(path), line, f"the link to {target} leads nowhere; mend or drop it")
+                )
+    found += _unnamed_dependencies(root)
+    return found
+
+
+def _links(text):
+    fenced = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if FENCE.match(line):
+            fenced = not fenced
+        elif not fenced:
+            for match in LINK.finditer(re.sub(r"`[^`]*`", "", line)):
+                yield number, match[1] or match[2] or match[3]
+
+
+def _unnamed_dependencies(root):
+    if not (root / DEPENDENCIES).is_file():
+        return
+    readme = read(root, README) if (root / README).is_file() else ""
+    for number, line in enumerate(read(root, DEPENDENCIES).splitlines(), 1):
+        package = line.split("#")[0].strip()
+        if package and not re.search(rf"(?<![\w.+-]){re.escape(package)}(?![\w+-])", readme):
+            message = f"{README} does not name the package {package}; say there what it is for"
+            yield Breach(DEPENDENCIES, number, message)

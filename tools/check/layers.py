@@ -1,0 +1,186 @@
+"""layers: who may include whom, as DESIGN.md section 1 draws it, and no include cycle."""
+
+import re
+from pathlib import Path
+
+from check.source import CPP_SUFFIXES, Breach, bare_code, files, read, without_comments
+
+TOPS = ("include", "lib", "src")
+LIBRARY = {"base", "wire", "l2", "xdp", "nl"}
+DAEMON = LIBRARY | {"loop", "proto", "script", "net", "runtime"}
+
+# What a layer may include beside itself.
+ALLOWED = {
+    "base": set(),
+    "wire": {"base"},
+    "l2": {"base", "wire"},
+    "xdp": {"base", "wire"},
+    "nl": {"base", "wire"},
+    "abi": LIBRARY,
+    "loop": {"base"},
+    "proto": {"base"},
+    "script": {"base"},
+    "net": LIBRARY | {"loop", "proto"},
+    "runtime": {"base", "loop", "proto", "script", "net"},
+    "daemon": DAEMON,
+    "cli": {"base", "proto"},
+    "main": {"base", "cli", "daemon"},
+}
+# Of the runtimes the CLI sees their options and nothing else.
+OPTIONS = re.compile(r"src/runtime/(option_table|(\w+/)?options)\.hpp")
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
+URING_IDENTIFIER = re.compile(r"\bio_uring_\w+")
+URING_HEADER = re.compile(r"liburing(\.h|/.*)|linux/io_uring\.h")
+LUA_HEADER = re.compile(r"(.*/)?(lua|lualib|lauxlib|luajit|luaconf)\.h(pp)?")
+TEST_HEADER = re.compile(r"(gtest|gmock)/.*")
+SYSTEM_HEADER = re.compile(
+    r"[a-z0-9_]+"  # C++ standard: no suffix, no folder
+    r"|(sys|linux|net|netinet|netpacket|arpa|asm)/[a-z0-9_/]+\.h"
+    r"|(assert|endian|errno|fcntl|limits|poll|pthread|sched|signal|stdbool|stddef|stdint|stdio"
+    r"|stdlib|string|time|unistd)\.h"
+)
+
+
+def breaches(root):
+    found = []
+    graph = {}
+    for path in files(root, CPP_SUFFIXES, TOPS):
+        code = read(root, path)
+        graph[path] = []
+        if layer_of(path) not in ALLOWED:
+            found.append(
+                Breach(str(path), 1, "no layer has this folder; name it in tools/check/layers.py")
+            )
+            continue
+        for line, mark, name in includes(code):
+            target = resolve(root, path, mark, name)
+            if target:
+                graph[path].append((line, target))
+                message = _inner_breach(path, target)
+            else:
+                message = _outer_breach(path, mark, name)
+            if message:
+                found.append(Breach(str(path), line, message))
+        found += _uring_identifiers(path, code)
+    found += _cycles(graph)
+    return found
+
+
+def includes(code):
+    """(line, < or ", name) of every #include."""
+    text = without_comments(code)
+    for match in INCLUDE.finditer(text):
+        yield text.count("\n", 0, match.start()) + 1, match[1], match[2]
+
+
+def layer_of(path):
+    """include/strata/wire/arp.hpp -> wire; src/cli/ls.cpp -> cli; src/main.cpp -> main."""
+    top, *rest = path.parts
+    if top == "include":
+        rest = rest[1:]
+    if len(rest) > 1:
+        return rest[0]
+    return {"src": "main"}.get(top, "abi")
+
+
+def runtime_of(path):
+    """The runtime whose folder holds the file; None outside of src/runtime/*/."""
+    parts = path.parts
+    return parts[2] if parts[:2] == ("src", "runtime") and len(parts) > 3 else None
+
+
+def resolve(root, path, mark, name):
+    """The file of this tree that an include means, or None for another's."""
+    tops = ["include"]
+    if mark == '"':
+        tops.append(path.parts[0])
+    for top in tops:
+        target = Path(top, name)
+        if ".." not in target.parts and (root / target).is_file():
+            return target
+    return None
+
+
+def _is_uring(path):
+    return path.parts[:2] == ("src", "loop") and path.name.startswith("uring")
+
+
+def _probes_kernel(path):
+    return re.fullmatch(r"src/cli/kernel_checks\.cpp", str(path)) is not None
+
+
+def _is_test(path):
+    return path.stem.endswith("_test")
+
+
+def _inner_breach(path, target):
+    """What is wrong with including a file of this tree."""
+    layer, below = layer_of(path), layer_of(target)
+    ours, theirs = runtime_of(path), runtime_of(target)
+    if ours and theirs and ours != theirs:
+        return (
+            f"the {ours} runtime includes {target} of the {theirs} runtime; "
+            "move what both need down into a layer below"
+        )
+    if layer == below or below in ALLOWED[layer]:
+        return None
+    if layer == "cli" and OPTIONS.fullmatch(str(target)):
+        return None
+    if _is_test(path) and str(target).startswith("src/loop/sim"):
+        return None
+    may = ", ".join(sorted(ALLOWED[layer])) or "nothing"
+    return f"{layer} includes {target}, but beside itself it may include {may}; turn it round"
+
+
+def _outer_breach(path, mark, name):
+    """What is wrong with including a file that is not of this tree."""
+    if URING_HEADER.fullmatch(name) and not _is_uring(path):
+        if not (_probes_kernel(path) and name == "linux/io_uring.h"):
+            return f"includes {name}; only src/loop/uring* may, use loop/loop.hpp"
+    if LUA_HEADER.fullmatch(name) and layer_of(path) != "script":
+        return f"includes {name}; only src/script may, use what script/ offers"
+    if TEST_HEADER.fullmatch(name) and not _is_test(path):
+        return f"includes {name}; only *_test.cpp may"
+    if mark == '"':
+        return (
+            f'"{name}" is no file below {path.parts[0]}/ or include/; '
+            "write the path from there, or <> for another's header"
+        )
+    if path.parts[0] == "include" and not SYSTEM_HEADER.fullmatch(name):
+        return f"installed header includes {name} of a third party; move it into lib/"
+    return None
+
+
+def _uring_identifiers(path, code):
+    if _is_uring(path) or _probes_kernel(path):
+        return
+    for number, line in enumerate(bare_code(code).splitlines(), 1):
+        if URING_IDENTIFIER.search(line) and not INCLUDE.match(line):
+            name = URING_IDENTIFIER.search(line)[0]
+            yield Breach(str(path), number, f"names {name}; only src/loop/uring* may")
+
+
+def _cycles(graph):
+    """One breach a cycle, at the include that closes it. Depth first, without recursion."""
+    done = set()
+    for start in graph:
+        trail, stack = [], [(start, None)]
+        while stack:
+            path, leave = stack.pop()
+            if leave:
+                trail.pop()
+                done.add(path)
+                continue
+            if path in done:
+                continue
+            trail.append(path)
+            stack.append((path, True))
+            for line, target in graph.get(path, ()):
+                if target in trail:
+                    ring = " -> ".join(map(str, [*trail[trail.index(target) :], target]))
+                    yield Breach(
+                        str(path), line, f"include cycle {ring}; move what both need into a third"
+                    )
+                elif target not in done:
+                    stack.append((target, None))

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# strata at work, in a minute: a private daemon in a temporary folder, a server, two clients of
+# which one is a plain nc, messages both ways, a restart that forgets nothing. Needs no root and
+# leaves nothing behind. Usage: tools/demo.sh STRATA_BINARY
+set -euo pipefail
+
+strata=$(realpath "$1")
+home=$(mktemp -d)
+export STRATA_SOCKET="$home/strata.sock"
+daemon=0
+nc_pid=0
+
+say() { printf '\n\033[1m# %s\033[0m\n' "$*"; }
+run() {
+  printf '$ strata %s\n' "$*"
+  "$strata" "$@"
+}
+finish() {
+  [ "$nc_pid" = 0 ] || kill "$nc_pid" 2> /dev/null || true
+  [ "$daemon" = 0 ] || kill "$daemon" 2> /dev/null || true
+  wait 2> /dev/null || true
+  rm -rf "$home"
+}
+trap finish EXIT
+
+start_daemon() {
+  "$strata" daemon --state-dir "$home/state" --socket "$STRATA_SOCKET" 2>> "$home/daemon.log" &
+  daemon=$!
+  for _ in $(seq 100); do
+    "$strata" version > /dev/null 2>&1 && return 0
+    sleep 0.05
+  done
+  cat "$home/daemon.log" >&2
+  exit 1
+}
+stop_daemon() {
+  kill "$daemon"
+  wait "$daemon"
+  daemon=0
+}
+# Waits until a file has the text: what crosses a network takes a moment.
+expect() {
+  for _ in $(seq 100); do
+    grep -qF -- "$2" "$1" && return 0
+    sleep 0.05
+  done
+  printf 'demo: "%s" did not arrive; %s has:\n' "$2" "$1" >&2
+  cat "$1" >&2
+  exit 1
+}
+
+say "A private daemon, its state in $home"
+start_daemon
+run version
+
+say "A server; a message of one client goes to all others"
+port=$((20000 + RANDOM % 10000))
+while nc -z 127.0.0.1 "$port"; do port=$((port + 1)); done
+run create server chat --listen "tcp://127.0.0.1:$port" -s
+
+say "Two clients: a plain nc (not ours), and a strata client that appends what it hears to a file"
+mkfifo "$home/keyboard"
+nc 127.0.0.1 "$port" < "$home/keyboard" > "$home/nc.out" &
+nc_pid=$!
+exec 7> "$home/keyboard"
+run create client ear -t "127.0.0.1:$port" -w "$home/ear.out" -s
+for _ in $(seq 100); do
+  [ "$("$strata" stats chat --format json | jq .connections.now)" = 2 ] && break
+  sleep 0.05
+done
+
+say "The server sends to all"
+run send chat "Hello, world!"
+expect "$home/nc.out" "Hello, world!"
+expect "$home/ear.out" "Hello, world!"
+echo "nc heard:   $(cat "$home/nc.out")"
+echo "ear heard:  $(cat "$home/ear.out")"
+
+say "nc types a line: the other client hears it, nc does not hear itself"
+echo "typed into nc" >&7
+expect "$home/ear.out" "typed into nc"
+echo "ear heard:  $(tail -n 1 "$home/ear.out")"
+
+say "The strata client speaks: nc hears it"
+run send ear "from the strata client"
+expect "$home/nc.out" "from the strata client"
+echo "nc heard:   $(tail -n 1 "$home/nc.out")"
+
+say "What there is, and what was counted"
+run ls
+run stats chat
+
+say "The daemon is restarted: the runtimes come back by themselves"
+stop_daemon
+exec 7>&-
+start_daemon
+run ls
+[ "$("$strata" ls --format json | jq 'map(select(.state == "running")) | length')" = 2 ]
+
+say "Everything is removed"
+run remove 'chat' 'ear'
+run ls
+stop_daemon
+say "Done: nothing is left behind"
