@@ -34,13 +34,13 @@ test: test-asan test-tsan
 test-asan: deps
 	cmake --preset asan
 	cmake --build --preset asan -j $(JOBS)
-	ctest --test-dir build/asan -j $(JOBS) --repeat until-pass:2 --output-on-failure --no-tests=error
+	ctest --test-dir build/asan -j $(JOBS) --output-on-failure --no-tests=error
 
 # What crosses threads, under ThreadSanitizer.
 test-tsan: deps
 	cmake --preset tsan
 	cmake --build --preset tsan -j $(JOBS) --target strata strata_unit_tests
-	ctest --test-dir build/tsan -j $(JOBS) --repeat until-pass:2 --output-on-failure --no-tests=error -L threads
+	ctest --test-dir build/tsan -j $(JOBS) --output-on-failure --no-tests=error -L threads
 
 bench: build
 	python3 bench/run.py --build-dir build/release $(BENCH_FLAGS)

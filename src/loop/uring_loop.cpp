@@ -20,8 +20,9 @@ constexpr std::size_t buffer_ring_size = buffer_count * sizeof(io_uring_buf);
 
 // What user_data says when it is not an operation's address.
 constexpr std::uint64_t ignored_tag = 0;
-constexpr std::uint64_t wake_fd_tag = 1;
-constexpr std::uint64_t wake_message_tag = 2;
+constexpr std::uint64_t wake_fd_tag = 2;
+constexpr std::uint64_t wake_message_tag = 4;
+constexpr std::uint64_t guard_bit = 1;  // set in an end_guard's address
 
 std::uint64_t tag_of(const operation& of) { return reinterpret_cast<std::uint64_t>(&of); }
 
@@ -41,6 +42,25 @@ struct uring_loop::addressed : operation {
   using operation::operation;
   socket_address address;
   msghdr header{};
+};
+
+// Polls a stream for its end beside the receive: kernels up to 6.18 at least lose the end of a
+// stream whose reset comes right behind its data (the multishot receive reads the data, and its
+// poll takes both wake-ups for one). The kernel holds it until its one completion.
+struct uring_loop::end_guard {
+  receiving* of;  // null once that is gone
+};
+
+struct uring_loop::receiving : operation {
+  receiving(uring_loop& owner_loop, request* asker, int of_fd)
+      : operation(kind::receive, asker, of_fd), home(owner_loop) {}
+  receiving(const receiving&) = delete;
+  receiving& operator=(const receiving&) = delete;
+  ~receiving() override { home.drop_guard(*this); }
+
+  uring_loop& home;
+  end_guard* guard = nullptr;
+  bool starts_again = false;  // it was cancelled only to be submitted anew
 };
 
 result<std::unique_ptr<loop>> uring_loop::make() {
@@ -133,9 +153,10 @@ void uring_loop::accept(const socket& on, request& asker) {
 }
 
 void uring_loop::receive(const socket& on, request& asker) {
-  auto* made = new operation(operation::kind::receive, &asker, on.fd());
+  auto* made = new receiving(*this, &asker, on.fd());
   attach(asker, *made);
   submit_receive(*made);
+  watch_for_end(*made);
 }
 
 void uring_loop::receive_from(const socket& on, request& asker) {
@@ -160,6 +181,44 @@ void uring_loop::submit_receive(operation& of) {
   sqe.buf_group = buffer_group;
   io_uring_sqe_set_data64(&sqe, tag_of(of));
   ++in_flight_;
+}
+
+void uring_loop::watch_for_end(receiving& of) {
+  of.guard = new end_guard{&of};
+  io_uring_sqe& sqe = next_sqe();
+  io_uring_prep_poll_add(&sqe, of.fd, POLLRDHUP);  // and POLLERR, POLLHUP, as ever
+  io_uring_sqe_set_data64(&sqe, reinterpret_cast<std::uint64_t>(of.guard) | guard_bit);
+  ++in_flight_;
+}
+
+void uring_loop::drop_guard(receiving& of) {
+  end_guard* const left = std::exchange(of.guard, nullptr);
+  if (left == nullptr) return;
+  left->of = nullptr;
+  io_uring_sqe& sqe = next_sqe();
+  io_uring_prep_cancel64(&sqe, reinterpret_cast<std::uint64_t>(left) | guard_bit, 0);
+  io_uring_sqe_set_data64(&sqe, ignored_tag);
+}
+
+void uring_loop::take_guard(end_guard* fired) {
+  --in_flight_;
+  if (fired->of != nullptr) {
+    fired->of->guard = nullptr;
+    ended_.push_back(fired->of);
+  }
+  delete fired;
+}
+
+// The streams are at their end, and what their receives did not tell by now they may never tell. A
+// receive that starts now sees all that is left.
+void uring_loop::restart_ended() {
+  for (receiving* const each : std::exchange(ended_, {})) {
+    if (std::ranges::find(parked_, each) != parked_.end()) continue;
+    each->starts_again = true;
+    io_uring_sqe& sqe = next_sqe();
+    io_uring_prep_cancel64(&sqe, tag_of(*each), 0);
+    io_uring_sqe_set_data64(&sqe, ignored_tag);
+  }
 }
 
 void uring_loop::submit_parked() {
@@ -249,6 +308,11 @@ void uring_loop::close_fd(int fd) {
 }
 
 void uring_loop::cancel(operation& which) {
+  if (which.type == operation::kind::receive) {
+    auto& ending = static_cast<receiving&>(which);
+    ending.starts_again = false;
+    drop_guard(ending);
+  }
   if (const auto found = std::ranges::find(parked_, &which); found != parked_.end()) {
     parked_.erase(found);
     queue({.of = &which, .result = -ECANCELED, .more = false, .data = {}, .from = {}});
@@ -304,6 +368,15 @@ void uring_loop::reap() {
     ++count;
   }
   io_uring_cq_advance(&ring_, count);
+  restart_ended();
+}
+
+// A receive's last completion: says whether it goes on nevertheless.
+bool uring_loop::takes_up_again(receiving& ended, int result) {
+  std::erase(ended_, &ended);
+  if (!std::exchange(ended.starts_again, false) || result != -ECANCELED) return false;
+  submit_receive(ended);
+  return true;
 }
 
 void uring_loop::take(const io_uring_cqe& entry) {
@@ -314,8 +387,18 @@ void uring_loop::take(const io_uring_cqe& entry) {
     return;
   }
   if (entry.user_data == ignored_tag || entry.user_data == wake_message_tag) return;
+  if ((entry.user_data & guard_bit) != 0) {
+    take_guard(reinterpret_cast<end_guard*>(entry.user_data & ~guard_bit));
+    return;
+  }
   auto* const of = reinterpret_cast<operation*>(entry.user_data);
-  if (!more) --in_flight_;
+  if (!more) {
+    --in_flight_;
+    if (of->type == operation::kind::receive &&
+        takes_up_again(static_cast<receiving&>(*of), entry.res)) {
+      return;
+    }
+  }
   event reaped{.of = of, .result = entry.res, .more = more, .data = {}, .from = {}};
   if ((entry.flags & IORING_CQE_F_BUFFER) != 0) {
     const std::uint32_t id = entry.flags >> IORING_CQE_BUFFER_SHIFT;

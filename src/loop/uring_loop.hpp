@@ -37,6 +37,8 @@ class uring_loop final : public os_loop, private buffer::pool {
  private:
   struct sending;
   struct addressed;
+  struct receiving;
+  struct end_guard;
 
   uring_loop() = default;
   result<void> set_up();
@@ -45,6 +47,11 @@ class uring_loop final : public os_loop, private buffer::pool {
   /// Hands `of`'s receive to the kernel, or parks it until a buffer is free.
   void submit_receive(operation& of);
   void submit_parked();
+  void watch_for_end(receiving& of);
+  void drop_guard(receiving& of);
+  void take_guard(end_guard* fired);
+  void restart_ended();
+  bool takes_up_again(receiving& ended, int result);
   void watch_wake_fd();
   void reap();
   void take(const io_uring_cqe& entry);
@@ -57,6 +64,8 @@ class uring_loop final : public os_loop, private buffer::pool {
   std::byte* buffer_memory_ = nullptr;
   std::uint32_t buffers_free_ = 0;
   std::vector<operation*> parked_;
+  /// Those whose stream has ended and that have not said so, of this reap.
+  std::vector<receiving*> ended_;
   /// Operations that the kernel still holds; the destructor waits for them.
   std::size_t in_flight_ = 0;
 };

@@ -216,6 +216,15 @@ class Daemon:
         eventually(lambda: self.stats(name)["connections"]["now"] == count,
                    f"{name} has {count} connections")
 
+    def wait_gone(self, name, total, left=0):
+        """All of `total` connections have been served, and only `left` are left: those that wait
+        to be accepted are not among those of now."""
+        def served():
+            connections = self.stats(name)["connections"]
+            return (connections["total"], connections["now"]) == (total, left)
+
+        eventually(served, f"of {total} connections to {name}, {left} are left")
+
     # --- the process -----------------------------------------------------------------------------
 
     def resident_mib(self):

@@ -33,7 +33,7 @@ def test_random_bytes_harm_nobody(daemon, chance, framing):
             for _ in range(chance.randrange(1, 4)):
                 talker.send(chance.randbytes(chance.randrange(1, 60_000)))
         chance.choice([talker.close, talker.reset])()
-    daemon.wait_connections("s", 0)
+    daemon.wait_gone("s", 150)
     with Talker(url) as ann, Talker(url) as bob:
         daemon.wait_connections("s", 2)
         message = b"\0\0\0\2hi" if framing == "length" else b"hi\n"
@@ -70,7 +70,7 @@ def test_half_messages_then_a_reset_reach_nobody_by_accident(daemon, framing, ha
             talker = Talker(url)
             talker.send(half)
             talker.reset()
-        daemon.wait_connections("s", 1)
+        daemon.wait_gone("s", 201, left=1)
         heard = b""
         while ann.has_something():
             heard += ann.socket.recv(65536)
@@ -88,14 +88,14 @@ def test_an_end_right_behind_the_data_is_seen(daemon, tmp_path, scheme, end):
         talker = Talker(url)
         talker.send(b"half a line")
         getattr(talker, end)()
-    daemon.wait_connections("s", 0)
-    for _ in range(5):
+    daemon.wait_gone("s", 3000)
+    for turn in range(1, 6):
         talkers = [Talker(url) for _ in range(400)]
         daemon.wait_connections("s", 400)
         for each in talkers:
             each.send(b"half a line")
             getattr(each, end)()
-        daemon.wait_connections("s", 0)
+        daemon.wait_gone("s", 3000 + turn * 400)
 
 
 def warm_up(daemon):
@@ -166,7 +166,7 @@ def test_no_descriptor_is_lost(daemon, chance):
         talker = Talker(url)
         talker.send(b"x")
         chance.choice([talker.close, talker.reset])()
-    daemon.wait_connections("s", 0)
+    daemon.wait_gone("s", 300)
     eventually(lambda: len(os.listdir(folder)) <= before, "all descriptors are closed")
 
 
@@ -185,7 +185,7 @@ def test_reused_descriptors_inherit_nothing(daemon, chance, threads):
                 if chance.random() < 0.5:
                     passer.reset()
         expected = {b"%d says hello" % number for number in range(400)}
-        daemon.wait_connections("s", 1)
+        daemon.wait_gone("s", 401, left=1)
         while master.has_something():
             text = master.hear().split(b"] ", 1)[1]
             assert text in expected or text == b"and half a li", text
