@@ -1,0 +1,56 @@
+// Writes frames to a pcapng file, as tcpdump, tshark and Wireshark read it (IETF draft
+// draft-ietf-opsawg-pcapng; libpcap itself only writes the older format).
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "strata/l2/device.hpp"
+
+namespace strata::l2 {
+
+class capture_file {
+ public:
+  /// Makes or empties the file at `path`, "-" for standard output, and writes its head: one
+  /// interface, Ethernet, nanoseconds. Errors: of the file.
+  [[nodiscard]] static result<capture_file> create(const std::string& path, const interface& of);
+
+  /// Appends a frame; one without a time gets the present one.
+  [[nodiscard]] result<void> write(const received_frame& frame);
+  /// Hands to the kernel what was written so far. The destructor does so too, and tells nobody of
+  /// a failure.
+  [[nodiscard]] result<void> flush();
+
+ private:
+  struct close_file {
+    void operator()(std::FILE* file) const;
+  };
+  capture_file(std::FILE* file, std::string path) : file_(file), path_(std::move(path)) {}
+  [[nodiscard]] result<void> write_block(std::uint32_t type, byte_span fixed, byte_span data,
+                                         byte_span options);
+
+  std::unique_ptr<std::FILE, close_file> file_;
+  std::string path_;
+};
+
+/// Wraps a device and writes all that passes to `into`, which must outlive it.
+class capture_device final : public device {
+ public:
+  capture_device(std::unique_ptr<device> within, capture_file& into)
+      : within_(std::move(within)), into_(into) {}
+
+  [[nodiscard]] const interface& link() const override { return within_->link(); }
+  [[nodiscard]] int fd() const override { return within_->fd(); }
+  /// Errors: also those of the file.
+  [[nodiscard]] result<std::size_t> try_send(std::span<const byte_span> frames) override;
+  [[nodiscard]] result<std::size_t> try_receive(std::span<frame_slot> slots) override;
+  [[nodiscard]] result<device_statistics> statistics() override { return within_->statistics(); }
+
+ private:
+  std::unique_ptr<device> within_;
+  capture_file& into_;
+};
+
+}  // namespace strata::l2

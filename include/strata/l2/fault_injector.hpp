@@ -1,0 +1,67 @@
+// A device that treats what passes through it badly, and the same way for the same seed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "strata/l2/device.hpp"
+
+namespace strata::l2 {
+
+/// How likely each fault is for each frame, 0 to 1.
+struct faults {
+  double loss = 0;
+  double duplication = 0;
+  double corruption = 0;  ///< one bit, behind the Ethernet header
+  double reordering = 0;  ///< the frame is held back, by 1 to `most_delay` later frames
+  double delay = 0;       ///< so are all behind it: order is kept
+  unsigned most_delay = 8;
+  std::uint64_t seed = 1;
+};
+
+/// Wraps a device; the faults happen to what is sent. Held frames go as later ones pass, or with
+/// `flush()`. As for threads, like the device within.
+class fault_injector final : public device {
+ public:
+  fault_injector(std::unique_ptr<device> within, const faults& how);
+
+  [[nodiscard]] const interface& link() const override { return within_->link(); }
+  [[nodiscard]] int fd() const override { return within_->fd(); }
+  [[nodiscard]] result<std::size_t> try_send(std::span<const byte_span> frames) override;
+  [[nodiscard]] result<std::size_t> try_receive(std::span<frame_slot> slots) override {
+    return within_->try_receive(slots);
+  }
+  [[nodiscard]] result<device_statistics> statistics() override { return within_->statistics(); }
+
+  /// Sends all that is held.
+  [[nodiscard]] result<void> flush();
+  /// What has been done to frames so far.
+  struct tally {
+    std::uint64_t lost = 0;
+    std::uint64_t duplicated = 0;
+    std::uint64_t corrupted = 0;
+    std::uint64_t held = 0;
+  };
+  [[nodiscard]] const tally& done() const { return done_; }
+
+ private:
+  struct held_frame {
+    std::vector<std::byte> bytes;
+    unsigned due = 0;  ///< after so many frames more
+    bool blocks = false;
+  };
+
+  bool chance(double likelihood);
+  result<void> pass(std::vector<std::byte> frame);
+  result<void> send_due(unsigned passed);
+
+  std::unique_ptr<device> within_;
+  faults how_;
+  std::mt19937_64 random_;
+  std::vector<held_frame> held_;  // oldest first
+  tally done_;
+};
+
+}  // namespace strata::l2

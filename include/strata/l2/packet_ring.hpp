@@ -1,0 +1,115 @@
+// Ethernet frames through memory shared with the kernel (PACKET_MMAP, TPACKET_V3): the kernel fills
+// whole blocks of frames, and the receiver reads them in place, without a system call or a copy a
+// frame. Needs CAP_NET_RAW. Linux 4.20 or newer.
+//
+// Use it where many frames come: a block is handed over when it is full or `block_timeout` has
+// passed, so that a lone frame waits for that long. Where one frame's delay counts, use
+// `frame_ring`, which hands over each frame at once.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string_view>
+
+#include "strata/base/unique_fd.hpp"
+#include "strata/l2/mapping.hpp"
+#include "strata/l2/raw_socket.hpp"
+
+namespace strata::l2 {
+
+struct packet_ring_options {
+  /// As for a socket; `receives` false leaves the receive ring out.
+  raw_socket_options socket;
+  std::size_t block_size = 1U << 18U;  ///< bytes, a power of two of at least a page
+  std::size_t block_count = 16;
+  /// How long a block that is not full may wait, at least 1 ms.
+  std::chrono::milliseconds block_timeout{1};
+  /// Frames that the send ring holds; 0 leaves it out, and sending is not possible.
+  std::size_t send_slots = 0;
+};
+
+/// A block of frames that the kernel has handed over; goes back to it when destroyed. Its frames'
+/// bytes are valid until then. Never outlives its ring.
+class frame_block {
+ public:
+  class iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = received_frame;
+    using difference_type = std::ptrdiff_t;
+
+    iterator() = default;
+    iterator(std::byte* at, std::uint32_t left) : at_(at), left_(left) {}
+    /// Puts the tag that the kernel took out back in its place, and says where the frame is.
+    [[nodiscard]] received_frame operator*() const;
+    iterator& operator++();
+    void operator++(int) { ++*this; }
+    bool operator==(const iterator& other) const { return left_ == other.left_; }
+
+   private:
+    std::byte* at_ = nullptr;
+    std::uint32_t left_ = 0;
+  };
+
+  explicit frame_block(std::byte* memory) : memory_(memory) {}
+  frame_block(frame_block&& other) noexcept : memory_(std::exchange(other.memory_, nullptr)) {}
+  frame_block& operator=(frame_block&& other) noexcept;
+  frame_block(const frame_block&) = delete;
+  frame_block& operator=(const frame_block&) = delete;
+  ~frame_block() { give_back(); }
+
+  [[nodiscard]] std::size_t size() const;
+  /// Each frame can be read once: reading it moves its addresses.
+  [[nodiscard]] iterator begin() const;
+  [[nodiscard]] iterator end() const { return {}; }
+
+ private:
+  void give_back();
+  std::byte* memory_;
+};
+
+class packet_ring final : public device {
+ public:
+  /// Errors: as `raw_socket::create_bound`; limit_exceeded when the rings' memory cannot be had.
+  [[nodiscard]] static result<packet_ring> create_bound(std::string_view interface_name,
+                                                        const packet_ring_options& options = {});
+  packet_ring(packet_ring&&) noexcept = default;
+  packet_ring& operator=(packet_ring&&) noexcept = default;
+  ~packet_ring() override = default;
+
+  [[nodiscard]] const interface& link() const override { return link_; }
+  [[nodiscard]] int fd() const override { return fd_.get(); }
+
+  /// The next block, in place; nullopt when none is full now.
+  [[nodiscard]] std::optional<frame_block> try_block();
+
+  /// Copies each frame into a slot of the send ring, then tells the kernel once.
+  [[nodiscard]] result<std::size_t> try_send(std::span<const byte_span> frames) override;
+  /// Copies frames out of their block, for those who want a device; `try_block` copies nothing.
+  [[nodiscard]] result<std::size_t> try_receive(std::span<frame_slot> slots) override;
+  [[nodiscard]] result<device_statistics> statistics() override;
+
+ private:
+  packet_ring(interface link, unique_fd fd, mapping memory, const packet_ring_options& options);
+  [[nodiscard]] result<void> kick();
+
+  interface link_;
+  unique_fd fd_;
+  mapping memory_;
+  std::size_t block_size_;
+  std::size_t block_count_;
+  std::size_t next_block_ = 0;
+  std::byte* send_slots_ = nullptr;
+  std::size_t send_slot_size_ = 0;
+  std::size_t send_count_ = 0;
+  std::size_t next_send_ = 0;
+  device_statistics counted_;
+  // A block that `try_receive` has begun and not finished.
+  std::optional<frame_block> open_;
+  frame_block::iterator position_;
+};
+
+}  // namespace strata::l2

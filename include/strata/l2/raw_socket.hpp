@@ -1,0 +1,109 @@
+// Ethernet frames through an AF_PACKET socket (packet(7)). Needs CAP_NET_RAW. Linux 4.20 or newer.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "strata/base/unique_fd.hpp"
+#include "strata/l2/device.hpp"
+#include "strata/l2/frame_filter.hpp"
+
+namespace strata::l2 {
+
+enum class timestamping : std::uint8_t {
+  off,
+  software,  ///< taken by the kernel
+  hardware,  ///< taken by the network card, where it can; else by the kernel
+};
+
+/// Several sockets that share what comes (PACKET_FANOUT).
+struct fanout {
+  enum class mode : std::uint8_t { hash, load_balance, cpu, rollover, random, queue };
+  std::uint16_t group = 0;
+  mode how = mode::hash;
+  bool defragment = false;
+};
+
+struct raw_socket_options {
+  frame_filter filter;
+  /// False makes a socket that only sends, which costs the receive path of the machine nothing.
+  bool receives = true;
+  /// Do not see what this machine sends on the interface. On lo everything is also received.
+  bool ignore_outgoing = true;
+  bool promiscuous = false;
+  std::vector<mac_address> multicast;  ///< groups to be member of
+  std::optional<fanout> share;
+  /// Hand frames to the driver without its queue: no shaping, and EAGAIN when the driver is busy.
+  bool qdisc_bypass = false;
+  timestamping timestamps = timestamping::off;
+  /// SO_PRIORITY, 0 to 7: for the queueing discipline, and by its map for a VLAN device's PCP. A
+  /// tag that is in the frame already stays as it is.
+  std::optional<int> priority;
+  std::optional<int> busy_poll_us;            ///< SO_BUSY_POLL
+  std::optional<std::size_t> receive_buffer;  ///< SO_RCVBUF(FORCE), bytes
+  std::optional<std::size_t> send_buffer;     ///< SO_SNDBUF(FORCE), bytes
+};
+
+class raw_socket final : public device {
+ public:
+  /// How many frames one system call moves at most.
+  static constexpr std::size_t max_batch = 64;
+
+  /// Opens a socket that is bound to `interface_name` from its first moment on: it never sees
+  /// another's frames. Errors: not_found (no such interface), permission_denied (and how to grant
+  /// CAP_NET_RAW), invalid_argument (an option that cannot be right).
+  [[nodiscard]] static result<raw_socket> create_bound(std::string_view interface_name,
+                                                       const raw_socket_options& options = {});
+
+  raw_socket(raw_socket&&) noexcept;
+  raw_socket& operator=(raw_socket&&) noexcept;
+  ~raw_socket() override;
+
+  [[nodiscard]] const interface& link() const override { return link_; }
+  [[nodiscard]] int fd() const override { return fd_.get(); }
+
+  /// One frame, whole from its destination address on; waits for room in the socket's queue.
+  /// Errors: limit_exceeded (EMSGSIZE: above the interface's MTU), connection_closed (ENETDOWN).
+  [[nodiscard]] result<void> send_raw(byte_span frame);
+  /// As above, through another interface than the one it is bound to.
+  [[nodiscard]] result<void> send_raw(byte_span frame, const interface& through);
+  /// Builds a frame from this interface's address to `destination` and sends it.
+  [[nodiscard]] result<void> send_to(const mac_address& destination, std::uint16_t ethertype,
+                                     byte_span payload);
+
+  /// Waits for the next frame. `memory` needs four bytes more than the largest frame expected.
+  [[nodiscard]] result<received_frame> receive(mutable_byte_span memory);
+  /// Errors: timed_out, and as `try_receive`.
+  [[nodiscard]] result<received_frame> receive_with_timeout(mutable_byte_span memory,
+                                                            std::chrono::milliseconds timeout);
+
+  /// sendmmsg and recvmmsg, up to `max_batch` frames a system call; no allocation.
+  [[nodiscard]] result<std::size_t> try_send(std::span<const byte_span> frames) override;
+  [[nodiscard]] result<std::size_t> try_receive(std::span<frame_slot> slots) override;
+
+  /// Of the kernel (PACKET_STATISTICS), added up since the socket was opened.
+  [[nodiscard]] result<device_statistics> statistics() override;
+
+ private:
+  friend class frame_ring;
+  struct batch;  // the headers of sendmmsg and recvmmsg, made once
+
+  raw_socket(interface link, unique_fd fd, bool timestamps);
+  static result<raw_socket> create_unbound(std::string_view interface_name,
+                                           const raw_socket_options& options);
+  result<void> bind(const raw_socket_options& options);
+
+  interface link_;
+  unique_fd fd_;
+  bool timestamps_ = false;
+  device_statistics counted_;
+  std::unique_ptr<batch> sending_;
+  std::unique_ptr<batch> receiving_;
+};
+
+}  // namespace strata::l2

@@ -1,0 +1,290 @@
+#include "strata/l2/packet_ring.hpp"
+
+#include <linux/if_packet.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+
+#include "packet_socket.hpp"
+#include "strata/wire/ethernet.hpp"
+
+namespace strata::l2 {
+
+namespace {
+
+// Where a frame's bytes begin in a slot of the send ring.
+constexpr std::size_t send_offset = TPACKET_ALIGN(sizeof(tpacket3_hdr));
+
+// The kernel and the program hand slots and blocks to each other by this word of theirs.
+template <class Word>
+std::uint32_t status_of(Word& word) {
+  return std::atomic_ref(word).load(std::memory_order_acquire);
+}
+template <class Word>
+void set_status(Word& word, std::uint32_t status) {
+  std::atomic_ref(word).store(status, std::memory_order_release);
+}
+
+tpacket_hdr_v1& header_of(std::byte* block) {
+  return reinterpret_cast<tpacket_block_desc*>(block)->hdr.bh1;
+}
+
+tpacket3_hdr& frame_header_of(std::byte* frame) { return *reinterpret_cast<tpacket3_hdr*>(frame); }
+
+result<void> check(const packet_ring_options& options) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const auto refuse = [](std::string what, std::string remedy) {
+    return failure(errc::invalid_argument, "make a packet ring with " + what, {},
+                   std::move(remedy));
+  };
+  if (options.block_size < page || (options.block_size & (options.block_size - 1)) != 0 ||
+      options.block_size > (std::size_t{1} << 30U)) {
+    return refuse("blocks of " + std::to_string(options.block_size) + " bytes",
+                  "use a power of two from " + std::to_string(page) + " to 2^30");
+  }
+  if (options.socket.receives && options.block_count == 0) {
+    return refuse("no block", "use at least 1, or receives = false");
+  }
+  if (options.block_timeout < std::chrono::milliseconds(1)) {
+    return refuse("a block timeout below 1 ms", "use frame_ring where each frame counts");
+  }
+  if (!options.socket.receives && options.send_slots == 0) {
+    return refuse("neither receiving nor send slots", "set one of them");
+  }
+  return {};
+}
+
+std::size_t send_slot_size(const interface& on) {
+  const std::size_t frame = on.mtu + wire::ethernet_header_size + wire::vlan_tag_size;
+  return std::bit_ceil(send_offset + frame);
+}
+
+result<void> set_up_receive_ring(int fd, const packet_ring_options& options) {
+  // Room in front of each frame for the tag that the kernel takes out.
+  const unsigned reserve = wire::vlan_tag_size;
+  if (::setsockopt(fd, SOL_PACKET, PACKET_RESERVE, &reserve, sizeof reserve) != 0) {
+    return system_failure(errno, "reserve room for VLAN tags");
+  }
+  tpacket_req3 shape{};
+  shape.tp_block_size = static_cast<unsigned>(options.block_size);
+  shape.tp_block_nr = static_cast<unsigned>(options.block_count);
+  shape.tp_frame_size = TPACKET_ALIGNMENT << 7U;  // only has to divide the block in V3
+  shape.tp_frame_nr = shape.tp_block_size / shape.tp_frame_size * shape.tp_block_nr;
+  shape.tp_retire_blk_tov = static_cast<unsigned>(options.block_timeout.count());
+  if (::setsockopt(fd, SOL_PACKET, PACKET_RX_RING, &shape, sizeof shape) != 0) {
+    return system_failure(errno,
+                          "make a receive ring of " + std::to_string(options.block_count) +
+                              " blocks of " + std::to_string(options.block_size) + " bytes",
+                          "ask for less memory");
+  }
+  return {};
+}
+
+struct send_ring_shape {
+  std::size_t slot_size = 0;
+  std::size_t block_size = 0;
+  std::size_t block_count = 0;
+};
+
+send_ring_shape shape_of_send_ring(const interface& on, const packet_ring_options& options) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const auto slot = send_slot_size(on);
+  const auto block = std::max({slot, page, std::min(options.block_size, std::size_t{1} << 18U)});
+  const auto slots_a_block = block / slot;
+  return {slot, block, (options.send_slots + slots_a_block - 1) / slots_a_block};
+}
+
+result<void> set_up_send_ring(int fd, const send_ring_shape& wanted) {
+  tpacket_req3 shape{};
+  shape.tp_block_size = static_cast<unsigned>(wanted.block_size);
+  shape.tp_block_nr = static_cast<unsigned>(wanted.block_count);
+  shape.tp_frame_size = static_cast<unsigned>(wanted.slot_size);
+  shape.tp_frame_nr =
+      static_cast<unsigned>(wanted.block_size / wanted.slot_size * wanted.block_count);
+  if (::setsockopt(fd, SOL_PACKET, PACKET_TX_RING, &shape, sizeof shape) != 0) {
+    return system_failure(errno,
+                          "make a send ring of " + std::to_string(shape.tp_frame_nr) + " slots",
+                          "ask for fewer");
+  }
+  return {};
+}
+
+}  // namespace
+
+received_frame frame_block::iterator::operator*() const {
+  auto& header = frame_header_of(at_);
+  std::byte* const first = at_ + header.tp_mac;
+  const auto* const address =
+      reinterpret_cast<const sockaddr_ll*>(at_ + TPACKET_ALIGN(sizeof(tpacket3_hdr)));
+  received_frame frame{.bytes = {first, header.tp_snaplen},
+                       .wire_size = header.tp_len,
+                       .type = packet_type_of(address->sll_pkttype),
+                       .time_ns = std::uint64_t{header.tp_sec} * 1'000'000'000U + header.tp_nsec};
+  if ((header.tp_status & TP_STATUS_VLAN_VALID) == 0) return frame;
+  const bool has_tpid = (header.tp_status & TP_STATUS_VLAN_TPID_VALID) != 0;
+  restore_tag(frame, first,
+              {has_tpid ? header.hv1.tp_vlan_tpid : wire::tpid_customer,
+               wire::vlan_tci::decode(static_cast<std::uint16_t>(header.hv1.tp_vlan_tci))});
+  return frame;
+}
+
+frame_block::iterator& frame_block::iterator::operator++() {
+  at_ += frame_header_of(at_).tp_next_offset;
+  --left_;
+  return *this;
+}
+
+frame_block& frame_block::operator=(frame_block&& other) noexcept {
+  if (this != &other) {
+    give_back();
+    memory_ = std::exchange(other.memory_, nullptr);
+  }
+  return *this;
+}
+
+std::size_t frame_block::size() const { return header_of(memory_).num_pkts; }
+
+frame_block::iterator frame_block::begin() const {
+  const auto& header = header_of(memory_);
+  return {memory_ + header.offset_to_first_pkt, header.num_pkts};
+}
+
+void frame_block::give_back() {
+  if (memory_ == nullptr) return;
+  set_status(header_of(std::exchange(memory_, nullptr)).block_status, TP_STATUS_KERNEL);
+}
+
+packet_ring::packet_ring(interface link, unique_fd fd, mapping memory,
+                         const packet_ring_options& options)
+    : link_(std::move(link)),
+      fd_(std::move(fd)),
+      memory_(std::move(memory)),
+      block_size_(options.block_size),
+      block_count_(options.socket.receives ? options.block_count : 0) {
+  if (options.send_slots == 0) return;
+  const auto shape = shape_of_send_ring(link_, options);
+  send_slots_ = memory_.bytes().data() + block_size_ * block_count_;
+  send_slot_size_ = shape.slot_size;
+  send_count_ = shape.block_size / shape.slot_size * shape.block_count;
+}
+
+result<packet_ring> packet_ring::create_bound(std::string_view interface_name,
+                                              const packet_ring_options& options) {
+  if (auto good = check(options); !good) return std::unexpected(good.error());
+  auto found = interface::query(interface_name);
+  if (!found) return std::unexpected(found.error());
+  auto fd = open_packet_socket(*found, options.socket);
+  if (!fd) return std::unexpected(fd.error());
+  const int version = TPACKET_V3;
+  if (::setsockopt(fd->get(), SOL_PACKET, PACKET_VERSION, &version, sizeof version) != 0) {
+    return system_failure(errno, "use TPACKET_V3 on " + found->name);
+  }
+  std::size_t size = 0;
+  if (options.socket.receives) {
+    if (auto made = set_up_receive_ring(fd->get(), options); !made) {
+      return std::unexpected(made.error());
+    }
+    size += options.block_size * options.block_count;
+  }
+  if (options.send_slots != 0) {
+    const auto shape = shape_of_send_ring(*found, options);
+    if (auto made = set_up_send_ring(fd->get(), shape); !made) {
+      return std::unexpected(made.error());
+    }
+    size += shape.block_size * shape.block_count;
+  }
+  auto memory = mapping::of(fd->get(), size, "the rings of " + found->name);
+  if (!memory) return std::unexpected(memory.error());
+  if (auto bound = bind_packet_socket(fd->get(), *found, options.socket); !bound) {
+    return std::unexpected(bound.error());
+  }
+  return packet_ring(std::move(*found), std::move(*fd), std::move(*memory), options);
+}
+
+std::optional<frame_block> packet_ring::try_block() {
+  if (block_count_ == 0) return std::nullopt;
+  std::byte* const block = memory_.bytes().data() + next_block_ * block_size_;
+  if ((status_of(header_of(block).block_status) & TP_STATUS_USER) == 0) return std::nullopt;
+  next_block_ = next_block_ + 1 == block_count_ ? 0 : next_block_ + 1;
+  return frame_block(block);
+}
+
+result<std::size_t> packet_ring::try_receive(std::span<frame_slot> slots) {
+  std::size_t filled = 0;
+  while (filled < slots.size()) {
+    if (!open_) {
+      open_ = try_block();
+      if (!open_) break;
+      position_ = open_->begin();
+    }
+    for (; filled < slots.size() && position_ != open_->end(); ++position_, ++filled) {
+      auto frame = *position_;
+      const auto memory = slots[filled].memory;
+      const auto size = std::min(frame.bytes.size(), memory.size());
+      std::memcpy(memory.data(), frame.bytes.data(), size);
+      frame.bytes = memory.first(size);
+      slots[filled].frame = frame;
+    }
+    if (position_ == open_->end()) open_.reset();
+  }
+  if (filled == 0) {
+    if (auto failed = take_socket_error(fd_.get(), link_))
+      return std::unexpected(std::move(*failed));
+  }
+  return filled;
+}
+
+result<std::size_t> packet_ring::try_send(std::span<const byte_span> frames) {
+  if (send_count_ == 0) {
+    return failure(errc::not_supported, "send through a packet ring on " + link_.name,
+                   "it was made without a send ring", "set send_slots");
+  }
+  std::size_t taken = 0;
+  for (; taken < frames.size(); ++taken) {
+    const auto& bytes = frames[taken];
+    std::byte* const slot = send_slots_ + next_send_ * send_slot_size_;
+    auto& header = frame_header_of(slot);
+    const auto status = status_of(header.tp_status);
+    if ((status & TP_STATUS_WRONG_FORMAT) != 0) {
+      // Refused by the kernel at the last kick, which said so; the slot is ours again.
+      set_status(header.tp_status, TP_STATUS_AVAILABLE);
+    } else if (status != TP_STATUS_AVAILABLE) {
+      break;
+    }
+    if (bytes.size() > send_slot_size_ - send_offset || bytes.size() < wire::ethernet_header_size) {
+      if (taken != 0) break;
+      const int code = bytes.size() < wire::ethernet_header_size ? EINVAL : EMSGSIZE;
+      return std::unexpected(packet_error(
+          code, "send a frame of " + std::to_string(bytes.size()) + " bytes on", link_));
+    }
+    std::memcpy(slot + send_offset, bytes.data(), bytes.size());
+    header.tp_len = static_cast<std::uint32_t>(bytes.size());
+    header.tp_next_offset = 0;
+    set_status(header.tp_status, TP_STATUS_SEND_REQUEST);
+    next_send_ = next_send_ + 1 == send_count_ ? 0 : next_send_ + 1;
+  }
+  if (auto kicked = kick(); !kicked) return std::unexpected(kicked.error());
+  return taken;
+}
+
+// Also when nothing was taken: what an earlier kick left behind may go now.
+result<void> packet_ring::kick() {
+  while (::send(fd_.get(), nullptr, 0, MSG_DONTWAIT) < 0) {
+    if (errno == EAGAIN || errno == ENOBUFS) return {};
+    if (errno != EINTR) return std::unexpected(packet_error(errno, "send on", link_));
+  }
+  return {};
+}
+
+result<device_statistics> packet_ring::statistics() {
+  if (auto added = add_statistics(fd_.get(), true, link_, counted_); !added) {
+    return std::unexpected(added.error());
+  }
+  return counted_;
+}
+
+}  // namespace strata::l2

@@ -1,0 +1,37 @@
+// What raw_socket and packet_ring share: opening an AF_PACKET socket and setting its options.
+#pragma once
+
+#include "strata/l2/raw_socket.hpp"
+#include "strata/wire/vlan.hpp"
+
+struct sockaddr_ll;
+
+namespace strata::l2 {
+
+/// An AF_PACKET socket with all options set, and not bound: it receives nothing yet.
+[[nodiscard]] result<unique_fd> open_packet_socket(const interface& on,
+                                                   const raw_socket_options& options);
+
+/// Binds, from which moment on it receives (if it is to); joins what needs a bound socket.
+[[nodiscard]] result<void> bind_packet_socket(int fd, const interface& on,
+                                              const raw_socket_options& options);
+
+[[nodiscard]] sockaddr_ll address_of(const interface& on, std::uint16_t protocol);
+
+/// An error of a send or a receive on `on`, with what to do about it.
+[[nodiscard]] error packet_error(int sys_errno, std::string_view what, const interface& on);
+
+/// Adds what PACKET_STATISTICS counted since the last call.
+[[nodiscard]] result<void> add_statistics(int fd, bool is_v3, const interface& on,
+                                          device_statistics& to);
+
+/// What went wrong on the socket since it was last asked (the link went down), and clears it.
+[[nodiscard]] std::optional<error> take_socket_error(int fd, const interface& on);
+
+/// Puts `tag` back into a frame that begins at `first` in a ring, where four bytes are free in
+/// front.
+void restore_tag(received_frame& frame, std::byte* first, const wire::vlan_tag& tag);
+
+[[nodiscard]] packet_type packet_type_of(unsigned char sll_pkttype);
+
+}  // namespace strata::l2

@@ -1,0 +1,219 @@
+#include "strata/l2/raw_socket.hpp"
+
+#include <linux/errqueue.h>
+#include <linux/if_packet.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+#include "packet_socket.hpp"
+#include "strata/wire/ethernet.hpp"
+
+namespace strata::l2 {
+
+namespace {
+
+// Room for PACKET_AUXDATA and the three times of SO_TIMESTAMPING.
+constexpr std::size_t control_size =
+    CMSG_SPACE(sizeof(tpacket_auxdata)) + CMSG_SPACE(sizeof(scm_timestamping));
+
+struct alignas(cmsghdr) control_block {
+  std::array<std::byte, control_size> bytes;
+};
+
+std::uint64_t nanoseconds(const timespec& time) {
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+// What stands beside a received frame: the tag that the kernel took out, and when it came.
+struct aside {
+  std::optional<wire::vlan_tag> tag;
+  std::uint64_t time_ns = 0;
+};
+
+aside read_control(msghdr& header) {
+  aside found;
+  for (auto* each = CMSG_FIRSTHDR(&header); each != nullptr; each = CMSG_NXTHDR(&header, each)) {
+    if (each->cmsg_level == SOL_PACKET && each->cmsg_type == PACKET_AUXDATA) {
+      tpacket_auxdata data{};
+      std::memcpy(&data, CMSG_DATA(each), sizeof data);
+      if ((data.tp_status & TP_STATUS_VLAN_VALID) != 0) {
+        const bool has_tpid = (data.tp_status & TP_STATUS_VLAN_TPID_VALID) != 0;
+        found.tag = {has_tpid ? data.tp_vlan_tpid : wire::tpid_customer,
+                     wire::vlan_tci::decode(data.tp_vlan_tci)};
+      }
+    } else if (each->cmsg_level == SOL_SOCKET && each->cmsg_type == SO_TIMESTAMPING) {
+      scm_timestamping times{};
+      std::memcpy(&times, CMSG_DATA(each), sizeof times);
+      const auto hardware = nanoseconds(times.ts[2]);
+      found.time_ns = hardware != 0 ? hardware : nanoseconds(times.ts[0]);
+    }
+  }
+  return found;
+}
+
+// The frame was received four bytes into `memory`; `size` is its size on the wire.
+received_frame assemble(mutable_byte_span memory, std::size_t size, aside beside,
+                        packet_type type) {
+  const auto room = memory.size() - wire::vlan_tag_size;
+  auto bytes = memory.subspan(wire::vlan_tag_size, std::min(size, room));
+  received_frame made{.bytes = {}, .wire_size = size, .type = type, .time_ns = beside.time_ns};
+  if (beside.tag) {
+    const auto whole = memory.first(bytes.size() + wire::vlan_tag_size);
+    // Refused only when the slot has no room for a header.
+    if (wire::insert_tag(whole, *beside.tag)) {
+      bytes = whole;
+      made.wire_size += wire::vlan_tag_size;
+    }
+  }
+  made.bytes = bytes;
+  return made;
+}
+
+bool is_wait(int code) { return code == EAGAIN || code == EWOULDBLOCK; }
+
+}  // namespace
+
+struct raw_socket::batch {
+  std::array<mmsghdr, max_batch> headers{};
+  std::array<iovec, max_batch> vectors{};
+  std::array<sockaddr_ll, max_batch> addresses{};
+  std::array<control_block, max_batch> controls;
+
+  batch() {
+    for (std::size_t i = 0; i < max_batch; ++i) {
+      headers[i].msg_hdr.msg_iov = &vectors[i];
+      headers[i].msg_hdr.msg_iovlen = 1;
+    }
+  }
+};
+
+raw_socket::raw_socket(interface link, unique_fd fd, bool timestamps)
+    : link_(std::move(link)),
+      fd_(std::move(fd)),
+      timestamps_(timestamps),
+      sending_(std::make_unique<batch>()),
+      receiving_(std::make_unique<batch>()) {}
+
+raw_socket::raw_socket(raw_socket&&) noexcept = default;
+raw_socket& raw_socket::operator=(raw_socket&&) noexcept = default;
+raw_socket::~raw_socket() = default;
+
+result<raw_socket> raw_socket::create_unbound(std::string_view interface_name,
+                                              const raw_socket_options& options) {
+  auto found = interface::query(interface_name);
+  if (!found) return std::unexpected(found.error());
+  auto fd = open_packet_socket(*found, options);
+  if (!fd) return std::unexpected(fd.error());
+  return raw_socket(std::move(*found), std::move(*fd), options.timestamps != timestamping::off);
+}
+
+result<void> raw_socket::bind(const raw_socket_options& options) {
+  return bind_packet_socket(fd_.get(), link_, options);
+}
+
+result<raw_socket> raw_socket::create_bound(std::string_view interface_name,
+                                            const raw_socket_options& options) {
+  auto made = create_unbound(interface_name, options);
+  if (!made) return made;
+  if (auto bound = made->bind(options); !bound) return std::unexpected(bound.error());
+  return made;
+}
+
+result<void> raw_socket::send_raw(byte_span frame) { return send_raw(frame, link_); }
+
+result<void> raw_socket::send_raw(byte_span frame, const interface& through) {
+  const auto to = address_of(through, 0);
+  for (;;) {
+    const auto sent = ::sendto(fd_.get(), frame.data(), frame.size(), 0,
+                               reinterpret_cast<const sockaddr*>(&to), sizeof to);
+    if (sent >= 0) return {};
+    if (errno != EINTR) {
+      return std::unexpected(packet_error(
+          errno, "send a frame of " + std::to_string(frame.size()) + " bytes on", through));
+    }
+  }
+}
+
+result<void> raw_socket::send_to(const mac_address& destination, std::uint16_t ethertype,
+                                 byte_span payload) {
+  auto frame = wire::build_simple_frame(destination, link_.mac, ethertype, payload, link_.mtu);
+  if (!frame) return std::unexpected(frame.error());
+  return send_raw(*frame);
+}
+
+result<received_frame> raw_socket::receive(mutable_byte_span memory) {
+  return receive_frame(*this, memory);
+}
+
+result<received_frame> raw_socket::receive_with_timeout(mutable_byte_span memory,
+                                                        std::chrono::milliseconds timeout) {
+  return receive_frame(*this, memory, timeout);
+}
+
+result<std::size_t> raw_socket::try_send(std::span<const byte_span> frames) {
+  const auto count = std::min(frames.size(), max_batch);
+  for (std::size_t i = 0; i < count; ++i) {
+    sending_->vectors[i] = {const_cast<std::byte*>(frames[i].data()), frames[i].size()};
+  }
+  for (;;) {
+    const int sent =
+        ::sendmmsg(fd_.get(), sending_->headers.data(), static_cast<unsigned>(count), MSG_DONTWAIT);
+    if (sent >= 0) return static_cast<std::size_t>(sent);
+    // ENOBUFS: the driver's queue is full, as with EAGAIN.
+    if (is_wait(errno) || errno == ENOBUFS) return 0;
+    if (errno != EINTR) {
+      return std::unexpected(packet_error(
+          errno, "send a frame of " + std::to_string(frames[0].size()) + " bytes on", link_));
+    }
+  }
+}
+
+result<std::size_t> raw_socket::try_receive(std::span<frame_slot> slots) {
+  const auto count = std::min(slots.size(), max_batch);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto memory = slots[i].memory;
+    if (memory.size() < wire::vlan_tag_size) {
+      return failure(errc::invalid_argument,
+                     "receive into " + std::to_string(memory.size()) + " bytes",
+                     "four are kept for a VLAN tag", "give the MTU and 22 bytes more");
+    }
+    receiving_->vectors[i] = {memory.data() + wire::vlan_tag_size,
+                              memory.size() - wire::vlan_tag_size};
+    auto& header = receiving_->headers[i].msg_hdr;
+    header.msg_name = &receiving_->addresses[i];
+    header.msg_namelen = sizeof(sockaddr_ll);
+    header.msg_control = receiving_->controls[i].bytes.data();
+    header.msg_controllen = timestamps_ ? control_size : CMSG_SPACE(sizeof(tpacket_auxdata));
+  }
+  int received = 0;
+  do {
+    received = ::recvmmsg(fd_.get(), receiving_->headers.data(), static_cast<unsigned>(count),
+                          MSG_DONTWAIT | MSG_TRUNC, nullptr);
+  } while (received < 0 && errno == EINTR);
+  if (received < 0) {
+    if (is_wait(errno)) return 0;
+    return std::unexpected(packet_error(errno, "receive on", link_));
+  }
+  for (std::size_t i = 0; i < static_cast<std::size_t>(received); ++i) {
+    auto& header = receiving_->headers[i];
+    slots[i].frame = assemble(slots[i].memory, header.msg_len, read_control(header.msg_hdr),
+                              packet_type_of(receiving_->addresses[i].sll_pkttype));
+  }
+  return static_cast<std::size_t>(received);
+}
+
+result<device_statistics> raw_socket::statistics() {
+  if (auto added = add_statistics(fd_.get(), false, link_, counted_); !added) {
+    return std::unexpected(added.error());
+  }
+  return counted_;
+}
+
+}  // namespace strata::l2

@@ -1,0 +1,291 @@
+#include "strata/l2/raw_socket.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <array>
+#include <thread>
+
+#include "strata/l2/frame.hpp"
+#include "veth_test.hpp"
+
+namespace strata::l2 {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint16_t type = 0x88B5;
+
+std::vector<std::byte> bytes_of(std::size_t count, int first = 1) {
+  std::vector<std::byte> made(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    made[i] = static_cast<std::byte>(first + static_cast<int>(i));
+  }
+  return made;
+}
+
+class raw_socket_test : public veth_test {
+ protected:
+  static raw_socket open(const char* name, raw_socket_options options = {}) {
+    auto made = raw_socket::create_bound(name, options);
+    if (!made) throw std::runtime_error(describe(made.error()));
+    return std::move(*made);
+  }
+  /// The next frame as a value; nothing within a short while is an empty one.
+  std::optional<ethernet> hear(raw_socket& on, std::chrono::milliseconds limit = 1000ms) {
+    last_ = on.receive_with_timeout(memory_, limit).value_or(received_frame{});
+    const auto view = ethernet_view::parse(last_.bytes);
+    if (!view) return std::nullopt;
+    return ethernet::copy_of(*view);
+  }
+  bool is_silent(raw_socket& on) { return !hear(on, 50ms); }
+
+  std::vector<std::byte> memory_ = std::vector<std::byte>(70000);
+  received_frame last_;
+};
+
+TEST_F(raw_socket_test, a_frame_arrives_as_it_was_sent) {
+  auto a = open("vethA");
+  auto b = open("vethB", {.filter = {.ethertype = type}});
+  ASSERT_TRUE(a.send_to(b.link().mac, type, bytes_of(100)));
+  const auto heard = hear(b);
+  ASSERT_TRUE(heard);
+  EXPECT_EQ(heard->source, a.link().mac);
+  EXPECT_EQ(heard->payload, bytes_of(100));
+  EXPECT_EQ(last_.type, packet_type::host);
+  EXPECT_TRUE(is_silent(a)) << "a hears itself";
+}
+
+TEST_F(raw_socket_test, tags_of_every_kind_survive_the_kernel) {
+  auto a = open("vethA");
+  auto b = open("vethB", {.filter = {.ethertype = type}});
+  const std::vector<std::vector<vlan_tag>> kinds{
+      {{0x8100, {7, false, 10}}},
+      {{0x8100, {3, true, 4094}}},
+      {{0x8100, {5, false, 0}}},
+      {{0x8100, {0, false, 0}}},
+      {{0x88A8, {1, true, 200}}},
+      {{0x88A8, {1, true, 200}}, {0x8100, {6, false, 30}}},
+      {{0x8100, {1, true, 200}}, {0x8100, {6, true, 30}}},
+      {{0x88A8, {1, false, 1}},
+       {0x88A8, {2, false, 2}},
+       {0x8100, {3, false, 3}},
+       {0x8100, {4, true, 4}}},
+  };
+  for (const auto& tags : kinds) {
+    const ethernet sent{b.link().mac, a.link().mac, tags, type, bytes_of(64)};
+    ASSERT_TRUE(a.send_raw(*sent.build()));
+    EXPECT_EQ(hear(b), sent) << tags.size() << " tags, the first " << tags[0].tci.encode();
+    EXPECT_FALSE(last_.is_truncated());
+  }
+}
+
+TEST_F(raw_socket_test, the_filter_takes_what_it_should_and_nothing_else) {
+  const auto a_mac = interface::query("vethA")->mac;
+  const auto b_mac = interface::query("vethB")->mac;
+  const mac_address other({2, 9, 9, 9, 9, 9});
+  auto a = open("vethA");
+  auto by_type = open("vethB", {.filter = {.ethertype = type}});
+  auto by_vlan = open("vethB", {.filter = {.ethertype = type, .vlan_id = 10}});
+  auto by_none = open("vethB", {.filter = {.untagged = true}});
+  auto by_source = open("vethB", {.filter = {.source = other}});
+  auto by_destination = open("vethB", {.filter = {.destination = b_mac}});
+  auto not_other = open("vethB", {.filter = {.not_source = other}});
+  const auto expect = [&](const ethernet& sent, bool type_, bool vlan, bool none, bool source,
+                          bool destination, bool not_source) {
+    ASSERT_TRUE(a.send_raw(*sent.build()));
+    EXPECT_EQ(hear(not_other, not_source ? 1000ms : 30ms).has_value(), not_source);
+    EXPECT_EQ(hear(by_type, type_ ? 1000ms : 1ms).has_value(), type_);
+    EXPECT_EQ(hear(by_vlan, vlan ? 1000ms : 1ms).has_value(), vlan);
+    EXPECT_EQ(hear(by_none, none ? 1000ms : 1ms).has_value(), none);
+    EXPECT_EQ(hear(by_source, source ? 1000ms : 1ms).has_value(), source);
+    EXPECT_EQ(hear(by_destination, destination ? 1000ms : 1ms).has_value(), destination);
+  };
+  expect({b_mac, a_mac, {}, type, bytes_of(50)}, true, false, true, false, true, true);
+  expect({b_mac, a_mac, {}, 0x0800, bytes_of(50)}, false, false, true, false, true, true);
+  expect({b_mac, other, {}, type, bytes_of(50)}, true, false, true, true, true, false);
+  expect({b_mac, a_mac, {{0x8100, {7, false, 10}}}, type, {}}, true, true, false, false, true,
+         true);
+  expect({b_mac, a_mac, {{0x88A8, {7, false, 10}}}, type, {}}, true, true, false, false, true,
+         true);
+  expect({b_mac, a_mac, {{0x8100, {7, false, 11}}}, type, {}}, true, false, false, false, true,
+         true);
+  expect({other, a_mac, {{0x8100, {}}, {0x8100, {0, false, 10}}}, type, {}}, true, false, false,
+         false, false, true);
+  expect({b_mac, a_mac, {{0x8100, {}}, {0x8100, {}}, {0x8100, {}}, {0x8100, {}}}, type, {}}, true,
+         false, false, false, true, true);
+}
+
+TEST_F(raw_socket_test, the_filter_finds_tags_in_frames_on_their_way_out) {
+  auto a = open("vethA");
+  auto b = open("vethA", {.filter = {.ethertype = type, .vlan_id = 10}, .ignore_outgoing = false});
+  const ethernet sent{mac_address::broadcast(), a.link().mac, {{0x8100, {7, false, 10}}}, type, {}};
+  ASSERT_TRUE(a.send_raw(*sent.build()));
+  const auto heard = hear(b);
+  ASSERT_TRUE(heard);
+  EXPECT_EQ(heard->tags, sent.tags);
+  EXPECT_EQ(last_.type, packet_type::outgoing);
+}
+
+TEST_F(raw_socket_test, batches_arrive_in_order) {
+  auto a = open("vethA", {.receives = false});
+  auto b = open("vethB", {.filter = {.ethertype = type}});
+  std::vector<std::vector<std::byte>> frames;
+  for (int i = 0; i < 150; ++i) {
+    frames.push_back(*build_simple_frame(b.link().mac, a.link().mac, type, bytes_of(80, i)));
+  }
+  const std::vector<byte_span> spans(frames.begin(), frames.end());
+  std::size_t sent = 0;
+  while (sent < spans.size()) sent += *a.try_send(std::span(spans).subspan(sent));
+  std::vector<std::vector<std::byte>> slots_memory(40, std::vector<std::byte>(2048));
+  std::vector<frame_slot> slots;
+  for (auto& each : slots_memory) slots.push_back({each, {}});
+  std::size_t heard = 0;
+  while (heard < frames.size()) {
+    ASSERT_TRUE(*wait_readable(b, 1000ms));
+    const auto count = b.try_receive(slots);
+    ASSERT_TRUE(count);
+    for (std::size_t i = 0; i < *count; ++i, ++heard) {
+      EXPECT_TRUE(std::ranges::equal(slots[i].frame.bytes, frames[heard])) << heard;
+    }
+  }
+  EXPECT_EQ(b.statistics()->received, 150U);
+}
+
+TEST_F(raw_socket_test, what_is_cut_says_so) {
+  run_command("ip link set vethA mtu 9000; ip link set vethB mtu 9000");
+  auto a = open("vethA");
+  auto b = open("vethB", {.filter = {.ethertype = type}});
+  for (const bool tagged : {false, true}) {
+    const ethernet sent{b.link().mac, a.link().mac, {}, type, bytes_of(9000)};
+    auto frame = *sent.build(9000);
+    if (tagged) {
+      frame.insert(frame.begin(), 4, std::byte{0});
+      ASSERT_TRUE(insert_tag(frame, {0x8100, {1, false, 2}}));
+    }
+    ASSERT_TRUE(a.send_raw(frame));
+    memory_.resize(2048);
+    ASSERT_TRUE(hear(b));
+    EXPECT_TRUE(last_.is_truncated());
+    EXPECT_EQ(last_.wire_size, frame.size());
+    EXPECT_EQ(last_.bytes.size(), tagged ? 2048U : 2044U);
+    EXPECT_TRUE(std::ranges::equal(last_.bytes, std::span(frame).first(last_.bytes.size())));
+  }
+}
+
+TEST_F(raw_socket_test, frames_that_cannot_be_are_refused_with_errno_and_remedy) {
+  auto a = open("vethA");
+  const auto refusal = [&](std::size_t size) {
+    const auto sent = a.send_raw(bytes_of(size));
+    return sent ? error{} : sent.error();
+  };
+  for (const std::size_t size : {0U, 1U, 13U}) EXPECT_EQ(refusal(size).sys_errno, EINVAL) << size;
+  for (const std::size_t size : {1519U, 65535U}) {
+    EXPECT_EQ(refusal(size).sys_errno, EMSGSIZE) << size;
+    EXPECT_NE(describe(refusal(size)).find("MTU was 1500"), std::string::npos);
+  }
+  EXPECT_TRUE(a.send_raw(bytes_of(14)));
+  EXPECT_FALSE(raw_socket::create_bound("nosuch"));
+  EXPECT_EQ(raw_socket::create_bound("nosuch").error().code, errc::not_found);
+  EXPECT_EQ(raw_socket::create_bound("a-name-that-is-too-long").error().code,
+            errc::invalid_argument);
+}
+
+TEST_F(raw_socket_test, a_receiver_that_is_too_slow_reads_how_many_it_lost) {
+  auto a = open("vethA");
+  auto b = open("vethB", {.filter = {.ethertype = type}, .receive_buffer = 20000});
+  const auto frame = *build_simple_frame(b.link().mac, a.link().mac, type, bytes_of(1000));
+  for (int i = 0; i < 500; ++i) ASSERT_TRUE(a.send_raw(frame));
+  std::size_t heard = 0;
+  while (hear(b, 20ms)) ++heard;
+  const auto counted = b.statistics();
+  ASSERT_TRUE(counted);
+  EXPECT_EQ(counted->received, heard);
+  EXPECT_GT(counted->dropped, 0U);
+  EXPECT_EQ(counted->received + counted->dropped, 500U);
+}
+
+TEST_F(raw_socket_test, a_link_that_goes_down_is_told_once_and_then_works_again) {
+  auto a = open("vethA");
+  auto b = open("vethB", {.filter = {.ethertype = type}});
+  run_command("ip link set vethB down");
+  const auto told = b.receive_with_timeout(memory_, 1000ms);
+  ASSERT_FALSE(told);
+  EXPECT_EQ(told.error().sys_errno, ENETDOWN);
+  EXPECT_NE(describe(told.error()).find("ip link set vethB up"), std::string::npos);
+  run_command("ip link set vethB up");
+  // The kernel takes up to a second to see that the link carries again.
+  bool heard = false;
+  for (int i = 0; i < 100 && !heard; ++i) {
+    ASSERT_TRUE(a.send_to(b.link().mac, type, bytes_of(50)));
+    heard = hear(b, 50ms).has_value();
+  }
+  EXPECT_TRUE(heard);
+}
+
+TEST_F(raw_socket_test, a_removed_interface_is_a_clear_error) {
+  auto a = open("vethA");
+  auto b = open("vethB", {.filter = {.ethertype = type}});
+  run_command("ip link del vethA");
+  const auto sent = a.send_raw(bytes_of(60));
+  ASSERT_FALSE(sent);
+  EXPECT_EQ(sent.error().sys_errno, ENODEV);
+  EXPECT_NE(describe(sent.error()).find("removed"), std::string::npos);
+}
+
+TEST_F(raw_socket_test, without_the_capability_the_error_says_how_to_grant_it) {
+  error refused;
+  // Credentials set by the bare system call are those of this thread only.
+  std::thread([&] {
+    ::syscall(SYS_setresuid, 65534, 65534, 65534);
+    const auto made = raw_socket::create_bound("lo");
+    if (!made) refused = made.error();
+  }).join();
+  EXPECT_EQ(refused.code, errc::permission_denied);
+  EXPECT_NE(describe(refused).find("setcap cap_net_raw+ep"), std::string::npos);
+}
+
+TEST_F(raw_socket_test, timestamps_groups_fanout_and_priorities_are_accepted_and_work) {
+  const mac_address group({1, 0, 0x5E, 0, 0, 5});
+  auto a = open("vethA", {.qdisc_bypass = true, .priority = 6, .send_buffer = 1 << 20});
+  auto b = open("vethB", {.filter = {.ethertype = type},
+                          .promiscuous = true,
+                          .multicast = {group},
+                          .timestamps = timestamping::software});
+  ASSERT_TRUE(a.send_to(group, type, bytes_of(60)));
+  ASSERT_TRUE(hear(b));
+  EXPECT_EQ(last_.type, packet_type::multicast);
+  EXPECT_GT(last_.time_ns, 1'700'000'000'000'000'000U);
+  raw_socket_options shared{.filter = {.ethertype = type}};
+  shared.share = fanout{.group = 77, .how = fanout::mode::load_balance};
+  auto one = open("vethB", shared);
+  auto other = open("vethB", shared);
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(a.send_to(b.link().mac, type, bytes_of(60)));
+  std::size_t first = 0;
+  std::size_t second = 0;
+  while (hear(one, 20ms)) ++first;
+  while (hear(other, 20ms)) ++second;
+  EXPECT_EQ(first, 5U);
+  EXPECT_EQ(second, 5U);
+  EXPECT_EQ(raw_socket::create_bound("vethA", {.priority = 8}).error().code,
+            errc::invalid_argument);
+}
+
+TEST_F(raw_socket_test, the_watch_sees_links_change) {
+  interface_watch watch;
+  EXPECT_EQ(watch.look()->size(), 3U);
+  EXPECT_TRUE(watch.look()->empty());
+  run_command("ip link set vethA mtu 1400");
+  const auto changed = *watch.look();
+  ASSERT_EQ(changed.size(), 1U);
+  EXPECT_EQ(changed[0].now.mtu, 1400U);
+  run_command("ip link del vethA");
+  const auto removed = *watch.look();
+  ASSERT_EQ(removed.size(), 2U);
+  EXPECT_EQ(removed[0].what, interface_change::kind::removed);
+}
+
+}  // namespace
+}  // namespace strata::l2

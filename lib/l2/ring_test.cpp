@@ -1,0 +1,165 @@
+#include <gtest/gtest.h>
+
+#include "strata/l2/frame.hpp"
+#include "strata/l2/frame_ring.hpp"
+#include "strata/l2/packet_ring.hpp"
+#include "veth_test.hpp"
+
+namespace strata::l2 {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint16_t type = 0x88B5;
+
+std::vector<std::byte> bytes_of(std::size_t count, int first) {
+  std::vector<std::byte> made(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    made[i] = static_cast<std::byte>(first + static_cast<int>(i));
+  }
+  return made;
+}
+
+// Tagged in all ways, and of all sizes.
+std::vector<ethernet> samples(const mac_address& to, const mac_address& from) {
+  std::vector<ethernet> made;
+  for (int i = 0; i < 200; ++i) {
+    ethernet each{to, from, {}, type, bytes_of(46 + static_cast<std::size_t>(i) * 7, i)};
+    const vlan_tci tci{static_cast<std::uint8_t>(i % 8), i % 3 == 0,
+                       static_cast<std::uint16_t>(i % 4095)};
+    if (i % 4 == 1) each.tags = {{0x8100, tci}};
+    if (i % 4 == 2) each.tags = {{0x88A8, tci}, {0x8100, {1, true, 2}}};
+    if (i % 4 == 3) each.tags = {{0x8100, {tci.priority, false, 0}}};
+    made.push_back(std::move(each));
+  }
+  return made;
+}
+
+class ring_test : public veth_test {
+ protected:
+  template <class Ring, class Options>
+  static Ring open(const char* name, const Options& options) {
+    auto made = Ring::create_bound(name, options);
+    if (!made) throw std::runtime_error(describe(made.error()));
+    return std::move(*made);
+  }
+  static void send_all(device& over, const std::vector<ethernet>& frames) {
+    for (const auto& each : frames) {
+      const auto sent = send_frame(over, *each.build());
+      ASSERT_TRUE(sent) << describe(sent.error());
+    }
+  }
+};
+
+TEST_F(ring_test, blocks_show_frames_in_place_with_all_their_tags) {
+  packet_ring_options options{.socket = {.filter = {.ethertype = type}}};
+  options.block_size = 1U << 16U;
+  options.block_count = 8;
+  auto b = open<packet_ring>("vethB", options);
+  auto a = open<raw_socket>("vethA", raw_socket_options{.receives = false});
+  const auto sent = samples(b.link().mac, a.link().mac);
+  send_all(a, sent);
+  std::size_t heard = 0;
+  while (heard < sent.size()) {
+    const auto ready = wait_readable(b, 1000ms);
+    ASSERT_TRUE(ready && *ready) << heard;
+    while (auto block = b.try_block()) {
+      EXPECT_GT(block->size(), 0U);
+      for (const auto& frame : *block) {
+        EXPECT_EQ(ethernet::copy_of(*ethernet_view::parse(frame.bytes)), sent[heard]) << heard;
+        EXPECT_FALSE(frame.is_truncated());
+        EXPECT_GT(frame.time_ns, 1'700'000'000'000'000'000U);
+        ++heard;
+      }
+    }
+  }
+  EXPECT_EQ(b.statistics()->received, sent.size());
+}
+
+TEST_F(ring_test, a_frame_ring_hands_over_each_frame_at_once) {
+  auto b = open<frame_ring>(
+      "vethB", frame_ring_options{.socket = {.filter = {.ethertype = type}}, .slots = 64});
+  auto a = open<raw_socket>("vethA", raw_socket_options{.receives = false});
+  const auto sent = samples(b.link().mac, a.link().mac);
+  for (const auto& each : sent) {
+    ASSERT_TRUE(a.send_raw(*each.build()));
+    const auto ready = wait_readable(b, 1000ms);
+    ASSERT_TRUE(ready && *ready);
+    const auto frame = b.try_frame();
+    ASSERT_TRUE(frame);
+    EXPECT_EQ(ethernet::copy_of(*ethernet_view::parse((*frame)->bytes)), each);
+    EXPECT_FALSE(b.try_frame());
+  }
+}
+
+TEST_F(ring_test, what_a_ring_cannot_hold_is_counted_as_dropped) {
+  auto b = open<frame_ring>(
+      "vethB", frame_ring_options{.socket = {.filter = {.ethertype = type}}, .slots = 32});
+  auto a = open<raw_socket>("vethA", raw_socket_options{.receives = false});
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(a.send_to(b.link().mac, type, bytes_of(50, i)));
+  std::size_t heard = 0;
+  while (b.try_frame()) ++heard;
+  const auto counted = *b.statistics();
+  EXPECT_EQ(counted.received, heard);
+  EXPECT_EQ(counted.received + counted.dropped, 100U);
+  EXPECT_GT(counted.dropped, 0U);
+}
+
+TEST_F(ring_test, both_rings_are_devices_and_the_send_ring_delivers) {
+  packet_ring_options options{.socket = {.filter = {.ethertype = type}}};
+  options.send_slots = 16;
+  auto a = open<packet_ring>("vethA", options);
+  auto b = open<packet_ring>("vethB", options);
+  const auto sent = samples(b.link().mac, a.link().mac);
+  send_all(a, sent);
+  std::vector<std::byte> memory(4096);
+  for (const auto& each : sent) {
+    const auto frame = receive_frame(b, memory, 1000ms);
+    ASSERT_TRUE(frame) << describe(frame.error());
+    EXPECT_EQ(ethernet::copy_of(*ethernet_view::parse(frame->bytes)), each);
+  }
+}
+
+TEST_F(ring_test, a_full_send_ring_says_so_and_goes_on) {
+  packet_ring_options options{.socket = {.receives = false}};
+  options.send_slots = 8;
+  auto a = open<packet_ring>("vethA", options);
+  auto b = open<raw_socket>("vethB", raw_socket_options{.filter = {.ethertype = type}});
+  const auto frame = *build_simple_frame(b.link().mac, a.link().mac, type, bytes_of(50, 1));
+  std::vector<byte_span> many(100, frame);
+  std::size_t taken = 0;
+  while (taken < many.size()) {
+    const auto now = a.try_send(std::span(many).subspan(taken));
+    ASSERT_TRUE(now) << describe(now.error());
+    EXPECT_LE(*now, 256U);
+    taken += *now;
+  }
+  std::vector<std::byte> memory(4096);
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(receive_frame(b, memory, 1000ms)) << i;
+}
+
+TEST_F(ring_test, frames_that_cannot_be_sent_are_refused) {
+  packet_ring_options options;
+  options.send_slots = 8;
+  auto a = open<packet_ring>("vethA", options);
+  EXPECT_EQ(send_frame(a, bytes_of(13, 0)).error().sys_errno, EINVAL);
+  EXPECT_EQ(send_frame(a, bytes_of(60000, 0)).error().sys_errno, EMSGSIZE);
+  EXPECT_TRUE(send_frame(a, bytes_of(60, 0)));
+  EXPECT_EQ(packet_ring::create_bound("vethA", {.block_size = 5000}).error().code,
+            errc::invalid_argument);
+  EXPECT_EQ(packet_ring::create_bound("nosuch").error().code, errc::not_found);
+  auto deaf = open<packet_ring>("vethA", packet_ring_options{});
+  EXPECT_EQ(send_frame(deaf, bytes_of(60, 0)).error().code, errc::not_supported);
+}
+
+TEST_F(ring_test, a_ring_tells_of_a_link_that_goes_down) {
+  auto b = open<packet_ring>("vethB", packet_ring_options{});
+  run_command("ip link set vethB down");
+  std::vector<std::byte> memory(4096);
+  const auto told = receive_frame(b, memory, 1000ms);
+  ASSERT_FALSE(told);
+  EXPECT_EQ(told.error().sys_errno, ENETDOWN);
+}
+
+}  // namespace
+}  // namespace strata::l2
