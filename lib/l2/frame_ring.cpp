@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "packet_socket.hpp"
+#include "l2/packet_socket.hpp"
 #include "strata/wire/ethernet.hpp"
 
 namespace strata::l2 {

@@ -1,4 +1,4 @@
-#include "packet_socket.hpp"
+#include "l2/packet_socket.hpp"
 
 #include <arpa/inet.h>
 #include <linux/filter.h>

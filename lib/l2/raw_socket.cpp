@@ -11,7 +11,7 @@
 #include <ctime>
 #include <utility>
 
-#include "packet_socket.hpp"
+#include "l2/packet_socket.hpp"
 #include "strata/wire/ethernet.hpp"
 
 namespace strata::l2 {

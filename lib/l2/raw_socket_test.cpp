@@ -8,8 +8,8 @@
 #include <array>
 #include <thread>
 
+#include "l2/veth_test.hpp"
 #include "strata/l2/frame.hpp"
-#include "veth_test.hpp"
 
 namespace strata::l2 {
 namespace {

@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
+#include "l2/veth_test.hpp"
 #include "strata/l2/frame.hpp"
 #include "strata/l2/frame_ring.hpp"
 #include "strata/l2/packet_ring.hpp"
-#include "veth_test.hpp"
 
 namespace strata::l2 {
 namespace {
