@@ -115,10 +115,10 @@ result<std::size_t> frame_ring::try_receive(std::span<frame_slot> slots) {
     std::memcpy(slot.memory.data(), slot.frame.bytes.data(), size);
     slot.frame.bytes = slot.memory.first(size);
   }
-  if (filled == 0) {
-    if (auto failed = take_socket_error(socket_.fd(), link())) {
-      return std::unexpected(std::move(*failed));
-    }
+  if (filled != 0) {
+    down_ = false;
+  } else if (auto failed = take_socket_error(socket_.fd(), link(), down_)) {
+    return std::unexpected(std::move(*failed));
   }
   return filled;
 }

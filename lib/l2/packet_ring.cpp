@@ -231,9 +231,10 @@ result<std::size_t> packet_ring::try_receive(std::span<frame_slot> slots) {
     }
     if (position_ == open_->end()) open_.reset();
   }
-  if (filled == 0) {
-    if (auto failed = take_socket_error(fd_.get(), link_))
-      return std::unexpected(std::move(*failed));
+  if (filled != 0) {
+    down_ = false;
+  } else if (auto failed = take_socket_error(fd_.get(), link_, down_)) {
+    return std::unexpected(std::move(*failed));
   }
   return filled;
 }

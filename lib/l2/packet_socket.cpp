@@ -199,12 +199,20 @@ result<void> add_statistics(int fd, bool is_v3, const interface& on, device_stat
   return {};
 }
 
-std::optional<error> take_socket_error(int fd, const interface& on) {
+std::optional<error> take_socket_error(int fd, const interface& on, bool& down) {
   int code = 0;
   socklen_t size = sizeof code;
   ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &size);
-  if (code == 0) return std::nullopt;
-  return packet_error(code, "receive on", on);
+  if (code == 0 && !(down && is_removed(fd))) return std::nullopt;
+  down = down || code == ENETDOWN;
+  return packet_error(code == 0 ? ENODEV : code, "receive on", on);
+}
+
+bool is_removed(int fd) {
+  sockaddr_ll address{};
+  socklen_t size = sizeof address;
+  return ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0 &&
+         address.sll_ifindex < 0;
 }
 
 void restore_tag(received_frame& frame, std::byte* first, const wire::vlan_tag& tag) {

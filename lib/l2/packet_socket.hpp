@@ -25,8 +25,13 @@ namespace strata::l2 {
 [[nodiscard]] result<void> add_statistics(int fd, bool is_v3, const interface& on,
                                           device_statistics& to);
 
-/// What went wrong on the socket since it was last asked (the link went down), and clears it.
-[[nodiscard]] std::optional<error> take_socket_error(int fd, const interface& on);
+/// What went wrong on a ring's socket since it was last asked. `down` is kept by the ring: the link
+/// went down, and nothing has come since.
+[[nodiscard]] std::optional<error> take_socket_error(int fd, const interface& on, bool& down);
+
+/// Whether the interface that the socket was bound to has been removed. The kernel tells of that no
+/// other way than of a link that goes down (ENETDOWN), and before it has happened.
+[[nodiscard]] bool is_removed(int fd);
 
 /// Puts `tag` back into a frame that begins at `first` in a ring, where four bytes are free in
 /// front.

@@ -198,9 +198,12 @@ result<std::size_t> raw_socket::try_receive(std::span<frame_slot> slots) {
                           MSG_DONTWAIT | MSG_TRUNC, nullptr);
   } while (received < 0 && errno == EINTR);
   if (received < 0) {
-    if (is_wait(errno)) return 0;
-    return std::unexpected(packet_error(errno, "receive on", link_));
+    const int code = errno;
+    if (is_wait(code) && !(down_ && is_removed(fd_.get()))) return 0;
+    down_ = down_ || code == ENETDOWN;
+    return std::unexpected(packet_error(is_wait(code) ? ENODEV : code, "receive on", link_));
   }
+  down_ = false;
   for (std::size_t i = 0; i < static_cast<std::size_t>(received); ++i) {
     auto& header = receiving_->headers[i];
     slots[i].frame = assemble(slots[i].memory, header.msg_len, read_control(header.msg_hdr),

@@ -233,6 +233,9 @@ TEST_F(raw_socket_test, a_removed_interface_is_a_clear_error) {
   ASSERT_FALSE(sent);
   EXPECT_EQ(sent.error().sys_errno, ENODEV);
   EXPECT_NE(describe(sent.error()).find("removed"), std::string::npos);
+  // First the link goes down, then it is gone.
+  EXPECT_EQ(b.receive_with_timeout(memory_, 1000ms).error().sys_errno, ENETDOWN);
+  EXPECT_EQ(b.receive_with_timeout(memory_, 1000ms).error().sys_errno, ENODEV);
 }
 
 TEST_F(raw_socket_test, without_the_capability_the_error_says_how_to_grant_it) {

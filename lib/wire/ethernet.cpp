@@ -88,6 +88,14 @@ byte_span ethernet_view::payload() const {
   return size ? rest.first(std::min(*size, rest.size())) : rest;
 }
 
+byte_span ethernet_view::message() const {
+  auto bytes = payload();
+  // A tag may have been put in on the way, behind the padding.
+  if (length() || frame_.size() > min_frame_size + tag_count_ * vlan_tag_size) return bytes;
+  while (!bytes.empty() && bytes.back() == std::byte{0}) bytes = bytes.first(bytes.size() - 1);
+  return bytes;
+}
+
 std::size_t ethernet_view::missing() const {
   const auto there = frame_.size() - header_size();
   const auto promised = length().value_or(0);

@@ -43,6 +43,17 @@ TEST(ethernet, a_short_frame_is_padded_to_60_bytes) {
   EXPECT_EQ(view->payload()[5], std::byte{0});
 }
 
+TEST(ethernet, padding_is_no_part_of_a_message) {
+  const std::array<std::byte, 3> text{std::byte{'a'}, std::byte{0}, std::byte{'b'}};
+  const auto padded = *build_simple_frame(to, from, 0x88B5, text);
+  EXPECT_EQ(ethernet_view::parse(padded)->message().size(), 3U);
+  const auto tagged = *build_vlan_frame(to, from, {}, 0x88B5, text);
+  EXPECT_EQ(ethernet_view::parse(tagged)->message().size(), 3U);
+  const std::vector<std::byte> zeros(100);
+  const auto long_one = *build_simple_frame(to, from, 0x88B5, zeros);
+  EXPECT_EQ(ethernet_view::parse(long_one)->message().size(), 100U);
+}
+
 TEST(ethernet, tags_keep_priority_dei_and_vid) {
   const vlan_tci tci{.priority = 7, .dei = true, .vlan_id = 10};
   const auto frame = build_vlan_frame(to, from, tci, 0x88B5, some_bytes(100));

@@ -92,20 +92,43 @@ outcome<int> run_verb(const verb_row& verb, tokens arguments, const daemon_runne
   return verb.run(call);
 }
 
-outcome<int> dispatch(tokens arguments, const daemon_runner& run_daemon) {
-  if (arguments == tokens{"--version"}) arguments = {"version"};
+std::string take_out(tokens& arguments, std::size_t at) {
+  auto word = std::move(arguments[at]);
+  arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(at));
+  return word;
+}
+
+/// Takes the verb's name out of the arguments: one word, or a family's and its member's.
+/// Nothing when there is no word.
+outcome<std::optional<std::string>> take_verb_name(tokens& arguments) {
   const auto first = find_first_word(arguments, common_flags());
   if (!first) return std::unexpected(first.error());
-  if (!*first && asks_for_help(arguments)) {
+  if (!*first) return std::nullopt;
+  auto name = take_out(arguments, **first);
+  if (!is_family(name)) return name;
+  const auto second = find_first_word(arguments, common_flags());
+  if (!second) return std::unexpected(second.error());
+  if (*second) name += ' ' + take_out(arguments, **second);
+  return name;
+}
+
+outcome<int> dispatch(tokens arguments, const daemon_runner& run_daemon) {
+  if (arguments == tokens{"--version"}) arguments = {"version"};
+  const auto name = take_verb_name(arguments);
+  if (!name) return std::unexpected(name.error());
+  if (!*name && asks_for_help(arguments)) {
     print(general_help());
     return exit_done;
   }
-  if (!*first) {
+  if (!*name) {
     return refuse(exit_misused, "say what to do: strata VERB; 'strata --help' shows the verbs");
   }
-  const auto verb = find_verb(arguments[**first]);
+  if (is_family(**name) && asks_for_help(arguments)) {
+    print(family_help(**name));
+    return exit_done;
+  }
+  const auto verb = find_verb(**name);
   if (!verb) return std::unexpected(verb.error());
-  arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(**first));
   return run_verb(**verb, std::move(arguments), run_daemon);
 }
 

@@ -23,6 +23,7 @@ struct group_title {
 constexpr group_title groups[] = {{verb_group::runtimes, "runtimes"},
                                   {verb_group::look, "look"},
                                   {verb_group::talk, "talk"},
+                                  {verb_group::ethernet, "Ethernet"},
                                   {verb_group::system, "system"}};
 
 /// "  left     text", with the text in its column and wrapped there.
@@ -109,6 +110,15 @@ std::string general_help() {
   return text + "\n'strata VERB --help' shows the flags of a verb.\n";
 }
 
+std::string family_help(std::string_view family) {
+  std::string text = fmt::format("usage: strata {} VERB [flags]\n\n", family);
+  for (const auto& verb : verbs()) {
+    if (!verb.name.starts_with(fmt::format("{} ", family))) continue;
+    text += entry(fmt::format("{} {}", verb.name, verb.synopsis), verb.summary);
+  }
+  return text + fmt::format("\n'strata {} VERB --help' shows the flags of a verb.\n", family);
+}
+
 std::string verb_help(const verb_row& verb, const runtime::type_row* type) {
   std::string text = fmt::format("usage: {}\n\n{}\n", usage_line(verb, type), verb.summary);
   text += flag_entries("flags", verb.flags, false);
@@ -126,7 +136,12 @@ outcome<int> run_help(const invocation& call) {
     print(general_help());
     return exit_done;
   }
-  const auto verb = find_verb(call.words.front());
+  const auto name = fmt::format("{}", fmt::join(call.words, " "));
+  if (is_family(name)) {
+    print(family_help(name));
+    return exit_done;
+  }
+  const auto verb = find_verb(name);
   if (!verb) return std::unexpected(verb.error());
   print(verb_help(**verb));
   return exit_done;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/nearest.hpp"
 
 namespace strata::cli {
@@ -113,6 +115,109 @@ std::vector<verb_row> runtime_verbs() {
   };
 }
 
+option_rows frame_flags() {
+  return {
+      {.key = "ethertype",
+       .short_flag = 'e',
+       .kind = text,
+       .value_name = "TYPE",
+       .default_text = "0x88b5",
+       .help = "EtherType, as 0x88b5 or a decimal number"},
+      {.key = "vlan",
+       .kind = count,
+       .value_name = "VID",
+       .help = "in this VLAN, 0 to 4094; 0 only gives a priority",
+       .max = 4094},
+  };
+}
+
+option_rows l2_send_flags() {
+  auto rows = frame_flags();
+  rows.push_back({.key = "dst",
+                  .kind = text,
+                  .value_name = "MAC",
+                  .default_text = "ff:ff:ff:ff:ff:ff",
+                  .help = "to this address"});
+  rows.push_back({.key = "prio",
+                  .kind = count,
+                  .value_name = "PCP",
+                  .help = "priority, 0 to 7; a frame that has one is tagged",
+                  .max = 7});
+  rows.push_back({.key = "dei", .kind = flag, .help = "drop eligible; tags the frame"});
+  rows.push_back({.key = "outer",
+                  .kind = count,
+                  .value_name = "VID",
+                  .help = "put an 802.1ad tag of this VLAN around it (QinQ)",
+                  .max = 4094});
+  rows.push_back({.key = "count",
+                  .short_flag = 'c',
+                  .kind = count,
+                  .value_name = "N",
+                  .default_text = "1",
+                  .help = "send the message so often"});
+  rows.push_back({.key = "interval",
+                  .kind = seconds,
+                  .value_name = "TIME",
+                  .default_text = "0",
+                  .help = "wait so long between two"});
+  return rows;
+}
+
+option_rows listening_flags() {
+  return {
+      {.key = "count",
+       .short_flag = 'c',
+       .kind = count,
+       .value_name = "N",
+       .help = "end after so many frames"},
+      {.key = "timeout",
+       .kind = seconds,
+       .value_name = "TIME",
+       .help = "end when nothing has come for so long; that is a failure if nothing came at all"},
+      {.key = "promiscuous", .kind = flag, .help = "also take what is for other addresses"},
+  };
+}
+
+option_rows l2_recv_flags() {
+  auto rows = frame_flags();
+  rows.push_back(
+      {.key = "src", .kind = text, .value_name = "MAC", .help = "only from this address"});
+  for (auto& row : listening_flags()) rows.push_back(row);
+  return rows;
+}
+
+option_rows l2_dump_flags() {
+  auto rows = listening_flags();
+  rows.push_back({.key = "ethertype",
+                  .short_flag = 'e',
+                  .kind = text,
+                  .value_name = "TYPE",
+                  .help = "only this EtherType, behind all tags"});
+  rows.push_back(
+      {.key = "vlan", .kind = count, .value_name = "VID", .help = "only this VLAN", .max = 4094});
+  rows.push_back({.key = "write",
+                  .short_flag = 'w',
+                  .kind = text,
+                  .value_name = "FILE",
+                  .help = "write the frames to a pcapng file instead of showing them; - is "
+                          "standard output"});
+  rows.push_back({.key = "hex", .short_flag = 'x', .kind = flag, .help = "show the bytes too"});
+  return rows;
+}
+
+std::vector<verb_row> l2_verbs() {
+  return {
+      {"l2 ifaces", "", ethernet, "list the network interfaces", 0, 0, run_l2_ifaces},
+      {"l2 send", "IFACE [MESSAGE|-]", ethernet,
+       "send an Ethernet frame with a message, or one for each line of input", 1, 2, run_l2_send,
+       l2_send_flags()},
+      {"l2 recv", "IFACE", ethernet, "show the messages of Ethernet frames", 1, 1, run_l2_recv,
+       l2_recv_flags()},
+      {"l2 dump", "IFACE", ethernet, "show or keep the frames that pass an interface", 1, 1,
+       run_l2_dump, l2_dump_flags()},
+  };
+}
+
 std::vector<verb_row> other_verbs() {
   return {
       {"ls", "", look, "list all runtimes", 0, 0, run_ls, columns_flag()},
@@ -142,7 +247,7 @@ std::vector<verb_row> other_verbs() {
          .help = "state folder to check; else $STRATA_STATE_DIR"}}},
       {"version", "", verb_group::system, "show the versions of this program and the daemon", 0, 0,
        run_version},
-      {"help", "[VERB]", verb_group::system, "show what there is, or what a verb takes", 0, 1,
+      {"help", "[VERB]", verb_group::system, "show what there is, or what a verb takes", 0, 2,
        run_help},
   };
 }
@@ -152,10 +257,18 @@ std::vector<verb_row> other_verbs() {
 std::span<const verb_row> verbs() {
   static const auto table = [] {
     auto all = runtime_verbs();
+    for (auto& verb : l2_verbs()) all.push_back(std::move(verb));
     for (auto& verb : other_verbs()) all.push_back(std::move(verb));
     return all;
   }();
   return table;
+}
+
+bool is_family(std::string_view word) {
+  return std::ranges::any_of(verbs(), [&](const verb_row& verb) {
+    return verb.name.size() > word.size() && verb.name.starts_with(word) &&
+           verb.name[word.size()] == ' ';
+  });
 }
 
 outcome<const verb_row*> find_verb(std::string_view name) {
@@ -163,6 +276,10 @@ outcome<const verb_row*> find_verb(std::string_view name) {
   for (const auto& verb : verbs()) {
     if (verb.name == name) return &verb;
     known.emplace_back(verb.name);
+  }
+  if (is_family(name)) {
+    return refuse(exit_misused,
+                  fmt::format("'{0}' needs one word more; 'strata {0} --help' shows which", name));
   }
   return refuse(exit_misused, fmt::format("there is no verb '{}'{}; 'strata --help' shows all",
                                           name, did_you_mean(name, known)));

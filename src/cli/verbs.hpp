@@ -14,14 +14,14 @@
 
 namespace strata::cli {
 
-enum class verb_group : std::uint8_t { runtimes, look, talk, system };
+enum class verb_group : std::uint8_t { runtimes, look, talk, ethernet, system };
 
 /// Finds the type whose options the verb takes too, from the verb's first word.
 using type_finder = outcome<const runtime::type_row*> (*)(const std::string& first_word,
                                                           const std::string& socket);
 
 struct verb_row {
-  std::string_view name;
+  std::string_view name;      ///< one word, or a family's and its member's: `l2 send`
   std::string_view synopsis;  ///< what follows the name: `NAME|GLOB...`
   verb_group group = verb_group::system;
   std::string_view summary;
@@ -35,6 +35,9 @@ struct verb_row {
 [[nodiscard]] std::span<const verb_row> verbs();
 /// Errors: misused, with the nearest verb.
 [[nodiscard]] outcome<const verb_row*> find_verb(std::string_view name);
+
+/// Says whether verbs of two words begin with `word`.
+[[nodiscard]] bool is_family(std::string_view word);
 
 /// The flags that every verb has.
 [[nodiscard]] std::span<const runtime::option_row> common_flags();
@@ -59,6 +62,10 @@ outcome<int> run_logs(const invocation& call);
 outcome<int> run_events(const invocation& call);
 outcome<int> run_daemon(const invocation& call);
 outcome<int> run_doctor(const invocation& call);
+outcome<int> run_l2_ifaces(const invocation& call);
+outcome<int> run_l2_send(const invocation& call);
+outcome<int> run_l2_recv(const invocation& call);
+outcome<int> run_l2_dump(const invocation& call);
 outcome<int> run_version(const invocation& call);
 outcome<int> run_help(const invocation& call);
 

@@ -23,7 +23,8 @@ ALLOWED = {
     "net": LIBRARY | {"loop", "proto"},
     "runtime": {"base", "loop", "proto", "script", "net"},
     "daemon": DAEMON,
-    "cli": {"base", "proto"},
+    "paths": LIBRARY,
+    "cli": LIBRARY | {"proto", "paths"},
     "main": {"base", "cli", "daemon"},
 }
 # Of the runtimes the CLI sees their options and nothing else.

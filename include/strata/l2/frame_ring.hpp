@@ -78,6 +78,7 @@ class frame_ring final : public device {
   std::size_t slot_size_;
   std::size_t slot_count_;
   std::size_t next_ = 0;
+  bool down_ = false;  // the link went down, and nothing has come since
 };
 
 }  // namespace strata::l2

@@ -107,6 +107,7 @@ class packet_ring final : public device {
   std::size_t send_count_ = 0;
   std::size_t next_send_ = 0;
   device_statistics counted_;
+  bool down_ = false;  // the link went down, and nothing has come since
   // A block that `try_receive` has begun and not finished.
   std::optional<frame_block> open_;
   frame_block::iterator position_;

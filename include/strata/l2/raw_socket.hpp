@@ -101,6 +101,7 @@ class raw_socket final : public device {
   interface link_;
   unique_fd fd_;
   bool timestamps_ = false;
+  bool down_ = false;  // the link went down, and nothing has come since
   device_statistics counted_;
   std::unique_ptr<batch> sending_;
   std::unique_ptr<batch> receiving_;

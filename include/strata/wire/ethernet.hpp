@@ -76,6 +76,10 @@ class ethernet_view {
   }
   /// All behind the header; of an 802.3 frame, without the padding behind its length.
   [[nodiscard]] byte_span payload() const;
+  /// The payload without the zeros at its end, if the frame is as short as frames can be and so may
+  /// have been padded: what a sender of text meant. A message that may end in zeros needs a length
+  /// of its own.
+  [[nodiscard]] byte_span message() const;
   /// The bytes that an 802.3 length promises and that the frame does not have.
   [[nodiscard]] std::size_t missing() const;
   [[nodiscard]] byte_span bytes() const { return frame_; }

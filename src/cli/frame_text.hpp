@@ -1,0 +1,23 @@
+// A frame as a person reads it, and as JSON.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "strata/l2/device.hpp"
+
+namespace strata::cli {
+
+/// One line: time, addresses, tags, type, size, and what is within as far as it is known.
+[[nodiscard]] std::string describe_frame(const l2::received_frame& frame);
+
+[[nodiscard]] nlohmann::json frame_to_json(const l2::received_frame& frame);
+
+/// Offsets, hexadecimal and letters, 16 bytes a line.
+[[nodiscard]] std::string hex_dump(byte_span bytes);
+
+/// 0x88b5
+[[nodiscard]] std::string hex_type(std::uint16_t type);
+
+}  // namespace strata::cli

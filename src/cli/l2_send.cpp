@@ -1,0 +1,96 @@
+// strata l2 send
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli/frame_arguments.hpp"
+#include "cli/report.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+#include "strata/l2/raw_socket.hpp"
+#include "strata/wire/ethernet.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+// Frames with the same head, one for each message.
+class frame_sender {
+ public:
+  frame_sender(l2::raw_socket& over, const mac_address& to, std::vector<wire::vlan_tag> tags,
+               std::uint16_t ethertype)
+      : over_(over), to_(to), tags_(std::move(tags)), ethertype_(ethertype) {}
+
+  outcome<> send(std::string_view message) {
+    const wire::frame_header header{to_, over_.link().mac, tags_, ethertype_};
+    std::vector<std::byte> frame(wire::frame_size(tags_.size(), message.size()));
+    const auto built = wire::build_frame_into(frame, header, as_bytes(message), over_.link().mtu);
+    if (!built) return refuse(exit_failed, built.error());
+    if (auto sent = over_.send_raw(frame); !sent) return refuse(exit_failed, sent.error());
+    ++frames_;
+    bytes_ += frame.size();
+    return {};
+  }
+  [[nodiscard]] std::uint64_t frames() const { return frames_; }
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  l2::raw_socket& over_;
+  mac_address to_;
+  std::vector<wire::vlan_tag> tags_;
+  std::uint16_t ethertype_;
+  std::uint64_t frames_ = 0;
+  std::uint64_t bytes_ = 0;
+};
+
+outcome<> send_lines(frame_sender& sender) {
+  line_splitter lines;
+  std::array<char, 65536> block;
+  for (;;) {
+    const auto count = ::read(STDIN_FILENO, block.data(), block.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return refuse(exit_failed, system_error(errno, "read standard input"));
+    const auto piece = std::string_view(block.data(), static_cast<std::size_t>(count));
+    for (const auto& line : count == 0 ? lines.finish() : lines.feed(piece)) {
+      if (auto sent = sender.send(line); !sent) return sent;
+    }
+    if (count == 0) return {};
+  }
+}
+
+outcome<> send_all(const invocation& call, frame_sender& sender) {
+  if (call.words.size() < 2 || call.words[1] == "-") return send_lines(sender);
+  const auto count = call.flags.value("count", std::uint64_t{1});
+  const std::chrono::duration<double> interval(call.flags.value("interval", 0.0));
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (i != 0 && interval.count() > 0) std::this_thread::sleep_for(interval);
+    if (auto sent = sender.send(call.words[1]); !sent) return sent;
+  }
+  return {};
+}
+
+}  // namespace
+
+outcome<int> run_l2_send(const invocation& call) {
+  const auto type = ethertype_flag(call, wire::ethertype_experimental);
+  if (!type) return std::unexpected(type.error());
+  const auto to = mac_flag(call, "dst");
+  if (!to) return std::unexpected(to.error());
+  auto over = l2::raw_socket::create_bound(call.words[0], {.receives = false});
+  if (!over) {
+    const bool missing = over.error().code == errc::not_found;
+    return refuse(missing ? exit_not_found : exit_failed, over.error());
+  }
+  frame_sender sender(*over, to->value_or(mac_address::broadcast()), tag_flags(call), **type);
+  if (auto sent = send_all(call, sender); !sent) return std::unexpected(sent.error());
+  if (call.as_json) {
+    print_json({{"frames", sender.frames()}, {"bytes", sender.bytes()}});
+  }
+  return exit_done;
+}
+
+}  // namespace strata::cli
