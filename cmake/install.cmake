@@ -1,0 +1,32 @@
+# What `make install` puts where; users find the library by find_package(strata) or pkg-config.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS strata RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(FILES docs/openapi.yaml DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES packaging/strata.service DESTINATION lib/systemd/system)
+
+install(DIRECTORY include/strata DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS strata_library strata_c EXPORT strataTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/strata)
+install(EXPORT strataTargets NAMESPACE strata:: DESTINATION ${package_dir})
+configure_package_config_file(packaging/strataConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/strataConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/strataConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/strataConfig.cmake
+  ${PROJECT_BINARY_DIR}/strataConfigVersion.cmake DESTINATION ${package_dir})
+
+# The prefix is known only when it is installed (`cmake --install --prefix`).
+foreach(name strata strata-c)
+  install(CODE "
+    set(PROJECT_VERSION ${PROJECT_VERSION})
+    set(CMAKE_INSTALL_LIBDIR ${CMAKE_INSTALL_LIBDIR})
+    set(CMAKE_INSTALL_INCLUDEDIR ${CMAKE_INSTALL_INCLUDEDIR})
+    configure_file(${PROJECT_SOURCE_DIR}/packaging/${name}.pc.in
+      ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)")
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

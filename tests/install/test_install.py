@@ -1,0 +1,108 @@
+"""The installed library, as its users see it: found by CMake and by pkg-config, and at work.
+
+    vethA <=========> vethB        one namespace of the test's own
+"""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+BUILD = os.environ["STRATA_BUILD"]
+FLAGS = os.environ.get("STRATA_FLAGS", "")
+EXAMPLES = os.path.join(os.path.dirname(__file__), "..", "..", "examples", "l2")
+CXX = ["g++", "-std=c++23", "-Wall", "-Wextra", "-Werror"]
+
+
+def run(*command, **how):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, **how)
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("prefix")
+    run("cmake", "--install", BUILD, "--prefix", str(folder))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def examples(prefix, tmp_path_factory):
+    """The examples, built by CMake against the installed package."""
+    folder = tmp_path_factory.mktemp("examples")
+    run("cmake", "-S", EXAMPLES, "-B", str(folder), f"-DCMAKE_PREFIX_PATH={prefix}",
+        f"-DCMAKE_CXX_FLAGS={FLAGS}", f"-DCMAKE_C_FLAGS={FLAGS}")
+    run("cmake", "--build", str(folder), "-j2")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def space():
+    if os.geteuid() != 0:
+        pytest.skip("NEEDS ROOT: it makes a network namespace")
+    name = f"strata-i-{os.getpid()}"
+    run("ip", "netns", "add", name)
+    inside = ["ip", "netns", "exec", name]
+    run(*inside, "ip", "link", "add", "vethA", "type", "veth", "peer", "name", "vethB")
+    for link in ("vethA", "vethB", "lo"):
+        run(*inside, "ip", "link", "set", link, "up")
+    yield inside
+    run("ip", "netns", "del", name)
+
+
+def hear(space, receiver, sender):
+    """What the receiver prints of what the sender sends; it is sent until it is heard."""
+    listening = subprocess.Popen([*space, *receiver], stdout=subprocess.PIPE, text=True)
+    while listening.poll() is None:
+        run(*space, *sender)
+    return listening.communicate(timeout=30)[0]
+
+
+def test_frames_go_from_program_to_program(space, examples):
+    receiver = [f"{examples}/receive_frame", "vethB"]
+    assert hear(space, receiver, [f"{examples}/send_frame", "vethA", "hello"]) == "hello\n"
+    assert (hear(space, receiver, [f"{examples}/send_vlan_frame", "vethA", "hello"]) ==
+            "vlan 10 prio 7: hello\n")
+    assert hear(space, receiver, [f"{examples}/send_frame_c", "vethA", "from C"]) == "from C\n"
+
+
+def test_pkg_config_finds_it_too(space, prefix, examples, tmp_path):
+    folder = next(str(each) for each in prefix.glob("lib/**/pkgconfig"))
+    environment = {**os.environ, "PKG_CONFIG_PATH": folder}
+    flags = run("pkg-config", "--cflags", "--libs", "strata", env=environment).split()
+    # The shared library has the C ABI alone: C++ takes the static one.
+    program = str(tmp_path / "send_frame")
+    run(*CXX, *FLAGS.split(), f"{EXAMPLES}/send_frame.cpp", "-o", program, *flags)
+    receiver = [f"{examples}/receive_frame", "vethB"]
+    assert hear(space, receiver, [program, "vethA", "by pkg-config"]) == "by pkg-config\n"
+    flags = run("pkg-config", "--cflags", "--libs", "strata-c", env=environment).split()
+    program = str(tmp_path / "send_frame_c")
+    library_path = next(part[2:] for part in flags if part.startswith("-L"))
+    run("gcc", "-Wall", "-Wextra", "-Werror", *FLAGS.split(), f"{EXAMPLES}/send_frame_c.c", "-o",
+        program, *flags, f"-Wl,-rpath,{library_path}")
+    assert hear(space, receiver, [program, "vethA", "in C"]) == "in C\n"
+
+
+def test_the_shared_library_shows_the_c_abi_and_nothing_else(prefix):
+    library = next(str(each) for each in prefix.glob("lib/**/libstrata-c.so"))
+    symbols = [line.split()[-1] for line in
+               run("nm", "-D", "--defined-only", library).splitlines()]
+    assert "strata_raw_socket_open@@STRATA_0.1" in symbols
+    ours = {symbol for symbol in symbols if not symbol.startswith(("STRATA_0.1", "__asan"))}
+    assert all(symbol.startswith("strata_") for symbol in ours), ours
+
+
+def test_every_installed_header_compiles_alone(prefix):
+    headers = sorted(str(each.relative_to(prefix / "include"))
+                     for each in prefix.glob("include/strata/**/*.h*"))
+    assert len(headers) > 20
+    source = "".join(f"#include <{header}>\n" for header in headers)
+    run(*CXX, "-fsyntax-only", "-x", "c++", "-", f"-I{prefix}/include", input=source)
+    run("gcc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-x", "c",
+        "-", f"-I{prefix}/include", input="#include <strata/strata.h>\n")
+
+
+def test_the_program_is_installed(prefix):
+    assert shutil.which("strata", path=str(prefix / "bin"))
