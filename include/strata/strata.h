@@ -6,8 +6,7 @@
  * Structures that may grow begin with their size, which their users set to sizeof. Sizes are in
  * bytes.
  */
-#ifndef STRATA_STRATA_H
-#define STRATA_STRATA_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -109,6 +108,4 @@ int strata_raw_socket_statistics(strata_raw_socket* which, uint64_t* received, u
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <span>
 #include <string_view>
 
 namespace strata::loop {
@@ -56,6 +57,22 @@ result<socket_address> socket_address::from_path(const std::string& path) {
   return made;
 }
 
+socket_address socket_address::from_mac(const mac_address& mac, int interface_index) {
+  socket_address made;
+  made.storage_.ll = {};
+  made.storage_.ll.sll_family = AF_PACKET;
+  made.storage_.ll.sll_ifindex = interface_index;
+  made.storage_.ll.sll_halen = mac_address::size;
+  std::ranges::copy(mac.octets(), made.storage_.ll.sll_addr);
+  made.size_ = sizeof(sockaddr_ll);
+  return made;
+}
+
+mac_address socket_address::mac() const {
+  if (family() != AF_PACKET) return {};
+  return mac_address(std::as_bytes(std::span(storage_.ll.sll_addr)).first<mac_address::size>());
+}
+
 std::uint16_t socket_address::port() const {
   if (family() == AF_INET) return ntohs(storage_.ip4.sin_port);
   if (family() == AF_INET6) return ntohs(storage_.ip6.sin6_port);
@@ -86,6 +103,7 @@ std::string socket_address::text() const {
     return "[" + std::string(host) + scope + "]:" + std::to_string(port());
   }
   if (family() == AF_UNIX) return path();
+  if (family() == AF_PACKET) return mac().text();
   return "?";
 }
 

@@ -1,6 +1,7 @@
-// A socket address as a value: IPv4, IPv6 or a Unix path.
+// A socket address as a value: IPv4, IPv6, a Unix path or a MAC address on an interface.
 #pragma once
 
+#include <linux/if_packet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <string>
 
+#include "strata/base/mac_address.hpp"
 #include "strata/base/result.hpp"
 
 namespace strata::loop {
@@ -22,6 +24,7 @@ class socket_address {
   /// `host` is a numeric IPv4 or IPv6 address (a `%scope` may follow the latter).
   static result<socket_address> from_ip(const std::string& host, std::uint16_t port);
   static result<socket_address> from_path(const std::string& path);
+  static socket_address from_mac(const mac_address& mac, int interface_index);
 
   [[nodiscard]] const sockaddr* data() const { return &storage_.any; }
   [[nodiscard]] socklen_t size() const { return size_; }
@@ -29,7 +32,9 @@ class socket_address {
   /// 0 for a Unix path.
   [[nodiscard]] std::uint16_t port() const;
   void set_port(std::uint16_t port);
-  /// `127.0.0.1:80`, `[::1]:80` or the path.
+  /// Zero when it is of another family.
+  [[nodiscard]] mac_address mac() const;
+  /// `127.0.0.1:80`, `[::1]:80`, the path or the MAC address.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] std::string path() const;
 
@@ -42,6 +47,7 @@ class socket_address {
     sockaddr_in ip4;
     sockaddr_in6 ip6;
     sockaddr_un un;
+    sockaddr_ll ll;
   } storage_{.un = {}};
   socklen_t size_ = 0;
 };

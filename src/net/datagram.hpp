@@ -1,60 +1,69 @@
-// A UDP socket on a loop: await what comes from whom, send to whom.
+// Messages that come one by one from many senders, without a connection: await the next, send to
+// whom. UDP and raw Ethernet are such.
 //
-// Sending never waits: datagrams beyond a stated number under way are refused, and counted by the
-// caller.
+// Sending never waits: what there is no room for is refused, and counted by the caller.
 #pragma once
 
 #include <coroutine>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
-#include <memory>
-#include <vector>
+#include <utility>
 
 #include "loop/loop.hpp"
 #include "loop/source_awaiter.hpp"
 
 namespace strata::net {
 
-class datagram final : private loop::request {
+class datagram {
  public:
-  /// A datagram larger than this is cut by the loop's buffers, and refused here.
-  static constexpr std::size_t max_size = 16000;
-  static constexpr std::size_t most_under_way = 4096;
-
   struct arrival {
     int result = 0;  ///< bytes, or a negative errno: -EMSGSIZE is one lost datagram
     loop::buffer data;
     loop::socket_address from;
   };
 
-  datagram(loop::loop& owner, loop::socket bound);
-  ~datagram() override;
+  datagram() = default;
   datagram(const datagram&) = delete;
   datagram& operator=(const datagram&) = delete;
+  virtual ~datagram() = default;
 
-  /// Awaits the next datagram.
+  /// Awaits the next datagram. -ENODEV is the last one.
   auto receive() { return loop::source_awaiter(*this); }
 
-  /// Starts to send. False when too many are under way. An empty address: to the connected peer.
-  bool send(const loop::socket_address& to, loop::slice bytes);
+  /// Starts to send. False when there is no room. An empty address: to the connected peer.
+  virtual bool send(const loop::socket_address& to, loop::slice bytes) = 0;
+
+  /// The largest message that can be sent, in bytes.
+  [[nodiscard]] virtual std::size_t max_size() const = 0;
 
   /// Datagrams that the kernel refused to send since the last call.
   [[nodiscard]] std::uint64_t take_send_errors() { return std::exchange(send_errors_, 0); }
-  [[nodiscard]] const loop::socket& handle() const { return socket_; }
+
+ protected:
+  /// Sees to it that `arrive` will be called; called again and again while nothing has come.
+  virtual void want() = 0;
+  void arrive(arrival one) {
+    arrived_.push_back(std::move(one));
+    if (waiter_) std::exchange(waiter_, {}).resume();
+  }
+  [[nodiscard]] bool is_wanted() const { return static_cast<bool>(waiter_); }
+  void count_send_error() { ++send_errors_; }
 
  private:
   friend class loop::source_awaiter<datagram>;
-  class sending;
-  void on_completion(loop::completion done) override;
-  bool prepare();
-  arrival take();
+  bool prepare() {
+    if (arrived_.empty()) want();
+    return !arrived_.empty();
+  }
+  arrival take() {
+    auto first = std::move(arrived_.front());
+    arrived_.pop_front();
+    return first;
+  }
 
-  loop::loop& loop_;
-  loop::socket socket_;
   std::coroutine_handle<> waiter_;
   std::deque<arrival> arrived_;
-  std::vector<std::unique_ptr<sending>> all_;
-  std::vector<sending*> idle_;
   std::uint64_t send_errors_ = 0;
 };
 

@@ -1,15 +1,20 @@
 #include "net/endpoint_url.hpp"
 
+#include <algorithm>
 #include <charconv>
+
+#include "net/l2_url.hpp"
 
 namespace strata::net {
 
 namespace {
 
 constexpr scheme_row scheme_table[] = {
-    {"tcp", scheme::tcp, false, "a TCP stream: tcp://HOST:PORT"},
-    {"udp", scheme::udp, false, "UDP datagrams: udp://HOST:PORT"},
-    {"unix", scheme::unix_stream, true, "a Unix socket's stream: unix:///PATH"},
+    {"tcp", scheme::tcp, url_form::host_and_port, "a TCP stream: tcp://HOST:PORT"},
+    {"udp", scheme::udp, url_form::host_and_port, "UDP datagrams: udp://HOST:PORT"},
+    {"unix", scheme::unix_stream, url_form::path, "a Unix socket's stream: unix:///PATH"},
+    {"l2", scheme::l2, url_form::interface,
+     "Ethernet frames: l2://IFACE/ETHERTYPE?dst=MAC&vlan=VID&prio=PCP&dei=1"},
 };
 
 const scheme_row& row_of(scheme kind) {
@@ -21,7 +26,9 @@ const scheme_row& row_of(scheme kind) {
 
 std::unexpected<error> refuse(std::string_view text, std::string reason) {
   return failure(errc::invalid_argument, "use endpoint '" + std::string(text) + "'",
-                 std::move(reason), "write tcp://HOST:PORT, udp://HOST:PORT or unix:///PATH");
+                 std::move(reason),
+                 "write tcp://HOST:PORT, udp://HOST:PORT, unix:///PATH or "
+                 "l2://IFACE/0x88b5?vlan=10&prio=7");
 }
 
 result<std::uint16_t> parse_port(std::string_view text, std::string_view whole) {
@@ -41,36 +48,8 @@ bool is_host_character(char letter) {
          letter == '%';
 }
 
-}  // namespace
-
-std::span<const scheme_row> schemes() { return scheme_table; }
-
-std::string endpoint_url::text() const {
-  const auto& row = row_of(kind);
-  const std::string start = std::string(row.name) + "://";
-  if (row.has_path) return start + path;
-  const bool brackets = host.find(':') != std::string::npos;
-  return start + (brackets ? "[" + host + "]" : host) + ":" + std::to_string(port);
-}
-
-result<endpoint_url> parse_endpoint(std::string_view text) {
-  const auto colon = text.find("://");
-  if (colon == std::string_view::npos) return refuse(text, "it has no scheme");
-  const scheme_row* row = nullptr;
-  for (const auto& each : scheme_table) {
-    if (each.name == text.substr(0, colon)) row = &each;
-  }
-  if (row == nullptr) {
-    return refuse(text, "scheme '" + std::string(text.substr(0, colon)) + "' is not known");
-  }
-  endpoint_url url{.kind = row->value, .host = {}, .path = {}};
-  const std::string_view rest = text.substr(colon + 3);
-  if (row->has_path) {
-    if (rest.size() < 2 || rest.front() != '/') return refuse(text, "it has no absolute path");
-    if (rest.find('\0') != std::string_view::npos) return refuse(text, "its path holds a NUL");
-    url.path = rest;
-    return url;
-  }
+result<endpoint_url> parse_host_and_port(endpoint_url url, std::string_view rest,
+                                         std::string_view text) {
   std::string_view host;
   std::string_view port;
   if (rest.starts_with('[')) {
@@ -96,6 +75,61 @@ result<endpoint_url> parse_endpoint(std::string_view text) {
   url.host = host;
   url.port = *number;
   return url;
+}
+
+result<endpoint_url> parse_path(endpoint_url url, std::string_view rest, std::string_view text) {
+  if (rest.size() < 2 || rest.front() != '/') return refuse(text, "it has no absolute path");
+  if (rest.find('\0') != std::string_view::npos) return refuse(text, "its path holds a NUL");
+  url.path = rest;
+  return url;
+}
+
+result<endpoint_url> parse_interface(endpoint_url url, std::string_view rest,
+                                     std::string_view text) {
+  const auto slash = rest.find('/');
+  const auto question = rest.find('?');
+  const auto name = rest.substr(0, std::min(slash, question));
+  if (name.empty() || name.size() > 15) {
+    return refuse(text, "it has no interface's name of 1 to 15 letters");
+  }
+  for (const char letter : name) {
+    if (!is_host_character(letter)) return refuse(text, "its interface is not a name");
+  }
+  auto read = parse_l2(rest.substr(name.size()));
+  if (!read) return refuse(text, read.error());
+  url.host = name;
+  url.l2 = *read;
+  return url;
+}
+
+}  // namespace
+
+std::span<const scheme_row> schemes() { return scheme_table; }
+
+std::string endpoint_url::text() const {
+  const auto& row = row_of(kind);
+  const std::string start = std::string(row.name) + "://";
+  if (row.form == url_form::path) return start + path;
+  if (row.form == url_form::interface) return start + host + write_l2(l2);
+  const bool brackets = host.find(':') != std::string::npos;
+  return start + (brackets ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+result<endpoint_url> parse_endpoint(std::string_view text) {
+  const auto colon = text.find("://");
+  if (colon == std::string_view::npos) return refuse(text, "it has no scheme");
+  const scheme_row* row = nullptr;
+  for (const auto& each : scheme_table) {
+    if (each.name == text.substr(0, colon)) row = &each;
+  }
+  if (row == nullptr) {
+    return refuse(text, "scheme '" + std::string(text.substr(0, colon)) + "' is not known");
+  }
+  endpoint_url url{.kind = row->value, .host = {}, .path = {}};
+  const std::string_view rest = text.substr(colon + 3);
+  if (row->form == url_form::path) return parse_path(std::move(url), rest, text);
+  if (row->form == url_form::interface) return parse_interface(std::move(url), rest, text);
+  return parse_host_and_port(std::move(url), rest, text);
 }
 
 }  // namespace strata::net

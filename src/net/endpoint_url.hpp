@@ -2,32 +2,54 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "strata/base/mac_address.hpp"
 #include "strata/base/result.hpp"
 
 namespace strata::net {
 
-enum class scheme : std::uint8_t { tcp, udp, unix_stream };
+enum class scheme : std::uint8_t { tcp, udp, unix_stream, l2 };
+
+/// What stands behind `NAME://`.
+enum class url_form : std::uint8_t { host_and_port, path, interface };
 
 struct scheme_row {
   std::string_view name;
   scheme value;
-  bool has_path;  ///< `NAME:///path` instead of `NAME://host:port`
+  url_form form;
   std::string_view summary;
 };
 
 /// All schemes that this build knows.
 [[nodiscard]] std::span<const scheme_row> schemes();
 
+/// How frames of an `l2://` endpoint look.
+struct l2_address {
+  std::uint16_t ethertype = 0x88B5;
+  /// The peer: frames go to it, and unless it is a group, only its are heard.
+  std::optional<mac_address> destination;
+  std::optional<std::uint16_t> vlan_id;
+  std::optional<std::uint8_t> priority;
+  bool drop_eligible = false;
+
+  bool operator==(const l2_address&) const = default;
+};
+
 struct endpoint_url {
   scheme kind = scheme::tcp;
-  std::string host;  ///< a name or an address, without brackets
+  std::string host;  ///< a name or an address, without brackets; of l2, the interface
   std::uint16_t port = 0;
   std::string path;
+  l2_address l2;
 
+  /// A path or an interface: it has no host to look up, and is not shared between loops.
+  [[nodiscard]] bool is_for_one() const {
+    return kind == scheme::unix_stream || kind == scheme::l2;
+  }
   /// As it was written, in normal form.
   [[nodiscard]] std::string text() const;
   bool operator==(const endpoint_url&) const = default;

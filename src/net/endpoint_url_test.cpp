@@ -7,11 +7,17 @@ namespace {
 
 TEST(endpoint_url, reads_each_scheme_and_writes_it_back) {
   for (const auto* text : {"tcp://0.0.0.0:9000", "udp://[::1]:53", "tcp://host.example:65535",
-                           "unix:///run/a b.sock", "tcp://[fe80::1%eth0]:1"}) {
+                           "unix:///run/a b.sock", "tcp://[fe80::1%eth0]:1", "l2://vethA/0x88b5",
+                           "l2://eth0/0x0800?dst=02:00:00:00:00:01&vlan=10&prio=7&dei=1"}) {
     const auto url = parse_endpoint(text);
     ASSERT_TRUE(url) << describe(url.error());
     EXPECT_EQ(url->text(), text);
   }
+}
+
+TEST(endpoint_url, an_l2_url_has_defaults) {
+  EXPECT_EQ(parse_endpoint("l2://eth0")->text(), "l2://eth0/0x88b5");
+  EXPECT_EQ(parse_endpoint("l2://eth0/2048?vlan=0")->text(), "l2://eth0/0x0800?vlan=0");
 }
 
 TEST(endpoint_url, refuses_what_it_cannot_mean_and_says_why) {
@@ -28,6 +34,16 @@ TEST(endpoint_url, refuses_what_it_cannot_mean_and_says_why) {
       {"tcp://[::1", "no end"},
       {"tcp://a b:80", "not a name"},
       {"unix://relative", "absolute path"},
+      {"l2://", "interface"},
+      {"l2://a-name-that-is-too-long/", "1 to 15"},
+      {"l2://a b/", "not a name"},
+      {"l2://eth0/0x5ff", "'0x5ff' is no EtherType"},
+      {"l2://eth0/x", "'x' is no EtherType"},
+      {"l2://eth0?vlan", "'vlan' is not NAME=VALUE"},
+      {"l2://eth0?vlan=4095", "'4095' is no VLAN id from 0 to 4094"},
+      {"l2://eth0?prio=8", "'8' is no priority from 0 to 7"},
+      {"l2://eth0?dst=x", "'x' is no MAC address"},
+      {"l2://eth0?color=red", "'color' is none of"},
   };
   for (const auto& [text, why] : refused) {
     const auto url = parse_endpoint(text);

@@ -20,7 +20,7 @@ result<void> check(const client_options& options) {
   }
   auto url = net::parse_endpoint(options.endpoint());
   if (!url) return std::unexpected(url.error());
-  if (url->kind != net::scheme::unix_stream && url->port == 0) {
+  if (!url->is_for_one() && url->port == 0) {
     return failure(errc::invalid_argument, "connect to " + url->text(), "port 0 is no port",
                    "give the port that the server listens on");
   }

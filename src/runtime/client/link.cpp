@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "net/raw_ethernet.hpp"
+#include "net/udp.hpp"
+
 namespace strata::runtime {
 
 using namespace std::chrono_literals;
@@ -115,13 +118,28 @@ loop::task<result<std::vector<loop::socket_address>>> link::addresses() {
 }
 
 loop::task<result<void>> link::connect() {
+  if (url_.kind == net::scheme::l2) {
+    auto opened = net::raw_ethernet::open(loop_, url_);
+    if (!opened) {
+      counters_.errors.add();
+      co_return std::unexpected(opened.error());
+    }
+    datagram_ = std::move(*opened);
+    begin_connection();
+    co_return result<void>{};
+  }
   auto found = co_await addresses();
   if (!found) co_return std::unexpected(found.error());
   result<void> last = failure(errc::not_found, "connect to " + url_.text(), "it has no address");
   for (const auto& each : *found) {
     auto connected = co_await connect_to(each);
     if (connected) {
-      begin_connection(std::move(*connected));
+      if (url_.kind == net::scheme::udp) {
+        datagram_ = std::make_unique<net::udp>(loop_, std::move(*connected));
+      } else {
+        stream_ = std::make_unique<net::stream>(loop_, std::move(*connected));
+      }
+      begin_connection();
       co_return result<void>{};
     }
     last = std::unexpected(connected.error());
@@ -145,14 +163,9 @@ loop::task<result<loop::socket>> link::connect_to(loop::socket_address to) {
                            "see that a server listens there");
 }
 
-void link::begin_connection(loop::socket connected) {
+void link::begin_connection() {
   failures_ = 0;
   connections_.add();
-  if (url_.kind == net::scheme::udp) {
-    datagram_ = std::make_unique<net::datagram>(loop_, std::move(connected));
-  } else {
-    stream_ = std::make_unique<net::stream>(loop_, std::move(connected));
-  }
   connected_ = true;
   log_->write(level::info, "connected to " + url_.text());
   for (const auto& each : queue_) push(as_bytes(each));
@@ -197,6 +210,10 @@ loop::task<std::string> link::read_datagrams() {
   bool failing = false;
   for (;;) {
     auto got = co_await datagram_->receive();
+    counters_.errors.add(datagram_->take_send_errors());
+    if (got.result == -ENODEV) {
+      co_return describe(system_error(ENODEV, "use " + url_.text(), "the interface was removed"));
+    }
     if (got.result < 0) {
       counters_.errors.add();
       if (!failing) {
@@ -247,12 +264,14 @@ result<send_outcome> link::send(byte_span message) {
     return failure(errc::conflict, operation, "the client's mode is 'in': it only receives",
                    "change it with 'strata edit NAME --mode inout'");
   }
-  const auto limit =
-      datagram_ ? std::min<std::uint64_t>(options_.max_message, 65507) : options_.max_message;
+  const auto limit = datagram_
+                         ? std::min<std::uint64_t>(options_.max_message, datagram_->max_size())
+                         : options_.max_message;
   if (message.size() > limit) {
     return failure(errc::limit_exceeded, operation,
                    fmt::format("the message has {} bytes, more than {}", message.size(), limit),
-                   "raise --max-message");
+                   limit == options_.max_message ? "raise --max-message"
+                                                 : "that is the most that its endpoint takes");
   }
   if (connected_) {
     if (stream_ && stream_->out().bytes() + message.size() > options_.max_buffer) {

@@ -51,7 +51,7 @@ class link {
   loop::task<std::string> read_datagrams();
   void on_message(byte_span message);
   void push(byte_span message);
-  void begin_connection(loop::socket connected);
+  void begin_connection();
   void end_connection();
   [[nodiscard]] loop::duration next_wait();
 

@@ -20,7 +20,8 @@ std::vector<row> where_rows() {
         .help = "connect to tcp://HOST:PORT", .needs_restart = true},
        &options::target},
       {{.key = "connect", .short_flag = 'c', .kind = text, .value_name = "URL",
-        .help = "connect to tcp://HOST:PORT, udp://HOST:PORT or unix:///PATH",
+        .help = "connect to tcp://HOST:PORT, udp://HOST:PORT, unix:///PATH or "
+                "l2://IFACE/ETHERTYPE?dst=MAC&vlan=VID&prio=PCP",
         .needs_restart = true},
        &options::connect},
       {{.key = "connect_timeout", .kind = seconds, .value_name = "TIME", .default_text = "10",

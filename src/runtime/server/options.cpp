@@ -23,7 +23,8 @@ std::vector<row> where_rows() {
         .help = "listen on tcp://0.0.0.0:PORT; 0 takes a free port", .needs_restart = true},
        &options::port},
       {{.key = "listen", .short_flag = 'l', .kind = list, .value_name = "URL",
-        .help = "listen on tcp://HOST:PORT, udp://HOST:PORT or unix:///PATH; repeatable",
+        .help = "listen on tcp://HOST:PORT, udp://HOST:PORT, unix:///PATH or "
+                "l2://IFACE/ETHERTYPE?vlan=VID&prio=PCP; repeatable",
         .needs_restart = true},
        &options::listen},
       {{.key = "threads", .kind = count, .value_name = "N", .default_text = "1",

@@ -68,6 +68,10 @@ loop::task<result<std::vector<bind_target>>> server::find_targets() {
       targets.push_back({url, *address});
       continue;
     }
+    if (url.kind == net::scheme::l2) {
+      targets.push_back({url, {}});
+      continue;
+    }
     auto found = co_await born_.home.resolve(url.host, url.port);
     if (!found) co_return std::unexpected(found.error());
     for (const auto& address : *found) {
@@ -83,7 +87,7 @@ loop::task<result<std::vector<bind_target>>> server::find_targets() {
 // Shared ports would let another program's listener, or another runtime's, go unnoticed.
 result<void> server::probe(const std::vector<bind_target>& targets) {
   for (const auto& target : targets) {
-    if (target.url.kind == net::scheme::unix_stream || target.address.port() == 0) continue;
+    if (target.url.is_for_one() || target.address.port() == 0) continue;
     if (target.url.kind == net::scheme::udp) {
       auto alone = born_.home.open_datagram(target.address.family(), target.address, {});
       if (!alone) return std::unexpected(alone.error());
@@ -133,10 +137,9 @@ loop::task<result<void>> server::open_shards() {
   }
   for (const auto& target : *targets) {
     auto url = target.url;
-    const bool is_path = url.kind == net::scheme::unix_stream;
-    bound_.push_back(is_path ? url.text()
-                             : url.text().substr(0, url.text().find("://") + 3) +
-                                   target.address.text());
+    bound_.push_back(url.is_for_one() ? url.text()
+                                      : url.text().substr(0, url.text().find("://") + 3) +
+                                            target.address.text());
   }
   co_return result<void>{};
 }

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 
+#include "net/raw_ethernet.hpp"
+#include "net/udp.hpp"
+#include "runtime/server/datagram_port.hpp"
 #include "runtime/server/session.hpp"
-#include "runtime/server/udp_port.hpp"
 
 namespace strata::runtime {
 
@@ -38,7 +40,7 @@ result<void> shard::open(std::vector<bind_target>& targets, bool share_port) {
     if (auto opened = open_target(target, share_port); !opened) return opened;
   }
   for (auto& each : listeners_) listening_.spawn(accept_all(each));
-  for (auto& each : udp_ports_) listening_.spawn(each.run());
+  for (auto& each : datagram_ports_) listening_.spawn(each.run());
   return {};
 }
 
@@ -48,15 +50,26 @@ result<void> shard::open_target(bind_target& target, bool share_port) {
     auto bound = loop_.open_datagram(target.address.family(), target.address, how);
     if (!bound) return std::unexpected(bound.error());
     target.address = loop_.local_address(*bound);
-    udp_ports_.emplace_back(*this, std::move(*bound));
+    datagram_ports_.emplace_back(*this, std::make_unique<net::udp>(loop_, std::move(*bound)));
     return {};
   }
-  // A Unix socket's path cannot be shared: one shard serves it.
-  if (target.url.kind == net::scheme::unix_stream && number_ != 0) return {};
+  // A Unix socket's path or an interface cannot be shared: one shard serves it.
+  if (target.url.is_for_one() && number_ != 0) return {};
+  if (target.url.kind == net::scheme::l2) return open_ethernet(target.url);
   auto listening = loop_.listen(target.address, how);
   if (!listening) return std::unexpected(listening.error());
   if (target.url.kind == net::scheme::tcp) target.address = loop_.local_address(*listening);
   listeners_.emplace_back(loop_, std::move(*listening));
+  return {};
+}
+
+result<void> shard::open_ethernet(const net::endpoint_url& url) {
+  const auto open = [this, url]() -> result<std::unique_ptr<net::datagram>> {
+    return net::raw_ethernet::open(loop_, url);
+  };
+  auto wire = open();
+  if (!wire) return std::unexpected(wire.error());
+  datagram_ports_.emplace_back(*this, std::move(*wire), open);
   return {};
 }
 
@@ -83,7 +96,7 @@ loop::task<> shard::close(loop::time_point limit) {
     }
   }
   serving_.cancel();
-  udp_ports_.clear();
+  datagram_ports_.clear();
 }
 
 bool shard::delivered() const {
@@ -155,7 +168,7 @@ loop::task<> shard::serve(loop::socket connection) {
 void shard::arm_sweep() {
   if (armed() || members_.empty()) return;
   auto shortest = options_.idle_timeout;
-  if (!udp_ports_.empty() && options_.peer_timeout > 0) {
+  if (!datagram_ports_.empty() && options_.peer_timeout > 0) {
     shortest = shortest == 0 ? options_.peer_timeout : std::min(shortest, options_.peer_timeout);
   }
   if (shortest == 0) return;
@@ -172,7 +185,7 @@ void shard::on_timer() {
   }
   if (options_.peer_timeout > 0) {
     const auto oldest = now - loop::from_seconds(options_.peer_timeout);
-    for (auto& each : udp_ports_) each.expire(oldest);
+    for (auto& each : datagram_ports_) each.expire(oldest);
   }
   arm_sweep();
 }

@@ -21,7 +21,7 @@
 
 namespace strata::runtime {
 
-class udp_port;
+class datagram_port;
 
 /// A place to listen, with its addresses found.
 struct bind_target {
@@ -70,6 +70,7 @@ class shard final : private loop::turn_end_hook, private loop::timer {
   void on_timer() override;
   void arm_sweep();
   result<void> open_target(bind_target& target, bool share_port);
+  result<void> open_ethernet(const net::endpoint_url& url);
   loop::task<> accept_all(net::listener& from);
   loop::task<> serve(loop::socket connection);
   bool within_limits(member& from);
@@ -99,7 +100,7 @@ class shard final : private loop::turn_end_hook, private loop::timer {
   loop::task_group listening_;
   loop::task_group serving_;
   std::deque<net::listener> listeners_;
-  std::deque<udp_port> udp_ports_;
+  std::deque<datagram_port> datagram_ports_;
 };
 
 }  // namespace strata::runtime

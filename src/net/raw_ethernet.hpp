@@ -1,0 +1,65 @@
+// Ethernet frames on a loop: each frame's payload is a message, each source address a sender.
+//
+// Frames are received in batches when the socket is ready, and those sent in one turn go in batches
+// at its end. A message shorter than the least frame is padded with zeros on its way, and zeros at
+// the end of such a frame are taken off again: a message that may end in zeros needs a length of
+// its own.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "net/datagram.hpp"
+#include "net/endpoint_url.hpp"
+#include "strata/l2/raw_socket.hpp"
+#include "strata/wire/ethernet.hpp"
+
+namespace strata::net {
+
+class raw_ethernet final : public datagram,
+                           private loop::request,
+                           private loop::timer,
+                           private loop::turn_end_hook,
+                           private loop::buffer::pool {
+ public:
+  /// Opens the interface that an `l2://` URL names. Errors: as `l2::raw_socket::create_bound`.
+  [[nodiscard]] static result<std::unique_ptr<raw_ethernet>> open(loop::loop& owner,
+                                                                  const endpoint_url& url);
+  ~raw_ethernet() override;
+
+  /// An empty address: to the URL's `dst`.
+  bool send(const loop::socket_address& to, loop::slice bytes) override;
+  [[nodiscard]] std::size_t max_size() const override { return socket_.link().mtu; }
+
+ private:
+  static constexpr std::size_t batch = l2::raw_socket::max_batch;
+  static constexpr std::size_t most_waiting = 4096;  // frames to be sent
+
+  raw_ethernet(loop::loop& owner, l2::raw_socket socket, int poll_fd, const endpoint_url& url);
+  void want() override;
+  void on_completion(loop::completion done) override;
+  void on_timer() override;
+  void on_turn_end() override;
+  void give_back(std::uint32_t id) override;
+  void read();
+  void arrive_frame(std::uint32_t slot, const l2::received_frame& frame);
+  [[nodiscard]] mutable_byte_span memory_of(std::uint32_t slot);
+
+  loop::loop& loop_;
+  l2::raw_socket socket_;
+  loop::socket poll_handle_;  // a descriptor of the loop's own, of the same socket
+  l2_address peer_;
+  std::vector<wire::vlan_tag> tags_;
+
+  std::size_t slot_size_;
+  std::vector<std::byte> memory_;
+  std::vector<std::uint32_t> free_slots_;
+  std::array<l2::frame_slot, batch> slots_;
+
+  std::vector<std::byte> outgoing_;  // whole frames, one behind the other
+  std::vector<std::size_t> outgoing_sizes_;
+};
+
+}  // namespace strata::net

@@ -1,0 +1,49 @@
+#include "net/udp.hpp"
+
+#include <cerrno>
+
+namespace strata::net {
+
+class udp::sending final : public loop::request {
+ public:
+  explicit sending(udp& owner) : owner_(owner) {}
+
+ private:
+  void on_completion(loop::completion done) override {
+    if (done.result < 0) owner_.count_send_error();
+    owner_.idle_.push_back(this);
+  }
+
+  udp& owner_;
+};
+
+udp::udp(loop::loop& owner, loop::socket bound) : loop_(owner), socket_(std::move(bound)) {}
+
+udp::~udp() { abandon(); }
+
+bool udp::send(const loop::socket_address& to, loop::slice bytes) {
+  if (idle_.empty()) {
+    if (all_.size() >= most_under_way) return false;
+    all_.push_back(std::make_unique<sending>(*this));
+    idle_.push_back(all_.back().get());
+  }
+  auto& free = *idle_.back();
+  idle_.pop_back();
+  loop_.send_to(socket_, to, std::move(bytes), free);
+  return true;
+}
+
+void udp::want() {
+  if (!under_way()) loop_.receive_from(socket_, *this);
+}
+
+void udp::on_completion(loop::completion done) {
+  if (done.result == -ENOBUFS) {
+    if (is_wanted()) want();
+    return;
+  }
+  arrive({done.result, std::move(done.data),
+          done.from != nullptr ? *done.from : loop::socket_address{}});
+}
+
+}  // namespace strata::net

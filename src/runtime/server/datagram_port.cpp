@@ -1,0 +1,114 @@
+#include "runtime/server/datagram_port.hpp"
+
+#include <cerrno>
+
+namespace strata::runtime {
+
+using namespace std::chrono_literals;
+
+class datagram_port::peer final : public member {
+ public:
+  peer(shard& home, datagram_port& port, const loop::socket_address& address)
+      : member(home, true), port_(port), address_(address) {}
+
+  void offer(const batch& messages) override {
+    for (const auto& range : messages.messages) {
+      if (range.size > port_.wire_->max_size()) {
+        home_.count().drop_message(drop::too_large);
+      } else if (port_.wire_->send(address_, messages.framed.part(range.offset, range.size))) {
+        home_.count_out(1, range.size);
+      } else {
+        home_.count().drop_message(drop::slow_client);
+      }
+    }
+  }
+  // It is forgotten at the next sweep.
+  void dismiss() override { last_active = loop::time_point::min(); }
+
+ private:
+  datagram_port& port_;
+  loop::socket_address address_;
+};
+
+datagram_port::datagram_port(shard& home, std::unique_ptr<net::datagram> wire, opener reopen)
+    : home_(home), wire_(std::move(wire)), reopen_(std::move(reopen)) {}
+
+datagram_port::~datagram_port() = default;
+
+loop::task<> datagram_port::run() {
+  for (;;) {
+    auto got = co_await wire_->receive();
+    home_.count().errors.add(wire_->take_send_errors());
+    if (got.result == -ENODEV && reopen_) {
+      co_await open_again();
+    } else if (got.result < 0 && got.result != -EMSGSIZE) {
+      co_await home_.owner().sleep(on_failure(-got.result));
+    } else {
+      on_datagram(std::move(got));
+    }
+  }
+}
+
+loop::duration datagram_port::on_failure(int code) {
+  home_.count().errors.add();
+  // Of UDP it is an earlier datagram's ICMP error, which is nothing to tell of.
+  if (reopen_ && !std::exchange(failing_, true)) {
+    home_.state().log->write(level::warning,
+                             describe(system_error(code, "receive", "it goes on by itself")));
+  }
+  return 1ms;
+}
+
+loop::task<> datagram_port::open_again() {
+  home_.state().log->write(
+      level::error,
+      describe(system_error(ENODEV, "receive",
+                            "the interface was removed; it goes on when there is one again")));
+  for (;;) {
+    co_await home_.owner().sleep(1s);
+    auto opened = reopen_();
+    if (!opened) continue;
+    wire_ = std::move(*opened);
+    home_.state().log->write(level::info, "the interface is there again");
+    co_return;
+  }
+}
+
+void datagram_port::on_datagram(net::datagram::arrival got) {
+  failing_ = false;
+  const auto bytes = got.data.bytes();
+  if (got.result == -EMSGSIZE) {
+    home_.count().drop_message(drop::too_large);
+    return;
+  }
+  auto* const sender = peer_of(got.from);
+  if (sender == nullptr) {
+    home_.count().refused.add();
+    return;
+  }
+  sender->last_active = home_.owner().now();
+  home_.count().bytes_in.add(bytes.size());
+  // An empty datagram only makes its sender known.
+  if (bytes.empty()) return;
+  if (bytes.size() > home_.options().max_message) {
+    home_.count().drop_message(drop::too_large);
+    return;
+  }
+  home_.on_message(*sender, bytes);
+  home_.publish();
+}
+
+datagram_port::peer* datagram_port::peer_of(const loop::socket_address& address) {
+  if (const auto found = peers_.find(address); found != peers_.end()) return found->second.get();
+  if (peers_.size() >= most_peers) return nullptr;
+  if (!home_.state().connections.enter(home_.options().max_connections)) return nullptr;
+  auto made = std::make_unique<peer>(home_, *this, address);
+  return peers_.emplace(address, std::move(made)).first->second.get();
+}
+
+void datagram_port::expire(loop::time_point oldest) {
+  boost::unordered::erase_if(peers_,
+                             [&](const auto& each) { return each.second->last_active < oldest; });
+}
+
+}  // namespace strata::runtime

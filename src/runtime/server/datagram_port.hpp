@@ -1,0 +1,46 @@
+// One place of a server that has no connections (UDP, raw Ethernet): each datagram is a message,
+// and each sender becomes a peer that hears the others until it has been silent for too long.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <functional>
+#include <memory>
+
+#include "net/datagram.hpp"
+#include "runtime/server/shard.hpp"
+
+namespace strata::runtime {
+
+class datagram_port {
+ public:
+  using opener = std::function<result<std::unique_ptr<net::datagram>>()>;
+
+  /// `reopen` makes the wire again when its interface has been removed; none when it cannot be.
+  datagram_port(shard& home, std::unique_ptr<net::datagram> wire, opener reopen = {});
+  ~datagram_port();
+  datagram_port(const datagram_port&) = delete;
+  datagram_port& operator=(const datagram_port&) = delete;
+
+  loop::task<> run();
+  /// Forgets peers that were silent since `oldest`.
+  void expire(loop::time_point oldest);
+
+ private:
+  class peer;
+  /// What cannot be received; says how long to wait before the next try.
+  loop::duration on_failure(int code);
+  void on_datagram(net::datagram::arrival got);
+  loop::task<> open_again();
+  /// The sender's peer, new or known; null when there are too many.
+  peer* peer_of(const loop::socket_address& address);
+
+  shard& home_;
+  std::unique_ptr<net::datagram> wire_;
+  opener reopen_;
+  bool failing_ = false;
+  // Datagrams' senders are easily forged: their number is bounded.
+  static constexpr std::size_t most_peers = 10000;
+  boost::unordered_flat_map<loop::socket_address, std::unique_ptr<peer>, loop::address_hash> peers_;
+};
+
+}  // namespace strata::runtime
