@@ -101,4 +101,10 @@ say "Everything is removed"
 run remove 'chat' 'ear'
 run ls
 stop_daemon
+
+if [ "$(id -u)" = 0 ]; then
+  "$(dirname "$0")/demo_l2.sh" "$strata"
+else
+  say "Raw Ethernet is shown to root only: sudo tools/demo.sh $strata"
+fi
 say "Done: nothing is left behind"
