@@ -16,6 +16,9 @@
 extern "C" {
 #endif
 
+/* C has no other way to name a type. */
+/* NOLINTBEGIN(modernize-use-using) */
+
 #define STRATA_MAX_VLAN_TAGS 4
 #define STRATA_MAC_TEXT_SIZE 18 /* with its final NUL */
 #define STRATA_DEFAULT_MTU 1500
@@ -105,6 +108,8 @@ int strata_raw_socket_receive(strata_raw_socket* which, void* memory, size_t siz
 
 /* Frames accepted by the filter, and those of them lost since the receiver was too slow. */
 int strata_raw_socket_statistics(strata_raw_socket* which, uint64_t* received, uint64_t* dropped);
+
+/* NOLINTEND(modernize-use-using) */
 
 #ifdef __cplusplus
 }

@@ -19,15 +19,16 @@ fake_device::~fake_device() {
 }
 
 fake_device::pair fake_device::make_pair(std::uint32_t mtu, std::size_t capacity) {
-  const auto make = [&](std::uint8_t number) {
-    interface link{.name = "fake" + std::to_string(number),
-                   .index = number + 1,
-                   .mac = mac_address({2, 0, 0, 0, 0, number}),
-                   .mtu = mtu,
-                   .flags = IFF_UP | IFF_RUNNING};
-    return std::unique_ptr<fake_device>(new fake_device(std::move(link), capacity));
+  const auto link_of = [&](std::uint8_t number) {
+    return interface{.name = "fake" + std::to_string(number),
+                     .index = number + 1,
+                     .mac = mac_address({2, 0, 0, 0, 0, number}),
+                     .mtu = mtu,
+                     .flags = IFF_UP | IFF_RUNNING};
   };
-  pair made{make(0), make(1)};
+  pair made;
+  made.first.reset(new fake_device(link_of(0), capacity));
+  made.second.reset(new fake_device(link_of(1), capacity));
   made.first->peer_ = made.second.get();
   made.second->peer_ = made.first.get();
   return made;

@@ -37,7 +37,7 @@ tpacket3_hdr& frame_header_of(std::byte* frame) { return *reinterpret_cast<tpack
 
 result<void> check(const packet_ring_options& options) {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  const auto refuse = [](std::string what, std::string remedy) {
+  const auto refuse = [](const std::string& what, std::string remedy) {
     return failure(errc::invalid_argument, "make a packet ring with " + what, {},
                    std::move(remedy));
   };

@@ -86,6 +86,18 @@ struct raw_socket::batch {
   std::array<sockaddr_ll, max_batch> addresses{};
   std::array<control_block, max_batch> controls;
 
+  // One frame by recvmsg, which costs a spinning receiver less than recvmmsg for one does.
+  int receive(int fd, std::size_t count) {
+    constexpr int how = MSG_DONTWAIT | MSG_TRUNC;
+    if (count != 1) {
+      return ::recvmmsg(fd, headers.data(), static_cast<unsigned>(count), how, nullptr);
+    }
+    const auto size = ::recvmsg(fd, &headers[0].msg_hdr, how);
+    if (size < 0) return -1;
+    headers[0].msg_len = static_cast<unsigned>(size);
+    return 1;
+  }
+
   batch() {
     for (std::size_t i = 0; i < max_batch; ++i) {
       headers[i].msg_hdr.msg_iov = &vectors[i];
@@ -126,13 +138,21 @@ result<raw_socket> raw_socket::create_bound(std::string_view interface_name,
   return made;
 }
 
-result<void> raw_socket::send_raw(byte_span frame) { return send_raw(frame, link_); }
+// Without an address: the kernel knows the interface that the socket is bound to, and has to look
+// up any that it is told.
+result<void> raw_socket::send_raw(byte_span frame) { return send_raw_to(frame, link_, nullptr); }
 
 result<void> raw_socket::send_raw(byte_span frame, const interface& through) {
   const auto to = address_of(through, 0);
+  return send_raw_to(frame, through, &to);
+}
+
+result<void> raw_socket::send_raw_to(byte_span frame, const interface& through,
+                                     const sockaddr_ll* to) {
+  const socklen_t size = to == nullptr ? 0 : sizeof *to;
   for (;;) {
     const auto sent = ::sendto(fd_.get(), frame.data(), frame.size(), 0,
-                               reinterpret_cast<const sockaddr*>(&to), sizeof to);
+                               reinterpret_cast<const sockaddr*>(to), size);
     if (sent >= 0) return {};
     if (errno != EINTR) {
       return std::unexpected(packet_error(
@@ -194,8 +214,7 @@ result<std::size_t> raw_socket::try_receive(std::span<frame_slot> slots) {
   }
   int received = 0;
   do {
-    received = ::recvmmsg(fd_.get(), receiving_->headers.data(), static_cast<unsigned>(count),
-                          MSG_DONTWAIT | MSG_TRUNC, nullptr);
+    received = receiving_->receive(fd_.get(), count);
   } while (received < 0 && errno == EINTR);
   if (received < 0) {
     const int code = errno;

@@ -40,10 +40,10 @@ mutable_byte_span strip_tag(mutable_byte_span frame) {
 }
 
 result<void> insert_tag(mutable_byte_span memory, const vlan_tag& tag) {
-  if (memory.size() < vlan_tag_size + addresses_size + 2) {
+  if (memory.size() < vlan_tag_size + addresses_size) {
     return failure(errc::invalid_argument,
                    "tag a frame in " + std::to_string(memory.size()) + " bytes",
-                   "it has no whole Ethernet header behind four free bytes");
+                   "it has no two addresses behind four free bytes");
   }
   std::memmove(memory.data(), memory.data() + vlan_tag_size, addresses_size);
   write_u16(memory.subspan<addresses_size, 2>(), tag.tpid);

@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "cli/frame_arguments.hpp"
 #include "cli/frame_text.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "cli/text.hpp"
@@ -27,14 +27,6 @@ constexpr std::size_t slot_size = 65536 + 64;
 constexpr std::size_t slot_count = 32;
 // How long a Ctrl-C may stay unseen.
 constexpr std::chrono::milliseconds longest_wait{100};
-
-volatile std::sig_atomic_t interrupted = 0;
-
-void watch_for_interrupt() {
-  struct sigaction action{};
-  action.sa_handler = [](int) { interrupted = 1; };
-  for (const int each : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(each, &action, nullptr);
-}
 
 // What becomes of the frames.
 class frame_sink {
@@ -130,7 +122,7 @@ struct listening {
     }
   }
   [[nodiscard]] bool is_over() const {
-    return interrupted != 0 || taken >= most || (silence && clock::now() - last > *silence);
+    return is_interrupted() || taken >= most || (silence && clock::now() - last > *silence);
   }
 };
 
@@ -172,7 +164,7 @@ outcome<int> listen(const invocation& call, std::optional<std::uint16_t> type, f
     complain(fmt::format("{} frames were lost: they came faster than they were taken",
                          counted->dropped));
   }
-  return state.taken == 0 && state.silence && interrupted == 0 ? exit_failed : exit_done;
+  return state.taken == 0 && state.silence && !is_interrupted() ? exit_failed : exit_done;
 }
 
 }  // namespace

@@ -1,15 +1,10 @@
 // strata l2 send
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <array>
-#include <cerrno>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "cli/frame_arguments.hpp"
+#include "cli/input_lines.hpp"
 #include "cli/report.hpp"
-#include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "strata/l2/raw_socket.hpp"
 #include "strata/wire/ethernet.hpp"
@@ -47,23 +42,10 @@ class frame_sender {
   std::uint64_t bytes_ = 0;
 };
 
-outcome<> send_lines(frame_sender& sender) {
-  line_splitter lines;
-  std::array<char, 65536> block;
-  for (;;) {
-    const auto count = ::read(STDIN_FILENO, block.data(), block.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return refuse(exit_failed, system_error(errno, "read standard input"));
-    const auto piece = std::string_view(block.data(), static_cast<std::size_t>(count));
-    for (const auto& line : count == 0 ? lines.finish() : lines.feed(piece)) {
-      if (auto sent = sender.send(line); !sent) return sent;
-    }
-    if (count == 0) return {};
-  }
-}
-
 outcome<> send_all(const invocation& call, frame_sender& sender) {
-  if (call.words.size() < 2 || call.words[1] == "-") return send_lines(sender);
+  if (call.words.size() < 2 || call.words[1] == "-") {
+    return for_each_input_line([&](std::string_view line) { return sender.send(line); });
+  }
   const auto count = call.flags.value("count", std::uint64_t{1});
   const std::chrono::duration<double> interval(call.flags.value("interval", 0.0));
   for (std::uint64_t i = 0; i < count; ++i) {

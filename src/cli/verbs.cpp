@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/bench.hpp"
 #include "cli/nearest.hpp"
 
 namespace strata::cli {
@@ -205,6 +206,52 @@ option_rows l2_dump_flags() {
   return rows;
 }
 
+option_rows l2_ipc_flags() {
+  return {
+      {.key = "iface",
+       .kind = text,
+       .value_name = "IFACE",
+       .default_text = "lo",
+       .help = "the interface that all of the channel share"},
+      {.key = "acknowledged",
+       .short_flag = 'a',
+       .kind = flag,
+       .help = "between two ends only, and nothing is lost"},
+      {.key = "count",
+       .short_flag = 'c',
+       .kind = count,
+       .value_name = "N",
+       .help = "recv: end after so many messages"},
+      {.key = "timeout",
+       .kind = seconds,
+       .value_name = "TIME",
+       .help = "recv: end when nothing has come for so long; send -a: longest wait for the "
+               "other end (default 5s)"},
+  };
+}
+
+option_rows l2_chat_flags() {
+  auto rows = frame_flags();
+  rows.push_back({.key = "prio",
+                  .kind = count,
+                  .value_name = "PCP",
+                  .default_text = "7",
+                  .help = "priority of the frames, 0 to 7",
+                  .max = 7});
+  rows.push_back({.key = "port",
+                  .short_flag = 'p',
+                  .kind = port,
+                  .value_name = "PORT",
+                  .default_text = "9000",
+                  .help = "TCP port on which both agree"});
+  rows.push_back({.key = "timeout",
+                  .kind = seconds,
+                  .value_name = "TIME",
+                  .default_text = "30s",
+                  .help = "longest wait for the other end"});
+  return rows;
+}
+
 std::vector<verb_row> l2_verbs() {
   return {
       {"l2 ifaces", "", ethernet, "list the network interfaces", 0, 0, run_l2_ifaces},
@@ -215,6 +262,12 @@ std::vector<verb_row> l2_verbs() {
        l2_recv_flags()},
       {"l2 dump", "IFACE", ethernet, "show or keep the frames that pass an interface", 1, 1,
        run_l2_dump, l2_dump_flags()},
+      {"l2 ipc", "send|recv CHANNEL [MESSAGE|-]", ethernet,
+       "send messages between processes, or show those that come", 2, 3, run_l2_ipc,
+       l2_ipc_flags()},
+      {"l2 chat", "IFACE server|client [HOST]", ethernet,
+       "send lines of input to another machine as frames, agreed on by TCP", 2, 3, run_l2_chat,
+       l2_chat_flags()},
   };
 }
 
@@ -258,6 +311,7 @@ std::span<const verb_row> verbs() {
   static const auto table = [] {
     auto all = runtime_verbs();
     for (auto& verb : l2_verbs()) all.push_back(std::move(verb));
+    for (auto& verb : bench_verbs()) all.push_back(std::move(verb));
     for (auto& verb : other_verbs()) all.push_back(std::move(verb));
     return all;
   }();

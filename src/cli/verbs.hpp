@@ -66,6 +66,8 @@ outcome<int> run_l2_ifaces(const invocation& call);
 outcome<int> run_l2_send(const invocation& call);
 outcome<int> run_l2_recv(const invocation& call);
 outcome<int> run_l2_dump(const invocation& call);
+outcome<int> run_l2_ipc(const invocation& call);
+outcome<int> run_l2_chat(const invocation& call);
 outcome<int> run_version(const invocation& call);
 outcome<int> run_help(const invocation& call);
 

@@ -66,6 +66,7 @@ def test_frames_go_from_program_to_program(space, examples):
     assert (hear(space, receiver, [f"{examples}/send_vlan_frame", "vethA", "hello"]) ==
             "vlan 10 prio 7: hello\n")
     assert hear(space, receiver, [f"{examples}/send_frame_c", "vethA", "from C"]) == "from C\n"
+    assert hear(space, receiver, [f"{examples}/plain_send", "vethA"]) == "hello\n"
 
 
 def test_pkg_config_finds_it_too(space, prefix, examples, tmp_path):

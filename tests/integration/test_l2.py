@@ -224,3 +224,62 @@ def test_an_interface_that_is_removed_ends_it_with_a_clear_error(veth):
     veth.inside(veth.b, "ip", "link", "del", "vethB")
     out, errors = recv.communicate(timeout=30)
     assert recv.returncode == 1 and "removed" in errors, errors
+
+
+def ipc(veth, *arguments):
+    """strata l2 ipc, in the namespace of a: by default its processes meet on lo."""
+    return veth.start(veth.a, BINARY, "l2", "ipc", *arguments)
+
+
+def until_sockets(veth, count):
+    for _ in range(500):
+        if len(veth.inside(veth.a, "cat", "/proc/net/packet").splitlines()) > count:
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"not {count} packet sockets")
+
+
+def test_processes_talk_by_channels_that_do_not_hear_each_other(veth):
+    red = ipc(veth, "recv", "red", "-c", "2")
+    blue = ipc(veth, "recv", "blue", "-c", "2")
+    until_sockets(veth, 2)
+    assert ipc(veth, "send", "red", "to red").communicate(timeout=30) == ("", "")
+    long = "x" * 100_000
+    veth.inside(veth.a, BINARY, "l2", "ipc", "send", "blue", "-", input=f"to blue\n{long}\n")
+    assert ipc(veth, "send", "red", "again").communicate(timeout=30) == ("", "")
+    assert red.communicate(timeout=30) == ("to red\nagain\n", "")
+    assert blue.communicate(timeout=30) == (f"to blue\n{long}\n", "")
+
+
+def test_an_acknowledged_channel_waits_for_its_other_end(veth):
+    sender = ipc(veth, "send", "line", "kept", "-a")
+    until_sockets(veth, 1)
+    recv = ipc(veth, "recv", "line", "-a", "-c", "1", "--format", "json")
+    assert sender.communicate(timeout=30) == ("", "")
+    assert json.loads(recv.communicate(timeout=30)[0]) == [{"message": "kept", "size": 4}]
+    alone = ipc(veth, "send", "line", "to nobody", "-a", "--timeout", "300ms")
+    out, errors = alone.communicate(timeout=30)
+    assert alone.returncode == 1 and errors.count("\n") == 1, errors
+
+
+def test_an_unknown_interface_is_no_loopback(veth):
+    sender = ipc(veth, "send", "x", "y", "--iface", "nosuch")
+    assert "nosuch" in sender.communicate(timeout=30)[1] and sender.returncode == 3
+
+
+def test_chat_goes_over_frames_of_vlan_10_after_agreeing_by_tcp(veth):
+    talk = {"stdin": subprocess.PIPE}
+    server = veth.start(veth.a, BINARY, "l2", "chat", "vethA", "server", "-q", **talk)
+    client = veth.start(veth.b, BINARY, "l2", "chat", "vethB", "client", "192.0.2.1", "-q", **talk)
+    dump = listen(veth, veth.b, "dump", "vethB", "-e", TYPE, "--vlan", "10", "-c", "1", "--format",
+                  "json")
+    server.stdin.write("from the server\n")
+    server.stdin.flush()
+    assert client.stdout.readline() == "from the server\n"
+    client.stdin.write("from the client\n")
+    client.stdin.flush()
+    assert server.stdout.readline() == "from the client\n"
+    [frame] = hear(dump, 1)
+    assert tags_of(frame) == [("0x8100", 7, False, 10)]
+    end(client)
+    assert server.communicate(timeout=30)[0] == "" and server.returncode == 0

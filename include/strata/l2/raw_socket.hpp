@@ -13,6 +13,8 @@
 #include "strata/l2/device.hpp"
 #include "strata/l2/frame_filter.hpp"
 
+struct sockaddr_ll;
+
 namespace strata::l2 {
 
 enum class timestamping : std::uint8_t {
@@ -97,6 +99,7 @@ class raw_socket final : public device {
   static result<raw_socket> create_unbound(std::string_view interface_name,
                                            const raw_socket_options& options);
   result<void> bind(const raw_socket_options& options);
+  result<void> send_raw_to(byte_span frame, const interface& through, const sockaddr_ll* to);
 
   interface link_;
   unique_fd fd_;

@@ -12,8 +12,8 @@
 //     56  body
 //
 // All numbers in network order. Sans-I/O and total: no input reads out of bounds, throws or
-// allocates. The checksum finds every error of a single bit, and any other but one in 2^64; it is
-// no protection from those who mean harm.
+// allocates. The checksum misses a damaged frame once in 2^64; it is no protection from those who
+// mean harm.
 #pragma once
 
 #include <cstddef>
@@ -119,9 +119,7 @@ struct ipc_fragment {
   /// Writes head and piece to the front of `memory`, which has room for both; returns the size.
   std::size_t write(mutable_byte_span memory) const;
 
-  [[nodiscard]] std::size_t piece_size() const {
-    return (std::size_t{total} + count - 1) / count;
-  }
+  [[nodiscard]] std::size_t piece_size() const { return (std::size_t{total} + count - 1) / count; }
   [[nodiscard]] std::size_t offset_of(std::uint64_t sequence) const;
 };
 

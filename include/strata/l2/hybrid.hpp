@@ -1,0 +1,135 @@
+// Two endpoints with a TCP connection to agree and to notice each other's end, and raw Ethernet
+// frames for the data: with a VLAN tag, so that switches give them the priority they ask for.
+//
+// Over TCP the ends tell each other MAC address, EtherType, VLAN and MTU, and the server gives the
+// session a random number. Each data frame carries it. What is not from the peer's MAC address, to
+// ours, of our EtherType and VLAN is left out by the kernel; what is not of the session is counted
+// and dropped. That keeps strangers and stale frames out; it is no protection against one who can
+// forge frames on the wire.
+//
+// Data may be lost, as frames are; they arrive in the order that the network keeps. Needs
+// CAP_NET_RAW, and an interface with a MAC address (not lo). An endpoint belongs to one thread at a
+// time. Linux 4.20 or newer.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "strata/base/unique_fd.hpp"
+#include "strata/l2/raw_socket.hpp"
+#include "strata/wire/vlan.hpp"
+
+namespace strata::l2 {
+
+struct hybrid_config {
+  std::uint16_t tcp_port = 9000;
+  /// A server listens on this numeric address only; empty is all, IPv4 and IPv6.
+  std::string listen_address;
+  std::uint16_t ethertype = 0x88B5;
+  std::optional<std::uint16_t> vlan_id = 10;  ///< 0 gives only a priority; nullopt sends no tag
+  std::uint8_t priority = 7;                  ///< PCP of the tag
+  /// For all that is needed until the endpoint is made, together.
+  std::chrono::milliseconds timeout{30000};
+  /// A server's patience with one caller, so that a silent one does not keep others out.
+  std::chrono::milliseconds greeting_timeout{5000};
+  /// How long the peer's machine may be unreachable before it counts as gone.
+  std::chrono::milliseconds peer_timeout{10000};
+  std::optional<std::size_t> receive_buffer;  ///< SO_RCVBUF(FORCE), bytes
+};
+
+struct data_message {
+  mac_address source;
+  std::uint8_t priority = 0;
+  std::uint16_t vlan_id = 0;
+  bool was_tagged = false;
+  std::vector<std::byte> payload;
+};
+
+class hybrid_endpoint {
+ public:
+  /// Waits for a client; callers that greet wrongly are sent away. Errors: timed_out (and how the
+  /// last caller failed), those of the interface and the port.
+  [[nodiscard]] static result<hybrid_endpoint> create_server(std::string_view interface_name,
+                                                             const hybrid_config& config = {});
+  /// `host` is a numeric IPv4 or IPv6 address, with %INTERFACE where it needs one: a name's lookup
+  /// could not be held to the deadline. Tries again until the server is there or the time is over.
+  /// Errors: timed_out, malformed and not_supported (what answers is no such server), conflict (it
+  /// uses another EtherType or VLAN).
+  [[nodiscard]] static result<hybrid_endpoint> create_client(std::string_view interface_name,
+                                                             std::string_view host,
+                                                             const hybrid_config& config = {});
+
+  /// One message, in one frame; at most `max_payload()` bytes. Errors: limit_exceeded;
+  /// connection_closed when the peer is gone or the link down.
+  [[nodiscard]] result<void> send_data(byte_span payload);
+  /// Waits for the next message. Errors: connection_closed when the peer is gone, after all that
+  /// came from it.
+  [[nodiscard]] result<data_message> receive_data();
+  /// Errors: timed_out as well.
+  [[nodiscard]] result<data_message> receive_data_with_timeout(std::chrono::milliseconds timeout);
+  /// nullopt when there is none now.
+  [[nodiscard]] result<std::optional<data_message>> try_receive_data();
+
+  [[nodiscard]] const mac_address& peer() const { return peer_; }
+  [[nodiscard]] std::uint64_t session() const { return session_; }
+  [[nodiscard]] const interface& link() const { return socket_.link(); }
+  /// The lesser MTU of both ends, without our head.
+  [[nodiscard]] std::size_t max_payload() const;
+  /// Frames that passed the kernel's filter and were not of this session.
+  [[nodiscard]] std::uint64_t refused() const { return refused_; }
+  [[nodiscard]] result<device_statistics> statistics() { return socket_.statistics(); }
+  /// To wait on (POLLIN), then `try_receive_data`; they stay the endpoint's.
+  [[nodiscard]] int data_fd() const { return socket_.fd(); }
+  [[nodiscard]] int control_fd() const { return control_.get(); }
+
+ private:
+  friend class hybrid_listener;
+  hybrid_endpoint(raw_socket socket, unique_fd control, const hybrid_config& config,
+                  const mac_address& peer, std::uint64_t session, std::size_t mtu);
+  static result<hybrid_endpoint> greet(const interface& on, unique_fd control,
+                                       const hybrid_config& config,
+                                       std::chrono::steady_clock::time_point limit);
+  [[nodiscard]] std::optional<data_message> read(const received_frame& frame);
+  [[nodiscard]] result<void> check_control();
+  result<bool> wait(std::optional<std::chrono::steady_clock::time_point> limit) const;
+
+  raw_socket socket_;
+  unique_fd control_;
+  std::vector<wire::vlan_tag> tags_;
+  std::uint16_t ethertype_;
+  mac_address peer_;
+  std::uint64_t session_;
+  std::size_t mtu_;
+  std::uint64_t refused_ = 0;
+  std::vector<std::byte> payload_;
+  std::vector<std::byte> outgoing_;
+  std::vector<std::byte> incoming_;
+};
+
+/// A server's TCP port, for those who take more than one client, or any free port.
+class hybrid_listener {
+ public:
+  /// Errors: of the interface and the port; invalid_argument (the VLAN, lo).
+  [[nodiscard]] static result<hybrid_listener> listen(std::string_view interface_name,
+                                                      const hybrid_config& config = {});
+  /// As `create_server`, within the config's timeout from now on.
+  [[nodiscard]] result<hybrid_endpoint> accept();
+  [[nodiscard]] std::uint16_t port() const { return port_; }
+  [[nodiscard]] int fd() const { return fd_.get(); }
+
+ private:
+  hybrid_listener(interface on, unique_fd fd, std::uint16_t port, const hybrid_config& config)
+      : on_(std::move(on)), fd_(std::move(fd)), port_(port), config_(config) {}
+
+  interface on_;
+  unique_fd fd_;
+  std::uint16_t port_;
+  hybrid_config config_;
+};
+
+}  // namespace strata::l2

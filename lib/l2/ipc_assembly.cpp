@@ -1,0 +1,60 @@
+#include "l2/ipc_assembly.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace strata::l2 {
+
+std::optional<byte_span> ipc_assembly::add(std::uint64_t sender, std::uint64_t sequence,
+                                           const wire::ipc_fragment& piece, ipc_time now) {
+  if (is_too_large(piece)) return std::nullopt;
+  auto& message = find_or_begin(sender, piece, now);
+  // Of one sender, pieces of one message agree; else they are no message.
+  if (message.bytes.size() != piece.total || message.count != piece.count) return std::nullopt;
+  const auto offset = static_cast<std::ptrdiff_t>(piece.offset_of(sequence));
+  std::ranges::copy(piece.piece, message.bytes.begin() + offset);
+  if (--message.missing != 0) return std::nullopt;
+  complete_ = std::move(message.bytes);
+  bytes_ -= complete_.size();
+  partial_.erase(partial_.begin() + (&message - partial_.data()));
+  return complete_;
+}
+
+ipc_assembly::partial_message& ipc_assembly::find_or_begin(std::uint64_t sender,
+                                                           const wire::ipc_fragment& piece,
+                                                           ipc_time now) {
+  for (auto& each : partial_) {
+    if (each.first == piece.first && each.sender == sender) return each;
+  }
+  while (!partial_.empty() &&
+         (partial_.size() >= limits_.max_partial || bytes_ + piece.total > limits_.max_bytes)) {
+    drop(0);
+  }
+  bytes_ += piece.total;
+  auto& begun = partial_.emplace_back(partial_message{.sender = sender,
+                                                      .first = piece.first,
+                                                      .count = piece.count,
+                                                      .missing = piece.count,
+                                                      .begun = now,
+                                                      .bytes = std::exchange(complete_, {})});
+  begun.bytes.resize(piece.total);
+  return begun;
+}
+
+void ipc_assembly::expire(ipc_time now) {
+  while (!partial_.empty() && now - partial_.front().begun > limits_.timeout) drop(0);
+}
+
+void ipc_assembly::forget(std::uint64_t sender) {
+  for (std::size_t i = partial_.size(); i-- > 0;) {
+    if (partial_[i].sender == sender) drop(i);
+  }
+}
+
+void ipc_assembly::drop(std::size_t at) {
+  bytes_ -= partial_[at].bytes.size();
+  partial_.erase(partial_.begin() + static_cast<std::ptrdiff_t>(at));
+  ++dropped_;
+}
+
+}  // namespace strata::l2

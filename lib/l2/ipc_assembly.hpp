@@ -1,0 +1,64 @@
+// Puts the pieces of large IPC messages together again, within bounds, and in any order.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "l2/ipc_outbox.hpp"
+#include "strata/wire/ipc_frame.hpp"
+
+namespace strata::l2 {
+
+class ipc_assembly {
+ public:
+  struct limits {
+    std::size_t max_message = 0;  ///< bytes
+    std::size_t max_partial = 0;  ///< messages of which only a part is there
+    std::size_t max_bytes = 0;    ///< that these take together
+    std::chrono::milliseconds timeout{0};
+  };
+
+  explicit ipc_assembly(const limits& within) : limits_(within) {}
+
+  /// Takes a piece that has not come before. Returns the message that it completes, valid until the
+  /// next call. When there is no room, the oldest partial message goes. A message above the limit
+  /// is not taken; ask `is_too_large` first.
+  [[nodiscard]] std::optional<byte_span> add(std::uint64_t sender, std::uint64_t sequence,
+                                             const wire::ipc_fragment& piece, ipc_time now);
+  [[nodiscard]] bool is_too_large(const wire::ipc_fragment& piece) const {
+    return piece.total > limits_.max_message;
+  }
+  /// Lets go of those that began longer than the timeout ago.
+  void expire(ipc_time now);
+  /// Lets go of all of a sender's.
+  void forget(std::uint64_t sender);
+
+  [[nodiscard]] std::size_t partial() const { return partial_.size(); }
+  /// Messages let go.
+  [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
+
+ private:
+  struct partial_message {
+    std::uint64_t sender = 0;
+    std::uint64_t first = 0;
+    std::uint32_t count = 0;
+    std::uint32_t missing = 0;
+    ipc_time begun;
+    std::vector<std::byte> bytes;
+  };
+
+  partial_message& find_or_begin(std::uint64_t sender, const wire::ipc_fragment& piece,
+                                 ipc_time now);
+  void drop(std::size_t at);
+
+  limits limits_;
+  std::vector<partial_message> partial_;  // oldest first
+  std::size_t bytes_ = 0;
+  std::uint64_t dropped_ = 0;
+  std::vector<std::byte> complete_;  // the message given out last; its memory is used again
+};
+
+}  // namespace strata::l2

@@ -1,0 +1,137 @@
+#include "l2/ipc_outbox.hpp"
+
+#include <algorithm>
+
+#include "strata/wire/big_endian.hpp"
+
+namespace strata::l2 {
+
+namespace {
+
+constexpr std::size_t cache_line = 64;
+
+}  // namespace
+
+ipc_outbox::ipc_outbox(std::size_t payload_size, std::size_t count,
+                       const wire::frame_header& header)
+    : payload_size_(payload_size),
+      buffer_size_((wire::ethernet_header_size + payload_size + cache_line - 1) / cache_line *
+                   cache_line),
+      memory_(buffer_size_ * count),
+      frames_(count) {
+  free_.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    free_.push_back(static_cast<std::uint32_t>(i));
+    const auto head =
+        mutable_byte_span(memory_).subspan(i * buffer_size_, wire::ethernet_header_size);
+    std::ranges::copy(header.destination.bytes(), head.begin());
+    std::ranges::copy(header.source.bytes(), head.begin() + mac_address::size);
+    wire::write_u16(head.last<2>(), header.ethertype.value_or(0));
+  }
+}
+
+std::size_t ipc_outbox::largest_packed() const {
+  return payload_size_ - wire::ipc_header_size - wire::ipc_records::head_size;
+}
+
+std::size_t ipc_outbox::largest_piece() const {
+  return payload_size_ - wire::ipc_header_size - wire::ipc_fragment::head_size;
+}
+
+bool ipc_outbox::has_room_for(std::size_t size) const {
+  if (size > largest_packed()) return free_.size() * largest_piece() >= size;
+  return !free_.empty() || has_room_beside(size);
+}
+
+mutable_byte_span ipc_outbox::payload_of(const outgoing_frame& frame) {
+  return mutable_byte_span(memory_).subspan(
+      frame.buffer * buffer_size_ + wire::ethernet_header_size, payload_size_);
+}
+
+outgoing_frame& ipc_outbox::open_new(wire::ipc_kind kind) {
+  auto& frame = frames_[end_++ % frames_.size()];
+  frame = {.kind = kind,
+           .message = messages_,
+           .buffer = free_.back(),
+           .size = wire::ipc_header_size,
+           .sent_at = {}};
+  free_.pop_back();
+  return frame;
+}
+
+void ipc_outbox::append(byte_span message) {
+  if (message.size() > largest_packed()) return append_pieces(message);
+  auto* frame = open_ ? &(*this)[end_ - 1] : nullptr;
+  const auto needed = wire::ipc_records::head_size + message.size();
+  if (frame == nullptr || frame->size + needed > payload_size_) {
+    frame = &open_new(wire::ipc_kind::packed);
+    open_ = true;
+  }
+  frame->size += wire::ipc_records::write(payload_of(*frame).subspan(frame->size), message);
+  ++frame->messages;
+  ++messages_;
+}
+
+void ipc_outbox::append_pieces(byte_span message) {
+  open_ = false;
+  const auto count = (message.size() + largest_piece() - 1) / largest_piece();
+  wire::ipc_fragment cut{.first = end_,
+                         .total = static_cast<std::uint32_t>(message.size()),
+                         .count = static_cast<std::uint32_t>(count),
+                         .piece = {}};
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto offset = cut.offset_of(end_);
+    cut.piece = message.subspan(offset, std::min(cut.piece_size(), message.size() - offset));
+    auto& frame = open_new(wire::ipc_kind::fragment);
+    frame.size += cut.write(payload_of(frame).subspan(frame.size));
+    frame.messages = i + 1 == count ? 1 : 0;
+  }
+  ++messages_;
+}
+
+byte_span ipc_outbox::sealed(std::uint64_t sequence, wire::ipc_header header) {
+  auto& frame = (*this)[sequence];
+  if (!frame.is_sealed) {
+    header.kind = frame.kind;
+    header.sequence = sequence;
+    header.message = frame.message;
+    wire::seal_ipc_frame(payload_of(frame).first(frame.size), header);
+    frame.is_sealed = true;
+  }
+  return byte_span(memory_).subspan(frame.buffer * buffer_size_,
+                                    wire::ethernet_header_size + frame.size);
+}
+
+void ipc_outbox::drop_first() {
+  free_.push_back((*this)[first_].buffer);
+  ++first_;
+  if (first_ == end_) open_ = false;
+}
+
+void ipc_outbox::rewind() {
+  for (auto sequence = first_; sequence != end_; ++sequence) {
+    const auto& frame = (*this)[sequence];
+    (*this)[sequence] = {.kind = frame.kind,
+                         .message = frame.message,
+                         .messages = frame.messages,
+                         .buffer = frame.buffer,
+                         .size = frame.size,
+                         .sent_at = {}};
+  }
+}
+
+std::uint64_t ipc_outbox::drop_all() {
+  std::uint64_t left = 0;
+  for (; first_ != end_; drop_first()) left += (*this)[first_].messages;
+  return left;
+}
+
+std::uint64_t ipc_outbox::reset() {
+  const auto left = drop_all();
+  first_ = 0;
+  end_ = 0;
+  messages_ = 0;
+  return left;
+}
+
+}  // namespace strata::l2

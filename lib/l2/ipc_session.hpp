@@ -1,0 +1,171 @@
+// The acknowledged mode of an IPC channel, between exactly two endpoints: they find each other, and
+// then each frame arrives once and in order, or its sender is told.
+//
+// Sans-I/O: frames that came and the time go in, frames to send come out.
+//
+//   - An endpoint that has no peer says hello to all. Who hears that, and has none either, says
+//     hello to it; a hello to oneself makes the pair. A third is answered `busy`.
+//   - The receiver acknowledges all before a sequence, single frames behind it, and says how many
+//     bytes it has room for.
+//   - A frame is sent again when three sent after it have arrived, or after the timeout of RFC
+//   6298.
+//     There is no congestion control: the receiver's room bounds what is under way.
+//   - Who hears nothing probes, and gives the peer up after a while. A new endpoint id is taken
+//   then,
+//     so that late frames of the old pair mean nothing to the new.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "l2/ipc_outbox.hpp"
+#include "l2/round_trip.hpp"
+#include "strata/base/result.hpp"
+
+namespace strata::l2 {
+
+class ipc_session {
+ public:
+  struct options {
+    std::string name;  ///< "IPC channel 'x' on lo", for errors
+    std::uint64_t channel = 0;
+    wire::frame_header header;
+    std::uint64_t seed = 0;  ///< of the endpoint ids
+    std::size_t window = 0;  ///< bytes of frames that are kept for the receiver
+    std::chrono::milliseconds peer_timeout{0};
+  };
+  struct tally {
+    std::uint64_t retransmitted = 0;
+    std::uint64_t duplicates = 0;
+    std::uint64_t refused = 0;  ///< of third parties, or of no sense
+  };
+  /// A frame that came in its turn.
+  struct arrived_frame {
+    wire::ipc_header header;
+    std::vector<std::byte> body;
+  };
+
+  /// `out` outlives the session; the session takes frames out of it as they arrive.
+  ipc_session(options how, ipc_outbox& out, ipc_time now);
+
+  [[nodiscard]] std::uint64_t id() const { return id_; }
+  [[nodiscard]] bool has_peer() const { return state_ == state::paired; }
+  [[nodiscard]] const tally& counted() const { return counted_; }
+  /// While there is no peer: the channel has its two ends.
+  [[nodiscard]] bool is_refused() const { return refused_; }
+
+  /// A frame of this channel and mode, of another endpoint.
+  void receive(const wire::ipc_frame& frame, ipc_time now);
+  /// Sees what is due. Call before `plan`.
+  void pass(ipc_time now);
+  /// Writes the frames that should be sent now, and returns how many; valid until the next call of
+  /// anything. Only what `sent` confirms is taken as sent.
+  [[nodiscard]] std::size_t plan(std::span<byte_span> frames);
+  void sent(std::size_t count, ipc_time now);
+  /// When `pass` must be called again if nothing comes before.
+  [[nodiscard]] std::optional<ipc_time> deadline() const;
+  /// Whether a frame of this many bytes could go at once if it were closed now.
+  [[nodiscard]] bool is_idle_for(std::size_t size) const;
+  /// The farewell to the peer; send it and forget the session. Empty without a peer.
+  [[nodiscard]] byte_span farewell();
+
+  /// The next frame in order, if there is one.
+  [[nodiscard]] const arrived_frame* front() const { return inbox_.empty() ? nullptr : &inbox_[0]; }
+  void pop_front();
+
+  /// The end of the pair, once: why, and how many messages may not have arrived. The endpoint
+  /// looks for a new peer afterwards.
+  [[nodiscard]] std::optional<error> take_failure(ipc_time now);
+  [[nodiscard]] bool has_failed() const { return failure_.has_value(); }
+
+ private:
+  enum class state : std::uint8_t { searching, paired, lost };
+  enum control : std::uint8_t { offer, confirmation, refusal, acknowledge, probing, control_count };
+  struct planned {
+    bool is_control = false;
+    std::uint64_t number = 0;  // of the control, or the frame's sequence
+  };
+  static constexpr std::size_t control_size = wire::ethernet_header_size + wire::ipc_header_size +
+                                              wire::ipc_acknowledgement::head_size +
+                                              wire::ipc_acknowledgement::max_selective / 8;
+
+  void on_hello(const wire::ipc_frame& frame, ipc_time now);
+  void on_busy(const wire::ipc_header& header, ipc_time now);
+  void on_data(const wire::ipc_frame& frame);
+  void on_acknowledgement(const wire::ipc_frame& frame, ipc_time now);
+  void on_bye(const wire::ipc_header& header);
+  void note_arrival(const outgoing_frame& frame, ipc_time now);
+  void find_gaps();
+
+  void search(ipc_time now);
+  void hurry(ipc_time now);
+  /// Half to one and a half of `about`.
+  [[nodiscard]] std::chrono::nanoseconds jitter(std::chrono::nanoseconds about);
+  void pair_with(std::uint64_t peer, std::uint32_t window, ipc_time now);
+  void lose_peer(errc code, std::string reason);
+  void check_timers(ipc_time now);
+  void check_peer(ipc_time now);
+  [[nodiscard]] std::chrono::nanoseconds probe_interval() const;
+  [[nodiscard]] bool is_stalled() const;
+  [[nodiscard]] bool window_allows(std::size_t size) const;
+  void owe(control what, std::uint64_t to);
+  [[nodiscard]] byte_span build(control what);
+  [[nodiscard]] byte_span build_frame(std::size_t slot, wire::ipc_kind kind, std::uint64_t to,
+                                      std::uint64_t sequence, bool with_body);
+  [[nodiscard]] std::size_t write_selective(std::span<std::byte> bits) const;
+  [[nodiscard]] std::uint32_t room() const;
+
+  options how_;
+  ipc_outbox& out_;
+  std::mt19937_64 random_;
+  std::uint64_t id_ = 0;
+  std::uint64_t peer_ = 0;
+  state state_ = state::searching;
+  std::optional<error> failure_;
+  tally counted_;
+
+  // Sending.
+  round_trip timing_;
+  std::uint64_t next_ = 0;  // the first frame that was never sent
+  std::uint64_t order_ = 0;
+  std::uint64_t highest_arrived_ = 0;  // order
+  std::size_t under_way_ = 0;          // bytes, all that is not acknowledged in a row
+  std::size_t lost_ = 0;               // frames to be sent again
+  std::uint32_t peer_window_ = 0;
+  std::uint64_t last_acknowledgement_ = 0;
+  std::optional<ipc_time> resend_at_;
+
+  // Receiving.
+  std::uint64_t expected_ = 0;
+  std::vector<std::optional<arrived_frame>> early_;  // by sequence
+  std::size_t early_count_ = 0;
+  std::uint64_t early_end_ = 0;
+  std::size_t early_bytes_ = 0;
+  std::deque<arrived_frame> inbox_;
+  std::size_t inbox_bytes_ = 0;
+  std::uint32_t told_room_ = 0;
+  std::uint64_t acknowledgements_ = 0;
+
+  // The peer.
+  ipc_time heard_at_;
+  ipc_time probed_at_;
+  int probes_ = 0;
+  ipc_time searching_since_;
+  std::optional<ipc_time> hello_at_;
+  std::chrono::milliseconds hello_interval_{0};
+  bool refused_ = false;
+  bool is_proven_ = false;  // the peer took us as its own
+
+  std::array<bool, control_count> owed_{};
+  std::array<std::uint64_t, control_count> owed_to_{};
+  std::array<std::array<std::byte, control_size>, control_count + 1> controls_{};
+  std::vector<planned> planned_;
+};
+
+}  // namespace strata::l2

@@ -1,0 +1,87 @@
+#include "strata/wire/hybrid_handshake.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "strata/wire/big_endian.hpp"
+#include "strata/wire/ethernet.hpp"
+
+namespace strata::wire {
+
+namespace {
+
+constexpr std::string_view magic = "strata-h";
+constexpr std::uint16_t no_vlan = 0xFFFF;
+constexpr std::uint16_t max_vlan_id = 4094;
+
+std::unexpected<error> refuse(std::string reason, std::string remedy = {}) {
+  return failure(errc::malformed, "read the peer's hybrid greeting", std::move(reason),
+                 std::move(remedy));
+}
+
+}  // namespace
+
+result<hybrid_greeting> hybrid_greeting::parse(std::span<const std::byte, size> bytes) {
+  const byte_span whole(bytes);
+  if (as_text(whole.first(magic.size())) != magic) {
+    return refuse("it does not begin like one", "see that the port is that of a hybrid endpoint");
+  }
+  const auto version = read_u16(whole.subspan<8, 2>());
+  if (version != hybrid_version) {
+    return failure(errc::not_supported,
+                   "speak with a hybrid endpoint of version " + std::to_string(version),
+                   "this one has version " + std::to_string(hybrid_version),
+                   "use the same release at both ends");
+  }
+  const auto role = read_u16(whole.subspan<10, 2>());
+  if (role != 1 && role != 2) return refuse("its role is " + std::to_string(role));
+  const auto vlan_id = read_u16(whole.subspan<28, 2>());
+  hybrid_greeting found{.role = static_cast<end>(role),
+                        .session = read_u64(whole.subspan<12, 8>()),
+                        .mac = mac_address(whole.subspan<20, mac_address::size>()),
+                        .ethertype = read_u16(whole.subspan<26, 2>()),
+                        .vlan_id = {},
+                        .mtu = read_u16(whole.subspan<30, 2>())};
+  if (vlan_id != no_vlan) found.vlan_id = vlan_id;
+  if ((found.role == end::server) != (found.session != 0)) return refuse("its session is wrong");
+  if (found.mac.is_multicast()) return refuse("its MAC address is " + found.mac.text());
+  if (found.vlan_id && *found.vlan_id > max_vlan_id) {
+    return refuse("its VLAN id is " + std::to_string(*found.vlan_id));
+  }
+  if (found.ethertype < min_ethertype || is_tpid(found.ethertype)) {
+    return refuse("its EtherType is " + std::to_string(found.ethertype));
+  }
+  if (found.mtu <= hybrid_data::head_size) return refuse("its MTU is " + std::to_string(found.mtu));
+  return found;
+}
+
+std::array<std::byte, hybrid_greeting::size> hybrid_greeting::build() const {
+  std::array<std::byte, size> made{};
+  const mutable_byte_span bytes(made);
+  std::ranges::copy(as_bytes(magic), bytes.begin());
+  write_u16(bytes.subspan<8, 2>(), hybrid_version);
+  write_u16(bytes.subspan<10, 2>(), static_cast<std::uint16_t>(role));
+  write_u64(bytes.subspan<12, 8>(), session);
+  std::ranges::copy(mac.bytes(), bytes.begin() + 20);
+  write_u16(bytes.subspan<26, 2>(), ethertype);
+  write_u16(bytes.subspan<28, 2>(), vlan_id.value_or(no_vlan));
+  write_u16(bytes.subspan<30, 2>(), mtu);
+  return made;
+}
+
+std::optional<hybrid_data> hybrid_data::parse(byte_span payload) {
+  if (payload.size() < head_size) return std::nullopt;
+  const std::size_t size = read_u16(payload.subspan<8, 2>());
+  if (size > payload.size() - head_size) return std::nullopt;
+  return hybrid_data{.session = read_u64(payload.first<8>()),
+                     .message = payload.subspan(head_size, size)};
+}
+
+std::size_t hybrid_data::write(mutable_byte_span memory) const {
+  write_u64(memory.first<8>(), session);
+  write_u16(memory.subspan<8, 2>(), static_cast<std::uint16_t>(message.size()));
+  std::ranges::copy(message, memory.begin() + head_size);
+  return head_size + message.size();
+}
+
+}  // namespace strata::wire

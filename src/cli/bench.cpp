@@ -1,0 +1,156 @@
+// strata bench paths, strata bench node
+#include "cli/bench.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+
+#include "cli/output.hpp"
+#include "cli/report.hpp"
+#include "cli/table.hpp"
+#include "paths/document.hpp"
+#include "paths/experiment.hpp"
+#include "paths/report.hpp"
+#include "paths/table.hpp"
+#include "paths/task.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+// Standard error, if that is a terminal; else nowhere.
+class progress_bar {
+ public:
+  progress_bar() = default;
+  progress_bar(const progress_bar&) = delete;
+  progress_bar& operator=(const progress_bar&) = delete;
+  ~progress_bar() {
+    if (is_shown_) fmt::print(stderr, "\r\x1b[K");
+  }
+  void show(double part, const std::string& next) const {
+    if (!is_shown_) return;
+    constexpr std::size_t width = 30;
+    const auto full = static_cast<std::size_t>(part * width);
+    fmt::print(stderr, "\r\x1b[K[{:#<{}}{:.<{}}] {:3.0f} %  {}", "", full, "", width - full,
+               part * 100, next);
+    std::fflush(stderr);
+  }
+
+ private:
+  bool is_shown_ = ::isatty(STDERR_FILENO) == 1;
+};
+
+struct host_and_port {
+  std::string host;
+  std::uint16_t port = 0;
+};
+
+outcome<host_and_port> split(const std::string& text) {
+  const auto colon = text.rfind(':');
+  host_and_port made{.host = text.substr(0, colon)};
+  const auto digits = colon == std::string::npos ? "" : text.substr(colon + 1);
+  const auto* const end = digits.data() + digits.size();
+  const auto [stopped, wrong] = std::from_chars(digits.data(), end, made.port);
+  if (made.host.empty() || wrong != std::errc() || stopped != end) {
+    return refuse(exit_misused, fmt::format("'{}' is not HOST:PORT", text));
+  }
+  return made;
+}
+
+paths::wishes wishes_of(const invocation& call) {
+  paths::wishes made{.full = call.is_set("full"),
+                     .measures = call.text("measures"),
+                     .paths = call.text("paths"),
+                     .payloads = call.text("payloads"),
+                     .tagged = call.text("tagged", "some"),
+                     .rate = static_cast<double>(call.flags.value("rate", std::uint64_t{0})),
+                     .planted_sleep = call.flags.contains("plant")};
+  if (call.flags.contains("seconds")) made.seconds = call.flags["seconds"].get<double>();
+  if (call.flags.contains("buffer")) made.buffer = call.flags["buffer"].get<std::uint64_t>();
+  if (call.flags.contains("repetitions")) {
+    made.repetitions = call.flags["repetitions"].get<std::uint64_t>();
+  }
+  if (call.flags.contains("foreign")) {
+    made.foreign = static_cast<double>(call.flags["foreign"].get<std::uint64_t>());
+  }
+  return made;
+}
+
+outcome<paths::lab> make_lab(const invocation& call) {
+  const auto interface = call.text("iface");
+  const auto peer = call.text("peer");
+  if (interface.empty() != peer.empty()) {
+    return refuse(exit_misused,
+                  "--iface and --peer go together: start 'strata bench node IFACE' on the other "
+                  "machine, and give its address with --peer HOST:4790");
+  }
+  if (interface.empty()) {
+    auto made = paths::lab::make_veth();
+    if (!made) return refuse(exit_failed, made.error());
+    return std::move(*made);
+  }
+  if (call.flags.contains("rate")) {
+    return refuse(exit_misused,
+                  "--rate needs one clock for both ends, which two machines do not have; leave it "
+                  "or --iface out");
+  }
+  const auto where = split(peer);
+  if (!where) return std::unexpected(where.error());
+  auto made = paths::lab::on_interface(interface, where->host, where->port);
+  if (!made) return refuse(exit_failed, made.error());
+  return std::move(*made);
+}
+
+void print_tables(const paths::findings& found) {
+  for (const auto& each : paths::tables_of(found)) {
+    std::vector<bool> to_the_right(each.rows.front().size(), true);
+    to_the_right[0] = to_the_right[1] = false;
+    print(fmt::format("{}\n{}\n", each.title, align(each.rows, to_the_right)));
+  }
+  print(
+      fmt::format("{:.0f} s. A '!' marks a median that had not settled to {:.0f} % when the "
+                  "repetitions or the time ended.\n",
+                  found.seconds, found.of.spread_bound * 100));
+}
+
+}  // namespace
+
+outcome<int> run_bench_paths(const invocation& call) {
+  auto lab = make_lab(call);
+  if (!lab) return std::unexpected(lab.error());
+  const auto plan =
+      paths::make_plan(wishes_of(call), lab->largest_mtu(), !paths::plain_program().empty());
+  if (!plan) return refuse(exit_misused, plan.error());
+  result<paths::findings> found;
+  {
+    const progress_bar bar;
+    found = paths::run_experiment(
+        *lab, *plan, [&](double part, const std::string& next) { bar.show(part, next); });
+  }
+  if (!found) return refuse(exit_failed, found.error());
+  if (const auto folder = call.text("output"); !folder.empty()) {
+    if (auto written = paths::write_report(*found, folder); !written) {
+      return refuse(exit_failed, written.error());
+    }
+  }
+  if (call.as_json) {
+    print_json(paths::document_of(*found));
+  } else {
+    print_tables(*found);
+  }
+  return exit_done;
+}
+
+outcome<int> run_bench_node(const invocation& call) {
+  const auto where = split(call.text("listen", "0.0.0.0:4790"));
+  if (!where) return std::unexpected(where.error());
+  const auto done =
+      paths::run_far_node(call.words[0], where->host, where->port, call.is_set("once"),
+                          [](const std::string& news) { print(news + '\n'); });
+  if (!done) return refuse(exit_failed, done.error());
+  return exit_done;
+}
+
+}  // namespace strata::cli
