@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Shows raw Ethernet at work, as root: two network namespaces joined by a veth, which are removed again.
+# Shows raw Ethernet at work, as root: two network namespaces joined by a veth, which are removed
+# again.
 #
 #   +-- strata-demo-PID-plant --+          +-- strata-demo-PID-desk --+
 #   |        vethA =============|==========|============= vethB       |
@@ -47,7 +48,7 @@ in_plant ip link set vethA up
 in_desk ip link set vethB up
 in_desk "$strata" l2 ifaces
 
-say "The plant listens for frames of VLAN 10; the desk sends one with priority 7, and one of VLAN 11"
+say "The plant listens to VLAN 10; the desk sends a frame with priority 7, and one of VLAN 11"
 ip netns exec "$plant" "$strata" l2 dump vethA -e 0x88b5 --vlan 10 -c 1 > "$home/dump" &
 dump=$!
 jobs+=("$dump")
@@ -57,7 +58,7 @@ in_desk "$strata" l2 send vethB "start the pump" --vlan 10 --prio 7
 wait "$dump"
 cat "$home/dump"
 
-say "A server on raw Ethernet: strata create server plc --listen l2://vethA/0x88b5?vlan=10&prio=7 -s"
+say "A server on raw Ethernet: --listen l2://vethA/0x88b5?vlan=10&prio=7"
 ip netns exec "$plant" "$strata" daemon --state-dir "$home/state" --socket "$home/strata.sock" 2> "$home/log" &
 jobs+=($!)
 until_true control version
@@ -68,7 +69,8 @@ recv=$!
 jobs+=("$recv")
 until_true listens "$desk"
 in_desk "$strata" l2 send vethB "I am the desk" --vlan 10 --prio 7
-until_true sh -c "'$strata' stats plc --format json --socket '$home/strata.sock' | jq -e '.connections.now == 1'"
+has_a_peer() { control stats plc --format json | jq -e '.connections.now == 1'; }
+until_true has_a_peer
 control send plc "pump is running"
 wait "$recv"
 echo "desk heard: $(cat "$home/recv")"
