@@ -59,7 +59,8 @@ wait "$dump"
 cat "$home/dump"
 
 say "A server on raw Ethernet: --listen l2://vethA/0x88b5?vlan=10&prio=7"
-ip netns exec "$plant" "$strata" daemon --state-dir "$home/state" --socket "$home/strata.sock" 2> "$home/log" &
+ip netns exec "$plant" "$strata" daemon --state-dir "$home/state" --socket "$home/strata.sock" \
+  2> "$home/log" &
 jobs+=($!)
 until_true control version
 until_true test -S "$home/strata.sock"
