@@ -1,6 +1,7 @@
 #include "l2/ipc_outbox.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "strata/wire/big_endian.hpp"
 
@@ -18,7 +19,7 @@ ipc_outbox::ipc_outbox(std::size_t payload_size, std::size_t count,
       buffer_size_((wire::ethernet_header_size + payload_size + cache_line - 1) / cache_line *
                    cache_line),
       memory_(buffer_size_ * count),
-      frames_(count) {
+      frames_(std::bit_ceil(count)) {
   free_.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     free_.push_back(static_cast<std::uint32_t>(i));
@@ -49,7 +50,7 @@ mutable_byte_span ipc_outbox::payload_of(const outgoing_frame& frame) {
 }
 
 outgoing_frame& ipc_outbox::open_new(wire::ipc_kind kind) {
-  auto& frame = frames_[end_++ % frames_.size()];
+  auto& frame = (*this)[end_++];
   frame = {.kind = kind,
            .message = messages_,
            .buffer = free_.back(),

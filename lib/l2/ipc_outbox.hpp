@@ -48,7 +48,7 @@ class ipc_outbox {
   /// Whether it would find room beside others in the open frame.
   [[nodiscard]] bool has_room_beside(std::size_t size) const {
     return open_ &&
-           frames_[(end_ - 1) % frames_.size()].size + wire::ipc_records::head_size + size <=
+           frames_[(end_ - 1) & (frames_.size() - 1)].size + wire::ipc_records::head_size + size <=
                payload_size_;
   }
   /// Copies the message in, behind those that wait in the open frame where it fits. Needs room.
@@ -66,7 +66,7 @@ class ipc_outbox {
   [[nodiscard]] std::uint64_t closed_end() const { return open_ ? end_ - 1 : end_; }
   [[nodiscard]] bool is_empty() const { return first_ == end_; }
   [[nodiscard]] outgoing_frame& operator[](std::uint64_t sequence) {
-    return frames_[sequence % frames_.size()];
+    return frames_[sequence & (frames_.size() - 1)];
   }
   /// The whole Ethernet frame; `header` gets kind, sequence and message from the frame. A frame is
   /// sealed once.
@@ -88,8 +88,8 @@ class ipc_outbox {
   std::size_t payload_size_;
   std::size_t buffer_size_;
   std::vector<std::byte> memory_;
-  std::vector<outgoing_frame> frames_;
-  std::vector<std::uint32_t> free_;  // buffers, a stack
+  std::vector<outgoing_frame> frames_;  // by sequence; a power of two
+  std::vector<std::uint32_t> free_;     // buffers, a stack
   std::uint64_t first_ = 0;
   std::uint64_t end_ = 0;
   std::uint64_t messages_ = 0;  // ever begun

@@ -95,12 +95,6 @@ void seal_ipc_frame(mutable_byte_span payload, const ipc_header& header) {
 
 std::uint64_t ipc_channel_id(std::string_view name) { return checksum_of(0, as_bytes(name)); }
 
-std::size_t ipc_records::write(mutable_byte_span memory, byte_span message) {
-  write_u16(memory.first<head_size>(), static_cast<std::uint16_t>(message.size()));
-  if (!message.empty()) std::memcpy(memory.data() + head_size, message.data(), message.size());
-  return head_size + message.size();
-}
-
 std::optional<ipc_fragment> ipc_fragment::parse(std::uint64_t sequence, byte_span body) {
   if (body.size() < head_size) return std::nullopt;
   const ipc_fragment found{.first = read_u64(body.first<8>()),

@@ -65,11 +65,10 @@ result<nlohmann::json> control_line::ask(const nlohmann::json& message) {
   }
   const auto wrong = (*answer)->find("error");
   if (wrong != (*answer)->end()) {
-    return std::unexpected(error{.code = errc::system,
-                                 .operation = "measure",
-                                 .reason = wrong->is_string() ? wrong->get<std::string>() : "",
-                                 .remedy = {},
-                                 .offset = {}});
+    // A whole sentence already, as `describe` makes it: "cannot …".
+    auto sentence = wrong->is_string() ? wrong->get<std::string>() : "cannot measure";
+    if (sentence.starts_with("cannot ")) sentence.erase(0, 7);
+    return failure(errc::system, std::move(sentence));
   }
   return std::move(**answer);
 }

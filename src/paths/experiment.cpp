@@ -30,6 +30,7 @@ class runner {
   result<void> run(std::size_t index, std::vector<series>& into) {
     const auto& group = plan_.groups[index];
     std::vector<series> contenders;
+    contenders.reserve(group.contenders.size());
     for (const auto& who : group.contenders) contenders.emplace_back(group, who);
     for (std::uint64_t round = 0; round < plan_.most_repetitions; ++round) {
       if (round >= plan_.least_repetitions && (is_settled(contenders) || is_late(index))) break;

@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -47,7 +48,7 @@ class message_batch {
         memory_(stride_ * count) {
     for (std::size_t i = 0; i < count; ++i) {
       const mutable_byte_span whole(memory_.data() + i * stride_, stride_);
-      std::memcpy(whole.data(), prefix.data(), prefix.size());
+      std::ranges::copy(prefix, whole.begin());
       spans_.emplace_back(whole);
     }
   }

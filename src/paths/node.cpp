@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -193,15 +194,17 @@ result<void> run_far_node(const std::string& interface, const std::string& addre
   }
   const auto listener = bound_socket(SOCK_STREAM, address, port, 0);
   if (!listener) return std::unexpected(listener.error());
+  // It waits for ever, and so do the connections that come of it.
+  const timeval forever{};
+  ::setsockopt(listener->get(), SOL_SOCKET, SO_RCVTIMEO, &forever, sizeof forever);
   if (::listen(listener->get(), 1) != 0) return system_failure(errno, "listen on " + address);
   pin_to_core(1);
   tell("far end on " + interface + ", waits at " + address + ":" +
        std::to_string(port_of(listener->get())));
   do {
-    // Its listener looks up every `patience_ms`, which is no news.
     unique_fd bench(::accept4(listener->get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!bench) {
-      if (errno == EAGAIN || errno == EINTR) continue;
+      if (errno == EINTR || errno == ECONNABORTED) continue;
       return system_failure(errno, "accept a bench");
     }
     tell("a bench has come");

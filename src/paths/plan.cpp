@@ -106,7 +106,7 @@ bool is_tagged_too(const wishes& wanted, std::uint64_t payload,
 }
 
 // The rate of the measured messages beside foreign ones: low enough for every path.
-constexpr double filter_rate = 50'000;
+constexpr double filter_rate = 100'000;
 constexpr std::string_view filtered_paths[] = {"udp", "packet_batch", "packet_ring"};
 
 void add_filter_group(plan& to, const std::vector<const path_row*>& rows, std::uint64_t payload,

@@ -72,7 +72,7 @@ class tcp_stream final : public sender, public receiver {
       if (is_wait(errno)) return 0;
       return system_failure(errno, "accept a TCP connection");
     }
-    const timeval patience{.tv_sec = 0, .tv_usec = patience_ms * 1000};
+    const timeval patience{.tv_sec = 0, .tv_usec = suseconds_t{patience_ms} * 1000};
     ::setsockopt(connection.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     ::setsockopt(connection.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     fd_ = std::move(connection);

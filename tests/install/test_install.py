@@ -69,6 +69,13 @@ def test_frames_go_from_program_to_program(space, examples):
     assert hear(space, receiver, [f"{examples}/plain_send", "vethA"]) == "hello\n"
 
 
+def test_messages_go_from_process_to_process(space, examples):
+    receiver = subprocess.Popen([*space, f"{examples}/ipc", "receive", "line"], text=True,
+                                stdout=subprocess.PIPE)
+    run(*space, f"{examples}/ipc", "send", "line", "hello")
+    assert receiver.communicate(timeout=30) == ("hello\n", None)
+
+
 def test_pkg_config_finds_it_too(space, prefix, examples, tmp_path):
     folder = next(str(each) for each in prefix.glob("lib/**/pkgconfig"))
     environment = {**os.environ, "PKG_CONFIG_PATH": folder}

@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string_view>
 
@@ -98,7 +99,11 @@ class ipc_records {
 
   /// Writes one message to the front of `memory`, which has room for it and `head_size`; the
   /// message has at most 65,535 bytes. Returns the bytes written.
-  static std::size_t write(mutable_byte_span memory, byte_span message);
+  static std::size_t write(mutable_byte_span memory, byte_span message) {
+    write_u16(memory.first<head_size>(), static_cast<std::uint16_t>(message.size()));
+    if (!message.empty()) std::memcpy(memory.data() + head_size, message.data(), message.size());
+    return head_size + message.size();
+  }
 
  private:
   byte_span rest_;

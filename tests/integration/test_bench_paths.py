@@ -1,0 +1,186 @@
+"""strata bench paths: short runs of it, and what they leave behind."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+import xml.etree.ElementTree as xml
+
+import pytest
+
+from strata_daemon import BINARY
+from veth import Veth, end
+
+SHORT = ["--seconds", "0.05", "--repetitions", "1", "--payloads", "50"]
+
+
+def bench(*flags, **how):
+    return subprocess.run([BINARY, "bench", "paths", *flags], capture_output=True, text=True,
+                          timeout=120, **how)
+
+
+def document(*flags):
+    done = bench("--format", "json", *flags)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""  # no progress bar when piped
+    return json.loads(done.stdout)
+
+
+def namespaces():
+    """The network namespaces that processes are in."""
+    found = set()
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            found.add(os.readlink(f"/proc/{process}/ns/net"))
+        except OSError:
+            pass  # it has gone
+    return found
+
+
+def links():
+    return sorted(os.listdir("/sys/class/net"))
+
+
+@pytest.fixture
+def left_as_found(root):
+    before = namespaces(), links()
+    yield
+    for _ in range(500):
+        if (namespaces() - before[0], links()) == (set(), before[1]):
+            return
+        time.sleep(0.01)
+    assert (namespaces() - before[0], links()) == (set(), before[1])
+
+
+def check_row(row):
+    assert "failure" not in row, row
+    assert row["sent"] > 0 and row["delivered"] > 0
+    assert row["lost"] == row["sent"] - row["delivered"]
+    assert row["duplicates"] == row["strays"] == 0
+    assert row["repetitions"] == 1
+
+
+def test_every_path_delivers_and_the_document_tells_all(left_as_found):
+    paths = ("tcp,tcp_batch,udp,udp_batch,udp_gso,packet,packet_batch,packet_bypass,send_ring,"
+             "packet_ring,frame_ring")
+    told = document(*SHORT, "--tagged", "all", "--paths", paths)
+    assert told["format"] == "strata bench paths"
+    raw = {"packet", "packet_batch", "packet_bypass", "send_ring", "packet_ring"}
+    plain = {"tcp", "tcp_batch", "udp", "udp_batch", "udp_gso"}
+    one_way = {(row["path"], row["tagged"]) for row in told["one_way"]}
+    assert one_way == {(name, False) for name in raw | plain} | {(name, True) for name in raw}
+    assert {row["wait"] for row in told["round_trip"]} == {"busy", "blocking"}
+    for row in told["one_way"] + told["round_trip"] + told["filter"]:
+        check_row(row)
+    for row in told["one_way"]:
+        assert row["packets_per_s"] > 0
+        assert row["bytes_per_s"] == pytest.approx(50 * row["packets_per_s"], rel=0.01)
+        if row["path"] in ("packet_batch", "packet_ring"):
+            # Not counted in builds with a sanitizer.
+            assert row["allocations"] in (0, None)
+        if row["path"].startswith("tcp"):
+            assert row["lost"] == 0
+    for row in told["round_trip"]:
+        assert 0 < row["median_us"] <= row["p99_us"] * 1.05 <= row["p999_us"] * 1.1
+    assert {row["foreign_per_s"] for row in told["filter"]} == {0, 100000}
+    assert {row["name"] for row in told["sockets"]} >= {"udp", "tcp", "raw_socket", "raw_dear"}
+    assert told["link"]["near"]["machine"]["kernel"] == os.uname().release
+    assert isinstance(told["link"]["near"]["offloads"], dict)
+
+
+def test_a_receiver_that_sleeps_shows_up_as_drops(left_as_found):
+    told = document("--seconds", "0.1", "--repetitions", "1", "--payloads", "50", "--tagged",
+                    "none", "--measures", "one-way", "--paths", "packet_batch,packet_ring",
+                    "--plant", "receiver-sleep")
+    assert told["settings"]["planted"] == "receiver-sleep"
+    for row in told["one_way"]:
+        dropped = row["dropped"]["receiver"] + row["dropped"]["interface"]
+        assert dropped > 0
+        # Counted by the kernel, and by the receiver: each knows nothing of the other.
+        assert row["delivered"] + dropped == row["sent"]
+
+
+def test_at_a_rate_the_delay_is_shown(left_as_found):
+    told = document(*SHORT, "--paths", "udp,packet_ring", "--rate", "2000", "--tagged", "none")
+    assert told["round_trip"] == []
+    for row in told["one_way"]:
+        check_row(row)
+        assert row["sent"] == 100 and row["rate_per_s"] == 2000
+        assert 0 < row["p50_us"] <= row["p999_us"]
+
+
+def test_the_report_is_written_with_its_plots(left_as_found, tmp_path):
+    folder = tmp_path / "made" / "here"
+    done = bench(*SHORT, "--measures", "one-way", "--paths", "udp,packet", "-o", str(folder))
+    assert done.returncode == 0, done.stderr
+    assert "One way, counted at the receiver" in done.stdout
+    assert sorted(os.listdir(folder)) == ["bytes.svg", "cpu.svg", "packets.svg", "report.md",
+                                          "results.json"]
+    json.loads((folder / "results.json").read_text())
+    assert "(packets.svg)" in (folder / "report.md").read_text()
+    for name in ("bytes.svg", "cpu.svg", "packets.svg"):
+        assert xml.parse(folder / name).getroot().tag.endswith("svg")
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_is_left_behind_however_it_ends(left_as_found, how):
+    before = namespaces()
+    running = subprocess.Popen([BINARY, "bench", "paths", "--seconds", "20", "--paths", "packet"],
+                               stdout=subprocess.DEVNULL)
+    for _ in range(1000):
+        if len(namespaces() - before) == 2:
+            break
+        time.sleep(0.01)
+    assert len(namespaces() - before) == 2
+    time.sleep(0.2)
+    assert links() == sorted(os.listdir("/sys/class/net"))
+    running.send_signal(how)
+    assert running.wait(timeout=30) == -how
+
+
+def test_over_interfaces_with_a_node_as_the_far_end(left_as_found):
+    # veth.py draws it; bench paths is in a, bench node in b.
+    veth = Veth()
+    try:
+        node = veth.start(veth.b, BINARY, "bench", "node", "vethB", "--listen", "192.0.2.2:4790")
+        assert "waits at 192.0.2.2:4790" in node.stdout.readline()
+        flags = [*SHORT, "--tagged", "none", "--format", "json", "--paths",
+                 "tcp,udp,udp_gso,packet_ring,frame_ring", "--measures", "one-way,round-trip"]
+        told = json.loads(veth.strata(veth.a, "bench", "paths", "--iface", "vethA", "--peer",
+                                      "192.0.2.2:4790", *flags))
+        assert told["link"]["kind"] == "interface"
+        for row in told["one_way"] + told["round_trip"]:
+            check_row(row)
+        out, errors = end(node)
+        assert errors == "" and "a bench has come" in out and "the bench has gone" in out
+    finally:
+        veth.close()
+
+
+def test_a_node_survives_what_is_no_bench(left_as_found):
+    import socket
+    node = subprocess.Popen([BINARY, "bench", "node", "lo", "--listen", "127.0.0.1:0"], text=True,
+                            stdout=subprocess.PIPE)
+    port = int(node.stdout.readline().rsplit(":", 1)[1])
+    order = {"role": "send", "path": "udp", "payload": 50, "peer_mac": "00:00:00:00:00:00"}
+    for line in ["nonsense", "[]", '{"do": 5}', '{"do": "enter"}', '{"do": "finish"}',
+                 '{"do": "start"}', '{"do": "start", "order": {"role": [], "payload": -1}}',
+                 json.dumps({"do": "start", "order": {**order, "payload": 2**63}}),
+                 json.dumps({"do": "start", "order": {**order, "seconds": 1e300}})]:
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as bench_line:
+            bench_line.sendall(line.encode() + b"\n")
+            answer = bench_line.makefile().readline()
+            assert answer == "" or "error" in json.loads(answer), (line, answer)
+    assert node.poll() is None
+    end(node)
+
+
+def test_what_is_asked_wrongly_is_refused_with_a_remedy():
+    for flags, part in [(["--paths", "nonsense"], "choose from tcp"),
+                        (["--payloads", "3"], "from 24 to"),
+                        (["--measures", "x"], "choose from one-way"),
+                        (["--iface", "lo"], "--peer"),
+                        (["--iface", "lo", "--peer", "nonsense"], "HOST:PORT")]:
+        done = bench(*flags)
+        assert done.returncode != 0 and part in done.stderr, (flags, done.stderr)
