@@ -56,10 +56,12 @@ class axis {
   [[nodiscard]] std::vector<double> ticks() const {
     std::vector<double> made;
     if (is_logarithmic_) {
-      for (double decade = std::pow(10, std::floor(std::log10(least_))); decade <= most_;
-           decade *= 10) {
+      const int first = static_cast<int>(std::floor(std::log10(least_)));
+      const int last = static_cast<int>(std::floor(std::log10(most_)));
+      for (int exponent = first; exponent <= last; ++exponent) {
         for (const double step : {1.0, 2.0, 5.0}) {
-          if (decade * step >= least_ && decade * step <= most_) made.push_back(decade * step);
+          const double tick = step * std::pow(10, exponent);
+          if (tick >= least_ && tick <= most_) made.push_back(tick);
         }
       }
       return made;
@@ -67,9 +69,9 @@ class axis {
     const double rough = (most_ - least_) / 8;
     const double decade = std::pow(10, std::floor(std::log10(rough)));
     const double step = decade * (rough < 2 * decade ? 2 : rough < 5 * decade ? 5 : 10);
-    for (double tick = std::ceil(least_ / step) * step; tick <= most_; tick += step) {
-      made.push_back(tick);
-    }
+    const auto first = static_cast<long>(std::ceil(least_ / step));
+    const auto last = static_cast<long>(std::floor(most_ / step));
+    for (auto at = first; at <= last; ++at) made.push_back(static_cast<double>(at) * step);
     return made;
   }
 

@@ -27,9 +27,9 @@ std::string percent_lost(const series& one) {
 }
 
 template <class Heading, class Cells>
-table make(std::string title, const findings& of, Heading headings, measure kind, bool busy,
+table make(const std::string& title, const findings& of, Heading headings, measure kind, bool busy,
            Cells cells) {
-  table made{.title = std::move(title), .rows = {headings}};
+  table made{.title = title, .rows = {headings}};
   for (const auto& one : of.all) {
     if (one.kind() != kind || one.is_busy() != busy) continue;
     auto row = std::vector{std::to_string(one.payload()), name_with_tag(one)};
