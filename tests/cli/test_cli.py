@@ -325,7 +325,7 @@ def test_help(strata):
         one = check(strata(verb, "--help"))
         assert one.startswith(f"usage: strata {verb}")
         assert one == check(strata("help", verb)) == check(strata(verb, "-h"))
-        assert "--format" in one
+        assert "--format" in one or f"'strata {verb} VERB --help' shows the flags" in one
     assert max(len(line) for line in everything.splitlines()) <= 96
     assert "--max-message SIZE" in check(strata("create", "server", "--help"))
     assert "(default 1MiB)" in check(strata("create", "server", "--help"))

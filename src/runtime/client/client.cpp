@@ -85,8 +85,10 @@ loop::task<void> client::stop(loop::time_point limit) {
     co_return true;
   });
   past_ = stats().past();
-  co_await loop::call_on(born_.home, *loops_[0], [this]() -> loop::task<bool> {
-    link_.reset();
+  // From here on nobody who asks sees it: it is destroyed on its own loop's thread.
+  auto ending = std::move(link_);
+  co_await loop::call_on(born_.home, *loops_[0], [&ending]() -> loop::task<bool> {
+    ending.reset();
     co_return true;
   });
   born_.loops.release(std::exchange(loops_, {}));

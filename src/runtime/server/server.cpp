@@ -161,16 +161,17 @@ loop::task<void> server::stop(loop::time_point limit) {
                            });
   }
   past_ = stats().past();
+  // From here on nobody who asks sees them: each is destroyed on its own loop's thread.
+  auto ending = std::exchange(shards_, {});
+  const auto shared = std::move(state_);
   // Shards post to each other: all are closed before the first goes, and each goes behind what was
   // posted to it.
-  for (std::size_t i = 0; i < shards_.size(); ++i) {
-    co_await loop::call_on(born_.home, *loops_[i], [&each = shards_[i]]() -> loop::task<bool> {
+  for (std::size_t i = 0; i < ending.size(); ++i) {
+    co_await loop::call_on(born_.home, *loops_[i], [&each = ending[i]]() -> loop::task<bool> {
       each.reset();
       co_return true;
     });
   }
-  shards_.clear();
-  state_.reset();
   bound_.clear();
   born_.loops.release(std::exchange(loops_, {}));
 }
