@@ -111,18 +111,17 @@ outcome<l2::raw_socket> open_listener(const invocation& call, std::optional<std:
 
 struct listening {
   std::uint64_t most;
-  std::optional<std::chrono::duration<double>> silence;
+  bool ends_by_silence;
+  std::chrono::duration<double> silence;
   std::uint64_t taken = 0;
   clock::time_point last = clock::now();
 
   explicit listening(const invocation& call)
-      : most(call.flags.value("count", std::uint64_t{UINT64_MAX})) {
-    if (call.flags.contains("timeout")) {
-      silence = std::chrono::duration<double>(call.flags.value("timeout", 0.0));
-    }
-  }
+      : most(call.flags.value("count", std::uint64_t{UINT64_MAX})),
+        ends_by_silence(call.flags.contains("timeout")),
+        silence(call.flags.value("timeout", 0.0)) {}
   [[nodiscard]] bool is_over() const {
-    return is_interrupted() || taken >= most || (silence && clock::now() - last > *silence);
+    return is_interrupted() || taken >= most || (ends_by_silence && clock::now() - last > silence);
   }
 };
 
@@ -164,7 +163,7 @@ outcome<int> listen(const invocation& call, std::optional<std::uint16_t> type, f
     complain(fmt::format("{} frames were lost: they came faster than they were taken",
                          counted->dropped));
   }
-  return state.taken == 0 && state.silence && !is_interrupted() ? exit_failed : exit_done;
+  return state.taken == 0 && state.ends_by_silence && !is_interrupted() ? exit_failed : exit_done;
 }
 
 }  // namespace
