@@ -8,6 +8,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 #include "l2/packet_socket.hpp"
 #include "strata/wire/ethernet.hpp"
@@ -170,6 +171,15 @@ packet_ring::packet_ring(interface link, unique_fd fd, mapping memory,
   send_slots_ = memory_.bytes().data() + block_size_ * block_count_;
   send_slot_size_ = shape.slot_size;
   send_count_ = shape.block_size / shape.slot_size * shape.block_count;
+}
+
+// In one piece: an open block must go back before the memory that it lies in.
+packet_ring& packet_ring::operator=(packet_ring&& other) noexcept {
+  if (this != &other) {
+    std::destroy_at(this);
+    std::construct_at(this, std::move(other));
+  }
+  return *this;
 }
 
 result<packet_ring> packet_ring::create_bound(std::string_view interface_name,

@@ -120,6 +120,18 @@ TEST_F(ring_test, both_rings_are_devices_and_the_send_ring_delivers) {
   }
 }
 
+TEST_F(ring_test, a_ring_may_be_replaced_while_a_block_is_half_read) {
+  const packet_ring_options options{.socket = {.filter = {.ethertype = type}}};
+  auto b = open<packet_ring>("vethB", options);
+  auto a = open<raw_socket>("vethA", raw_socket_options{.receives = false});
+  send_all(a, samples(b.link().mac, a.link().mac));
+  std::vector<std::byte> memory(4096);
+  ASSERT_TRUE(receive_frame(b, memory, 1000ms));
+  b = open<packet_ring>("vethB", options);
+  ASSERT_TRUE(a.send_to(b.link().mac, type, bytes_of(60, 1)));
+  EXPECT_TRUE(receive_frame(b, memory, 1000ms));
+}
+
 TEST_F(ring_test, a_full_send_ring_says_so_and_goes_on) {
   packet_ring_options options{.socket = {.receives = false}};
   options.send_slots = 8;

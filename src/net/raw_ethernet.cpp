@@ -59,7 +59,11 @@ raw_ethernet::raw_ethernet(loop::loop& owner, l2::raw_socket socket, int poll_fd
   for (std::uint32_t slot = 0; slot < batch; ++slot) free_slots_.push_back(slot);
 }
 
-raw_ethernet::~raw_ethernet() { abandon(); }
+raw_ethernet::~raw_ethernet() {
+  // They lie in our slots, which are gone when the base that holds them goes.
+  forget_arrived();
+  abandon();
+}
 
 mutable_byte_span raw_ethernet::memory_of(std::uint32_t slot) {
   return std::span(memory_).subspan(slot * slot_size_, slot_size_);
@@ -70,19 +74,22 @@ void raw_ethernet::want() {
 }
 
 void raw_ethernet::on_completion(loop::completion) {
-  read();
-  if (is_wanted()) want();
+  if (const int code = read(); code != 0) {
+    // The last thing that is done: who hears of it may destroy us.
+    arrive({-code, {}, {}});
+  } else if (is_wanted()) {
+    want();
+  }
 }
 
-void raw_ethernet::read() {
+int raw_ethernet::read() {
   const auto count = free_slots_.size();
   for (std::size_t i = 0; i < count; ++i) slots_[i].memory = memory_of(free_slots_[i]);
   const auto filled = socket_.try_receive(std::span(slots_).first(count));
   if (!filled) {
     const int code = filled.error().sys_errno;
     if (code == ENETDOWN) loop_.arm_after(*this, look_again);
-    arrive({-code, {}, {}});
-    return;
+    return code;
   }
   std::array<std::uint32_t, batch> taken;
   std::copy_n(free_slots_.begin(), *filled, taken.begin());
@@ -90,6 +97,7 @@ void raw_ethernet::read() {
                     free_slots_.begin() + static_cast<std::ptrdiff_t>(*filled));
   // What hears a message may ask for more, but only from here on does the socket give any.
   for (std::size_t i = 0; i < *filled; ++i) arrive_frame(taken[i], slots_[i].frame);
+  return 0;
 }
 
 void raw_ethernet::arrive_frame(std::uint32_t slot, const l2::received_frame& frame) {

@@ -43,7 +43,8 @@ class raw_ethernet final : public datagram,
   void on_timer() override;
   void on_turn_end() override;
   void give_back(std::uint32_t id) override;
-  void read();
+  /// 0, or the errno of what went wrong.
+  [[nodiscard]] int read();
   void arrive_frame(std::uint32_t slot, const l2::received_frame& frame);
   [[nodiscard]] mutable_byte_span memory_of(std::uint32_t slot);
 

@@ -26,8 +26,8 @@ struct received_frame {
   /// Its size on the wire, tags included; more than `bytes.size()` when it was truncated.
   std::size_t wire_size = 0;
   packet_type type = packet_type::host;
-  /// Nanoseconds since 1970, if timestamps were asked for; else 0, as for the first frames after
-  /// they were, since the kernel takes a moment to begin.
+  /// Nanoseconds since 1970. Rings always tell; of a socket, 0 unless timestamps were asked for,
+  /// and for the first frames after they were, since the kernel takes a moment to begin.
   std::uint64_t time_ns = 0;
 
   [[nodiscard]] bool is_truncated() const { return wire_size > bytes.size(); }

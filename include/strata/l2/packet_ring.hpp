@@ -77,7 +77,7 @@ class packet_ring final : public device {
   [[nodiscard]] static result<packet_ring> create_bound(std::string_view interface_name,
                                                         const packet_ring_options& options = {});
   packet_ring(packet_ring&&) noexcept = default;
-  packet_ring& operator=(packet_ring&&) noexcept = default;
+  packet_ring& operator=(packet_ring&& other) noexcept;
   ~packet_ring() override = default;
 
   [[nodiscard]] const interface& link() const override { return link_; }
