@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include "l2/packet_socket.hpp"
 #include "strata/wire/ethernet.hpp"
@@ -78,10 +77,7 @@ result<std::size_t> fake_device::try_receive(std::span<frame_slot> slots) {
   std::size_t filled = 0;
   for (; filled < slots.size() && !waiting_.empty(); ++filled) {
     const auto& frame = waiting_.front();
-    auto& slot = slots[filled];
-    const auto size = std::min(frame.size(), slot.memory.size());
-    if (size != 0) std::memcpy(slot.memory.data(), frame.data(), size);
-    slot.frame = {.bytes = slot.memory.first(size), .wire_size = frame.size()};
+    copy_into(slots[filled], {.bytes = frame, .wire_size = frame.size()});
     waiting_.pop_front();
   }
   return filled;

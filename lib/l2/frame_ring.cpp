@@ -1,15 +1,13 @@
 #include "strata/l2/frame_ring.hpp"
 
-#include <linux/if_packet.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cerrno>
-#include <cstring>
 
-#include "l2/packet_socket.hpp"
+#include "l2/ring_header.hpp"
 #include "strata/wire/ethernet.hpp"
 
 namespace strata::l2 {
@@ -23,23 +21,6 @@ std::size_t slot_size_for(const interface& on, const frame_ring_options& options
       options.frame_size != 0 ? options.frame_size : on.mtu + wire::ethernet_header_size;
   // The kernel aligns the IP header behind the Ethernet header: up to 16 bytes more.
   return std::bit_ceil(TPACKET2_HDRLEN + 16 + wire::vlan_tag_size + frame);
-}
-
-received_frame read(std::byte* slot) {
-  const auto& header = header_of(slot);
-  std::byte* const first = slot + header.tp_mac;
-  const auto* const address =
-      reinterpret_cast<const sockaddr_ll*>(slot + TPACKET_ALIGN(sizeof(tpacket2_hdr)));
-  received_frame frame{.bytes = {first, header.tp_snaplen},
-                       .wire_size = header.tp_len,
-                       .type = packet_type_of(address->sll_pkttype),
-                       .time_ns = std::uint64_t{header.tp_sec} * 1'000'000'000U + header.tp_nsec};
-  if ((header.tp_status & TP_STATUS_VLAN_VALID) == 0) return frame;
-  const bool has_tpid = (header.tp_status & TP_STATUS_VLAN_TPID_VALID) != 0;
-  restore_tag(frame, first,
-              {has_tpid ? header.tp_vlan_tpid : wire::tpid_customer,
-               wire::vlan_tci::decode(header.tp_vlan_tci)});
-  return frame;
 }
 
 }  // namespace
@@ -101,7 +82,9 @@ std::optional<ring_frame> frame_ring::try_frame() {
   const auto status = std::atomic_ref(header_of(slot).tp_status).load(std::memory_order_acquire);
   if ((status & TP_STATUS_USER) == 0) return std::nullopt;
   next_ = next_ + 1 == slot_count_ ? 0 : next_ + 1;
-  return ring_frame(slot, read(slot));
+  const auto& header = header_of(slot);
+  return ring_frame(slot,
+                    read_ring_frame<tpacket2_hdr>(slot, header.tp_vlan_tpid, header.tp_vlan_tci));
 }
 
 result<std::size_t> frame_ring::try_receive(std::span<frame_slot> slots) {
@@ -109,11 +92,7 @@ result<std::size_t> frame_ring::try_receive(std::span<frame_slot> slots) {
   for (; filled < slots.size(); ++filled) {
     const auto frame = try_frame();
     if (!frame) break;
-    auto& slot = slots[filled];
-    slot.frame = **frame;
-    const auto size = std::min(slot.frame.bytes.size(), slot.memory.size());
-    std::memcpy(slot.memory.data(), slot.frame.bytes.data(), size);
-    slot.frame.bytes = slot.memory.first(size);
+    copy_into(slots[filled], **frame);
   }
   if (filled != 0) {
     down_ = false;

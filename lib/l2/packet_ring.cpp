@@ -1,6 +1,5 @@
 #include "strata/l2/packet_ring.hpp"
 
-#include <linux/if_packet.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -10,7 +9,7 @@
 #include <cstring>
 #include <memory>
 
-#include "l2/packet_socket.hpp"
+#include "l2/ring_header.hpp"
 #include "strata/wire/ethernet.hpp"
 
 namespace strata::l2 {
@@ -117,20 +116,8 @@ result<void> set_up_send_ring(int fd, const send_ring_shape& wanted) {
 }  // namespace
 
 received_frame frame_block::iterator::operator*() const {
-  auto& header = frame_header_of(at_);
-  std::byte* const first = at_ + header.tp_mac;
-  const auto* const address =
-      reinterpret_cast<const sockaddr_ll*>(at_ + TPACKET_ALIGN(sizeof(tpacket3_hdr)));
-  received_frame frame{.bytes = {first, header.tp_snaplen},
-                       .wire_size = header.tp_len,
-                       .type = packet_type_of(address->sll_pkttype),
-                       .time_ns = std::uint64_t{header.tp_sec} * 1'000'000'000U + header.tp_nsec};
-  if ((header.tp_status & TP_STATUS_VLAN_VALID) == 0) return frame;
-  const bool has_tpid = (header.tp_status & TP_STATUS_VLAN_TPID_VALID) != 0;
-  restore_tag(frame, first,
-              {has_tpid ? header.hv1.tp_vlan_tpid : wire::tpid_customer,
-               wire::vlan_tci::decode(static_cast<std::uint16_t>(header.hv1.tp_vlan_tci))});
-  return frame;
+  const auto& tag = frame_header_of(at_).hv1;
+  return read_ring_frame<tpacket3_hdr>(at_, tag.tp_vlan_tpid, tag.tp_vlan_tci);
 }
 
 frame_block::iterator& frame_block::iterator::operator++() {
@@ -232,12 +219,7 @@ result<std::size_t> packet_ring::try_receive(std::span<frame_slot> slots) {
       position_ = open_->begin();
     }
     for (; filled < slots.size() && position_ != open_->end(); ++position_, ++filled) {
-      auto frame = *position_;
-      const auto memory = slots[filled].memory;
-      const auto size = std::min(frame.bytes.size(), memory.size());
-      std::memcpy(memory.data(), frame.bytes.data(), size);
-      frame.bytes = memory.first(size);
-      slots[filled].frame = frame;
+      copy_into(slots[filled], *position_);
     }
     if (position_ == open_->end()) open_.reset();
   }

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 namespace strata::l2 {
 
@@ -222,6 +223,13 @@ void restore_tag(received_frame& frame, std::byte* first, const wire::vlan_tag& 
   if (!wire::insert_tag(whole, tag)) return;
   frame.bytes = whole;
   frame.wire_size += wire::vlan_tag_size;
+}
+
+void copy_into(frame_slot& slot, const received_frame& frame) {
+  const auto size = std::min(frame.bytes.size(), slot.memory.size());
+  if (size != 0) std::memcpy(slot.memory.data(), frame.bytes.data(), size);
+  slot.frame = frame;
+  slot.frame.bytes = slot.memory.first(size);
 }
 
 packet_type packet_type_of(unsigned char sll_pkttype) {

@@ -37,6 +37,9 @@ namespace strata::l2 {
 /// front.
 void restore_tag(received_frame& frame, std::byte* first, const wire::vlan_tag& tag);
 
+/// Fills `slot` with a copy of `frame`, cut to the slot's memory.
+void copy_into(frame_slot& slot, const received_frame& frame);
+
 [[nodiscard]] packet_type packet_type_of(unsigned char sll_pkttype);
 
 }  // namespace strata::l2

@@ -1,0 +1,30 @@
+// How the kernel describes a frame in a ring: the same fields in TPACKET_V2 and V3.
+#pragma once
+
+#include <linux/if_packet.h>
+
+#include "l2/packet_socket.hpp"
+
+namespace strata::l2 {
+
+/// The frame whose header (tpacket2_hdr or tpacket3_hdr) begins at `at`, with the tag that the
+/// kernel took out, which is `tpid` and `tci` of that header, back in its place.
+template <class Header>
+[[nodiscard]] received_frame read_ring_frame(std::byte* at, std::uint16_t tpid, std::uint32_t tci) {
+  const auto& header = *reinterpret_cast<const Header*>(at);
+  std::byte* const first = at + header.tp_mac;
+  const auto* const address =
+      reinterpret_cast<const sockaddr_ll*>(at + TPACKET_ALIGN(sizeof(Header)));
+  received_frame frame{.bytes = {first, header.tp_snaplen},
+                       .wire_size = header.tp_len,
+                       .type = packet_type_of(address->sll_pkttype),
+                       .time_ns = std::uint64_t{header.tp_sec} * 1'000'000'000U + header.tp_nsec};
+  if ((header.tp_status & TP_STATUS_VLAN_VALID) == 0) return frame;
+  const bool has_tpid = (header.tp_status & TP_STATUS_VLAN_TPID_VALID) != 0;
+  restore_tag(frame, first,
+              {has_tpid ? tpid : wire::tpid_customer,
+               wire::vlan_tci::decode(static_cast<std::uint16_t>(tci))});
+  return frame;
+}
+
+}  // namespace strata::l2
