@@ -47,10 +47,14 @@ class chunk {
   /// Forgets what it holds; only for an unshared chunk.
   void clear() { size_ = 0; }
 
+  /// Where what is appended goes: `room()` bytes, of which `take` makes the first `count` its own.
+  [[nodiscard]] std::byte* tail() { return reinterpret_cast<std::byte*>(this + 1) + size_; }
+  void take(std::uint32_t count) { size_ += count; }
+
   /// Appends `bytes`, which must fit into `room()`.
   void append(byte_span bytes) {
     if (bytes.empty()) return;
-    std::memcpy(reinterpret_cast<std::byte*>(this + 1) + size_, bytes.data(), bytes.size());
+    std::memcpy(tail(), bytes.data(), bytes.size());
     size_ += static_cast<std::uint32_t>(bytes.size());
   }
 

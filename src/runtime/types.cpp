@@ -1,4 +1,5 @@
 // The one list of runtime types. A new type is a folder and a row here.
+#include "runtime/cache/cache.hpp"
 #include "runtime/client/client.hpp"
 #include "runtime/options.hpp"
 #include "runtime/runtime.hpp"
@@ -12,6 +13,8 @@ const type_row table[] = {
     {"server", "listens, and passes messages between those who connect", server_rows, make_server},
     {"client", "connects to an endpoint, and sends and receives messages", client_rows,
      make_client},
+    {"cache", "keeps keys and values in memory, and speaks Redis's protocol", cache_rows,
+     make_cache},
 };
 
 }  // namespace

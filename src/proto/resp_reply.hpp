@@ -1,0 +1,113 @@
+// Replies of Redis's protocol, RESP2 or RESP3, written straight into whatever memory the deriving
+// class gives. What RESP2 has no word for is written as Redis writes it there: a map as an array of
+// twice its size, a double as a bulk string, null as "$-1".
+// Source: the RESP3 specification; `redis-server` 7.0 for the RESP2 forms.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace strata::proto {
+
+class reply_writer {
+ public:
+  reply_writer() = default;
+  reply_writer(const reply_writer&) = delete;
+  reply_writer& operator=(const reply_writer&) = delete;
+  virtual ~reply_writer() = default;
+
+  void speak(int protocol) { is_resp3_ = protocol == 3; }
+  [[nodiscard]] bool is_resp3() const { return is_resp3_; }
+
+  void ok() { raw("+OK\r\n"); }
+  /// A simple string: no CR or LF in it.
+  void status(std::string_view text) { line('+', text); }
+  /// `text` with its code first ("ERR …"). CR and LF in it become spaces.
+  void error(std::string_view text);
+  void integer(std::int64_t value) {
+    // Most are one digit.
+    if (value >= 0 && value <= 9) {
+      reserve(4);
+      *at_++ = ':';
+      *at_++ = static_cast<char>('0' + value);
+      *at_++ = '\r';
+      *at_++ = '\n';
+    } else {
+      number(':', value);
+    }
+  }
+  void bulk(std::string_view bytes) {
+    reserve(bytes.size() + max_head);
+    head('$', bytes.size());
+    std::memcpy(at_, bytes.data(), bytes.size());
+    at_ += bytes.size();
+    end_line();
+  }
+  /// An integer as a bulk string.
+  void bulk_integer(std::int64_t value);
+  /// Nothing, in the place of a bulk string, and in the place of an array.
+  void null() { raw(is_resp3_ ? "_\r\n" : "$-1\r\n"); }
+  void null_array() { raw(is_resp3_ ? "_\r\n" : "*-1\r\n"); }
+  void real(double value);
+  void boolean(bool value) { raw(is_resp3_ ? (value ? "#t\r\n" : "#f\r\n") : value ? ":1\r\n" : ":0\r\n"); }
+  /// Text with its kind ("txt", "mkd"), which RESP2 leaves out.
+  void verbatim(std::string_view kind, std::string_view text);
+
+  // Heads: `count` elements follow; of a map, pairs.
+  void array(std::uint64_t count) { sized('*', count); }
+  void map(std::uint64_t count) { sized(is_resp3_ ? '%' : '*', is_resp3_ ? count : count * 2); }
+  void set(std::uint64_t count) { sized(is_resp3_ ? '~' : '*', count); }
+  void push(std::uint64_t count) { sized(is_resp3_ ? '>' : '*', count); }
+
+  /// Bytes that are RESP already.
+  void raw(std::string_view bytes) {
+    reserve(bytes.size());
+    std::memcpy(at_, bytes.data(), bytes.size());
+    at_ += bytes.size();
+  }
+
+ protected:
+  /// Makes `end_ - at_` at least `size`. What was written before stays written, in order.
+  virtual void grow(std::size_t size) = 0;
+
+  char* at_ = nullptr;
+  char* end_ = nullptr;
+
+ private:
+  static constexpr std::size_t max_head = 32;
+
+  void reserve(std::size_t size) {
+    if (static_cast<std::size_t>(end_ - at_) < size) grow(size);
+  }
+  void end_line() {
+    *at_++ = '\r';
+    *at_++ = '\n';
+  }
+  void head(char mark, std::uint64_t size) {
+    *at_++ = mark;
+    if (size < 10) {
+      *at_++ = static_cast<char>('0' + size);
+    } else if (size < 100) {
+      *at_++ = static_cast<char>('0' + size / 10);
+      *at_++ = static_cast<char>('0' + size % 10);
+    } else {
+      digits(static_cast<std::int64_t>(size));
+    }
+    end_line();
+  }
+  void sized(char mark, std::uint64_t count) {
+    reserve(max_head);
+    head(mark, count);
+  }
+  void line(char mark, std::string_view text);
+  void number(char mark, std::int64_t value);
+  void digits(std::int64_t value);
+
+  bool is_resp3_ = false;
+};
+
+/// A double as Redis prints it in replies: 17 significant digits, "inf", "-inf", "nan".
+[[nodiscard]] std::string_view format_real(double value, char (&buffer)[40]);
+
+}  // namespace strata::proto

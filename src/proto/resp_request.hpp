@@ -1,0 +1,87 @@
+// Requests of Redis's protocol out of a stream's bytes: arrays of bulk strings, or inline commands
+// (words on a line, with Redis's quotes). Source: the RESP specification, redis.io/docs/reference.
+//
+// What has arrived is parsed in place; only a request that is not complete yet is copied aside, and
+// is not parsed from its beginning again when more comes. Total: no bytes, however hostile, read out
+// of bounds, throw, or make it keep more than `request_limits` allow.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "strata/base/bytes.hpp"
+
+namespace strata::proto {
+
+struct request_limits {
+  std::uint64_t max_bulk = 512ULL << 20U;   ///< bytes of one argument
+  std::uint64_t max_arguments = INT32_MAX;  ///< of one request
+  std::uint64_t max_buffer = 1ULL << 30U;   ///< bytes kept of an unfinished request
+
+  /// Redis's limits for who has not given the password yet.
+  bool is_stranger = false;
+};
+
+class request_reader {
+ public:
+  enum class outcome : std::uint8_t {
+    request,     ///< one request's arguments were appended; none for an empty one
+    incomplete,  ///< more bytes are needed
+    broken,      ///< the peer does not speak the protocol; see `error()`
+  };
+
+  /// Gives it the next bytes, all before them having been used up. They must stay as they are
+  /// until `keep()`.
+  void feed(byte_span arrived);
+  /// The next request of what was fed. Its arguments are views of the fed bytes or of this object,
+  /// valid until `keep()`.
+  [[nodiscard]] outcome next(std::vector<std::string_view>& arguments);
+  /// Copies what is unfinished aside: the fed bytes may go.
+  void keep();
+  /// Where the next request begins, and going back there: what was read since is read again. Both
+  /// before `keep()`.
+  [[nodiscard]] std::size_t position() const { return position_; }
+  void go_back(std::size_t position);
+
+  void set_limits(const request_limits& limits) { limits_ = limits; }
+  /// After `broken`: what is wrong, in Redis's words ("Protocol error: …").
+  [[nodiscard]] const std::string& error() const { return error_; }
+  /// Bytes held for an unfinished request.
+  [[nodiscard]] std::size_t held() const { return kept_.size() + unfinished_.size() * 16; }
+  /// The last request was a line of words and not an array.
+  [[nodiscard]] bool was_inline() const { return was_inline_; }
+
+ private:
+  struct piece {
+    std::size_t offset;  // from the request's first byte
+    std::size_t size;
+  };
+
+  [[nodiscard]] outcome parse_array(std::vector<std::string_view>& arguments);
+  [[nodiscard]] outcome take_up(std::vector<std::string_view>& arguments);
+  template <class Found>
+  [[nodiscard]] outcome parse_bulks(Found&& found);
+  [[nodiscard]] outcome parse_count();
+  [[nodiscard]] outcome parse_inline(std::vector<std::string_view>& arguments);
+  [[nodiscard]] outcome fail(std::string why);
+
+  request_limits limits_;
+  std::string_view bytes_;    // fed, or kept_
+  std::size_t begin_ = 0;     // where in bytes_ the request begins
+  std::size_t position_ = 0;  // what is parsed of it
+  std::uint64_t missing_ = 0;  // arguments still to come; 0 between requests
+  std::size_t wanted_ = 0;     // bytes from begin_ on without which parsing is in vain
+  std::vector<piece> unfinished_;
+  std::string kept_;
+  std::vector<std::vector<std::string>> inline_words_;  // what inline arguments are views of
+  bool was_inline_ = false;
+  std::string error_;
+};
+
+/// The words of an inline command, unquoted as Redis does it ("\x41", 'it\'s'). False: the quotes
+/// do not match.
+[[nodiscard]] bool split_words(std::string_view line, std::vector<std::string>& words);
+
+}  // namespace strata::proto

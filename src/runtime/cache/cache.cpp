@@ -1,0 +1,168 @@
+#include "runtime/cache/cache.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "loop/call_on.hpp"
+#include "runtime/cache/shard.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+result<void> check(const cache_options& options) {
+  const auto urls = options.endpoints();
+  if (urls.empty()) {
+    return failure(errc::invalid_argument, "make a cache", "it has nowhere to listen",
+                   "give -p PORT or --listen URL");
+  }
+  for (const auto& each : urls) {
+    auto url = net::parse_endpoint(each);
+    if (!url) return std::unexpected(url.error());
+    if (url->kind != net::scheme::tcp && url->kind != net::scheme::unix_stream) {
+      return failure(errc::invalid_argument, "listen on '" + each + "'",
+                     "a cache speaks on streams only", "use tcp://HOST:PORT or unix:///PATH");
+    }
+  }
+  return {};
+}
+
+class cache final : public runtime {
+ public:
+  cache(setting&& born, cache_options options)
+      : born_(std::move(born)), options_(std::move(options)) {}
+
+  loop::task<result<void>> start() override;
+  loop::task<void> stop(loop::time_point limit) override;
+  loop::task<result<send_outcome>> send(std::string message) override;
+  result<edit_outcome> edit(const nlohmann::json& changes) override;
+  [[nodiscard]] nlohmann::json options(bool with_secrets) const override {
+    return to_json(options_, cache_table(), with_secrets);
+  }
+  [[nodiscard]] const common_options& common() const override { return options_; }
+  [[nodiscard]] std::vector<std::string> endpoints() const override {
+    return bound_.empty() ? options_.endpoints() : bound_;
+  }
+  [[nodiscard]] statistics stats() const override;
+
+ private:
+  loop::task<result<std::vector<cache_shard::target>>> find_targets();
+  loop::task<result<void>> open_shard();
+
+  setting born_;
+  cache_options options_;
+  std::vector<loop::loop*> loops_;
+  std::unique_ptr<connection_gauge> connections_;
+  std::unique_ptr<cache_shard> shard_;
+  std::vector<std::string> bound_;
+  statistics past_;  // what earlier runs counted
+};
+
+loop::task<result<std::vector<cache_shard::target>>> cache::find_targets() {
+  std::vector<cache_shard::target> targets;
+  for (const auto& each : options_.endpoints()) {
+    const auto url = *net::parse_endpoint(each);
+    if (url.kind == net::scheme::unix_stream) {
+      auto address = loop::socket_address::from_path(url.path);
+      if (!address) co_return std::unexpected(address.error());
+      targets.push_back({url, *address});
+      continue;
+    }
+    auto found = co_await born_.home.resolve(url.host, url.port);
+    if (!found) co_return std::unexpected(found.error());
+    for (const auto& address : *found) targets.push_back({url, address});
+  }
+  co_return targets;
+}
+
+// `call_on` keeps its closure alive until the coroutine that the closure is has ended.
+// NOLINTBEGIN(cppcoreguidelines-avoid-capturing-lambda-coroutines)
+loop::task<result<void>> cache::start() {
+  auto loops = born_.loops.assign(1);
+  if (!loops) co_return std::unexpected(loops.error());
+  loops_ = std::move(*loops);
+  connections_ = std::make_unique<connection_gauge>();
+  auto opened = co_await open_shard();
+  if (!opened) co_await stop(born_.home.now());
+  co_return opened;
+}
+
+loop::task<result<void>> cache::open_shard() {
+  auto targets = co_await find_targets();
+  if (!targets) co_return std::unexpected(targets.error());
+  const auto ports = co_await born_.binding.acquire();
+  auto opened = co_await loop::call_on(
+      born_.home, *loops_[0], [this, &targets]() -> loop::task<result<void>> {
+        shard_ = std::make_unique<cache_shard>(*loops_[0], options_, *connections_, born_.log);
+        co_return shard_->open(*targets);
+      });
+  if (!opened) co_return opened;
+  for (const auto& target : *targets) {
+    const auto text = target.url.text();
+    bound_.push_back(target.url.is_for_one()
+                         ? text
+                         : text.substr(0, text.find("://") + 3) + target.address.text());
+  }
+  co_return result<void>{};
+}
+
+loop::task<void> cache::stop(loop::time_point) {
+  // From here on nobody who asks sees it: it is destroyed on its own loop's thread.
+  past_ = stats().past();
+  auto ending = std::move(shard_);
+  if (ending) {
+    co_await loop::call_on(born_.home, *loops_[0], [&ending]() -> loop::task<bool> {
+      ending->close();
+      ending.reset();
+      co_return true;
+    });
+  }
+  connections_.reset();
+  bound_.clear();
+  born_.loops.release(std::exchange(loops_, {}));
+}
+// NOLINTEND(cppcoreguidelines-avoid-capturing-lambda-coroutines)
+
+loop::task<result<send_outcome>> cache::send(std::string) {
+  co_return failure(errc::conflict, "send through '" + born_.name + "'",
+                    "a cache passes no messages on", "use redis-cli, and PUBLISH");
+}
+
+result<edit_outcome> cache::edit(const nlohmann::json& changes) {
+  auto next = options_;
+  if (auto applied = apply_json(next, cache_table(), changes); !applied) {
+    return std::unexpected(applied.error());
+  }
+  if (auto checked = check(next); !checked) return std::unexpected(checked.error());
+  options_ = next;
+  if (shard_) loops_[0]->post([who = shard_.get(), next] { who->apply(next); });
+  return sort_changes(cache_rows(), changes, shard_ != nullptr);
+}
+
+statistics cache::stats() const {
+  auto sum = past_;
+  if (shard_) {
+    sum.add(shard_->counted(), second_of(born_.home.now()));
+    sum.lag_us = shard_->lag().last_us;
+    sum.lag_max_us = shard_->lag().max_us;
+  }
+  if (connections_) {
+    sum.connections_now = connections_->now();
+    sum.connections_peak = std::max(sum.connections_peak, connections_->peak());
+    sum.connections_total += connections_->total();
+  }
+  return sum;
+}
+
+}  // namespace
+
+result<std::unique_ptr<runtime>> make_cache(setting&& born, const nlohmann::json& options) {
+  cache_options read;
+  if (auto applied = apply_json(read, cache_table(), options); !applied) {
+    return std::unexpected(applied.error());
+  }
+  if (auto checked = check(read); !checked) return std::unexpected(checked.error());
+  return std::make_unique<cache>(std::move(born), std::move(read));
+}
+
+}  // namespace strata::runtime

@@ -1,0 +1,15 @@
+// The cache runtime: Redis's protocol and commands on a loop.
+#pragma once
+
+#include <memory>
+
+#include "runtime/cache/options.hpp"
+#include "runtime/runtime.hpp"
+
+namespace strata::runtime {
+
+/// Errors: invalid_argument when the options do not make sense together.
+[[nodiscard]] result<std::unique_ptr<runtime>> make_cache(setting&& born,
+                                                          const nlohmann::json& options);
+
+}  // namespace strata::runtime

@@ -1,0 +1,100 @@
+// Who sends commands to a cache: a connection, or whatever replays commands. What is here is all
+// that commands know of it; how bytes come and go is the deriving class's affair.
+#pragma once
+
+#include <boost/container/flat_set.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "loop/slice.hpp"
+#include "loop/timer.hpp"
+#include "proto/resp_reply.hpp"
+#include "runtime/cache/command.hpp"
+
+namespace strata::runtime {
+
+/// A command kept for later: of a transaction, or one that waits for a key.
+struct kept_call {
+  const command* what = nullptr;
+  std::vector<std::string> words;
+
+  kept_call(const command* of, std::span<const std::string_view> from)
+      : what(of), words(from.begin(), from.end()) {}
+};
+
+struct watched_key {
+  unsigned database;
+  std::string key;
+  bool was_expired;  ///< when it was watched
+  bool operator==(const watched_key&) const = default;
+};
+
+/// What a client waits for in a blocking command.
+struct waiting_state {
+  kept_call call;
+  unsigned database;
+  std::vector<std::string> keys;
+  std::optional<std::int64_t> deadline_ms;
+};
+
+enum class reply_mode : std::uint8_t { on, off, skip_next, skip };
+
+class client {
+ public:
+  client() = default;
+  client(const client&) = delete;
+  client& operator=(const client&) = delete;
+  virtual ~client() = default;
+
+  /// Where replies go.
+  [[nodiscard]] virtual proto::reply_writer& reply() = 0;
+  /// Bytes that are shared with others who get the same.
+  virtual void push(const loop::slice& bytes) = 0;
+  /// Ends it soon, after what it was told has been sent if `after_reply`.
+  virtual void disconnect(bool after_reply) = 0;
+  /// A blocking command has ended: what came meanwhile can be executed.
+  virtual void resume() = 0;
+  [[nodiscard]] virtual std::string remote_address() const { return {}; }
+  [[nodiscard]] virtual std::string local_address() const { return {}; }
+  [[nodiscard]] virtual std::size_t output_bytes() { return 0; }
+
+  [[nodiscard]] bool is_resp3() { return reply().is_resp3(); }
+  [[nodiscard]] bool is_subscribed() const { return !channels.empty() || !patterns.empty(); }
+  [[nodiscard]] std::size_t subscriptions() const { return channels.size() + patterns.size(); }
+
+  std::uint64_t id = 0;
+  unsigned database = 0;
+  std::int64_t since_ms = 0;
+  std::int64_t last_command_ms = 0;
+  const command* last_command = nullptr;
+  std::uint64_t calls = 0;
+  std::string name;
+  std::string library;
+  std::string library_version;
+  bool is_trusted = true;  ///< gave the password, or there is none
+  bool is_monitor = false;
+  bool no_evict = false;
+  bool no_touch = false;
+  bool may_block = true;
+  bool is_ending = false;
+  reply_mode replies = reply_mode::on;
+
+  // --- transactions ------------------------------------------------------------------------------
+  bool in_transaction = false;
+  bool transaction_failed = false;  ///< a command of it was refused when it was queued
+  bool watch_failed = false;        ///< a watched key has changed
+  std::vector<kept_call> queued;
+  std::vector<watched_key> watched;
+
+  // --- publish and subscribe -----------------------------------------------------------------------
+  boost::container::flat_set<std::string, std::less<>> channels;
+  boost::container::flat_set<std::string, std::less<>> patterns;
+
+  // --- blocking ------------------------------------------------------------------------------------
+  std::optional<waiting_state> waiting;
+};
+
+}  // namespace strata::runtime

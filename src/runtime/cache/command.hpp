@@ -1,0 +1,91 @@
+// The commands: one row each, from which execution, COMMAND's answers and the documentation come.
+//
+// A command is a function in a file of commands/ and a row in that file's table; command_table.cpp
+// lists the tables.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace strata::runtime {
+
+class call;
+
+/// Which words are keys, as COMMAND INFO has it: the first, the last (-1: the last word), and every
+/// how many. All 0: none, or not to be said so.
+struct key_range {
+  int first = 0;
+  int last = 0;
+  int step = 0;
+};
+
+/// What the flags' names mean where they matter to execution.
+enum command_flag : std::uint32_t {
+  flag_write = 1U << 0U,
+  flag_deny_oom = 1U << 1U,   ///< refused when memory is full
+  flag_admin = 1U << 2U,
+  flag_pubsub = 1U << 3U,     ///< allowed to a RESP2 client that is subscribed
+  flag_no_multi = 1U << 4U,
+  flag_no_auth = 1U << 5U,
+  flag_fast = 1U << 6U,
+  flag_blocking = 1U << 7U,
+  flag_readonly = 1U << 8U,
+  flag_skip_monitor = 1U << 9U,
+  flag_movable_keys = 1U << 10U,
+};
+
+struct command_row {
+  std::string_view name;
+  /// Words, the name included; negative: at least so many.
+  int arity;
+  /// As COMMAND INFO lists them, with blanks between.
+  std::string_view flags;
+  key_range keys;
+  /// How each key is used, as COMMAND INFO's key specifications: "RO access 1 0 1; …". See
+  /// command_info.cpp.
+  std::string_view key_uses;
+  /// ACL categories, less @read, @write, @fast and @slow, which the flags say.
+  std::string_view categories;
+  std::string_view since;
+  std::string_view summary;
+  /// Null when there are only subcommands.
+  void (*run)(call&) = nullptr;
+  std::span<const command_row> subcommands = {};
+};
+
+/// A row, and what is known of it once all tables are read.
+struct command {
+  const command_row* row = nullptr;
+  const command_row* parent = nullptr;  ///< of a subcommand
+  std::string_view group;
+  std::uint32_t flags = 0;
+  std::size_t index = 0;  ///< in `all_commands()`, subcommands included
+
+  [[nodiscard]] bool has(command_flag which) const { return (flags & which) != 0; }
+  /// "config|get" for a subcommand.
+  [[nodiscard]] std::string full_name() const;
+  [[nodiscard]] bool takes(std::size_t words) const {
+    return row->arity >= 0 ? words == static_cast<std::size_t>(row->arity)
+                           : words >= static_cast<std::size_t>(-row->arity);
+  }
+};
+
+/// The commands of one file, and their group as COMMAND DOCS names it.
+struct command_group {
+  std::string_view name;
+  std::span<const command_row> rows;
+};
+
+/// All commands, sorted by name, each followed by its subcommands.
+[[nodiscard]] std::span<const command> all_commands();
+/// By its name in any case; null when there is none.
+[[nodiscard]] const command* find_command(std::string_view name);
+[[nodiscard]] const command* find_subcommand(const command& of, std::string_view name);
+
+/// Positions of the key words of a call. Errors: false when they cannot be told from the words.
+[[nodiscard]] bool find_keys(const command& of, std::span<const std::string_view> words,
+                             std::vector<std::size_t>& positions);
+
+}  // namespace strata::runtime

@@ -1,0 +1,27 @@
+// The command groups, each a file of this folder.
+#pragma once
+
+#include "runtime/cache/command.hpp"
+
+namespace strata::runtime {
+
+[[nodiscard]] command_group string_commands();
+[[nodiscard]] command_group bit_commands();
+[[nodiscard]] command_group bitfield_commands();
+[[nodiscard]] command_group key_commands();
+[[nodiscard]] command_group expiry_commands();
+[[nodiscard]] command_group scan_commands();
+[[nodiscard]] command_group list_commands();
+[[nodiscard]] command_group list_move_commands();
+[[nodiscard]] command_group set_commands();
+[[nodiscard]] command_group set_algebra_commands();
+[[nodiscard]] command_group hash_commands();
+[[nodiscard]] command_group transaction_commands();
+[[nodiscard]] command_group pubsub_commands();
+[[nodiscard]] command_group connection_commands();
+[[nodiscard]] command_group client_commands();
+[[nodiscard]] command_group config_commands();
+[[nodiscard]] command_group server_commands();
+[[nodiscard]] command_group command_commands();
+
+}  // namespace strata::runtime

@@ -1,0 +1,113 @@
+// Transactions.
+#include "runtime/cache/call.hpp"
+#include "runtime/cache/commands/commands.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+void forget(call& c) {
+  c.who.in_transaction = c.who.transaction_failed = c.who.watch_failed = false;
+  c.who.queued.clear();
+  c.home.watching().unwatch(c.who);
+}
+
+void multi(call& c) {
+  if (c.who.in_transaction) {
+    c.fail("ERR MULTI calls can not be nested");
+    return;
+  }
+  c.who.in_transaction = true;
+  c.reply.ok();
+}
+
+void discard(call& c) {
+  if (!c.who.in_transaction) {
+    c.fail("ERR DISCARD without MULTI");
+    return;
+  }
+  forget(c);
+  c.reply.ok();
+}
+
+// A watched key that has expired since counts as changed, if it had not when it was watched.
+bool has_watched_change(call& c) {
+  if (c.who.watch_failed) return true;
+  for (const auto& each : c.who.watched) {
+    const entry* const found = c.home[each.database].find(each.key, hash_of(each.key));
+    if (!each.was_expired && found != nullptr && found->has_expiry() &&
+        found->expires_at_ms() <= c.now_ms()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void exec(call& c) {
+  if (!c.who.in_transaction) {
+    c.fail("ERR EXEC without MULTI");
+    return;
+  }
+  if (c.who.transaction_failed) {
+    forget(c);
+    c.fail("EXECABORT Transaction discarded because of previous errors.");
+    return;
+  }
+  if (has_watched_change(c)) {
+    forget(c);
+    c.reply.null_array();
+    return;
+  }
+  c.home.watching().unwatch(c.who);
+  c.who.in_transaction = false;
+  c.reply.array(c.who.queued.size());
+  c.home.execute_queued(c.who);
+  c.repeat_nothing();
+  forget(c);
+}
+
+void watch(call& c) {
+  if (c.who.in_transaction) {
+    c.fail("ERR WATCH inside MULTI is not allowed");
+    return;
+  }
+  for (std::size_t i = 1; i < c.size(); ++i) {
+    const entry* const found = c.data().find(c[i], c.hash(i));
+    const bool is_over =
+        found != nullptr && found->has_expiry() && found->expires_at_ms() <= c.now_ms();
+    c.home.watching().watch(c.who, c.who.database, c[i], is_over);
+  }
+  c.reply.ok();
+}
+
+void unwatch(call& c) {
+  c.home.watching().unwatch(c.who);
+  c.who.watch_failed = false;
+  c.reply.ok();
+}
+
+// clang-format off
+const command_row rows[] = {
+    {"discard", 1, "noscript loading stale fast allow_busy", {0, 0, 0},
+     "", "transaction", "2.0.0",
+     "forget the transaction that was begun", discard},
+    {"exec", 1, "noscript loading stale skip_slowlog", {0, 0, 0},
+     "", "transaction", "1.2.0",
+     "execute the transaction that was begun", exec},
+    {"multi", 1, "noscript loading stale fast allow_busy", {0, 0, 0},
+     "", "transaction", "1.2.0",
+     "begin a transaction", multi},
+    {"unwatch", 1, "noscript loading stale fast allow_busy", {0, 0, 0},
+     "", "transaction", "2.2.0",
+     "watch no keys any more", unwatch},
+    {"watch", -2, "noscript loading stale fast allow_busy", {1, -1, 1},
+     "RO 1 -1 1", "transaction", "2.2.0",
+     "let the next transaction fail if keys change before it", watch},
+};
+// clang-format on
+
+}  // namespace
+
+command_group transaction_commands() { return {"transactions", rows}; }
+
+}  // namespace strata::runtime

@@ -1,0 +1,298 @@
+#include "runtime/cache/engine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "runtime/cache/call.hpp"
+#include "runtime/cache/text.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+std::int64_t clock_us() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+std::string unknown_command(std::span<const std::string_view> words) {
+  constexpr std::size_t most = 128;
+  std::string arguments;
+  for (const auto& each : words.subspan(1)) {
+    if (arguments.size() >= most) break;
+    arguments += fmt::format("'{}' ", each.substr(0, most - arguments.size()));
+  }
+  return fmt::format("ERR unknown command '{}', with args beginning with: {}",
+                     words[0].substr(0, most), arguments);
+}
+
+bool ends_transaction(std::string_view name) {
+  return name == "exec" || name == "discard" || name == "multi" || name == "watch" ||
+         name == "quit" || name == "reset";
+}
+
+// Commands that take as long as they take only because of their words need no clock.
+bool needs_clock(const parameters& settings, const command& what) {
+  constexpr std::int64_t close_look_us = 1000;
+  if (settings.slow_log_us < 0) return false;
+  return settings.slow_log_us < close_look_us || !what.has(flag_fast);
+}
+
+}  // namespace
+
+engine::engine()
+    : databases_(database_count),
+      command_counters_(all_commands().size()),
+      random_(std::random_device{}()),
+      expiry_cursors_(database_count) {}
+
+void engine::set_time(std::int64_t now_ms) {
+  if (started_ms_ == 0) started_ms_ = now_ms;
+  now_ms_ = now_ms;
+  access_clock_ = static_cast<std::uint32_t>(now_ms / 1000);
+}
+
+void engine::enter(client& arrived) {
+  arrived.id = next_client_++;
+  arrived.since_ms = arrived.last_command_ms = now_ms_;
+  arrived.is_trusted = parameters_.password.empty();
+  clients_.push_back(&arrived);
+  ++counters_.connections;
+}
+
+void engine::leave(client& gone) {
+  waiters_.remove(gone);
+  watchers_.unwatch(gone);
+  pubsub_.leave(gone);
+  std::erase(clients_, &gone);
+}
+
+void engine::execute(client& who, std::span<const std::string_view> words) {
+  const auto* const what = find_command(words[0]);
+  const bool has_key = what != nullptr && what->row->keys.first > 0 &&
+                       static_cast<std::size_t>(what->row->keys.first) < words.size();
+  execute(who, words, what,
+          has_key ? hash_of(words[static_cast<std::size_t>(what->row->keys.first)]) : 0);
+}
+
+void engine::execute(client& who, std::span<const std::string_view> words, const command* what,
+                     std::uint64_t hash) {
+  ++counters_.commands;
+  ++who.calls;
+  who.last_command_ms = now_ms_;
+  what = accept(who, words, what);
+  if (what == nullptr) {
+    ++counters_.errors;
+    if (who.in_transaction) who.transaction_failed = true;
+    return;
+  }
+  who.last_command = what;
+  if (who.in_transaction && !ends_transaction(what->row->name)) {
+    who.queued.emplace_back(what, words);
+    who.reply().status("QUEUED");
+    return;
+  }
+  run(who, words, *what, hash);
+  if (waiters_.has_ready() && !is_serving_) serve_waiting();
+}
+
+// What a command must pass before it runs. Null when it did not, and was told so.
+const command* engine::accept(client& who, std::span<const std::string_view> words,
+                              const command* what) {
+  auto& reply = who.reply();
+  if (what != nullptr && !what->row->subcommands.empty() && words.size() > 1) {
+    const auto* const container = what;
+    what = find_subcommand(*container, words[1]);
+    if (what == nullptr) {
+      reply.error(fmt::format("ERR unknown subcommand '{}'. Try {} HELP.", words[1].substr(0, 128),
+                              in_capitals(container->row->name)));
+      return nullptr;
+    }
+  }
+  if (what == nullptr) {
+    reply.error(unknown_command(words));
+    return nullptr;
+  }
+  if (!what->takes(words.size()) || what->row->run == nullptr) {
+    reply.error(
+        fmt::format("ERR wrong number of arguments for '{}' command", what->full_name()));
+    return nullptr;
+  }
+  if (!who.is_trusted && !what->has(flag_no_auth)) {
+    reply.error("NOAUTH Authentication required.");
+    return nullptr;
+  }
+  if (who.in_transaction && what->has(flag_no_multi)) {
+    reply.error("ERR Command not allowed inside a transaction");
+    return nullptr;
+  }
+  if (parameters_.maxmemory > 0 && !make_room(*what)) {
+    reply.error("OOM command not allowed when used memory > 'maxmemory'.");
+    return nullptr;
+  }
+  if (who.is_subscribed() && !reply.is_resp3() && !what->has(flag_pubsub)) {
+    reply.error(fmt::format(
+        "ERR Can't execute '{}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are "
+        "allowed in this context",
+        what->full_name()));
+    return nullptr;
+  }
+  return what;
+}
+
+void engine::run(client& who, std::span<const std::string_view> words, const command& what,
+                 std::uint64_t hash) {
+  auto& counted = command_counters_[what.index];
+  const auto changes_before = changes_;
+  const bool timed = needs_clock(parameters_, what);
+  const auto began_us = timed ? clock_us() : 0;
+  if (has_monitors_ && !what.has(flag_skip_monitor)) show_to_monitors(who, words);
+  call made(*this, who, what, words, hash);
+  what.row->run(made);
+  ++counted.calls;
+  if (made.has_failed()) {
+    ++counted.failed;
+    ++counters_.errors;
+  }
+  if (timed) {
+    const auto us = clock_us() - began_us;
+    counted.us += static_cast<std::uint64_t>(us);
+    if (us >= parameters_.slow_log_us && !made.is_waiting()) {
+      slow_log_.add(now_ms_ / 1000, us, words, who.remote_address(), who.name,
+                    static_cast<std::size_t>(parameters_.slow_log_length));
+    }
+  }
+  if (changes_ != changes_before && has_listeners() && !made.is_repeated() &&
+      what.has(flag_write)) {
+    propagate(who.database, words);
+  }
+}
+
+void engine::propagate(unsigned index, std::span<const std::string_view> words) {
+  if (listeners_.empty()) return;
+  if (in_transaction_ && !std::exchange(transaction_told_, true)) {
+    const std::array<std::string_view, 1> multi = {"MULTI"};
+    for (auto* each : listeners_) each->on_change(index, multi);
+  }
+  for (auto* each : listeners_) each->on_change(index, words);
+}
+
+void engine::execute_queued(client& who) {
+  const auto queued = std::exchange(who.queued, {});
+  in_transaction_ = true;
+  transaction_told_ = false;
+  const bool could_block = std::exchange(who.may_block, false);
+  std::vector<std::string_view> words;
+  unsigned last_database = who.database;
+  for (const auto& each : queued) {
+    words.assign(each.words.begin(), each.words.end());
+    const auto first = static_cast<std::size_t>(std::max(each.what->row->keys.first, 0));
+    const bool has_key = first > 0 && first < words.size();
+    if (parameters_.maxmemory > 0 && !make_room(*each.what)) {
+      who.reply().error("OOM command not allowed when used memory > 'maxmemory'.");
+      continue;
+    }
+    last_database = who.database;
+    run(who, words, *each.what, has_key ? hash_of(words[first]) : 0);
+  }
+  who.may_block = could_block;
+  in_transaction_ = false;
+  if (std::exchange(transaction_told_, false)) {
+    const std::array<std::string_view, 1> exec = {"EXEC"};
+    for (auto* each : listeners_) each->on_change(last_database, exec);
+  }
+}
+
+// Serving one may make other keys ready.
+void engine::serve_waiting() {
+  is_serving_ = true;
+  std::vector<std::string_view> words;
+  while (waiters_.has_ready()) {
+    for (const auto& key : waiters_.take_ready()) {
+      for (auto* each : waiters_.waiting_for(key)) {
+        if (!each->waiting) continue;
+        // The words outlive the waiting.
+        const kept_call again = each->waiting->call;
+        words.assign(again.words.begin(), again.words.end());
+        const auto before = each->database;
+        each->database = each->waiting->database;
+        const auto first = static_cast<std::size_t>(std::max(again.what->row->keys.first, 0));
+        was_served_ = true;
+        run(*each, words, *again.what, first > 0 ? hash_of(words[first]) : 0);
+        each->database = before;
+        if (!was_served_) continue;
+        waiters_.remove(*each);
+        each->resume();
+      }
+    }
+  }
+  is_serving_ = false;
+}
+
+void engine::give_up_waiting(client& who) {
+  if (!who.waiting) return;
+  const kept_call ended = who.waiting->call;
+  waiters_.remove(who);
+  // What they reply when there is nothing: an array, but for those that move one element.
+  const auto name = ended.what->row->name;
+  if (name == "blmove" || name == "brpoplpush") {
+    who.reply().null();
+  } else {
+    who.reply().null_array();
+  }
+  who.resume();
+}
+
+entry* engine::find(unsigned index, std::string_view key, std::uint64_t hash) {
+  entry* const found = databases_[index].find(key, hash);
+  if (found == nullptr || !found->has_expiry() || found->expires_at_ms() > now_ms_) return found;
+  ++counters_.expired;
+  const std::array<std::string_view, 2> words = {"DEL", key};
+  propagate(index, words);
+  remove(index, found, hash, event_expired, "expired");
+  return nullptr;
+}
+
+void engine::remove(unsigned index, entry* which, std::uint64_t hash, event_class why,
+                    std::string_view event) {
+  entry* const gone = databases_[index].release(which, hash);
+  touch(index, gone->key());
+  notify(why, event, gone->key(), index);
+  entry::destroy(gone);
+}
+
+void engine::touch_all(unsigned index) {
+  watchers_.touch_all(index, [this, index](const std::string& key) {
+    return databases_[index].find(key, hash_of(key)) != nullptr;
+  });
+  waiters_.touch_all(index);
+}
+
+void engine::publish_event(event_class, std::string_view event, std::string_view key,
+                           unsigned index) {
+  if ((parameters_.events & event_keyspace) != 0) {
+    pubsub_.publish(fmt::format("__keyspace@{}__:{}", index, key), event);
+  }
+  if ((parameters_.events & event_keyevent) != 0) {
+    pubsub_.publish(fmt::format("__keyevent@{}__:{}", index, event), key);
+  }
+}
+
+void engine::show_to_monitors(const client& who, std::span<const std::string_view> words) {
+  const auto now = std::chrono::duration_cast<std::chrono::microseconds>(
+                       std::chrono::system_clock::now().time_since_epoch())
+                       .count();
+  auto line = fmt::format("+{}.{:06} [{} {}]", now / 1'000'000, now % 1'000'000, who.database,
+                          who.remote_address());
+  for (const auto& each : words) line += " " + quoted(each);
+  line += "\r\n";
+  const auto shared = loop::slice::copy_of(as_bytes(line));
+  for (auto* each : clients_) {
+    if (each->is_monitor && each != &who) each->push(shared);
+  }
+}
+
+}  // namespace strata::runtime

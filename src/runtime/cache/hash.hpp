@@ -1,0 +1,12 @@
+// The hash of keys, fields and members.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace strata::runtime {
+
+/// Seeded anew by each process, so that nobody outside can make keys that collide.
+[[nodiscard]] std::uint64_t hash_of(std::string_view bytes);
+
+}  // namespace strata::runtime

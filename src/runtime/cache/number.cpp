@@ -1,0 +1,55 @@
+#include "runtime/cache/number.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace strata::runtime {
+
+namespace {
+
+constexpr std::size_t longest = 255;
+
+// strtod and strtold want a text that ends in a zero.
+template <class Real, class Parse>
+std::optional<Real> parse(std::string_view text, Parse&& convert) {
+  std::array<char, longest + 1> copy;
+  if (text.empty() || text.size() > longest) return {};
+  if (text.front() == ' ' || (text.front() >= '\t' && text.front() <= '\r')) return {};
+  std::memcpy(copy.data(), text.data(), text.size());
+  copy[text.size()] = 0;
+  char* end = nullptr;
+  errno = 0;
+  const Real value = convert(copy.data(), &end);
+  if (end != copy.data() + text.size() || std::isnan(value)) return {};
+  if (errno == ERANGE && (std::isinf(value) || value == 0)) return {};
+  return value;
+}
+
+}  // namespace
+
+std::optional<double> parse_real(std::string_view text) {
+  return parse<double>(text, [](const char* from, char** end) { return std::strtod(from, end); });
+}
+
+std::optional<long double> parse_long_real(std::string_view text) {
+  return parse<long double>(text,
+                            [](const char* from, char** end) { return std::strtold(from, end); });
+}
+
+std::string format_long_real(long double value) {
+  std::array<char, 5 * 1024> text;
+  const auto size = std::snprintf(text.data(), text.size(), "%.17Lf", value);
+  std::string_view shown(text.data(), static_cast<std::size_t>(size));
+  if (shown.find('.') != std::string_view::npos) {
+    while (shown.back() == '0') shown.remove_suffix(1);
+    if (shown.back() == '.') shown.remove_suffix(1);
+  }
+  if (shown == "-0") shown = "0";
+  return std::string(shown);
+}
+
+}  // namespace strata::runtime

@@ -1,0 +1,60 @@
+#include "runtime/cache/options.hpp"
+
+namespace strata::runtime {
+
+std::vector<std::string> cache_options::endpoints() const {
+  std::vector<std::string> urls;
+  if (port) urls.push_back("tcp://0.0.0.0:" + std::to_string(*port));
+  urls.insert(urls.end(), listen.begin(), listen.end());
+  return urls;
+}
+
+namespace {
+
+using enum option_kind;
+using options = cache_options;
+
+// A row is read as a row: one option, two or three lines.
+// clang-format off
+std::vector<bound_row<options>> own_rows() {
+  return {
+      {{.key = "port", .short_flag = 'p', .kind = port, .value_name = "PORT",
+        .help = "listen on tcp://0.0.0.0:PORT; 0 takes a free port", .needs_restart = true},
+       &options::port},
+      {{.key = "listen", .short_flag = 'l', .kind = list, .value_name = "URL",
+        .help = "listen on tcp://HOST:PORT or unix:///PATH; repeatable", .needs_restart = true},
+       &options::listen},
+      {{.key = "resp", .kind = flag,
+        .help = "speak Redis's protocol to all, and not plain text to who sends lines"},
+       &options::resp},
+      {{.key = "password", .kind = secret, .value_name = "PASSWORD",
+        .help = "what AUTH must say before other commands; empty: nothing"},
+       &options::password},
+      {{.key = "max_memory", .kind = bytes, .value_name = "SIZE", .default_text = "0",
+        .help = "memory that the data may take; 0 is no limit"},
+       &options::max_memory},
+      {{.key = "eviction", .kind = choice, .value_name = "POLICY", .default_text = "noeviction",
+        .help = "which keys go when max-memory is reached, in Redis's words",
+        .choices = "noeviction|allkeys-lru|volatile-lru|allkeys-lfu|volatile-lfu|allkeys-random|"
+                   "volatile-random|volatile-ttl"},
+       &options::eviction},
+      {{.key = "max_connections", .kind = count, .value_name = "N", .default_text = "0",
+        .help = "clients at a time; more are refused; 0 is no limit"},
+       &options::max_connections},
+  };
+}
+// clang-format on
+
+}  // namespace
+
+const std::vector<bound_row<cache_options>>& cache_table() {
+  static const auto table = with_common(own_rows());
+  return table;
+}
+
+const std::vector<option_row>& cache_rows() {
+  static const auto rows = rows_of(cache_table());
+  return rows;
+}
+
+}  // namespace strata::runtime

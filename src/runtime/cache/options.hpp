@@ -1,0 +1,29 @@
+// What a cache can be told. The table in options.cpp gives each member its flag and its help.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/options.hpp"
+
+namespace strata::runtime {
+
+struct cache_options : common_options {
+  std::optional<std::uint64_t> port;
+  std::vector<std::string> listen;
+  bool resp = false;
+  std::string password;
+  std::uint64_t max_memory = 0;
+  std::string eviction = "noeviction";
+  std::uint64_t max_connections = 0;
+
+  /// `port` and `listen` as endpoint URLs.
+  [[nodiscard]] std::vector<std::string> endpoints() const;
+};
+
+[[nodiscard]] const std::vector<bound_row<cache_options>>& cache_table();
+[[nodiscard]] const std::vector<option_row>& cache_rows();
+
+}  // namespace strata::runtime

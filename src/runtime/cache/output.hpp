@@ -1,0 +1,62 @@
+// Replies on their way out: written straight into memory that the connections of a shard share, a
+// slice of which each connection's outbox gets.
+#pragma once
+
+#include "net/outbox.hpp"
+#include "proto/resp_reply.hpp"
+
+namespace strata::runtime {
+
+class reply_stream;
+
+/// The memory. One stream writes at a time: another that begins makes it hand over what it wrote.
+class output {
+ public:
+  output() = default;
+  output(const output&) = delete;
+  output& operator=(const output&) = delete;
+  ~output();
+
+  /// Hands over what the present writer wrote.
+  void flush();
+
+ private:
+  friend class reply_stream;
+  static constexpr std::uint32_t chunk_size = 64U << 10U;
+
+  void lend(reply_stream& to, std::size_t size);
+
+  loop::chunk* current_ = nullptr;
+  reply_stream* writing_ = nullptr;
+};
+
+/// One connection's replies.
+class reply_stream final : public proto::reply_writer {
+ public:
+  reply_stream(output& shared, net::outbox& to) : shared_(shared), to_(to) {}
+  ~reply_stream() override;
+
+  /// Hands what was written to the outbox.
+  void flush();
+
+ private:
+  friend class output;
+  void grow(std::size_t size) override { shared_.lend(*this, size); }
+
+  output& shared_;
+  net::outbox& to_;
+  char* begin_ = nullptr;
+};
+
+/// For who wants no replies.
+class no_reply final : public proto::reply_writer {
+ private:
+  void grow(std::size_t size) override {
+    if (memory_.size() < size) memory_.resize(size);
+    at_ = memory_.data();
+    end_ = at_ + memory_.size();
+  }
+  std::string memory_ = std::string(4096, '\0');
+};
+
+}  // namespace strata::runtime

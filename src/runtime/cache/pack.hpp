@@ -1,0 +1,111 @@
+// A sequence of short strings and integers in one block of memory: how small hashes and sorted
+// sets, and the parts of lists, are kept. Each element is encoded as in Redis's listpack, so that
+// a dump is a copy. Source: listpack.md of Redis (the format), redis.io.
+//
+// Room is left at both ends: pushing and popping at either costs no move of the rest. An element is
+// named by its offset, which any change behind or before it may change.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "runtime/cache/number.hpp"
+#include "strata/base/bytes.hpp"
+
+namespace strata::runtime {
+
+/// One element: text, or an integer that stands for its digits.
+class element {
+ public:
+  explicit element(std::string_view text) : text_(text) {}
+  explicit element(std::int64_t integer) : digits_(integer), integer_(integer) {}
+
+  /// Valid as long as this object, and the pack unchanged.
+  [[nodiscard]] std::string_view text() const { return integer_ ? digits_->view() : text_; }
+  [[nodiscard]] std::optional<std::int64_t> integer() const { return integer_; }
+
+ private:
+  std::string_view text_;
+  std::optional<integer_text> digits_;
+  std::optional<std::int64_t> integer_;
+};
+
+class pack {
+ public:
+  using offset = std::uint32_t;
+  static constexpr offset none = UINT32_MAX;
+  /// Bytes that Redis's header and end mark take besides.
+  static constexpr std::size_t envelope_size = 7;
+
+  pack() = default;
+  pack(const pack& other);
+  pack(pack&& other) noexcept { swap(other); }
+  pack& operator=(pack other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~pack();
+  void swap(pack& other) noexcept;
+
+  [[nodiscard]] std::size_t size() const { return count_; }
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+  /// Bytes of the elements, with Redis's envelope.
+  [[nodiscard]] std::size_t bytes() const { return end_ - begin_ + envelope_size; }
+  /// Bytes of memory held.
+  [[nodiscard]] std::size_t memory() const { return capacity_; }
+
+  // Offsets of elements; `none` when there is no such element.
+  [[nodiscard]] offset first() const { return count_ == 0 ? none : begin_; }
+  [[nodiscard]] offset last() const { return count_ == 0 ? none : previous_of(end_); }
+  [[nodiscard]] offset next(offset at) const {
+    const offset following = at + size_at(at);
+    return following == end_ ? none : following;
+  }
+  [[nodiscard]] offset previous(offset at) const { return at == begin_ ? none : previous_of(at); }
+  /// The element with this index, counted from the end if negative.
+  [[nodiscard]] offset seek(std::int64_t index) const;
+
+  [[nodiscard]] element at(offset where) const;
+  /// The first element equal to `wanted` from `from` on, looking at every `step`-th.
+  [[nodiscard]] offset find(std::string_view wanted, offset from, unsigned step = 1) const;
+  [[nodiscard]] bool equals(offset where, std::string_view text) const;
+
+  // Changes. The text is not a view into this pack.
+  void push_back(std::string_view text) { insert_bytes(end_, text); }
+  void push_front(std::string_view text) { insert_bytes(begin_, text); }
+  /// Inserts before the element at `where`, or at the end if that is `none`.
+  void insert(offset where, std::string_view text) {
+    insert_bytes(where == none ? end_ : where, text);
+  }
+  /// Replaces the element at `where`; returns its offset now.
+  offset replace(offset where, std::string_view text);
+  /// Removes `count` elements from `where` on; returns the offset of what follows, or `none`.
+  offset erase(offset where, std::size_t count = 1);
+  void clear() { *this = {}; }
+  /// Gives back room that is not used.
+  void shrink();
+
+  /// As a listpack of Redis, header and end mark included.
+  [[nodiscard]] std::string dump() const;
+  /// From a listpack of Redis. Nothing when it is not one: every length is checked.
+  [[nodiscard]] static std::optional<pack> load(std::string_view dumped);
+
+ private:
+  [[nodiscard]] offset size_at(offset at) const;
+  [[nodiscard]] offset previous_of(offset at) const;
+  void insert_bytes(offset where, std::string_view text);
+  // Makes a gap of `size` bytes before `where`; says where it begins.
+  offset open_gap(offset where, offset size);
+  void make_room(offset size, bool at_front);
+
+  unsigned char* memory_ = nullptr;
+  std::uint32_t capacity_ = 0;
+  std::uint32_t begin_ = 0;
+  std::uint32_t end_ = 0;
+  std::uint32_t count_ = 0;
+};
+
+}  // namespace strata::runtime

@@ -1,0 +1,240 @@
+#include "runtime/cache/parameters.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <variant>
+
+#include "runtime/cache/number.hpp"
+#include "runtime/cache/pattern.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+enum class kind : std::uint8_t { number, memory, text, flag, policy, events, sync, fixed };
+
+using member = std::variant<std::monostate, std::int64_t parameters::*, std::string parameters::*,
+                            bool parameters::*>;
+
+struct row {
+  std::string_view name;
+  kind how = kind::number;
+  member where = {};
+  std::int64_t min = 0;
+  std::int64_t max = INT64_MAX;
+  std::string_view fixed = {};
+};
+
+constexpr std::array<std::string_view, 8> policies = {
+    "noeviction",  "allkeys-lru",    "volatile-lru",    "allkeys-lfu",
+    "volatile-lfu", "allkeys-random", "volatile-random", "volatile-ttl"};
+
+using p = parameters;
+
+// clang-format off
+const row table[] = {
+    {"maxmemory", kind::memory, &p::maxmemory},
+    {"maxmemory-policy", kind::policy},
+    {"maxmemory-samples", kind::number, &p::maxmemory_samples, 1, 64},
+    {"lfu-log-factor", kind::number, &p::lfu_log_factor, 0, INT32_MAX},
+    {"lfu-decay-time", kind::number, &p::lfu_decay_minutes, 0, INT32_MAX},
+    {"hash-max-listpack-entries", kind::number, &p::hash_max_pack_entries},
+    {"hash-max-ziplist-entries", kind::number, &p::hash_max_pack_entries},
+    {"hash-max-listpack-value", kind::memory, &p::hash_max_pack_value},
+    {"hash-max-ziplist-value", kind::memory, &p::hash_max_pack_value},
+    {"set-max-intset-entries", kind::number, &p::set_max_integers},
+    {"zset-max-listpack-entries", kind::number, &p::sorted_set_max_pack_entries},
+    {"zset-max-ziplist-entries", kind::number, &p::sorted_set_max_pack_entries},
+    {"zset-max-listpack-value", kind::memory, &p::sorted_set_max_pack_value},
+    {"zset-max-ziplist-value", kind::memory, &p::sorted_set_max_pack_value},
+    {"list-max-listpack-size", kind::number, &p::list_max_pack_size, INT32_MIN, INT32_MAX},
+    {"list-max-ziplist-size", kind::number, &p::list_max_pack_size, INT32_MIN, INT32_MAX},
+    {"list-compress-depth", kind::number, &p::list_compress_depth, 0, INT32_MAX},
+    {"slowlog-log-slower-than", kind::number, &p::slow_log_us, -1},
+    {"slowlog-max-len", kind::number, &p::slow_log_length},
+    {"latency-monitor-threshold", kind::number, &p::latency_threshold_ms},
+    {"proto-max-bulk-len", kind::memory, &p::max_bulk, 1 << 20},
+    {"client-query-buffer-limit", kind::memory, &p::max_query_buffer, 1 << 20},
+    {"client-output-buffer-limit", kind::text, &p::output_limits},
+    {"maxclients", kind::number, &p::max_clients, 1, UINT32_MAX},
+    {"timeout", kind::number, &p::idle_timeout_s, 0, INT32_MAX},
+    {"tcp-keepalive", kind::number, &p::tcp_keepalive_s, 0, INT32_MAX},
+    {"hz", kind::number, &p::hz, 1, 500},
+    {"notify-keyspace-events", kind::events},
+    {"requirepass", kind::text, &p::password},
+    {"dir", kind::text, &p::directory},
+    {"dbfilename", kind::text, &p::snapshot_file},
+    {"save", kind::text, &p::save},
+    {"appendonly", kind::flag, &p::append_only},
+    {"appendfsync", kind::sync, &p::append_sync},
+    {"lazyfree-lazy-expire", kind::flag, &p::lazy_expire},
+    {"activerehashing", kind::flag, &p::active_rehashing},
+    {"databases", kind::fixed, {}, 0, 0, "16"},
+    {"cluster-enabled", kind::fixed, {}, 0, 0, "no"},
+    {"io-threads", kind::fixed, {}, 0, 0, "1"},
+};
+// clang-format on
+
+constexpr std::string_view event_letters = "KEg$lshzxetdmn";
+constexpr std::uint32_t all_events = event_generic | event_string | event_list | event_set |
+                                     event_hash | event_zset | event_expired | event_evicted |
+                                     event_stream | event_module;
+
+std::optional<std::uint32_t> parse_events(std::string_view text) {
+  std::uint32_t events = 0;
+  for (const char each : text) {
+    const auto at = event_letters.find(each);
+    if (each == 'A') {
+      events |= all_events;
+    } else if (at == std::string_view::npos) {
+      return {};
+    } else {
+      events |= 1U << at;
+    }
+  }
+  return events;
+}
+
+std::string format_events(std::uint32_t events) {
+  std::string text;
+  const bool all = (events & all_events) == all_events;
+  if (all) text += 'A';
+  for (std::size_t i = 0; i < event_letters.size(); ++i) {
+    const auto bit = 1U << i;
+    if ((events & bit) != 0 && !(all && (all_events & bit) != 0)) text += event_letters[i];
+  }
+  // Redis puts K and E behind the classes.
+  std::ranges::stable_partition(text, [](char each) { return each != 'K' && each != 'E'; });
+  return text;
+}
+
+bool same(std::string_view left, std::string_view right) {
+  return std::ranges::equal(left, right, [](unsigned char a, unsigned char b) {
+    return std::tolower(a) == std::tolower(b);
+  });
+}
+
+std::optional<std::int64_t> parse_memory(std::string_view text) {
+  const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto value = parse_integer(text.substr(0, digits));
+  const auto unit = text.substr(digits);
+  if (!value) return {};
+  struct unit_row {
+    std::string_view name;
+    std::int64_t factor;
+  };
+  constexpr std::array<unit_row, 8> units = {{{"", 1}, {"b", 1}, {"k", 1000}, {"kb", 1024},
+                                              {"m", 1000'000}, {"mb", 1 << 20},
+                                              {"g", 1000'000'000}, {"gb", 1 << 30}}};
+  for (const auto& each : units) {
+    if (!same(each.name, unit)) continue;
+    std::int64_t product = 0;
+    if (__builtin_mul_overflow(*value, each.factor, &product)) return {};
+    return product;
+  }
+  return {};
+}
+
+std::unexpected<error> refuse(std::string_view name, std::string_view why) {
+  return failure(errc::invalid_argument, "set '" + std::string(name) + "'",
+                 "CONFIG SET failed (possibly related to argument '" + std::string(name) + "') - " +
+                     std::string(why));
+}
+
+std::string text_of(const parameters& of, const row& which) {
+  switch (which.how) {
+    case kind::policy: return std::string(policies[static_cast<std::size_t>(of.policy)]);
+    case kind::events: return format_events(of.events);
+    case kind::fixed: return std::string(which.fixed);
+    case kind::flag: return of.*std::get<bool p::*>(which.where) ? "yes" : "no";
+    case kind::text:
+    case kind::sync: return of.*std::get<std::string p::*>(which.where);
+    default: return std::to_string(of.*std::get<std::int64_t p::*>(which.where));
+  }
+}
+
+result<void> set_number(parameters& of, const row& which, std::string_view value) {
+  const bool is_memory = which.how == kind::memory;
+  const auto number = is_memory ? parse_memory(value) : parse_integer(value);
+  if (!number) {
+    return refuse(which.name, is_memory ? "argument must be a memory value"
+                                        : "argument couldn't be parsed into an integer");
+  }
+  if (*number < which.min || *number > which.max) {
+    return refuse(which.name, "argument must be between " + std::to_string(which.min) + " and " +
+                                  std::to_string(which.max) + " inclusive");
+  }
+  of.*std::get<std::int64_t p::*>(which.where) = *number;
+  return {};
+}
+
+result<void> set_row(parameters& of, const row& which, std::string_view value) {
+  switch (which.how) {
+    case kind::fixed: return refuse(which.name, "can't set immutable config");
+    case kind::text: of.*std::get<std::string p::*>(which.where) = value; return {};
+    case kind::flag:
+      if (!same(value, "yes") && !same(value, "no")) {
+        return refuse(which.name, "argument must be 'yes' or 'no'");
+      }
+      of.*std::get<bool p::*>(which.where) = same(value, "yes");
+      return {};
+    case kind::sync:
+      if (value != "always" && value != "everysec" && value != "no") {
+        return refuse(which.name,
+                      "argument(s) must be one of the following: everysec, always, no");
+      }
+      of.append_sync = value;
+      return {};
+    case kind::policy: {
+      const auto found = std::ranges::find_if(
+          policies, [&](std::string_view each) { return same(each, value); });
+      if (found == policies.end()) {
+        return refuse(which.name,
+                      "argument(s) must be one of the following: volatile-lru, volatile-lfu, "
+                      "volatile-random, volatile-ttl, allkeys-lru, allkeys-lfu, allkeys-random, "
+                      "noeviction");
+      }
+      of.policy = static_cast<eviction>(found - policies.begin());
+      return {};
+    }
+    case kind::events: {
+      const auto events = parse_events(value);
+      if (!events) return refuse(which.name, "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.");
+      of.events = *events;
+      return {};
+    }
+    default: return set_number(of, which, value);
+  }
+}
+
+}  // namespace
+
+bool is_lfu(eviction policy) {
+  return policy == eviction::all_lfu || policy == eviction::volatile_lfu;
+}
+
+bool is_for_expiring(eviction policy) {
+  return policy == eviction::volatile_lru || policy == eviction::volatile_lfu ||
+         policy == eviction::volatile_random || policy == eviction::volatile_ttl;
+}
+
+std::vector<std::pair<std::string_view, std::string>> parameters::find(
+    std::string_view pattern) const {
+  std::vector<std::pair<std::string_view, std::string>> found;
+  for (const auto& each : table) {
+    if (matches_pattern(pattern, each.name, true)) found.emplace_back(each.name, text_of(*this, each));
+  }
+  return found;
+}
+
+result<void> parameters::set(std::string_view name, std::string_view value) {
+  for (const auto& each : table) {
+    if (same(each.name, name)) return set_row(*this, each, value);
+  }
+  return failure(errc::not_found, "set a parameter",
+                 "Unknown option or number of arguments for CONFIG SET - '" + std::string(name) +
+                     "'");
+}
+
+}  // namespace strata::runtime

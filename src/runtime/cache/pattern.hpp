@@ -1,0 +1,12 @@
+// Redis's glob patterns: * ? [a-z] [^a] \x.
+#pragma once
+
+#include <string_view>
+
+namespace strata::runtime {
+
+/// Takes time in proportion to the pattern's size times the text's, whatever the pattern.
+[[nodiscard]] bool matches_pattern(std::string_view pattern, std::string_view text,
+                                   bool ignore_case = false);
+
+}  // namespace strata::runtime

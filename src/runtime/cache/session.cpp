@@ -1,0 +1,173 @@
+#include "runtime/cache/session.hpp"
+
+#include <array>
+
+#include "runtime/cache/shard.hpp"
+
+namespace strata::runtime {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// Replies that may wait for a client before its requests do.
+constexpr std::size_t most_replies = 1U << 20U;
+// What others say to a client may wait up to this, as Redis has it for subscribers.
+constexpr std::size_t most_pushed = 32U << 20U;
+
+}  // namespace
+
+cache_session::cache_session(cache_shard& home, loop::socket connection)
+    : home_(home),
+      stream_(home.owner(), std::move(connection)),
+      reply_(home.shared_output(), stream_.out()) {
+  home_.data().enter(*this);
+}
+
+cache_session::~cache_session() { home_.data().leave(*this); }
+
+proto::reply_writer& cache_session::reply() {
+  if (replies == reply_mode::on || replies == reply_mode::skip_next) return reply_;
+  auto& nowhere = home_.nowhere();
+  nowhere.speak(reply_.is_resp3() ? 3 : 2);
+  return nowhere;
+}
+
+void cache_session::push(const loop::slice& bytes) {
+  reply_.flush();
+  if (stream_.out().bytes() + bytes.size() > most_pushed) {
+    disconnect(false);
+    return;
+  }
+  stream_.out().push(bytes);
+}
+
+void cache_session::disconnect(bool after_reply) {
+  is_ending = true;
+  if (!after_reply) stream_.abort();
+  home_.owner().at_turn_end(*this);
+}
+
+void cache_session::resume() { home_.owner().at_turn_end(*this); }
+
+std::string cache_session::remote_address() const {
+  return home_.owner().remote_address(stream_.handle()).text();
+}
+
+std::string cache_session::local_address() const {
+  return home_.owner().local_address(stream_.handle()).text();
+}
+
+loop::task<> cache_session::run() {
+  while (!is_ending && !is_broken_) {
+    {
+      auto got = co_await stream_.receive();
+      if (!got || got->empty()) break;
+      home_.count().bytes_in.add(got->bytes().size());
+      reader_.feed(got->bytes());
+      work();
+    }
+    // Nothing is read from who does not read: what it asks for waits in its own kernel's buffers.
+    while (has_rest_ && !is_ending && stream_.out().broken() == 0) {
+      co_await home_.owner().sleep(1ms);
+      if (stream_.out().bytes() < most_replies / 2) work();
+    }
+  }
+  if (is_ending || is_broken_) co_await flush();
+}
+
+// Delivers what was said before a connection is ended by this side.
+loop::task<> cache_session::flush() {
+  reply_.flush();
+  const auto limit = home_.owner().now() + 5s;
+  while (!stream_.out().empty() && home_.owner().now() < limit) {
+    co_await home_.owner().sleep(5ms);
+  }
+}
+
+void cache_session::on_turn_end() {
+  reply_.flush();
+  if (is_ending) {
+    // The reader wakes up and sees it.
+    if (stream_.out().empty()) stream_.abort();
+    return;
+  }
+  if (!waiting) work();
+}
+
+void cache_session::work() {
+  home_.begin_work();
+  has_rest_ = false;
+  while (!waiting && !is_ending && !is_broken_ && read_batch()) {
+    if (!execute_batch()) break;
+  }
+  reply_.flush();
+  reader_.keep();
+  home_.end_work();
+}
+
+// Reads some requests and asks memory for what they will need; says whether there are any.
+bool cache_session::read_batch() {
+  auto& batch = home_.batch();
+  batch.words.clear();
+  batch.requests.clear();
+  auto outcome = proto::request_reader::outcome::request;
+  reader_.set_limits(home_.limits(is_trusted));
+  while (batch.requests.size() < request_batch::most) {
+    const auto first = batch.words.size();
+    outcome = reader_.next(batch.words);
+    if (outcome != proto::request_reader::outcome::request) break;
+    const auto count = batch.words.size() - first;
+    if (count == 0) continue;
+    request_batch::request made{first, count, find_command(batch.words[first]), 0, reader_.position()};
+    if (made.what != nullptr && made.what->row->keys.first > 0) {
+      const auto key = static_cast<std::size_t>(made.what->row->keys.first);
+      if (key < count) {
+        made.hash = hash_of(batch.words[first + key]);
+        home_.data()[database].prefetch_bucket(made.hash);
+      }
+    }
+    batch.requests.push_back(made);
+  }
+  if (batch.requests.size() > 1) {
+    for (const auto& each : batch.requests) {
+      if (each.hash != 0) home_.data()[database].prefetch_entry(each.hash);
+    }
+  }
+  if (batch.requests.empty() && outcome == proto::request_reader::outcome::broken) {
+    reply_.error("ERR " + reader_.error());
+    is_broken_ = true;
+  }
+  return !batch.requests.empty();
+}
+
+// False: the rest has to wait.
+bool cache_session::execute_batch() {
+  auto& batch = home_.batch();
+  const auto count = batch.requests.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto& each = batch.requests[i];
+    home_.data().execute(*this, std::span(batch.words).subspan(each.first, each.count), each.what,
+                         each.hash);
+    if (replies != reply_mode::on) end_reply_mode();
+    const bool is_full = stream_.out().bytes() > most_replies;
+    if (!waiting && !is_ending && !is_full) continue;
+    has_rest_ = is_full;
+    reader_.go_back(each.end);
+    home_.count().messages_in.add(i + 1);
+    return false;
+  }
+  home_.count().messages_in.add(count);
+  return true;
+}
+
+// CLIENT REPLY SKIP silences the next command, and only that.
+void cache_session::end_reply_mode() {
+  if (replies == reply_mode::skip) {
+    replies = reply_mode::on;
+  } else if (replies == reply_mode::skip_next) {
+    replies = reply_mode::skip;
+  }
+}
+
+}  // namespace strata::runtime

@@ -1,0 +1,47 @@
+// One connection of a cache: bytes in become commands, replies become bytes out.
+//
+// What has arrived is read as a batch of requests; the memory that their keys will need is asked
+// for before the first is executed, so that the batch waits for it once.
+#pragma once
+
+#include "net/stream.hpp"
+#include "proto/resp_request.hpp"
+#include "runtime/cache/client.hpp"
+#include "runtime/cache/output.hpp"
+
+namespace strata::runtime {
+
+class cache_shard;
+
+class cache_session final : public client, private loop::turn_end_hook {
+ public:
+  cache_session(cache_shard& home, loop::socket connection);
+  ~cache_session() override;
+
+  loop::task<> run();
+
+  [[nodiscard]] proto::reply_writer& reply() override;
+  void push(const loop::slice& bytes) override;
+  void disconnect(bool after_reply) override;
+  void resume() override;
+  [[nodiscard]] std::string remote_address() const override;
+  [[nodiscard]] std::string local_address() const override;
+  [[nodiscard]] std::size_t output_bytes() override { return stream_.out().bytes(); }
+
+ private:
+  void on_turn_end() override;
+  void work();
+  bool read_batch();
+  bool execute_batch();
+  void end_reply_mode();
+  loop::task<> flush();
+
+  cache_shard& home_;
+  net::stream stream_;
+  proto::request_reader reader_;
+  reply_stream reply_;
+  bool has_rest_ = false;  // requests that are not executed yet, for want of room for replies
+  bool is_broken_ = false;
+};
+
+}  // namespace strata::runtime

@@ -1,0 +1,138 @@
+#include "runtime/cache/shard.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "runtime/cache/session.hpp"
+
+namespace strata::runtime {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto usual_tick = 100ms;
+// Where more keys have expired than a tick's budget lets go, the next tick comes soon.
+constexpr auto soon = 1ms;
+constexpr auto budget = 500us;
+
+std::int64_t ms_of(loop::duration span) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(span).count();
+}
+
+std::int64_t wall_clock_ms() { return ms_of(std::chrono::system_clock::now().time_since_epoch()); }
+
+}  // namespace
+
+cache_shard::cache_shard(loop::loop& owner, cache_options options, connection_gauge& connections,
+                         std::shared_ptr<journal> log)
+    : loop_(owner),
+      options_(std::move(options)),
+      connections_(connections),
+      log_(std::move(log)) {
+  clock_offset_ms_ = wall_clock_ms() - ms_of(loop_.now().time_since_epoch());
+  apply(options_);
+}
+
+cache_shard::~cache_shard() {
+  listening_.cancel();
+  serving_.cancel();
+}
+
+result<void> cache_shard::open(std::vector<target>& targets) {
+  for (auto& each : targets) {
+    auto listening = loop_.listen(each.address, {});
+    if (!listening) return std::unexpected(listening.error());
+    if (each.url.kind == net::scheme::tcp) each.address = loop_.local_address(*listening);
+    listeners_.emplace_back(loop_, std::move(*listening));
+  }
+  for (auto& each : listeners_) listening_.spawn(accept_all(each));
+  arm_timer(usual_tick);
+  return {};
+}
+
+void cache_shard::close() {
+  listening_.cancel();
+  for (const auto& each : listeners_) {
+    const auto path = loop_.local_address(each.handle()).path();
+    if (!path.empty()) ::unlink(path.c_str());
+  }
+  listeners_.clear();
+  serving_.cancel();
+}
+
+void cache_shard::apply(const cache_options& changed) {
+  options_ = changed;
+  auto& settings = data_.settings();
+  settings.password = changed.password;
+  settings.maxmemory = static_cast<std::int64_t>(changed.max_memory);
+  (void)settings.set("maxmemory-policy", changed.eviction);
+}
+
+proto::request_limits cache_shard::limits(bool trusted) const {
+  const auto& settings = const_cast<engine&>(data_).settings();
+  return {.max_bulk = static_cast<std::uint64_t>(settings.max_bulk),
+          .max_buffer = static_cast<std::uint64_t>(settings.max_query_buffer),
+          .is_stranger = !trusted};
+}
+
+void cache_shard::begin_work() {
+  data_.set_time(ms_of(loop_.now().time_since_epoch()) + clock_offset_ms_);
+  charging_.emplace(data_.memory_account());
+}
+
+void cache_shard::end_work() {
+  charging_.reset();
+  loop_.at_turn_end(*this);
+  if (!data_.waiting().empty()) arm_timer(usual_tick);
+}
+
+// The next tick: when it is time for one, or when somebody's waiting ends.
+void cache_shard::arm_timer(loop::duration longest) {
+  auto delay = longest;
+  if (const auto deadline = data_.next_deadline_ms()) {
+    const auto left = std::chrono::milliseconds(*deadline - data_.now_ms());
+    delay = std::clamp<loop::duration>(left, 0ms, longest);
+  }
+  loop_.arm_after(*this, delay);
+}
+
+void cache_shard::on_timer() {
+  clock_offset_ms_ = wall_clock_ms() - ms_of(loop_.now().time_since_epoch());
+  begin_work();
+  const bool done = data_.tick(budget);
+  end_work();
+  arm_timer(done ? loop::duration(usual_tick) : loop::duration(soon));
+}
+
+loop::task<> cache_shard::accept_all(net::listener& from) {
+  bool failing = false;
+  for (;;) {
+    auto connection = co_await from.accept();
+    if (connection) {
+      failing = false;
+      if (connections_.enter(options_.max_connections)) {
+        serving_.spawn(serve(std::move(*connection)));
+      } else {
+        counters_.refused.add();
+        ++data_.counted().rejected;
+      }
+      continue;
+    }
+    // No descriptor or memory is left: those who wait stay in the kernel's queue meanwhile.
+    counters_.errors.add();
+    if (!failing) log_->write(level::error, describe(connection.error()));
+    failing = true;
+    co_await loop_.sleep(100ms);
+  }
+}
+
+loop::task<> cache_shard::serve(loop::socket connection) {
+  cache_session served(*this, std::move(connection));
+  co_await served.run();
+  connections_.leave();
+}
+
+}  // namespace strata::runtime

@@ -1,0 +1,94 @@
+// One loop's part of a cache: the data, its listeners and its connections. A cache has one for
+// now.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "loop/loop.hpp"
+#include "loop/task_group.hpp"
+#include "net/endpoint_url.hpp"
+#include "net/listener.hpp"
+#include "proto/resp_request.hpp"
+#include "runtime/cache/engine.hpp"
+#include "runtime/cache/options.hpp"
+#include "runtime/cache/output.hpp"
+#include "runtime/runtime.hpp"
+
+namespace strata::runtime {
+
+class cache_session;
+
+/// Requests read from one connection and not executed yet.
+struct request_batch {
+  static constexpr std::size_t most = 32;
+  struct request {
+    std::size_t first;  ///< of its words
+    std::size_t count;
+    const command* what;
+    std::uint64_t hash;  ///< of its first key
+    std::size_t end;     ///< where the next begins
+  };
+  std::vector<std::string_view> words;
+  std::vector<request> requests;
+};
+
+class cache_shard final : private loop::turn_end_hook, private loop::timer {
+ public:
+  cache_shard(loop::loop& owner, cache_options options, connection_gauge& connections,
+              std::shared_ptr<journal> log);
+  ~cache_shard() override;
+  cache_shard(const cache_shard&) = delete;
+  cache_shard& operator=(const cache_shard&) = delete;
+
+  struct target {
+    net::endpoint_url url;
+    loop::socket_address address;
+  };
+  /// Starts to listen; a port that was 0 is filled in. Errors: of the first that cannot be bound.
+  result<void> open(std::vector<target>& targets);
+  /// Ends all connections.
+  void close();
+  void apply(const cache_options& changed);
+
+  // --- for sessions ----------------------------------------------------------------------------------
+  [[nodiscard]] loop::loop& owner() { return loop_; }
+  [[nodiscard]] engine& data() { return data_; }
+  [[nodiscard]] counters& count() { return counters_; }
+  [[nodiscard]] output& shared_output() { return output_; }
+  [[nodiscard]] no_reply& nowhere() { return nowhere_; }
+  [[nodiscard]] request_batch& batch() { return batch_; }
+  [[nodiscard]] proto::request_limits limits(bool trusted) const;
+  /// Around every execution: the time is set, memory is charged to this cache.
+  void begin_work();
+  void end_work();
+
+  /// For reading from any thread.
+  [[nodiscard]] const counters& counted() const { return counters_; }
+  [[nodiscard]] loop::loop_lag lag() const { return loop_.lag(); }
+
+ private:
+  void on_turn_end() override { output_.flush(); }
+  void on_timer() override;
+  void arm_timer(loop::duration longest);
+  loop::task<> accept_all(net::listener& from);
+  loop::task<> serve(loop::socket connection);
+
+  loop::loop& loop_;
+  cache_options options_;
+  connection_gauge& connections_;
+  std::shared_ptr<journal> log_;
+  counters counters_;
+  output output_;
+  no_reply nowhere_;
+  request_batch batch_;
+  engine data_;
+  std::int64_t clock_offset_ms_ = 0;
+  std::optional<charging> charging_;
+  loop::task_group listening_;
+  loop::task_group serving_;
+  std::deque<net::listener> listeners_;
+};
+
+}  // namespace strata::runtime

@@ -1,0 +1,32 @@
+// Names of commands and options, which stand for themselves in any case.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace strata::runtime {
+
+[[nodiscard]] constexpr char in_lower(char each) {
+  return each >= 'A' && each <= 'Z' ? static_cast<char>(each | 0x20) : each;
+}
+[[nodiscard]] constexpr char in_upper(char each) {
+  return each >= 'a' && each <= 'z' ? static_cast<char>(each & ~0x20) : each;
+}
+[[nodiscard]] inline bool same_text(std::string_view left, std::string_view right) {
+  return std::ranges::equal(left, right, {}, in_lower, in_lower);
+}
+[[nodiscard]] inline std::string in_capitals(std::string_view text) {
+  std::string made(text);
+  std::ranges::transform(made, made.begin(), in_upper);
+  return made;
+}
+[[nodiscard]] inline std::string in_small_letters(std::string_view text) {
+  std::string made(text);
+  std::ranges::transform(made, made.begin(), in_lower);
+  return made;
+}
+/// In double quotes, with what is not printable as \n, \x00 and their like.
+[[nodiscard]] std::string quoted(std::string_view text);
+
+}  // namespace strata::runtime

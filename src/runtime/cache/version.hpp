@@ -1,0 +1,10 @@
+// The version of Redis whose commands and replies the cache has; clients ask for it.
+#pragma once
+
+#include <string_view>
+
+namespace strata::runtime {
+
+inline constexpr std::string_view compatible_version = "7.0.15";
+
+}  // namespace strata::runtime
