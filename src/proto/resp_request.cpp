@@ -165,9 +165,42 @@ request_reader::outcome request_reader::fail(std::string why) {
 request_reader::outcome request_reader::next(std::vector<std::string_view>& arguments) {
   if (missing_ != 0) return take_up(arguments);
   begin_ = position_;
+  if (parse_usual(arguments)) return outcome::request;
   if (begin_ == bytes_.size()) return outcome::incomplete;
   if (bytes_[begin_] != '*') return parse_inline(arguments);
   return parse_array(arguments);
+}
+
+// Nearly every request: all of it is there, with at most nine arguments of less than 100 bytes. For
+// others it does nothing.
+bool request_reader::parse_usual(std::vector<std::string_view>& arguments) {
+  const char* at = bytes_.data() + position_;
+  const char* const end = bytes_.data() + bytes_.size();
+  if (end - at < 4 || at[0] != '*' || at[1] < '1' || at[1] > '9' || at[2] != '\r') return false;
+  const auto before = arguments.size();
+  int count = at[1] - '0';
+  at += 4;
+  for (; count != 0; --count) {
+    if (end - at < 6 || at[0] != '$' || !is_digit(at[1])) break;
+    auto size = static_cast<std::size_t>(at[1] - '0');
+    if (at[2] == '\r') {
+      at += 4;
+    } else {
+      if (size == 0 || !is_digit(at[2]) || at[3] != '\r') break;
+      size = size * 10 + static_cast<std::size_t>(at[2] - '0');
+      at += 5;
+    }
+    if (static_cast<std::size_t>(end - at) < size + 2) break;
+    arguments.emplace_back(at, size);
+    at += size + 2;
+  }
+  if (count != 0) {
+    arguments.resize(before);
+    return false;
+  }
+  was_inline_ = false;
+  position_ = static_cast<std::size_t>(at - bytes_.data());
+  return true;
 }
 
 request_reader::outcome request_reader::parse_array(std::vector<std::string_view>& arguments) {

@@ -11,32 +11,13 @@ bool call::is(std::size_t index, std::string_view option) const {
   return index < words.size() && same_text(words[index], option);
 }
 
-void call::use(entry& found) {
-  if (who.no_touch) return;
-  const auto& by = home.settings();
-  found.set_access(is_lfu(by.policy)
-                       ? next_access(by, found.access(), home.now_ms(), home.random())
-                       : home.access_clock());
+void call::count_use(entry& found) {
+  found.set_access(next_access(home.settings(), found.access(), home.now_ms(), home.random()));
 }
 
-entry* call::read_key(std::string_view key, std::uint64_t hash) {
-  entry* const found = home.find(who.database, key, hash);
-  if (found == nullptr) {
-    ++home.counted().misses;
-    home.notify(event_miss, "keymiss", key, who.database);
-    return nullptr;
-  }
-  ++home.counted().hits;
-  use(*found);
-  return found;
-}
-
-std::optional<entry*> call::open_string(entry* found) {
-  if (found != nullptr && !found->is_string()) {
-    fail(wrong_type_error);
-    return {};
-  }
-  return found;
+void call::miss(std::string_view key) {
+  ++home.counted().misses;
+  home.notify(event_miss, "keymiss", key, who.database);
 }
 
 entry* call::add(entry* fresh, std::uint64_t hash) {

@@ -41,11 +41,20 @@ class call {
 
   // --- keys: `index` is the word that is the key -----------------------------------------------------
   [[nodiscard]] std::uint64_t hash(std::size_t index) const {
-    return index == static_cast<std::size_t>(what.row->keys.first) ? hash_ : hash_of(words[index]);
+    return index == what.first_key ? hash_ : hash_of(words[index]);
   }
   /// For commands that only read: counts a hit or a miss.
   [[nodiscard]] entry* read(std::size_t index) { return read_key(words[index], hash(index)); }
-  [[nodiscard]] entry* read_key(std::string_view key, std::uint64_t hash);
+  [[nodiscard]] entry* read_key(std::string_view key, std::uint64_t hash) {
+    entry* const found = home.find(who.database, key, hash);
+    if (found == nullptr) {
+      miss(key);
+    } else {
+      ++home.counted().hits;
+      use(*found);
+    }
+    return found;
+  }
   [[nodiscard]] entry* read_key(std::string_view key) { return read_key(key, hash_of(key)); }
   /// For commands that change it.
   [[nodiscard]] entry* find(std::size_t index) { return find_key(words[index], hash(index)); }
@@ -87,7 +96,11 @@ class call {
     return value;
   }
   /// A string, or null when there is none. Nothing, and the error replied, for another type.
-  [[nodiscard]] std::optional<entry*> open_string(entry* found);
+  [[nodiscard]] std::optional<entry*> open_string(entry* found) {
+    if (found == nullptr || found->is_string()) return found;
+    fail(wrong_type_error);
+    return {};
+  }
 
   /// A new key's entry, which it takes.
   entry* add(entry* fresh, std::uint64_t hash);
@@ -136,7 +149,16 @@ class call {
   [[nodiscard]] bool is_waiting() const { return waits_; }
 
  private:
-  void use(entry& found);
+  void use(entry& found) {
+    if (who.no_touch) return;
+    if (is_lfu(home.settings().policy)) {
+      count_use(found);
+    } else {
+      found.set_access(home.access_clock());
+    }
+  }
+  void count_use(entry& found);
+  void miss(std::string_view key);
 
   std::uint64_t hash_;
   bool failed_ = false;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -63,12 +64,17 @@ struct command {
   std::uint32_t flags = 0;
   std::size_t index = 0;  ///< in `all_commands()`, subcommands included
 
+  // From the row, where execution finds them at once.
+  void (*run)(call&) = nullptr;
+  std::size_t least_words = 0;
+  std::size_t most_words = 0;
+  std::size_t first_key = 0;  ///< 0: none
+
   [[nodiscard]] bool has(command_flag which) const { return (flags & which) != 0; }
   /// "config|get" for a subcommand.
   [[nodiscard]] std::string full_name() const;
   [[nodiscard]] bool takes(std::size_t words) const {
-    return row->arity >= 0 ? words == static_cast<std::size_t>(row->arity)
-                           : words >= static_cast<std::size_t>(-row->arity);
+    return words >= least_words && words <= most_words;
   }
 };
 

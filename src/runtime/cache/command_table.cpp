@@ -44,7 +44,15 @@ std::vector<command> read_tables() {
   std::vector<command> all;
   const auto add = [&all](const command_row& row, const command_row* parent,
                           std::string_view group) {
-    auto& made = all.emplace_back(command{&row, parent, group, flags_of(row.flags), 0});
+    auto& made = all.emplace_back();
+    made.row = &row;
+    made.parent = parent;
+    made.group = group;
+    made.flags = flags_of(row.flags);
+    made.run = row.run;
+    made.least_words = static_cast<std::size_t>(std::abs(row.arity));
+    made.most_words = row.arity < 0 ? SIZE_MAX : made.least_words;
+    made.first_key = static_cast<std::size_t>(std::max(row.keys.first, 0));
     // Its time depends on its words alone, though Redis does not call it fast.
     if (row.name == "set") made.flags |= flag_fast;
   };
@@ -66,8 +74,26 @@ struct folded {
   std::array<std::uint64_t, 3> words{};
 
   explicit folded(std::string_view name) {
-    std::memcpy(words.data(), name.data(), name.size());
-    for (std::size_t i = 0; i < words.size(); ++i) words[i] |= 0x2020202020202020;
+    if (name.size() <= 8) {
+      words[0] = load(name);
+    } else {
+      words[0] = load(name.substr(0, 8));
+      words[1] = load(name.substr(8, 8));
+      if (name.size() > 16) words[2] = load(name.substr(16));
+    }
+    for (auto& each : words) each |= 0x2020202020202020;
+  }
+  // Up to eight bytes, zeros behind them.
+  static std::uint64_t load(std::string_view bytes) {
+    std::uint64_t word = 0;
+    if (bytes.size() == 8) {
+      std::memcpy(&word, bytes.data(), 8);
+    } else {
+      for (std::size_t i = bytes.size(); i-- != 0;) {
+        word = word << 8U | static_cast<unsigned char>(bytes[i]);
+      }
+    }
+    return word;
   }
   [[nodiscard]] std::size_t hash() const {
     const auto mixed = (words[0] ^ std::rotl(words[1], 23) ^ std::rotl(words[2], 47)) *
@@ -85,7 +111,8 @@ class name_table {
       const folded name(each.row->name);
       auto at = name.hash();
       while (places_[at].what != nullptr) at = (at + 1) % places_.size();
-      places_[at] = {name, &each};
+      const auto text = each.row->name;
+      places_[at] = {name, text.size(), text.find('_') != std::string_view::npos, &each};
     }
   }
   [[nodiscard]] const command* find(std::string_view text) const {
@@ -93,11 +120,11 @@ class name_table {
     const folded name(text);
     for (auto at = name.hash(); places_[at].what != nullptr; at = (at + 1) % places_.size()) {
       if (places_[at].name != name) continue;
-      const auto found = places_[at].what->row->name;
       // Folding makes letters small, and some other bytes equal: only '_' is one that matters.
-      if (found.size() != text.size()) return nullptr;
-      if (found.find('_') != std::string_view::npos && !same_text(found, text)) return nullptr;
-      return places_[at].what;
+      const auto& found = places_[at];
+      if (found.size != text.size()) return nullptr;
+      if (found.has_line && !same_text(found.what->row->name, text)) return nullptr;
+      return found.what;
     }
     return nullptr;
   }
@@ -105,6 +132,8 @@ class name_table {
  private:
   struct place {
     folded name{""};
+    std::size_t size = 0;
+    bool has_line = false;
     const command* what = nullptr;
   };
   std::array<place, 1024> places_;

@@ -29,6 +29,11 @@ std::string unknown_command(std::span<const std::string_view> words) {
                      words[0].substr(0, most), arguments);
 }
 
+std::uint64_t hash_of_key(const command& what, std::span<const std::string_view> words) {
+  const auto first = what.first_key;
+  return first != 0 && first < words.size() ? hash_of(words[first]) : 0;
+}
+
 bool ends_transaction(std::string_view name) {
   return name == "exec" || name == "discard" || name == "multi" || name == "watch" ||
          name == "quit" || name == "reset";
@@ -72,10 +77,7 @@ void engine::leave(client& gone) {
 
 void engine::execute(client& who, std::span<const std::string_view> words) {
   const auto* const what = find_command(words[0]);
-  const bool has_key = what != nullptr && what->row->keys.first > 0 &&
-                       static_cast<std::size_t>(what->row->keys.first) < words.size();
-  execute(who, words, what,
-          has_key ? hash_of(words[static_cast<std::size_t>(what->row->keys.first)]) : 0);
+  execute(who, words, what, what == nullptr ? 0 : hash_of_key(*what, words));
 }
 
 void engine::execute(client& who, std::span<const std::string_view> words, const command* what,
@@ -83,7 +85,7 @@ void engine::execute(client& who, std::span<const std::string_view> words, const
   ++counters_.commands;
   ++who.calls;
   who.last_command_ms = now_ms_;
-  what = accept(who, words, what);
+  if (!is_plain(who, words.size(), what)) what = accept(who, words, what);
   if (what == nullptr) {
     ++counters_.errors;
     if (who.in_transaction) who.transaction_failed = true;
@@ -116,7 +118,7 @@ const command* engine::accept(client& who, std::span<const std::string_view> wor
     reply.error(unknown_command(words));
     return nullptr;
   }
-  if (!what->takes(words.size()) || what->row->run == nullptr) {
+  if (!what->takes(words.size()) || what->run == nullptr) {
     reply.error(
         fmt::format("ERR wrong number of arguments for '{}' command", what->full_name()));
     return nullptr;
@@ -151,7 +153,7 @@ void engine::run(client& who, std::span<const std::string_view> words, const com
   const auto began_us = timed ? clock_us() : 0;
   if (has_monitors_ && !what.has(flag_skip_monitor)) show_to_monitors(who, words);
   call made(*this, who, what, words, hash);
-  what.row->run(made);
+  what.run(made);
   ++counted.calls;
   if (made.has_failed()) {
     ++counted.failed;
@@ -189,14 +191,12 @@ void engine::execute_queued(client& who) {
   unsigned last_database = who.database;
   for (const auto& each : queued) {
     words.assign(each.words.begin(), each.words.end());
-    const auto first = static_cast<std::size_t>(std::max(each.what->row->keys.first, 0));
-    const bool has_key = first > 0 && first < words.size();
     if (parameters_.maxmemory > 0 && !make_room(*each.what)) {
       who.reply().error("OOM command not allowed when used memory > 'maxmemory'.");
       continue;
     }
     last_database = who.database;
-    run(who, words, *each.what, has_key ? hash_of(words[first]) : 0);
+    run(who, words, *each.what, hash_of_key(*each.what, words));
   }
   who.may_block = could_block;
   in_transaction_ = false;
@@ -219,9 +219,8 @@ void engine::serve_waiting() {
         words.assign(again.words.begin(), again.words.end());
         const auto before = each->database;
         each->database = each->waiting->database;
-        const auto first = static_cast<std::size_t>(std::max(again.what->row->keys.first, 0));
         was_served_ = true;
-        run(*each, words, *again.what, first > 0 ? hash_of(words[first]) : 0);
+        run(*each, words, *again.what, hash_of_key(*again.what, words));
         each->database = before;
         if (!was_served_) continue;
         waiters_.remove(*each);
@@ -246,11 +245,10 @@ void engine::give_up_waiting(client& who) {
   who.resume();
 }
 
-entry* engine::find(unsigned index, std::string_view key, std::uint64_t hash) {
-  entry* const found = databases_[index].find(key, hash);
-  if (found == nullptr || !found->has_expiry() || found->expires_at_ms() > now_ms_) return found;
+entry* engine::unless_expired(unsigned index, entry* found, std::uint64_t hash) {
+  if (found->expires_at_ms() > now_ms_) return found;
   ++counters_.expired;
-  const std::array<std::string_view, 2> words = {"DEL", key};
+  const std::array<std::string_view, 2> words = {"DEL", found->key()};
   propagate(index, words);
   remove(index, found, hash, event_expired, "expired");
   return nullptr;

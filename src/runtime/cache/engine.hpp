@@ -78,7 +78,10 @@ class engine {
   // --- for commands --------------------------------------------------------------------------------
   [[nodiscard]] database& operator[](unsigned index) { return databases_[index]; }
   /// The entry, unless it has expired: then it is removed.
-  [[nodiscard]] entry* find(unsigned index, std::string_view key, std::uint64_t hash);
+  [[nodiscard]] entry* find(unsigned index, std::string_view key, std::uint64_t hash) {
+    entry* const found = databases_[index].find(key, hash);
+    return found == nullptr || !found->has_expiry() ? found : unless_expired(index, found, hash);
+  }
   /// Removes a key that is there, and says so to all whom it concerns but the listeners.
   void remove(unsigned index, entry* which, std::uint64_t hash, event_class why,
               std::string_view event);
@@ -122,6 +125,11 @@ class engine {
   void give_up_waiting(client& who);
 
  private:
+  [[nodiscard]] entry* unless_expired(unsigned index, entry* found, std::uint64_t hash);
+  [[nodiscard]] bool is_plain(const client& who, std::size_t words, const command* what) const {
+    return what != nullptr && what->run != nullptr && what->takes(words) && who.is_trusted &&
+           !who.in_transaction && parameters_.maxmemory == 0 && !who.is_subscribed();
+  }
   void run(client& who, std::span<const std::string_view> words, const command& what,
            std::uint64_t hash);
   [[nodiscard]] const command* accept(client& who, std::span<const std::string_view> words,

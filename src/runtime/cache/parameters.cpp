@@ -210,10 +210,6 @@ result<void> set_row(parameters& of, const row& which, std::string_view value) {
 
 }  // namespace
 
-bool is_lfu(eviction policy) {
-  return policy == eviction::all_lfu || policy == eviction::volatile_lfu;
-}
-
 bool is_for_expiring(eviction policy) {
   return policy == eviction::volatile_lru || policy == eviction::volatile_lfu ||
          policy == eviction::volatile_random || policy == eviction::volatile_ttl;

@@ -39,7 +39,9 @@ enum class eviction : std::uint8_t {
   volatile_random,
   volatile_ttl,
 };
-[[nodiscard]] bool is_lfu(eviction policy);
+[[nodiscard]] inline bool is_lfu(eviction policy) {
+  return policy == eviction::all_lfu || policy == eviction::volatile_lfu;
+}
 [[nodiscard]] bool is_for_expiring(eviction policy);
 
 struct parameters {

@@ -113,6 +113,7 @@ bool cache_session::read_batch() {
   batch.requests.clear();
   auto outcome = proto::request_reader::outcome::request;
   reader_.set_limits(home_.limits(is_trusted));
+  const auto& data = home_.data()[database];
   while (batch.requests.size() < request_batch::most) {
     const auto first = batch.words.size();
     outcome = reader_.next(batch.words);
@@ -120,18 +121,15 @@ bool cache_session::read_batch() {
     const auto count = batch.words.size() - first;
     if (count == 0) continue;
     request_batch::request made{first, count, find_command(batch.words[first]), 0, reader_.position()};
-    if (made.what != nullptr && made.what->row->keys.first > 0) {
-      const auto key = static_cast<std::size_t>(made.what->row->keys.first);
-      if (key < count) {
-        made.hash = hash_of(batch.words[first + key]);
-        home_.data()[database].prefetch_bucket(made.hash);
-      }
+    if (made.what != nullptr && made.what->first_key != 0 && made.what->first_key < count) {
+      made.hash = hash_of(batch.words[first + made.what->first_key]);
+      data.prefetch_bucket(made.hash);
     }
     batch.requests.push_back(made);
   }
   if (batch.requests.size() > 1) {
     for (const auto& each : batch.requests) {
-      if (each.hash != 0) home_.data()[database].prefetch_entry(each.hash);
+      if (each.hash != 0) data.prefetch_entry(each.hash);
     }
   }
   if (batch.requests.empty() && outcome == proto::request_reader::outcome::broken) {
