@@ -41,6 +41,10 @@ void call::remove(entry* which, std::uint64_t hash) {
   home.remove(who.database, which, hash, event_generic, "del");
 }
 
+void call::drop_empty(std::string_view key, std::uint64_t hash) {
+  remove(data().find(key, hash), hash);
+}
+
 void call::changed(std::string_view key, event_class kind, std::string_view event,
                    std::uint64_t count) {
   home.touch(who.database, key);

@@ -108,8 +108,12 @@ class call {
   void store(entry* fresh, std::uint64_t hash);
   /// Removes a key that is there, with the event "del".
   void remove(entry* which, std::uint64_t hash);
-  /// Its value was changed: tells who watches or waits, and of the event. An empty collection is
-  /// removed.
+  /// Removes the key at word `index`, which holds `value`, if nothing is left in it.
+  void drop_if_empty(std::size_t index, const collection& value) {
+    if (value.size() == 0) drop_empty(words[index], hash(index));
+  }
+  void drop_empty(std::string_view key, std::uint64_t hash);
+  /// Its value was changed: tells who watches or waits, and of the event. `count` changes.
   void changed(std::string_view key, event_class kind, std::string_view event,
                std::uint64_t count = 1);
 

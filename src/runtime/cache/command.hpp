@@ -66,6 +66,7 @@ struct command {
 
   // From the row, where execution finds them at once.
   void (*run)(call&) = nullptr;
+  bool is_plain = false;  ///< it can run, and has no subcommands
   std::size_t least_words = 0;
   std::size_t most_words = 0;
   std::size_t first_key = 0;  ///< 0: none

@@ -13,7 +13,13 @@ namespace strata::runtime {
 
 namespace {
 
-constexpr command_group (*groups[])() = {string_commands, key_commands, expiry_commands, transaction_commands, pubsub_commands, connection_commands};
+constexpr command_group (*groups[])() = {
+    string_commands,      bit_commands,        bitfield_commands, key_commands,
+    expiry_commands,      scan_commands,       list_commands,     list_move_commands,
+    set_commands,         set_algebra_commands, hash_commands,    transaction_commands,
+    pubsub_commands,      connection_commands, client_commands,   config_commands,
+    server_commands,      command_commands,
+};
 
 struct flag_name {
   std::string_view name;
@@ -50,6 +56,7 @@ std::vector<command> read_tables() {
     made.group = group;
     made.flags = flags_of(row.flags);
     made.run = row.run;
+    made.is_plain = row.run != nullptr && row.subcommands.empty();
     made.least_words = static_cast<std::size_t>(std::abs(row.arity));
     made.most_words = row.arity < 0 ? SIZE_MAX : made.least_words;
     made.first_key = static_cast<std::size_t>(std::max(row.keys.first, 0));

@@ -85,7 +85,7 @@ void engine::execute(client& who, std::span<const std::string_view> words, const
   ++counters_.commands;
   ++who.calls;
   who.last_command_ms = now_ms_;
-  if (!is_plain(who, words.size(), what)) what = accept(who, words, what);
+  if (!needs_no_look(who, words.size(), what)) what = accept(who, words, what);
   if (what == nullptr) {
     ++counters_.errors;
     if (who.in_transaction) who.transaction_failed = true;
@@ -267,6 +267,16 @@ void engine::touch_all(unsigned index) {
     return databases_[index].find(key, hash_of(key)) != nullptr;
   });
   waiters_.touch_all(index);
+}
+
+void engine::swap(unsigned first, unsigned second) {
+  touch_all(first);
+  touch_all(second);
+  std::swap(databases_[first], databases_[second]);
+  std::swap(expiry_cursors_[first], expiry_cursors_[second]);
+  // What is watched may be there now, though it was not before.
+  touch_all(first);
+  touch_all(second);
 }
 
 void engine::publish_event(event_class, std::string_view event, std::string_view key,

@@ -90,6 +90,8 @@ class engine {
     if (!watchers_.empty()) watchers_.touch(index, key);
     if (!waiters_.empty()) waiters_.touch(index, key);
   }
+  /// Exchanges two databases.
+  void swap(unsigned first, unsigned second);
   /// A whole database has changed at once.
   void touch_all(unsigned index);
   void notify(event_class what, std::string_view event, std::string_view key, unsigned index) {
@@ -126,8 +128,8 @@ class engine {
 
  private:
   [[nodiscard]] entry* unless_expired(unsigned index, entry* found, std::uint64_t hash);
-  [[nodiscard]] bool is_plain(const client& who, std::size_t words, const command* what) const {
-    return what != nullptr && what->run != nullptr && what->takes(words) && who.is_trusted &&
+  [[nodiscard]] bool needs_no_look(const client& who, std::size_t words, const command* what) const {
+    return what != nullptr && what->is_plain && what->takes(words) && who.is_trusted &&
            !who.in_transaction && parameters_.maxmemory == 0 && !who.is_subscribed();
   }
   void run(client& who, std::span<const std::string_view> words, const command& what,

@@ -4,13 +4,11 @@
 #include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/commands/expiry_words.hpp"
+#include "runtime/cache/commands/string_bytes.hpp"
 
 namespace strata::runtime {
 
 namespace {
-
-constexpr std::string_view too_long_error =
-    "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
 
 void reply_string(call& c, const entry* found) {
   if (found == nullptr) {
@@ -272,23 +270,6 @@ void incrbyfloat(call& c) {
   c.changed(c[1], event_string, "incrbyfloat");
   c.repeat_as("SET", c[1], text, "KEEPTTL");
   c.reply.bulk(text);
-}
-
-// Makes room for `size` bytes in the string at word 1, which may be new, and says where they are.
-char* widen(call& c, entry*& found, std::size_t size) {
-  const auto hash = c.hash(1);
-  if (found == nullptr) found = c.add(entry::make_text(c[1], {}), hash);
-  const auto before = string_view_of(*found).view().size();
-  if (found->is_integer() || found->capacity() < size) {
-    // Half as much again, so that a string that grows often is seldom moved.
-    constexpr std::size_t most_ahead = 1U << 20U;
-    entry* const fresh = entry::grow_text(*found, size + std::min(size / 2, most_ahead));
-    c.data().replace(found, fresh, hash);
-    found = fresh;
-  }
-  char* const bytes = found->resize_text(std::max(size, before));
-  if (size > before) std::memset(bytes + before, 0, size - before);
-  return bytes;
 }
 
 void append(call& c) {

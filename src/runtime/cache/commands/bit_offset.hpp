@@ -1,0 +1,17 @@
+// The offset of a bit, as SETBIT and BITFIELD take it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace strata::runtime {
+
+class call;
+
+/// The word as an offset in bits; with a `width`, "#3" is the third after the first of that width.
+/// Nothing, and the error replied, when it is none, or beyond the longest string.
+[[nodiscard]] std::optional<std::uint64_t> parse_bit_offset(call& c, std::size_t index,
+                                                            unsigned width = 0);
+
+}  // namespace strata::runtime

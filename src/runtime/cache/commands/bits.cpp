@@ -1,0 +1,287 @@
+// Commands on the bits of strings. Bit 0 is the most significant of the first byte.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "runtime/cache/call.hpp"
+#include "runtime/cache/commands/bit_offset.hpp"
+#include "runtime/cache/commands/commands.hpp"
+#include "runtime/cache/commands/string_bytes.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+void setbit(call& c) {
+  const auto offset = parse_bit_offset(c, 2);
+  if (!offset) return;
+  const auto bit = parse_integer(c[3]);
+  if (!bit || (*bit != 0 && *bit != 1)) {
+    c.fail("ERR bit is not an integer or out of range");
+    return;
+  }
+  const auto opened = c.open_string(c.find(1));
+  if (!opened) return;
+  entry* found = *opened;
+  auto* const bytes = reinterpret_cast<unsigned char*>(widen(c, found, *offset / 8 + 1));
+  const unsigned mask = 0x80U >> (*offset % 8);
+  auto& byte = bytes[*offset / 8];
+  const bool before = (byte & mask) != 0;
+  byte = static_cast<unsigned char>(*bit == 1 ? byte | mask : byte & ~mask);
+  c.reply.integer(before ? 1 : 0);
+  c.changed(c[1], event_string, "setbit");
+}
+
+void getbit(call& c) {
+  const auto offset = parse_bit_offset(c, 2);
+  if (!offset) return;
+  const auto found = c.open_string(c.read(1));
+  if (!found) return;
+  if (*found == nullptr) {
+    c.reply.integer(0);
+    return;
+  }
+  const string_view_of text(**found);
+  const auto index = *offset / 8;
+  const bool is_set = index < text.view().size() &&
+                      (static_cast<unsigned char>(text.view()[index]) & (0x80U >> *offset % 8)) != 0;
+  c.reply.integer(is_set ? 1 : 0);
+}
+
+// Some bits of a text, from `first` on, up to and with `last`.
+struct bit_span {
+  std::size_t first = 0;
+  std::size_t last = 0;
+  bool is_empty = true;
+};
+
+std::optional<bool> read_unit(call& c, std::size_t index) {
+  if (c.is(index, "BIT")) return true;
+  if (c.is(index, "BYTE")) return false;
+  c.fail_syntax();
+  return {};
+}
+
+bit_span clamp_bits(std::int64_t first, std::int64_t last, bool in_bits, std::size_t bytes) {
+  const auto total = static_cast<std::int64_t>(in_bits ? bytes * 8 : bytes);
+  if (first < 0 && last < 0 && first > last) return {};
+  if (first < 0) first = std::max<std::int64_t>(first + total, 0);
+  if (last < 0) last = std::max<std::int64_t>(last + total, 0);
+  last = std::min(last, total - 1);
+  if (first > last) return {};
+  if (!in_bits) return {static_cast<std::size_t>(first) * 8, static_cast<std::size_t>(last) * 8 + 7, false};
+  return {static_cast<std::size_t>(first), static_cast<std::size_t>(last), false};
+}
+
+std::int64_t count_bits(std::string_view text, bit_span where) {
+  if (where.is_empty) return 0;
+  std::int64_t count = 0;
+  const auto first_byte = where.first / 8;
+  const auto last_byte = where.last / 8;
+  const auto byte_at = [&](std::size_t index) {
+    auto byte = static_cast<unsigned>(static_cast<unsigned char>(text[index]));
+    if (index == first_byte) byte &= 0xFFU >> where.first % 8;
+    if (index == last_byte) byte &= 0xFFU << (7 - where.last % 8) & 0xFFU;
+    return byte;
+  };
+  count += std::popcount(byte_at(first_byte));
+  auto index = first_byte + 1;
+  for (; index + 8 <= last_byte; index += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data() + index, sizeof word);
+    count += std::popcount(word);
+  }
+  for (; index <= last_byte; ++index) count += std::popcount(byte_at(index));
+  return count;
+}
+
+void bitcount(call& c) {
+  if (c.size() == 3 || c.size() > 5) {
+    c.fail_syntax();
+    return;
+  }
+  std::int64_t first = 0;
+  std::int64_t last = -1;
+  bool in_bits = false;
+  if (c.size() > 2) {
+    const auto from = c.integer(2);
+    const auto to = from ? c.integer(3) : std::nullopt;
+    if (!to) return;
+    first = *from;
+    last = *to;
+    if (c.size() == 5) {
+      const auto unit = read_unit(c, 4);
+      if (!unit) return;
+      in_bits = *unit;
+    }
+  }
+  const auto found = c.open_string(c.read(1));
+  if (!found) return;
+  if (*found == nullptr) {
+    c.reply.integer(0);
+    return;
+  }
+  const string_view_of text(**found);
+  c.reply.integer(
+      count_bits(text.view(), clamp_bits(first, last, in_bits, text.view().size())));
+}
+
+std::int64_t find_bit(std::string_view text, bool bit, bit_span where) {
+  const unsigned char skipped = bit ? 0x00 : 0xFF;
+  for (auto at = where.first; at <= where.last;) {
+    const auto byte = static_cast<unsigned char>(text[at / 8]);
+    if (at % 8 == 0 && byte == skipped) {
+      at += 8;
+      continue;
+    }
+    if (((byte & (0x80U >> at % 8)) != 0) == bit) return static_cast<std::int64_t>(at);
+    ++at;
+  }
+  return -1;
+}
+
+void bitpos(call& c) {
+  const auto bit = c.integer(2);
+  if (!bit) return;
+  if (*bit != 0 && *bit != 1) {
+    c.fail("ERR The bit argument must be 1 or 0.");
+    return;
+  }
+  if (c.size() > 6) {
+    c.fail_syntax();
+    return;
+  }
+  std::int64_t first = 0;
+  std::int64_t last = -1;
+  bool in_bits = false;
+  if (c.size() > 3) {
+    const auto from = c.integer(3);
+    if (!from) return;
+    first = *from;
+  }
+  if (c.size() == 6) {
+    const auto unit = read_unit(c, 5);
+    if (!unit) return;
+    in_bits = *unit;
+  }
+  if (c.size() > 4) {
+    const auto to = c.integer(4);
+    if (!to) return;
+    last = *to;
+  }
+  const auto found = c.open_string(c.read(1));
+  if (!found) return;
+  if (*found == nullptr) {
+    c.reply.integer(*bit == 1 ? -1 : 0);
+    return;
+  }
+  const string_view_of text(**found);
+  const auto where = clamp_bits(first, last, in_bits, text.view().size());
+  if (where.is_empty) {
+    c.reply.integer(-1);
+    return;
+  }
+  auto position = find_bit(text.view(), *bit == 1, where);
+  // A string goes on with zeros, unless its end was said.
+  if (position < 0 && *bit == 0 && c.size() <= 4) {
+    position = static_cast<std::int64_t>(text.view().size() * 8);
+  }
+  c.reply.integer(position);
+}
+
+enum class operation : std::uint8_t { conjunction, disjunction, difference, negation };
+
+std::optional<operation> read_operation(call& c) {
+  if (c.is(1, "AND")) return operation::conjunction;
+  if (c.is(1, "OR")) return operation::disjunction;
+  if (c.is(1, "XOR")) return operation::difference;
+  if (c.is(1, "NOT")) return operation::negation;
+  c.fail_syntax();
+  return {};
+}
+
+char combine(operation how, char left, char right) {
+  switch (how) {
+    case operation::conjunction: return static_cast<char>(left & right);
+    case operation::disjunction: return static_cast<char>(left | right);
+    default: return static_cast<char>(left ^ right);
+  }
+}
+
+void bitop(call& c) {
+  const auto how = read_operation(c);
+  if (!how) return;
+  if (*how == operation::negation && c.size() != 4) {
+    c.fail("ERR BITOP NOT must be called with a single source key.");
+    return;
+  }
+  std::string made;
+  for (std::size_t i = 3; i < c.size(); ++i) {
+    const auto found = c.open_string(c.read(i));
+    if (!found) return;
+    std::optional<string_view_of> held;
+    if (*found != nullptr) held.emplace(**found);
+    const auto text = held ? held->view() : std::string_view();
+    if (i == 3) {
+      made = text;
+      continue;
+    }
+    if (text.size() > made.size()) made.resize(text.size());
+    for (std::size_t at = 0; at < made.size(); ++at) {
+      made[at] = combine(*how, made[at], at < text.size() ? text[at] : '\0');
+    }
+  }
+  if (*how == operation::negation) {
+    for (auto& each : made) each = static_cast<char>(~each);
+  }
+  const auto hash = c.hash(2);
+  if (!made.empty()) {
+    c.store(entry::make_text(c[2], made), hash);
+    c.changed(c[2], event_string, "set");
+  } else if (entry* const old = c.find(2)) {
+    c.remove(old, hash);
+    c.home.count_change();
+  }
+  c.reply.integer(static_cast<std::int64_t>(made.size()));
+}
+
+// clang-format off
+const command_row rows[] = {
+    {"bitcount", -2, "readonly", {1, 1, 1},
+     "RO access 1 0 1", "bitmap", "2.6.0",
+     "count the bits that are set", bitcount},
+    {"bitop", -4, "write denyoom", {2, -1, 1},
+     "OW update 2 0 1; RO access 3 -1 1", "bitmap", "2.6.0",
+     "and, or, exclusive or, not of strings", bitop},
+    {"bitpos", -3, "readonly", {1, 1, 1},
+     "RO access 1 0 1", "bitmap", "2.8.7",
+     "the first bit that is set, or clear", bitpos},
+    {"getbit", 3, "readonly fast", {1, 1, 1},
+     "RO access 1 0 1", "bitmap", "2.2.0",
+     "one bit of a string", getbit},
+    {"setbit", 4, "write denyoom", {1, 1, 1},
+     "RW access update 1 0 1", "bitmap", "2.2.0",
+     "set or clear one bit of a string", setbit},
+};
+// clang-format on
+
+}  // namespace
+
+std::optional<std::uint64_t> parse_bit_offset(call& c, std::size_t index, unsigned width) {
+  constexpr std::string_view error = "ERR bit offset is not an integer or out of range";
+  auto text = c[index];
+  const bool in_units = width != 0 && text.starts_with('#');
+  if (in_units) text.remove_prefix(1);
+  const auto value = parse_integer(text);
+  std::int64_t offset = value.value_or(-1);
+  if (in_units && __builtin_mul_overflow(offset, width, &offset)) offset = -1;
+  if (offset < 0 || offset / 8 >= c.home.settings().max_bulk) {
+    c.fail(error);
+    return {};
+  }
+  return static_cast<std::uint64_t>(offset);
+}
+
+command_group bit_commands() { return {"bitmap", rows}; }
+
+}  // namespace strata::runtime

@@ -1,0 +1,290 @@
+// CLIENT: the connections of a cache.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/cache/call.hpp"
+#include "runtime/cache/commands/commands.hpp"
+#include "runtime/cache/text.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+std::string flags_of(const client& who) {
+  std::string flags;
+  if (who.is_monitor) flags += 'O';
+  if (who.is_subscribed()) flags += 'P';
+  if (who.in_transaction) flags += 'x';
+  if (who.waiting) flags += 'b';
+  if (who.watch_failed) flags += 'd';
+  if (who.is_ending) flags += 'c';
+  if (who.no_evict) flags += 'e';
+  return flags.empty() ? "N" : flags;
+}
+
+std::string describe(engine& home, client& who) {
+  const auto now = home.now_ms();
+  return fmt::format(
+      "id={} addr={} laddr={} fd=-1 name={} age={} idle={} flags={} db={} sub={} psub={} ssub=0 "
+      "multi={} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem={} "
+      "tot-mem={} events=r cmd={} user=default redir=-1 resp={}",
+      who.id, who.remote_address(), who.local_address(), who.name, (now - who.since_ms) / 1000,
+      (now - who.last_command_ms) / 1000, flags_of(who), who.database, who.channels.size(),
+      who.patterns.size(),
+      who.in_transaction ? static_cast<std::int64_t>(who.queued.size()) : -1,
+      who.output_bytes(), who.output_bytes(),
+      who.last_command == nullptr ? "NULL" : who.last_command->full_name(),
+      who.is_resp3() ? 3 : 2);
+}
+
+void client_id(call& c) { c.reply.integer(static_cast<std::int64_t>(c.who.id)); }
+
+void client_info(call& c) { c.reply.verbatim("txt", describe(c.home, c.who) + "\n"); }
+
+std::optional<bool> matches_type(call& c, std::string_view type, const client& of) {
+  if (same_text(type, "normal")) return !of.is_subscribed();
+  if (same_text(type, "pubsub")) return of.is_subscribed();
+  if (same_text(type, "master") || same_text(type, "replica") || same_text(type, "slave")) {
+    return false;
+  }
+  c.fail("ERR Unknown client type '" + std::string(type) + "'");
+  return {};
+}
+
+void client_list(call& c) {
+  std::vector<std::uint64_t> ids;
+  std::optional<std::string_view> type;
+  if (c.size() == 4 && c.is(2, "TYPE")) {
+    type = c[3];
+    if (!matches_type(c, *type, c.who)) return;
+  } else if (c.size() > 3 && c.is(2, "ID")) {
+    for (const auto& each : c.words.subspan(3)) {
+      const auto id = parse_integer(each);
+      if (!id) {
+        c.fail("ERR Invalid client ID");
+        return;
+      }
+      ids.push_back(static_cast<std::uint64_t>(*id));
+    }
+  } else if (c.size() != 2) {
+    c.fail_syntax();
+    return;
+  }
+  std::string text;
+  for (auto* each : c.home.clients()) {
+    if (type && !*matches_type(c, *type, *each)) continue;
+    if (!ids.empty() && std::ranges::find(ids, each->id) == ids.end()) continue;
+    text += describe(c.home, *each) + "\n";
+  }
+  c.reply.verbatim("txt", text);
+}
+
+bool is_name(std::string_view text) {
+  return std::ranges::all_of(text, [](char each) { return each >= '!' && each <= '~'; });
+}
+
+void client_setname(call& c) {
+  if (!is_name(c[2])) {
+    c.fail("ERR Client names cannot contain spaces, newlines or special characters.");
+    return;
+  }
+  c.who.name = c[2];
+  c.reply.ok();
+}
+
+void client_getname(call& c) {
+  if (c.who.name.empty()) {
+    c.reply.null();
+  } else {
+    c.reply.bulk(c.who.name);
+  }
+}
+
+void client_reply(call& c) {
+  if (c.is(2, "ON")) {
+    c.who.replies = reply_mode::on;
+    c.who.reply().ok();
+  } else if (c.is(2, "OFF")) {
+    c.who.replies = reply_mode::off;
+  } else if (c.is(2, "SKIP")) {
+    if (c.who.replies != reply_mode::off) c.who.replies = reply_mode::skip_next;
+  } else {
+    c.fail_syntax();
+  }
+}
+
+void client_no_evict(call& c) {
+  if (!c.is(2, "ON") && !c.is(2, "OFF")) {
+    c.fail_syntax();
+    return;
+  }
+  c.who.no_evict = c.is(2, "ON");
+  c.reply.ok();
+}
+
+// Whom CLIENT KILL is to end.
+struct kill_filter {
+  std::optional<std::uint64_t> id;
+  std::optional<std::string_view> address;
+  std::optional<std::string_view> local;
+  std::optional<std::string_view> user;
+  std::optional<std::string_view> type;
+  bool spares_caller = true;
+};
+
+std::optional<kill_filter> read_kill_filter(call& c) {
+  kill_filter read;
+  for (std::size_t i = 2; i < c.size(); i += 2) {
+    if (i + 1 == c.size()) {
+      c.fail_syntax();
+      return {};
+    }
+    if (c.is(i, "ID")) {
+      const auto id = parse_integer(c[i + 1]);
+      if (!id || *id < 1) {
+        c.fail("ERR client-id should be greater than 0");
+        return {};
+      }
+      read.id = static_cast<std::uint64_t>(*id);
+    } else if (c.is(i, "ADDR")) {
+      read.address = c[i + 1];
+    } else if (c.is(i, "LADDR")) {
+      read.local = c[i + 1];
+    } else if (c.is(i, "TYPE")) {
+      if (!matches_type(c, c[i + 1], c.who)) return {};
+      read.type = c[i + 1];
+    } else if (c.is(i, "USER")) {
+      if (c[i + 1] != "default") {
+        c.fail("ERR No such user '" + std::string(c[i + 1]) + "'");
+        return {};
+      }
+      read.user = c[i + 1];
+    } else if (c.is(i, "SKIPME") && (c.is(i + 1, "YES") || c.is(i + 1, "NO"))) {
+      read.spares_caller = c.is(i + 1, "YES");
+    } else {
+      c.fail_syntax();
+      return {};
+    }
+  }
+  return read;
+}
+
+std::int64_t end_matching(call& c, const kill_filter& filter) {
+  std::int64_t ended = 0;
+  for (auto* each : c.home.clients()) {
+    if (filter.id && each->id != *filter.id) continue;
+    if (filter.address && each->remote_address() != *filter.address) continue;
+    if (filter.local && each->local_address() != *filter.local) continue;
+    if (filter.type && !*matches_type(c, *filter.type, *each)) continue;
+    if (each == &c.who && filter.spares_caller) continue;
+    each->disconnect(each == &c.who);
+    ++ended;
+  }
+  return ended;
+}
+
+void client_kill(call& c) {
+  if (c.size() == 3) {
+    const auto ended = end_matching(c, {.address = c[2], .spares_caller = false});
+    if (ended != 0) {
+      c.reply.ok();
+    } else {
+      c.fail("ERR No such client");
+    }
+    return;
+  }
+  const auto filter = read_kill_filter(c);
+  if (filter) c.reply.integer(end_matching(c, *filter));
+}
+
+void client_unblock(call& c) {
+  const bool with_error = c.size() == 4 && c.is(3, "ERROR");
+  if (c.size() > 4 || (c.size() == 4 && !with_error && !c.is(3, "TIMEOUT"))) {
+    c.fail("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR");
+    return;
+  }
+  const auto id = c.integer(2);
+  if (!id) return;
+  for (auto* each : c.home.clients()) {
+    if (each->id != static_cast<std::uint64_t>(*id) || !each->waiting) continue;
+    if (with_error) {
+      c.home.waiting().remove(*each);
+      each->reply().error("UNBLOCKED client unblocked via CLIENT UNBLOCK");
+      each->resume();
+    } else {
+      c.home.give_up_waiting(*each);
+    }
+    c.reply.integer(1);
+    return;
+  }
+  c.reply.integer(0);
+}
+
+void client_getredir(call& c) { c.reply.integer(-1); }
+
+void client_help(call& c) {
+  constexpr std::array<std::string_view, 10> lines = {
+      "CLIENT <subcommand>. Subcommands are:",
+      "GETNAME -- this connection's name.",
+      "ID -- this connection's number.",
+      "INFO -- what is known of this connection.",
+      "KILL <address> | ID <id> | TYPE <type> -- end connections.",
+      "LIST [TYPE <type> | ID <id> ...] -- what is known of connections.",
+      "NO-EVICT ON|OFF -- keep this connection when memory is short.",
+      "REPLY ON|OFF|SKIP -- whether this connection wants replies.",
+      "SETNAME <name> -- give this connection a name.",
+      "UNBLOCK <id> [TIMEOUT|ERROR] -- end what a connection waits for."};
+  c.reply.array(lines.size());
+  for (const auto& each : lines) c.reply.status(each);
+}
+
+// clang-format off
+const command_row client_rows[] = {
+    {"getname", 2, "noscript loading stale", {0, 0, 0},
+     "", "connection", "2.6.9",
+     "this connection's name", client_getname},
+    {"getredir", 2, "noscript loading stale", {0, 0, 0},
+     "", "connection", "6.0.0",
+     "where tracking's messages go", client_getredir},
+    {"help", 2, "loading stale", {0, 0, 0},
+     "", "connection", "5.0.0",
+     "what CLIENT can do", client_help},
+    {"id", 2, "noscript loading stale", {0, 0, 0},
+     "", "connection", "5.0.0",
+     "this connection's number", client_id},
+    {"info", 2, "noscript loading stale", {0, 0, 0},
+     "", "connection", "6.2.0",
+     "what is known of this connection", client_info},
+    {"kill", -3, "admin noscript loading stale", {0, 0, 0},
+     "", "admin dangerous connection", "2.4.0",
+     "end connections", client_kill},
+    {"list", -2, "admin noscript loading stale", {0, 0, 0},
+     "", "admin dangerous connection", "2.4.0",
+     "what is known of all connections", client_list},
+    {"no-evict", 3, "admin noscript loading stale", {0, 0, 0},
+     "", "admin dangerous connection", "7.0.0",
+     "keep this connection when memory is short", client_no_evict},
+    {"reply", 3, "noscript loading stale", {0, 0, 0},
+     "", "connection", "3.2.0",
+     "whether this connection wants replies", client_reply},
+    {"setname", 3, "noscript loading stale", {0, 0, 0},
+     "", "connection", "2.6.9",
+     "give this connection a name", client_setname},
+    {"unblock", -3, "admin noscript loading stale", {0, 0, 0},
+     "", "admin dangerous connection", "5.0.0",
+     "end what another connection waits for", client_unblock},
+};
+
+const command_row rows[] = {
+    {"client", -2, "", {0, 0, 0},
+     "", "", "2.4.0",
+     "look at connections, and set this one up", nullptr, client_rows},
+};
+// clang-format on
+
+}  // namespace
+
+command_group client_commands() { return {"connection", rows}; }
+
+}  // namespace strata::runtime

@@ -1,0 +1,88 @@
+// CONFIG: parameters, as parameters.cpp lists them.
+#include "runtime/cache/call.hpp"
+#include "runtime/cache/commands/commands.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+void config_get(call& c) {
+  std::vector<std::pair<std::string_view, std::string>> found;
+  for (const auto& pattern : c.words.subspan(2)) {
+    for (auto& each : c.home.settings().find(pattern)) {
+      const bool known = std::ranges::any_of(
+          found, [&](const auto& other) { return other.first == each.first; });
+      if (!known) found.push_back(std::move(each));
+    }
+  }
+  c.reply.map(found.size());
+  for (const auto& [name, value] : found) {
+    c.reply.bulk(name);
+    c.reply.bulk(value);
+  }
+}
+
+// All or none.
+void config_set(call& c) {
+  if (c.size() % 2 != 0) {
+    c.fail_arity();
+    return;
+  }
+  auto next = c.home.settings();
+  for (std::size_t i = 2; i < c.size(); i += 2) {
+    if (auto set = next.set(c[i], c[i + 1]); !set) {
+      c.fail("ERR " + set.error().reason);
+      return;
+    }
+  }
+  c.home.settings() = std::move(next);
+  c.reply.ok();
+}
+
+void config_resetstat(call& c) {
+  c.home.counted() = {};
+  for (auto& each : c.home.counted_commands()) each = {};
+  c.reply.ok();
+}
+
+void config_rewrite(call& c) { c.fail("ERR The server is running without a config file"); }
+
+void config_help(call& c) {
+  c.reply.array(4);
+  c.reply.status("CONFIG <subcommand>. Subcommands are:");
+  c.reply.status("GET <pattern> -- the parameters that match, and their values.");
+  c.reply.status("SET <parameter> <value> ... -- set parameters, all or none.");
+  c.reply.status("RESETSTAT -- count from nothing again.");
+}
+
+// clang-format off
+const command_row config_rows[] = {
+    {"get", -3, "admin noscript loading stale", {0, 0, 0},
+     "", "admin dangerous", "2.0.0",
+     "the values of parameters", config_get},
+    {"help", 2, "loading stale", {0, 0, 0},
+     "", "", "5.0.0",
+     "what CONFIG can do", config_help},
+    {"resetstat", 2, "admin noscript loading stale", {0, 0, 0},
+     "", "admin dangerous", "2.0.0",
+     "count from nothing again", config_resetstat},
+    {"rewrite", 2, "admin noscript loading stale", {0, 0, 0},
+     "", "admin dangerous", "2.8.0",
+     "write parameters to a file", config_rewrite},
+    {"set", -4, "admin noscript loading stale", {0, 0, 0},
+     "", "admin dangerous", "2.0.0",
+     "set parameters", config_set},
+};
+
+const command_row rows[] = {
+    {"config", -2, "", {0, 0, 0},
+     "", "", "2.0.0",
+     "look at parameters and set them", nullptr, config_rows},
+};
+// clang-format on
+
+}  // namespace
+
+command_group config_commands() { return {"server", rows}; }
+
+}  // namespace strata::runtime

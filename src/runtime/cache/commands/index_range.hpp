@@ -1,0 +1,26 @@
+// Ranges of indexes as commands give them: from the end if negative, both ends included.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace strata::runtime {
+
+struct index_range {
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+
+/// What of the range is there, of `size` elements.
+[[nodiscard]] inline index_range clamp_range(std::int64_t first, std::int64_t last,
+                                             std::size_t size) {
+  const auto count = static_cast<std::int64_t>(size);
+  if (first < 0) first = std::max<std::int64_t>(first + count, 0);
+  if (last < 0) last += count;
+  last = std::min(last, count - 1);
+  if (first > last) return {};
+  return {static_cast<std::size_t>(first), static_cast<std::size_t>(last - first + 1)};
+}
+
+}  // namespace strata::runtime

@@ -1,0 +1,163 @@
+// COMMAND: the commands themselves, told from their rows.
+#include <algorithm>
+
+#include "runtime/cache/call.hpp"
+#include "runtime/cache/command_info.hpp"
+#include "runtime/cache/commands/commands.hpp"
+#include "runtime/cache/pattern.hpp"
+#include "runtime/cache/text.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+bool is_top(const command& each) { return each.parent == nullptr; }
+
+std::size_t count_commands() {
+  return static_cast<std::size_t>(std::ranges::count_if(all_commands(), is_top));
+}
+
+void command_count(call& c) { c.reply.integer(static_cast<std::int64_t>(count_commands())); }
+
+// "config|get" or "get".
+const command* find_full(std::string_view name) {
+  const auto line = name.find('|');
+  const auto* const found = find_command(name.substr(0, line));
+  if (found == nullptr || line == std::string_view::npos) return found;
+  return find_subcommand(*found, name.substr(line + 1));
+}
+
+void command_all(call& c) {
+  c.reply.array(count_commands());
+  for (const auto& each : all_commands()) {
+    if (is_top(each)) reply_command_info(c.reply, each);
+  }
+}
+
+void command_info(call& c) {
+  if (c.size() == 2) {
+    command_all(c);
+    return;
+  }
+  c.reply.array(c.size() - 2);
+  for (const auto& name : c.words.subspan(2)) {
+    if (const auto* const found = find_full(name)) {
+      reply_command_info(c.reply, *found);
+    } else {
+      c.reply.null_array();
+    }
+  }
+}
+
+void command_docs(call& c) {
+  std::vector<const command*> found;
+  if (c.size() == 2) {
+    for (const auto& each : all_commands()) {
+      if (is_top(each)) found.push_back(&each);
+    }
+  }
+  for (const auto& name : c.words.subspan(2)) {
+    if (const auto* const each = find_full(name)) found.push_back(each);
+  }
+  c.reply.map(found.size());
+  for (const auto* each : found) {
+    c.reply.bulk(each->full_name());
+    reply_command_docs(c.reply, *each);
+  }
+}
+
+void command_list(call& c) {
+  const bool filtered = c.size() == 5 && c.is(2, "FILTERBY");
+  if (c.size() != 2 && !filtered) {
+    c.fail_syntax();
+    return;
+  }
+  const bool by_pattern = filtered && c.is(3, "PATTERN");
+  const bool by_category = filtered && c.is(3, "ACLCAT");
+  if (filtered && !by_pattern && !by_category && !c.is(3, "MODULE")) {
+    c.fail_syntax();
+    return;
+  }
+  std::vector<std::string> names;
+  for (const auto& each : all_commands()) {
+    const auto name = each.full_name();
+    if (!filtered && !is_top(each)) continue;
+    if (by_pattern && !matches_pattern(c[4], name, true)) continue;
+    if (by_category && !has_category(each, c[4])) continue;
+    if (filtered && !by_pattern && !by_category) continue;
+    names.push_back(name);
+  }
+  c.reply.array(names.size());
+  for (const auto& each : names) c.reply.bulk(each);
+}
+
+void command_getkeys(call& c) {
+  const auto words = c.words.subspan(2);
+  const auto* what = find_command(words[0]);
+  if (what != nullptr && !what->row->subcommands.empty() && words.size() > 1) {
+    what = find_subcommand(*what, words[1]);
+  }
+  if (what == nullptr) {
+    c.fail("ERR Invalid command specified");
+    return;
+  }
+  if (what->row->key_uses.empty()) {
+    c.fail("ERR The command has no key arguments");
+    return;
+  }
+  if (!what->takes(words.size())) {
+    c.fail("ERR Invalid number of arguments specified for command");
+    return;
+  }
+  std::vector<std::size_t> positions;
+  if (!find_keys(*what, words, positions) || positions.empty()) {
+    c.fail("ERR Invalid arguments specified for command");
+    return;
+  }
+  c.reply.array(positions.size());
+  for (const auto each : positions) c.reply.bulk(words[each]);
+}
+
+void command_help(call& c) {
+  c.reply.array(5);
+  c.reply.status("COMMAND <subcommand>. Subcommands are:");
+  c.reply.status("COUNT -- how many commands there are.");
+  c.reply.status("DOCS|INFO [<name> ...] -- what is known of commands.");
+  c.reply.status("GETKEYS <command> -- which of its words are keys.");
+  c.reply.status("LIST [FILTERBY PATTERN|ACLCAT <text>] -- the commands' names.");
+}
+
+// clang-format off
+const command_row command_rows[] = {
+    {"count", 2, "loading stale", {0, 0, 0},
+     "", "connection", "2.8.13",
+     "how many commands there are", command_count},
+    {"docs", -2, "loading stale", {0, 0, 0},
+     "", "connection", "7.0.0",
+     "what commands are for", command_docs},
+    {"getkeys", -4, "loading stale", {0, 0, 0},
+     "", "connection", "2.8.13",
+     "which words of a command are keys", command_getkeys},
+    {"help", 2, "loading stale", {0, 0, 0},
+     "", "connection", "5.0.0",
+     "what COMMAND can do", command_help},
+    {"info", -2, "loading stale", {0, 0, 0},
+     "", "connection", "2.8.13",
+     "arity, flags and keys of commands", command_info},
+    {"list", -2, "loading stale", {0, 0, 0},
+     "", "connection", "7.0.0",
+     "the commands' names", command_list},
+};
+
+const command_row rows[] = {
+    {"command", -1, "loading stale", {0, 0, 0},
+     "", "connection", "2.8.13",
+     "look at the commands", command_all, command_rows},
+};
+// clang-format on
+
+}  // namespace
+
+command_group command_commands() { return {"server", rows}; }
+
+}  // namespace strata::runtime

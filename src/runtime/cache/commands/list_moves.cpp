@@ -1,0 +1,225 @@
+// Commands that take elements from one of several lists, move them, or wait for them.
+#include "runtime/cache/call.hpp"
+#include "runtime/cache/commands/commands.hpp"
+#include "runtime/cache/list_value.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+std::optional<bool> read_end(call& c, std::size_t index) {
+  if (c.is(index, "LEFT")) return true;
+  if (c.is(index, "RIGHT")) return false;
+  c.fail_syntax();
+  return {};
+}
+
+std::string_view name_of_end(bool at_front) { return at_front ? "LEFT" : "RIGHT"; }
+
+enum class moved : std::uint8_t { yes, nothing_there, failed };
+
+// One element from the list at word 1 to that at word 2.
+moved move_element(call& c, bool from_front, bool to_front) {
+  const auto source = c.find_as<list_value>(1);
+  if (!source) return moved::failed;
+  if (*source == nullptr) return moved::nothing_there;
+  list_value* const to = c.make_as<list_value>(2);
+  if (to == nullptr) return moved::failed;
+  list_value& from = **source;
+  const std::string text(from.end(from_front).text());
+  from.pop(from_front);
+  to->push(text, to_front, c.home.settings().list_max_pack_size);
+  c.reply.bulk(text);
+  c.changed(c[2], event_list, to_front ? "lpush" : "rpush");
+  c.changed(c[1], event_list, from_front ? "lpop" : "rpop", 0);
+  c.drop_if_empty(1, from);
+  c.repeat_as("LMOVE", c[1], c[2], name_of_end(from_front), name_of_end(to_front));
+  return moved::yes;
+}
+
+void move_now(call& c, bool from_front, bool to_front) {
+  if (move_element(c, from_front, to_front) == moved::nothing_there) c.reply.null();
+}
+
+void lmove(call& c) {
+  const auto from = read_end(c, 3);
+  const auto to = from ? read_end(c, 4) : std::nullopt;
+  if (to) move_now(c, *from, *to);
+}
+
+void rpoplpush(call& c) { move_now(c, false, true); }
+
+void move_or_wait(call& c, bool from_front, bool to_front, std::size_t timeout) {
+  std::optional<std::int64_t> deadline_ms;
+  if (!c.parse_timeout(timeout, deadline_ms)) return;
+  if (move_element(c, from_front, to_front) != moved::nothing_there) return;
+  if (c.who.may_block) {
+    c.wait_for(c.words.subspan(1, 1), deadline_ms);
+  } else {
+    c.reply.null();
+  }
+}
+
+void blmove(call& c) {
+  const auto from = read_end(c, 3);
+  const auto to = from ? read_end(c, 4) : std::nullopt;
+  if (to) move_or_wait(c, *from, *to, 5);
+}
+
+void brpoplpush(call& c) { move_or_wait(c, false, true, 3); }
+
+// The first of the keys that holds a list. Nothing after an error.
+struct found_list {
+  std::size_t index = 0;
+  list_value* list = nullptr;
+};
+std::optional<found_list> find_first(call& c, std::size_t first, std::size_t count) {
+  for (std::size_t i = first; i < first + count; ++i) {
+    const auto found = c.find_as<list_value>(i);
+    if (!found) return {};
+    if (*found != nullptr) return found_list{i, *found};
+  }
+  return found_list{};
+}
+
+void wait_or_null(call& c, std::size_t first, std::size_t count,
+                  std::optional<std::int64_t> deadline_ms) {
+  if (c.who.may_block) {
+    c.wait_for(c.words.subspan(first, count), deadline_ms);
+  } else {
+    c.reply.null_array();
+  }
+}
+
+void pop_or_wait(call& c, bool at_front) {
+  std::optional<std::int64_t> deadline_ms;
+  if (!c.parse_timeout(c.size() - 1, deadline_ms)) return;
+  const auto found = find_first(c, 1, c.size() - 2);
+  if (!found) return;
+  if (found->list == nullptr) {
+    wait_or_null(c, 1, c.size() - 2, deadline_ms);
+    return;
+  }
+  const auto key = c[found->index];
+  c.reply.array(2);
+  c.reply.bulk(key);
+  c.reply.bulk(found->list->end(at_front).text());
+  found->list->pop(at_front);
+  c.changed(key, event_list, at_front ? "lpop" : "rpop");
+  c.repeat_as(at_front ? "LPOP" : "RPOP", key);
+  c.drop_if_empty(found->index, *found->list);
+}
+
+void blpop(call& c) { pop_or_wait(c, true); }
+void brpop(call& c) { pop_or_wait(c, false); }
+
+// numkeys key … LEFT|RIGHT [COUNT n], from word `first` on.
+struct multi_pop {
+  std::size_t keys = 0;
+  bool at_front = false;
+  std::int64_t count = 1;
+};
+
+std::optional<multi_pop> read_multi_pop(call& c, std::size_t first) {
+  multi_pop read;
+  const auto keys = parse_integer(c[first]);
+  if (!keys || *keys <= 0) {
+    c.fail("ERR numkeys should be greater than 0");
+    return {};
+  }
+  const auto left = c.size() - first - 1;
+  if (static_cast<std::uint64_t>(*keys) >= left) {
+    c.fail_syntax();
+    return {};
+  }
+  read.keys = static_cast<std::size_t>(*keys);
+  const auto end = first + 1 + read.keys;
+  const auto at_front = read_end(c, end);
+  if (!at_front) return {};
+  read.at_front = *at_front;
+  bool has_count = false;
+  for (std::size_t i = end + 1; i < c.size(); ++i) {
+    if (has_count || !c.is(i, "COUNT") || i + 1 == c.size()) {
+      c.fail_syntax();
+      return {};
+    }
+    const auto count = parse_integer(c[++i]);
+    if (!count || *count <= 0) {
+      c.fail("ERR count should be greater than 0");
+      return {};
+    }
+    read.count = *count;
+    has_count = true;
+  }
+  return read;
+}
+
+// False: all are empty.
+bool pop_many(call& c, const multi_pop& how, std::size_t first) {
+  const auto found = find_first(c, first, how.keys);
+  if (!found) return true;
+  if (found->list == nullptr) return false;
+  auto& list = *found->list;
+  const auto key = c[found->index];
+  const auto count = std::min(static_cast<std::uint64_t>(how.count),
+                              static_cast<std::uint64_t>(list.size()));
+  c.reply.array(2);
+  c.reply.bulk(key);
+  c.reply.array(count);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    c.reply.bulk(list.end(how.at_front).text());
+    list.pop(how.at_front);
+  }
+  c.changed(key, event_list, how.at_front ? "lpop" : "rpop", count);
+  c.repeat_as(how.at_front ? "LPOP" : "RPOP", key,
+              integer_text(static_cast<std::int64_t>(count)).view());
+  c.drop_if_empty(found->index, list);
+  return true;
+}
+
+void lmpop(call& c) {
+  const auto how = read_multi_pop(c, 1);
+  if (how && !pop_many(c, *how, 2)) c.reply.null_array();
+}
+
+void blmpop(call& c) {
+  std::optional<std::int64_t> deadline_ms;
+  if (!c.parse_timeout(1, deadline_ms)) return;
+  const auto how = read_multi_pop(c, 2);
+  if (how && !pop_many(c, *how, 3)) wait_or_null(c, 3, how->keys, deadline_ms);
+}
+
+// clang-format off
+const command_row rows[] = {
+    {"blmove", 6, "write denyoom noscript blocking", {1, 2, 1},
+     "RW access delete 1 0 1; RW insert 2 0 1", "list blocking", "6.2.0",
+     "move an element between lists; wait for one", blmove},
+    {"blmpop", -5, "write blocking movablekeys", {0, 0, 0},
+     "RW access delete 2 n0 1 1", "list blocking", "7.0.0",
+     "take elements from the first list that has some; wait for them", blmpop},
+    {"blpop", -3, "write noscript blocking", {1, -2, 1},
+     "RW access delete 1 -2 1", "list blocking", "2.0.0",
+     "take the first element of a list; wait for one", blpop},
+    {"brpop", -3, "write noscript blocking", {1, -2, 1},
+     "RW access delete 1 -2 1", "list blocking", "2.0.0",
+     "take the last element of a list; wait for one", brpop},
+    {"brpoplpush", 4, "write denyoom noscript blocking", {1, 2, 1},
+     "RW access delete 1 0 1; RW insert 2 0 1", "list blocking", "2.2.0",
+     "move the last element to another list; wait for one", brpoplpush},
+    {"lmove", 5, "write denyoom", {1, 2, 1},
+     "RW access delete 1 0 1; RW insert 2 0 1", "list", "6.2.0",
+     "move an element between lists", lmove},
+    {"lmpop", -4, "write movablekeys", {0, 0, 0},
+     "RW access delete 1 n0 1 1", "list", "7.0.0",
+     "take elements from the first list that has some", lmpop},
+    {"rpoplpush", 3, "write denyoom", {1, 2, 1},
+     "RW access delete 1 0 1; RW insert 2 0 1", "list", "1.2.0",
+     "move the last element to the front of another list", rpoplpush},
+};
+// clang-format on
+
+}  // namespace
+
+command_group list_move_commands() { return {"list", rows}; }
+
+}  // namespace strata::runtime

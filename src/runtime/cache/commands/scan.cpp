@@ -1,0 +1,101 @@
+// Going through the keys of a database.
+#include "runtime/cache/call.hpp"
+#include "runtime/cache/commands/commands.hpp"
+#include "runtime/cache/commands/scan_words.hpp"
+#include "runtime/cache/text.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+std::optional<std::uint64_t> parse_cursor(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size()) return {};
+  return value;
+}
+
+bool is_over(const call& c, const entry& of) {
+  return of.has_expiry() && of.expires_at_ms() <= c.now_ms();
+}
+
+void scan(call& c) {
+  const auto words = read_scan_words(c, 1, true);
+  if (!words) return;
+  std::vector<std::string_view> found;
+  auto cursor = words->cursor;
+  // Empty buckets cost time too: no more of them than ten for each key that is wanted.
+  auto most_buckets = words->count * 10;
+  std::int64_t seen = 0;
+  do {
+    cursor = c.data().scan(cursor, [&](const entry* each) {
+      ++seen;
+      if (words->type && !same_text(name_of(each->type()), *words->type)) return;
+      if (words->matches(each->key()) && !is_over(c, *each)) found.push_back(each->key());
+    });
+  } while (cursor != 0 && --most_buckets > 0 && seen < words->count);
+  reply_scan(c, cursor, found.size());
+  for (const auto& each : found) c.reply.bulk(each);
+}
+
+void keys(call& c) {
+  std::vector<std::string_view> found;
+  c.data().for_each([&](const entry* each) {
+    if (matches_pattern(c[1], each->key()) && !is_over(c, *each)) found.push_back(each->key());
+  });
+  c.reply.array(found.size());
+  for (const auto& each : found) c.reply.bulk(each);
+}
+
+// clang-format off
+const command_row rows[] = {
+    {"keys", 2, "readonly", {0, 0, 0},
+     "", "keyspace dangerous", "1.0.0",
+     "all keys that a pattern matches", keys},
+    {"scan", -2, "readonly", {0, 0, 0},
+     "", "keyspace", "2.8.0",
+     "go through the keys of a database", scan},
+};
+// clang-format on
+
+}  // namespace
+
+std::optional<scan_words> read_scan_words(call& c, std::size_t index, bool takes_type) {
+  scan_words read;
+  const auto cursor = parse_cursor(c[index]);
+  if (!cursor) {
+    c.fail("ERR invalid cursor");
+    return {};
+  }
+  read.cursor = *cursor;
+  for (auto i = index + 1; i < c.size(); i += 2) {
+    const bool has_value = i + 1 < c.size();
+    if (c.is(i, "COUNT") && has_value) {
+      const auto count = c.integer(i + 1);
+      if (!count) return {};
+      if (*count < 1) {
+        c.fail_syntax();
+        return {};
+      }
+      read.count = *count;
+    } else if (c.is(i, "MATCH") && has_value) {
+      if (c[i + 1] != "*") read.pattern = c[i + 1];
+    } else if (c.is(i, "TYPE") && has_value && takes_type) {
+      read.type = c[i + 1];
+    } else {
+      c.fail_syntax();
+      return {};
+    }
+  }
+  return read;
+}
+
+void reply_scan(call& c, std::uint64_t cursor, std::size_t count) {
+  c.reply.array(2);
+  c.reply.bulk(std::to_string(cursor));
+  c.reply.array(count);
+}
+
+command_group scan_commands() { return {"generic", rows}; }
+
+}  // namespace strata::runtime

@@ -1,0 +1,31 @@
+// The words that SCAN, SSCAN, HSCAN and ZSCAN share: a cursor, MATCH, COUNT, TYPE; and their reply.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "runtime/cache/pattern.hpp"
+
+namespace strata::runtime {
+
+class call;
+
+struct scan_words {
+  std::uint64_t cursor = 0;
+  std::int64_t count = 10;
+  std::optional<std::string_view> pattern;
+  std::optional<std::string_view> type;  ///< SCAN only
+
+  [[nodiscard]] bool matches(std::string_view text) const {
+    return !pattern || matches_pattern(*pattern, text);
+  }
+};
+
+/// The cursor is the word at `index`. Nothing, and the error replied, when they are wrong.
+[[nodiscard]] std::optional<scan_words> read_scan_words(call& c, std::size_t index,
+                                                        bool takes_type = false);
+/// The beginning of the reply: the next cursor, and how many elements follow.
+void reply_scan(call& c, std::uint64_t cursor, std::size_t count);
+
+}  // namespace strata::runtime

@@ -1,0 +1,291 @@
+// Commands on the cache as a whole.
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "runtime/cache/call.hpp"
+#include "runtime/cache/commands/commands.hpp"
+#include "runtime/cache/info.hpp"
+#include "runtime/cache/version.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+void dbsize(call& c) { c.reply.integer(static_cast<std::int64_t>(c.data().size())); }
+
+bool read_flush_words(call& c) {
+  if (c.size() == 1 || (c.size() == 2 && (c.is(1, "SYNC") || c.is(1, "ASYNC")))) return true;
+  c.fail_syntax();
+  return false;
+}
+
+void flush_one(call& c, unsigned index) {
+  c.home.touch_all(index);
+  c.home.count_change(c.home[index].size());
+  c.home[index].clear();
+}
+
+void flushdb(call& c) {
+  if (!read_flush_words(c)) return;
+  flush_one(c, c.who.database);
+  c.home.count_change();
+  c.reply.ok();
+}
+
+void flushall(call& c) {
+  if (!read_flush_words(c)) return;
+  for (unsigned i = 0; i < engine::database_count; ++i) flush_one(c, i);
+  c.home.count_change();
+  c.reply.ok();
+}
+
+void swapdb(call& c) {
+  const auto first = c.integer(1, "ERR invalid first DB index");
+  const auto second = first ? c.integer(2, "ERR invalid second DB index") : std::nullopt;
+  if (!second) return;
+  const auto is_index = [](std::int64_t each) {
+    return each >= 0 && each < engine::database_count;
+  };
+  if (!is_index(*first) || !is_index(*second)) {
+    c.fail("ERR DB index is out of range");
+    return;
+  }
+  c.home.swap(static_cast<unsigned>(*first), static_cast<unsigned>(*second));
+  c.home.count_change();
+  c.reply.ok();
+}
+
+void time(call& c) {
+  const auto us = std::chrono::duration_cast<std::chrono::microseconds>(
+                      std::chrono::system_clock::now().time_since_epoch())
+                      .count();
+  c.reply.array(2);
+  c.reply.bulk_integer(us / 1'000'000);
+  c.reply.bulk_integer(us % 1'000'000);
+}
+
+void info(call& c) { c.reply.verbatim("txt", write_info(c.home, c.words.subspan(1))); }
+
+void monitor(call& c) {
+  c.who.is_monitor = true;
+  c.home.set_has_monitors();
+  c.reply.ok();
+}
+
+void lolwut(call& c) {
+  c.reply.verbatim("txt", fmt::format("strata, layer on layer\nRedis ver. {}\n",
+                                      compatible_version));
+}
+
+void role(call& c) {
+  c.reply.array(3);
+  c.reply.bulk("master");
+  c.reply.integer(0);
+  c.reply.array(0);
+}
+
+void wait(call& c) {
+  const auto replicas = c.integer(1);
+  const auto timeout = replicas ? c.integer(2, "ERR timeout is not an integer or out of range")
+                                : std::nullopt;
+  if (!timeout) return;
+  if (*timeout < 0) {
+    c.fail("ERR timeout is negative");
+    return;
+  }
+  c.reply.integer(0);
+}
+
+// --- MEMORY ----------------------------------------------------------------------------------------
+
+void memory_usage(call& c) {
+  for (std::size_t i = 3; i < c.size(); i += 2) {
+    if (!c.is(i, "SAMPLES") || i + 1 == c.size()) {
+      c.fail_syntax();
+      return;
+    }
+    const auto samples = c.integer(i + 1);
+    if (!samples) return;
+    if (*samples < 0) {
+      c.fail_syntax();
+      return;
+    }
+  }
+  const entry* const found = c.home.find(c.who.database, c[2], c.hash(2));
+  if (found == nullptr) {
+    c.reply.null();
+  } else {
+    c.reply.integer(static_cast<std::int64_t>(found->memory()));
+  }
+}
+
+void memory_doctor(call& c) {
+  c.reply.verbatim("txt", fmt::format("{} bytes are used for data, {} at most so far.\n",
+                                      c.home.memory(), c.home.peak_memory()));
+}
+
+void memory_stats(call& c) {
+  std::int64_t keys = 0;
+  for (unsigned i = 0; i < engine::database_count; ++i) {
+    keys += static_cast<std::int64_t>(c.home[i].size());
+  }
+  c.reply.map(4);
+  c.reply.bulk("peak.allocated");
+  c.reply.integer(c.home.peak_memory());
+  c.reply.bulk("total.allocated");
+  c.reply.integer(c.home.memory());
+  c.reply.bulk("keys.count");
+  c.reply.integer(keys);
+  c.reply.bulk("keys.bytes-per-key");
+  c.reply.integer(keys == 0 ? 0 : c.home.memory() / keys);
+}
+
+void memory_purge(call& c) { c.reply.ok(); }
+
+void memory_malloc_stats(call& c) {
+  c.reply.verbatim("txt", "the allocator keeps no statistics\n");
+}
+
+void reply_lines(call& c, std::span<const std::string_view> lines) {
+  c.reply.array(lines.size());
+  for (const auto& each : lines) c.reply.status(each);
+}
+
+void memory_help(call& c) {
+  constexpr std::array<std::string_view, 4> lines = {
+      "MEMORY <subcommand>. Subcommands are:", "DOCTOR -- what memory is used for, in a sentence.",
+      "STATS -- where memory is.", "USAGE <key> [SAMPLES <n>] -- bytes of a key and its value."};
+  reply_lines(c, lines);
+}
+
+// --- SLOWLOG ---------------------------------------------------------------------------------------
+
+void slowlog_get(call& c) {
+  std::int64_t most = 10;
+  if (c.size() == 3) {
+    const auto count = parse_integer(c[2]);
+    if (!count || *count < -1) {
+      c.fail("ERR count should be greater than or equal to -1");
+      return;
+    }
+    most = *count;
+  } else if (c.size() > 3) {
+    c.fail_subcommand();
+    return;
+  }
+  const auto& lines = c.home.slow().lines();
+  const auto count =
+      most < 0 ? lines.size() : std::min(lines.size(), static_cast<std::size_t>(most));
+  c.reply.array(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto& line = lines[i];
+    c.reply.array(6);
+    c.reply.integer(static_cast<std::int64_t>(line.id));
+    c.reply.integer(line.time_s);
+    c.reply.integer(line.us);
+    c.reply.array(line.words.size());
+    for (const auto& each : line.words) c.reply.bulk(each);
+    c.reply.bulk(line.address);
+    c.reply.bulk(line.name);
+  }
+}
+
+void slowlog_len(call& c) {
+  c.reply.integer(static_cast<std::int64_t>(c.home.slow().lines().size()));
+}
+
+void slowlog_reset(call& c) {
+  c.home.slow().clear();
+  c.reply.ok();
+}
+
+void slowlog_help(call& c) {
+  constexpr std::array<std::string_view, 4> lines = {
+      "SLOWLOG <subcommand>. Subcommands are:", "GET [<count>] -- the last commands that took long.",
+      "LEN -- how many are kept.", "RESET -- forget them."};
+  reply_lines(c, lines);
+}
+
+// clang-format off
+const command_row memory_rows[] = {
+    {"doctor", 2, "", {0, 0, 0},
+     "", "", "4.0.0",
+     "advice about memory", memory_doctor},
+    {"help", 2, "loading stale", {0, 0, 0},
+     "", "", "4.0.0",
+     "what MEMORY can do", memory_help},
+    {"malloc-stats", 2, "", {0, 0, 0},
+     "", "", "4.0.0",
+     "what the allocator says", memory_malloc_stats},
+    {"purge", 2, "", {0, 0, 0},
+     "", "", "4.0.0",
+     "give memory back to the kernel", memory_purge},
+    {"stats", 2, "", {0, 0, 0},
+     "", "", "4.0.0",
+     "where memory is", memory_stats},
+    {"usage", -3, "readonly", {2, 2, 1},
+     "RO 2 0 1", "", "4.0.0",
+     "the memory of a key and its value", memory_usage},
+};
+
+const command_row slowlog_rows[] = {
+    {"get", -2, "admin loading stale", {0, 0, 0},
+     "", "admin dangerous", "2.2.12",
+     "the last commands that took long", slowlog_get},
+    {"help", 2, "loading stale", {0, 0, 0},
+     "", "", "6.2.0",
+     "what SLOWLOG can do", slowlog_help},
+    {"len", 2, "admin loading stale", {0, 0, 0},
+     "", "admin dangerous", "2.2.12",
+     "how many commands are kept", slowlog_len},
+    {"reset", 2, "admin loading stale", {0, 0, 0},
+     "", "admin dangerous", "2.2.12",
+     "forget them", slowlog_reset},
+};
+
+const command_row rows[] = {
+    {"dbsize", 1, "readonly fast", {0, 0, 0},
+     "", "keyspace", "1.0.0",
+     "the number of keys", dbsize},
+    {"flushall", -1, "write", {0, 0, 0},
+     "", "keyspace dangerous", "1.0.0",
+     "remove all keys of all databases", flushall},
+    {"flushdb", -1, "write", {0, 0, 0},
+     "", "keyspace dangerous", "1.0.0",
+     "remove all keys of this database", flushdb},
+    {"info", -1, "loading stale", {0, 0, 0},
+     "", "dangerous", "1.0.0",
+     "figures about this cache", info},
+    {"lolwut", -1, "readonly fast", {0, 0, 0},
+     "", "", "5.0.0",
+     "a drawing, and the version", lolwut},
+    {"memory", -2, "", {0, 0, 0},
+     "", "", "4.0.0",
+     "look at memory", nullptr, memory_rows},
+    {"monitor", 1, "admin noscript loading stale", {0, 0, 0},
+     "", "admin dangerous", "1.0.0",
+     "hear every command that is executed", monitor},
+    {"role", 1, "noscript loading stale fast", {0, 0, 0},
+     "", "admin dangerous", "2.8.12",
+     "whether this is a leader or a follower", role},
+    {"slowlog", -2, "", {0, 0, 0},
+     "", "", "2.2.12",
+     "commands that took long", nullptr, slowlog_rows},
+    {"swapdb", 3, "write fast", {0, 0, 0},
+     "", "keyspace dangerous", "4.0.0",
+     "exchange two databases", swapdb},
+    {"time", 1, "loading stale fast", {0, 0, 0},
+     "", "", "2.6.0",
+     "seconds and microseconds since 1970", time},
+    {"wait", 3, "noscript", {0, 0, 0},
+     "", "connection", "3.0.0",
+     "wait until followers have got what was written", wait},
+};
+// clang-format on
+
+}  // namespace
+
+command_group server_commands() { return {"server", rows}; }
+
+}  // namespace strata::runtime

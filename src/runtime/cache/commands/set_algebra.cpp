@@ -1,0 +1,160 @@
+// Unions, intersections and differences of sets.
+#include <algorithm>
+
+#include "runtime/cache/call.hpp"
+#include "runtime/cache/commands/commands.hpp"
+#include "runtime/cache/set_value.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+using operands = std::vector<const set_value*>;
+
+// The sets at some words, null for those that are not there. Nothing after an error.
+std::optional<operands> read_operands(call& c, std::size_t first, std::size_t count) {
+  operands sets;
+  for (auto i = first; i < first + count; ++i) {
+    const auto found = c.read_as<set_value>(i);
+    if (!found) return {};
+    sets.push_back(*found);
+  }
+  return sets;
+}
+
+// Visits what is in all; `visit` returns false when it has enough.
+template <class Visit>
+void intersect(operands sets, Visit&& visit) {
+  if (std::ranges::find(sets, nullptr) != sets.end()) return;
+  std::ranges::stable_sort(sets, {}, [](const set_value* each) { return each->size(); });
+  bool goes_on = true;
+  sets[0]->for_each([&](std::string_view member) {
+    if (!goes_on) return;
+    for (const auto* other : std::span(sets).subspan(1)) {
+      if (!other->contains(member)) return;
+    }
+    goes_on = visit(member);
+  });
+}
+
+template <class Visit>
+void subtract(const operands& sets, Visit&& visit) {
+  if (sets[0] == nullptr) return;
+  sets[0]->for_each([&](std::string_view member) {
+    for (const auto* other : std::span(sets).subspan(1)) {
+      if (other != nullptr && other->contains(member)) return;
+    }
+    visit(member);
+  });
+}
+
+enum class operation : std::uint8_t { unite, intersect, subtract };
+
+std::unique_ptr<set_value> compute(const operands& sets, operation how, std::int64_t most_integers) {
+  auto made = std::make_unique<set_value>();
+  const auto put = [&](std::string_view member) { return made->insert(member, most_integers), true; };
+  switch (how) {
+    case operation::unite:
+      for (const auto* each : sets) {
+        if (each != nullptr) each->for_each(put);
+      }
+      break;
+    case operation::intersect: intersect(sets, put); break;
+    case operation::subtract: subtract(sets, put); break;
+  }
+  return made;
+}
+
+void reply_result(call& c, operation how) {
+  const auto sets = read_operands(c, 1, c.size() - 1);
+  if (!sets) return;
+  const auto made = compute(*sets, how, c.home.settings().set_max_integers);
+  c.reply.set(made->size());
+  made->for_each([&](std::string_view each) { c.reply.bulk(each); });
+}
+
+void store_result(call& c, operation how, std::string_view event) {
+  const auto sets = read_operands(c, 2, c.size() - 2);
+  if (!sets) return;
+  auto made = compute(*sets, how, c.home.settings().set_max_integers);
+  const auto size = made->size();
+  const auto hash = c.hash(1);
+  if (size != 0) {
+    c.store(entry::make(c[1], std::move(made)), hash);
+    c.changed(c[1], event_set, event);
+  } else if (entry* const old = c.find(1)) {
+    c.remove(old, hash);
+    c.home.count_change();
+  }
+  c.reply.integer(static_cast<std::int64_t>(size));
+}
+
+void sunion(call& c) { reply_result(c, operation::unite); }
+void sinter(call& c) { reply_result(c, operation::intersect); }
+void sdiff(call& c) { reply_result(c, operation::subtract); }
+void sunionstore(call& c) { store_result(c, operation::unite, "sunionstore"); }
+void sinterstore(call& c) { store_result(c, operation::intersect, "sinterstore"); }
+void sdiffstore(call& c) { store_result(c, operation::subtract, "sdiffstore"); }
+
+void sintercard(call& c) {
+  const auto keys = parse_integer(c[1]);
+  if (!keys || *keys <= 0) {
+    c.fail("ERR numkeys should be greater than 0");
+    return;
+  }
+  if (static_cast<std::uint64_t>(*keys) > c.size() - 2) {
+    c.fail("ERR Number of keys can't be greater than number of args");
+    return;
+  }
+  const auto count = static_cast<std::size_t>(*keys);
+  std::int64_t limit = 0;
+  for (auto i = count + 2; i < c.size(); i += 2) {
+    if (!c.is(i, "LIMIT") || i + 1 == c.size()) {
+      c.fail_syntax();
+      return;
+    }
+    const auto read = parse_integer(c[i + 1]);
+    if (!read || *read < 0) {
+      c.fail("ERR LIMIT can't be negative");
+      return;
+    }
+    limit = *read;
+  }
+  const auto sets = read_operands(c, 2, count);
+  if (!sets) return;
+  std::int64_t found = 0;
+  intersect(*sets, [&](std::string_view) { return ++found != limit; });
+  c.reply.integer(found);
+}
+
+// clang-format off
+const command_row rows[] = {
+    {"sdiff", -2, "readonly", {1, -1, 1},
+     "RO access 1 -1 1", "set", "1.0.0",
+     "members of the first set that are in none of the others", sdiff},
+    {"sdiffstore", -3, "write denyoom", {1, -1, 1},
+     "OW update 1 0 1; RO access 2 -1 1", "set", "1.0.0",
+     "store the difference of sets", sdiffstore},
+    {"sinter", -2, "readonly", {1, -1, 1},
+     "RO access 1 -1 1", "set", "1.0.0",
+     "members that are in all sets", sinter},
+    {"sintercard", -3, "readonly movablekeys", {0, 0, 0},
+     "RO access 1 n0 1 1", "set", "7.0.0",
+     "the number of members that are in all sets", sintercard},
+    {"sinterstore", -3, "write denyoom", {1, -1, 1},
+     "RW update 1 0 1; RO access 2 -1 1", "set", "1.0.0",
+     "store the intersection of sets", sinterstore},
+    {"sunion", -2, "readonly", {1, -1, 1},
+     "RO access 1 -1 1", "set", "1.0.0",
+     "members of any of the sets", sunion},
+    {"sunionstore", -3, "write denyoom", {1, -1, 1},
+     "OW update 1 0 1; RO access 2 -1 1", "set", "1.0.0",
+     "store the union of sets", sunionstore},
+};
+// clang-format on
+
+}  // namespace
+
+command_group set_algebra_commands() { return {"set", rows}; }
+
+}  // namespace strata::runtime

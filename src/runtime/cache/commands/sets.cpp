@@ -1,0 +1,269 @@
+// Commands on one set.
+#include "runtime/cache/set_value.hpp"
+
+#include "runtime/cache/call.hpp"
+#include "runtime/cache/commands/commands.hpp"
+#include "runtime/cache/commands/scan_words.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+void sadd(call& c) {
+  set_value* const set = c.make_as<set_value>(1);
+  if (set == nullptr) return;
+  const auto most = c.home.settings().set_max_integers;
+  std::uint64_t added = 0;
+  for (const auto& each : c.words.subspan(2)) added += set->insert(each, most) ? 1 : 0;
+  if (added != 0) c.changed(c[1], event_set, "sadd", added);
+  c.reply.integer(static_cast<std::int64_t>(added));
+}
+
+void srem(call& c) {
+  const auto found = c.find_as<set_value>(1);
+  if (!found) return;
+  std::uint64_t removed = 0;
+  if (*found != nullptr) {
+    for (const auto& each : c.words.subspan(2)) removed += (*found)->erase(each) ? 1 : 0;
+  }
+  if (removed != 0) {
+    c.changed(c[1], event_set, "srem", removed);
+    c.drop_if_empty(1, **found);
+  }
+  c.reply.integer(static_cast<std::int64_t>(removed));
+}
+
+void scard(call& c) {
+  if (const auto found = c.read_as<set_value>(1)) {
+    c.reply.integer(*found == nullptr ? 0 : static_cast<std::int64_t>((*found)->size()));
+  }
+}
+
+void sismember(call& c) {
+  if (const auto found = c.read_as<set_value>(1)) {
+    c.reply.integer(*found != nullptr && (*found)->contains(c[2]) ? 1 : 0);
+  }
+}
+
+void smismember(call& c) {
+  const auto found = c.read_as<set_value>(1);
+  if (!found) return;
+  c.reply.array(c.size() - 2);
+  for (const auto& each : c.words.subspan(2)) {
+    c.reply.integer(*found != nullptr && (*found)->contains(each) ? 1 : 0);
+  }
+}
+
+void smembers(call& c) {
+  const auto found = c.read_as<set_value>(1);
+  if (!found) return;
+  c.reply.set(*found == nullptr ? 0 : (*found)->size());
+  if (*found != nullptr) {
+    (*found)->for_each([&](std::string_view each) { c.reply.bulk(each); });
+  }
+}
+
+void smove(call& c) {
+  const auto from = c.find_as<set_value>(1);
+  if (!from) return;
+  if (*from == nullptr) {
+    c.reply.integer(0);
+    return;
+  }
+  const auto target = c.find_as<set_value>(2);
+  if (!target) return;
+  if (*from == *target) {
+    c.reply.integer((*from)->contains(c[3]) ? 1 : 0);
+    return;
+  }
+  if (!(*from)->erase(c[3])) {
+    c.reply.integer(0);
+    return;
+  }
+  c.changed(c[1], event_set, "srem");
+  c.drop_if_empty(1, **from);
+  set_value* const to = c.make_as<set_value>(2);
+  if (to->insert(c[3], c.home.settings().set_max_integers)) c.changed(c[2], event_set, "sadd");
+  c.reply.integer(1);
+}
+
+// The count of SPOP: nothing, and the error replied, when it is none.
+std::optional<std::uint64_t> read_count(call& c) {
+  const auto count = parse_integer(c[2]);
+  if (!count || *count < 0) {
+    c.fail("ERR value is out of range, must be positive");
+    return {};
+  }
+  return static_cast<std::uint64_t>(*count);
+}
+
+std::string pop_any(call& c, set_value& from) {
+  std::string member;
+  from.with_random(c.home.random(), [&](std::string_view each) { member = each; });
+  from.erase(member);
+  return member;
+}
+
+void pop_many(call& c, std::uint64_t count) {
+  const auto found = c.find_as<set_value>(1);
+  if (!found) return;
+  if (*found == nullptr || count == 0) {
+    c.reply.set(0);
+    return;
+  }
+  set_value& set = **found;
+  count = std::min<std::uint64_t>(count, set.size());
+  c.reply.set(count);
+  std::vector<std::string> gone;
+  gone.reserve(count);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    c.reply.bulk(gone.emplace_back(pop_any(c, set)));
+  }
+  c.changed(c[1], event_set, "spop", count);
+  if (c.home.has_listeners()) {
+    std::vector<std::string_view> words = {"SREM", c[1]};
+    words.insert(words.end(), gone.begin(), gone.end());
+    c.repeat_as_list(words);
+  }
+  c.drop_if_empty(1, set);
+}
+
+void spop(call& c) {
+  if (c.size() > 3) {
+    c.fail_syntax();
+    return;
+  }
+  if (c.size() == 3) {
+    if (const auto count = read_count(c)) pop_many(c, *count);
+    return;
+  }
+  const auto found = c.find_as<set_value>(1);
+  if (!found) return;
+  if (*found == nullptr) {
+    c.reply.null();
+    return;
+  }
+  const auto member = pop_any(c, **found);
+  c.reply.bulk(member);
+  c.changed(c[1], event_set, "spop");
+  c.repeat_as("SREM", c[1], std::string_view(member));
+  c.drop_if_empty(1, **found);
+}
+
+// `count` different members, in no order.
+void reply_different(call& c, const set_value& set, std::uint64_t count) {
+  if (count >= set.size()) {
+    c.reply.array(set.size());
+    set.for_each([&](std::string_view each) { c.reply.bulk(each); });
+    return;
+  }
+  // Of each member that is gone through, some are taken (Knuth's selection sampling).
+  c.reply.array(count);
+  auto left = static_cast<std::uint64_t>(set.size());
+  set.for_each([&](std::string_view each) {
+    if (count != 0 && c.home.random()() % left < count) {
+      c.reply.bulk(each);
+      --count;
+    }
+    --left;
+  });
+}
+
+void srandmember(call& c) {
+  if (c.size() > 3) {
+    c.fail_syntax();
+    return;
+  }
+  if (c.size() == 2) {
+    const auto found = c.read_as<set_value>(1);
+    if (!found) return;
+    if (*found == nullptr) {
+      c.reply.null();
+    } else {
+      (*found)->with_random(c.home.random(), [&](std::string_view each) { c.reply.bulk(each); });
+    }
+    return;
+  }
+  const auto count = c.integer(2, "ERR value is out of range");
+  if (!count) return;
+  if (*count < -INT64_MAX / 2 || *count > INT64_MAX / 2) {
+    c.fail("ERR value is out of range");
+    return;
+  }
+  const auto found = c.read_as<set_value>(1);
+  if (!found) return;
+  if (*found == nullptr || *count == 0) {
+    c.reply.array(0);
+  } else if (*count > 0) {
+    reply_different(c, **found, static_cast<std::uint64_t>(*count));
+  } else {
+    c.reply.array(static_cast<std::uint64_t>(-*count));
+    for (auto i = *count; i != 0; ++i) {
+      (*found)->with_random(c.home.random(), [&](std::string_view each) { c.reply.bulk(each); });
+    }
+  }
+}
+
+void sscan(call& c) {
+  const auto words = read_scan_words(c, 2);
+  if (!words) return;
+  const auto found = c.read_as<set_value>(1);
+  if (!found) return;
+  std::vector<std::string> members;
+  auto cursor = words->cursor;
+  if (*found == nullptr) {
+    cursor = 0;
+  } else {
+    auto most_buckets = words->count * 10;
+    std::int64_t seen = 0;
+    do {
+      cursor = (*found)->scan(cursor, [&](std::string_view each) {
+        ++seen;
+        if (words->matches(each)) members.emplace_back(each);
+      });
+    } while (cursor != 0 && --most_buckets > 0 && seen < words->count);
+  }
+  reply_scan(c, cursor, members.size());
+  for (const auto& each : members) c.reply.bulk(each);
+}
+
+// clang-format off
+const command_row rows[] = {
+    {"sadd", -3, "write denyoom fast", {1, 1, 1},
+     "RW insert 1 0 1", "set", "1.0.0",
+     "add members to a set", sadd},
+    {"scard", 2, "readonly fast", {1, 1, 1},
+     "RO 1 0 1", "set", "1.0.0",
+     "the size of a set", scard},
+    {"sismember", 3, "readonly fast", {1, 1, 1},
+     "RO 1 0 1", "set", "1.0.0",
+     "whether something is a member", sismember},
+    {"smembers", 2, "readonly", {1, 1, 1},
+     "RO access 1 0 1", "set", "1.0.0",
+     "all members of a set", smembers},
+    {"smismember", -3, "readonly fast", {1, 1, 1},
+     "RO access 1 0 1", "set", "6.2.0",
+     "whether each of several is a member", smismember},
+    {"smove", 4, "write fast", {1, 2, 1},
+     "RW access delete 1 0 1; RW insert 2 0 1", "set", "1.0.0",
+     "move a member to another set", smove},
+    {"spop", -2, "write fast", {1, 1, 1},
+     "RW access delete 1 0 1", "set", "1.0.0",
+     "take any members", spop},
+    {"srandmember", -2, "readonly", {1, 1, 1},
+     "RO access 1 0 1", "set", "1.0.0",
+     "any members, which stay", srandmember},
+    {"srem", -3, "write fast", {1, 1, 1},
+     "RW delete 1 0 1", "set", "1.0.0",
+     "remove members", srem},
+    {"sscan", -3, "readonly", {1, 1, 1},
+     "RO access 1 0 1", "set", "2.8.0",
+     "go through the members of a set", sscan},
+};
+// clang-format on
+
+}  // namespace
+
+command_group set_commands() { return {"set", rows}; }
+
+}  // namespace strata::runtime

@@ -1,0 +1,137 @@
+#include "runtime/cache/info.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "runtime/cache/engine.hpp"
+#include "runtime/cache/text.hpp"
+#include "runtime/cache/version.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+std::string human(std::int64_t bytes) {
+  const auto size = static_cast<double>(bytes);
+  if (bytes < 1 << 10) return fmt::format("{}B", bytes);
+  if (bytes < 1 << 20) return fmt::format("{:.2f}K", size / (1 << 10));
+  if (bytes < 1 << 30) return fmt::format("{:.2f}M", size / (1 << 20));
+  return fmt::format("{:.2f}G", size / (1 << 30));
+}
+
+std::string value_of(const parameters& settings, std::string_view name) {
+  return settings.find(name).front().second;
+}
+
+std::string write_server(engine& of) {
+  const auto uptime_s = (of.now_ms() - of.started_ms()) / 1000;
+  return fmt::format(
+      "redis_version:{}\r\nredis_mode:standalone\r\nserver_name:strata\r\nstrata_version:{}\r\n"
+      "os:Linux\r\narch_bits:64\r\nmultiplexing_api:io_uring\r\nprocess_id:{}\r\n"
+      "uptime_in_seconds:{}\r\nuptime_in_days:{}\r\nhz:{}\r\n",
+      compatible_version, STRATA_VERSION, ::getpid(), uptime_s, uptime_s / 86400, of.settings().hz);
+}
+
+std::string write_clients(engine& of) {
+  return fmt::format(
+      "connected_clients:{}\r\nmaxclients:{}\r\nblocked_clients:{}\r\ntracking_clients:0\r\n",
+      of.clients().size(), of.settings().max_clients, of.waiting().size());
+}
+
+std::string write_memory(engine& of) {
+  return fmt::format(
+      "used_memory:{}\r\nused_memory_human:{}\r\nused_memory_peak:{}\r\n"
+      "used_memory_peak_human:{}\r\nused_memory_dataset:{}\r\nmaxmemory:{}\r\n"
+      "maxmemory_human:{}\r\nmaxmemory_policy:{}\r\n",
+      of.memory(), human(of.memory()), of.peak_memory(), human(of.peak_memory()), of.memory(),
+      of.settings().maxmemory, human(of.settings().maxmemory),
+      value_of(of.settings(), "maxmemory-policy"));
+}
+
+std::string write_persistence(engine& of) {
+  return fmt::format(
+      "loading:0\r\nasync_loading:0\r\nrdb_changes_since_last_save:{}\r\n"
+      "rdb_bgsave_in_progress:0\r\naof_enabled:0\r\naof_rewrite_in_progress:0\r\n",
+      of.changes());
+}
+
+std::string write_stats(engine& of) {
+  const auto& counted = of.counted();
+  return fmt::format(
+      "total_connections_received:{}\r\ntotal_commands_processed:{}\r\nrejected_connections:{}\r\n"
+      "expired_keys:{}\r\nevicted_keys:{}\r\nkeyspace_hits:{}\r\nkeyspace_misses:{}\r\n"
+      "pubsub_channels:{}\r\npubsub_patterns:{}\r\ntotal_error_replies:{}\r\n",
+      counted.connections, counted.commands, counted.rejected, counted.expired, counted.evicted,
+      counted.hits, counted.misses, of.channels().channels().size(),
+      of.channels().patterns().size(), counted.errors);
+}
+
+std::string write_replication(engine&) {
+  return "role:master\r\nconnected_slaves:0\r\nmaster_repl_offset:0\r\n";
+}
+
+std::string write_cpu(engine&) { return "used_cpu_sys:0\r\nused_cpu_user:0\r\n"; }
+
+std::string write_commandstats(engine& of) {
+  std::string text;
+  for (const auto& each : all_commands()) {
+    const auto& counted = of.counted_commands()[each.index];
+    if (counted.calls == 0) continue;
+    fmt::format_to(std::back_inserter(text),
+                   "cmdstat_{}:calls={},usec={},usec_per_call={:.2f},rejected_calls={},"
+                   "failed_calls={}\r\n",
+                   each.full_name(), counted.calls, counted.us,
+                   static_cast<double>(counted.us) / static_cast<double>(counted.calls),
+                   counted.rejected, counted.failed);
+  }
+  return text;
+}
+
+std::string write_cluster(engine&) { return "cluster_enabled:0\r\n"; }
+
+std::string write_keyspace(engine& of) {
+  std::string text;
+  for (unsigned i = 0; i < engine::database_count; ++i) {
+    if (of[i].size() == 0) continue;
+    fmt::format_to(std::back_inserter(text), "db{}:keys={},expires={},avg_ttl=0\r\n", i,
+                   of[i].size(), of[i].expiring());
+  }
+  return text;
+}
+
+struct section {
+  std::string_view name;
+  std::string (*write)(engine&);
+  bool is_default = true;
+};
+
+constexpr section sections[] = {
+    {"Server", write_server},           {"Clients", write_clients},
+    {"Memory", write_memory},           {"Persistence", write_persistence},
+    {"Stats", write_stats},             {"Replication", write_replication},
+    {"CPU", write_cpu},                 {"Commandstats", write_commandstats, false},
+    {"Cluster", write_cluster},         {"Keyspace", write_keyspace},
+};
+
+}  // namespace
+
+std::string write_info(engine& of, std::span<const std::string_view> wanted) {
+  const auto asked = [&](std::string_view name) {
+    return std::ranges::any_of(wanted,
+                               [&](std::string_view each) { return same_text(each, name); });
+  };
+  const bool all = asked("all") || asked("everything");
+  const bool usual = wanted.empty() || asked("default");
+  std::string text;
+  for (const auto& each : sections) {
+    if (!all && !(usual && each.is_default) && !asked(each.name)) continue;
+    if (!text.empty()) text += "\r\n";
+    fmt::format_to(std::back_inserter(text), "# {}\r\n{}", each.name, each.write(of));
+  }
+  return text;
+}
+
+}  // namespace strata::runtime

@@ -1,0 +1,15 @@
+// INFO: figures about a cache, as sections of name:value lines.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace strata::runtime {
+
+class engine;
+
+/// `sections` as INFO takes them; none means the default ones.
+[[nodiscard]] std::string write_info(engine& of, std::span<const std::string_view> sections);
+
+}  // namespace strata::runtime
