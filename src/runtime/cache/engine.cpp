@@ -101,6 +101,17 @@ void engine::execute(client& who, std::span<const std::string_view> words, const
   if (waiters_.has_ready() && !is_serving_) serve_waiting();
 }
 
+// An EXEC that is refused ends its transaction, and says so.
+void engine::refuse(client& who, const command& what, std::string text) {
+  if (what.row->name == "exec") {
+    text = "EXECABORT Transaction discarded because of: " + text.substr(text.find(' ') + 1);
+    who.in_transaction = who.transaction_failed = who.watch_failed = false;
+    who.queued.clear();
+    watchers_.unwatch(who);
+  }
+  who.reply().error(text);
+}
+
 // What a command must pass before it runs. Null when it did not, and was told so.
 const command* engine::accept(client& who, std::span<const std::string_view> words,
                               const command* what) {
@@ -119,8 +130,8 @@ const command* engine::accept(client& who, std::span<const std::string_view> wor
     return nullptr;
   }
   if (!what->takes(words.size()) || what->run == nullptr) {
-    reply.error(
-        fmt::format("ERR wrong number of arguments for '{}' command", what->full_name()));
+    refuse(who, *what,
+           fmt::format("ERR wrong number of arguments for '{}' command", what->full_name()));
     return nullptr;
   }
   if (!who.is_trusted && !what->has(flag_no_auth)) {

@@ -136,6 +136,7 @@ class engine {
            std::uint64_t hash);
   [[nodiscard]] const command* accept(client& who, std::span<const std::string_view> words,
                                       const command* what);
+  void refuse(client& who, const command& what, std::string text);
   [[nodiscard]] bool make_room(const command& what);
   bool evict_one();
   void serve_waiting();

@@ -44,9 +44,15 @@ entry* entry::make_text(std::string_view key, std::string_view text, std::int64_
     made->value_.integer = *number;
     return made;
   }
-  auto* const made = make_block(key, text.size(), expires_at_ms);
-  made->value_.text.size = static_cast<std::uint32_t>(text.size());
-  std::memcpy(made->bytes() + made->key_offset() + key.size(), text.data(), text.size());
+  return make_bytes(key, text, expires_at_ms, false);
+}
+
+entry* entry::make_bytes(std::string_view key, std::string_view bytes, std::int64_t expires_at_ms,
+                         bool changed) {
+  auto* const made = make_block(key, bytes.size(), expires_at_ms);
+  made->value_.text.size = static_cast<std::uint32_t>(bytes.size());
+  std::memcpy(made->bytes() + made->key_offset() + key.size(), bytes.data(), bytes.size());
+  if (changed) made->flags_ |= changed_flag;
   return made;
 }
 
@@ -68,11 +74,7 @@ entry* entry::move_from(entry& from, std::string_view key, std::int64_t expires_
     made->flags_ |= integer_flag;
     made->value_.integer = from.value_.integer;
   } else {
-    const auto text = from.text();
-    made = make_block(key, text.size(), expires_at_ms);
-    made->value_.text.size = static_cast<std::uint32_t>(text.size());
-    std::memcpy(made->bytes() + made->key_offset() + key.size(), text.data(), text.size());
-    made->flags_ |= from.flags_ & changed_flag;
+    made = make_bytes(key, from.text(), expires_at_ms, (from.flags_ & changed_flag) != 0);
   }
   made->access_ = from.access_;
   return made;

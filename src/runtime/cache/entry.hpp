@@ -44,6 +44,9 @@ class entry {
   /// A string; kept as an integer when it prints as one. Owned by the caller.
   [[nodiscard]] static entry* make_text(std::string_view key, std::string_view text,
                                         std::int64_t expires_at_ms = never);
+  /// A string that is not kept as an integer, whatever it says. `changed` shows in its encoding.
+  [[nodiscard]] static entry* make_bytes(std::string_view key, std::string_view bytes,
+                                         std::int64_t expires_at_ms = never, bool changed = true);
   [[nodiscard]] static entry* make(std::string_view key, std::unique_ptr<collection> value,
                                    std::int64_t expires_at_ms = never);
   /// The same value under `key`, with that time of expiry. A collection goes over to it: `from`

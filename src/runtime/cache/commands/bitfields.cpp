@@ -114,11 +114,9 @@ void write_field(char* bytes, const step& of, std::int64_t value) {
   }
 }
 
-// `base` plus `delta` in the field's width. Nothing when that overflows and must not.
-std::optional<std::int64_t> add_within(field_type type, std::int64_t base, std::int64_t delta,
-                                       overflow how) {
-  __extension__ using wide = __int128;
-  const wide sum = static_cast<wide>(base) + delta;
+// A value in the field's width. Nothing when it does not fit and must.
+__extension__ using wide = __int128;
+std::optional<std::int64_t> fit_within(field_type type, wide sum, overflow how) {
   const wide low = type.is_signed ? -(static_cast<wide>(1) << (type.bits - 1)) : 0;
   const wide high = (static_cast<wide>(1) << (type.is_signed ? type.bits - 1 : type.bits)) - 1;
   if (sum >= low && sum <= high) return static_cast<std::int64_t>(sum);
@@ -128,6 +126,12 @@ std::optional<std::int64_t> add_within(field_type type, std::int64_t base, std::
   const unsigned unused = 64 - type.bits;
   return type.is_signed ? static_cast<std::int64_t>(bits << unused) >> unused
                         : static_cast<std::int64_t>(bits << unused >> unused);
+}
+
+// What the field is to become, in its width or not. An unsigned field takes a value by its bits.
+wide wanted_value(const step& of, std::int64_t before) {
+  if (of.what == action::add) return static_cast<wide>(before) + of.value;
+  return of.type.is_signed ? static_cast<wide>(of.value) : static_cast<std::uint64_t>(of.value);
 }
 
 void write_steps(call& c, const std::vector<step>& steps, entry* found, std::size_t needed) {
@@ -140,8 +144,7 @@ void write_steps(call& c, const std::vector<step>& steps, entry* found, std::siz
       continue;
     }
     const bool adds = each.what == action::add;
-    const auto after = add_within(each.type, adds ? before : 0,
-                                  each.value, each.how);
+    const auto after = fit_within(each.type, wanted_value(each, before), each.how);
     if (!after) {
       c.reply.null();
       continue;

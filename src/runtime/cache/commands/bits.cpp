@@ -64,13 +64,13 @@ std::optional<bool> read_unit(call& c, std::size_t index) {
 
 bit_span clamp_bits(std::int64_t first, std::int64_t last, bool in_bits, std::size_t bytes) {
   const auto total = static_cast<std::int64_t>(in_bits ? bytes * 8 : bytes);
-  if (first < 0 && last < 0 && first > last) return {};
   if (first < 0) first = std::max<std::int64_t>(first + total, 0);
   if (last < 0) last = std::max<std::int64_t>(last + total, 0);
   last = std::min(last, total - 1);
   if (first > last) return {};
-  if (!in_bits) return {static_cast<std::size_t>(first) * 8, static_cast<std::size_t>(last) * 8 + 7, false};
-  return {static_cast<std::size_t>(first), static_cast<std::size_t>(last), false};
+  const std::int64_t unit = in_bits ? 1 : 8;
+  return {static_cast<std::size_t>(first * unit), static_cast<std::size_t>((last + 1) * unit - 1),
+          false};
 }
 
 std::int64_t count_bits(std::string_view text, bit_span where) {
@@ -96,6 +96,12 @@ std::int64_t count_bits(std::string_view text, bit_span where) {
 }
 
 void bitcount(call& c) {
+  const auto found = c.open_string(c.read(1));
+  if (!found) return;
+  if (*found == nullptr) {
+    c.reply.integer(0);
+    return;
+  }
   if (c.size() == 3 || c.size() > 5) {
     c.fail_syntax();
     return;
@@ -109,17 +115,14 @@ void bitcount(call& c) {
     if (!to) return;
     first = *from;
     last = *to;
-    if (c.size() == 5) {
-      const auto unit = read_unit(c, 4);
-      if (!unit) return;
-      in_bits = *unit;
+    // Both from the end, and the wrong way round: nothing, though clamping would find a byte.
+    if (first < 0 && last < 0 && first > last) {
+      c.reply.integer(0);
+      return;
     }
-  }
-  const auto found = c.open_string(c.read(1));
-  if (!found) return;
-  if (*found == nullptr) {
-    c.reply.integer(0);
-    return;
+    const auto unit = c.size() == 5 ? read_unit(c, 4) : std::optional(false);
+    if (!unit) return;
+    in_bits = *unit;
   }
   const string_view_of text(**found);
   c.reply.integer(
@@ -140,34 +143,39 @@ std::int64_t find_bit(std::string_view text, bool bit, bit_span where) {
   return -1;
 }
 
-void bitpos(call& c) {
-  const auto bit = c.integer(2);
-  if (!bit) return;
-  if (*bit != 0 && *bit != 1) {
-    c.fail("ERR The bit argument must be 1 or 0.");
-    return;
-  }
+// The range of BITPOS, words 3 to 5. Nothing, and the error replied, when it is wrong.
+std::optional<bit_span> read_bitpos_range(call& c, std::size_t bytes) {
   if (c.size() > 6) {
     c.fail_syntax();
-    return;
+    return {};
   }
   std::int64_t first = 0;
   std::int64_t last = -1;
   bool in_bits = false;
   if (c.size() > 3) {
     const auto from = c.integer(3);
-    if (!from) return;
+    if (!from) return {};
     first = *from;
   }
   if (c.size() == 6) {
     const auto unit = read_unit(c, 5);
-    if (!unit) return;
+    if (!unit) return {};
     in_bits = *unit;
   }
   if (c.size() > 4) {
     const auto to = c.integer(4);
-    if (!to) return;
+    if (!to) return {};
     last = *to;
+  }
+  return clamp_bits(first, last, in_bits, bytes);
+}
+
+void bitpos(call& c) {
+  const auto bit = c.integer(2);
+  if (!bit) return;
+  if (*bit != 0 && *bit != 1) {
+    c.fail("ERR The bit argument must be 1 or 0.");
+    return;
   }
   const auto found = c.open_string(c.read(1));
   if (!found) return;
@@ -176,12 +184,13 @@ void bitpos(call& c) {
     return;
   }
   const string_view_of text(**found);
-  const auto where = clamp_bits(first, last, in_bits, text.view().size());
-  if (where.is_empty) {
+  const auto where = read_bitpos_range(c, text.view().size());
+  if (!where) return;
+  if (where->is_empty) {
     c.reply.integer(-1);
     return;
   }
-  auto position = find_bit(text.view(), *bit == 1, where);
+  auto position = find_bit(text.view(), *bit == 1, *where);
   // A string goes on with zeros, unless its end was said.
   if (position < 0 && *bit == 0 && c.size() <= 4) {
     position = static_cast<std::int64_t>(text.view().size() * 8);
@@ -236,7 +245,7 @@ void bitop(call& c) {
   }
   const auto hash = c.hash(2);
   if (!made.empty()) {
-    c.store(entry::make_text(c[2], made), hash);
+    c.store(entry::make_bytes(c[2], made), hash);
     c.changed(c[2], event_string, "set");
   } else if (entry* const old = c.find(2)) {
     c.remove(old, hash);

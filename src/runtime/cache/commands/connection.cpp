@@ -31,7 +31,7 @@ void quit(call& c) {
 }
 
 void select(call& c) {
-  const auto index = c.integer(1, "ERR invalid DB index");
+  const auto index = c.integer(1);
   if (!index) return;
   if (*index < 0 || *index >= engine::database_count) {
     c.fail("ERR DB index is out of range");

@@ -249,7 +249,7 @@ void hrandfield(call& c) {
     }
     return;
   }
-  const auto count = c.integer(2, "ERR value is out of range");
+  const auto count = c.integer(2);
   if (!count) return;
   const bool with_values = c.size() == 4 && c.is(3, "WITHVALUES");
   if (c.size() > 4 || (c.size() == 4 && !with_values)) {

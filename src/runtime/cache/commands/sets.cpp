@@ -184,7 +184,7 @@ void srandmember(call& c) {
     }
     return;
   }
-  const auto count = c.integer(2, "ERR value is out of range");
+  const auto count = c.integer(2);
   if (!count) return;
   if (*count < -INT64_MAX / 2 || *count > INT64_MAX / 2) {
     c.fail("ERR value is out of range");

@@ -14,7 +14,8 @@ char* widen(call& c, entry*& found, std::size_t size) {
   if (found->is_integer() || found->capacity() < size) {
     // Half as much again, so that a string that grows often is seldom moved.
     constexpr std::size_t most_ahead = 1U << 20U;
-    entry* const fresh = entry::grow_text(*found, size + std::min(size / 2, most_ahead));
+    const auto room = std::max(size + std::min(size / 2, most_ahead), before);
+    entry* const fresh = entry::grow_text(*found, room);
     c.data().replace(found, fresh, hash);
     found = fresh;
   }

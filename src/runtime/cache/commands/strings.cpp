@@ -44,8 +44,11 @@ struct set_options {
   std::optional<std::int64_t> expires_at_ms;
 };
 
+// Other mistakes are found before a wrong time is.
 std::optional<set_options> read_set_options(call& c) {
   set_options read;
+  const expiry_word* unit = nullptr;
+  std::size_t time = 0;
   for (std::size_t i = 3; i < c.size(); ++i) {
     const bool last = i + 1 == c.size();
     if (c.is(i, "NX") && !read.if_present) {
@@ -54,16 +57,20 @@ std::optional<set_options> read_set_options(call& c) {
       read.if_present = true;
     } else if (c.is(i, "GET")) {
       read.give_old = true;
-    } else if (c.is(i, "KEEPTTL") && !read.expires_at_ms) {
+    } else if (c.is(i, "KEEPTTL") && unit == nullptr) {
       read.keep_expiry = true;
-    } else if (const auto* const unit = find_expiry_word(c[i]);
-               unit != nullptr && !last && !read.keep_expiry && !read.expires_at_ms) {
-      read.expires_at_ms = parse_expiry(c, ++i, *unit);
-      if (!read.expires_at_ms) return {};
+    } else if (const auto* const word = find_expiry_word(c[i]);
+               word != nullptr && !last && !read.keep_expiry && unit == nullptr) {
+      unit = word;
+      time = ++i;
     } else {
       c.fail_syntax();
       return {};
     }
+  }
+  if (unit != nullptr) {
+    read.expires_at_ms = parse_expiry(c, time, *unit);
+    if (!read.expires_at_ms) return {};
   }
   return read;
 }
@@ -146,14 +153,15 @@ void getdel(call& c) {
 
 void getex(call& c) {
   bool persist = false;
-  std::optional<std::int64_t> at_ms;
+  const expiry_word* unit = nullptr;
+  std::size_t time = 0;
   for (std::size_t i = 2; i < c.size(); ++i) {
-    const auto* const unit = find_expiry_word(c[i]);
-    if (c.is(i, "PERSIST") && !at_ms) {
+    const auto* const word = find_expiry_word(c[i]);
+    if (c.is(i, "PERSIST") && unit == nullptr) {
       persist = true;
-    } else if (unit != nullptr && i + 1 < c.size() && !persist && !at_ms) {
-      at_ms = parse_expiry(c, ++i, *unit);
-      if (!at_ms) return;
+    } else if (word != nullptr && i + 1 < c.size() && !persist && unit == nullptr) {
+      unit = word;
+      time = ++i;
     } else {
       c.fail_syntax();
       return;
@@ -161,6 +169,9 @@ void getex(call& c) {
   }
   const auto found = c.open_string(c.read(1));
   if (!found) return;
+  const auto at_ms = *found != nullptr && unit != nullptr ? parse_expiry(c, time, *unit)
+                                                          : std::nullopt;
+  if (c.has_failed()) return;
   reply_string(c, *found);
   if (*found == nullptr) return;
   if (at_ms) {
@@ -266,7 +277,7 @@ void incrbyfloat(call& c) {
   }
   const auto text = format_long_real(value);
   const auto expires = *found == nullptr ? entry::never : (*found)->expires_at_ms();
-  c.store(entry::make_text(c[1], text, expires), c.hash(1));
+  c.store(entry::make_bytes(c[1], text, expires, false), c.hash(1));
   c.changed(c[1], event_string, "incrbyfloat");
   c.repeat_as("SET", c[1], text, "KEEPTTL");
   c.reply.bulk(text);

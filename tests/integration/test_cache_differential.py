@@ -1,0 +1,83 @@
+"""The same random commands to a real redis-server and to a cache: the same bytes come back."""
+
+import os
+import random
+import re
+
+import pytest
+
+from cache_commands import PAIRS, UNORDERED, Commands
+from resp_wire import RedisServer, Wire, encode, sorted_reply, split_replies
+
+COUNT = int(os.environ.get("STRATA_CACHE_COMMANDS", "40000"))
+CHUNK = 200
+
+
+@pytest.fixture
+def redis(tmp_path):
+    server = RedisServer(tmp_path / "redis")
+    yield server
+    server.close()
+
+
+def cache_port(daemon, *flags):
+    daemon.cli("create", "cache", "db", "-p", "0", "--resp", "-s", *flags)
+    return int(daemon.show("db")["endpoints"][0].rsplit(":", 1)[1])
+
+
+# Any member may be picked; times that were given from now on differ by what passed in between.
+RANDOM = {"SPOP", "SRANDMEMBER", "HRANDFIELD", "RANDOMKEY"}
+TIME = re.compile(rb":\d{10,13}\r\n")
+
+
+def normalised(request, reply):
+    name = str(request[0]).upper()
+    if name in RANDOM and len(request) == 2 and reply[:1] == b"$":
+        return b""
+    if name in UNORDERED:
+        return sorted_reply(reply, name in PAIRS)
+    return TIME.sub(b":time\r\n", reply)
+
+
+def compare(requests, ours, theirs, seed):
+    """Finds the first request whose replies differ, if any does."""
+    if ours == theirs:
+        return
+    for number, (request, our, their) in enumerate(
+            zip(requests, split_replies(ours), split_replies(theirs), strict=True)):
+        if our == their or normalised(request, our) == normalised(request, their):
+            continue
+        if is_unordered_transaction(request, our, their):
+            continue
+        before = "\n".join(f"  {each!r}" for each in requests[max(0, number - 12):number])
+        raise AssertionError(f"seed {seed}: behind\n{before}\nthe request {request!r}\n"
+                             f"gave {our[:300]!r}\nand redis {their[:300]!r}")
+
+
+def is_unordered_transaction(request, our, their):
+    """EXEC's replies, of which some are in no order."""
+    if str(request[0]).upper() != "EXEC" or our[:1] != b"*":
+        return False
+    return deep_sorted(our) == deep_sorted(their)
+
+
+def deep_sorted(reply):
+    if reply[:1] not in b"*~%":
+        return TIME.sub(b":time\r\n", reply)
+    head_end = reply.index(b"\r\n") + 2
+    return reply[:head_end] + b"".join(sorted(map(deep_sorted, split_replies(reply[head_end:]))))
+
+
+@pytest.mark.parametrize("protocol", [2, 3])
+def test_random_commands_get_the_same_replies(daemon, redis, protocol):
+    seed = int(os.environ.get("STRATA_SEED", random.randrange(1 << 32)))
+    print(f"STRATA_SEED={seed}")
+    commands = Commands(seed)
+    ours = Wire(cache_port(daemon), protocol)
+    theirs = Wire(redis.port, protocol)
+    for _ in range(0, COUNT, CHUNK):
+        # A transaction left open would take the mark at the pipeline's end.
+        requests = [commands.next() for _ in range(CHUNK)] + [["DISCARD"], ["SELECT", "0"]]
+        compare(requests, ours.ask_all(requests), theirs.ask_all(requests), seed)
+    ours.close()
+    theirs.close()
