@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 PACKAGES := $(shell sed 's/\#.*//' tools/deps.txt)
 
-.PHONY: all deps build demo test test-asan test-tsan bench fuzz check install clean
+.PHONY: all deps build demo test test-asan test-tsan bench bench-cache fuzz check install clean
 
 all: build
 
@@ -44,6 +44,10 @@ test-tsan: deps
 
 bench: build
 	python3 bench/run.py --build-dir build/release $(BENCH_FLAGS)
+
+# The cache beside Redis and, where it is installed, Valkey.
+bench-cache: build
+	python3 bench/cache.py --build-dir build/release $(BENCH_FLAGS)
 
 # Each target for FUZZ_SECONDS.
 FUZZ_SECONDS ?= 60

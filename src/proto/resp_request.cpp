@@ -141,13 +141,23 @@ void request_reader::keep() {
       kept_.clear();
       if (kept_.capacity() > small_enough) kept_ = {};
     } else {
-      std::string moved(rest);
-      kept_ = std::move(moved);
+      keep_aside(rest);
     }
   }
   position_ -= begin_;
   begin_ = 0;
   bytes_ = kept_;
+}
+
+void request_reader::keep_aside(std::string_view rest) {
+  if (!kept_.empty()) {
+    // The rest is a part of what is kept.
+    kept_.erase(0, kept_.size() - rest.size());
+    return;
+  }
+  // With room for all of the request, so that it is not moved again when more of it comes.
+  if (wanted_ > rest.size() && wanted_ <= reserve_limit) kept_.reserve(wanted_);
+  kept_ = rest;
 }
 
 void request_reader::go_back(std::size_t position) {

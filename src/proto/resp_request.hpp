@@ -59,6 +59,7 @@ class request_reader {
     std::size_t size;
   };
 
+  void keep_aside(std::string_view rest);
   [[nodiscard]] bool parse_usual(std::vector<std::string_view>& arguments);
   [[nodiscard]] outcome parse_array(std::vector<std::string_view>& arguments);
   [[nodiscard]] outcome take_up(std::vector<std::string_view>& arguments);

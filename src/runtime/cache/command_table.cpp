@@ -90,15 +90,23 @@ struct folded {
     }
     for (auto& each : words) each |= 0x2020202020202020;
   }
-  // Up to eight bytes, zeros behind them.
+  // Up to eight bytes, zeros behind them, without a loop.
   static std::uint64_t load(std::string_view bytes) {
+    const auto size = bytes.size();
     std::uint64_t word = 0;
-    if (bytes.size() == 8) {
+    if (size == 8) {
       std::memcpy(&word, bytes.data(), 8);
-    } else {
-      for (std::size_t i = bytes.size(); i-- != 0;) {
-        word = word << 8U | static_cast<unsigned char>(bytes[i]);
-      }
+    } else if (size >= 4) {
+      std::uint32_t low = 0;
+      std::uint32_t high = 0;
+      std::memcpy(&low, bytes.data(), 4);
+      std::memcpy(&high, bytes.data() + size - 4, 4);
+      word = low | std::uint64_t{high} << 8 * (size - 4);
+    } else if (size != 0) {
+      const auto byte_at = [&](std::size_t at) {
+        return std::uint64_t{static_cast<unsigned char>(bytes[at])} << 8 * at;
+      };
+      word = byte_at(0) | byte_at(size / 2) | byte_at(size - 1);
     }
     return word;
   }

@@ -2,6 +2,9 @@
 // slice of which each connection's outbox gets.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "net/outbox.hpp"
 #include "proto/resp_reply.hpp"
 
@@ -23,10 +26,15 @@ class output {
  private:
   friend class reply_stream;
   static constexpr std::uint32_t chunk_size = 64U << 10U;
+  static constexpr std::size_t most_spare = 16;
 
   void lend(reply_stream& to, std::size_t size);
+  void change_chunk(std::size_t size);
 
   loop::chunk* current_ = nullptr;
+  // Chunks that are full, and will be used again once what they hold has been sent: new memory would
+  // have to be mapped by the kernel each time.
+  std::vector<loop::chunk*> spare_;
   reply_stream* writing_ = nullptr;
 };
 
