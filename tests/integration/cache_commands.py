@@ -203,6 +203,10 @@ class Commands:
             lambda: ["OBJECT", "ENCODING", k], lambda: ["OBJECT", "REFCOUNT", k]
             if r.random() < 0.1 else ["OBJECT", "BAD"],
             lambda: ["KEYS", r.choice(["*", "s*", "[st]1", "?1*", "l[^2-5]", "\\s1"])],
+            lambda: ["DUMP", self.key("s")], lambda: ["DUMP", self.key("l")],
+            lambda: ["RESTORE", k, r.choice([0, 0, 100000, -1, "x"]),
+                     r.choice(self.DUMPED)[: r.choice([None, None, -1])],
+                     *r.choice([[], ["REPLACE"], ["REPLACE", "ABSTTL"], ["BAD"]])],
             lambda: ["DBSIZE"], lambda: ["SELECT", r.choice([0, 0, 1, 16, "x"])],
             lambda: ["SELECT", 0],
         ])()
@@ -220,5 +224,14 @@ class Commands:
             lambda: ["CLIENT", "GETNAME"], lambda: ["MEMORY", "USAGE", "nosuchkey"],
             lambda: ["OBJECT", "FREQ", self.key()], lambda: ["WAIT", 0, 0],
         ])()
+
+    # What redis-server 7.0 gave for: SET 12345; SET abc; RPUSH 1 b; SADD 1 2; HSET a 1.
+    DUMPED = [bytes.fromhex(each) for each in (
+        "00c139300a009d94ea2793fc08b9",
+        "00036162630a00d9ac303d4172a2e2",
+        "1201020c0c00000002000101816202ff0a00f2fe24002bb1131c",
+        "0b0c0200000002000000010002000a006f7938b134eb202e",
+        "100c0c00000002008161020101ff0a0084a693e8aa17e4db",
+    )]
 
     FAMILIES = [strings, strings, bits, lists, lists, sets, sets, hashes, hashes, keys, others]

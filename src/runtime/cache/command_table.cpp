@@ -15,7 +15,7 @@ namespace {
 
 constexpr command_group (*groups[])() = {
     string_commands,      bit_commands,        bitfield_commands, key_commands,
-    expiry_commands,      scan_commands,       list_commands,     list_move_commands,
+    expiry_commands,      scan_commands,       serialization_commands, list_commands,     list_move_commands,
     set_commands,         set_algebra_commands, hash_commands,    transaction_commands,
     pubsub_commands,      connection_commands, client_commands,   config_commands,
     server_commands,      command_commands,

@@ -50,7 +50,7 @@ struct parameters {
   std::int64_t maxmemory_samples = 5;
   std::int64_t lfu_log_factor = 10;
   std::int64_t lfu_decay_minutes = 1;
-  std::int64_t hash_max_pack_entries = 128;
+  std::int64_t hash_max_pack_entries = 512;
   std::int64_t hash_max_pack_value = 64;
   std::int64_t set_max_integers = 512;
   std::int64_t sorted_set_max_pack_entries = 128;

@@ -11,6 +11,7 @@ namespace strata::runtime {
 [[nodiscard]] command_group key_commands();
 [[nodiscard]] command_group expiry_commands();
 [[nodiscard]] command_group scan_commands();
+[[nodiscard]] command_group serialization_commands();
 [[nodiscard]] command_group list_commands();
 [[nodiscard]] command_group list_move_commands();
 [[nodiscard]] command_group set_commands();
