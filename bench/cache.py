@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Measures strata's cache against Redis 7 and Valkey 8: CPU of the server per operation, throughput,
-p50 and p99 as redis-benchmark sees them, and memory. The contenders take turns. See bench/README.md."""
+"""Measures strata's cache against Redis 7 and Valkey 8: CPU of the server per operation,
+throughput, p50 and p99 as redis-benchmark sees them, and memory. The contenders take turns."""
 
 import argparse
 import csv
@@ -114,7 +114,8 @@ class Server:
                               timeout=300, check=False)
         lines = list(csv.DictReader(done.stdout.splitlines()))
         if done.returncode != 0 or len(lines) != 1:
-            raise Failure(f"redis-benchmark against {self.name} failed: {done.stderr.strip()[-200:]}")
+            why = done.stderr.strip()[-200:]
+            raise Failure(f"redis-benchmark against {self.name} failed: {why}")
         return lines[0]
 
     def stop(self):
@@ -193,13 +194,14 @@ def render(document):
     machine = document["machine"]
     lines = [f"strata bench-cache: {machine['cpu_model']}, {machine['cores']} cores, "
              f"Linux {machine['kernel']}, revision {machine['revision']}",
-             f"{document['repetitions']} repetitions, interleaved; medians; {CLIENTS} clients; CPU is "
-             "the server's alone, in us per operation", ""]
+             f"{document['repetitions']} repetitions, interleaved; medians; {CLIENTS} clients; "
+             "CPU is the server's alone, in us per operation", ""]
     for row in document["scenarios"]:
         lines.append(f"{row['name']}: {row['about']}")
         for name, figures in row["contenders"].items():
-            lines.append(f"  {name:8} {figures['cpu_us']:8.3f} us/op {figures['rate']:12,.0f} op/s   "
-                         f"p50 {figures['p50_ms']:7.3f} ms   p99 {figures['p99_ms']:7.3f} ms")
+            lines.append(
+                f"  {name:8} {figures['cpu_us']:8.3f} us/op {figures['rate']:12,.0f} op/s   "
+                f"p50 {figures['p50_ms']:7.3f} ms   p99 {figures['p99_ms']:7.3f} ms")
         if "cpu_ratio" in row:
             met = "reached" if row["cpu_ratio"] <= row["cpu_goal"] else "MISSED"
             line = f"  CPU {row['cpu_ratio']:.2f} x redis, goal {row['cpu_goal']}: {met}"

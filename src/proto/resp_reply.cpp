@@ -23,9 +23,7 @@ void reply_writer::error(std::string_view text) {
       first, first + text.size(), [](char each) { return each == '\r' || each == '\n'; }, ' ');
 }
 
-void reply_writer::digits(std::int64_t value) {
-  at_ = std::to_chars(at_, at_ + 20, value).ptr;
-}
+void reply_writer::digits(std::int64_t value) { at_ = std::to_chars(at_, at_ + 20, value).ptr; }
 
 void reply_writer::number(char mark, std::int64_t value) {
   reserve(max_head);

@@ -49,7 +49,9 @@ class reply_writer {
   void null() { raw(is_resp3_ ? "_\r\n" : "$-1\r\n"); }
   void null_array() { raw(is_resp3_ ? "_\r\n" : "*-1\r\n"); }
   void real(double value);
-  void boolean(bool value) { raw(is_resp3_ ? (value ? "#t\r\n" : "#f\r\n") : value ? ":1\r\n" : ":0\r\n"); }
+  void boolean(bool value) {
+    raw(is_resp3_ ? (value ? "#t\r\n" : "#f\r\n") : value ? ":1\r\n" : ":0\r\n");
+  }
   /// Text with its kind ("txt", "mkd"), which RESP2 leaves out.
   void verbatim(std::string_view kind, std::string_view text);
 

@@ -7,9 +7,9 @@ namespace strata::proto {
 
 namespace {
 
-constexpr std::size_t max_line = 64U << 10U;        // of an inline command, or of a length
-constexpr std::size_t small_enough = 64U << 10U;    // memory that an idle connection may keep
-constexpr std::size_t reserve_limit = 4U << 20U;    // a length alone makes it take no more
+constexpr std::size_t max_line = 64U << 10U;      // of an inline command, or of a length
+constexpr std::size_t small_enough = 64U << 10U;  // memory that an idle connection may keep
+constexpr std::size_t reserve_limit = 4U << 20U;  // a length alone makes it take no more
 constexpr std::uint64_t stranger_arguments = 10;
 constexpr std::uint64_t stranger_bulk = 16384;
 
@@ -250,9 +250,8 @@ request_reader::outcome request_reader::take_up(std::vector<std::string_view>& a
 request_reader::outcome request_reader::parse_count() {
   const auto line = read_length(bytes_, position_);
   if (!line) {
-    return bytes_.size() - position_ > max_line
-               ? fail("Protocol error: too big mbulk count string")
-               : outcome::incomplete;
+    return bytes_.size() - position_ > max_line ? fail("Protocol error: too big mbulk count string")
+                                                : outcome::incomplete;
   }
   if (!line->value || *line->value > static_cast<std::int64_t>(limits_.max_arguments)) {
     return fail("Protocol error: invalid multibulk length");

@@ -2,8 +2,8 @@
 // (words on a line, with Redis's quotes). Source: the RESP specification, redis.io/docs/reference.
 //
 // What has arrived is parsed in place; only a request that is not complete yet is copied aside, and
-// is not parsed from its beginning again when more comes. Total: no bytes, however hostile, read out
-// of bounds, throw, or make it keep more than `request_limits` allow.
+// is not parsed from its beginning again when more comes. Total: no bytes, however hostile, read
+// out of bounds, throw, or make it keep more than `request_limits` allow.
 #pragma once
 
 #include <cstdint>
@@ -70,9 +70,9 @@ class request_reader {
   [[nodiscard]] outcome fail(std::string why);
 
   request_limits limits_;
-  std::string_view bytes_;    // fed, or kept_
-  std::size_t begin_ = 0;     // where in bytes_ the request begins
-  std::size_t position_ = 0;  // what is parsed of it
+  std::string_view bytes_;     // fed, or kept_
+  std::size_t begin_ = 0;      // where in bytes_ the request begins
+  std::size_t position_ = 0;   // what is parsed of it
   std::uint64_t missing_ = 0;  // arguments still to come; 0 between requests
   std::size_t wanted_ = 0;     // bytes from begin_ on without which parsing is in vain
   std::vector<piece> unfinished_;

@@ -39,7 +39,8 @@ class call {
   [[nodiscard]] database& data() { return home[who.database]; }
   [[nodiscard]] std::int64_t now_ms() const { return home.now_ms(); }
 
-  // --- keys: `index` is the word that is the key -----------------------------------------------------
+  // --- keys: `index` is the word that is the key
+  // -----------------------------------------------------
   [[nodiscard]] std::uint64_t hash(std::size_t index) const {
     return index == what.first_key ? hash_ : hash_of(words[index]);
   }
@@ -117,14 +118,16 @@ class call {
   void changed(std::string_view key, event_class kind, std::string_view event,
                std::uint64_t count = 1);
 
-  // --- words as numbers ----------------------------------------------------------------------------
-  // Nothing, and the error replied, when they are none.
+  // --- words as numbers
+  // ---------------------------------------------------------------------------- Nothing, and the
+  // error replied, when they are none.
   [[nodiscard]] std::optional<std::int64_t> integer(std::size_t index,
                                                     std::string_view error = not_integer_error);
   [[nodiscard]] std::optional<double> real(std::size_t index,
                                            std::string_view error = not_float_error);
 
-  // --- replies -------------------------------------------------------------------------------------
+  // --- replies
+  // -------------------------------------------------------------------------------------
   void fail(std::string_view text);
   void fail_syntax() { fail(syntax_error); }
   void fail_arity();
@@ -132,7 +135,8 @@ class call {
   void fail_subcommand();
   [[nodiscard]] bool has_failed() const { return failed_; }
 
-  // --- what is repeated elsewhere --------------------------------------------------------------------
+  // --- what is repeated elsewhere
+  // --------------------------------------------------------------------
   /// Listeners hear these words instead of the command's own.
   template <class... Words>
   void repeat_as(Words... other) {
@@ -144,7 +148,8 @@ class call {
   void repeat_nothing() { repeated_ = true; }
   [[nodiscard]] bool is_repeated() const { return repeated_; }
 
-  // --- blocking --------------------------------------------------------------------------------------
+  // --- blocking
+  // --------------------------------------------------------------------------------------
   /// The command will be executed again when one of the keys has changed, until `deadline_ms`. In a
   /// transaction, or of a client that cannot wait: replies `null`.
   void wait_for(std::span<const std::string_view> keys, std::optional<std::int64_t> deadline_ms);

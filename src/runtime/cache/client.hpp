@@ -89,11 +89,13 @@ class client {
   std::vector<kept_call> queued;
   std::vector<watched_key> watched;
 
-  // --- publish and subscribe -----------------------------------------------------------------------
+  // --- publish and subscribe
+  // -----------------------------------------------------------------------
   boost::container::flat_set<std::string, std::less<>> channels;
   boost::container::flat_set<std::string, std::less<>> patterns;
 
-  // --- blocking ------------------------------------------------------------------------------------
+  // --- blocking
+  // ------------------------------------------------------------------------------------
   std::optional<waiting_state> waiting;
 };
 

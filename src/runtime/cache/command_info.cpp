@@ -26,8 +26,8 @@ int number_in(std::string_view text) { return static_cast<int>(parse_integer(tex
 // One key specification, taken apart.
 struct key_use {
   std::vector<std::string_view> flags;
-  std::optional<int> index;       // where keys begin, or where the keyword is looked for
-  std::string_view keyword;       // empty: at the index itself
+  std::optional<int> index;  // where keys begin, or where the keyword is looked for
+  std::string_view keyword;  // empty: at the index itself
   enum class kind : std::uint8_t { range, counted, unknown } find = kind::unknown;
   int last = 0;
   int step = 0;

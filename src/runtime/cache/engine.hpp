@@ -1,6 +1,6 @@
 // A cache without its connections: databases, and all that commands share. It executes commands for
-// clients (client.hpp) and tells them what they hear of each other. No I/O, no clock of its own, one
-// thread.
+// clients (client.hpp) and tells them what they hear of each other. No I/O, no clock of its own,
+// one thread.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -57,7 +57,8 @@ class engine {
   engine(const engine&) = delete;
   engine& operator=(const engine&) = delete;
 
-  // --- driving it ----------------------------------------------------------------------------------
+  // --- driving it
+  // ----------------------------------------------------------------------------------
   /// The time by which keys expire until the next call, in milliseconds since 1970.
   void set_time(std::int64_t now_ms);
   [[nodiscard]] std::int64_t now_ms() const { return now_ms_; }
@@ -70,12 +71,15 @@ class engine {
   /// `budget`, and ends waits that are over. False: there is more to do.
   bool tick(loop::duration budget);
   /// When the next waiting client's time is over.
-  [[nodiscard]] std::optional<std::int64_t> next_deadline_ms() const { return waiters_.next_deadline_ms(); }
+  [[nodiscard]] std::optional<std::int64_t> next_deadline_ms() const {
+    return waiters_.next_deadline_ms();
+  }
   void enter(client& arrived);
   /// Forgets a client, with all that it watched, waited for and was subscribed to.
   void leave(client& gone);
 
-  // --- for commands --------------------------------------------------------------------------------
+  // --- for commands
+  // --------------------------------------------------------------------------------
   [[nodiscard]] database& operator[](unsigned index) { return databases_[index]; }
   /// The entry, unless it has expired: then it is removed.
   [[nodiscard]] entry* find(unsigned index, std::string_view key, std::uint64_t hash) {
@@ -128,7 +132,8 @@ class engine {
 
  private:
   [[nodiscard]] entry* unless_expired(unsigned index, entry* found, std::uint64_t hash);
-  [[nodiscard]] bool needs_no_look(const client& who, std::size_t words, const command* what) const {
+  [[nodiscard]] bool needs_no_look(const client& who, std::size_t words,
+                                   const command* what) const {
     return what != nullptr && what->is_plain && what->takes(words) && who.is_trusted &&
            !who.in_transaction && parameters_.maxmemory == 0 && !who.is_subscribed();
   }

@@ -103,7 +103,8 @@ class entry {
  private:
   static constexpr std::uint32_t integer_flag = 1;
   static constexpr std::uint32_t expiry_flag = 2;
-  static constexpr std::uint32_t changed_flag = 4;  // a string that APPEND and its like have changed
+  static constexpr std::uint32_t changed_flag =
+      4;  // a string that APPEND and its like have changed
   static constexpr std::size_t header_size = 16;
 
   union payload {

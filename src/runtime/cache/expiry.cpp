@@ -82,8 +82,8 @@ bool engine::make_room(const command& what) {
 bool engine::evict_one() {
   if (parameters_.policy == eviction::none) return false;
   const bool from_expiring = is_for_expiring(parameters_.policy);
-  const bool at_random = parameters_.policy == eviction::all_random ||
-                         parameters_.policy == eviction::volatile_random;
+  const bool at_random =
+      parameters_.policy == eviction::all_random || parameters_.policy == eviction::volatile_random;
   entry* worst = nullptr;
   unsigned worst_database = 0;
   std::uint64_t worst_badness = 0;

@@ -124,8 +124,7 @@ class hash_table {
   template <class Visit>
   std::uint64_t scan(std::uint64_t cursor, Visit&& visit) const {
     if (empty()) return 0;
-    const bool first_is_small =
-        !is_moving() || levels_[0].mask <= levels_[1].mask;
+    const bool first_is_small = !is_moving() || levels_[0].mask <= levels_[1].mask;
     const level& small = levels_[first_is_small ? 0 : 1];
     visit_chain(small.buckets[cursor & small.mask], visit);
     if (!is_moving()) return next_cursor(cursor, small.mask);

@@ -109,11 +109,11 @@ struct section {
 };
 
 constexpr section sections[] = {
-    {"Server", write_server},           {"Clients", write_clients},
-    {"Memory", write_memory},           {"Persistence", write_persistence},
-    {"Stats", write_stats},             {"Replication", write_replication},
-    {"CPU", write_cpu},                 {"Commandstats", write_commandstats, false},
-    {"Cluster", write_cluster},         {"Keyspace", write_keyspace},
+    {"Server", write_server},   {"Clients", write_clients},
+    {"Memory", write_memory},   {"Persistence", write_persistence},
+    {"Stats", write_stats},     {"Replication", write_replication},
+    {"CPU", write_cpu},         {"Commandstats", write_commandstats, false},
+    {"Cluster", write_cluster}, {"Keyspace", write_keyspace},
 };
 
 }  // namespace

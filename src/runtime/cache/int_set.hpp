@@ -1,5 +1,5 @@
-// A sorted set of integers, in as few bytes each as the largest needs: how small sets of numbers are
-// kept. Its memory is an intset of Redis, header included.
+// A sorted set of integers, in as few bytes each as the largest needs: how small sets of numbers
+// are kept. Its memory is an intset of Redis, header included.
 #pragma once
 
 #include <cstdint>

@@ -16,8 +16,8 @@ TEST(int_set, does_what_a_set_does) {
     int_set made;
     std::set<std::int64_t> model;
     for (int step = 0; step < 3000; ++step) {
-      const auto value = static_cast<std::int64_t>(random() >> (64 - bits)) -
-                         (std::int64_t{1} << (bits - 1));
+      const auto value =
+          static_cast<std::int64_t>(random() >> (64 - bits)) - (std::int64_t{1} << (bits - 1));
       if (random() % 2 == 0) {
         EXPECT_EQ(made.insert(value), model.insert(value).second);
       } else {

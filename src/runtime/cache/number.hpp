@@ -39,8 +39,8 @@ namespace strata::runtime {
 class integer_text {
  public:
   explicit integer_text(std::int64_t value)
-      : size_(static_cast<std::size_t>(
-            std::to_chars(text_, text_ + sizeof text_, value).ptr - text_)) {}
+      : size_(static_cast<std::size_t>(std::to_chars(text_, text_ + sizeof text_, value).ptr -
+                                       text_)) {}
   [[nodiscard]] std::string_view view() const { return {text_, size_}; }
 
  private:

@@ -37,8 +37,7 @@ void output::change_chunk(std::size_t size) {
     current_->clear();
     return;
   }
-  current_ =
-      loop::chunk::make(static_cast<std::uint32_t>(std::max<std::size_t>(chunk_size, size)));
+  current_ = loop::chunk::make(static_cast<std::uint32_t>(std::max<std::size_t>(chunk_size, size)));
 }
 
 reply_stream::~reply_stream() {

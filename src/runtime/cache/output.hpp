@@ -32,8 +32,8 @@ class output {
   void change_chunk(std::size_t size);
 
   loop::chunk* current_ = nullptr;
-  // Chunks that are full, and will be used again once what they hold has been sent: new memory would
-  // have to be mapped by the kernel each time.
+  // Chunks that are full, and will be used again once what they hold has been sent: new memory
+  // would have to be mapped by the kernel each time.
   std::vector<loop::chunk*> spare_;
   reply_stream* writing_ = nullptr;
 };

@@ -12,8 +12,8 @@ namespace {
 
 constexpr unsigned char end_mark = 0xFF;
 constexpr std::size_t header_size = 6;
-constexpr std::size_t most_head = 9;   // an integer's, or a text's length
-constexpr std::size_t most_back = 5;   // the length at an element's end
+constexpr std::size_t most_head = 9;  // an integer's, or a text's length
+constexpr std::size_t most_back = 5;  // the length at an element's end
 
 // An element's bytes before its text (all of them, for an integer).
 struct head {
@@ -198,9 +198,7 @@ element pack::at(offset where) const {
   return element(std::string_view(reinterpret_cast<const char*>(bytes + found.head), found.body));
 }
 
-bool pack::equals(offset where, std::string_view text) const {
-  return at(where).text() == text;
-}
+bool pack::equals(offset where, std::string_view text) const { return at(where).text() == text; }
 
 pack::offset pack::find(std::string_view wanted, offset from, unsigned step) const {
   if (from == none) return none;

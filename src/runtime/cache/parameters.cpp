@@ -27,7 +27,7 @@ struct row {
 };
 
 constexpr std::array<std::string_view, 8> policies = {
-    "noeviction",  "allkeys-lru",    "volatile-lru",    "allkeys-lfu",
+    "noeviction",   "allkeys-lru",    "volatile-lru",    "allkeys-lfu",
     "volatile-lfu", "allkeys-random", "volatile-random", "volatile-ttl"};
 
 using p = parameters;
@@ -124,9 +124,14 @@ std::optional<std::int64_t> parse_memory(std::string_view text) {
     std::string_view name;
     std::int64_t factor;
   };
-  constexpr std::array<unit_row, 8> units = {{{"", 1}, {"b", 1}, {"k", 1000}, {"kb", 1024},
-                                              {"m", 1000'000}, {"mb", 1 << 20},
-                                              {"g", 1000'000'000}, {"gb", 1 << 30}}};
+  constexpr std::array<unit_row, 8> units = {{{"", 1},
+                                              {"b", 1},
+                                              {"k", 1000},
+                                              {"kb", 1024},
+                                              {"m", 1000'000},
+                                              {"mb", 1 << 20},
+                                              {"g", 1000'000'000},
+                                              {"gb", 1 << 30}}};
   for (const auto& each : units) {
     if (!same(each.name, unit)) continue;
     std::int64_t product = 0;
@@ -181,14 +186,13 @@ result<void> set_row(parameters& of, const row& which, std::string_view value) {
       return {};
     case kind::sync:
       if (value != "always" && value != "everysec" && value != "no") {
-        return refuse(which.name,
-                      "argument(s) must be one of the following: everysec, always, no");
+        return refuse(which.name, "argument(s) must be one of the following: everysec, always, no");
       }
       of.append_sync = value;
       return {};
     case kind::policy: {
-      const auto found = std::ranges::find_if(
-          policies, [&](std::string_view each) { return same(each, value); });
+      const auto found =
+          std::ranges::find_if(policies, [&](std::string_view each) { return same(each, value); });
       if (found == policies.end()) {
         return refuse(which.name,
                       "argument(s) must be one of the following: volatile-lru, volatile-lfu, "
@@ -200,7 +204,8 @@ result<void> set_row(parameters& of, const row& which, std::string_view value) {
     }
     case kind::events: {
       const auto events = parse_events(value);
-      if (!events) return refuse(which.name, "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.");
+      if (!events)
+        return refuse(which.name, "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.");
       of.events = *events;
       return {};
     }
@@ -219,7 +224,8 @@ std::vector<std::pair<std::string_view, std::string>> parameters::find(
     std::string_view pattern) const {
   std::vector<std::pair<std::string_view, std::string>> found;
   for (const auto& each : table) {
-    if (matches_pattern(pattern, each.name, true)) found.emplace_back(each.name, text_of(*this, each));
+    if (matches_pattern(pattern, each.name, true))
+      found.emplace_back(each.name, text_of(*this, each));
   }
   return found;
 }
@@ -228,9 +234,9 @@ result<void> parameters::set(std::string_view name, std::string_view value) {
   for (const auto& each : table) {
     if (same(each.name, name)) return set_row(*this, each, value);
   }
-  return failure(errc::not_found, "set a parameter",
-                 "Unknown option or number of arguments for CONFIG SET - '" + std::string(name) +
-                     "'");
+  return failure(
+      errc::not_found, "set a parameter",
+      "Unknown option or number of arguments for CONFIG SET - '" + std::string(name) + "'");
 }
 
 }  // namespace strata::runtime

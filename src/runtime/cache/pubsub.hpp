@@ -17,8 +17,8 @@ class pubsub {
     using is_avalanching = void;
     std::size_t operator()(std::string_view of) const;
   };
-  using table = boost::unordered_flat_map<std::string, std::vector<client*>, text_hash,
-                                          std::equal_to<>>;
+  using table =
+      boost::unordered_flat_map<std::string, std::vector<client*>, text_hash, std::equal_to<>>;
 
   /// Says whether it is new.
   bool subscribe(client& who, std::string_view channel);

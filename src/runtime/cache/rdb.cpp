@@ -43,7 +43,8 @@ constexpr crc_table make_crc_table() {
   crc_table table{};
   for (std::uint64_t i = 0; i < 256; ++i) {
     std::uint64_t value = i;
-    for (int bit = 0; bit < 8; ++bit) value = (value & 1) != 0 ? value >> 1U ^ polynomial : value >> 1U;
+    for (int bit = 0; bit < 8; ++bit)
+      value = (value & 1) != 0 ? value >> 1U ^ polynomial : value >> 1U;
     table[0][i] = value;
   }
   for (std::size_t row = 1; row < 8; ++row) {
@@ -80,7 +81,8 @@ std::uint64_t checksum(std::string_view bytes, std::uint64_t before) {
   return sum;
 }
 
-// --- writing ---------------------------------------------------------------------------------------
+// --- writing
+// ---------------------------------------------------------------------------------------
 
 void writer::fixed(std::uint64_t value, unsigned bytes) { text_ += lengthless(value, bytes); }
 
@@ -94,7 +96,8 @@ void writer::length(std::uint64_t value) {
     // Large lengths are big-endian, unlike everything else.
     const bool is_wide = value > UINT32_MAX;
     byte(is_wide ? 0x81 : 0x80);
-    for (unsigned i = is_wide ? 8 : 4; i-- != 0;) byte(static_cast<unsigned>(value >> (8 * i) & 0xFF));
+    for (unsigned i = is_wide ? 8 : 4; i-- != 0;)
+      byte(static_cast<unsigned>(value >> (8 * i) & 0xFF));
   }
 }
 
@@ -147,7 +150,9 @@ void writer::kind(const entry& of) {
     case value_kind::string: byte(kind_string); break;
     case value_kind::list: byte(kind_list); break;
     case value_kind::set: byte(of.as<set_value>().is_integers() ? kind_int_set : kind_set); break;
-    case value_kind::hash: byte(of.as<hash_value>().is_pack() ? kind_packed_hash : kind_hash); break;
+    case value_kind::hash:
+      byte(of.as<hash_value>().is_pack() ? kind_packed_hash : kind_hash);
+      break;
     default: break;
   }
 }
@@ -184,7 +189,8 @@ void writer::value(const entry& of) {
   }
 }
 
-// --- reading ---------------------------------------------------------------------------------------
+// --- reading
+// ---------------------------------------------------------------------------------------
 
 std::string_view reader::bytes(std::uint64_t count) {
   if (failed_ || count > left()) {
@@ -356,7 +362,8 @@ entry* reader::value(unsigned kind, std::string_view key, std::int64_t expires_a
   return entry::make(key, std::move(made), expires_at_ms);
 }
 
-// --- DUMP and RESTORE --------------------------------------------------------------------------------
+// --- DUMP and RESTORE
+// --------------------------------------------------------------------------------
 
 std::string dump(const entry& of) {
   writer made;

@@ -1,5 +1,5 @@
-// Redis's snapshot format, version 10 (Redis 7.0): single values, as DUMP and RESTORE exchange them,
-// and the pieces of which a file is made. Source: the documents of the format, and files of
+// Redis's snapshot format, version 10 (Redis 7.0): single values, as DUMP and RESTORE exchange
+// them, and the pieces of which a file is made. Source: the documents of the format, and files of
 // redis-server 7.0.
 //
 // Reading is total: every length is checked against what is there, and what says it is larger than

@@ -120,7 +120,8 @@ bool cache_session::read_batch() {
     if (outcome != proto::request_reader::outcome::request) break;
     const auto count = batch.words.size() - first;
     if (count == 0) continue;
-    request_batch::request made{first, count, find_command(batch.words[first]), 0, reader_.position()};
+    request_batch::request made{first, count, find_command(batch.words[first]), 0,
+                                reader_.position()};
     if (made.what != nullptr && made.what->first_key != 0 && made.what->first_key < count) {
       made.hash = hash_of(batch.words[first + made.what->first_key]);
       data.prefetch_bucket(made.hash);

@@ -8,9 +8,8 @@ set_value::set_value(const set_value& other) : collection(other) {
     return;
   }
   auto& copies = members_.emplace<table>();
-  other.for_each([&](std::string_view each) {
-    copies.insert(text_item::make(each), hash_of(each));
-  });
+  other.for_each(
+      [&](std::string_view each) { copies.insert(text_item::make(each), hash_of(each)); });
 }
 
 set_value::~set_value() {

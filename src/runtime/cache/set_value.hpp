@@ -44,8 +44,8 @@ class set_value final : public collection {
   template <class Visit>
   std::uint64_t scan(std::uint64_t cursor, Visit&& visit) const {
     if (!is_integers()) {
-      return std::get<table>(members_).scan(
-          cursor, [&](const text_item* each) { visit(each->text()); });
+      return std::get<table>(members_).scan(cursor,
+                                            [&](const text_item* each) { visit(each->text()); });
     }
     for_each(visit);
     return 0;

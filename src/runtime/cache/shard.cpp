@@ -28,10 +28,7 @@ std::int64_t wall_clock_ms() { return ms_of(std::chrono::system_clock::now().tim
 
 cache_shard::cache_shard(loop::loop& owner, cache_options options, connection_gauge& connections,
                          std::shared_ptr<journal> log)
-    : loop_(owner),
-      options_(std::move(options)),
-      connections_(connections),
-      log_(std::move(log)) {
+    : loop_(owner), options_(std::move(options)), connections_(connections), log_(std::move(log)) {
   clock_offset_ms_ = wall_clock_ms() - ms_of(loop_.now().time_since_epoch());
   apply(options_);
 }

@@ -52,7 +52,8 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
   void close();
   void apply(const cache_options& changed);
 
-  // --- for sessions ----------------------------------------------------------------------------------
+  // --- for sessions
+  // ----------------------------------------------------------------------------------
   [[nodiscard]] loop::loop& owner() { return loop_; }
   [[nodiscard]] engine& data() { return data_; }
   [[nodiscard]] counters& count() { return counters_; }

@@ -35,8 +35,9 @@ std::optional<field_type> read_type(call& c, std::size_t index) {
                         ? parse_integer(text.substr(1))
                         : std::nullopt;
   if (!bits || *bits < 1 || *bits > (read.is_signed ? 64 : 63)) {
-    c.fail("ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported "
-           "but i64 is.");
+    c.fail(
+        "ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported "
+        "but i64 is.");
     return {};
   }
   read.bits = static_cast<unsigned>(*bits);
@@ -94,8 +95,8 @@ std::int64_t read_field(std::string_view text, const step& of) {
   std::uint64_t value = 0;
   for (unsigned i = 0; i < of.type.bits; ++i) {
     const auto at = of.offset + i;
-    const bool bit = at / 8 < text.size() &&
-                     (static_cast<unsigned char>(text[at / 8]) & (0x80U >> at % 8)) != 0;
+    const bool bit =
+        at / 8 < text.size() && (static_cast<unsigned char>(text[at / 8]) & (0x80U >> at % 8)) != 0;
     value = value << 1U | (bit ? 1U : 0U);
   }
   if (!of.type.is_signed) return static_cast<std::int64_t>(value);

@@ -43,8 +43,9 @@ void getbit(call& c) {
   }
   const string_view_of text(**found);
   const auto index = *offset / 8;
-  const bool is_set = index < text.view().size() &&
-                      (static_cast<unsigned char>(text.view()[index]) & (0x80U >> *offset % 8)) != 0;
+  const bool is_set =
+      index < text.view().size() &&
+      (static_cast<unsigned char>(text.view()[index]) & (0x80U >> *offset % 8)) != 0;
   c.reply.integer(is_set ? 1 : 0);
 }
 
@@ -125,8 +126,7 @@ void bitcount(call& c) {
     in_bits = *unit;
   }
   const string_view_of text(**found);
-  c.reply.integer(
-      count_bits(text.view(), clamp_bits(first, last, in_bits, text.view().size())));
+  c.reply.integer(count_bits(text.view(), clamp_bits(first, last, in_bits, text.view().size())));
 }
 
 std::int64_t find_bit(std::string_view text, bool bit, bit_span where) {

@@ -31,11 +31,9 @@ std::string describe(engine& home, client& who) {
       "tot-mem={} events=r cmd={} user=default redir=-1 resp={}",
       who.id, who.remote_address(), who.local_address(), who.name, (now - who.since_ms) / 1000,
       (now - who.last_command_ms) / 1000, flags_of(who), who.database, who.channels.size(),
-      who.patterns.size(),
-      who.in_transaction ? static_cast<std::int64_t>(who.queued.size()) : -1,
+      who.patterns.size(), who.in_transaction ? static_cast<std::int64_t>(who.queued.size()) : -1,
       who.output_bytes(), who.output_bytes(),
-      who.last_command == nullptr ? "NULL" : who.last_command->full_name(),
-      who.is_resp3() ? 3 : 2);
+      who.last_command == nullptr ? "NULL" : who.last_command->full_name(), who.is_resp3() ? 3 : 2);
 }
 
 void client_id(call& c) { c.reply.integer(static_cast<std::int64_t>(c.who.id)); }

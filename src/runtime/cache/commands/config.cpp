@@ -10,8 +10,8 @@ void config_get(call& c) {
   std::vector<std::pair<std::string_view, std::string>> found;
   for (const auto& pattern : c.words.subspan(2)) {
     for (auto& each : c.home.settings().find(pattern)) {
-      const bool known = std::ranges::any_of(
-          found, [&](const auto& other) { return other.first == each.first; });
+      const bool known =
+          std::ranges::any_of(found, [&](const auto& other) { return other.first == each.first; });
       if (!known) found.push_back(std::move(each));
     }
   }

@@ -67,8 +67,9 @@ void auth(call& c) {
     return;
   }
   if (c.size() == 2 && c.home.settings().password.empty()) {
-    c.fail("ERR AUTH <password> called without any password configured for the default user. Are "
-           "you sure your configuration is correct?");
+    c.fail(
+        "ERR AUTH <password> called without any password configured for the default user. Are "
+        "you sure your configuration is correct?");
     return;
   }
   if (log_in(c, c.size() == 3 ? c[1] : "default", c[c.size() - 1])) c.reply.ok();
@@ -104,8 +105,7 @@ bool read_hello(call& c) {
 void hello(call& c) {
   std::int64_t protocol = c.reply.is_resp3() ? 3 : 2;
   if (c.size() > 1) {
-    const auto wanted =
-        c.integer(1, "ERR Protocol version is not an integer or out of range");
+    const auto wanted = c.integer(1, "ERR Protocol version is not an integer or out of range");
     if (!wanted) return;
     if (*wanted < 2 || *wanted > 3) {
       c.fail("NOPROTO unsupported protocol version");
@@ -115,9 +115,10 @@ void hello(call& c) {
   }
   if (!read_hello(c)) return;
   if (!c.who.is_trusted) {
-    c.fail("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO "
-           "<proto> AUTH <user> <pass> option can be used to authenticate the client and select "
-           "the RESP protocol version at the same time");
+    c.fail(
+        "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO "
+        "<proto> AUTH <user> <pass> option can be used to authenticate the client and select "
+        "the RESP protocol version at the same time");
     return;
   }
   c.reply.speak(static_cast<int>(protocol));

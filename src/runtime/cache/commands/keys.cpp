@@ -153,10 +153,9 @@ void copy(call& c) {
     c.reply.integer(0);
     return;
   }
-  entry* const fresh =
-      found->is_string()
-          ? entry::move_from(*found, c[2], found->expires_at_ms())
-          : entry::make(c[2], found->object().clone(), found->expires_at_ms());
+  entry* const fresh = found->is_string()
+                           ? entry::move_from(*found, c[2], found->expires_at_ms())
+                           : entry::make(c[2], found->object().clone(), found->expires_at_ms());
   if (old != nullptr) {
     c.home[to].replace(old, fresh, hash);
   } else {
@@ -168,7 +167,8 @@ void copy(call& c) {
   c.reply.integer(1);
 }
 
-// --- OBJECT ----------------------------------------------------------------------------------------
+// --- OBJECT
+// ----------------------------------------------------------------------------------------
 
 const entry* look_at(call& c) {
   const entry* const found = c.home.find(c.who.database, c[2], hash_of(c[2]));
@@ -194,8 +194,9 @@ void object_idletime(call& c) {
   const auto* const found = look_at(c);
   if (found == nullptr) return;
   if (is_lfu(c.home.settings().policy)) {
-    c.fail("ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when "
-           "switching between policies at runtime LRU and LFU data will take some time to adjust.");
+    c.fail(
+        "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when "
+        "switching between policies at runtime LRU and LFU data will take some time to adjust.");
     return;
   }
   c.reply.integer(idle_seconds(found->access(), c.now_ms()));
@@ -205,9 +206,10 @@ void object_freq(call& c) {
   const auto* const found = look_at(c);
   if (found == nullptr) return;
   if (!is_lfu(c.home.settings().policy)) {
-    c.fail("ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note "
-           "that when switching between policies at runtime LRU and LFU data will take some time "
-           "to adjust.");
+    c.fail(
+        "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note "
+        "that when switching between policies at runtime LRU and LFU data will take some time "
+        "to adjust.");
     return;
   }
   c.reply.integer(use_frequency(c.home.settings(), found->access(), c.now_ms()));

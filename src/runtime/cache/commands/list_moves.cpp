@@ -161,8 +161,8 @@ bool pop_many(call& c, const multi_pop& how, std::size_t first) {
   if (found->list == nullptr) return false;
   auto& list = *found->list;
   const auto key = c[found->index];
-  const auto count = std::min(static_cast<std::uint64_t>(how.count),
-                              static_cast<std::uint64_t>(list.size()));
+  const auto count =
+      std::min(static_cast<std::uint64_t>(how.count), static_cast<std::uint64_t>(list.size()));
   c.reply.array(2);
   c.reply.bulk(key);
   c.reply.array(count);

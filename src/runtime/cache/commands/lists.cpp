@@ -1,9 +1,8 @@
 // Commands on one list.
-#include "runtime/cache/list_value.hpp"
-
 #include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/commands/index_range.hpp"
+#include "runtime/cache/list_value.hpp"
 
 namespace strata::runtime {
 
@@ -193,9 +192,9 @@ void lrem(call& c) {
     return;
   }
   auto& list = **found;
-  const auto most = *count == 0 ? UINT64_MAX
-                                : *count < 0 ? 0 - static_cast<std::uint64_t>(*count)
-                                             : static_cast<std::uint64_t>(*count);
+  const auto most = *count == 0  ? UINT64_MAX
+                    : *count < 0 ? 0 - static_cast<std::uint64_t>(*count)
+                                 : static_cast<std::uint64_t>(*count);
   std::uint64_t removed = 0;
   if (*count >= 0) {
     for (auto where = list.first(); where && removed < most;) {
@@ -231,13 +230,15 @@ std::optional<lpos_options> read_lpos_options(call& c) {
       const auto rank = c.integer(i + 1);
       if (!rank) return {};
       if (*rank == 0) {
-        c.fail("ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... "
-               "or use negative to start from the end of the list");
+        c.fail(
+            "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... "
+            "or use negative to start from the end of the list");
         return {};
       }
       if (*rank == INT64_MIN) {
-        c.fail("ERR value is out of range, value must between -9223372036854775807 and "
-               "9223372036854775807");
+        c.fail(
+            "ERR value is out of range, value must between -9223372036854775807 and "
+            "9223372036854775807");
         return {};
       }
       read.rank = *rank;

@@ -81,8 +81,7 @@ void pubsub_numsub(call& c) {
     const auto& channels = c.home.channels().channels();
     const auto found = channels.find(each);
     c.reply.bulk(each);
-    c.reply.integer(found == channels.end() ? 0
-                                            : static_cast<std::int64_t>(found->second.size()));
+    c.reply.integer(found == channels.end() ? 0 : static_cast<std::int64_t>(found->second.size()));
   }
 }
 

@@ -74,8 +74,8 @@ void monitor(call& c) {
 }
 
 void lolwut(call& c) {
-  c.reply.verbatim("txt", fmt::format("strata, layer on layer\nRedis ver. {}\n",
-                                      compatible_version));
+  c.reply.verbatim("txt",
+                   fmt::format("strata, layer on layer\nRedis ver. {}\n", compatible_version));
 }
 
 void role(call& c) {
@@ -87,8 +87,8 @@ void role(call& c) {
 
 void wait(call& c) {
   const auto replicas = c.integer(1);
-  const auto timeout = replicas ? c.integer(2, "ERR timeout is not an integer or out of range")
-                                : std::nullopt;
+  const auto timeout =
+      replicas ? c.integer(2, "ERR timeout is not an integer or out of range") : std::nullopt;
   if (!timeout) return;
   if (*timeout < 0) {
     c.fail("ERR timeout is negative");
@@ -97,7 +97,8 @@ void wait(call& c) {
   c.reply.integer(0);
 }
 
-// --- MEMORY ----------------------------------------------------------------------------------------
+// --- MEMORY
+// ----------------------------------------------------------------------------------------
 
 void memory_usage(call& c) {
   for (std::size_t i = 3; i < c.size(); i += 2) {
@@ -159,7 +160,8 @@ void memory_help(call& c) {
   reply_lines(c, lines);
 }
 
-// --- SLOWLOG ---------------------------------------------------------------------------------------
+// --- SLOWLOG
+// ---------------------------------------------------------------------------------------
 
 void slowlog_get(call& c) {
   std::int64_t most = 10;
@@ -202,8 +204,9 @@ void slowlog_reset(call& c) {
 
 void slowlog_help(call& c) {
   constexpr std::array<std::string_view, 4> lines = {
-      "SLOWLOG <subcommand>. Subcommands are:", "GET [<count>] -- the last commands that took long.",
-      "LEN -- how many are kept.", "RESET -- forget them."};
+      "SLOWLOG <subcommand>. Subcommands are:",
+      "GET [<count>] -- the last commands that took long.", "LEN -- how many are kept.",
+      "RESET -- forget them."};
   reply_lines(c, lines);
 }
 

@@ -50,9 +50,12 @@ void subtract(const operands& sets, Visit&& visit) {
 
 enum class operation : std::uint8_t { unite, intersect, subtract };
 
-std::unique_ptr<set_value> compute(const operands& sets, operation how, std::int64_t most_integers) {
+std::unique_ptr<set_value> compute(const operands& sets, operation how,
+                                   std::int64_t most_integers) {
   auto made = std::make_unique<set_value>();
-  const auto put = [&](std::string_view member) { return made->insert(member, most_integers), true; };
+  const auto put = [&](std::string_view member) {
+    return made->insert(member, most_integers), true;
+  };
   switch (how) {
     case operation::unite:
       for (const auto* each : sets) {

@@ -1,9 +1,8 @@
 // Commands on one set.
-#include "runtime/cache/set_value.hpp"
-
 #include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/commands/scan_words.hpp"
+#include "runtime/cache/set_value.hpp"
 
 namespace strata::runtime {
 

@@ -89,8 +89,7 @@ void set_with_options(call& c) {
     return;
   }
   const bool keeps = options->keep_expiry && old != nullptr;
-  const auto expires =
-      keeps ? old->expires_at_ms() : options->expires_at_ms.value_or(entry::never);
+  const auto expires = keeps ? old->expires_at_ms() : options->expires_at_ms.value_or(entry::never);
   c.store(entry::make_text(c[1], c[2], expires), hash);
   c.changed(c[1], event_string, "set");
   if (options->expires_at_ms) {
@@ -169,8 +168,8 @@ void getex(call& c) {
   }
   const auto found = c.open_string(c.read(1));
   if (!found) return;
-  const auto at_ms = *found != nullptr && unit != nullptr ? parse_expiry(c, time, *unit)
-                                                          : std::nullopt;
+  const auto at_ms =
+      *found != nullptr && unit != nullptr ? parse_expiry(c, time, *unit) : std::nullopt;
   if (c.has_failed()) return;
   reply_string(c, *found);
   if (*found == nullptr) return;
@@ -220,8 +219,8 @@ void add_to(call& c, std::int64_t delta) {
   if (!found) return;
   std::int64_t value = 0;
   if (*found != nullptr) {
-    const auto before = (*found)->is_integer() ? (*found)->integer()
-                                               : parse_integer((*found)->text());
+    const auto before =
+        (*found)->is_integer() ? (*found)->integer() : parse_integer((*found)->text());
     if (!before) {
       c.fail(not_integer_error);
       return;
@@ -262,9 +261,8 @@ void decrby(call& c) {
 void incrbyfloat(call& c) {
   const auto found = c.open_string(c.find(1));
   if (!found) return;
-  const auto before = *found == nullptr
-                          ? std::optional<long double>(0)
-                          : parse_long_real(string_view_of(**found).view());
+  const auto before = *found == nullptr ? std::optional<long double>(0)
+                                        : parse_long_real(string_view_of(**found).view());
   const auto delta = before ? parse_long_real(c[2]) : std::nullopt;
   if (!delta) {
     c.fail(not_float_error);
@@ -307,9 +305,8 @@ void append(call& c) {
 void strlen(call& c) {
   const auto found = c.open_string(c.read(1));
   if (!found) return;
-  c.reply.integer(*found == nullptr
-                      ? 0
-                      : static_cast<std::int64_t>(string_view_of(**found).view().size()));
+  c.reply.integer(
+      *found == nullptr ? 0 : static_cast<std::int64_t>(string_view_of(**found).view().size()));
 }
 
 void setrange(call& c) {
