@@ -67,9 +67,13 @@ result<lab> lab::on_interface(const std::string& interface, const std::string& h
                               std::uint16_t port) {
   auto far = node_client::connect(host, port);
   if (!far) return std::unexpected(far.error());
+  return on_interface(interface, std::move(*far));
+}
+
+result<lab> lab::on_interface(const std::string& interface, node_client far) {
   auto near = node_client::start(0);
   if (!near) return std::unexpected(near.error());
-  lab made(side{.node = std::move(*near), .link = interface}, side{.node = std::move(*far)}, false);
+  lab made(side{.node = std::move(*near), .link = interface}, side{.node = std::move(far)}, false);
   if (auto looked = look(made.near_); !looked) return std::unexpected(looked.error());
   if (auto looked = look(made.far_); !looked) return std::unexpected(looked.error());
   return made;
