@@ -82,6 +82,7 @@ paths::wishes wishes_of(const invocation& call) {
                      .tagged = call.text("tagged", "some"),
                      .rate = static_cast<double>(call.flags.value("rate", std::uint64_t{0})),
                      .planted_sleep = call.flags.contains("plant")};
+  if (call.flags.contains("mtu")) made.mtu = call.flags["mtu"].get<std::uint32_t>();
   if (call.flags.contains("seconds")) made.seconds = call.flags["seconds"].get<double>();
   if (call.flags.contains("buffer")) made.buffer = call.flags["buffer"].get<std::uint64_t>();
   if (call.flags.contains("repetitions")) {
@@ -94,6 +95,11 @@ paths::wishes wishes_of(const invocation& call) {
 }
 
 outcome<> check_two_machines(const invocation& call) {
+  if (call.flags.contains("mtu")) {
+    return refuse(exit_misused,
+                  "--mtu is of the veth; set that of the interfaces at both ends yourself: ip link "
+                  "set IFACE mtu N");
+  }
   if (!call.flags.contains("rate")) return {};
   return refuse(exit_misused,
                 "--rate needs one clock for both ends, which two machines do not have; leave it "
@@ -101,7 +107,10 @@ outcome<> check_two_machines(const invocation& call) {
 }
 
 outcome<int> measure(const invocation& call, paths::lab& in, bool has_plain) {
-  const auto plan = paths::make_plan(wishes_of(call), in.largest_mtu(), has_plain);
+  auto wishes = wishes_of(call);
+  // That of an interface is what it is.
+  if (!in.is_veth()) wishes.mtu = in.largest_mtu();
+  const auto plan = paths::make_plan(wishes, in.largest_mtu(), has_plain);
   if (!plan) return refuse(exit_misused, plan.error());
   result<paths::findings> found;
   {

@@ -122,6 +122,12 @@ option_rows paths_flags() {
                   .kind = text,
                   .value_name = "IFACE",
                   .help = "measure on this interface instead of a veth; needs --peer"});
+  rows.push_back({.key = "mtu",
+                  .kind = count,
+                  .value_name = "N",
+                  .help = "of the veth; else 1500, and 9000 for payloads above 1500",
+                  .max = 65'535,
+                  .min = 576});
   rows.push_back({.key = "peer",
                   .kind = text,
                   .value_name = "HOST:PORT",

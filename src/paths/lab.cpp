@@ -1,7 +1,5 @@
 #include "paths/lab.hpp"
 
-#include "paths/plan.hpp"
-
 namespace strata::paths {
 
 namespace {
@@ -79,7 +77,7 @@ result<lab> lab::on_interface(const std::string& interface, node_client far) {
   return made;
 }
 
-std::uint32_t lab::largest_mtu() const { return is_veth_ ? 9000 : std::min(near_.mtu, far_.mtu); }
+std::uint32_t lab::largest_mtu() const { return is_veth_ ? 65'535 : std::min(near_.mtu, far_.mtu); }
 
 json lab::describe() const {
   return {{"kind", is_veth_ ? "veth" : "interface"},
@@ -99,7 +97,7 @@ result<void> lab::set_mtu(std::uint32_t mtu) {
 }
 
 result<measured> lab::run(order what) {
-  if (auto set = set_mtu(mtu_for(what.payload, largest_mtu())); !set) {
+  if (auto set = set_mtu(what.mtu); !set) {
     return std::unexpected(set.error());
   }
   auto theirs = what;
