@@ -37,6 +37,19 @@ outcome<host_and_port> split(const std::string& text) {
   return made;
 }
 
+// What takes both ends on one machine.
+outcome<> check_two_machines(const invocation& call) {
+  if (call.flags.contains("mtu")) {
+    return refuse(exit_misused,
+                  "--mtu is of the veth; set that of the interfaces at both ends yourself: ip link "
+                  "set IFACE mtu N");
+  }
+  if (!call.flags.contains("rate")) return {};
+  return refuse(exit_misused,
+                "--rate needs one clock for both ends, which two machines do not have; leave it "
+                "or --iface out");
+}
+
 outcome<paths::lab> make_lab(const invocation& call) {
   const auto interface = call.text("iface");
   const auto peer = call.text("peer");
@@ -92,18 +105,6 @@ paths::wishes wishes_of(const invocation& call) {
     made.foreign = static_cast<double>(call.flags["foreign"].get<std::uint64_t>());
   }
   return made;
-}
-
-outcome<> check_two_machines(const invocation& call) {
-  if (call.flags.contains("mtu")) {
-    return refuse(exit_misused,
-                  "--mtu is of the veth; set that of the interfaces at both ends yourself: ip link "
-                  "set IFACE mtu N");
-  }
-  if (!call.flags.contains("rate")) return {};
-  return refuse(exit_misused,
-                "--rate needs one clock for both ends, which two machines do not have; leave it "
-                "or --iface out");
 }
 
 outcome<int> measure(const invocation& call, paths::lab& in, bool has_plain) {

@@ -18,9 +18,6 @@ outcome<int> run_bench_node(const invocation& call);
 /// What the measuring flags ask for.
 [[nodiscard]] paths::wishes wishes_of(const invocation& call);
 
-/// Errors: misused, when the flags ask for what takes both ends on one machine.
-[[nodiscard]] outcome<> check_two_machines(const invocation& call);
-
 /// Carries out what the flags ask for, and shows it as they say.
 outcome<int> measure(const invocation& call, paths::lab& in, bool has_plain);
 

@@ -42,7 +42,6 @@ outcome<> check(const invocation& call) {
                   "[USER@]HOST[:PORT] --iface IFACE --remote-iface IFACE");
   }
   // What is wrong here is better said before anybody is asked for a password.
-  if (auto possible = check_two_machines(call); !possible) return possible;
   const auto link = l2::interface::query(call.text("iface"));
   if (!link) return refuse(exit_failed, link.error());
   const bool has_plain = !paths::plain_program().empty();

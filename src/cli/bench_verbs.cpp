@@ -111,8 +111,10 @@ option_rows remote_flags() {
        .help = "make the private folder for the copy in this one there; else in $TMPDIR or /tmp"},
   };
   rows.push_back(output_flag());
-  const auto measuring = measuring_flags();
-  rows.insert(rows.end(), measuring.begin(), measuring.end());
+  for (const auto& row : measuring_flags()) {
+    // The delay at a rate needs one clock for both ends.
+    if (row.key != "rate") rows.push_back(row);
+  }
   return rows;
 }
 

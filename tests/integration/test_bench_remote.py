@@ -299,5 +299,5 @@ def test_what_is_asked_wrongly_is_refused_before_anybody_is_reached(make_host):
                         (["--host", "a:70000"], "[USER@]HOST[:PORT]"),
                         (["--iface", "eth9"], "eth9"),
                         (["--paths", "nonsense"], "choose from tcp"),
-                        (["--rate", "100"], "one clock")]:
+                        (["--rate", "100"], "--rate")]:
         check_refused(bench(host, *flags), part)
