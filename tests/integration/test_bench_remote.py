@@ -44,8 +44,9 @@ def make_host(veth):
 
 
 def command(host, *flags, user="root", key=None, iface="vethB"):
-    """With the usual flags, except those that `flags` give otherwise."""
-    usual = {"--host": f"{user}@192.0.2.2:{PORT}", "--ssh-key": str(key or host.key),
+    """With the usual flags, except those that `flags` give otherwise. `key`: "" for no flag."""
+    key = host.key if key is None else key
+    usual = {"--host": f"{user}@192.0.2.2:{PORT}", **({"--ssh-key": str(key)} if key else {}),
              "--known-hosts": str(host.known_hosts), "--iface": "vethA", "--remote-iface": iface,
              **SHORT, "--format": "json"}
     return ["ip", "netns", "exec", host.veth.a, BINARY, "bench", "remote",
@@ -136,6 +137,23 @@ def test_a_key_with_a_passphrase(make_host, tmp_path):
     for environment in ({}, {"STRATA_KEY_PASSPHRASE": "wrong"}):
         check_refused(bench(host, key=key, environment=environment), "passphrase",
                       "STRATA_KEY_PASSPHRASE")
+
+
+def test_keys_of_the_agent(make_host, tmp_path):
+    host = make_host()
+    agent = {"SSH_AUTH_SOCK": str(tmp_path / "agent")}
+    running = subprocess.Popen(["ssh-agent", "-D", "-a", agent["SSH_AUTH_SOCK"]],
+                               stdout=subprocess.DEVNULL)
+    try:
+        while not os.path.exists(agent["SSH_AUTH_SOCK"]):
+            time.sleep(0.01)
+        check_refused(bench(host, key="", environment=agent), "cannot log in", "--ssh-key FILE")
+        subprocess.run(["ssh-add", "-q", str(host.key)], check=True, timeout=30,
+                       env={**os.environ, **agent}, stderr=subprocess.DEVNULL)
+        check_measured(bench(host, key="", environment=agent))
+    finally:
+        running.terminate()
+        running.wait(timeout=30)
 
 
 def test_a_host_that_cannot_be_reached_is_named(make_host):
