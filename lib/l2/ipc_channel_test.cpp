@@ -102,6 +102,35 @@ TEST_F(ipc_channel_test, what_goes_together_shares_a_frame) {
   for (int i = 0; i < 10; ++i) ASSERT_EQ(hear(b), as_text(message));
 }
 
+TEST_F(ipc_channel_test, full_frames_wait_for_each_other_up_to_a_size) {
+  auto a = open({.interface_name = "vethA", .max_delay = 1h});
+  auto b = open({.interface_name = "vethB"});
+  ASSERT_TRUE(a.send(text("first")));
+  EXPECT_EQ(hear(b), "first");
+  const auto message = numbered(7, 50);
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(a.post(message).value());
+  EXPECT_EQ(a.statistics().frames_sent, 1U);
+  EXPECT_TRUE(a.deadline());
+  ASSERT_TRUE(a.flush());
+  EXPECT_EQ(a.statistics().frames_sent, 5U);  // 27 messages in each frame of 1500 bytes
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(hear(b), as_text(message));
+  for (int i = 0; i < 2000; ++i) ASSERT_TRUE(a.post(message).value());
+  EXPECT_GE(a.statistics().frames_sent, 5 + 65536U / 1500);
+  EXPECT_LT(a.statistics().frames_sent, 5 + 2000U / 27);
+}
+
+TEST_F(ipc_channel_test, full_frames_go_at_the_deadline) {
+  auto a = open({.interface_name = "vethA", .max_delay = 1ms});
+  auto b = open({.interface_name = "vethB"});
+  const auto message = numbered(7, 50);
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(a.post(message).value());
+  while (const auto next = a.deadline()) {
+    std::this_thread::sleep_until(*next);
+    ASSERT_TRUE(a.turn());
+  }
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(hear(b), as_text(message));
+}
+
 TEST_F(ipc_channel_test, messages_of_every_size_arrive) {
   auto a = open({});
   auto b = open({});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <tuple>
 
 #include "strata/wire/big_endian.hpp"
 
@@ -44,11 +45,6 @@ bool ipc_outbox::has_room_for(std::size_t size) const {
   return !free_.empty() || has_room_beside(size);
 }
 
-mutable_byte_span ipc_outbox::payload_of(const outgoing_frame& frame) {
-  return mutable_byte_span(memory_).subspan(
-      frame.buffer * buffer_size_ + wire::ethernet_header_size, payload_size_);
-}
-
 outgoing_frame& ipc_outbox::open_new(wire::ipc_kind kind) {
   auto& frame = (*this)[end_++];
   frame = {.kind = kind,
@@ -62,15 +58,10 @@ outgoing_frame& ipc_outbox::open_new(wire::ipc_kind kind) {
 
 void ipc_outbox::append(byte_span message) {
   if (message.size() > largest_packed()) return append_pieces(message);
-  auto* frame = open_ ? &(*this)[end_ - 1] : nullptr;
-  const auto needed = wire::ipc_records::head_size + message.size();
-  if (frame == nullptr || frame->size + needed > payload_size_) {
-    frame = &open_new(wire::ipc_kind::packed);
-    open_ = true;
-  }
-  frame->size += wire::ipc_records::write(payload_of(*frame).subspan(frame->size), message);
-  ++frame->messages;
-  ++messages_;
+  if (append_beside(message)) return;
+  open_new(wire::ipc_kind::packed);
+  open_ = true;
+  std::ignore = append_beside(message);  // there is room in an empty one
 }
 
 void ipc_outbox::append_pieces(byte_span message) {

@@ -51,6 +51,15 @@ class ipc_outbox {
            frames_[(end_ - 1) & (frames_.size() - 1)].size + wire::ipc_records::head_size + size <=
                payload_size_;
   }
+  /// Copies the message in if it finds room there. Inline: it runs for every small message.
+  [[nodiscard]] bool append_beside(byte_span message) {
+    if (!has_room_beside(message.size())) return false;
+    auto& frame = (*this)[end_ - 1];
+    frame.size += wire::ipc_records::write(payload_of(frame).subspan(frame.size), message);
+    ++frame.messages;
+    ++messages_;
+    return true;
+  }
   /// Copies the message in, behind those that wait in the open frame where it fits. Needs room.
   void append(byte_span message);
 
@@ -82,7 +91,10 @@ class ipc_outbox {
 
  private:
   outgoing_frame& open_new(wire::ipc_kind kind);
-  [[nodiscard]] mutable_byte_span payload_of(const outgoing_frame& frame);
+  [[nodiscard]] mutable_byte_span payload_of(const outgoing_frame& frame) {
+    return mutable_byte_span(memory_).subspan(
+        frame.buffer * buffer_size_ + wire::ethernet_header_size, payload_size_);
+  }
   void append_pieces(byte_span message);
 
   std::size_t payload_size_;

@@ -30,7 +30,11 @@ class ipc_port {
                                                                 std::size_t window, ipc_time now);
 
   /// Takes the message if the open frame has room for it.
-  [[nodiscard]] bool post_beside(byte_span message);
+  [[nodiscard]] bool post_beside(byte_span message) {
+    if ((session_ && session_->has_failed()) || !out_.append_beside(message)) return false;
+    ++counted_.messages_sent;
+    return true;
+  }
   /// False when there is no room now. `hold`: more is coming, or a flush.
   [[nodiscard]] result<bool> post(byte_span message, bool hold, ipc_time now);
   [[nodiscard]] result<void> flush(ipc_time now);
@@ -80,6 +84,7 @@ class ipc_port {
   [[nodiscard]] result<void> transmit_accepted(ipc_time now);
   [[nodiscard]] result<void> transmit_plain(ipc_time now);
   [[nodiscard]] result<void> transmit_planned(ipc_time now);
+  void append_first(byte_span message, ipc_time now);
   void count_sent(std::size_t count, ipc_time now);
 
   ipc_config config_;
@@ -95,10 +100,13 @@ class ipc_port {
   ipc_statistics counted_;
 
   // Sending.
+  std::size_t most_held_;  // full frames that wait for each other
   bool flushing_ = false;
   bool blocked_ = false;
   ipc_time departed_at_;  // the latest frame
-  ipc_time posted_at_;    // the oldest message in the open frame
+  ipc_time opened_at_;    // the oldest message in the open frame
+  std::size_t held_ = 0;
+  ipc_time held_at_;  // the oldest message in them
 
   // Receiving: slots that the device filled, and the frame that is read now.
   std::vector<std::byte> memory_;

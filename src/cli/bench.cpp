@@ -2,16 +2,16 @@
 #include "cli/bench.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <charconv>
-#include <cstdio>
 
 #include "cli/output.hpp"
+#include "cli/progress_bar.hpp"
 #include "cli/report.hpp"
 #include "cli/table.hpp"
 #include "paths/document.hpp"
 #include "paths/experiment.hpp"
+#include "paths/node.hpp"
 #include "paths/report.hpp"
 #include "paths/table.hpp"
 #include "paths/task.hpp"
@@ -19,28 +19,6 @@
 namespace strata::cli {
 
 namespace {
-
-// Standard error, if that is a terminal; else nowhere.
-class progress_bar {
- public:
-  progress_bar() = default;
-  progress_bar(const progress_bar&) = delete;
-  progress_bar& operator=(const progress_bar&) = delete;
-  ~progress_bar() {
-    if (is_shown_) fmt::print(stderr, "\r\x1b[K");
-  }
-  void show(double part, const std::string& next) const {
-    if (!is_shown_) return;
-    constexpr std::size_t width = 30;
-    const auto full = static_cast<std::size_t>(part * width);
-    fmt::print(stderr, "\r\x1b[K[{:#<{}}{:.<{}}] {:3.0f} %  {}", "", full, "", width - full,
-               part * 100, next);
-    std::fflush(stderr);
-  }
-
- private:
-  bool is_shown_ = ::isatty(STDERR_FILENO) == 1;
-};
 
 struct host_and_port {
   std::string host;
@@ -59,23 +37,17 @@ outcome<host_and_port> split(const std::string& text) {
   return made;
 }
 
-paths::wishes wishes_of(const invocation& call) {
-  paths::wishes made{.full = call.is_set("full"),
-                     .measures = call.text("measures"),
-                     .paths = call.text("paths"),
-                     .payloads = call.text("payloads"),
-                     .tagged = call.text("tagged", "some"),
-                     .rate = static_cast<double>(call.flags.value("rate", std::uint64_t{0})),
-                     .planted_sleep = call.flags.contains("plant")};
-  if (call.flags.contains("seconds")) made.seconds = call.flags["seconds"].get<double>();
-  if (call.flags.contains("buffer")) made.buffer = call.flags["buffer"].get<std::uint64_t>();
-  if (call.flags.contains("repetitions")) {
-    made.repetitions = call.flags["repetitions"].get<std::uint64_t>();
+// What takes both ends on one machine.
+outcome<> check_two_machines(const invocation& call) {
+  if (call.flags.contains("mtu")) {
+    return refuse(exit_misused,
+                  "--mtu is of the veth; set that of the interfaces at both ends yourself: ip link "
+                  "set IFACE mtu N");
   }
-  if (call.flags.contains("foreign")) {
-    made.foreign = static_cast<double>(call.flags["foreign"].get<std::uint64_t>());
-  }
-  return made;
+  if (!call.flags.contains("rate")) return {};
+  return refuse(exit_misused,
+                "--rate needs one clock for both ends, which two machines do not have; leave it "
+                "or --iface out");
 }
 
 outcome<paths::lab> make_lab(const invocation& call) {
@@ -91,10 +63,8 @@ outcome<paths::lab> make_lab(const invocation& call) {
     if (!made) return refuse(exit_failed, made.error());
     return std::move(*made);
   }
-  if (call.flags.contains("rate")) {
-    return refuse(exit_misused,
-                  "--rate needs one clock for both ends, which two machines do not have; leave it "
-                  "or --iface out");
+  if (auto possible = check_two_machines(call); !possible) {
+    return std::unexpected(possible.error());
   }
   const auto where = split(peer);
   if (!where) return std::unexpected(where.error());
@@ -117,17 +87,37 @@ void print_tables(const paths::findings& found) {
 
 }  // namespace
 
-outcome<int> run_bench_paths(const invocation& call) {
-  auto lab = make_lab(call);
-  if (!lab) return std::unexpected(lab.error());
-  const auto plan =
-      paths::make_plan(wishes_of(call), lab->largest_mtu(), !paths::plain_program().empty());
+paths::wishes wishes_of(const invocation& call) {
+  paths::wishes made{.full = call.is_set("full"),
+                     .measures = call.text("measures"),
+                     .paths = call.text("paths"),
+                     .payloads = call.text("payloads"),
+                     .tagged = call.text("tagged", "some"),
+                     .rate = static_cast<double>(call.flags.value("rate", std::uint64_t{0})),
+                     .planted_sleep = call.flags.contains("plant")};
+  if (call.flags.contains("mtu")) made.mtu = call.flags["mtu"].get<std::uint32_t>();
+  if (call.flags.contains("seconds")) made.seconds = call.flags["seconds"].get<double>();
+  if (call.flags.contains("buffer")) made.buffer = call.flags["buffer"].get<std::uint64_t>();
+  if (call.flags.contains("repetitions")) {
+    made.repetitions = call.flags["repetitions"].get<std::uint64_t>();
+  }
+  if (call.flags.contains("foreign")) {
+    made.foreign = static_cast<double>(call.flags["foreign"].get<std::uint64_t>());
+  }
+  return made;
+}
+
+outcome<int> measure(const invocation& call, paths::lab& in, bool has_plain) {
+  auto wishes = wishes_of(call);
+  // That of an interface is what it is.
+  if (!in.is_veth()) wishes.mtu = in.largest_mtu();
+  const auto plan = paths::make_plan(wishes, in.largest_mtu(), has_plain);
   if (!plan) return refuse(exit_misused, plan.error());
   result<paths::findings> found;
   {
-    const progress_bar bar;
+    progress_bar bar;
     found = paths::run_experiment(
-        *lab, *plan, [&](double part, const std::string& next) { bar.show(part, next); });
+        in, *plan, [&](double part, const std::string& next) { bar.show(part, next); });
   }
   if (!found) return refuse(exit_failed, found.error());
   if (const auto folder = call.text("output"); !folder.empty()) {
@@ -143,7 +133,18 @@ outcome<int> run_bench_paths(const invocation& call) {
   return exit_done;
 }
 
+outcome<int> run_bench_paths(const invocation& call) {
+  auto lab = make_lab(call);
+  if (!lab) return std::unexpected(lab.error());
+  return measure(call, *lab, !paths::plain_program().empty());
+}
+
 outcome<int> run_bench_node(const invocation& call) {
+  if (call.is_set("stdio")) {
+    const auto done = paths::run_far_node_on_stdio(call.words[0]);
+    if (!done) return refuse(exit_failed, done.error());
+    return exit_done;
+  }
   const auto where = split(call.text("listen", "0.0.0.0:4790"));
   if (!where) return std::unexpected(where.error());
   const auto done =

@@ -65,21 +65,76 @@ option_rows measuring_flags() {
   };
 }
 
+runtime::option_row output_flag() {
+  return {.key = "output",
+          .short_flag = 'o',
+          .kind = text,
+          .value_name = "DIR",
+          .help = "write results.json, report.md and plots there"};
+}
+
+option_rows remote_flags() {
+  option_rows rows{
+      {.key = "host",
+       .kind = text,
+       .value_name = "[USER@]HOST[:PORT]",
+       .help = "the other machine, or its alias in ~/.ssh/config"},
+      {.key = "ssh_key",
+       .kind = text,
+       .value_name = "FILE",
+       .help = "private key for it; else those of ssh-agent and of ~/.ssh"},
+      {.key = "iface",
+       .kind = text,
+       .value_name = "IFACE",
+       .help = "measure on this interface here"},
+      {.key = "remote_iface",
+       .kind = text,
+       .value_name = "IFACE",
+       .help = "and on this one there, which is on the same wire"},
+      {.key = "accept_new_host_key",
+       .kind = flag,
+       .help = "trust a host whose key nobody knows yet, and write it down; never one whose key "
+               "has changed"},
+      {.key = "known_hosts",
+       .kind = text,
+       .value_name = "FILE",
+       .help = "the host keys that are known; else ~/.ssh/known_hosts"},
+      {.key = "sudo_password_fd",
+       .kind = count,
+       .value_name = "N",
+       .help = "read the password that sudo wants there from this descriptor; else from "
+               "STRATA_SUDO_PASSWORD, else from the terminal",
+       .max = 1U << 20U},
+      {.key = "remote_dir",
+       .kind = text,
+       .value_name = "DIR",
+       .help = "make the private folder for the copy in this one there; else in $TMPDIR or /tmp"},
+  };
+  rows.push_back(output_flag());
+  for (const auto& row : measuring_flags()) {
+    // The delay at a rate needs one clock for both ends.
+    if (row.key != "rate") rows.push_back(row);
+  }
+  return rows;
+}
+
 option_rows paths_flags() {
   auto rows = measuring_flags();
   rows.push_back({.key = "iface",
                   .kind = text,
                   .value_name = "IFACE",
                   .help = "measure on this interface instead of a veth; needs --peer"});
+  rows.push_back({.key = "mtu",
+                  .kind = count,
+                  .value_name = "N",
+                  .help = "of the veth; else 1500, and 9000 for payloads above 1500",
+                  .max = 65'535,
+                  .min = 576});
   rows.push_back({.key = "peer",
                   .kind = text,
                   .value_name = "HOST:PORT",
                   .help = "where 'strata bench node' is the far end"});
-  rows.push_back({.key = "output",
-                  .short_flag = 'o',
-                  .kind = text,
-                  .value_name = "DIR",
-                  .help = "write results.json, report.md and plots there"});
+  rows.push_back(output_flag());
   rows.push_back({.key = "plant",
                   .kind = choice,
                   .value_name = "BUG",
@@ -96,6 +151,10 @@ std::vector<verb_row> bench_verbs() {
       {"bench paths", "", verb_group::ethernet,
        "measure what raw Ethernet, UDP and TCP cost on this machine", 0, 0, run_bench_paths,
        paths_flags()},
+      {"bench remote", "", verb_group::ethernet,
+       "measure the same between this machine and another, on which it copies and starts the far "
+       "end by ssh",
+       0, 0, run_bench_remote, remote_flags()},
       {"bench node",
        "IFACE",
        verb_group::ethernet,
@@ -109,6 +168,9 @@ std::vector<verb_row> bench_verbs() {
          .value_name = "HOST:PORT",
          .default_text = "0.0.0.0:4790",
          .help = "wait for the bench there"},
+        {.key = "stdio",
+         .kind = flag,
+         .help = "listen nowhere, and talk over standard input and output, as 'bench remote' does"},
         {.key = "once", .kind = flag, .help = "end when the first bench has gone"}}},
   };
 }

@@ -19,7 +19,9 @@ struct path_row {
   std::string_view title;  ///< what it is, for people
   /// Null for the plain C contenders, which are a program of their own.
   end_opener open = nullptr;
-  bool is_raw = false;  ///< Ethernet frames, which can be tagged
+  bool is_raw = false;  ///< Ethernet frames, which can be tagged unless they are packed
+  /// Packs messages into frames, or cuts them: all sizes fit.
+  bool is_packed = false;
   bool one_way = false;
   bool round_trip = false;
   /// A datagram of it that does not fit the MTU cannot be sent at all.

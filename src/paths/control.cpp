@@ -1,6 +1,6 @@
 #include "paths/control.hpp"
 
-#include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -12,18 +12,52 @@ namespace {
 
 constexpr std::size_t longest_line = std::size_t{4} << 20U;
 
+// Of the process that owns them. A peer that has gone is an error here and no signal: all of
+// strata ignores SIGPIPE.
+class descriptor_stream final : public control_stream {
+ public:
+  descriptor_stream(unique_fd owned, int in, int out)
+      : owned_(std::move(owned)), in_(in), out_(out) {}
+
+  result<void> write(std::string_view bytes) override {
+    while (!bytes.empty()) {
+      const auto written = ::write(out_, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return system_failure(errno, "talk to the other end of the benchmark");
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return {};
+  }
+  result<std::size_t> read(std::span<char> into) override {
+    for (;;) {
+      const auto got = ::read(in_, into.data(), into.size());
+      if (got >= 0) return static_cast<std::size_t>(got);
+      if (errno == EINTR) continue;
+      if (errno == ECONNRESET) return 0;
+      return system_failure(errno, "hear the other end of the benchmark");
+    }
+  }
+
+ private:
+  unique_fd owned_;
+  int in_;
+  int out_;
+};
+
 }  // namespace
 
+std::unique_ptr<control_stream> stream_over(unique_fd socket) {
+  const int fd = socket.get();
+  return std::make_unique<descriptor_stream>(std::move(socket), fd, fd);
+}
+
+std::unique_ptr<control_stream> stream_over_standard_input_and_output() {
+  return std::make_unique<descriptor_stream>(unique_fd(), STDIN_FILENO, STDOUT_FILENO);
+}
+
 result<void> control_line::write(const nlohmann::json& message) {
-  const auto text = message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
-  std::string_view left = text;
-  while (!left.empty()) {
-    const auto sent = ::send(fd_.get(), left.data(), left.size(), MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0) return system_failure(errno, "talk to the other end of the benchmark");
-    left.remove_prefix(static_cast<std::size_t>(sent));
-  }
-  return {};
+  return over_->write(message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +
+                      '\n');
 }
 
 result<std::optional<nlohmann::json>> control_line::read() {
@@ -46,13 +80,10 @@ result<std::optional<nlohmann::json>> control_line::read() {
       return failure(errc::limit_exceeded, "read a line of the other end of the benchmark",
                      "it is longer than 4 MiB");
     }
-    const auto got = ::recv(fd_.get(), piece.data(), piece.size(), 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && errno != ECONNRESET) {
-      return system_failure(errno, "hear the other end of the benchmark");
-    }
-    if (got <= 0) return std::nullopt;
-    held_.append(piece.data(), static_cast<std::size_t>(got));
+    const auto got = over_->read(piece);
+    if (!got) return std::unexpected(got.error());
+    if (*got == 0) return std::nullopt;
+    held_.append(piece.data(), *got);
   }
 }
 

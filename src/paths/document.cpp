@@ -25,6 +25,7 @@ json row_of(const series& one, double bound) {
   json row{{"path", one.path().name},
            {"title", one.path().title},
            {"payload", one.payload()},
+           {"mtu", one.mtu()},
            {"tagged", one.is_tagged()}};
   if (!one.failure().empty()) {
     row["failure"] = one.failure();
@@ -150,6 +151,7 @@ std::vector<goal> goals_of(const findings& of) {
   if (!at_rate && !of.of.planted_sleep) {
     list.ratio(list.rate_of("packet"), udp, "delivered/s", true, 2.1);
     list.ratio(list.rate_of("packet_ring"), udp, "delivered/s", true, 2.4);
+    list.ratio(list.rate_of("ipc"), list.rate_of("udp_gso"), "delivered/s", true, 1);
     list.ratio(list.best({"packet", "packet_batch", "packet_bypass", "send_ring", "packet_ring"}),
                udp, "best AF_PACKET path, delivered/s", true, 2.5);
     list.ratio(list.rate_of("packet"), list.rate_of("plain_packet"), "library, delivered/s", true,
@@ -162,7 +164,7 @@ std::vector<goal> goals_of(const findings& of) {
                   0.2);
   list.difference(list.busy("frame_ring"), list.busy("plain_ring"), "library, busy round trip, us",
                   0.2);
-  for (const std::string_view path : {"packet_batch", "packet_ring"}) {
+  for (const std::string_view path : {"packet_batch", "packet_ring", "ipc"}) {
     const auto* const one = list.rate_of(path);
     const auto allocations = one == nullptr ? std::nullopt : one->allocations();
     if (allocations) {
@@ -188,6 +190,7 @@ json document_of(const findings& of) {
               {"most_repetitions", of.of.most_repetitions},
               {"spread_bound", of.of.spread_bound},
               {"buffer", of.of.buffer},
+              {"mtu", of.of.mtu ? json(*of.of.mtu) : json(nullptr)},
               {"planted", of.of.planted_sleep ? json("receiver-sleep") : json(nullptr)}}},
             {"one_way", json::array()},
             {"round_trip", json::array()},

@@ -44,6 +44,8 @@ class sender {
   /// room a little if there is none.
   [[nodiscard]] virtual result<std::size_t> send(const pace& stamps, std::size_t count) = 0;
   [[nodiscard]] virtual std::size_t most() const { return 1; }
+  /// Sends what `send` took and kept, to go with what follows.
+  [[nodiscard]] virtual result<void> flush() { return {}; }
 };
 
 class receiver {
@@ -79,5 +81,6 @@ struct end {
 [[nodiscard]] result<end> open_send_ring(const end_options& options);    ///< into a V3 ring
 [[nodiscard]] result<end> open_packet_ring(const end_options& options);  ///< sendmmsg into V3
 [[nodiscard]] result<end> open_frame_ring(const end_options& options);   ///< both ways, V2
+[[nodiscard]] result<end> open_ipc(const end_options& options);          ///< both ways, packed
 
 }  // namespace strata::paths

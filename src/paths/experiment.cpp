@@ -11,6 +11,7 @@ namespace {
 order order_for(const plan& what, const series& one, std::uint64_t run) {
   return {.role = one.kind() == measure::round_trip ? "ping" : "send",
           .path = std::string(one.path().name),
+          .mtu = one.mtu(),
           .payload = one.payload(),
           .tagged = one.is_tagged(),
           .busy = one.is_busy(),

@@ -2,6 +2,8 @@
 
 #include <arpa/inet.h>
 #include <linux/sock_diag.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -9,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 
 #include "paths/end.hpp"
 
@@ -23,6 +26,18 @@ result<sockaddr_in> inet_address(const std::string& address, std::uint16_t port)
                    "write it as 192.0.2.1");
   }
   return made;
+}
+
+std::string address_of_interface(const std::string& interface) {
+  const unique_fd fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  ifreq request{};
+  interface.copy(request.ifr_name, IFNAMSIZ - 1);
+  if (!fd || ::ioctl(fd.get(), SIOCGIFADDR, &request) != 0) return {};
+  sockaddr_in address{};
+  std::memcpy(&address, &request.ifr_addr, sizeof address);
+  std::array<char, INET_ADDRSTRLEN> text{};
+  ::inet_ntop(AF_INET, &address.sin_addr, text.data(), text.size());
+  return text.data();
 }
 
 result<void> set_option(int fd, int level, int name, int value, const std::string& what) {

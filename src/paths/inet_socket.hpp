@@ -15,6 +15,9 @@ namespace strata::paths {
 /// Errors: invalid_argument when `address` is no IPv4 address.
 [[nodiscard]] result<sockaddr_in> inet_address(const std::string& address, std::uint16_t port);
 
+/// The first IPv4 address of an interface; empty when it has none.
+[[nodiscard]] std::string address_of_interface(const std::string& interface);
+
 /// A socket of `type` (SOCK_STREAM, SOCK_DGRAM) that is bound to `address`, some free port if
 /// `port` is 0; its blocking receives return after `patience_ms`.
 [[nodiscard]] result<unique_fd> bound_socket(int type, const std::string& address,

@@ -1,7 +1,5 @@
 #include "paths/lab.hpp"
 
-#include "paths/plan.hpp"
-
 namespace strata::paths {
 
 namespace {
@@ -67,15 +65,19 @@ result<lab> lab::on_interface(const std::string& interface, const std::string& h
                               std::uint16_t port) {
   auto far = node_client::connect(host, port);
   if (!far) return std::unexpected(far.error());
+  return on_interface(interface, std::move(*far));
+}
+
+result<lab> lab::on_interface(const std::string& interface, node_client far) {
   auto near = node_client::start(0);
   if (!near) return std::unexpected(near.error());
-  lab made(side{.node = std::move(*near), .link = interface}, side{.node = std::move(*far)}, false);
+  lab made(side{.node = std::move(*near), .link = interface}, side{.node = std::move(far)}, false);
   if (auto looked = look(made.near_); !looked) return std::unexpected(looked.error());
   if (auto looked = look(made.far_); !looked) return std::unexpected(looked.error());
   return made;
 }
 
-std::uint32_t lab::largest_mtu() const { return is_veth_ ? 9000 : std::min(near_.mtu, far_.mtu); }
+std::uint32_t lab::largest_mtu() const { return is_veth_ ? 65'535 : std::min(near_.mtu, far_.mtu); }
 
 json lab::describe() const {
   return {{"kind", is_veth_ ? "veth" : "interface"},
@@ -95,7 +97,7 @@ result<void> lab::set_mtu(std::uint32_t mtu) {
 }
 
 result<measured> lab::run(order what) {
-  if (auto set = set_mtu(mtu_for(what.payload, largest_mtu())); !set) {
+  if (auto set = set_mtu(what.mtu); !set) {
     return std::unexpected(set.error());
   }
   auto theirs = what;

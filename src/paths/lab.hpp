@@ -30,9 +30,11 @@ class lab {
   /// On `interface`, with the `strata bench node` at `host`:`port` as the far end.
   [[nodiscard]] static result<lab> on_interface(const std::string& interface,
                                                 const std::string& host, std::uint16_t port);
+  /// The same, with a far end that has been reached already.
+  [[nodiscard]] static result<lab> on_interface(const std::string& interface, node_client far);
 
   /// Runs one measurement: `what.role` is `send` or `ping`, and the far end plays the other part.
-  /// Addresses and links are filled in.
+  /// Addresses and links are filled in. The veth gets the MTU that it says.
   [[nodiscard]] result<measured> run(order what);
   [[nodiscard]] result<nlohmann::json> time_sockets(std::size_t repetitions);
 

@@ -15,6 +15,7 @@
 #include <csignal>
 #include <fstream>
 
+#include "paths/catalogue.hpp"
 #include "paths/inet_socket.hpp"
 #include "paths/machine.hpp"
 #include "paths/socket_times.hpp"
@@ -111,6 +112,13 @@ class node {
     auto asked = order_from(found == what.end() ? json() : *found);
     if (!asked) return std::unexpected(asked.error());
     if (only_interface_) asked->interface = *only_interface_;
+    const auto row = find_path(asked->path);
+    if (!row) return std::unexpected(row.error());
+    if (address_.empty() && !(*row)->is_raw) {
+      return failure(errc::not_found, "measure " + asked->path + " on " + asked->interface,
+                     "it has no IPv4 address",
+                     "give it one: ip address add 192.0.2.2/24 dev " + asked->interface);
+    }
     asked->address = address_;
     interface_ = asked->interface;
     before_ = drops_of(interface_);
@@ -146,22 +154,24 @@ void precede_others() {
   std::ofstream("/proc/self/autogroup") << -20;
 }
 
-// This machine's address on a connection.
-std::string address_of(int fd) {
+// Where the bench finds this machine's UDP and TCP sockets: on the interface that is measured, and
+// not on the one over which the bench talks, which may be another. What has no address itself is
+// reached as the connection is.
+std::string data_address(const std::string& interface, int connection) {
+  if (const auto own = address_of_interface(interface); !own.empty()) return own;
   sockaddr_in address{};
   socklen_t size = sizeof address;
   std::array<char, INET_ADDRSTRLEN> text{};
-  ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
-  // A child of the bench talks by a Unix socket, and takes any address of its machine.
-  if (address.sin_family != AF_INET) return "0.0.0.0";
+  ::getsockname(connection, reinterpret_cast<sockaddr*>(&address), &size);
   ::inet_ntop(AF_INET, &address.sin_addr, text.data(), text.size());
   return text.data();
 }
 
 }  // namespace
 
-result<void> serve(control_line line, const std::optional<std::string>& only_interface) {
-  node one(only_interface, address_of(line.fd()));
+result<void> serve(control_line line, const std::optional<std::string>& only_interface,
+                   const std::string& address) {
+  node one(only_interface, address);
   for (;;) {
     const auto asked = line.read();
     if (!asked) return std::unexpected(asked.error());
@@ -208,12 +218,24 @@ result<void> run_far_node(const std::string& interface, const std::string& addre
       return system_failure(errno, "accept a bench");
     }
     tell("a bench has come");
-    if (auto served = serve(control_line(std::move(bench)), interface); !served) {
+    const auto at = data_address(interface, bench.get());
+    auto served = serve(control_line(stream_over(std::move(bench))), interface, at);
+    if (!served) {
       tell(describe(served.error()));
     }
     tell("the bench has gone");
     if (once) return {};
   } while (true);
+}
+
+result<void> run_far_node_on_stdio(const std::string& interface) {
+  if (auto found = l2::interface::query(interface); !found) {
+    return std::unexpected(found.error());
+  }
+  pin_to_core(1);
+  control_line line(stream_over_standard_input_and_output());
+  if (auto said = line.write({{"node", "ready"}}); !said) return said;
+  return serve(std::move(line), interface, address_of_interface(interface));
 }
 
 result<node_client> node_client::start(std::size_t core) {
@@ -235,10 +257,12 @@ result<node_client> node_client::start(std::size_t core) {
     ours.reset();
     pin_to_core(core);
     precede_others();
-    const auto served = serve(control_line(std::move(theirs)), std::nullopt);
+    // It takes any address of its machine, until it is given one of its own.
+    const auto served =
+        serve(control_line(stream_over(std::move(theirs))), std::nullopt, "0.0.0.0");
     ::_exit(served ? 0 : 1);
   }
-  return node_client(control_line(std::move(ours)), child);
+  return node_client(control_line(stream_over(std::move(ours))), child);
 }
 
 result<node_client> node_client::connect(const std::string& host, std::uint16_t port) {
@@ -258,7 +282,7 @@ result<node_client> node_client::connect(const std::string& host, std::uint16_t 
     return system_failure(code, "reach the far end at " + host + ":" + service,
                           "start it there: strata bench node IFACE");
   }
-  return node_client(control_line(std::move(fd)), 0);
+  return node_client(control_line(stream_over(std::move(fd))));
 }
 
 node_client::~node_client() {

@@ -15,9 +15,11 @@ namespace strata::paths {
 
 /// Serves until the bench goes. A node on `only_interface` uses no other and changes none; without
 /// one it does as the bench, whose child it is, says, which may move it into another network
-/// namespace. Errors: of the control line.
+/// namespace. Its UDP and TCP sockets are at `address`, which may be empty: then it has none.
+/// Errors: of the control line.
 [[nodiscard]] result<void> serve(control_line line,
-                                 const std::optional<std::string>& only_interface);
+                                 const std::optional<std::string>& only_interface,
+                                 const std::string& address);
 
 /// Binds this thread, and those it starts, to the `index`-th core that it may use, if there is one.
 void pin_to_core(std::size_t index);
@@ -28,6 +30,10 @@ void pin_to_core(std::size_t index);
                                         std::uint16_t port, bool once,
                                         const std::function<void(const std::string&)>& tell);
 
+/// The far end whose standard input and output lead to the bench, through ssh: it says
+/// `{"node": "ready"}`, and ends when its input does.
+[[nodiscard]] result<void> run_far_node_on_stdio(const std::string& interface);
+
 /// A node that the bench talks to.
 class node_client {
  public:
@@ -37,6 +43,8 @@ class node_client {
   /// A `strata bench node` on another machine.
   [[nodiscard]] static result<node_client> connect(const std::string& host, std::uint16_t port);
 
+  /// A far end that has been started, behind the line.
+  explicit node_client(control_line line) : node_client(std::move(line), 0) {}
   node_client(node_client&& other) noexcept
       : line_(std::move(other.line_)), child_(std::exchange(other.child_, 0)) {}
   node_client& operator=(node_client&&) = delete;

@@ -90,8 +90,14 @@ result<chosen_measures> measures_of(const wishes& wanted) {
   return chosen;
 }
 
+// The MTU that messages of this size are measured with, where the link can have it.
+std::uint32_t mtu_for(std::uint64_t payload, const wishes& wanted, std::uint32_t largest) {
+  if (wanted.mtu) return *wanted.mtu;
+  return std::min(largest, payload > usual_mtu ? jumbo_mtu : usual_mtu);
+}
+
 bool fits(const path_row& row, std::uint64_t payload, std::uint32_t mtu) {
-  if (row.is_raw) return payload <= mtu;
+  if (row.is_raw) return row.is_packed || payload <= mtu;
   return !row.needs_room || payload + ip_and_udp_headers <= mtu;
 }
 
@@ -109,9 +115,8 @@ bool is_tagged_too(const wishes& wanted, std::uint64_t payload,
 constexpr double filter_rate = 100'000;
 constexpr std::string_view filtered_paths[] = {"udp", "packet_batch", "packet_ring"};
 
-void add_filter_group(plan& to, const std::vector<const path_row*>& rows, std::uint64_t payload,
+void add_filter_group(plan& to, const std::vector<const path_row*>& rows, group made,
                       double foreign) {
-  group made{.kind = measure::filter, .payload = payload, .rate = filter_rate};
   for (const auto* row : rows) {
     if (std::ranges::find(filtered_paths, row->name) == std::end(filtered_paths)) continue;
     made.contenders.push_back({.path = row});
@@ -131,10 +136,6 @@ std::string_view name_of(measure which) {
   return "";
 }
 
-std::uint32_t mtu_for(std::uint64_t payload, std::uint32_t largest) {
-  return std::min(largest, payload > usual_mtu ? jumbo_mtu : usual_mtu);
-}
-
 result<plan> make_plan(const wishes& wanted, std::uint32_t mtu, bool has_plain) {
   const auto payloads = payloads_of(wanted);
   if (!payloads) return std::unexpected(payloads.error());
@@ -150,17 +151,18 @@ result<plan> make_plan(const wishes& wanted, std::uint32_t mtu, bool has_plain) 
             .most_repetitions = wanted.repetitions.value_or(wanted.full ? 15 : 9),
             .limit_seconds = wanted.full ? 0.0 : 240.0,
             .buffer = wanted.buffer.value_or(usual_buffer),
+            .mtu = wanted.mtu,
             .planted_sleep = wanted.planted_sleep};
   for (const auto payload : *payloads) {
-    const auto room = mtu_for(payload, mtu);
+    const auto room = mtu_for(payload, wanted, mtu);
     const bool tagged = is_tagged_too(wanted, payload, *payloads);
-    group one_way{.kind = measure::one_way, .payload = payload, .rate = wanted.rate};
-    group round_trip{.kind = measure::round_trip, .payload = payload};
+    group one_way{.kind = measure::one_way, .payload = payload, .mtu = room, .rate = wanted.rate};
+    group round_trip{.kind = measure::round_trip, .payload = payload, .mtu = room};
     for (const auto* row : *rows) {
       if (!fits(*row, payload, room)) continue;
       if (row->one_way) one_way.contenders.push_back({.path = row});
       if (row->round_trip) round_trip.contenders.push_back({.path = row});
-      if (!tagged || !row->is_raw || row->open == nullptr) continue;
+      if (!tagged || !row->is_raw || row->is_packed || row->open == nullptr) continue;
       if (row->one_way) one_way.contenders.push_back({.path = row, .tagged = true});
       if (row->round_trip) round_trip.contenders.push_back({.path = row, .tagged = true});
     }
@@ -172,7 +174,12 @@ result<plan> make_plan(const wishes& wanted, std::uint32_t mtu, bool has_plain) 
     }
   }
   if (chosen->filter && wanted.foreign > 0 && wanted.rate == 0) {
-    add_filter_group(made, *rows, payloads->front(), wanted.foreign);
+    const auto payload = payloads->front();
+    const auto room = mtu_for(payload, wanted, mtu);
+    add_filter_group(
+        made, *rows,
+        {.kind = measure::filter, .payload = payload, .mtu = room, .rate = filter_rate},
+        wanted.foreign);
   }
   return made;
 }

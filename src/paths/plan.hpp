@@ -27,6 +27,7 @@ struct wishes {
   std::string paths;     ///< names of the catalogue; empty: all
   std::string payloads;  ///< bytes; empty: a choice, or all of them
   std::string tagged;    ///< `none`, `some` (the least and the last that fits 1500 B) or `all`
+  std::optional<std::uint32_t> mtu;  ///< of all measurements; unset: 1500, or 9000 for large ones
   std::optional<double> seconds;
   std::optional<std::uint64_t> repetitions;
   std::optional<std::uint64_t> buffer;
@@ -45,6 +46,7 @@ struct contender {
 struct group {
   measure kind = measure::one_way;
   std::uint64_t payload = 0;
+  std::uint32_t mtu = 0;  ///< of the link
   bool busy = false;
   double rate = 0;
   std::vector<contender> contenders;
@@ -59,6 +61,7 @@ struct plan {
   double spread_bound = 0.05;  ///< of the median, as a part of it
   double limit_seconds = 0;    ///< of all, by dropping repetitions above the least; 0: none
   std::uint64_t buffer = 0;
+  std::optional<std::uint32_t> mtu;  ///< of all groups, if they were to have the same
   bool planted_sleep = false;
 };
 
@@ -66,8 +69,5 @@ struct plan {
 /// link can have: what does not fit is left out. `has_plain` says whether the plain C program is
 /// there.
 [[nodiscard]] result<plan> make_plan(const wishes& wanted, std::uint32_t mtu, bool has_plain);
-
-/// The MTU that messages of this size are measured with, at most `largest`.
-[[nodiscard]] std::uint32_t mtu_for(std::uint64_t payload, std::uint32_t largest);
 
 }  // namespace strata::paths

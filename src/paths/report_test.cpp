@@ -52,7 +52,17 @@ TEST(paths_plan, covers_all_payloads_when_full_and_leaves_out_what_does_not_fit)
   }
   const auto small = make_plan({.measures = "one-way", .payloads = "4096"}, 1500, false);
   ASSERT_TRUE(small);
-  for (const auto& who : small->groups.at(0).contenders) EXPECT_FALSE(who.path->is_raw);
+  for (const auto& who : small->groups.at(0).contenders) {
+    EXPECT_TRUE(who.path->is_packed || !who.path->is_raw) << who.path->name;
+  }
+}
+
+TEST(paths_plan, measures_with_one_mtu_if_it_is_told_to) {
+  const auto usual = planned({.measures = "one-way", .payloads = "50,4096"});
+  EXPECT_EQ(usual.groups.at(0).mtu, 1500U);
+  EXPECT_EQ(usual.groups.at(1).mtu, 9000U);
+  const auto large = planned({.measures = "one-way", .payloads = "50,4096", .mtu = 65535});
+  for (const auto& each : large.groups) EXPECT_EQ(each.mtu, 65535U);
 }
 
 TEST(paths_plan, refuses_what_it_does_not_know_and_says_what_there_is) {

@@ -78,7 +78,8 @@ result<void> send_paced(const order& what, sender& out, foreign_traffic* beside,
 result<void> run_sender(const order& what, sender& out, foreign_traffic* beside, end_result& seen) {
   const auto begin = now_ns();
   const meter worked;
-  const auto done = what.rate > 0 ? send_paced(what, out, beside, seen) : flood(what, out, seen);
+  auto done = what.rate > 0 ? send_paced(what, out, beside, seen) : flood(what, out, seen);
+  if (done) done = out.flush();
   worked.into(seen);
   seen.seconds = static_cast<double>(now_ns() - begin) / second_ns;
   return done;

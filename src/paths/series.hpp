@@ -15,7 +15,12 @@ namespace strata::paths {
 class series {
  public:
   series(const group& of, const contender& who)
-      : kind_(of.kind), busy_(of.busy), payload_(of.payload), rate_(of.rate), who_(who) {}
+      : kind_(of.kind),
+        busy_(of.busy),
+        payload_(of.payload),
+        mtu_(of.mtu),
+        rate_(of.rate),
+        who_(who) {}
 
   void add(const measured& one);
   /// Gives it up: a path that cannot be measured here says why, and is left out of comparisons.
@@ -24,6 +29,7 @@ class series {
   [[nodiscard]] measure kind() const { return kind_; }
   [[nodiscard]] bool is_busy() const { return busy_; }
   [[nodiscard]] std::uint64_t payload() const { return payload_; }
+  [[nodiscard]] std::uint32_t mtu() const { return mtu_; }
   [[nodiscard]] double rate() const { return rate_; }
   [[nodiscard]] const path_row& path() const { return *who_.path; }
   [[nodiscard]] bool is_tagged() const { return who_.tagged; }
@@ -62,6 +68,7 @@ class series {
   measure kind_;
   bool busy_;
   std::uint64_t payload_;
+  std::uint32_t mtu_;
   double rate_;
   contender who_;
   std::string failure_;

@@ -63,11 +63,11 @@ def check_row(row):
 
 def test_every_path_delivers_and_the_document_tells_all(left_as_found):
     paths = ("tcp,tcp_batch,udp,udp_batch,udp_gso,packet,packet_batch,packet_bypass,send_ring,"
-             "packet_ring,frame_ring")
+             "packet_ring,frame_ring,ipc")
     told = document(*SHORT, "--tagged", "all", "--paths", paths)
     assert told["format"] == "strata bench paths"
     raw = {"packet", "packet_batch", "packet_bypass", "send_ring", "packet_ring"}
-    plain = {"tcp", "tcp_batch", "udp", "udp_batch", "udp_gso"}
+    plain = {"tcp", "tcp_batch", "udp", "udp_batch", "udp_gso", "ipc"}
     one_way = {(row["path"], row["tagged"]) for row in told["one_way"]}
     assert one_way == {(name, False) for name in raw | plain} | {(name, True) for name in raw}
     assert {row["wait"] for row in told["round_trip"]} == {"busy", "blocking"}
@@ -76,9 +76,11 @@ def test_every_path_delivers_and_the_document_tells_all(left_as_found):
     for row in told["one_way"]:
         assert row["packets_per_s"] > 0
         assert row["bytes_per_s"] == pytest.approx(50 * row["packets_per_s"], rel=0.01)
+        # Not counted in builds with a sanitizer.
         if row["path"] in ("packet_batch", "packet_ring"):
-            # Not counted in builds with a sanitizer.
             assert row["allocations"] in (0, None)
+        if row["path"] == "ipc":
+            assert row["allocations"] is None or row["allocations"] < 0.001
         if row["path"].startswith("tcp"):
             assert row["lost"] == 0
     for row in told["round_trip"]:
@@ -87,6 +89,24 @@ def test_every_path_delivers_and_the_document_tells_all(left_as_found):
     assert {row["name"] for row in told["sockets"]} >= {"udp", "tcp", "raw_socket", "raw_dear"}
     assert told["link"]["near"]["machine"]["kernel"] == os.uname().release
     assert isinstance(told["link"]["near"]["offloads"], dict)
+
+
+def test_all_share_the_mtu_that_is_told(left_as_found):
+    # Messages of 4096 B: cut in pieces at 1500, packed together at 65535.
+    for mtu in (1500, 65535):
+        told = document("--seconds", "0.05", "--repetitions", "1", "--payloads", "50,4096",
+                        "--paths", "tcp,ipc", "--measures", "one-way,round-trip", "--mtu", str(mtu))
+        assert {row["mtu"] for row in told["one_way"] + told["round_trip"]} == {mtu}
+        assert told["settings"]["mtu"] == mtu
+        for row in told["one_way"] + told["round_trip"]:
+            check_row(row)
+
+
+def test_a_packed_message_is_not_kept_back_at_a_rate(left_as_found):
+    told = document(*SHORT, "--paths", "udp,ipc", "--rate", "2000")
+    for row in told["one_way"]:
+        check_row(row)
+        assert row["sent"] == row["delivered"] == 100
 
 
 def test_a_receiver_that_sleeps_shows_up_as_drops(left_as_found):
@@ -181,6 +201,8 @@ def test_what_is_asked_wrongly_is_refused_with_a_remedy():
                         (["--payloads", "3"], "from 24 to"),
                         (["--measures", "x"], "choose from one-way"),
                         (["--iface", "lo"], "--peer"),
+                        (["--iface", "lo", "--peer", "a:1", "--mtu", "9000"], "ip link set"),
+                        (["--mtu", "500"], "576"),
                         (["--iface", "lo", "--peer", "nonsense"], "HOST:PORT")]:
         done = bench(*flags)
         assert done.returncode != 0 and part in done.stderr, (flags, done.stderr)

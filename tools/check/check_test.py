@@ -124,6 +124,11 @@ class LayersTest(CheckTest):
         self.assert_breach("layers", changes, "src/net/stream.cpp:2:")
         self.assert_clean("layers", {"src/script/vm.cpp": "#include <lua.hpp>\n"})
 
+    def test_libssh_outside_of_the_remote_shell(self):
+        changes = {"src/cli/bench.cpp": "#include <libssh/libssh.h>\n"}
+        self.assert_breach("layers", changes, "src/cli/bench.cpp:1:", "remote_shell")
+        self.assert_clean("layers", {"src/paths/remote_shell.cpp": "#include <libssh/sftp.h>\n"})
+
     def test_third_party_in_an_installed_header(self):
         for name in ("fmt/core.h", "nlohmann/json.hpp", "boost/endian.hpp", "openssl/ssl.h"):
             changes = {"include/strata/base/error.hpp": f"#pragma once\n#include <{name}>\n"}

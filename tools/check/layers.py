@@ -34,6 +34,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTIL
 URING_IDENTIFIER = re.compile(r"\bio_uring_\w+")
 URING_HEADER = re.compile(r"liburing(\.h|/.*)|linux/io_uring\.h")
 LUA_HEADER = re.compile(r"(.*/)?(lua|lualib|lauxlib|luajit|luaconf)\.h(pp)?")
+SSH_HEADER = re.compile(r"libssh/.*")
 TEST_HEADER = re.compile(r"(gtest|gmock)/.*")
 SYSTEM_HEADER = re.compile(
     r"[a-z0-9_]+"  # C++ standard: no suffix, no folder
@@ -141,6 +142,8 @@ def _outer_breach(path, mark, name):
             return f"includes {name}; only src/loop/uring* may, use loop/loop.hpp"
     if LUA_HEADER.fullmatch(name) and layer_of(path) != "script":
         return f"includes {name}; only src/script may, use what script/ offers"
+    if SSH_HEADER.fullmatch(name) and not str(path).startswith("src/paths/remote_shell"):
+        return f"includes {name}; only src/paths/remote_shell* may, use paths/remote_shell.hpp"
     if TEST_HEADER.fullmatch(name) and not _is_test(path):
         return f"includes {name}; only *_test.cpp may"
     if mark == '"':

@@ -123,9 +123,9 @@ class ipc_channel {
   /// As `send` each of them, in as few frames as hold them. After an error, those before the one
   /// that failed may have been sent.
   [[nodiscard]] result<void> send_batch(std::span<const byte_span> messages);
-  /// Leaves a message to go together with others: when their frame is full, with `flush`, or at
-  /// the first `turn` after `max_delay`; at once when nothing went out for `max_delay`. Never
-  /// waits: false when there is no room now.
+  /// Leaves a message to go together with others: when they fill 64 KiB of frames, with
+  /// `flush`, or at the first `turn` after `max_delay`; at once when nothing went out for
+  /// `max_delay`. Never waits: false when there is no room now.
   [[nodiscard]] result<bool> post(byte_span message);
   /// Sends what was posted, as far as there is room; the rest goes with later calls.
   [[nodiscard]] result<void> flush();

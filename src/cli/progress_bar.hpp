@@ -1,0 +1,29 @@
+// How far something is that takes a while.
+#pragma once
+
+#include <string>
+
+namespace strata::cli {
+
+/// On standard error, if that is a terminal; else nowhere. Gone when this object is.
+class progress_bar {
+ public:
+  progress_bar();
+  progress_bar(const progress_bar&) = delete;
+  progress_bar& operator=(const progress_bar&) = delete;
+  ~progress_bar() { clear(); }
+
+  /// `part` is from 0 to 1.
+  void show(double part, const std::string& next);
+  /// When nobody can say how long it takes.
+  void show(const std::string& next);
+  void clear();
+
+ private:
+  void write(const std::string& line);
+
+  bool has_terminal_;
+  bool is_shown_ = false;
+};
+
+}  // namespace strata::cli
