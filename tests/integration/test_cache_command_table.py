@@ -1,0 +1,82 @@
+"""What a cache says of its commands, beside what redis-server says of the same."""
+
+import pytest
+import redis as redis_py
+
+from resp_wire import RedisServer
+from test_cache import new_cache
+
+
+@pytest.fixture
+def redis(tmp_path):
+    server = RedisServer(tmp_path / "redis")
+    yield server
+    server.close()
+
+
+def raw_client(port):
+    client = redis_py.Redis(port=port)
+    # redis-py would make its own form of COMMAND's replies.
+    client.set_response_callback("COMMAND", lambda reply, **_: reply)
+    return client
+
+
+def table(port):
+    """name -> (arity, flags, first, last, step, categories, key specifications)"""
+    rows = {}
+
+    def read(row):
+        name, arity, flags, first, last, step, categories, _, keys, subcommands = row
+        rows[name.decode()] = (arity, set(flags), first, last, step, set(categories), keys)
+        for each in subcommands:
+            read(each)
+
+    for row in raw_client(port).execute_command("COMMAND"):
+        read(row)
+    return rows
+
+
+def test_every_command_has_the_arity_flags_and_keys_of_redis(daemon, redis):
+    ours, theirs = table(new_cache(daemon)), table(redis.port)
+    names = ("arity", "flags", "first key", "last key", "step", "categories", "key specifications")
+    wrong = [f"{name}: {what} is {our!r}, and redis has {their!r}"
+             for name in sorted(ours) if name in theirs
+             for what, our, their in zip(names, ours[name], theirs[name]) if without_notes(
+                 our) != without_notes(their)]
+    assert not wrong, "\n".join(wrong)
+    assert set(ours) <= set(theirs), f"redis has no {sorted(set(ours) - set(theirs))}"
+    ours_top, theirs_top = ([name for name in rows if "|" not in name] for rows in (ours, theirs))
+    missing = sorted(set(theirs_top) - set(ours_top))
+    print(f"{len(ours_top)} of {len(theirs_top)} commands; missing: {' '.join(missing)}")
+
+
+def without_notes(keys):
+    """Key specifications without the remarks that some carry."""
+    if not isinstance(keys, list):
+        return keys
+    return [[[name, value] for name, value in zip(spec[::2], spec[1::2]) if name != b"notes"]
+            for spec in keys]
+
+
+def test_docs_name_every_command_and_what_it_is_for(daemon):
+    client = raw_client(new_cache(daemon))
+    docs = client.execute_command("COMMAND", "DOCS")
+    names = {row[0] for row in client.execute_command("COMMAND")}
+    assert set(docs[::2]) == names
+    for name, about in zip(docs[::2], docs[1::2]):
+        fields = dict(zip(about[::2], about[1::2]))
+        assert fields[b"summary"] and fields[b"since"] and fields[b"group"], name
+
+
+def test_keys_of_a_command_are_found(daemon):
+    client = raw_client(new_cache(daemon))
+
+    def keys(*words):
+        return client.execute_command("COMMAND", "GETKEYS", *words)
+
+    assert keys("GET", "a") == [b"a"]
+    assert keys("MSET", "a", 1, "b", 2) == [b"a", b"b"]
+    assert keys("LMPOP", 2, "a", "b", "LEFT") == [b"a", b"b"]
+    assert keys("LMOVE", "a", "b", "LEFT", "LEFT") == [b"a", b"b"]
+    with pytest.raises(redis_py.ResponseError, match="no key arguments"):
+        keys("PING", "x")
