@@ -34,7 +34,7 @@ void reply_writer::number(char mark, std::int64_t value) {
 
 void reply_writer::bulk_integer(std::int64_t value) {
   char text[20];
-  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  auto* const end = std::to_chars(text, text + sizeof text, value).ptr;
   bulk({text, static_cast<std::size_t>(end - text)});
 }
 

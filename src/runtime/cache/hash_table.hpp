@@ -32,7 +32,7 @@ namespace strata::runtime {
 /// `KeyOf::key(Item)` is the item's key, a std::string_view.
 template <class Item, class KeyOf>
 class hash_table {
-  static_assert(sizeof(Item) == 8 && std::is_trivially_copyable_v<Item>);
+  static_assert(std::is_pointer_v<Item>);
 
  public:
   hash_table() = default;

@@ -21,7 +21,7 @@ namespace strata::runtime {
     return 0;
   }
   std::int64_t value = 0;
-  const auto end = text.data() + text.size();
+  const auto* const end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, value);
   if (read.ec != std::errc() || read.ptr != end) return {};
   return value;
