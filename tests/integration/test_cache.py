@@ -309,3 +309,28 @@ def test_a_cache_on_a_unix_socket(daemon, tmp_path):
     daemon.cli("create", "cache", "local", "--listen", f"unix://{path}", "--resp", "-s")
     client = redis_py.Redis(unix_socket_path=str(path))
     assert client.set("k", "v") and client.get("k") == b"v"
+
+
+def lines_of(port, text):
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as wire:
+        wire.sendall(text.encode())
+        wire.shutdown(socket.SHUT_WR)
+        heard = b""
+        while part := wire.recv(4096):
+            heard += part
+    return heard.decode()
+
+
+def test_who_speaks_in_lines_is_answered_in_lines(daemon):
+    daemon.cli("create", "cache", "plain", "-p", "0", "-s")
+    port = int(daemon.show("plain")["endpoints"][0].rsplit(":", 1)[1])
+    said = 'set key "a value"\nget key\nget nothing\nrpush l 1 2\nlrange l 0 -1\nbad\n'
+    heard = lines_of(port, said).splitlines()
+    assert heard[:6] == ["ok", "a value", "(nil)", "2", "1", "2"]
+    assert heard[6].startswith("error: ERR unknown command 'bad'")
+    # Redis's clients speak their protocol on the same port.
+    assert Wire(port).ask("GET", "key") == b"$7\r\na value\r\n"
+
+
+def test_with_resp_lines_are_answered_in_the_protocol(port):
+    assert lines_of(port, "PING\nset k v\n") == "+PONG\r\n+OK\r\n"

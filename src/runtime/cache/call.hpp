@@ -139,7 +139,7 @@ class call {
   // --------------------------------------------------------------------
   /// Listeners hear these words instead of the command's own.
   template <class... Words>
-  void repeat_as(Words... other) {
+  void repeat_as(const Words&... other) {
     const std::array<std::string_view, sizeof...(Words)> list = {std::string_view(other)...};
     repeat_as_list(list);
   }

@@ -37,7 +37,8 @@ enum command_flag : std::uint32_t {
   flag_movable_keys = 1U << 10U,
 };
 
-// The order is that in which a row is read. NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
+// The order is that in which a row is read.
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
 struct command_row {
   std::string_view name;
   /// Words, the name included; negative: at least so many.

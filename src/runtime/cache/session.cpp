@@ -1,7 +1,8 @@
 #include "runtime/cache/session.hpp"
 
-#include <array>
+#include <utility>
 
+#include "proto/resp_text.hpp"
 #include "runtime/cache/shard.hpp"
 
 namespace strata::runtime {
@@ -27,7 +28,10 @@ cache_session::cache_session(cache_shard& home, loop::socket connection)
 cache_session::~cache_session() { home_.data().leave(*this); }
 
 proto::reply_writer& cache_session::reply() {
-  if (replies == reply_mode::on || replies == reply_mode::skip_next) return reply_;
+  if (replies == reply_mode::on || replies == reply_mode::skip_next) {
+    if (plain_) return *plain_;
+    return reply_;
+  }
   auto& nowhere = home_.nowhere();
   nowhere.speak(reply_.is_resp3() ? 3 : 2);
   return nowhere;
@@ -39,7 +43,16 @@ void cache_session::push(const loop::slice& bytes) {
     disconnect(false);
     return;
   }
+  if (plain_) {
+    say_plainly();
+    stream_.out().push_copy(as_bytes(proto::plain_text(as_text(bytes.bytes()))));
+    return;
+  }
   stream_.out().push(bytes);
+}
+
+void cache_session::say_plainly() {
+  if (plain_) stream_.out().push_copy(as_bytes(proto::plain_text(plain_->take())));
 }
 
 void cache_session::disconnect(bool after_reply) {
@@ -64,6 +77,10 @@ loop::task<> cache_session::run() {
       auto got = co_await stream_.receive();
       if (!got || got->empty()) break;
       home_.count().bytes_in.add(got->bytes().size());
+      if (std::exchange(is_new_, false) && !home_.speaks_only_resp() &&
+          got->bytes().front() != std::byte{'*'}) {
+        plain_ = std::make_unique<kept_reply>();
+      }
       reader_.feed(got->bytes());
       work();
     }
@@ -73,20 +90,23 @@ loop::task<> cache_session::run() {
       if (stream_.out().bytes() < most_replies / 2) work();
     }
   }
-  if (is_ending || is_broken_) co_await flush();
+  // The client may have closed only its sending side: it still gets what waits for it.
+  co_await flush();
 }
 
-// Delivers what was said before a connection is ended by this side.
+// Delivers what was said before the connection goes.
 loop::task<> cache_session::flush() {
   reply_.flush();
+  say_plainly();
   const auto limit = home_.owner().now() + 5s;
-  while (!stream_.out().empty() && home_.owner().now() < limit) {
+  while (!stream_.out().empty() && stream_.out().broken() == 0 && home_.owner().now() < limit) {
     co_await home_.owner().sleep(5ms);
   }
 }
 
 void cache_session::on_turn_end() {
   reply_.flush();
+  say_plainly();
   if (is_ending) {
     // The reader wakes up and sees it.
     if (stream_.out().empty()) stream_.abort();
@@ -102,6 +122,7 @@ void cache_session::work() {
     if (!execute_batch()) break;
   }
   reply_.flush();
+  say_plainly();
   reader_.keep();
   home_.end_work();
 }
@@ -134,7 +155,7 @@ bool cache_session::read_batch() {
     }
   }
   if (batch.requests.empty() && outcome == proto::request_reader::outcome::broken) {
-    reply_.error("ERR " + reader_.error());
+    reply().error("ERR " + reader_.error());
     is_broken_ = true;
   }
   return !batch.requests.empty();

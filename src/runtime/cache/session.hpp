@@ -4,6 +4,8 @@
 // for before the first is executed, so that the batch waits for it once.
 #pragma once
 
+#include <memory>
+
 #include "net/stream.hpp"
 #include "proto/resp_request.hpp"
 #include "runtime/cache/client.hpp"
@@ -34,12 +36,15 @@ class cache_session final : public client, private loop::turn_end_hook {
   bool read_batch();
   bool execute_batch();
   void end_reply_mode();
+  void say_plainly();
   loop::task<> flush();
 
   cache_shard& home_;
   net::stream stream_;
   proto::request_reader reader_;
   reply_stream reply_;
+  std::unique_ptr<kept_reply> plain_;  // of who speaks in lines, unless all are to speak RESP
+  bool is_new_ = true;                 // nothing has been read yet
   bool has_rest_ = false;  // requests that are not executed yet, for want of room for replies
   bool is_broken_ = false;
 };

@@ -61,6 +61,7 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
   [[nodiscard]] no_reply& nowhere() { return nowhere_; }
   [[nodiscard]] request_batch& batch() { return batch_; }
   [[nodiscard]] proto::request_limits limits(bool trusted) const;
+  [[nodiscard]] bool speaks_only_resp() const { return options_.resp; }
   /// Around every execution: the time is set, memory is charged to this cache.
   void begin_work();
   void end_work();

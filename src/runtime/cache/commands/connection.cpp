@@ -1,4 +1,6 @@
 // Commands on the connection itself.
+#include <algorithm>
+
 #include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/version.hpp"
@@ -76,10 +78,7 @@ void auth(call& c) {
 }
 
 bool is_printable(std::string_view text) {
-  for (const char each : text) {
-    if (each < '!' || each > '~') return false;
-  }
-  return true;
+  return std::ranges::all_of(text, [](char each) { return each >= '!' && each <= '~'; });
 }
 
 // What HELLO may carry besides: AUTH user password, SETNAME name.
