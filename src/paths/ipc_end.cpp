@@ -19,8 +19,8 @@ class channel_end final : public sender, public receiver {
         busy_(options.busy),
         answers_(options.sends && options.receives) {}
 
-  // As fast as it goes, a frame goes out when it is full. At a rate, and when an answer is awaited,
-  // a message waits for no other but those that are due now.
+  // As fast as it goes, full frames go out by themselves, some at once. At a rate, and when an
+  // answer is awaited, a message waits for no other but those that are due now.
   result<std::size_t> send(const pace& stamps, std::size_t count) override {
     const auto messages = batch_.write(stamps, std::min(count, batch_size));
     std::size_t taken = 0;

@@ -57,6 +57,8 @@ class ssh_command {
       const auto got = read(piece, false, end_limit_ms);
       if (!got || *got == 0) break;
     }
+    // libssh keeps what we free until the server has closed it too, and would tell us of that.
+    if (channel_) ssh_remove_channel_callbacks(channel_.get(), &callbacks_);
   }
 
   result<void> write(std::string_view bytes) {
