@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 
 namespace strata::proto {
 
@@ -23,9 +22,7 @@ void reply_writer::error(std::string_view text) {
       first, first + text.size(), [](char each) { return each == '\r' || each == '\n'; }, ' ');
 }
 
-void reply_writer::digits(std::int64_t value) {
-  at_ = std::to_chars(at_, at_ + 20, value).ptr;
-}
+void reply_writer::digits(std::int64_t value) { at_ = std::to_chars(at_, at_ + 20, value).ptr; }
 
 void reply_writer::number(char mark, std::int64_t value) {
   reserve(max_head);
@@ -67,8 +64,18 @@ void reply_writer::verbatim(std::string_view kind, std::string_view text) {
 
 std::string_view format_real(double value, char (&buffer)[40]) {
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  const auto size = std::snprintf(buffer, sizeof buffer, "%.17g", value);
-  return {buffer, static_cast<std::size_t>(size)};
+  // Whole numbers of up to 17 digits print as integers, which is much less work.
+  constexpr double most_whole = 1e17;
+  if (std::abs(value) < most_whole && value != 0) {
+    const auto whole = static_cast<std::int64_t>(value);
+    if (static_cast<double>(whole) == value) {
+      const auto end = std::to_chars(buffer, buffer + sizeof buffer, whole).ptr;
+      return {buffer, static_cast<std::size_t>(end - buffer)};
+    }
+  }
+  const auto end =
+      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::general, 17).ptr;
+  return {buffer, static_cast<std::size_t>(end - buffer)};
 }
 
 }  // namespace strata::proto

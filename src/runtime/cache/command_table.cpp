@@ -14,11 +14,28 @@ namespace strata::runtime {
 namespace {
 
 constexpr command_group (*groups[])() = {
-    string_commands,      bit_commands,        bitfield_commands, key_commands,
-    expiry_commands,      scan_commands,       list_commands,     list_move_commands,
-    set_commands,         set_algebra_commands, hash_commands,    transaction_commands,
-    pubsub_commands,      connection_commands, client_commands,   config_commands,
-    server_commands,      command_commands,
+    string_commands,
+    bit_commands,
+    bitfield_commands,
+    key_commands,
+    expiry_commands,
+    scan_commands,
+    list_commands,
+    list_move_commands,
+    set_commands,
+    set_algebra_commands,
+    hash_commands,
+    transaction_commands,
+    pubsub_commands,
+    connection_commands,
+    client_commands,
+    config_commands,
+    server_commands,
+    command_commands,
+    sorted_set_commands,
+    sorted_set_range_commands,
+    sorted_set_pop_commands,
+    sorted_set_algebra_commands,
 };
 
 struct flag_name {
@@ -26,11 +43,16 @@ struct flag_name {
   command_flag flag;
 };
 constexpr flag_name flag_names[] = {
-    {"write", flag_write},       {"denyoom", flag_deny_oom},
-    {"admin", flag_admin},       {"pubsub", flag_pubsub},
-    {"no_multi", flag_no_multi}, {"no_auth", flag_no_auth},
-    {"fast", flag_fast},         {"blocking", flag_blocking},
-    {"readonly", flag_readonly}, {"skip_monitor", flag_skip_monitor},
+    {"write", flag_write},
+    {"denyoom", flag_deny_oom},
+    {"admin", flag_admin},
+    {"pubsub", flag_pubsub},
+    {"no_multi", flag_no_multi},
+    {"no_auth", flag_no_auth},
+    {"fast", flag_fast},
+    {"blocking", flag_blocking},
+    {"readonly", flag_readonly},
+    {"skip_monitor", flag_skip_monitor},
     {"movablekeys", flag_movable_keys},
 };
 
@@ -111,8 +133,8 @@ struct folded {
     return word;
   }
   [[nodiscard]] std::size_t hash() const {
-    const auto mixed = (words[0] ^ std::rotl(words[1], 23) ^ std::rotl(words[2], 47)) *
-                       0x9E3779B97F4A7C15;
+    const auto mixed =
+        (words[0] ^ std::rotl(words[1], 23) ^ std::rotl(words[2], 47)) * 0x9E3779B97F4A7C15;
     return static_cast<std::size_t>(mixed >> 54U);
   }
   bool operator==(const folded&) const = default;
