@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 
 namespace strata::proto {
 
@@ -65,8 +64,18 @@ void reply_writer::verbatim(std::string_view kind, std::string_view text) {
 
 std::string_view format_real(double value, char (&buffer)[40]) {
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  const auto size = std::snprintf(buffer, sizeof buffer, "%.17g", value);
-  return {buffer, static_cast<std::size_t>(size)};
+  // Whole numbers of up to 17 digits print as integers, which is much less work.
+  constexpr double most_whole = 1e17;
+  if (std::abs(value) < most_whole && value != 0) {
+    const auto whole = static_cast<std::int64_t>(value);
+    if (static_cast<double>(whole) == value) {
+      const auto end = std::to_chars(buffer, buffer + sizeof buffer, whole).ptr;
+      return {buffer, static_cast<std::size_t>(end - buffer)};
+    }
+  }
+  const auto end =
+      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::general, 17).ptr;
+  return {buffer, static_cast<std::size_t>(end - buffer)};
 }
 
 }  // namespace strata::proto

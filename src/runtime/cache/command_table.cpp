@@ -14,11 +14,29 @@ namespace strata::runtime {
 namespace {
 
 constexpr command_group (*groups[])() = {
-    string_commands,      bit_commands,    bitfield_commands,      key_commands,
-    expiry_commands,      scan_commands,   serialization_commands, list_commands,
-    list_move_commands,   set_commands,    set_algebra_commands,   hash_commands,
-    transaction_commands, pubsub_commands, connection_commands,    client_commands,
-    config_commands,      server_commands, command_commands,
+    string_commands,
+    bit_commands,
+    bitfield_commands,
+    key_commands,
+    expiry_commands,
+    scan_commands,
+    serialization_commands,
+    list_commands,
+    list_move_commands,
+    set_commands,
+    set_algebra_commands,
+    hash_commands,
+    transaction_commands,
+    pubsub_commands,
+    connection_commands,
+    client_commands,
+    config_commands,
+    server_commands,
+    command_commands,
+    sorted_set_commands,
+    sorted_set_range_commands,
+    sorted_set_pop_commands,
+    sorted_set_algebra_commands,
 };
 
 struct flag_name {

@@ -32,6 +32,11 @@ std::optional<Real> parse(std::string_view text, Parse&& convert) {
 }  // namespace
 
 std::optional<double> parse_real(std::string_view text) {
+  // Nearly all are plain decimals, which need no copy; what else C allows is left to C.
+  double value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool is_whole = read.ec == std::errc() && read.ptr == text.data() + text.size();
+  if (is_whole && !std::isnan(value)) return value;
   return parse<double>(text, [](const char* from, char** end) { return std::strtod(from, end); });
 }
 

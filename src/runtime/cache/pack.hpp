@@ -21,15 +21,20 @@ namespace strata::runtime {
 class element {
  public:
   explicit element(std::string_view text) : text_(text) {}
-  explicit element(std::int64_t integer) : digits_(integer), integer_(integer) {}
+  explicit element(std::int64_t integer) : integer_(integer) {}
 
-  /// Valid as long as this object, and the pack unchanged.
-  [[nodiscard]] std::string_view text() const { return integer_ ? digits_->view() : text_; }
+  /// Valid as long as this object, and the pack unchanged. An integer's digits are made when they
+  /// are first asked for.
+  [[nodiscard]] std::string_view text() const {
+    if (!integer_) return text_;
+    if (!digits_) digits_.emplace(*integer_);
+    return digits_->view();
+  }
   [[nodiscard]] std::optional<std::int64_t> integer() const { return integer_; }
 
  private:
   std::string_view text_;
-  std::optional<integer_text> digits_;
+  mutable std::optional<integer_text> digits_;
   std::optional<std::int64_t> integer_;
 };
 

@@ -17,6 +17,10 @@ namespace strata::runtime {
 [[nodiscard]] command_group set_commands();
 [[nodiscard]] command_group set_algebra_commands();
 [[nodiscard]] command_group hash_commands();
+[[nodiscard]] command_group sorted_set_commands();
+[[nodiscard]] command_group sorted_set_range_commands();
+[[nodiscard]] command_group sorted_set_pop_commands();
+[[nodiscard]] command_group sorted_set_algebra_commands();
 [[nodiscard]] command_group transaction_commands();
 [[nodiscard]] command_group pubsub_commands();
 [[nodiscard]] command_group connection_commands();

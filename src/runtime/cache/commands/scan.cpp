@@ -60,13 +60,16 @@ const command_row rows[] = {
 
 }  // namespace
 
+std::optional<std::uint64_t> read_scan_cursor(call& c, std::size_t index) {
+  const auto cursor = parse_cursor(c[index]);
+  if (!cursor) c.fail("ERR invalid cursor");
+  return cursor;
+}
+
 std::optional<scan_words> read_scan_words(call& c, std::size_t index, bool takes_type) {
   scan_words read;
-  const auto cursor = parse_cursor(c[index]);
-  if (!cursor) {
-    c.fail("ERR invalid cursor");
-    return {};
-  }
+  const auto cursor = read_scan_cursor(c, index);
+  if (!cursor) return {};
   read.cursor = *cursor;
   for (auto i = index + 1; i < c.size(); i += 2) {
     const bool has_value = i + 1 < c.size();

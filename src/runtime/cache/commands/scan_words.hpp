@@ -22,6 +22,8 @@ struct scan_words {
   }
 };
 
+/// The cursor alone. Nothing, and the error replied, when it is none.
+[[nodiscard]] std::optional<std::uint64_t> read_scan_cursor(call& c, std::size_t index);
 /// The cursor is the word at `index`. Nothing, and the error replied, when they are wrong.
 [[nodiscard]] std::optional<scan_words> read_scan_words(call& c, std::size_t index,
                                                         bool takes_type = false);
