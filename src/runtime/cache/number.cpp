@@ -46,7 +46,7 @@ std::optional<long double> parse_long_real(std::string_view text) {
 }
 
 std::string format_long_real(long double value) {
-  std::array<char, 5 * 1024> text;
+  std::array<char, 5120> text;  // the largest has 4933 digits before the point
   const auto size = std::snprintf(text.data(), text.size(), "%.17Lf", value);
   std::string_view shown(text.data(), static_cast<std::size_t>(size));
   if (shown.find('.') != std::string_view::npos) {

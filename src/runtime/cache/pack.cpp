@@ -90,6 +90,7 @@ std::uint64_t read_little(const unsigned char* at, unsigned count) {
 }
 
 std::int64_t read_signed(const unsigned char* at, unsigned count) {
+  if (count == 0) return 0;
   const unsigned unused = 64 - 8 * count;
   return static_cast<std::int64_t>(read_little(at, count) << unused) >> unused;
 }

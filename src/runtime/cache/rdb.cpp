@@ -3,11 +3,14 @@
 #include <liblzf/lzf.h>
 
 #include <array>
+#include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "runtime/cache/hash_value.hpp"
 #include "runtime/cache/list_value.hpp"
 #include "runtime/cache/set_value.hpp"
+#include "runtime/cache/sorted_set.hpp"
 
 namespace strata::runtime::rdb {
 
@@ -17,8 +20,10 @@ namespace {
 constexpr unsigned kind_string = 0;
 constexpr unsigned kind_set = 2;
 constexpr unsigned kind_hash = 4;
+constexpr unsigned kind_sorted_set = 5;
 constexpr unsigned kind_int_set = 11;
 constexpr unsigned kind_packed_hash = 16;
+constexpr unsigned kind_packed_sorted_set = 17;
 constexpr unsigned kind_list = 18;
 
 // How a list's node is kept.
@@ -57,7 +62,11 @@ constexpr crc_table make_crc_table() {
 }
 constexpr crc_table crc = make_crc_table();
 
-std::string lengthless(std::uint64_t value, unsigned bytes) {
+sorted_set_limits limits_of(const parameters& settings) {
+  return {settings.sorted_set_max_pack_entries, settings.sorted_set_max_pack_value};
+}
+
+std::string little_endian(std::uint64_t value, unsigned bytes) {
   std::string text;
   for (unsigned i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i));
   return text;
@@ -84,7 +93,7 @@ std::uint64_t checksum(std::string_view bytes, std::uint64_t before) {
 // --- writing
 // ---------------------------------------------------------------------------------------
 
-void writer::fixed(std::uint64_t value, unsigned bytes) { text_ += lengthless(value, bytes); }
+void writer::fixed(std::uint64_t value, unsigned bytes) { text_ += little_endian(value, bytes); }
 
 void writer::length(std::uint64_t value) {
   if (value < 64) {
@@ -153,40 +162,62 @@ void writer::kind(const entry& of) {
     case value_kind::hash:
       byte(of.as<hash_value>().is_pack() ? kind_packed_hash : kind_hash);
       break;
-    default: break;
+    case value_kind::sorted_set:
+      byte(of.as<sorted_set>().is_pack() ? kind_packed_sorted_set : kind_sorted_set);
+      break;
   }
 }
 
 void writer::value(const entry& of) {
-  if (of.is_string()) {
-    string(string_view_of(of).view());
-  } else if (of.type() == value_kind::list) {
-    const auto& nodes = of.as<list_value>().nodes();
-    length(nodes.size());
-    for (const auto& each : nodes) {
-      length(node_packed);
-      string(each.dump());
-    }
-  } else if (of.type() == value_kind::set) {
-    const auto& set = of.as<set_value>();
-    if (set.is_integers()) {
-      string(set.integers().dump());
-      return;
-    }
-    length(set.size());
-    set.for_each([this](std::string_view each) { string(each); });
-  } else if (of.type() == value_kind::hash) {
-    const auto& hash = of.as<hash_value>();
-    if (hash.is_pack()) {
-      string(hash.packed().dump());
-      return;
-    }
-    length(hash.size());
-    hash.for_each([this](std::string_view name, std::string_view each) {
-      string(name);
-      string(each);
-    });
+  switch (of.type()) {
+    case value_kind::string: string(string_view_of(of).view()); break;
+    case value_kind::list: list(of.as<list_value>()); break;
+    case value_kind::set: set(of.as<set_value>()); break;
+    case value_kind::hash: hash(of.as<hash_value>()); break;
+    case value_kind::sorted_set: scores(of.as<sorted_set>()); break;
   }
+}
+
+void writer::list(const list_value& of) {
+  length(of.nodes().size());
+  for (const auto& each : of.nodes()) {
+    length(node_packed);
+    string(each.dump());
+  }
+}
+
+void writer::set(const set_value& of) {
+  if (of.is_integers()) {
+    string(of.integers().dump());
+    return;
+  }
+  length(of.size());
+  of.for_each([this](std::string_view each) { string(each); });
+}
+
+void writer::hash(const hash_value& of) {
+  if (of.is_pack()) {
+    string(of.packed().dump());
+    return;
+  }
+  length(of.size());
+  of.for_each([this](std::string_view name, std::string_view each) {
+    string(name);
+    string(each);
+  });
+}
+
+// From the highest score on, as Redis has it: reading then puts each before all others.
+void writer::scores(const sorted_set& of) {
+  if (of.is_pack()) {
+    string(of.packed().dump());
+    return;
+  }
+  length(of.size());
+  of.visit({0, of.size()}, true, [this](std::string_view member, double score) {
+    string(member);
+    fixed(std::bit_cast<std::uint64_t>(score), 8);
+  });
 }
 
 // --- reading
@@ -340,6 +371,33 @@ std::unique_ptr<collection> reader::read_packed_hash(const parameters& settings)
   return made;
 }
 
+std::unique_ptr<collection> reader::read_sorted_set(const parameters& settings) {
+  auto made = std::make_unique<sorted_set>();
+  for (auto count = length(); count != 0 && !failed_; --count) {
+    const auto member = string();
+    const auto score = std::bit_cast<double>(fixed(8));
+    if (failed_ || std::isnan(score) || made->score_of(member)) return fail();
+    made->add(member, score, limits_of(settings));
+  }
+  return made;
+}
+
+// A pack from elsewhere may be out of order, or name a member twice: it is put together anew.
+std::unique_ptr<collection> reader::read_packed_sorted_set(const parameters& settings) {
+  const auto loaded = pack::load(string());
+  if (!loaded || failed_ || loaded->size() % 2 != 0) return fail();
+  auto made = std::make_unique<sorted_set>();
+  for (auto at = loaded->first(); at != pack::none;) {
+    const auto score_at = loaded->next(at);
+    const auto member = loaded->at(at);
+    const auto score = parse_real(loaded->at(score_at).text());
+    if (!score || made->score_of(member.text())) return fail();
+    made->add(member.text(), *score, limits_of(settings));
+    at = loaded->next(score_at);
+  }
+  return made;
+}
+
 entry* reader::value(unsigned kind, std::string_view key, std::int64_t expires_at_ms,
                      const parameters& settings) {
   std::unique_ptr<collection> made;
@@ -353,6 +411,8 @@ entry* reader::value(unsigned kind, std::string_view key, std::int64_t expires_a
     case kind_int_set: made = read_int_set(); break;
     case kind_hash: made = read_hash(settings); break;
     case kind_packed_hash: made = read_packed_hash(settings); break;
+    case kind_sorted_set: made = read_sorted_set(settings); break;
+    case kind_packed_sorted_set: made = read_packed_sorted_set(settings); break;
     default: failed_ = true; break;
   }
   if (failed_ || made == nullptr || made->size() == 0) {

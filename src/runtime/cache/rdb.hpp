@@ -15,6 +15,15 @@
 #include "runtime/cache/entry.hpp"
 #include "runtime/cache/parameters.hpp"
 
+namespace strata::runtime {
+
+class hash_value;
+class list_value;
+class set_value;
+class sorted_set;
+
+}  // namespace strata::runtime
+
 namespace strata::runtime::rdb {
 
 inline constexpr int version = 10;
@@ -52,6 +61,11 @@ class writer {
   [[nodiscard]] std::string& text() { return text_; }
 
  private:
+  void list(const list_value& of);
+  void set(const set_value& of);
+  void hash(const hash_value& of);
+  void scores(const sorted_set& of);
+
   std::string text_;
 };
 
@@ -86,6 +100,8 @@ class reader {
   std::unique_ptr<collection> read_int_set();
   std::unique_ptr<collection> read_hash(const parameters& settings);
   std::unique_ptr<collection> read_packed_hash(const parameters& settings);
+  std::unique_ptr<collection> read_sorted_set(const parameters& settings);
+  std::unique_ptr<collection> read_packed_sorted_set(const parameters& settings);
   std::unique_ptr<collection> fail();
 
   std::string_view text_;
