@@ -191,7 +191,7 @@ result<void> set_row(parameters& of, const row& which, std::string_view value) {
       of.append_sync = value;
       return {};
     case kind::policy: {
-      const auto found =
+      const auto* const found =
           std::ranges::find_if(policies, [&](std::string_view each) { return same(each, value); });
       if (found == policies.end()) {
         return refuse(which.name,
