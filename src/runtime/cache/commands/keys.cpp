@@ -60,6 +60,7 @@ void put(call& c, unsigned database, entry& from, std::string_view key) {
     c.home[database].add(fresh, hash);
   }
   c.home.touch(database, key);
+  c.home.notify(event_new, "new", key, database);
 }
 
 void rename_to(call& c, bool if_absent) {
@@ -121,6 +122,7 @@ void move(call& c) {
   }
   entry* const moved = c.data().release(found, hash);
   c.home[*to].add(moved, hash);
+  c.home.notify(event_new, "new", c[1], *to);
   c.changed(c[1], event_generic, "move_from");
   c.home.touch(*to, c[1]);
   c.home.notify(event_generic, "move_to", c[1], *to);
@@ -153,10 +155,9 @@ void copy(call& c) {
     c.reply.integer(0);
     return;
   }
-  entry* const fresh =
-      found->is_string()
-          ? entry::move_from(*found, c[2], found->expires_at_ms())
-          : entry::make(c[2], found->object().clone(), found->expires_at_ms());
+  entry* const fresh = found->is_string()
+                           ? entry::move_from(*found, c[2], found->expires_at_ms())
+                           : entry::make(c[2], found->object().clone(), found->expires_at_ms());
   if (old != nullptr) {
     c.home[to].replace(old, fresh, hash);
   } else {
@@ -164,11 +165,13 @@ void copy(call& c) {
   }
   c.home.touch(to, c[2]);
   c.home.count_change();
+  c.home.notify(event_new, "new", c[2], to);
   c.home.notify(event_generic, "copy_to", c[2], to);
   c.reply.integer(1);
 }
 
-// --- OBJECT ----------------------------------------------------------------------------------------
+// --- OBJECT
+// ----------------------------------------------------------------------------------------
 
 const entry* look_at(call& c) {
   const entry* const found = c.home.find(c.who.database, c[2], hash_of(c[2]));
@@ -194,8 +197,9 @@ void object_idletime(call& c) {
   const auto* const found = look_at(c);
   if (found == nullptr) return;
   if (is_lfu(c.home.settings().policy)) {
-    c.fail("ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when "
-           "switching between policies at runtime LRU and LFU data will take some time to adjust.");
+    c.fail(
+        "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when "
+        "switching between policies at runtime LRU and LFU data will take some time to adjust.");
     return;
   }
   c.reply.integer(idle_seconds(found->access(), c.now_ms()));
@@ -205,9 +209,10 @@ void object_freq(call& c) {
   const auto* const found = look_at(c);
   if (found == nullptr) return;
   if (!is_lfu(c.home.settings().policy)) {
-    c.fail("ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note "
-           "that when switching between policies at runtime LRU and LFU data will take some time "
-           "to adjust.");
+    c.fail(
+        "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note "
+        "that when switching between policies at runtime LRU and LFU data will take some time "
+        "to adjust.");
     return;
   }
   c.reply.integer(use_frequency(c.home.settings(), found->access(), c.now_ms()));
