@@ -34,7 +34,7 @@ class Commands:
         return f"z{r.randrange(6)}"
 
     def lex_key(self):
-        return self.random.choice(["x0", "x1", "x2"] * 8 + ["s0", "none"])
+        return self.random.choice(["x0", "x1", "x2"] * 8 + ["s0", "x3"])
 
     def source(self):
         r = self.random
@@ -93,8 +93,10 @@ class Commands:
         if r.random() < 0.04:
             return self.transaction()
         words = r.choice(self.FAMILIES)(self)
+        # A word too many, or one too few; a scan without its count would be one of many steps.
         if r.random() < 0.02:
-            words = words + ["surplus"] if r.random() < 0.5 else words[:-1]
+            shorter = words if words[0] == "ZSCAN" else words[:-1]
+            words = words + ["surplus"] if r.random() < 0.5 else shorter
         return [words]
 
     def transaction(self):
@@ -145,7 +147,7 @@ class Commands:
             lambda: ["ZSCAN", self.key(), r.choice([0, 0, 0, 0, "x", ""]), *r.choice([
                 ["COUNT", 1000], ["COUNT", 1000, "MATCH", "m*"], ["MATCH", "*1*", "COUNT", 5000],
                 ["COUNT", 0], ["COUNT", "x"], ["BAD"], ["COUNT"]])],
-            lambda: ["OBJECT", "ENCODING", self.key()], lambda: ["TYPE", self.key()],
+            lambda: ["OBJECT", "ENCODING", self.key()],
         ])()
 
     def ranges(self):

@@ -60,6 +60,7 @@ void put(call& c, unsigned database, entry& from, std::string_view key) {
     c.home[database].add(fresh, hash);
   }
   c.home.touch(database, key);
+  c.home.notify(event_new, "new", key, database);
 }
 
 void rename_to(call& c, bool if_absent) {
@@ -121,6 +122,7 @@ void move(call& c) {
   }
   entry* const moved = c.data().release(found, hash);
   c.home[*to].add(moved, hash);
+  c.home.notify(event_new, "new", c[1], *to);
   c.changed(c[1], event_generic, "move_from");
   c.home.touch(*to, c[1]);
   c.home.notify(event_generic, "move_to", c[1], *to);
@@ -163,6 +165,7 @@ void copy(call& c) {
   }
   c.home.touch(to, c[2]);
   c.home.count_change();
+  c.home.notify(event_new, "new", c[2], to);
   c.home.notify(event_generic, "copy_to", c[2], to);
   c.reply.integer(1);
 }

@@ -8,11 +8,15 @@ namespace strata::runtime {
 
 namespace {
 
+// As C's strtoul reads it: nothing is 0, and a sign may come first.
 std::optional<std::uint64_t> parse_cursor(std::string_view text) {
+  if (text.empty()) return 0;
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
   std::uint64_t value = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
   if (read.ec != std::errc() || read.ptr != text.data() + text.size()) return {};
-  return value;
+  return negative ? -value : value;
 }
 
 bool is_over(const call& c, const entry& of) {
