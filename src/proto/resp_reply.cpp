@@ -9,8 +9,7 @@ namespace strata::proto {
 void reply_writer::line(char mark, std::string_view text) {
   reserve(text.size() + 3);
   *at_++ = mark;
-  std::memcpy(at_, text.data(), text.size());
-  at_ += text.size();
+  copy(text);
   end_line();
 }
 
@@ -57,8 +56,7 @@ void reply_writer::verbatim(std::string_view kind, std::string_view text) {
   std::memcpy(at_, kind.data(), 3);
   at_ += 3;
   *at_++ = ':';
-  std::memcpy(at_, text.data(), text.size());
-  at_ += text.size();
+  copy(text);
   end_line();
 }
 

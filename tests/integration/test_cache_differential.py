@@ -34,6 +34,8 @@ def normalised(request, reply):
     name = str(request[0]).upper()
     if name in RANDOM and len(request) == 2 and reply[:1] == b"$":
         return b""
+    if name == "DUMP" and reply.partition(b"\r\n")[2][:1] in (b"\x02", b"\x04"):
+        return b"%d bytes of a hash table" % len(reply)
     if name in UNORDERED:
         return sorted_reply(reply, name in PAIRS)
     return TIME.sub(b":time\r\n", reply)

@@ -32,7 +32,7 @@ entry* entry::make_block(std::string_view key, std::size_t room, std::int64_t ex
     made->flags_ |= expiry_flag;
     std::memcpy(made->bytes() + header_size, &expires_at_ms, sizeof expires_at_ms);
   }
-  std::memcpy(made->bytes() + made->key_offset(), key.data(), key.size());
+  copy_text(made->bytes() + made->key_offset(), key);
   made->value_.text = {0, static_cast<std::uint32_t>(whole - fixed)};
   return made;
 }
@@ -51,7 +51,7 @@ entry* entry::make_bytes(std::string_view key, std::string_view bytes, std::int6
                          bool changed) {
   auto* const made = make_block(key, bytes.size(), expires_at_ms);
   made->value_.text.size = static_cast<std::uint32_t>(bytes.size());
-  std::memcpy(made->bytes() + made->key_offset() + key.size(), bytes.data(), bytes.size());
+  copy_text(made->bytes() + made->key_offset() + key.size(), bytes);
   if (changed) made->flags_ |= changed_flag;
   return made;
 }
@@ -85,7 +85,7 @@ entry* entry::grow_text(entry& from, std::size_t size) {
   auto* const made = make_block(from.key(), std::max<std::size_t>(size, 1), from.expires_at_ms());
   const auto kept = std::min(size, old.view().size());
   made->value_.text.size = static_cast<std::uint32_t>(kept);
-  std::memcpy(made->bytes() + made->key_offset() + made->key_size_, old.view().data(), kept);
+  copy_text(made->bytes() + made->key_offset() + made->key_size_, old.view().substr(0, kept));
   made->access_ = from.access_;
   made->flags_ |= changed_flag;
   return made;
@@ -127,7 +127,7 @@ bool entry::assign(std::string_view text) {
   }
   const auto room = capacity();
   if (text.size() > room || (room > small_block && text.size() * worst_waste < room)) return false;
-  std::memcpy(bytes() + key_offset() + key_size_, text.data(), text.size());
+  copy_text(bytes() + key_offset() + key_size_, text);
   value_.text.size = static_cast<std::uint32_t>(text.size());
   flags_ &= ~changed_flag & 0xFU;
   return true;

@@ -11,7 +11,7 @@ hash_field* hash_field::make(std::string_view name, std::string_view value) {
   auto* const made = new (allocate(whole)) hash_field;
   made->name_size_ = static_cast<std::uint32_t>(name.size());
   made->capacity_ = static_cast<std::uint32_t>(whole - fixed);
-  std::memcpy(made + 1, name.data(), name.size());
+  copy_text(made + 1, name);
   (void)made->assign(value);
   return made;
 }
@@ -24,7 +24,7 @@ bool hash_field::assign(std::string_view value) {
   constexpr std::size_t small_block = 256;
   if (capacity_ > small_block && value.size() < capacity_ / 4) return false;
   value_size_ = static_cast<std::uint32_t>(value.size());
-  std::memcpy(reinterpret_cast<char*>(this + 1) + name_size_, value.data(), value.size());
+  copy_text(reinterpret_cast<char*>(this + 1) + name_size_, value);
   return true;
 }
 

@@ -26,7 +26,8 @@ bool has_room(const pack& node, std::size_t size, std::int64_t fill) {
 void list_value::push(std::string_view text, bool at_front, std::int64_t fill) {
   ++size_;
   if (at_front) {
-    if (nodes_.empty() || !has_room(nodes_.front(), text.size(), fill)) nodes_.emplace_front();
+    if (nodes_.empty() || !has_room(nodes_.front(), text.size(), fill))
+      nodes_.emplace(nodes_.begin());
     nodes_.front().push_front(text);
   } else {
     if (nodes_.empty() || !has_room(nodes_.back(), text.size(), fill)) nodes_.emplace_back();
@@ -45,7 +46,7 @@ void list_value::pop(bool at_front) {
   node.erase(at_front ? node.first() : node.last());
   if (!node.empty()) return;
   if (at_front) {
-    nodes_.pop_front();
+    nodes_.erase(nodes_.begin());
   } else {
     nodes_.pop_back();
   }

@@ -1,7 +1,7 @@
 // A list: packs of some 8 KiB in a row, so that both ends are near and memory is short.
 #pragma once
 
-#include <boost/container/devector.hpp>
+#include <vector>
 
 #include "runtime/cache/entry.hpp"
 #include "runtime/cache/pack.hpp"
@@ -45,7 +45,7 @@ class list_value final : public collection {
   /// Removes `count` elements from the one with index `first` on.
   void erase_range(std::size_t first, std::size_t count);
 
-  [[nodiscard]] const boost::container::devector<pack>& nodes() const { return nodes_; }
+  [[nodiscard]] const std::vector<pack>& nodes() const { return nodes_; }
   /// A pack of elements, put behind all.
   void append(pack&& node);
 
@@ -60,7 +60,9 @@ class list_value final : public collection {
  private:
   void split(place where);
 
-  boost::container::devector<pack> nodes_;
+  // Of 8 KiB of elements each; so few that moving all of them along for a new first one is seldom
+  // and soon done.
+  std::vector<pack> nodes_;
   std::size_t size_ = 0;
 };
 

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <string_view>
 
 namespace strata::runtime {
 
@@ -34,6 +36,11 @@ inline void charge(std::int64_t bytes) {
   // Four size classes to a doubling, as jemalloc has them.
   const auto quarter = std::size_t{1} << (61U - static_cast<unsigned>(__builtin_clzll(size - 1)));
   return (size + quarter - 1) & ~(quarter - 1);
+}
+
+/// Copies a text, which may be empty and then be nowhere: memcpy must not be asked for that.
+inline void copy_text(void* to, std::string_view text) {
+  if (!text.empty()) std::memcpy(to, text.data(), text.size());
 }
 
 /// Throws std::bad_alloc, which ends the process: state on disk is safe at any moment.

@@ -262,7 +262,7 @@ void pack::insert_bytes(offset where, std::string_view text) {
   const offset gap = open_gap(where, whole);
   auto* const at = memory_ + gap;
   std::memcpy(at, made.bytes.data(), made.size);
-  if (!number) std::memcpy(at + made.size, text.data(), text.size());
+  if (!number) copy_text(at + made.size, text);
   write_back(at + size, size);
   ++count_;
 }
@@ -286,7 +286,7 @@ pack::offset pack::replace(offset where, std::string_view text) {
   }
   auto* const at = memory_ + where;
   std::memcpy(at, made.bytes.data(), made.size);
-  if (!number) std::memcpy(at + made.size, text.data(), text.size());
+  if (!number) copy_text(at + made.size, text);
   write_back(at + size, size);
   return where;
 }

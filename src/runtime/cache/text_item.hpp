@@ -16,7 +16,7 @@ class text_item {
   [[nodiscard]] static text_item* make(std::string_view text) {
     auto* const made = new (allocate(sizeof(text_item) + text.size())) text_item;
     made->size_ = static_cast<std::uint32_t>(text.size());
-    std::memcpy(made + 1, text.data(), text.size());
+    copy_text(made + 1, text);
     return made;
   }
   static void destroy(text_item* which) { release(which, sizeof(text_item) + which->size_); }

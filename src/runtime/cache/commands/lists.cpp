@@ -235,13 +235,8 @@ std::optional<lpos_options> read_lpos_options(call& c) {
             "or use negative to start from the end of the list");
         return {};
       }
-      if (*rank == INT64_MIN) {
-        c.fail(
-            "ERR value is out of range, value must between -9223372036854775807 and "
-            "9223372036854775807");
-        return {};
-      }
-      read.rank = *rank;
+      // The lowest has no opposite; there are not so many elements either way.
+      read.rank = std::max(*rank, -INT64_MAX);
     } else if (c.is(i, "COUNT") && has_value) {
       const auto count = parse_integer(c[i + 1]);
       if (!count || *count < 0) {
