@@ -67,11 +67,11 @@ std::string_view format_real(double value, char (&buffer)[40]) {
   if (std::abs(value) < most_whole && value != 0) {
     const auto whole = static_cast<std::int64_t>(value);
     if (static_cast<double>(whole) == value) {
-      const auto end = std::to_chars(buffer, buffer + sizeof buffer, whole).ptr;
+      const char* const end = std::to_chars(buffer, buffer + sizeof buffer, whole).ptr;
       return {buffer, static_cast<std::size_t>(end - buffer)};
     }
   }
-  const auto end =
+  const char* const end =
       std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::general, 17).ptr;
   return {buffer, static_cast<std::size_t>(end - buffer)};
 }
