@@ -25,7 +25,7 @@ std::vector<bound_row<options>> own_rows() {
         .help = "listen on tcp://HOST:PORT or unix:///PATH; repeatable", .needs_restart = true},
        &options::listen},
       {{.key = "resp", .kind = flag,
-        .help = "answer in Redis's protocol always, and not in plain text to who begins with a line"},
+        .help = "answer in Redis's protocol always; else who begins with a line gets plain text"},
        &options::resp},
       {{.key = "password", .kind = secret, .value_name = "PASSWORD",
         .help = "what AUTH must say before other commands; empty: nothing"},
