@@ -56,6 +56,8 @@ bool read_range_options(call& c, std::size_t first, bool stores, range_options& 
     }
   }
   const auto by = how.by.value_or(order::rank);
+  // To Redis a limit of -1 is none, and then the offset says nothing either.
+  if (by == order::rank) how.offset = 0;
   if (how.limit != -1 && by == order::rank) {
     c.fail("ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX");
   } else if (how.with_scores && by == order::member) {
