@@ -33,7 +33,7 @@ void reply_writer::number(char mark, std::int64_t value) {
 
 void reply_writer::bulk_integer(std::int64_t value) {
   char text[20];
-  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  auto* const end = std::to_chars(text, text + sizeof text, value).ptr;
   bulk({text, static_cast<std::size_t>(end - text)});
 }
 
@@ -69,11 +69,11 @@ std::string_view format_real(double value, char (&buffer)[40]) {
   if (std::abs(value) < most_whole && value != 0) {
     const auto whole = static_cast<std::int64_t>(value);
     if (static_cast<double>(whole) == value) {
-      const auto end = std::to_chars(buffer, buffer + sizeof buffer, whole).ptr;
+      auto* const end = std::to_chars(buffer, buffer + sizeof buffer, whole).ptr;
       return {buffer, static_cast<std::size_t>(end - buffer)};
     }
   }
-  const auto end =
+  auto* const end =
       std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::general, 17).ptr;
   return {buffer, static_cast<std::size_t>(end - buffer)};
 }

@@ -19,7 +19,7 @@ class score_text {
  public:
   explicit score_text(double score) {
     if (std::abs(score) <= most_integer && std::trunc(score) == score) {
-      const auto end =
+      auto* const end =
           std::to_chars(buffer_, buffer_ + sizeof buffer_, static_cast<std::int64_t>(score)).ptr;
       text_ = {buffer_, static_cast<std::size_t>(end - buffer_)};
     } else {
