@@ -8,6 +8,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "proto/real_text.hpp"
+
 namespace strata::proto {
 
 class reply_writer {
@@ -49,7 +51,9 @@ class reply_writer {
   void null() { raw(is_resp3_ ? "_\r\n" : "$-1\r\n"); }
   void null_array() { raw(is_resp3_ ? "_\r\n" : "*-1\r\n"); }
   void real(double value);
-  void boolean(bool value) { raw(is_resp3_ ? (value ? "#t\r\n" : "#f\r\n") : value ? ":1\r\n" : ":0\r\n"); }
+  void boolean(bool value) {
+    raw(is_resp3_ ? (value ? "#t\r\n" : "#f\r\n") : value ? ":1\r\n" : ":0\r\n");
+  }
   /// Text with its kind ("txt", "mkd"), which RESP2 leaves out.
   void verbatim(std::string_view kind, std::string_view text);
 
@@ -123,8 +127,5 @@ class reply_writer {
 
   bool is_resp3_ = false;
 };
-
-/// A double as Redis prints it in replies: 17 significant digits, "inf", "-inf", "nan".
-[[nodiscard]] std::string_view format_real(double value, char (&buffer)[40]);
 
 }  // namespace strata::proto
