@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 namespace strata::proto {
 
@@ -58,22 +57,6 @@ void reply_writer::verbatim(std::string_view kind, std::string_view text) {
   *at_++ = ':';
   copy(text);
   end_line();
-}
-
-std::string_view format_real(double value, char (&buffer)[40]) {
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  // Whole numbers of up to 17 digits print as integers, which is much less work.
-  constexpr double most_whole = 1e17;
-  if (std::abs(value) < most_whole && value != 0) {
-    const auto whole = static_cast<std::int64_t>(value);
-    if (static_cast<double>(whole) == value) {
-      const char* const end = std::to_chars(buffer, buffer + sizeof buffer, whole).ptr;
-      return {buffer, static_cast<std::size_t>(end - buffer)};
-    }
-  }
-  const char* const end =
-      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::general, 17).ptr;
-  return {buffer, static_cast<std::size_t>(end - buffer)};
 }
 
 }  // namespace strata::proto

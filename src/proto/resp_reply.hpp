@@ -8,6 +8,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "proto/real_text.hpp"
+
 namespace strata::proto {
 
 class reply_writer {
@@ -125,8 +127,5 @@ class reply_writer {
 
   bool is_resp3_ = false;
 };
-
-/// A double as Redis prints it in replies: 17 significant digits, "inf", "-inf", "nan".
-[[nodiscard]] std::string_view format_real(double value, char (&buffer)[40]);
 
 }  // namespace strata::proto

@@ -154,6 +154,11 @@ void pack::swap(pack& other) noexcept {
 }
 
 pack::offset pack::size_at(offset at) const {
+  // Most are small integers or short texts.
+  const unsigned mark = memory_[at];
+  if (mark < 0x80) return 2;
+  if (mark < 0xC0) return 2 + (mark & 0x3FU);
+  if (mark < 0xE0) return 3;
   const auto found = known_shape(memory_ + at);
   const auto size = found.head + found.body;
   return static_cast<offset>(size + back_size(size));
@@ -186,15 +191,21 @@ pack::offset pack::seek(std::int64_t index) const {
   return at;
 }
 
-element pack::at(offset where) const {
+std::optional<std::int64_t> pack::integer_at(offset where) const {
   const auto* const bytes = memory_ + where;
   const unsigned mark = bytes[0];
-  if (mark < 0x80) return element(static_cast<std::int64_t>(mark));
+  if (mark < 0x80) return mark;
   if (mark >= 0xC0 && mark < 0xE0) {
     const auto value = static_cast<std::int64_t>((mark & 0x1FU) << 8U | bytes[1]);
-    return element(value >= 4096 ? value - 8192 : value);
+    return value >= 4096 ? value - 8192 : value;
   }
-  if (mark > 0xF0) return element(read_signed(bytes + 1, integer_bytes(mark)));
+  if (mark > 0xF0) return read_signed(bytes + 1, integer_bytes(mark));
+  return {};
+}
+
+element pack::at(offset where) const {
+  if (const auto integer = integer_at(where)) return element(*integer);
+  const auto* const bytes = memory_ + where;
   const auto found = known_shape(bytes);
   return element(std::string_view(reinterpret_cast<const char*>(bytes + found.head), found.body));
 }
@@ -204,6 +215,7 @@ bool pack::equals(offset where, std::string_view text) const { return at(where).
 pack::offset pack::find(std::string_view wanted, offset from, unsigned step) const {
   if (from == none) return none;
   const auto number = parse_integer(wanted);
+  if (!number && wanted.size() < 64) return find_short(wanted, from, step);
   while (from != end_) {
     const unsigned mark = memory_[from];
     const bool is_text = (mark >= 0x80 && mark < 0xC0) || (mark >= 0xE0 && mark <= 0xF0);
@@ -217,6 +229,19 @@ pack::offset pack::find(std::string_view wanted, offset from, unsigned step) con
           return from;
         }
       }
+    }
+    for (unsigned i = 0; i < step && from != end_; ++i) from += size_at(from);
+  }
+  return none;
+}
+
+// A text of less than 64 bytes: its length is in its first byte.
+pack::offset pack::find_short(std::string_view wanted, offset from, unsigned step) const {
+  const unsigned mark = 0x80U | static_cast<unsigned>(wanted.size());
+  while (from != end_) {
+    if (memory_[from] == mark &&
+        std::memcmp(memory_ + from + 1, wanted.data(), wanted.size()) == 0) {
+      return from;
     }
     for (unsigned i = 0; i < step && from != end_; ++i) from += size_at(from);
   }

@@ -74,6 +74,8 @@ class pack {
   [[nodiscard]] offset seek(std::int64_t index) const;
 
   [[nodiscard]] element at(offset where) const;
+  /// The same, of an integer alone.
+  [[nodiscard]] std::optional<std::int64_t> integer_at(offset where) const;
   /// The first element equal to `wanted` from `from` on, looking at every `step`-th.
   [[nodiscard]] offset find(std::string_view wanted, offset from, unsigned step = 1) const;
   [[nodiscard]] bool equals(offset where, std::string_view text) const;
@@ -101,6 +103,7 @@ class pack {
  private:
   [[nodiscard]] offset size_at(offset at) const;
   [[nodiscard]] offset previous_of(offset at) const;
+  [[nodiscard]] offset find_short(std::string_view wanted, offset from, unsigned step) const;
   void insert_bytes(offset where, std::string_view text);
   // Makes a gap of `size` bytes before `where`; says where it begins.
   offset open_gap(offset where, offset size);

@@ -80,6 +80,8 @@ class skip_list {
   /// The first for which `is_before(score, node)` is not true; it must be true for those before.
   template <class Before>
   [[nodiscard]] position seek(Before&& is_before) const {
+    // Many ranges go up to the end, which is near.
+    if (last_ != nullptr && is_before(last_->score_, *last_)) return {nullptr, size_};
     std::size_t rank = 0;
     const scored_member* at = head_;
     const scored_member* stop = nullptr;

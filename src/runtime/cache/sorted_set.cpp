@@ -19,7 +19,7 @@ class score_text {
  public:
   explicit score_text(double score) {
     if (std::abs(score) <= most_integer && std::trunc(score) == score) {
-      const auto end =
+      auto* const end =
           std::to_chars(buffer_, buffer_ + sizeof buffer_, static_cast<std::int64_t>(score)).ptr;
       text_ = {buffer_, static_cast<std::size_t>(end - buffer_)};
     } else {
@@ -87,29 +87,33 @@ sorted_set::sorted_set(const sorted_set& other) : collection(other), small_(othe
 // --------------------------------------------------------------------------------
 
 double sorted_set::small_score(pack::offset at) const {
-  const auto kept = small_.at(at);
-  if (const auto whole = kept.integer()) return static_cast<double>(*whole);
+  if (const auto whole = small_.integer_at(at)) return static_cast<double>(*whole);
   double score = 0;
+  const auto kept = small_.at(at);
   const auto text = kept.text();
   std::from_chars(text.data(), text.data() + text.size(), score);
   return score;
 }
 
-bool sorted_set::is_small_before(pack::offset at, double score, std::string_view member) const {
-  const double there = small_score(small_.next(at));
+bool sorted_set::is_small_before(pack::offset at, pack::offset score_at, double score,
+                                 std::string_view member) const {
+  const double there = small_score(score_at);
   return there < score || (there == score && small_.at(at).text() < member);
 }
 
 void sorted_set::insert_small(std::string_view member, double score) {
   const score_text text(score);
-  const auto last = small_.empty() ? pack::none : small_.previous(small_.last());
-  if (last == pack::none || is_small_before(last, score, member)) {
+  const auto last = small_.last();
+  if (last == pack::none || is_small_before(small_.previous(last), last, score, member)) {
     small_.push_back(member);
     small_.push_back(text.view());
     return;
   }
   auto at = small_.first();
-  while (is_small_before(at, score, member)) at = small_.next(small_.next(at));
+  for (auto score_at = small_.next(at); is_small_before(at, score_at, score, member);) {
+    at = small_.next(score_at);
+    score_at = small_.next(at);
+  }
   // An insertion may move what is before it, but not away from the beginning.
   const auto before = at - small_.first();
   small_.insert(at, text.view());
@@ -118,11 +122,19 @@ void sorted_set::insert_small(std::string_view member, double score) {
 
 template <class Below, class Above>
 index_range sorted_set::small_ranks(Below&& is_below, Above&& is_above) const {
-  auto at = small_.first();
-  const auto step = [&] { at = small_.next(small_.next(at)); };
   index_range found;
-  for (; at != pack::none && is_below(at); step()) ++found.first;
-  for (; at != pack::none && !is_above(at); step()) ++found.count;
+  auto at = small_.first();
+  while (at != pack::none) {
+    const auto score_at = small_.next(at);
+    if (found.count == 0 && is_below(at, score_at)) {
+      ++found.first;
+    } else if (is_above(at, score_at)) {
+      break;
+    } else {
+      ++found.count;
+    }
+    at = small_.next(score_at);
+  }
   return found;
 }
 
@@ -230,8 +242,8 @@ std::optional<std::size_t> sorted_set::rank_of(std::string_view member) const {
 index_range sorted_set::ranks_of(const score_range& scores) const {
   if (is_pack()) {
     return small_ranks(
-        [&](pack::offset at) { return scores.is_below(small_score(small_.next(at))); },
-        [&](pack::offset at) { return scores.is_above(small_score(small_.next(at))); });
+        [&](pack::offset, pack::offset at) { return scores.is_below(small_score(at)); },
+        [&](pack::offset, pack::offset at) { return scores.is_above(small_score(at)); });
   }
   const auto& order = large_->order;
   const auto begin =
@@ -243,8 +255,9 @@ index_range sorted_set::ranks_of(const score_range& scores) const {
 
 index_range sorted_set::ranks_of(const lex_range& members) const {
   if (is_pack()) {
-    return small_ranks([&](pack::offset at) { return members.is_below(small_.at(at).text()); },
-                       [&](pack::offset at) { return members.is_above(small_.at(at).text()); });
+    return small_ranks(
+        [&](pack::offset at, pack::offset) { return members.is_below(small_.at(at).text()); },
+        [&](pack::offset at, pack::offset) { return members.is_above(small_.at(at).text()); });
   }
   const auto& order = large_->order;
   const auto begin =

@@ -184,11 +184,13 @@ class sorted_set final : public collection {
       at = reversed ? small_.previous(small_.previous(at)) : small_.next(score_at);
     }
   }
-  // How many follow each other from the first for which this is not true.
+  // From the first that is not below to the last that is not above; both are told the offsets of
+  // member and score.
   template <class Below, class Above>
   [[nodiscard]] index_range small_ranks(Below&& is_below, Above&& is_above) const;
   [[nodiscard]] double small_score(pack::offset at) const;
-  [[nodiscard]] bool is_small_before(pack::offset at, double score, std::string_view member) const;
+  [[nodiscard]] bool is_small_before(pack::offset at, pack::offset score_at, double score,
+                                     std::string_view member) const;
   void insert_small(std::string_view member, double score);
   void enlarge();
 

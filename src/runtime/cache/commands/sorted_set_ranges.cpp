@@ -56,8 +56,8 @@ bool read_range_options(call& c, std::size_t first, bool stores, range_options& 
     }
   }
   const auto by = how.by.value_or(order::rank);
-  // A limit of -1 is none, and is let through; its offset then counts for nothing.
-  if (how.limit == -1 && by == order::rank) how.offset = 0;
+  // To Redis a limit of -1 is none, and then the offset says nothing either.
+  if (by == order::rank) how.offset = 0;
   if (how.limit != -1 && by == order::rank) {
     c.fail("ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX");
   } else if (how.with_scores && by == order::member) {
@@ -107,6 +107,20 @@ index_range limited(index_range range, const range_options& how, bool reversed) 
   return range;
 }
 
+// A set of its own. As in Redis it is large from the beginning if it is known to become so, which
+// only a range of ranks tells: a pack keeps no sign of a zero.
+std::unique_ptr<sorted_set> copy_range(const call& c, const sorted_set* set, index_range ranks,
+                                       bool reversed, bool by_rank) {
+  const auto limits = limits_of_sorted_sets(c);
+  const bool is_large = by_rank && static_cast<std::int64_t>(ranks.count) > limits.entries;
+  auto made =
+      is_large ? std::make_unique<sorted_set>(member_table()) : std::make_unique<sorted_set>();
+  if (set == nullptr) return made;
+  set->visit(ranks, reversed,
+             [&](std::string_view member, double score) { made->add(member, score, limits); });
+  return made;
+}
+
 // The range of the set at word `key`, whose ends are the two words behind it.
 void give_range(call& c, std::size_t key, range_options how, bool stores = false) {
   if (!read_range_options(c, key + 3, stores, how)) return;
@@ -119,13 +133,8 @@ void give_range(call& c, std::size_t key, range_options how, bool stores = false
   const auto ranks =
       set == nullptr ? index_range{} : limited(find_range(*set, *range, reversed), how, reversed);
   if (stores) {
-    auto made = std::make_unique<sorted_set>();
-    const auto limits = limits_of_sorted_sets(c);
-    if (set != nullptr) {
-      set->visit(ranks, false,
-                 [&](std::string_view member, double score) { made->add(member, score, limits); });
-    }
-    store_sorted_set(c, std::move(made), "zrangestore");
+    const bool by_rank = std::holds_alternative<given_ranks>(*range);
+    store_sorted_set(c, copy_range(c, set, ranks, reversed, by_rank), "zrangestore");
     return;
   }
   begin_members(c, ranks.count, how.with_scores);
