@@ -199,8 +199,9 @@ std::optional<std::int64_t> pack::integer_at(offset where) const {
     const auto value = static_cast<std::int64_t>((mark & 0x1FU) << 8U | bytes[1]);
     return value >= 4096 ? value - 8192 : value;
   }
-  if (mark > 0xF0) return read_signed(bytes + 1, integer_bytes(mark));
-  return {};
+  const unsigned width = integer_bytes(mark);
+  if (width == 0) return {};
+  return read_signed(bytes + 1, width);
 }
 
 element pack::at(offset where) const {
