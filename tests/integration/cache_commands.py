@@ -200,8 +200,7 @@ class Commands:
                      *r.choice([[], [], ["NX"], ["XX"], ["GT"], ["LT"], ["NX", "GT"], ["BAD"]])],
             lambda: ["PEXPIREAT", k, 4000000000000], lambda: ["EXPIREAT", k, 4000000001],
             lambda: ["PERSIST", k], lambda: ["EXPIRETIME", k], lambda: ["PEXPIRETIME", k],
-            lambda: ["OBJECT", "ENCODING", k], lambda: ["OBJECT", "REFCOUNT", k]
-            if r.random() < 0.1 else ["OBJECT", "BAD"],
+            lambda: ["OBJECT", "ENCODING", k], lambda: ["OBJECT", "BAD"],
             lambda: ["KEYS", r.choice(["*", "s*", "[st]1", "?1*", "l[^2-5]", "\\s1"])],
             lambda: ["DUMP", self.key("s")], lambda: ["DUMP", self.key("l")],
             lambda: ["RESTORE", k, r.choice([0, 0, 100000, -1, "x"]),

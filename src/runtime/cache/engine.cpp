@@ -85,7 +85,12 @@ void engine::execute(client& who, std::span<const std::string_view> words, const
   ++counters_.commands;
   ++who.calls;
   who.last_command_ms = now_ms_;
-  if (!needs_no_look(who, words.size(), what)) what = accept(who, words, what);
+  if (!needs_no_look(who, words.size(), what)) {
+    const auto* const container = what;
+    what = accept(who, words, what);
+    // A subcommand has its key elsewhere.
+    if (what != nullptr && what != container) hash = hash_of_key(*what, words);
+  }
   if (what == nullptr) {
     ++counters_.errors;
     if (who.in_transaction) who.transaction_failed = true;
