@@ -145,6 +145,12 @@ void epoll_loop::write(const socket& to, slice data, request& asker) {
   start_writer(*made);
 }
 
+void epoll_loop::sync(const socket& file, request& asker) {
+  auto* made = new operation(operation::kind::sync, &asker, file.fd());
+  attach(asker, *made);
+  finish(*made, ::fdatasync(file.fd()) == 0 ? 0 : -errno);
+}
+
 void epoll_loop::connect(const socket& on, const socket_address& to, request& asker) {
   auto* made = new operation(operation::kind::connect, &asker, on.fd());
   attach(asker, *made);

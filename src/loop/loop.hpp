@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "loop/address.hpp"
+#include "loop/file_store.hpp"
 #include "loop/mailbox.hpp"
 #include "loop/request.hpp"
 #include "loop/slice.hpp"
@@ -113,6 +114,12 @@ class loop {
   virtual void poll(const socket& on, unsigned events, request& asker) = 0;
   /// One completion: bytes appended to the file, perhaps fewer than given.
   virtual void write(const socket& to, slice data, request& asker) = 0;
+  /// One completion: 0 once all that was written to the file is on the disk, or an error. With
+  /// epoll, which knows no other way, the loop waits meanwhile.
+  virtual void sync(const socket& file, request& asker) = 0;
+
+  /// Files by name.
+  [[nodiscard]] virtual file_store& files() = 0;
 
   // --- time ------------------------------------------------------------------------------------
   /// The time at which this turn began.

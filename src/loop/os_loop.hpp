@@ -20,6 +20,7 @@ class os_loop : public loop {
   result<socket> open_datagram(int family, const socket_address& address,
                                const listen_options& options) override;
   result<socket> open_append(const std::string& path) override;
+  [[nodiscard]] file_store& files() override { return os_files(); }
   [[nodiscard]] socket_address local_address(const socket& of) const override;
   [[nodiscard]] socket_address remote_address(const socket& of) const override;
   [[nodiscard]] std::size_t unacknowledged(const socket& on) const override;

@@ -85,7 +85,8 @@ struct operation {
     send_to,
     connect,
     poll,
-    write
+    write,
+    sync
   };
 
   operation(kind what, request* asker, int on) : type(what), owner(asker), fd(on) {}

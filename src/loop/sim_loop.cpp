@@ -137,6 +137,10 @@ void sim_loop::write(const socket& to, slice data, request& asker) {
   world_.start(made);
 }
 
+void sim_loop::sync(const socket& file, request& asker) {
+  world_.start(ask(operation::kind::sync, file, asker));
+}
+
 void sim_loop::close_fd(int fd) { world_.close(fd); }
 
 void sim_loop::cancel(operation& which) {

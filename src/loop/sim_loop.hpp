@@ -19,6 +19,7 @@ class sim_loop final : public loop, private buffer::pool {
   result<socket> open_datagram(int family, const socket_address& address,
                                const listen_options& options) override;
   result<socket> open_append(const std::string& path) override;
+  [[nodiscard]] file_store& files() override { return world_; }
   [[nodiscard]] socket_address local_address(const socket& of) const override;
   [[nodiscard]] socket_address remote_address(const socket& of) const override;
   [[nodiscard]] std::size_t unacknowledged(const socket& on) const override;
@@ -33,6 +34,7 @@ class sim_loop final : public loop, private buffer::pool {
   void connect(const socket& on, const socket_address& to, request& asker) override;
   void poll(const socket& on, unsigned events, request& asker) override;
   void write(const socket& to, slice data, request& asker) override;
+  void sync(const socket& file, request& asker) override;
 
  protected:
   void close_fd(int fd) override;

@@ -159,6 +159,7 @@ void sim_world::start(sim_operation& of) {
     case operation::kind::connect: begin_connect(of); return;
     case operation::kind::send_to: send_datagram(*on, of); return;
     case operation::kind::write: write_file(*on, of); return;
+    case operation::kind::sync: sync_file(*on, of); return;
   }
   schedule(random_delay(), [this, id = on->id] {
     if (auto* still = by_id(id)) progress(*still);
@@ -368,17 +369,6 @@ void sim_world::progress_datagrams(endpoint& on) {
     on.datagrams.pop_front();
     on.reader->from.deliver_bytes(*on.reader, std::move(bytes), from);
   }
-}
-
-void sim_world::write_file(endpoint& on, sim_operation& of) {
-  if (faults.disk_full) {
-    finish(of, -ENOSPC);
-    return;
-  }
-  std::size_t size = of.bytes.size();
-  if (chance(faults.short_write)) size = 1 + draw(size);
-  files_[on.path].append(of.bytes, 0, size);
-  finish(of, static_cast<int>(size));
 }
 
 }  // namespace strata::loop

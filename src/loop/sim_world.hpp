@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "loop/address.hpp"
+#include "loop/file_store.hpp"
 #include "loop/request.hpp"
 #include "loop/timer.hpp"
 
@@ -34,10 +35,10 @@ struct sim_faults {
   bool disk_full = false;
 };
 
-class sim_world {
+class sim_world final : public file_store {
  public:
   explicit sim_world(std::uint64_t seed);
-  ~sim_world();
+  virtual ~sim_world();
   sim_world(const sim_world&) = delete;
   sim_world& operator=(const sim_world&) = delete;
 
@@ -56,7 +57,23 @@ class sim_world {
   std::uint64_t draw(std::uint64_t below) { return below == 0 ? 0 : random_() % below; }
   bool chance(double probability);
   /// What was written to a file.
-  [[nodiscard]] const std::string& file(const std::string& path) { return files_[path]; }
+  [[nodiscard]] const std::string& file(const std::string& path) { return files_[path].bytes; }
+
+  /// A file and how much of it is on the disk for certain.
+  struct stored_file {
+    std::string bytes;
+    std::size_t safe = 0;
+  };
+  using disk = std::map<std::string, stored_file>;
+  /// What a machine that loses its power now finds afterwards: of what was not synced, a part.
+  [[nodiscard]] disk disk_after_crash();
+  void set_disk(disk found) { files_ = std::move(found); }
+
+  result<std::unique_ptr<file_view>> open(const std::string& path) override;
+  [[nodiscard]] bool exists(const std::string& path) override { return files_.contains(path); }
+  result<void> truncate(const std::string& path, std::uint64_t size) override;
+  result<void> rename(const std::string& from, const std::string& to) override;
+  result<void> remove(const std::string& path) override;
   /// Open sockets and files: 0 when nothing leaked.
   [[nodiscard]] std::size_t open_count() const;
 
@@ -89,6 +106,7 @@ class sim_world {
   void progress_datagrams(endpoint& on);
   void send_datagram(endpoint& from, sim_operation& of);
   void write_file(endpoint& on, sim_operation& of);
+  void sync_file(endpoint& on, sim_operation& of);
   void transmit(endpoint& from, std::string bytes);
   void transmit_end(endpoint& from, bool reset);
   void reset_pair(endpoint& one);
@@ -102,7 +120,7 @@ class sim_world {
   std::multimap<time_point, std::function<void()>> scheduled_;
   std::vector<std::unique_ptr<endpoint>> endpoints_;  // by descriptor; null when free
   std::map<std::uint64_t, sim_operation*> operations_;
-  std::map<std::string, std::string> files_;
+  disk files_;
   std::vector<std::unique_ptr<sim_loop>> loops_;
 };
 

@@ -299,6 +299,15 @@ void uring_loop::write(const socket& to, slice data, request& asker) {
   ++in_flight_;
 }
 
+void uring_loop::sync(const socket& file, request& asker) {
+  auto* made = new operation(operation::kind::sync, &asker, file.fd());
+  attach(asker, *made);
+  io_uring_sqe& sqe = next_sqe();
+  io_uring_prep_fsync(&sqe, file.fd(), IORING_FSYNC_DATASYNC);
+  io_uring_sqe_set_data64(&sqe, tag_of(*made));
+  ++in_flight_;
+}
+
 // Through the ring, behind all that was asked of the descriptor: were it closed at once, an entry
 // not yet submitted could reach the next owner of the same number.
 void uring_loop::close_fd(int fd) {

@@ -27,6 +27,7 @@ class uring_loop final : public os_loop, private buffer::pool {
   void connect(const socket& on, const socket_address& to, request& asker) override;
   void poll(const socket& on, unsigned events, request& asker) override;
   void write(const socket& to, slice data, request& asker) override;
+  void sync(const socket& file, request& asker) override;
 
  protected:
   void close_fd(int fd) override;

@@ -15,6 +15,7 @@ constexpr std::uint32_t worst_pinning = 8;
 void outbox::push(const loop::slice& data) {
   if (data.empty() || broken_ != 0) return;
   bytes_ += data.size();
+  pushed_ += data.size();
   if (first_ == waiting_.size() || !waiting_.back().extend(data)) {
     if (first_ != waiting_.size()) compact_last();
     waiting_.push_back(data);
@@ -30,7 +31,30 @@ void outbox::compact_last() {
 void outbox::on_turn_end() {
   if (under_way() || first_ == waiting_.size()) return;
   const auto count = std::min(waiting_.size() - first_, loop::loop::max_send_slices);
-  loop_.send(to_, std::span(waiting_).subspan(first_, count), *this);
+  const auto next = std::span(waiting_).subspan(first_, count);
+  const auto sent = pushed_ - bytes_;
+  if (pushed_ <= allowed_) {
+    loop_.send(to_, next, *this);
+  } else if (sent < allowed_) {
+    send_first(next, allowed_ - sent);
+  }
+}
+
+// A part of what waits: `most` bytes at most.
+void outbox::send_first(std::span<const loop::slice> of, std::uint64_t most) {
+  std::vector<loop::slice> part;
+  for (const auto& each : of) {
+    if (most == 0) break;
+    const auto size = static_cast<std::uint32_t>(std::min<std::uint64_t>(each.size(), most));
+    part.push_back(each.part(0, size));
+    most -= size;
+  }
+  loop_.send(to_, part, *this);
+}
+
+void outbox::allow(std::uint64_t bytes) {
+  allowed_ = bytes;
+  if (!empty() && !under_way()) loop_.at_turn_end(*this);
 }
 
 void outbox::on_completion(loop::completion done) {

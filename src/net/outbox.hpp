@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "loop/loop.hpp"
@@ -20,6 +21,12 @@ class outbox final : private loop::request, private loop::turn_end_hook {
   void push(const loop::slice& data);
   void push_copy(byte_span bytes) { push(loop::slice::copy_of(bytes)); }
 
+  /// Sends nothing that was pushed after the first `pushed()` bytes, until told otherwise.
+  void allow(std::uint64_t bytes);
+  [[nodiscard]] std::uint64_t allowed() const { return allowed_; }
+  /// Bytes pushed in all.
+  [[nodiscard]] std::uint64_t pushed() const { return pushed_; }
+
   /// Bytes pushed and not yet taken by the kernel.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] bool empty() const { return bytes_ == 0; }
@@ -29,6 +36,7 @@ class outbox final : private loop::request, private loop::turn_end_hook {
  private:
   void on_completion(loop::completion done) override;
   void on_turn_end() override;
+  void send_first(std::span<const loop::slice> of, std::uint64_t most);
   void take_sent(std::size_t count);
   void compact_last();
 
@@ -37,6 +45,8 @@ class outbox final : private loop::request, private loop::turn_end_hook {
   std::vector<loop::slice> waiting_;
   std::size_t first_ = 0;  // slices before this one are gone
   std::size_t bytes_ = 0;
+  std::uint64_t pushed_ = 0;
+  std::uint64_t allowed_ = UINT64_MAX;
   int broken_ = 0;
 };
 

@@ -38,6 +38,16 @@ std::uint32_t next_access(const parameters& by, std::uint32_t before, std::int64
   return minutes_of(now_ms) << 8U | counted(by, use_frequency(by, before, now_ms), random);
 }
 
+std::uint32_t told_access(const parameters& by, std::int64_t now_ms,
+                          std::optional<std::int64_t> idle_s,
+                          std::optional<std::int64_t> frequency) {
+  if (is_lfu(by.policy)) {
+    const auto count = static_cast<std::uint32_t>(frequency.value_or(first_count)) & 0xFFU;
+    return minutes_of(now_ms) << 8U | count;
+  }
+  return (seconds_of(now_ms) - static_cast<std::uint32_t>(idle_s.value_or(0))) & access_mask;
+}
+
 std::int64_t idle_seconds(std::uint32_t access, std::int64_t now_ms) {
   return (seconds_of(now_ms) - access) & access_mask;
 }

@@ -1,5 +1,7 @@
 #include "runtime/cache/cache.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -9,6 +11,32 @@
 namespace strata::runtime {
 
 namespace {
+
+result<void> check_path(std::string_view flag, const std::string& path) {
+  if (path.empty() || path.front() == '/') return {};
+  return failure(errc::invalid_argument, fmt::format("use '{}' as {}", path, flag),
+                 "the daemon has a folder of its own to which that is relative",
+                 "give the whole path, from / on");
+}
+
+result<void> check_files(const cache_options& options) {
+  if (auto checked = check_path("--persistent", options.persistent); !checked) return checked;
+  if (auto checked = check_path("--snapshot", options.snapshot); !checked) return checked;
+  if (!options.snapshot.empty() && options.snapshot == options.persistent) {
+    return failure(errc::invalid_argument,
+                   fmt::format("use '{}' as --snapshot", options.snapshot),
+                   "it is the file of --persistent too", "give another file");
+  }
+  if (!save_rules::parse(options.save)) {
+    return failure(errc::invalid_argument, fmt::format("use '{}' as --save", options.save),
+                   "it is no list of pairs", "give seconds and changes: \"3600 1 60 1000\"");
+  }
+  if (!options.save.empty() && options.snapshot.empty()) {
+    return failure(errc::invalid_argument, fmt::format("use '{}' as --save", options.save),
+                   "there is no file to save to", "give --snapshot FILE too");
+  }
+  return {};
+}
 
 result<void> check(const cache_options& options) {
   const auto urls = options.endpoints();
@@ -24,7 +52,7 @@ result<void> check(const cache_options& options) {
                      "a cache speaks on streams only", "use tcp://HOST:PORT or unix:///PATH");
     }
   }
-  return {};
+  return check_files(options);
 }
 
 class cache final : public runtime {
@@ -44,10 +72,15 @@ class cache final : public runtime {
     return bound_.empty() ? options_.endpoints() : bound_;
   }
   [[nodiscard]] statistics stats() const override;
+  [[nodiscard]] std::string failure_reason() const override { return reason_; }
 
  private:
   loop::task<result<std::vector<cache_shard::target>>> find_targets();
   loop::task<result<void>> open_shard();
+  void on_shut_down() {
+    reason_ = "a client asked for SHUTDOWN";
+    if (on_failure) on_failure();
+  }
 
   setting born_;
   cache_options options_;
@@ -55,6 +88,7 @@ class cache final : public runtime {
   std::unique_ptr<connection_gauge> connections_;
   std::unique_ptr<cache_shard> shard_;
   std::vector<std::string> bound_;
+  std::string reason_;
   statistics past_;  // what earlier runs counted
 };
 
@@ -78,6 +112,7 @@ loop::task<result<std::vector<cache_shard::target>>> cache::find_targets() {
 // `call_on` keeps its closure alive until the coroutine that the closure is has ended.
 // NOLINTBEGIN(cppcoreguidelines-avoid-capturing-lambda-coroutines)
 loop::task<result<void>> cache::start() {
+  reason_.clear();
   auto loops = born_.loops.assign(1);
   if (!loops) co_return std::unexpected(loops.error());
   loops_ = std::move(*loops);
@@ -93,7 +128,12 @@ loop::task<result<void>> cache::open_shard() {
   const auto ports = co_await born_.binding.acquire();
   auto opened = co_await loop::call_on(
       born_.home, *loops_[0], [this, &targets]() -> loop::task<result<void>> {
-        shard_ = std::make_unique<cache_shard>(*loops_[0], options_, *connections_, born_.log);
+        // The cache is destroyed only after `stop()` ended the shard, and all posts come before.
+        shard_ = std::make_unique<cache_shard>(
+            *loops_[0], options_, *connections_, born_.log,
+            [this] { born_.home.post([this] { on_shut_down(); }); });
+        auto loaded = co_await shard_->load();
+        if (!loaded) co_return loaded;
         co_return shard_->open(*targets);
       });
   if (!opened) co_return opened;
@@ -112,7 +152,7 @@ loop::task<void> cache::stop(loop::time_point) {
   auto ending = std::move(shard_);
   if (ending) {
     co_await loop::call_on(born_.home, *loops_[0], [&ending]() -> loop::task<bool> {
-      ending->close();
+      co_await ending->close();
       ending.reset();
       co_return true;
     });

@@ -32,6 +32,8 @@ constexpr command_group (*groups[])() = {
     client_commands,
     config_commands,
     server_commands,
+    persistence_commands,
+    debug_commands,
     command_commands,
     sorted_set_commands,
     sorted_set_range_commands,

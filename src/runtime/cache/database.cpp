@@ -3,11 +3,13 @@
 namespace strata::runtime {
 
 void database::add(entry* fresh, std::uint64_t hash) {
+  mark(*fresh);
   entries_.insert(fresh, hash);
   if (fresh->has_expiry()) expiring_.insert(fresh, hash);
 }
 
 void database::replace(entry* old, entry* fresh, std::uint64_t hash) {
+  mark(*fresh);
   *entries_.find(old->key(), hash) = fresh;
   if (old->has_expiry()) {
     auto* const place = expiring_.find(old->key(), hash);
@@ -39,6 +41,17 @@ entry* database::set_expiry(entry* which, std::int64_t at_ms, std::uint64_t hash
   auto* const fresh = entry::move_from(*which, which->key(), at_ms);
   replace(which, fresh, hash);
   return fresh;
+}
+
+database database::take_all() {
+  database taken;
+  std::swap(*this, taken);
+  mark_ = taken.mark_;
+  return taken;
+}
+
+void database::mark_all() {
+  entries_.for_each([this](entry* each) { mark(*each); });
 }
 
 void database::clear() {

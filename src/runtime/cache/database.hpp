@@ -31,6 +31,16 @@ class database {
   /// Sets the time of expiry, or `entry::never`; returns the entry, which may have moved.
   entry* set_expiry(entry* which, std::int64_t at_ms, std::uint64_t hash);
   void clear();
+  /// Hands all that it holds to another one.
+  [[nodiscard]] database take_all();
+
+  // A snapshot tells by each entry's mark whether it has written it: it has, if the mark is like
+  // the database's.
+  [[nodiscard]] bool is_marked(const entry& of) const { return of.mark() == mark_; }
+  void mark(entry& which) const { which.set_mark(mark_); }
+  void mark_all();
+  /// From now on no entry is marked, if all were.
+  void turn_marks() { mark_ = !mark_; }
 
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
   [[nodiscard]] std::size_t expiring() const { return expiring_.size(); }
@@ -68,6 +78,7 @@ class database {
 
   hash_table<entry*, key_of> entries_;
   hash_table<entry*, key_of> expiring_;  // those of entries_ that expire
+  bool mark_ = false;
 };
 
 }  // namespace strata::runtime

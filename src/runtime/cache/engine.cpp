@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "runtime/cache/call.hpp"
+#include "runtime/cache/snapshot.hpp"
 #include "runtime/cache/text.hpp"
 
 namespace strata::runtime {
@@ -147,6 +148,10 @@ const command* engine::accept(client& who, std::span<const std::string_view> wor
     reply.error("ERR Command not allowed inside a transaction");
     return nullptr;
   }
+  if (!refusal_.empty() && what->has(flag_write)) {
+    refuse(who, *what, refusal_);
+    return nullptr;
+  }
   if (parameters_.maxmemory > 0 && !make_room(*what)) {
     reply.error("OOM command not allowed when used memory > 'maxmemory'.");
     return nullptr;
@@ -168,6 +173,9 @@ void engine::run(client& who, std::span<const std::string_view> words, const com
   const bool timed = needs_clock(parameters_, what);
   const auto began_us = timed ? clock_us() : 0;
   if (has_monitors_ && !what.has(flag_skip_monitor)) show_to_monitors(who, words);
+  if (snapshot_ != nullptr && what.has(flag_write)) {
+    snapshot_->before_command(who.database, what, words);
+  }
   call made(*this, who, what, words, hash);
   what.run(made);
   ++counted.calls;
@@ -255,14 +263,25 @@ void engine::give_up_waiting(client& who) {
   const auto name = ended.what->row->name;
   if (name == "blmove" || name == "brpoplpush") {
     who.reply().null();
+  } else if (name == "debug") {
+    who.reply().ok();
   } else {
     who.reply().null_array();
   }
   who.resume();
 }
 
+void engine::answer(std::uint64_t id, const std::function<void(client&)>& reply) {
+  const auto found = std::ranges::find(clients_, id, &client::id);
+  if (found == clients_.end() || !(*found)->waiting) return;
+  auto& who = **found;
+  waiters_.remove(who);
+  reply(who);
+  who.resume();
+}
+
 entry* engine::unless_expired(unsigned index, entry* found, std::uint64_t hash) {
-  if (found->expires_at_ms() > now_ms_) return found;
+  if (found->expires_at_ms() > now_ms_ || is_repeating_) return found;
   ++counters_.expired;
   const std::array<std::string_view, 2> words = {"DEL", found->key()};
   propagate(index, words);
@@ -285,10 +304,21 @@ void engine::touch_all(unsigned index) {
   waiters_.touch_all(index);
 }
 
+void engine::clear(unsigned index) {
+  touch_all(index);
+  if (snapshot_ != nullptr) snapshot_->take_over(index);
+  databases_[index].clear();
+}
+
+void engine::before_change(unsigned index, std::string_view key) {
+  if (snapshot_ != nullptr) snapshot_->before_change(index, key);
+}
+
 void engine::swap(unsigned first, unsigned second) {
   touch_all(first);
   touch_all(second);
   std::swap(databases_[first], databases_[second]);
+  if (snapshot_ != nullptr) snapshot_->on_swap(first, second);
   std::swap(expiry_cursors_[first], expiry_cursors_[second]);
   // What is watched may be there now, though it was not before.
   touch_all(first);

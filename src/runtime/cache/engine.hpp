@@ -49,6 +49,9 @@ class change_listener {
   ~change_listener() = default;
 };
 
+class keeper;
+class snapshot;
+
 class engine {
  public:
   static constexpr unsigned database_count = 16;
@@ -96,17 +99,33 @@ class engine {
   }
   /// Exchanges two databases.
   void swap(unsigned first, unsigned second);
-  /// A whole database has changed at once.
-  void touch_all(unsigned index);
+  /// Empties a database.
+  void clear(unsigned index);
   void notify(event_class what, std::string_view event, std::string_view key, unsigned index) {
     if ((parameters_.events & what) != 0) publish_event(what, event, key, index);
   }
+  /// A command is about to change this key, which is none of the keys that its words name in the
+  /// client's database.
+  void before_change(unsigned index, std::string_view key);
   /// Something changed that listeners will hear of, and that counts for "save".
   void count_change(std::uint64_t count = 1) { changes_ += count; }
   [[nodiscard]] std::uint64_t changes() const { return changes_; }
   void propagate(unsigned index, std::span<const std::string_view> words);
   void add_listener(change_listener& who) { listeners_.push_back(&who); }
+  void remove_listener(change_listener& who) { std::erase(listeners_, &who); }
   [[nodiscard]] bool has_listeners() const { return !listeners_.empty(); }
+  /// Who keeps the data on the disk, or null.
+  void set_keeper(keeper* who) { keeper_ = who; }
+  [[nodiscard]] keeper* kept_by() const { return keeper_; }
+  /// Who is writing a snapshot, or null.
+  void set_snapshot(snapshot* of) { snapshot_ = of; }
+  [[nodiscard]] bool has_snapshot() const { return snapshot_ != nullptr; }
+  /// Why commands that change data are refused, as an error reply; empty: they are not.
+  void refuse_changes(std::string why) { refusal_ = std::move(why); }
+  /// Repeats what another has executed: keys do not expire by themselves.
+  void set_repeating(bool is) { is_repeating_ = is; }
+  void set_active_expiry(bool is) { expires_actively_ = is; }
+  [[nodiscard]] bool is_repeating() const { return is_repeating_; }
 
   [[nodiscard]] parameters& settings() { return parameters_; }
   [[nodiscard]] pubsub& channels() { return pubsub_; }
@@ -127,6 +146,8 @@ class engine {
   /// A client waits on: it was tried again in vain.
   void wait_on() { was_served_ = false; }
   void set_has_monitors() { has_monitors_ = true; }
+  /// Ends what the client of that id waits for; `reply` says how. Nothing if it does not wait.
+  void answer(std::uint64_t id, const std::function<void(client&)>& reply);
   /// Ends what `who` waits for, with nothing.
   void give_up_waiting(client& who);
 
@@ -135,7 +156,8 @@ class engine {
   [[nodiscard]] bool needs_no_look(const client& who, std::size_t words,
                                    const command* what) const {
     return what != nullptr && what->is_plain && what->takes(words) && who.is_trusted &&
-           !who.in_transaction && parameters_.maxmemory == 0 && !who.is_subscribed();
+           !who.in_transaction && parameters_.maxmemory == 0 && !who.is_subscribed() &&
+           refusal_.empty();
   }
   void run(client& who, std::span<const std::string_view> words, const command& what,
            std::uint64_t hash);
@@ -145,6 +167,8 @@ class engine {
   [[nodiscard]] bool make_room(const command& what);
   bool evict_one();
   void serve_waiting();
+  /// A whole database has changed at once.
+  void touch_all(unsigned index);
   void publish_event(event_class what, std::string_view event, std::string_view key,
                      unsigned index);
   void show_to_monitors(const client& who, std::span<const std::string_view> words);
@@ -175,6 +199,11 @@ class engine {
   bool in_transaction_ = false;
   bool transaction_told_ = false;
   bool has_monitors_ = false;
+  bool is_repeating_ = false;
+  bool expires_actively_ = true;
+  snapshot* snapshot_ = nullptr;
+  keeper* keeper_ = nullptr;
+  std::string refusal_;
 };
 
 }  // namespace strata::runtime

@@ -100,11 +100,16 @@ class entry {
   [[nodiscard]] std::uint32_t access() const { return access_; }
   void set_access(std::uint32_t value) { access_ = value & 0xFFFFFFU; }
 
+  /// A snapshot's mark: see database.hpp.
+  [[nodiscard]] bool mark() const { return (flags_ & mark_flag) != 0; }
+  void set_mark(bool value) { flags_ = ((flags_ & ~mark_flag) | (value ? mark_flag : 0U)) & 0xFU; }
+
  private:
   static constexpr std::uint32_t integer_flag = 1;
   static constexpr std::uint32_t expiry_flag = 2;
   static constexpr std::uint32_t changed_flag =
       4;  // a string that APPEND and its like have changed
+  static constexpr std::uint32_t mark_flag = 8;
   static constexpr std::size_t header_size = 16;
 
   union payload {

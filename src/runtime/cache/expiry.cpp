@@ -34,7 +34,7 @@ bool engine::tick(loop::duration budget) {
   const auto deadline_us =
       clock_us() + std::chrono::duration_cast<std::chrono::microseconds>(budget).count();
   // Each database gets its turn, though one alone may take all the time of a tick.
-  for (unsigned i = 0; i < database_count; ++i) {
+  for (unsigned i = 0; i < database_count && expires_actively_ && !is_repeating_; ++i) {
     const auto index = expiry_database_++ % database_count;
     if (!expire_some(index, deadline_us)) return false;
   }

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "runtime/cache/engine.hpp"
+#include "runtime/cache/keeper.hpp"
 #include "runtime/cache/text.hpp"
 #include "runtime/cache/version.hpp"
 
@@ -51,11 +52,26 @@ std::string write_memory(engine& of) {
       value_of(of.settings(), "maxmemory-policy"));
 }
 
+std::string_view outcome_name(bool failed) { return failed ? "err" : "ok"; }
+
 std::string write_persistence(engine& of) {
-  return fmt::format(
-      "loading:0\r\nasync_loading:0\r\nrdb_changes_since_last_save:{}\r\n"
-      "rdb_bgsave_in_progress:0\r\naof_enabled:0\r\naof_rewrite_in_progress:0\r\n",
-      of.changes());
+  const auto kept = of.kept_by() == nullptr ? keeping_figures{} : of.kept_by()->figures();
+  std::string text = fmt::format(
+      "loading:{:d}\r\nasync_loading:0\r\nrdb_changes_since_last_save:{}\r\n"
+      "rdb_bgsave_in_progress:{:d}\r\nrdb_last_save_time:{}\r\nrdb_last_bgsave_status:{}\r\n"
+      "rdb_last_bgsave_time_sec:{}\r\nrdb_saves:{}\r\nrdb_last_load_keys_loaded:{}\r\n"
+      "aof_enabled:{:d}\r\naof_rewrite_in_progress:{:d}\r\naof_last_rewrite_time_sec:{}\r\n"
+      "aof_last_bgrewrite_status:{}\r\naof_rewrites:{}\r\naof_last_write_status:{}\r\n",
+      kept.is_loading, of.changes() - kept.changes_at_save, kept.is_saving, kept.last_save_s,
+      outcome_name(kept.last_save_failed), kept.last_save_took_s, kept.saves, kept.keys_loaded,
+      kept.has_log, kept.is_rewriting, kept.last_rewrite_took_s,
+      outcome_name(kept.last_rewrite_failed), kept.rewrites, outcome_name(kept.log_fails));
+  if (kept.has_log) {
+    fmt::format_to(std::back_inserter(text),
+                   "aof_current_size:{}\r\naof_base_size:{}\r\naof_buffer_length:{}\r\n",
+                   kept.log_size, kept.log_base_size, kept.log_waiting);
+  }
+  return text;
 }
 
 std::string write_stats(engine& of) {

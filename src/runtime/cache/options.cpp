@@ -41,6 +41,22 @@ std::vector<bound_row<options>> own_rows() {
       {{.key = "max_connections", .kind = count, .value_name = "N", .default_text = "0",
         .help = "clients at a time; more are refused; 0 is no limit"},
        &options::max_connections},
+      {{.key = "persistent", .value_name = "FILE",
+        .help = "keep the data in this file: each change is appended to it",
+        .needs_restart = true},
+       &options::persistent},
+      {{.key = "appendfsync", .kind = choice, .value_name = "WHEN", .default_text = "everysec",
+        .help = "when what was appended is made safe from a crash of the machine",
+        .choices = "always|everysec|no"},
+       &options::appendfsync},
+      {{.key = "snapshot", .value_name = "FILE",
+        .help = "begin with this snapshot (RDB file) if it is there; SAVE writes it",
+        .needs_restart = true},
+       &options::snapshot},
+      {{.key = "save", .value_name = "RULES",
+        .help = "write the snapshot by itself: \"3600 1 60 1000\" is after 3600 s if there was a "
+                "change, after 60 s if there were 1000"},
+       &options::save},
   };
 }
 // clang-format on

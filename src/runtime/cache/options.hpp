@@ -18,6 +18,10 @@ struct cache_options : common_options {
   std::uint64_t max_memory = 0;
   std::string eviction = "noeviction";
   std::uint64_t max_connections = 0;
+  std::string persistent;
+  std::string appendfsync = "everysec";
+  std::string snapshot;
+  std::string save;
 
   /// `port` and `listen` as endpoint URLs.
   [[nodiscard]] std::vector<std::string> endpoints() const;

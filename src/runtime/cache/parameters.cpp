@@ -7,12 +7,13 @@
 
 #include "runtime/cache/number.hpp"
 #include "runtime/cache/pattern.hpp"
+#include "runtime/cache/save_rules.hpp"
 
 namespace strata::runtime {
 
 namespace {
 
-enum class kind : std::uint8_t { number, memory, text, flag, policy, events, sync, fixed };
+enum class kind : std::uint8_t { number, memory, text, flag, policy, events, sync, rules, guarded, fixed };
 
 using member = std::variant<std::monostate, std::int64_t parameters::*, std::string parameters::*,
                             bool parameters::*>;
@@ -63,10 +64,17 @@ const row table[] = {
     {"hz", kind::number, &p::hz, 1, 500},
     {"notify-keyspace-events", kind::events},
     {"requirepass", kind::text, &p::password},
-    {"dir", kind::text, &p::directory},
-    {"dbfilename", kind::text, &p::snapshot_file},
-    {"save", kind::text, &p::save},
-    {"appendonly", kind::flag, &p::append_only},
+    {"dir", kind::guarded, &p::directory},
+    {"dbfilename", kind::guarded, &p::snapshot_file},
+    {"appendfilename", kind::guarded, &p::log_file},
+    {"save", kind::rules, &p::save},
+    {"appendonly", kind::guarded, &p::append_only},
+    {"auto-aof-rewrite-percentage", kind::number, &p::rewrite_percentage, 0, INT32_MAX},
+    {"auto-aof-rewrite-min-size", kind::memory, &p::rewrite_min_size},
+    {"stop-writes-on-bgsave-error", kind::flag, &p::stop_writes_on_save_error},
+    {"aof-use-rdb-preamble", kind::fixed, {}, 0, 0, "yes"},
+    {"rdbcompression", kind::fixed, {}, 0, 0, "yes"},
+    {"rdbchecksum", kind::fixed, {}, 0, 0, "yes"},
     {"appendfsync", kind::sync, &p::append_sync},
     {"lazyfree-lazy-expire", kind::flag, &p::lazy_expire},
     {"activerehashing", kind::flag, &p::active_rehashing},
@@ -152,9 +160,15 @@ std::string text_of(const parameters& of, const row& which) {
     case kind::policy: return std::string(policies[static_cast<std::size_t>(of.policy)]);
     case kind::events: return format_events(of.events);
     case kind::fixed: return std::string(which.fixed);
-    case kind::flag: return of.*std::get<bool p::*>(which.where) ? "yes" : "no";
+    case kind::flag:
     case kind::text:
-    case kind::sync: return of.*std::get<std::string p::*>(which.where);
+    case kind::sync:
+    case kind::rules:
+    case kind::guarded:
+      if (const auto* const flag = std::get_if<bool p::*>(&which.where)) {
+        return of.**flag ? "yes" : "no";
+      }
+      return of.*std::get<std::string p::*>(which.where);
     default: return std::to_string(of.*std::get<std::int64_t p::*>(which.where));
   }
 }
@@ -177,6 +191,13 @@ result<void> set_number(parameters& of, const row& which, std::string_view value
 result<void> set_row(parameters& of, const row& which, std::string_view value) {
   switch (which.how) {
     case kind::fixed: return refuse(which.name, "can't set immutable config");
+    case kind::guarded:
+      return refuse(which.name, "can't set protected config: it is an option of the cache, see "
+                                "'strata create cache --help'");
+    case kind::rules:
+      if (!save_rules::parse(value)) return refuse(which.name, "Invalid save parameters");
+      of.save = value;
+      return {};
     case kind::text: of.*std::get<std::string p::*>(which.where) = value; return {};
     case kind::flag:
       if (!same(value, "yes") && !same(value, "no")) {

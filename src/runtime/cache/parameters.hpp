@@ -69,8 +69,12 @@ struct parameters {
   std::uint32_t events = 0;
   std::string password;
   std::string directory;
-  std::string snapshot_file = "dump.rdb";
+  std::string snapshot_file;
+  std::string log_file;
   std::string save;
+  std::int64_t rewrite_percentage = 100;
+  std::int64_t rewrite_min_size = 64 << 20;
+  bool stop_writes_on_save_error = true;
   std::string append_sync = "everysec";
   std::string output_limits = "normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60";
   bool append_only = false;

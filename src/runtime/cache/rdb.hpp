@@ -59,6 +59,7 @@ class writer {
   void value(const entry& of);
 
   [[nodiscard]] std::string& text() { return text_; }
+  [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
   void list(const list_value& of);

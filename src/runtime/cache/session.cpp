@@ -23,9 +23,44 @@ cache_session::cache_session(cache_shard& home, loop::socket connection)
       stream_(home.owner(), std::move(connection)),
       reply_(home.shared_output(), stream_.out()) {
   home_.data().enter(*this);
+  settle();
 }
 
-cache_session::~cache_session() { home_.data().leave(*this); }
+cache_session::~cache_session() {
+  home_.forget(*this);
+  home_.data().leave(*this);
+}
+
+// With a strict log nothing is sent that was not settled: what speaks of changes, one's own or
+// others', goes when these are safe.
+void cache_session::settle() {
+  auto& out = stream_.out();
+  const auto* const log = home_.strict_log();
+  if (log == nullptr) {
+    held_.clear();
+    out.allow(UINT64_MAX);
+    return;
+  }
+  while (!held_.empty() && held_.front().until <= log->safe()) {
+    out.allow(held_.front().replies);
+    held_.pop_front();
+  }
+  if (!log->holds_replies()) {
+    held_.clear();
+    out.allow(out.pushed());
+    return;
+  }
+  const auto settled = held_.empty() ? out.allowed() : held_.back().replies;
+  if (settled == UINT64_MAX) out.allow(out.pushed());
+  if (out.pushed() > settled) {
+    if (!held_.empty() && held_.back().until == log->appended()) {
+      held_.back().replies = out.pushed();
+    } else {
+      held_.push_back({log->appended(), out.pushed()});
+    }
+  }
+  if (!held_.empty()) home_.hold(*this);
+}
 
 proto::reply_writer& cache_session::reply() {
   if (replies == reply_mode::on || replies == reply_mode::skip_next) {
@@ -49,6 +84,7 @@ void cache_session::push(const loop::slice& bytes) {
     return;
   }
   stream_.out().push(bytes);
+  if (home_.strict_log() != nullptr) home_.owner().at_turn_end(*this);
 }
 
 void cache_session::say_plainly() {
@@ -107,6 +143,7 @@ loop::task<> cache_session::flush() {
 void cache_session::on_turn_end() {
   reply_.flush();
   say_plainly();
+  settle();
   if (is_ending) {
     // The reader wakes up and sees it.
     if (stream_.out().empty()) stream_.abort();
@@ -123,6 +160,7 @@ void cache_session::work() {
   }
   reply_.flush();
   say_plainly();
+  settle();
   reader_.keep();
   home_.end_work();
 }

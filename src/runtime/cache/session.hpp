@@ -4,11 +4,13 @@
 // for before the first is executed, so that the batch waits for it once.
 #pragma once
 
+#include <deque>
 #include <memory>
 
 #include "net/stream.hpp"
 #include "proto/resp_request.hpp"
 #include "runtime/cache/client.hpp"
+#include "runtime/cache/command_log.hpp"
 #include "runtime/cache/output.hpp"
 
 namespace strata::runtime {
@@ -30,6 +32,10 @@ class cache_session final : public client, private loop::turn_end_hook {
   [[nodiscard]] std::string local_address() const override;
   [[nodiscard]] std::size_t output_bytes() override { return stream_.out().bytes(); }
 
+  /// Sees which replies may go: to be called when there are new ones, and when the log is safe
+  /// further on.
+  void settle();
+
  private:
   void on_turn_end() override;
   void work();
@@ -43,6 +49,11 @@ class cache_session final : public client, private loop::turn_end_hook {
   net::stream stream_;
   proto::request_reader reader_;
   reply_stream reply_;
+  struct held_replies {
+    command_log::position until;  // the log has to be safe to there
+    std::uint64_t replies;        // for them to go: the output's first bytes
+  };
+  std::deque<held_replies> held_;
   std::unique_ptr<kept_reply> plain_;  // of who speaks in lines, unless all are to speak RESP
   bool is_new_ = true;                 // nothing has been read yet
   bool has_rest_ = false;  // requests that are not executed yet, for want of room for replies

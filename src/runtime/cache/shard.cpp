@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 
 #include "runtime/cache/session.hpp"
 
@@ -27,8 +28,17 @@ std::int64_t wall_clock_ms() { return ms_of(std::chrono::system_clock::now().tim
 }  // namespace
 
 cache_shard::cache_shard(loop::loop& owner, cache_options options, connection_gauge& connections,
-                         std::shared_ptr<journal> log)
-    : loop_(owner), options_(std::move(options)), connections_(connections), log_(std::move(log)) {
+                         std::shared_ptr<journal> log, std::function<void()> on_shut_down)
+    : loop_(owner),
+      options_(std::move(options)),
+      connections_(connections),
+      log_(std::move(log)),
+      storage_(owner, data_, {.log = options_.persistent, .snapshot = options_.snapshot},
+               {.begin_work = [this] { begin_work(); },
+                .end_work = [this] { end_work(); },
+                .on_safe = [this] { release_held(); },
+                .on_shut_down = std::move(on_shut_down)},
+               log_) {
   clock_offset_ms_ = wall_clock_ms() - ms_of(loop_.now().time_since_epoch());
   apply(options_);
 }
@@ -50,14 +60,20 @@ result<void> cache_shard::open(std::vector<target>& targets) {
   return {};
 }
 
-void cache_shard::close() {
+loop::task<> cache_shard::close() {
   listening_.cancel();
   for (const auto& each : listeners_) {
     const auto path = loop_.local_address(each.handle()).path();
     if (!path.empty()) ::unlink(path.c_str());
   }
   listeners_.clear();
+  // What was promised is on the disk before those who were promised it are let go.
+  co_await storage_.close();
   serving_.cancel();
+}
+
+void cache_shard::release_held() {
+  for (auto* each : std::exchange(held_, {})) each->settle();
 }
 
 void cache_shard::apply(const cache_options& changed) {
@@ -66,6 +82,14 @@ void cache_shard::apply(const cache_options& changed) {
   settings.password = changed.password;
   settings.maxmemory = static_cast<std::int64_t>(changed.max_memory);
   (void)settings.set("maxmemory-policy", changed.eviction);
+  settings.append_sync = changed.appendfsync;
+  settings.save = changed.save;
+  settings.append_only = !changed.persistent.empty();
+  const std::filesystem::path log(changed.persistent);
+  const std::filesystem::path snapshot(changed.snapshot);
+  settings.log_file = log.filename();
+  settings.snapshot_file = snapshot.filename();
+  settings.directory = (snapshot.empty() ? log : snapshot).parent_path();
 }
 
 proto::request_limits cache_shard::limits(bool trusted) const {
@@ -100,6 +124,7 @@ void cache_shard::on_timer() {
   clock_offset_ms_ = wall_clock_ms() - ms_of(loop_.now().time_since_epoch());
   begin_work();
   const bool done = data_.tick(budget);
+  storage_.tick();
   end_work();
   arm_timer(done ? loop::duration(usual_tick) : loop::duration(soon));
 }

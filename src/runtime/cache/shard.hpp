@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "runtime/cache/engine.hpp"
 #include "runtime/cache/options.hpp"
 #include "runtime/cache/output.hpp"
+#include "runtime/cache/storage.hpp"
 #include "runtime/runtime.hpp"
 
 namespace strata::runtime {
@@ -36,8 +38,9 @@ struct request_batch {
 
 class cache_shard final : private loop::turn_end_hook, private loop::timer {
  public:
+  /// `on_shut_down` is called when a client has asked that the cache ends.
   cache_shard(loop::loop& owner, cache_options options, connection_gauge& connections,
-              std::shared_ptr<journal> log);
+              std::shared_ptr<journal> log, std::function<void()> on_shut_down);
   ~cache_shard() override;
   cache_shard(const cache_shard&) = delete;
   cache_shard& operator=(const cache_shard&) = delete;
@@ -46,10 +49,12 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
     net::endpoint_url url;
     loop::socket_address address;
   };
+  /// Reads what is on the disk. Errors: as of `storage::open`.
+  [[nodiscard]] loop::task<result<void>> load() { return storage_.open(); }
   /// Starts to listen; a port that was 0 is filled in. Errors: of the first that cannot be bound.
   result<void> open(std::vector<target>& targets);
-  /// Ends all connections.
-  void close();
+  /// Ends all connections, and awaits that the data is on the disk.
+  [[nodiscard]] loop::task<> close();
   void apply(const cache_options& changed);
 
   // --- for sessions
@@ -62,6 +67,16 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
   [[nodiscard]] request_batch& batch() { return batch_; }
   [[nodiscard]] proto::request_limits limits(bool trusted) const;
   [[nodiscard]] bool speaks_only_resp() const { return options_.resp; }
+  /// The log, if replies must wait until what they speak of is safe in it; else null.
+  [[nodiscard]] const command_log* strict_log() const {
+    const auto* const log = storage_.log();
+    return log != nullptr && log->policy() == sync_policy::always ? log : nullptr;
+  }
+  /// `who` has replies that wait for the log, or none any more.
+  void hold(cache_session& who) {
+    if (held_.empty() || held_.back() != &who) held_.push_back(&who);
+  }
+  void forget(cache_session& who) { std::erase(held_, &who); }
   /// Around every execution: the time is set, memory is charged to this cache.
   void begin_work();
   void end_work();
@@ -74,6 +89,7 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
   void on_turn_end() override { output_.flush(); }
   void on_timer() override;
   void arm_timer(loop::duration longest);
+  void release_held();
   loop::task<> accept_all(net::listener& from);
   loop::task<> serve(loop::socket connection);
 
@@ -86,6 +102,8 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
   no_reply nowhere_;
   request_batch batch_;
   engine data_;
+  storage storage_;
+  std::vector<cache_session*> held_;
   std::int64_t clock_offset_ms_ = 0;
   std::optional<charging> charging_;
   loop::task_group listening_;

@@ -27,6 +27,8 @@ namespace strata::runtime {
 [[nodiscard]] command_group client_commands();
 [[nodiscard]] command_group config_commands();
 [[nodiscard]] command_group server_commands();
+[[nodiscard]] command_group persistence_commands();
+[[nodiscard]] command_group debug_commands();
 [[nodiscard]] command_group command_commands();
 
 }  // namespace strata::runtime

@@ -176,7 +176,7 @@ std::optional<std::int64_t> parse_expiry(call& c, std::size_t index, expiry_word
 
 void expire_at(call& c, std::size_t index, entry* found, std::int64_t at_ms) {
   const auto hash = c.hash(index);
-  if (at_ms <= c.now_ms()) {
+  if (at_ms <= c.now_ms() && !c.home.is_repeating()) {
     c.repeat_as("DEL", c[index]);
     c.home.count_change();
     c.remove(found, hash);

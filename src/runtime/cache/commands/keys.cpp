@@ -159,6 +159,7 @@ void copy(call& c) {
                            ? entry::move_from(*found, c[2], found->expires_at_ms())
                            : entry::make(c[2], found->object().clone(), found->expires_at_ms());
   if (old != nullptr) {
+    c.home.before_change(to, c[2]);
     c.home[to].replace(old, fresh, hash);
   } else {
     c.home[to].add(fresh, hash);

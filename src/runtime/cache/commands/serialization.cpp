@@ -1,4 +1,5 @@
 // Values in the form that DUMP and RESTORE exchange.
+#include "runtime/cache/access.hpp"
 #include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/rdb.hpp"
@@ -77,9 +78,10 @@ void restore(call& c) {
                                                : "ERR Bad data format");
     return;
   }
-  if (expires != entry::never && expires <= c.now_ms()) {
+  if (expires != entry::never && expires <= c.now_ms() && !c.home.is_repeating()) {
     entry::destroy(made);
     if (old != nullptr) {
+      c.repeat_as("DEL", c[1]);
       c.remove(old, hash);
       c.home.count_change();
     }
@@ -87,9 +89,9 @@ void restore(call& c) {
     return;
   }
   c.store(made, hash);
-  if (options->frequency) made->set_access(static_cast<std::uint32_t>(*options->frequency));
-  if (options->idle_s) {
-    made->set_access(c.home.access_clock() - static_cast<std::uint32_t>(*options->idle_s));
+  if (options->frequency || options->idle_s) {
+    made->set_access(
+        told_access(c.home.settings(), c.now_ms(), options->idle_s, options->frequency));
   }
   c.changed(c[1], event_generic, "restore");
   if (expires != entry::never) {

@@ -21,9 +21,8 @@ bool read_flush_words(call& c) {
 }
 
 void flush_one(call& c, unsigned index) {
-  c.home.touch_all(index);
   c.home.count_change(c.home[index].size());
-  c.home[index].clear();
+  c.home.clear(index);
 }
 
 void flushdb(call& c) {

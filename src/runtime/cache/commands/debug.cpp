@@ -1,0 +1,193 @@
+// DEBUG, as far as test suites use it.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "runtime/cache/access.hpp"
+#include "runtime/cache/call.hpp"
+#include "runtime/cache/commands/commands.hpp"
+#include "runtime/cache/digest.hpp"
+#include "runtime/cache/rdb.hpp"
+#include "runtime/cache/snapshot.hpp"
+#include "runtime/cache/text.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+// Only the client that asks waits: a loop has others to serve.
+void sleep(call& c) {
+  const auto seconds = parse_real(c[2]);
+  if (!seconds || *seconds < 0 || *seconds > 1e9) {
+    c.fail(not_float_error);
+    return;
+  }
+  c.wait_for({}, c.now_ms() + static_cast<std::int64_t>(std::ceil(*seconds * 1000)));
+}
+
+void object(call& c) {
+  const entry* const found = c.home.find(c.who.database, c[2], hash_of(c[2]));
+  if (found == nullptr) {
+    c.fail(no_key_error);
+    return;
+  }
+  rdb::writer written;
+  written.value(*found);
+  c.reply.status(fmt::format(
+      "Value at:{:#x} refcount:1 encoding:{} serializedlength:{} lru:{} lru_seconds_idle:{}",
+      reinterpret_cast<std::uintptr_t>(found), found->encoding(), written.text().size(),
+      found->access(), idle_seconds(found->access(), c.now_ms())));
+}
+
+void digest_all(call& c) { c.reply.status(digest::of_all(c.home).text()); }
+
+void digest_values(call& c) {
+  c.reply.array(c.size() - 2);
+  for (std::size_t i = 2; i < c.size(); ++i) {
+    const entry* const found = c.home.find(c.who.database, c[i], hash_of(c[i]));
+    c.reply.status(found == nullptr ? digest().text() : digest::of_value(*found).text());
+  }
+}
+
+// Through the format of a snapshot and back, in memory.
+void reload(call& c) {
+  if (c.home.has_snapshot()) {
+    c.fail("ERR a snapshot is being written: try again later");
+    return;
+  }
+  std::string text;
+  {
+    snapshot taken(c.home, false);
+    while (taken.step(std::chrono::seconds(1))) {
+    }
+    text = taken.take();
+  }
+  for (unsigned i = 0; i < engine::database_count; ++i) c.home[i].clear();
+  rdb::file_reader reader(text, c.home);
+  while (reader.step(SIZE_MAX) == rdb::file_reader::outcome::more) {
+  }
+  if (!reader.why().empty()) {
+    c.fail("ERR " + reader.why());
+    return;
+  }
+  c.reply.ok();
+}
+
+void set_active_expire(call& c) {
+  c.home.set_active_expiry(c[2] != "0");
+  c.reply.ok();
+}
+
+void populate(call& c) {
+  const auto count = c.integer(2);
+  const auto size = count && c.size() > 4 ? c.integer(4) : std::optional<std::int64_t>(0);
+  if (!count || !size) return;
+  const auto prefix = c.size() > 3 ? c[3] : std::string_view("key");
+  for (std::int64_t i = 0; i < *count; ++i) {
+    const auto key = fmt::format("{}:{}", prefix, i);
+    const auto hash = hash_of(key);
+    if (c.home.find(c.who.database, key, hash) != nullptr) continue;
+    auto value = fmt::format("value:{}", i);
+    if (*size > 0) value.resize(static_cast<std::size_t>(*size));
+    c.add(entry::make_text(key, value), hash);
+  }
+  c.reply.ok();
+}
+
+void reply_numbers(call& c, bool with_flags) {
+  for (int i = 0; i < 3; ++i) {
+    c.reply.integer(i);
+    if (with_flags) c.reply.boolean(i == 1);
+  }
+}
+
+void protocol(call& c) {
+  if (c.is(2, "STRING")) {
+    c.reply.bulk("Hello World");
+  } else if (c.is(2, "INTEGER")) {
+    c.reply.integer(12345);
+  } else if (c.is(2, "DOUBLE")) {
+    c.reply.real(3.141);
+  } else if (c.is(2, "NULL")) {
+    c.reply.null();
+  } else if (c.is(2, "ARRAY")) {
+    c.reply.array(3);
+    reply_numbers(c, false);
+  } else if (c.is(2, "SET")) {
+    c.reply.set(3);
+    reply_numbers(c, false);
+  } else if (c.is(2, "MAP")) {
+    c.reply.map(3);
+    reply_numbers(c, true);
+  } else if (c.is(2, "VERBATIM")) {
+    c.reply.verbatim("txt", "This is a verbatim\nstring");
+  } else if (c.is(2, "TRUE")) {
+    c.reply.boolean(true);
+  } else if (c.is(2, "FALSE")) {
+    c.reply.boolean(false);
+  } else {
+    c.fail(
+        "ERR Wrong protocol type name. Please use one of the following: "
+        "string|integer|double|null|array|set|map|verbatim|true|false");
+  }
+}
+
+void error(call& c) { c.fail(c[2]); }
+
+// Settings of Redis's own inner side, which test suites turn: nothing here depends on them.
+void accept(call& c) { c.reply.ok(); }
+
+struct debug_row {
+  std::string_view name;
+  std::size_t least_words;
+  std::size_t most_words;
+  void (*run)(call&);
+  std::string_view summary;
+};
+
+void help(call& c);
+
+constexpr debug_row table[] = {
+    {"digest", 2, 2, digest_all, "DIGEST -- a text that tells one state of the data from another."},
+    {"digest-value", 2, SIZE_MAX, digest_values, "DIGEST-VALUE [<key> ...] -- the same of values."},
+    {"error", 3, 3, error, "ERROR <text> -- reply with this error."},
+    {"help", 2, 2, help, "HELP -- these lines."},
+    {"object", 3, 4, object, "OBJECT <key> -- the inner side of a value."},
+    {"populate", 3, 5, populate, "POPULATE <count> [<prefix>] [<size>] -- make keys."},
+    {"protocol", 3, 3, protocol, "PROTOCOL <type> -- reply with something of this type."},
+    {"quicklist-packed-threshold", 3, 3, accept, "QUICKLIST-PACKED-THRESHOLD <size> -- ignored."},
+    {"reload", 2, 5, reload, "RELOAD -- write a snapshot into memory, and load it."},
+    {"set-active-expire", 3, 3, set_active_expire,
+     "SET-ACTIVE-EXPIRE <0|1> -- whether keys go that nobody asks for."},
+    {"sleep", 3, 3, sleep, "SLEEP <seconds> -- let this client wait."},
+};
+
+void help(call& c) {
+  c.reply.array(std::size(table) + 1);
+  c.reply.status("DEBUG <subcommand>. Subcommands are:");
+  for (const auto& each : table) c.reply.status(each.summary);
+}
+
+void debug(call& c) {
+  for (const auto& each : table) {
+    if (!same_text(each.name, c[1])) continue;
+    if (c.size() < each.least_words || c.size() > each.most_words) break;
+    each.run(c);
+    return;
+  }
+  c.fail_subcommand();
+}
+
+// clang-format off
+const command_row rows[] = {
+    {"debug", -2, "admin noscript loading stale", {0, 0, 0},
+     "", "admin dangerous", "1.0.0",
+     "for test suites", debug},
+};
+// clang-format on
+
+}  // namespace
+
+command_group debug_commands() { return {"server", rows}; }
+
+}  // namespace strata::runtime

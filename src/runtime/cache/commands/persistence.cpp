@@ -1,0 +1,105 @@
+// Commands about the data on the disk.
+#include "runtime/cache/call.hpp"
+#include "runtime/cache/commands/commands.hpp"
+#include "runtime/cache/keeper.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+constexpr std::string_view no_keeper_error = "ERR this cache has no disk";
+
+keeper* find_keeper(call& c) {
+  auto* const found = c.home.kept_by();
+  if (found == nullptr) c.fail(no_keeper_error);
+  return found;
+}
+
+void save(call& c) {
+  auto* const kept = find_keeper(c);
+  if (kept == nullptr) return;
+  if (auto refused = kept->save(false, &c.who)) {
+    c.fail(*refused);
+  } else {
+    c.wait_for({}, {});
+  }
+}
+
+void bgsave(call& c) {
+  const bool later = c.size() == 2 && c.is(1, "SCHEDULE");
+  if (c.size() > 2 || (c.size() == 2 && !later)) {
+    c.fail_syntax();
+    return;
+  }
+  auto* const kept = find_keeper(c);
+  if (kept == nullptr) return;
+  const bool busy = kept->figures().is_rewriting;
+  if (auto refused = kept->save(later, nullptr)) {
+    c.fail(*refused);
+  } else {
+    c.reply.status(busy ? "Background saving scheduled" : "Background saving started");
+  }
+}
+
+void bgrewriteaof(call& c) {
+  auto* const kept = find_keeper(c);
+  if (kept == nullptr) return;
+  const auto said = kept->rewrite();
+  if (said.starts_with("ERR ")) {
+    c.fail(said);
+  } else {
+    c.reply.status(said);
+  }
+}
+
+void lastsave(call& c) {
+  if (const auto* const kept = find_keeper(c)) c.reply.integer(kept->figures().last_save_s);
+}
+
+// NOW and FORCE make no difference: nobody is waited for, and an error of the disk is said.
+void shutdown(call& c) {
+  std::optional<bool> saves;
+  for (std::size_t i = 1; i < c.size(); ++i) {
+    if (c.is(i, "SAVE") && saves != false) {
+      saves = true;
+    } else if (c.is(i, "NOSAVE") && saves != true) {
+      saves = false;
+    } else if (c.is(i, "ABORT") && c.size() == 2) {
+      c.fail("ERR No shutdown in progress.");
+      return;
+    } else if (!c.is(i, "NOW") && !c.is(i, "FORCE")) {
+      c.fail_syntax();
+      return;
+    }
+  }
+  auto* const kept = find_keeper(c);
+  if (kept == nullptr) return;
+  // No reply tells that it was done, but the end of the connection.
+  if (auto refused = kept->shut_down(saves)) c.fail(*refused);
+}
+
+// clang-format off
+const command_row rows[] = {
+    {"bgrewriteaof", 1, "admin noscript no_async_loading", {0, 0, 0},
+     "", "admin dangerous", "1.0.0",
+     "write the append-only log anew, in the background", bgrewriteaof},
+    {"bgsave", -1, "admin noscript no_async_loading", {0, 0, 0},
+     "", "admin dangerous", "1.0.0",
+     "write a snapshot, in the background", bgsave},
+    {"lastsave", 1, "loading stale fast", {0, 0, 0},
+     "", "admin dangerous", "1.0.0",
+     "when the last snapshot was written", lastsave},
+    {"save", 1, "admin noscript no_async_loading no_multi", {0, 0, 0},
+     "", "admin dangerous", "1.0.0",
+     "write a snapshot, and wait for it", save},
+    {"shutdown", -1, "admin noscript loading stale no_multi allow_busy", {0, 0, 0},
+     "", "admin dangerous", "1.0.0",
+     "end the cache", shutdown},
+};
+// clang-format on
+
+}  // namespace
+
+command_group persistence_commands() { return {"server", rows}; }
+
+}  // namespace strata::runtime

@@ -1,0 +1,64 @@
+#include "runtime/cache/replay.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "runtime/cache/engine.hpp"
+#include "runtime/cache/text.hpp"
+
+namespace strata::runtime {
+
+replay::replay(engine& into) : into_(into) { may_block = false; }
+
+replay::~replay() { into_.leave(*this); }
+
+result<void> replay::execute(std::span<const std::string_view> words) {
+  const auto* const what = find_command(words[0]);
+  if (what == nullptr) {
+    return failure(errc::not_supported, "repeat " + quoted(words[0].substr(0, 128)),
+                   "there is no such command here");
+  }
+  into_.execute(*this, words);
+  return {};
+}
+
+log_reader::log_reader(std::string_view text, engine& into) : replay_(into) {
+  reader_.feed(as_bytes(text));
+}
+
+log_reader::outcome log_reader::step(std::size_t most_commands) {
+  using enum proto::request_reader::outcome;
+  for (; most_commands != 0; --most_commands) {
+    words_.clear();
+    const auto how = reader_.next(words_);
+    if (how == incomplete) return outcome::done;
+    if (how == broken) {
+      why_ = fmt::format("it is damaged behind byte {} ({})", whole_, reader_.error());
+      return outcome::failed;
+    }
+    // Redis may put the time there, as a remark.
+    const bool is_remark = !words_.empty() && words_[0].starts_with('#');
+    if (!words_.empty() && !is_remark) {
+      if (auto done = replay_.execute(words_); !done) {
+        why_ = fmt::format("the command at byte {} is {}, which this cache does not know", whole_,
+                           quoted(words_[0].substr(0, 128)));
+        return outcome::failed;
+      }
+      ++commands_;
+    }
+    if (!replay_.in_transaction) whole_ = reader_.position();
+  }
+  return outcome::more;
+}
+
+void append_command(std::string& to, std::span<const std::string_view> words) {
+  fmt::format_to(std::back_inserter(to), "*{}\r\n", words.size());
+  for (const auto& each : words) {
+    fmt::format_to(std::back_inserter(to), "${}\r\n", each.size());
+    to += each;
+    to += "\r\n";
+  }
+}
+
+}  // namespace strata::runtime

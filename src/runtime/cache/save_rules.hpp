@@ -1,0 +1,32 @@
+// When a snapshot is due by itself: after so many seconds, if so many changes were made.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace strata::runtime {
+
+class save_rules {
+ public:
+  /// "3600 1 300 100": pairs of seconds and changes. Nothing when it is something else.
+  [[nodiscard]] static std::optional<save_rules> parse(std::string_view text);
+
+  [[nodiscard]] bool empty() const { return rules_.empty(); }
+  [[nodiscard]] bool are_met(std::int64_t seconds, std::uint64_t changes) const {
+    return std::ranges::any_of(rules_, [&](const rule& each) {
+      return seconds >= each.seconds && changes >= each.changes;
+    });
+  }
+
+ private:
+  struct rule {
+    std::int64_t seconds;
+    std::uint64_t changes;
+  };
+  std::vector<rule> rules_;
+};
+
+}  // namespace strata::runtime
