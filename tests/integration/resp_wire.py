@@ -127,26 +127,37 @@ class RedisServer:
     """A real redis-server, without persistence unless `flags` say otherwise."""
 
     def __init__(self, folder, *flags):
-        binary = shutil.which("redis-server")
-        assert binary, "redis-server is not installed: run make deps"
+        self.binary = shutil.which("redis-server")
+        assert self.binary, "redis-server is not installed: run make deps"
         folder.mkdir(parents=True, exist_ok=True)
+        self.command = ["--bind", "127.0.0.1", "--save", "", "--dir", str(folder),
+                        "--enable-debug-command", "local", *flags]
+        # Somebody else may take the port between the probe and the start.
+        for _ in range(5):
+            if self.start():
+                return
+        raise AssertionError(f"redis-server does not start: {self.command}")
+
+    def start(self):
+        """Says whether the one that answers is the one that was started."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
-        self.process = subprocess.Popen(
-            [binary, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
-             "--dir", str(folder), "--enable-debug-command", "local", *flags],
-            stdout=subprocess.DEVNULL)
+        self.process = subprocess.Popen([self.binary, "--port", str(self.port), *self.command],
+                                        stdout=subprocess.DEVNULL)
         deadline = time.monotonic() + PATIENCE
-        while True:
+        while self.process.poll() is None and time.monotonic() < deadline:
             try:
                 wire = Wire(self.port)
-                wire.ask("PING")
+                mine = b"process_id:%d\r" % self.process.pid in wire.ask("INFO", "server")
                 wire.close()
-                return
-            except OSError:
-                assert time.monotonic() < deadline, "redis-server does not answer"
-                time.sleep(0.02)
+                if mine:
+                    return True
+            except (OSError, AssertionError):
+                pass
+            time.sleep(0.02)
+        self.close()
+        return False
 
     def close(self):
         self.process.terminate()

@@ -1,0 +1,119 @@
+// The cache's log in a simulated world, seed by seed: the machine loses its power at any point of
+// writing, syncing, rewriting and renaming, the disk is full now and then, writes are cut short.
+// What was acknowledged under appendfsync always is there afterwards, and nothing else is damaged.
+#include <gtest/gtest.h>
+
+#include <charconv>
+
+#include "runtime/cache/cache.hpp"
+#include "runtime/sim_stage_test.hpp"
+
+namespace strata::runtime {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint16_t port = 7000;
+constexpr std::size_t clients = 3;
+
+/// One life of a machine: from its start until its power goes.
+class life {
+ public:
+  life(std::uint64_t seed, loop::sim_world::disk found) : stage_(seed) {
+    stage_.world.set_disk(std::move(found));
+    auto made = make_cache(stage_.birth(), {{"listen", {"tcp://127.0.0.1:" + std::to_string(port)}},
+                                            {"persistent", "/disk/db.aof"},
+                                            {"snapshot", "/disk/dump.rdb"},
+                                            {"appendfsync", "always"}});
+    EXPECT_TRUE(made) << describe(made.error());
+    cache_ = std::move(*made);
+    const auto started = stage_.await(cache_->start());
+    EXPECT_TRUE(started) << "it did not start in time";
+    if (started) EXPECT_TRUE(*started) << describe(started->error());
+  }
+  ~life() { stage_.await_done(cache_->stop()); }
+  life(const life&) = delete;
+  life& operator=(const life&) = delete;
+
+  [[nodiscard]] loop::sim_world& world() { return stage_.world; }
+
+  std::unique_ptr<actor> connect() {
+    auto made = std::make_unique<actor>(stage_.outside, proto::framing::line);
+    made->connect(port);
+    EXPECT_TRUE(world().run_until([&] { return made->connected(); }, 10s));
+    return made;
+  }
+
+  /// The reply, a line.
+  std::string ask(actor& who, const std::string& line) {
+    const auto before = who.heard().size();
+    who.send(line);
+    EXPECT_TRUE(world().run_until([&] { return who.heard().size() > before; }, 30s)) << line;
+    return who.heard().size() > before ? who.heard().back() : "";
+  }
+
+ private:
+  sim_stage stage_;
+  std::unique_ptr<runtime> cache_;
+};
+
+std::uint64_t number_in(const std::string& text) {
+  std::uint64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+// Each client appends 1, 2, 3, … to a list of its own; `most` is how far any of them may have come.
+void push_until_the_end(life& now, std::array<std::uint64_t, clients>& acknowledged,
+                        std::array<std::uint64_t, clients>& sent) {
+  auto& world = now.world();
+  std::vector<std::unique_ptr<actor>> actors;
+  for (std::size_t i = 0; i < clients; ++i) actors.push_back(now.connect());
+  auto admin = now.connect();
+  std::array<std::size_t, clients> heard{};
+  const auto turns = 5 + world.draw(60);
+  for (std::uint64_t turn = 0; turn < turns; ++turn) {
+    const auto who = world.draw(clients);
+    for (auto left = 1 + world.draw(4); left != 0; --left) {
+      actors[who]->send("rpush list" + std::to_string(who) + " " + std::to_string(++sent[who]));
+    }
+    if (world.chance(0.1)) admin->send("bgrewriteaof");
+    if (world.chance(0.05)) admin->send("bgsave");
+    if (world.chance(0.05)) world.faults.disk_full = !world.faults.disk_full;
+    world.run_for(std::chrono::microseconds(world.draw(3000)));
+    for (std::size_t i = 0; i < clients; ++i) {
+      for (; heard[i] < actors[i]->heard().size(); ++heard[i]) {
+        const auto length = number_in(actors[i]->heard()[heard[i]]);
+        if (length != 0) acknowledged[i] = std::max(acknowledged[i], length);
+      }
+    }
+  }
+}
+
+TEST(cache_log_simulation, what_was_acknowledged_survives_the_loss_of_power) {
+  for_each_seed([](std::uint64_t seed) {
+    loop::sim_world::disk disk;
+    std::array<std::uint64_t, clients> acknowledged{};
+    for (std::uint64_t turn = 0; turn < 3; ++turn) {
+      std::array<std::uint64_t, clients> sent{};
+      for (std::size_t i = 0; i < clients; ++i) sent[i] = acknowledged[i];
+      life now(seed * 10 + turn, disk);
+      if (testing::Test::HasFailure()) return;
+      push_until_the_end(now, acknowledged, sent);
+      disk = now.world().disk_after_crash();
+
+      life afterwards(seed * 10 + 5 + turn, disk);
+      if (testing::Test::HasFailure()) return;
+      auto reader = afterwards.connect();
+      for (std::size_t i = 0; i < clients; ++i) {
+        const auto list = "list" + std::to_string(i);
+        const auto length = number_in(afterwards.ask(*reader, "llen " + list));
+        EXPECT_GE(length, acknowledged[i]) << list << " lost what was acknowledged";
+        acknowledged[i] = length;
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace strata::runtime
