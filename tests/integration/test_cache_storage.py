@@ -359,7 +359,7 @@ def test_debug_reload_and_digest(daemon):
 def real_redis(folder, *flags):
     server = RedisServer(folder, *flags)
     wire = Wire(server.port)
-    eventually(lambda: b"loading:0" in wire.ask("INFO", "persistence"), "redis has loaded")
+    eventually(lambda: b"\nloading:0" in wire.ask("INFO", "persistence"), "redis has loaded")
     wire.close()
     return server
 
