@@ -66,8 +66,7 @@ class kernel_files final : public file_store {
     const unique_fd opened(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     if (!opened || ::ftruncate(opened.get(), static_cast<off_t>(size)) != 0 ||
         ::fsync(opened.get()) != 0) {
-      return system_failure(errno,
-                            "cut '" + path + "' down to " + std::to_string(size) + " bytes");
+      return system_failure(errno, "cut '" + path + "' down to " + std::to_string(size) + " bytes");
     }
     return {};
   }

@@ -44,6 +44,8 @@ class request_reader {
   /// before `keep()`.
   [[nodiscard]] std::size_t position() const { return position_; }
   void go_back(std::size_t position);
+  /// Bytes of the request that `next` gave last.
+  [[nodiscard]] std::size_t last_size() const { return position_ - begin_; }
 
   void set_limits(const request_limits& limits) { limits_ = limits; }
   /// After `broken`: what is wrong, in Redis's words ("Protocol error: …").

@@ -23,8 +23,7 @@ result<void> check_files(const cache_options& options) {
   if (auto checked = check_path("--persistent", options.persistent); !checked) return checked;
   if (auto checked = check_path("--snapshot", options.snapshot); !checked) return checked;
   if (!options.snapshot.empty() && options.snapshot == options.persistent) {
-    return failure(errc::invalid_argument,
-                   fmt::format("use '{}' as --snapshot", options.snapshot),
+    return failure(errc::invalid_argument, fmt::format("use '{}' as --snapshot", options.snapshot),
                    "it is the file of --persistent too", "give another file");
   }
   if (!save_rules::parse(options.save)) {
@@ -50,6 +49,14 @@ result<void> check(const cache_options& options) {
     if (url->kind != net::scheme::tcp && url->kind != net::scheme::unix_stream) {
       return failure(errc::invalid_argument, "listen on '" + each + "'",
                      "a cache speaks on streams only", "use tcp://HOST:PORT or unix:///PATH");
+    }
+  }
+  if (!options.follow.empty()) {
+    const auto url = net::parse_endpoint(options.follow);
+    if (!url) return std::unexpected(url.error());
+    if (url->kind != net::scheme::tcp) {
+      return failure(errc::invalid_argument, "follow '" + options.follow + "'",
+                     "a cache follows over TCP only", "use tcp://HOST:PORT");
     }
   }
   return check_files(options);
@@ -129,9 +136,9 @@ loop::task<result<void>> cache::open_shard() {
   auto opened = co_await loop::call_on(
       born_.home, *loops_[0], [this, &targets]() -> loop::task<result<void>> {
         // The cache is destroyed only after `stop()` ended the shard, and all posts come before.
-        shard_ = std::make_unique<cache_shard>(
-            *loops_[0], options_, *connections_, born_.log,
-            [this] { born_.home.post([this] { on_shut_down(); }); });
+        shard_ =
+            std::make_unique<cache_shard>(*loops_[0], options_, *connections_, born_.log,
+                                          [this] { born_.home.post([this] { on_shut_down(); }); });
         auto loaded = co_await shard_->load();
         if (!loaded) co_return loaded;
         co_return shard_->open(*targets);

@@ -29,7 +29,9 @@ class life {
     cache_ = std::move(*made);
     const auto started = stage_.await(cache_->start());
     EXPECT_TRUE(started) << "it did not start in time";
-    if (started) EXPECT_TRUE(*started) << describe(started->error());
+    if (started) {
+      EXPECT_TRUE(*started) << describe(started->error());
+    }
   }
   ~life() { stage_.await_done(cache_->stop()); }
   life(const life&) = delete;

@@ -80,6 +80,8 @@ class client {
   bool no_touch = false;
   bool may_block = true;
   bool is_ending = false;
+  bool repeats = false;      ///< executes what was executed elsewhere: nothing is refused it
+  bool is_follower = false;  ///< hears every change
   reply_mode replies = reply_mode::on;
 
   // --- transactions ------------------------------------------------------------------------------
@@ -97,6 +99,7 @@ class client {
   // --- blocking
   // ------------------------------------------------------------------------------------
   std::optional<waiting_state> waiting;
+  std::uint64_t waits_for_offset = 0;  ///< WAIT: what followers are to acknowledge
 };
 
 }  // namespace strata::runtime

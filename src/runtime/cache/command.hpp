@@ -35,6 +35,7 @@ enum command_flag : std::uint32_t {
   flag_readonly = 1U << 8U,
   flag_skip_monitor = 1U << 9U,
   flag_movable_keys = 1U << 10U,
+  flag_loading = 1U << 11U,  ///< allowed while the data is being loaded
 };
 
 // The order is that in which a row is read.

@@ -14,31 +14,19 @@ namespace strata::runtime {
 namespace {
 
 constexpr command_group (*groups[])() = {
-    string_commands,
-    bit_commands,
-    bitfield_commands,
-    key_commands,
-    expiry_commands,
-    scan_commands,
-    serialization_commands,
-    list_commands,
-    list_move_commands,
-    set_commands,
-    set_algebra_commands,
-    hash_commands,
-    transaction_commands,
-    pubsub_commands,
-    connection_commands,
-    client_commands,
-    config_commands,
-    server_commands,
-    persistence_commands,
-    debug_commands,
-    command_commands,
-    sorted_set_commands,
-    sorted_set_range_commands,
-    sorted_set_pop_commands,
-    sorted_set_algebra_commands,
+    string_commands,         bit_commands,
+    bitfield_commands,       key_commands,
+    expiry_commands,         scan_commands,
+    serialization_commands,  list_commands,
+    list_move_commands,      set_commands,
+    set_algebra_commands,    hash_commands,
+    transaction_commands,    pubsub_commands,
+    connection_commands,     client_commands,
+    config_commands,         server_commands,
+    persistence_commands,    replication_commands,
+    debug_commands,          command_commands,
+    sorted_set_commands,     sorted_set_range_commands,
+    sorted_set_pop_commands, sorted_set_algebra_commands,
 };
 
 struct flag_name {
@@ -57,6 +45,7 @@ constexpr flag_name flag_names[] = {
     {"readonly", flag_readonly},
     {"skip_monitor", flag_skip_monitor},
     {"movablekeys", flag_movable_keys},
+    {"loading", flag_loading},
 };
 
 std::uint32_t flags_of(std::string_view names) {

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "runtime/cache/call.hpp"
+#include "runtime/cache/replicator.hpp"
 #include "runtime/cache/snapshot.hpp"
 #include "runtime/cache/text.hpp"
 
@@ -72,6 +73,7 @@ void engine::enter(client& arrived) {
 void engine::leave(client& gone) {
   waiters_.remove(gone);
   watchers_.unwatch(gone);
+  if (gone.is_follower) replicator_->forget(gone);
   pubsub_.leave(gone);
   std::erase(clients_, &gone);
 }
@@ -148,12 +150,8 @@ const command* engine::accept(client& who, std::span<const std::string_view> wor
     reply.error("ERR Command not allowed inside a transaction");
     return nullptr;
   }
-  if (!refusal_.empty() && what->has(flag_write)) {
-    refuse(who, *what, refusal_);
-    return nullptr;
-  }
-  if (parameters_.maxmemory > 0 && !make_room(*what)) {
-    reply.error("OOM command not allowed when used memory > 'maxmemory'.");
+  if (const auto why = reason_to_refuse(who, *what); !why.empty()) {
+    refuse(who, *what, std::string(why));
     return nullptr;
   }
   if (who.is_subscribed() && !reply.is_resp3() && !what->has(flag_pubsub)) {
@@ -166,6 +164,36 @@ const command* engine::accept(client& who, std::span<const std::string_view> wor
   return what;
 }
 
+// Nothing is refused who repeats what was executed elsewhere.
+std::string_view engine::reason_to_refuse(const client& who, const command& what) {
+  if (who.repeats) return {};
+  if (is_restricted_) {
+    if (is_loading_ && !what.has(flag_loading)) {
+      return "LOADING Redis is loading the dataset in memory";
+    }
+    if (what.has(flag_write)) {
+      const auto found =
+          std::ranges::find_if(refusals_, [](const std::string& each) { return !each.empty(); });
+      if (found != refusals_.end()) return *found;
+    }
+  }
+  if (parameters_.maxmemory > 0 && !make_room(what)) {
+    return "OOM command not allowed when used memory > 'maxmemory'.";
+  }
+  return {};
+}
+
+void engine::refuse_changes(obstacle because, std::string error) {
+  refusals_[static_cast<std::size_t>(because)] = std::move(error);
+  set_loading(is_loading_);
+}
+
+void engine::set_loading(bool is) {
+  is_loading_ = is;
+  is_restricted_ =
+      is || std::ranges::any_of(refusals_, [](const auto& each) { return !each.empty(); });
+}
+
 void engine::run(client& who, std::span<const std::string_view> words, const command& what,
                  std::uint64_t hash) {
   auto& counted = command_counters_[what.index];
@@ -176,8 +204,10 @@ void engine::run(client& who, std::span<const std::string_view> words, const com
   if (snapshot_ != nullptr && what.has(flag_write)) {
     snapshot_->before_command(who.database, what, words);
   }
+  obeys_ = who.repeats;
   call made(*this, who, what, words, hash);
   what.run(made);
+  obeys_ = false;
   ++counted.calls;
   if (made.has_failed()) {
     ++counted.failed;
@@ -215,7 +245,7 @@ void engine::execute_queued(client& who) {
   unsigned last_database = who.database;
   for (const auto& each : queued) {
     words.assign(each.words.begin(), each.words.end());
-    if (parameters_.maxmemory > 0 && !make_room(*each.what)) {
+    if (parameters_.maxmemory > 0 && !who.repeats && !make_room(*each.what)) {
       who.reply().error("OOM command not allowed when used memory > 'maxmemory'.");
       continue;
     }
@@ -265,6 +295,9 @@ void engine::give_up_waiting(client& who) {
     who.reply().null();
   } else if (name == "debug") {
     who.reply().ok();
+  } else if (name == "wait") {
+    who.reply().integer(static_cast<std::int64_t>(
+        replicator_ == nullptr ? 0 : replicator_->count_followers(who.waits_for_offset)));
   } else {
     who.reply().null_array();
   }
@@ -281,7 +314,9 @@ void engine::answer(std::uint64_t id, const std::function<void(client&)>& reply)
 }
 
 entry* engine::unless_expired(unsigned index, entry* found, std::uint64_t hash) {
-  if (found->expires_at_ms() > now_ms_ || is_repeating_) return found;
+  if (found->expires_at_ms() > now_ms_ || obeys_) return found;
+  // The one that is followed will say so.
+  if (is_repeating_) return nullptr;
   ++counters_.expired;
   const std::array<std::string_view, 2> words = {"DEL", found->key()};
   propagate(index, words);

@@ -44,13 +44,20 @@ struct command_counters {
 class change_listener {
  public:
   virtual void on_change(unsigned database, std::span<const std::string_view> words) = 0;
+  /// A message was published, with the command PUBLISH or one like it: no change of the data.
+  virtual void on_message(std::span<const std::string_view> /*words*/) {}
 
  protected:
   ~change_listener() = default;
 };
 
 class keeper;
+class replicator;
 class snapshot;
+
+/// Why changes may be refused.
+enum class obstacle : std::uint8_t { log_fails, save_fails, follows };
+inline constexpr std::size_t obstacle_count = 3;
 
 class engine {
  public:
@@ -120,8 +127,17 @@ class engine {
   /// Who is writing a snapshot, or null.
   void set_snapshot(snapshot* of) { snapshot_ = of; }
   [[nodiscard]] bool has_snapshot() const { return snapshot_ != nullptr; }
-  /// Why commands that change data are refused, as an error reply; empty: they are not.
-  void refuse_changes(std::string why) { refusal_ = std::move(why); }
+  /// Who speaks with other caches, or null.
+  void set_replicator(replicator* who) { replicator_ = who; }
+  [[nodiscard]] replicator* replicated_by() const { return replicator_; }
+  void propagate_message(std::span<const std::string_view> words) {
+    for (auto* each : listeners_) each->on_message(words);
+  }
+  /// Because of that, commands that change data get this error; empty: they do not.
+  void refuse_changes(obstacle because, std::string error);
+  /// The data is being put there: nobody may look at it.
+  void set_loading(bool is);
+  [[nodiscard]] bool is_loading() const { return is_loading_; }
   /// Repeats what another has executed: keys do not expire by themselves.
   void set_repeating(bool is) { is_repeating_ = is; }
   void set_active_expiry(bool is) { expires_actively_ = is; }
@@ -157,13 +173,14 @@ class engine {
                                    const command* what) const {
     return what != nullptr && what->is_plain && what->takes(words) && who.is_trusted &&
            !who.in_transaction && parameters_.maxmemory == 0 && !who.is_subscribed() &&
-           refusal_.empty();
+           !is_restricted_;
   }
   void run(client& who, std::span<const std::string_view> words, const command& what,
            std::uint64_t hash);
   [[nodiscard]] const command* accept(client& who, std::span<const std::string_view> words,
                                       const command* what);
   void refuse(client& who, const command& what, std::string text);
+  [[nodiscard]] std::string_view reason_to_refuse(const client& who, const command& what);
   [[nodiscard]] bool make_room(const command& what);
   bool evict_one();
   void serve_waiting();
@@ -203,7 +220,11 @@ class engine {
   bool expires_actively_ = true;
   snapshot* snapshot_ = nullptr;
   keeper* keeper_ = nullptr;
-  std::string refusal_;
+  replicator* replicator_ = nullptr;
+  std::array<std::string, obstacle_count> refusals_;
+  bool is_loading_ = false;
+  bool is_restricted_ = false;  // one of those, or loading
+  bool obeys_ = false;          // the one whose command is executed repeats what was elsewhere
 };
 
 }  // namespace strata::runtime

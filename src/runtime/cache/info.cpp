@@ -8,6 +8,7 @@
 
 #include "runtime/cache/engine.hpp"
 #include "runtime/cache/keeper.hpp"
+#include "runtime/cache/replicator.hpp"
 #include "runtime/cache/text.hpp"
 #include "runtime/cache/version.hpp"
 
@@ -62,7 +63,7 @@ std::string write_persistence(engine& of) {
       "rdb_last_bgsave_time_sec:{}\r\nrdb_saves:{}\r\nrdb_last_load_keys_loaded:{}\r\n"
       "aof_enabled:{:d}\r\naof_rewrite_in_progress:{:d}\r\naof_last_rewrite_time_sec:{}\r\n"
       "aof_last_bgrewrite_status:{}\r\naof_rewrites:{}\r\naof_last_write_status:{}\r\n",
-      kept.is_loading, of.changes() - kept.changes_at_save, kept.is_saving, kept.last_save_s,
+      of.is_loading(), of.changes() - kept.changes_at_save, kept.is_saving, kept.last_save_s,
       outcome_name(kept.last_save_failed), kept.last_save_took_s, kept.saves, kept.keys_loaded,
       kept.has_log, kept.is_rewriting, kept.last_rewrite_took_s,
       outcome_name(kept.last_rewrite_failed), kept.rewrites, outcome_name(kept.log_fails));
@@ -85,8 +86,40 @@ std::string write_stats(engine& of) {
       of.channels().patterns().size(), counted.errors);
 }
 
-std::string write_replication(engine&) {
-  return "role:master\r\nconnected_slaves:0\r\nmaster_repl_offset:0\r\n";
+void write_leader(std::string& text, const replication_figures& now) {
+  const bool is_up = now.link_state == "connected";
+  fmt::format_to(std::back_inserter(text),
+                 "master_host:{}\r\nmaster_port:{}\r\nmaster_link_status:{}\r\n"
+                 "master_last_io_seconds_ago:{}\r\nmaster_sync_in_progress:{:d}\r\n"
+                 "slave_read_repl_offset:{}\r\nslave_repl_offset:{}\r\nslave_priority:100\r\n"
+                 "slave_read_only:1\r\n",
+                 now.leader_host, now.leader_port, is_up ? "up" : "down", is_up ? now.silent_s : -1,
+                 now.link_state == "sync", now.followed_offset, now.followed_offset);
+}
+
+std::string write_replication(engine& of) {
+  const auto now =
+      of.replicated_by() == nullptr ? replication_figures{} : of.replicated_by()->figures();
+  std::string text = now.is_follower ? "role:slave\r\n" : "role:master\r\n";
+  if (now.is_follower) write_leader(text, now);
+  auto to = std::back_inserter(text);
+  fmt::format_to(to, "connected_slaves:{}\r\n", now.followers.size());
+  for (std::size_t i = 0; i < now.followers.size(); ++i) {
+    const auto& each = now.followers[i];
+    fmt::format_to(to, "slave{}:ip={},port={},state={},offset={},lag={}\r\n", i, each.address,
+                   each.port, each.is_online ? "online" : "wait_bgsave", each.acknowledged,
+                   each.lag_s);
+  }
+  fmt::format_to(to,
+                 "master_failover_state:no-failover\r\nmaster_replid:{}\r\nmaster_replid2:{:0>40}"
+                 "\r\nmaster_repl_offset:{}\r\nsecond_repl_offset:{}\r\n"
+                 "repl_backlog_active:{:d}\r\nrepl_backlog_size:{}\r\n"
+                 "repl_backlog_first_byte_offset:{}\r\nrepl_backlog_histlen:{}\r\n",
+                 now.id, now.former_id, now.offset,
+                 now.former_id.empty() ? -1 : static_cast<std::int64_t>(now.former_offset + 1),
+                 now.backlog_size != 0, of.settings().backlog_size, now.backlog_begin,
+                 now.backlog_size);
+  return text;
 }
 
 std::string write_cpu(engine&) { return "used_cpu_sys:0\r\nused_cpu_user:0\r\n"; }

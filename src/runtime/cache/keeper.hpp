@@ -10,7 +10,6 @@ namespace strata::runtime {
 class client;
 
 struct keeping_figures {
-  bool is_loading = false;
   bool is_saving = false;
   bool is_rewriting = false;
   bool has_log = false;

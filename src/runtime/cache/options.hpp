@@ -18,6 +18,8 @@ struct cache_options : common_options {
   std::uint64_t max_memory = 0;
   std::string eviction = "noeviction";
   std::uint64_t max_connections = 0;
+  std::string follow;
+  std::string follow_password;
   std::string persistent;
   std::string appendfsync = "everysec";
   std::string snapshot;

@@ -13,7 +13,18 @@ namespace strata::runtime {
 
 namespace {
 
-enum class kind : std::uint8_t { number, memory, text, flag, policy, events, sync, rules, guarded, fixed };
+enum class kind : std::uint8_t {
+  number,
+  memory,
+  text,
+  flag,
+  policy,
+  events,
+  sync,
+  rules,
+  guarded,
+  fixed
+};
 
 using member = std::variant<std::monostate, std::int64_t parameters::*, std::string parameters::*,
                             bool parameters::*>;
@@ -78,6 +89,14 @@ const row table[] = {
     {"appendfsync", kind::sync, &p::append_sync},
     {"lazyfree-lazy-expire", kind::flag, &p::lazy_expire},
     {"activerehashing", kind::flag, &p::active_rehashing},
+    {"masterauth", kind::text, &p::leader_password},
+    {"repl-backlog-size", kind::memory, &p::backlog_size, 16 << 10},
+    {"repl-timeout", kind::number, &p::replication_timeout_s, 1, INT32_MAX},
+    {"repl-ping-replica-period", kind::number, &p::replication_ping_s, 1, INT32_MAX},
+    {"repl-ping-slave-period", kind::number, &p::replication_ping_s, 1, INT32_MAX},
+    {"replica-read-only", kind::fixed, {}, 0, 0, "yes"},
+    {"slave-read-only", kind::fixed, {}, 0, 0, "yes"},
+    {"replica-serve-stale-data", kind::fixed, {}, 0, 0, "yes"},
     {"databases", kind::fixed, {}, 0, 0, "16"},
     {"cluster-enabled", kind::fixed, {}, 0, 0, "no"},
     {"io-threads", kind::fixed, {}, 0, 0, "1"},
@@ -192,8 +211,9 @@ result<void> set_row(parameters& of, const row& which, std::string_view value) {
   switch (which.how) {
     case kind::fixed: return refuse(which.name, "can't set immutable config");
     case kind::guarded:
-      return refuse(which.name, "can't set protected config: it is an option of the cache, see "
-                                "'strata create cache --help'");
+      return refuse(which.name,
+                    "can't set protected config: it is an option of the cache, see "
+                    "'strata create cache --help'");
     case kind::rules:
       if (!save_rules::parse(value)) return refuse(which.name, "Invalid save parameters");
       of.save = value;

@@ -72,6 +72,10 @@ struct parameters {
   std::string snapshot_file;
   std::string log_file;
   std::string save;
+  std::string leader_password;
+  std::int64_t backlog_size = 1 << 20;
+  std::int64_t replication_timeout_s = 60;
+  std::int64_t replication_ping_s = 10;
   std::int64_t rewrite_percentage = 100;
   std::int64_t rewrite_min_size = 64 << 20;
   bool stop_writes_on_save_error = true;

@@ -108,15 +108,13 @@ file_reader::outcome file_reader::read_item(bool& was_key) {
     case mark::expiry_s:
       expires_at_ms_ = static_cast<std::int32_t>(reader_.fixed(4)) * std::int64_t{1000};
       return outcome::more;
-    case mark::idle:
-      idle_s_ = static_cast<std::int64_t>(reader_.length());
-      return outcome::more;
+    case mark::idle: idle_s_ = static_cast<std::int64_t>(reader_.length()); return outcome::more;
     case mark::frequency: frequency_ = reader_.byte(); return outcome::more;
     case mark::database: {
       const auto index = reader_.length();
       if (index >= engine::database_count) {
-        return fail(fmt::format("it has a database {}, and there are {}", index,
-                                engine::database_count));
+        return fail(
+            fmt::format("it has a database {}, and there are {}", index, engine::database_count));
       }
       database_ = static_cast<unsigned>(index);
       return outcome::more;
@@ -155,7 +153,8 @@ bool file_reader::read_key(unsigned kind) {
   const auto hash = hash_of(key);
   if (into_[database_].find(key, hash) != nullptr) {
     entry::destroy(made);
-    (void)fail(fmt::format("the key {} is in it twice", quoted(std::string_view(key).substr(0, 128))));
+    (void)fail(
+        fmt::format("the key {} is in it twice", quoted(std::string_view(key).substr(0, 128))));
     return false;
   }
   made->set_access(told_access(into_.settings(), into_.now_ms(), idle_s_, frequency_));

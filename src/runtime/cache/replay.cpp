@@ -9,7 +9,10 @@
 
 namespace strata::runtime {
 
-replay::replay(engine& into) : into_(into) { may_block = false; }
+replay::replay(engine& into) : into_(into) {
+  may_block = false;
+  repeats = true;
+}
 
 replay::~replay() { into_.leave(*this); }
 
@@ -21,6 +24,11 @@ result<void> replay::execute(std::span<const std::string_view> words) {
   }
   into_.execute(*this, words);
   return {};
+}
+
+void replay::forget_transaction() {
+  in_transaction = transaction_failed = false;
+  queued.clear();
 }
 
 log_reader::log_reader(std::string_view text, engine& into) : replay_(into) {

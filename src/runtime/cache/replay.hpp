@@ -22,6 +22,9 @@ class replay final : public client {
   /// Errors: not_supported for a command that this cache does not know.
   [[nodiscard]] result<void> execute(std::span<const std::string_view> words);
 
+  /// A transaction that has begun will not be ended.
+  void forget_transaction();
+
   [[nodiscard]] proto::reply_writer& reply() override { return nowhere_; }
   void push(const loop::slice& /*bytes*/) override {}
   void disconnect(bool /*after_reply*/) override {}

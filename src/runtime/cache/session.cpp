@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t most_replies = 1U << 20U;
 // What others say to a client may wait up to this, as Redis has it for subscribers.
 constexpr std::size_t most_pushed = 32U << 20U;
+constexpr std::size_t most_for_follower = 256U << 20U;
 
 }  // namespace
 
@@ -74,7 +75,7 @@ proto::reply_writer& cache_session::reply() {
 
 void cache_session::push(const loop::slice& bytes) {
   reply_.flush();
-  if (stream_.out().bytes() + bytes.size() > most_pushed) {
+  if (stream_.out().bytes() + bytes.size() > (is_follower ? most_for_follower : most_pushed)) {
     disconnect(false);
     return;
   }

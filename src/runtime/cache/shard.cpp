@@ -38,7 +38,12 @@ cache_shard::cache_shard(loop::loop& owner, cache_options options, connection_ga
                 .end_work = [this] { end_work(); },
                 .on_safe = [this] { release_held(); },
                 .on_shut_down = std::move(on_shut_down)},
-               log_) {
+               log_),
+      replication_(owner, data_,
+                   {.begin_work = [this] { begin_work(); },
+                    .end_work = [this] { end_work(); },
+                    .on_new_data = [this] { (void)storage_.rewrite(); }},
+                   log_) {
   clock_offset_ms_ = wall_clock_ms() - ms_of(loop_.now().time_since_epoch());
   apply(options_);
 }
@@ -56,6 +61,13 @@ result<void> cache_shard::open(std::vector<target>& targets) {
     listeners_.emplace_back(loop_, std::move(*listening));
   }
   for (auto& each : listeners_) listening_.spawn(accept_all(each));
+  for (const auto& each : targets) {
+    if (each.url.kind == net::scheme::tcp) replication_.set_own_port(each.address.port());
+  }
+  if (!options_.follow.empty()) {
+    const auto url = *net::parse_endpoint(options_.follow);
+    replication_.follow(url.host, url.port);
+  }
   arm_timer(usual_tick);
   return {};
 }
@@ -67,6 +79,7 @@ loop::task<> cache_shard::close() {
     if (!path.empty()) ::unlink(path.c_str());
   }
   listeners_.clear();
+  replication_.close();
   // What was promised is on the disk before those who were promised it are let go.
   co_await storage_.close();
   serving_.cancel();
@@ -82,6 +95,7 @@ void cache_shard::apply(const cache_options& changed) {
   settings.password = changed.password;
   settings.maxmemory = static_cast<std::int64_t>(changed.max_memory);
   (void)settings.set("maxmemory-policy", changed.eviction);
+  settings.leader_password = changed.follow_password;
   settings.append_sync = changed.appendfsync;
   settings.save = changed.save;
   settings.append_only = !changed.persistent.empty();
@@ -125,6 +139,7 @@ void cache_shard::on_timer() {
   begin_work();
   const bool done = data_.tick(budget);
   storage_.tick();
+  replication_.tick();
   end_work();
   arm_timer(done ? loop::duration(usual_tick) : loop::duration(soon));
 }

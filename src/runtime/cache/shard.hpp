@@ -15,6 +15,7 @@
 #include "runtime/cache/engine.hpp"
 #include "runtime/cache/options.hpp"
 #include "runtime/cache/output.hpp"
+#include "runtime/cache/replication.hpp"
 #include "runtime/cache/storage.hpp"
 #include "runtime/runtime.hpp"
 
@@ -103,6 +104,7 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
   request_batch batch_;
   engine data_;
   storage storage_;
+  replication replication_;
   std::vector<cache_session*> held_;
   std::int64_t clock_offset_ms_ = 0;
   std::optional<charging> charging_;

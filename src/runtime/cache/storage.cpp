@@ -24,8 +24,7 @@ constexpr std::int64_t retry_after_ms = 5000;
 
 }  // namespace
 
-storage::storage(loop::loop& on, engine& of, places where, owner told,
-                 std::shared_ptr<journal> log)
+storage::storage(loop::loop& on, engine& of, places where, owner told, std::shared_ptr<journal> log)
     : loop_(on),
       engine_(of),
       where_(std::move(where)),
@@ -67,7 +66,6 @@ loop::task<result<void>> storage::load(const std::string& path) {
   if (!view) co_return std::unexpected(view.error());
   const auto text = (*view)->bytes();
   if (text.empty()) co_return result<void>{};
-  figures_.is_loading = true;
   engine_.set_repeating(true);
   auto begun = co_await load_snapshot(text, path);
   result<std::size_t> whole = begun;
@@ -76,7 +74,6 @@ loop::task<result<void>> storage::load(const std::string& path) {
     if (whole) *whole += *begun;
   }
   engine_.set_repeating(false);
-  figures_.is_loading = false;
   if (!whole) co_return std::unexpected(whole.error());
   if (path == where_.log && *whole != text.size()) {
     co_return mend(path, *whole, text.size());
@@ -137,9 +134,8 @@ loop::task<result<void>> storage::open_log() {
   figures_.log_base_size = (*view)->bytes().size();
   log_ = std::make_unique<command_log>(
       loop_, engine_, std::move(*file), figures_.log_base_size,
-      command_log::events{
-          .on_safe = owner_.on_safe,
-          .on_trouble = [this](const error* why) { on_log_trouble(why); }});
+      command_log::events{.on_safe = owner_.on_safe,
+                          .on_trouble = [this](const error* why) { on_log_trouble(why); }});
   heed_settings();
   co_return result<void>{};
 }
@@ -202,28 +198,26 @@ void storage::begin_next() {
 
 void storage::on_log_trouble(const error* why) {
   if (why == nullptr) {
-    log_trouble_.clear();
+    engine_.refuse_changes(obstacle::log_fails, {});
     journal_->write(level::info, "the log is written again");
-  } else {
-    log_trouble_ = describe(*why);
-    journal_->write(level::error, log_trouble_ +
-                                      "; changes are refused until that works, which is tried "
-                                      "again every second");
+    return;
   }
-  choose_refusal();
+  const auto text = describe(*why);
+  engine_.refuse_changes(obstacle::log_fails, "MISCONF Errors writing to the AOF file: " + text);
+  journal_->write(level::error, text +
+                                    "; changes are refused until that works, which is tried again "
+                                    "every second");
 }
 
-void storage::choose_refusal() {
-  if (!log_trouble_.empty()) {
-    engine_.refuse_changes("MISCONF Errors writing to the AOF file: " + log_trouble_);
-  } else if (figures_.last_save_failed && !rules_.empty() &&
-             engine_.settings().stop_writes_on_save_error) {
-    engine_.refuse_changes(
-        "MISCONF Snapshots are configured, but the last one failed: changes are refused until one "
-        "succeeds. See the cache's log for the reason.");
-  } else {
-    engine_.refuse_changes({});
-  }
+void storage::refuse_if_saving_fails() {
+  const bool must_save =
+      !rules_.empty() && engine_.settings().stop_writes_on_save_error && !where_.snapshot.empty();
+  engine_.refuse_changes(
+      obstacle::save_fails,
+      figures_.last_save_failed && must_save
+          ? "MISCONF Snapshots are configured, but the last one failed: changes are refused until "
+            "one succeeds. See the cache's log for the reason."
+          : "");
 }
 
 std::optional<std::string> storage::save(bool later, client* waits) {
@@ -252,6 +246,11 @@ std::string storage::rewrite() {
                             : "Background append only file rewriting started";
 }
 
+// A follower may be getting one.
+loop::task<> storage::await_turn() {
+  while (engine_.has_snapshot()) co_await loop_.sleep(10ms);
+}
+
 loop::task<result<void>> storage::write_snapshot(growing_file& to, bool is_log_base) {
   owner_.begin_work();
   auto taken = std::make_unique<snapshot>(engine_, is_log_base);
@@ -268,6 +267,7 @@ loop::task<result<void>> storage::write_snapshot(growing_file& to, bool is_log_b
 }
 
 loop::task<result<void>> storage::save_to(const std::string& path) {
+  co_await await_turn();
   auto file = growing_file::create(loop_, path + ".new");
   if (!file) co_return std::unexpected(file.error());
   auto outcome = co_await write_snapshot(*file, false);
@@ -294,7 +294,7 @@ loop::task<> storage::save_task() {
     retry_at_ms_ = now_ms + retry_after_ms;
     journal_->write(level::error, describe(outcome.error()));
   }
-  choose_refusal();
+  refuse_if_saving_fails();
   tell_waiting(outcome);
 }
 
@@ -335,6 +335,7 @@ loop::task<> storage::rewrite_task() {
 
 // A snapshot into a new file; then, from the old one, what was changed since it was begun.
 loop::task<result<void>> storage::write_log_anew() {
+  co_await await_turn();
   auto file = growing_file::create(loop_, where_.log + ".new");
   if (!file) co_return std::unexpected(file.error());
   log_->mark_beginning();

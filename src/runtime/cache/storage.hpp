@@ -1,8 +1,8 @@
 // A cache's data on the disk: what it begins with, the append-only log, snapshots, and the log's
 // rewriting. One snapshot is written at a time.
 //
-// The log is one file: a snapshot, then commands. It is what Redis calls an append-only file with an
-// RDB preamble; a file that is only a snapshot is a log with no commands yet.
+// The log is one file: a snapshot, then commands. It is what Redis calls an append-only file with
+// an RDB preamble; a file that is only a snapshot is a log with no commands yet.
 #pragma once
 
 #include <functional>
@@ -62,6 +62,7 @@ class storage final : public keeper {
 
   loop::task<> save_task();
   loop::task<> rewrite_task();
+  loop::task<> await_turn();
   loop::task<result<void>> write_snapshot(growing_file& to, bool is_log_base);
   loop::task<result<void>> save_to(const std::string& path);
   loop::task<result<void>> write_log_anew();
@@ -74,7 +75,7 @@ class storage final : public keeper {
   [[nodiscard]] bool should_rewrite() const;
   void begin_next();
   void on_log_trouble(const error* why);
-  void choose_refusal();
+  void refuse_if_saving_fails();
   void tell_waiting(const result<void>& outcome);
   [[nodiscard]] bool is_writing() const { return figures_.is_saving || figures_.is_rewriting; }
 
@@ -91,7 +92,6 @@ class storage final : public keeper {
   std::int64_t retry_at_ms_ = 0;
   bool saves_next_ = false;
   bool rewrites_next_ = false;
-  std::string log_trouble_;
   std::vector<std::uint64_t> waiting_;  // ids of clients that wait for the snapshot
   loop::task_group running_;
 };

@@ -28,6 +28,7 @@ namespace strata::runtime {
 [[nodiscard]] command_group config_commands();
 [[nodiscard]] command_group server_commands();
 [[nodiscard]] command_group persistence_commands();
+[[nodiscard]] command_group replication_commands();
 [[nodiscard]] command_group debug_commands();
 [[nodiscard]] command_group command_commands();
 

@@ -64,6 +64,7 @@ void punsubscribe(call& c) {
 
 void publish(call& c) {
   c.reply.integer(static_cast<std::int64_t>(c.home.channels().publish(c[1], c[2])));
+  c.home.propagate_message(c.words);
 }
 
 void pubsub_channels(call& c) {

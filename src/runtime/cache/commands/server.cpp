@@ -77,25 +77,6 @@ void lolwut(call& c) {
                    fmt::format("strata, layer on layer\nRedis ver. {}\n", compatible_version));
 }
 
-void role(call& c) {
-  c.reply.array(3);
-  c.reply.bulk("master");
-  c.reply.integer(0);
-  c.reply.array(0);
-}
-
-void wait(call& c) {
-  const auto replicas = c.integer(1);
-  const auto timeout =
-      replicas ? c.integer(2, "ERR timeout is not an integer or out of range") : std::nullopt;
-  if (!timeout) return;
-  if (*timeout < 0) {
-    c.fail("ERR timeout is negative");
-    return;
-  }
-  c.reply.integer(0);
-}
-
 // --- MEMORY
 // ----------------------------------------------------------------------------------------
 
@@ -268,9 +249,6 @@ const command_row rows[] = {
     {"monitor", 1, "admin noscript loading stale", {0, 0, 0},
      "", "admin dangerous", "1.0.0",
      "hear every command that is executed", monitor},
-    {"role", 1, "noscript loading stale fast", {0, 0, 0},
-     "", "admin dangerous", "2.8.12",
-     "whether this is a leader or a follower", role},
     {"slowlog", -2, "", {0, 0, 0},
      "", "", "2.2.12",
      "commands that took long", nullptr, slowlog_rows},
@@ -280,9 +258,6 @@ const command_row rows[] = {
     {"time", 1, "loading stale fast", {0, 0, 0},
      "", "", "2.6.0",
      "seconds and microseconds since 1970", time},
-    {"wait", 3, "noscript", {0, 0, 0},
-     "", "connection", "3.0.0",
-     "wait until followers have got what was written", wait},
 };
 // clang-format on
 

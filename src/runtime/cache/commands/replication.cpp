@@ -1,0 +1,148 @@
+// Commands between caches, and about who follows whom.
+#include "runtime/cache/call.hpp"
+#include "runtime/cache/commands/commands.hpp"
+#include "runtime/cache/replicator.hpp"
+#include "runtime/cache/text.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+void replconf(call& c) {
+  auto& with = *c.home.replicated_by();
+  if (c.size() % 2 == 0) {
+    c.fail_syntax();
+    return;
+  }
+  for (std::size_t i = 1; i + 1 < c.size(); i += 2) {
+    if (c.is(i, "ACK")) {
+      if (const auto offset = parse_integer(c[i + 1])) {
+        with.acknowledge(c.who, static_cast<std::uint64_t>(*offset));
+      }
+      return;  // it is not replied to
+    }
+    if (c.is(i, "GETACK")) return;
+    if (!with.configure(c.who, c[i], c[i + 1])) {
+      c.fail("ERR Unrecognized REPLCONF option: " + std::string(c[i]));
+      return;
+    }
+  }
+  c.reply.ok();
+}
+
+void psync(call& c) {
+  const auto from = c.integer(2);
+  if (!from) return;
+  if (c.home.is_loading()) {
+    c.fail("NOMASTERLINK Can't SYNC while not connected with my master");
+    return;
+  }
+  c.home.replicated_by()->synchronise(c.who, c[1], *from);
+}
+
+void replicaof(call& c) {
+  auto& with = *c.home.replicated_by();
+  if (c.is(1, "NO") && c.is(2, "ONE")) {
+    with.follow_nobody();
+    c.reply.ok();
+    return;
+  }
+  const auto port = c.integer(2, "ERR Invalid master port");
+  if (!port) return;
+  if (*port < 0 || *port > 65535) {
+    c.fail("ERR Invalid master port");
+    return;
+  }
+  const auto now = with.figures();
+  if (now.is_follower && now.leader_host == c[1] &&
+      now.leader_port == static_cast<unsigned>(*port)) {
+    c.reply.status("OK Already connected to specified master");
+    return;
+  }
+  with.follow(std::string(c[1]), static_cast<std::uint16_t>(*port));
+  c.reply.ok();
+}
+
+void role(call& c) {
+  const auto now = c.home.replicated_by()->figures();
+  if (now.is_follower) {
+    c.reply.array(5);
+    c.reply.bulk("slave");
+    c.reply.bulk(now.leader_host);
+    c.reply.integer(now.leader_port);
+    c.reply.bulk(now.link_state);
+    c.reply.integer(now.link_state == "connected" ? static_cast<std::int64_t>(now.followed_offset)
+                                                  : -1);
+    return;
+  }
+  c.reply.array(3);
+  c.reply.bulk("master");
+  c.reply.integer(static_cast<std::int64_t>(now.offset));
+  c.reply.array(now.followers.size());
+  for (const auto& each : now.followers) {
+    c.reply.array(3);
+    c.reply.bulk(each.address);
+    c.reply.bulk_integer(each.port);
+    c.reply.bulk_integer(static_cast<std::int64_t>(each.acknowledged));
+  }
+}
+
+void wait(call& c) {
+  const auto count = c.integer(1);
+  const auto timeout =
+      count ? c.integer(2, "ERR timeout is not an integer or out of range") : std::nullopt;
+  if (!timeout) return;
+  if (*timeout < 0) {
+    c.fail("ERR timeout is negative");
+    return;
+  }
+  auto& with = *c.home.replicated_by();
+  const auto now = with.figures();
+  if (now.is_follower) {
+    c.fail(
+        "ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 "
+        "if a replica is configured to be writable (which is not the default) writes to "
+        "replicas are just local and are not propagated.");
+    return;
+  }
+  const auto have = with.count_followers(now.offset);
+  if (static_cast<std::int64_t>(have) >= *count || !c.who.may_block) {
+    c.reply.integer(static_cast<std::int64_t>(have));
+    return;
+  }
+  c.who.waits_for_offset = now.offset;
+  with.wait_for_followers(c.who, static_cast<std::size_t>(*count));
+  with.ask_followers();
+  std::optional<std::int64_t> deadline_ms;
+  if (*timeout != 0) deadline_ms = c.now_ms() + *timeout;
+  c.wait_for({}, deadline_ms);
+}
+
+// clang-format off
+const command_row rows[] = {
+    {"psync", -3, "admin noscript no_async_loading no_multi", {0, 0, 0},
+     "", "admin dangerous", "2.8.0",
+     "follow this cache; between caches", psync},
+    {"replconf", -1, "admin noscript loading stale allow_busy", {0, 0, 0},
+     "", "admin dangerous", "3.0.0",
+     "what a follower says of itself; between caches", replconf},
+    {"replicaof", 3, "admin noscript stale no_async_loading", {0, 0, 0},
+     "", "admin dangerous", "5.0.0",
+     "follow another cache, or nobody", replicaof},
+    {"role", 1, "noscript loading stale fast", {0, 0, 0},
+     "", "admin dangerous", "2.8.12",
+     "whether this is a leader or a follower", role},
+    {"slaveof", 3, "admin noscript stale no_async_loading", {0, 0, 0},
+     "", "admin dangerous", "1.0.0",
+     "follow another cache, or nobody", replicaof},
+    {"wait", 3, "noscript", {0, 0, 0},
+     "", "connection", "3.0.0",
+     "wait until followers have got what was written", wait},
+};
+// clang-format on
+
+}  // namespace
+
+command_group replication_commands() { return {"server", rows}; }
+
+}  // namespace strata::runtime

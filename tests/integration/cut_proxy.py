@@ -1,0 +1,59 @@
+"""A TCP forwarder whose connections can be cut."""
+
+import socket
+import threading
+
+
+class CutProxy:
+    """Forwards what connects to `port` to `target`, a port of 127.0.0.1."""
+
+    def __init__(self, target):
+        self.target = target
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.lock = threading.Lock()
+        self.pairs = []
+        self.accepted = 0
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+                far = socket.create_connection(("127.0.0.1", self.target))
+            except OSError:
+                return
+            with self.lock:
+                self.pairs.append((near, far))
+                self.accepted += 1
+            for source, sink in ((near, far), (far, near)):
+                threading.Thread(target=self.forward, args=(source, sink), daemon=True).start()
+
+    @staticmethod
+    def forward(source, sink):
+        try:
+            while data := source.recv(1 << 16):
+                sink.sendall(data)
+        except OSError:
+            pass
+        for each in (source, sink):
+            try:
+                each.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def cut(self):
+        """Breaks every connection; whatever is under way is lost."""
+        with self.lock:
+            pairs, self.pairs = self.pairs, []
+        for pair in pairs:
+            for each in pair:
+                try:
+                    each.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
+                each.close()
+
+    def close(self):
+        self.listener.close()
+        self.cut()

@@ -1,0 +1,186 @@
+"""A cache and a real redis-server follow each other, through a connection that is cut again and
+again."""
+
+import os
+import random
+import re
+import time
+
+import pytest
+
+from cache_commands import Commands
+from cache_contents import assert_same, contents
+from cut_proxy import CutProxy
+from resp_wire import RedisServer, Wire
+from strata_daemon import eventually
+
+CUTS = int(os.environ.get("STRATA_CUTS", "6"))
+
+
+def seeded():
+    seed = int(os.environ.get("STRATA_SEED", random.randrange(1 << 32)))
+    print(f"STRATA_SEED={seed}")
+    return seed
+
+
+def new_cache(daemon, name, *flags):
+    daemon.cli("create", "cache", name, "-l", "tcp://127.0.0.1:0", "--resp", "-s", *flags)
+    return int(daemon.show(name)["endpoints"][0].rsplit(":", 1)[1])
+
+
+@pytest.fixture
+def redis(tmp_path):
+    server = RedisServer(tmp_path / "redis", "--repl-diskless-sync-delay", "0",
+                         "--repl-ping-replica-period", "1")
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def proxies():
+    made = []
+
+    def make(target):
+        made.append(CutProxy(target))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def info(wire, field):
+    found = re.search(rb"\r\n%s:([^\r]*)\r" % field.encode(), wire.ask("INFO", "everything"))
+    return found and found.group(1).decode()
+
+
+def await_same(leader, follower):
+    """The follower has all that the leader has."""
+    def is_level():
+        mine, its = info(follower, "master_link_status"), info(follower, "slave_repl_offset")
+        return mine == "up" and int(its) >= int(info(leader, "master_repl_offset"))
+    eventually(is_level, "the follower is level with its leader")
+
+
+def disturb(leader, cut, seed, rounds):
+    """Random commands, with `cut()` between and during them."""
+    commands = Commands(seed)
+    for turn in range(rounds):
+        for _ in range(2):
+            leader.ask_all([commands.next() for _ in range(200)] + [["DISCARD"], ["SELECT", "0"]])
+            cut()
+        if turn % 3 == 0:
+            time.sleep(0.2)
+
+
+def run_pair(leader_port, follower_port, proxy, seed):
+    leader, follower = Wire(leader_port), Wire(follower_port)
+    leader.ask("SET", "before", "it was followed")
+    assert follower.ask("REPLICAOF", "127.0.0.1", proxy.port) == b"+OK\r\n"
+    await_same(leader, follower)
+    assert follower.ask("GET", "before") == b"$15\r\nit was followed\r\n"
+    disturb(leader, proxy.cut, seed, CUTS)
+    await_same(leader, follower)
+    assert proxy.accepted > CUTS / 4
+    assert_same(contents(leader_port), contents(follower_port))
+    return leader, follower
+
+
+def test_a_cache_follows_redis(daemon, redis, proxies):
+    port = new_cache(daemon, "db")
+    leader, _ = run_pair(redis.port, port, proxies(redis.port), seeded())
+    assert int(info(leader, "sync_partial_ok")) > 0
+    assert int(info(leader, "sync_full")) < 1 + CUTS
+
+
+def test_redis_follows_a_cache(daemon, redis, proxies):
+    port = new_cache(daemon, "db")
+    leader, _ = run_pair(port, redis.port, proxies(port), seeded())
+    assert "follows again" in daemon.log()
+    assert info(leader, "connected_slaves") == "1"
+    assert b"redis" not in leader.ask("ROLE") and b"master" in leader.ask("ROLE")
+
+
+def test_a_cache_follows_a_cache(daemon, proxies, tmp_path):
+    first = new_cache(daemon, "first")
+    second = new_cache(daemon, "second", "--persistent", tmp_path / "second.aof")
+    run_pair(first, second, proxies(first), seeded())
+    # What was followed is on the disk, too.
+    before = contents(second)
+    daemon.kill9()
+    daemon.start()
+    port = int(daemon.show("second")["endpoints"][0].rsplit(":", 1)[1])
+    assert_same(before, contents(port))
+
+
+def test_a_cache_follows_from_its_start(daemon, redis):
+    leader = Wire(redis.port)
+    leader.ask("SET", "k", "v")
+    leader.ask("CONFIG", "SET", "requirepass", "secret")
+    port = new_cache(daemon, "db", "--follow", f"tcp://127.0.0.1:{redis.port}",
+                     "--follow-password", "secret")
+    follower = Wire(port)
+    eventually(lambda: follower.ask("GET", "k") == b"$1\r\nv\r\n", "the data is there")
+    assert follower.ask("SET", "k", "w").startswith(b"-READONLY")
+    assert b"slave" in follower.ask("ROLE") and b"connected" in follower.ask("ROLE")
+    assert follower.ask("REPLICAOF", "NO", "ONE") == b"+OK\r\n"
+    assert follower.ask("SET", "k", "w") == b"+OK\r\n"
+    leader.ask("SET", "k", "x")
+    assert follower.ask("GET", "k") == b"$1\r\nw\r\n"
+
+
+def test_wait_counts_followers(daemon, redis):
+    port = new_cache(daemon, "db")
+    leader, follower = Wire(port), Wire(redis.port)
+    assert leader.ask("WAIT", 1, 100) == b":0\r\n"
+    follower.ask("REPLICAOF", "127.0.0.1", port)
+    await_same(leader, follower)
+    for value in range(20):
+        leader.ask("SET", "k", value)
+        assert leader.ask("WAIT", 1, 5000) == b":1\r\n"
+        assert follower.ask("GET", "k").split(b"\r\n")[1] == b"%d" % value
+    assert leader.ask("WAIT", 2, 50) == b":1\r\n"
+
+
+def test_a_followers_keys_expire_when_the_leader_says_so(daemon, redis):
+    leader = Wire(redis.port)
+    port = new_cache(daemon, "db", "--follow", f"tcp://127.0.0.1:{redis.port}")
+    follower = Wire(port)
+    leader.ask("DEBUG", "SET-ACTIVE-EXPIRE", 0)
+    leader.ask_all([["SET", "short", "v", "PX", 150], ["SET", "long", "v", "EX", 100]])
+    await_same(leader, follower)
+    time.sleep(0.3)
+    assert follower.ask("GET", "short") == b"$-1\r\n"
+    assert follower.ask("DBSIZE") == b":2\r\n"
+    assert leader.ask("GET", "short") == b"$-1\r\n"  # which removes it
+    await_same(leader, follower)
+    assert follower.ask("DBSIZE") == b":1\r\n"
+
+
+def test_messages_are_published_to_followers_too(daemon, redis):
+    port = new_cache(daemon, "db")
+    leader, follower = Wire(port), Wire(redis.port)
+    follower.ask("REPLICAOF", "127.0.0.1", port)
+    await_same(leader, follower)
+    follower.send("SUBSCRIBE", "news")
+    follower.receive()
+    leader.ask("PUBLISH", "news", "today")
+    assert follower.receive() == b"*3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$5\r\ntoday\r\n"
+
+
+def test_large_data_reaches_a_follower_while_it_changes(daemon, redis):
+    port = new_cache(daemon, "db")
+    leader, follower = Wire(port), Wire(redis.port)
+    leader.ask("DEBUG", "POPULATE", 200_000, "key", 100)
+    follower.ask("REPLICAOF", "127.0.0.1", port)
+    for turn in range(60):
+        leader.ask_all([["INCR", f"count{i}"] for i in range(50)]
+                       + [["APPEND", f"key:{turn * 997 + i}", "+"] for i in range(50)])
+        time.sleep(0.01)
+    await_same(leader, follower)
+    for wire in (leader, follower):
+        assert wire.ask("DBSIZE") == b":200050\r\n"
+    for turn in range(60):
+        key = f"key:{turn * 997}"
+        assert leader.ask("GET", key) == follower.ask("GET", key)
+    assert follower.ask("GET", "count7") == b"$2\r\n60\r\n"
