@@ -48,6 +48,7 @@ result<socket> sim_loop::open_append(const std::string& path) {
   made->is = sim_world::endpoint::role::file;
   made->home = this;
   made->path = path;
+  world_.files_[path];
   return socket(*this, world_.add(std::move(made)));
 }
 

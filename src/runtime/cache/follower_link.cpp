@@ -47,19 +47,20 @@ loop::task<> follower_link::run() {
   for (;;) {
     state_ = "connecting";
     auto outcome = co_await connect();
+    if (outcome) outcome = co_await synchronise();
     if (outcome) {
-      outcome = co_await synchronise();
       last_trouble.clear();
+      outcome = co_await repeat();
     }
-    if (outcome) outcome = co_await repeat();
     state_ = "connect";
     if (replay_) replay_->forget_transaction();
     stream_.reset();
     received_.clear();
     const auto trouble = describe(outcome.error());
     if (trouble != last_trouble) log_->write(level::warning, trouble + "; it is tried again");
+    // At once after it was there; else there is no hurry.
+    co_await loop_.sleep(trouble == last_trouble ? 1s : 50ms);
     last_trouble = trouble;
-    co_await loop_.sleep(1s);
   }
 }
 
