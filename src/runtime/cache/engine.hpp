@@ -135,7 +135,8 @@ class engine {
   [[nodiscard]] bool needs_no_look(const client& who, std::size_t words,
                                    const command* what) const {
     return what != nullptr && what->is_plain && what->takes(words) && who.is_trusted &&
-           !who.in_transaction && parameters_.maxmemory == 0 && !who.is_subscribed();
+           !who.in_transaction && parameters_.maxmemory == 0 && !who.is_subscribed() &&
+           parameters_.access == permission::admin;
   }
   void run(client& who, std::span<const std::string_view> words, const command& what,
            std::uint64_t hash);

@@ -17,7 +17,9 @@ struct cache_options : common_options {
   std::string password;
   std::uint64_t max_memory = 0;
   std::string eviction = "noeviction";
+  std::string access = "admin";
   std::uint64_t max_connections = 0;
+  std::uint64_t rate_limit = 0;
 
   /// `port` and `listen` as endpoint URLs.
   [[nodiscard]] std::vector<std::string> endpoints() const;

@@ -62,6 +62,7 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
   [[nodiscard]] request_batch& batch() { return batch_; }
   [[nodiscard]] proto::request_limits limits(bool trusted) const;
   [[nodiscard]] bool speaks_only_resp() const { return options_.resp; }
+  [[nodiscard]] std::uint64_t rate_limit() const { return options_.rate_limit; }
   /// Around every execution: the time is set, memory is charged to this cache.
   void begin_work();
   void end_work();
@@ -76,6 +77,7 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
   void arm_timer(loop::duration longest);
   loop::task<> accept_all(net::listener& from);
   loop::task<> serve(loop::socket connection);
+  loop::task<> refuse(loop::socket connection);
 
   loop::loop& loop_;
   cache_options options_;
@@ -88,6 +90,7 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
   engine data_;
   std::int64_t clock_offset_ms_ = 0;
   std::optional<charging> charging_;
+  std::size_t refusing_ = 0;
   loop::task_group listening_;
   loop::task_group serving_;
   std::deque<net::listener> listeners_;
