@@ -82,7 +82,7 @@ outcome<cache_link> cache_link::connect(const std::string& endpoint) {
   return cache_link(std::move(*fd));
 }
 
-outcome<> cache_link::send(std::span<const std::string> words) {
+outcome<> cache_link::send(std::span<const std::string> words) const {
   auto text = fmt::format("*{}\r\n", words.size());
   for (const auto& each : words) text += fmt::format("${}\r\n{}\r\n", each.size(), each);
   std::string_view left = text;

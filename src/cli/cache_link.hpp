@@ -18,7 +18,7 @@ class cache_link {
   [[nodiscard]] static outcome<cache_link> connect(const std::string& endpoint);
 
   /// Errors of all: failed, when the connection has ended or what comes is not the protocol.
-  [[nodiscard]] outcome<> send(std::span<const std::string> words);
+  [[nodiscard]] outcome<> send(std::span<const std::string> words) const;
   /// The next reply; waits for it.
   [[nodiscard]] outcome<proto::resp_value> wait();
   /// The next reply that has arrived, if one has. Never waits.

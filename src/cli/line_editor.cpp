@@ -37,8 +37,8 @@ struct line_editor::state {
     return *static_cast<state*>(found);
   }
   int read_letter(wchar_t* into);
-  bool hear();
-  void load_history();
+  bool hear() const;
+  void load_history() const;
 };
 
 // libedit's own way of reading knows one source only. 1: a letter, 0: the end, -1: an error.
@@ -63,7 +63,7 @@ int line_editor::state::read_letter(wchar_t* into) {
   }
 }
 
-bool line_editor::state::hear() {
+bool line_editor::state::hear() const {
   const auto text = beside->hear();
   if (!text) return false;
   if (text->empty()) return true;
@@ -72,7 +72,7 @@ bool line_editor::state::hear() {
   return true;
 }
 
-void line_editor::state::load_history() {
+void line_editor::state::load_history() const {
   HistEvent event{};
   ::history(history, &event, H_SETSIZE, history_size);
   ::history(history, &event, H_SETUNIQUE, 1);

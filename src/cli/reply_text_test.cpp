@@ -38,7 +38,7 @@ TEST(reply_text, numbers_elements_and_indents_what_is_within) {
 
 TEST(reply_text, keeps_a_terminal_from_harm) {
   EXPECT_EQ(pretty("+a\x1b[2J\r\n"), "a\\x1b[2J");
-  EXPECT_EQ(pretty("=15\r\ntxt:a\x1b[2J\r\nb\r\n\r\n"), "a\\x1b[2J\nb");
+  EXPECT_EQ(pretty("=14\r\ntxt:a\x1b[2J\r\nb\r\n\r\n"), "a\\x1b[2J\nb");
 }
 
 TEST(reply_text, is_raw_for_programs) {
