@@ -9,10 +9,11 @@ PACKAGES := $(shell sed 's/\#.*//' tools/deps.txt)
 
 all: build
 
-# Asks apt only for what is not there, so that it costs nothing the second time.
+# Asks apt only for what is not there, so that it costs nothing the second time. What another
+# package provides is there: NodeSource's nodejs brings npm, and conflicts with Debian's.
 deps:
-	@missing=$$(dpkg-query -W -f '$${Package} $${Status}\n' $(PACKAGES) 2>/dev/null \
-	  | awk '/install ok installed/ {print $$1}' | sort > .deps.have; \
+	@missing=$$(dpkg-query -W -f '$${db:Status-Status} $${Package} $${Provides}\n' \
+	  | sed -n 's/^installed //p' | sed 's/([^)]*)//g' | tr -s ', ' '\n' | sort -u > .deps.have; \
 	  printf '%s\n' $(PACKAGES) | sort | comm -23 - .deps.have; rm -f .deps.have); \
 	if [ -n "$$missing" ]; then \
 	  echo "installing:" $$missing; \

@@ -1,4 +1,5 @@
-// strata start -i NAME: lines of input go out as messages, messages that come in are shown.
+// strata start -i NAME: lines of input go out as messages, messages that come in are shown. A cache
+// has a prompt of its own.
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "cli/cache_prompt.hpp"
 #include "cli/control_client.hpp"
 #include "cli/names.hpp"
 #include "cli/output.hpp"
@@ -109,15 +111,18 @@ outcome<int> run_interactive(const invocation& call) {
   }
   const auto& name = call.words[0];
   control_client client(call.socket);
-  const auto detail = client.get(runtime_target(name));
+  auto detail = client.get(runtime_target(name));
   if (!detail) return std::unexpected(detail.error());
   if (text_at(*detail, "state") != "running") {
-    auto started = client.post(runtime_target(name, "start"));
-    if (!started) return std::unexpected(started.error());
+    detail = client.post(runtime_target(name, "start"));
+    if (!detail) return std::unexpected(detail.error());
+  }
+  std::signal(SIGINT, leave);
+  if (text_at(*detail, "type") == "cache") {
+    return run_cache_prompt(call, name, detail->at("endpoints").at(0).get<std::string>());
   }
   auto stream = client.stream(runtime_target(name, "messages"));
   if (!stream) return std::unexpected(stream.error());
-  std::signal(SIGINT, leave);
   return talk(call, client, *stream);
 }
 

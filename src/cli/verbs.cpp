@@ -92,8 +92,8 @@ std::vector<verb_row> runtime_verbs() {
        {{.key = "interactive",
          .short_flag = 'i',
          .kind = flag,
-         .help = "send each line of input and show what comes; Ctrl-C or the input's end "
-                 "detaches, the runtime goes on"}}},
+         .help = "send each line of input and show what comes, of a cache: a prompt for its "
+                 "commands; Ctrl-C or the input's end detaches, the runtime goes on"}}},
       {"stop", "NAME|GLOB...", runtimes, "stop runtimes", 1, any_number, run_stop},
       {"restart", "NAME|GLOB...", runtimes, "stop runtimes if they run, then start them", 1,
        any_number, run_restart},

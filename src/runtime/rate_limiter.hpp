@@ -19,6 +19,15 @@ inline constexpr std::int64_t one_second_ns = 1'000'000'000;
   return true;
 }
 
+/// After a refusal: how long until one is admitted.
+[[nodiscard]] inline std::int64_t admitted_in_ns(std::int64_t due, std::int64_t now_ns,
+                                                 std::uint64_t per_second) {
+  if (per_second == 0) return 0;
+  const auto step = one_second_ns / static_cast<std::int64_t>(per_second);
+  const auto left = due - (one_second_ns - step) - now_ns;
+  return left > 0 ? left : 0;
+}
+
 /// The same, for all threads together.
 class shared_rate_limiter {
  public:

@@ -146,6 +146,10 @@ const command* engine::accept(client& who, std::span<const std::string_view> wor
     reply.error("NOAUTH Authentication required.");
     return nullptr;
   }
+  if (const auto denied = denial(parameters_.access, *what); denied && !who.repeats) {
+    refuse(who, *what, *denied);
+    return nullptr;
+  }
   if (who.in_transaction && what->has(flag_no_multi)) {
     reply.error("ERR Command not allowed inside a transaction");
     return nullptr;

@@ -173,7 +173,7 @@ class engine {
                                    const command* what) const {
     return what != nullptr && what->is_plain && what->takes(words) && who.is_trusted &&
            !who.in_transaction && parameters_.maxmemory == 0 && !who.is_subscribed() &&
-           !is_restricted_;
+           !is_restricted_ && parameters_.access == permission::admin;
   }
   void run(client& who, std::span<const std::string_view> words, const command& what,
            std::uint64_t hash);

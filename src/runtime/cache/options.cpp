@@ -30,6 +30,10 @@ std::vector<bound_row<options>> own_rows() {
       {{.key = "password", .kind = secret, .value_name = "PASSWORD",
         .help = "what AUTH must say before other commands; empty: nothing"},
        &options::password},
+      {{.key = "access", .kind = choice, .value_name = "WHAT", .default_text = "admin",
+        .help = "what clients may do: read data, change it too, or everything",
+        .choices = "readonly|readwrite|admin"},
+       &options::access},
       {{.key = "max_memory", .kind = bytes, .value_name = "SIZE", .default_text = "0",
         .help = "memory that the data may take; 0 is no limit"},
        &options::max_memory},
@@ -64,6 +68,9 @@ std::vector<bound_row<options>> own_rows() {
         .help = "write the snapshot by itself: \"3600 1 60 1000\" is after 3600 s if there was a "
                 "change, after 60 s if there were 1000"},
        &options::save},
+      {{.key = "rate_limit", .kind = count, .value_name = "N", .default_text = "0",
+        .help = "commands per second of one connection; more wait; 0 is no limit"},
+       &options::rate_limit},
   };
 }
 // clang-format on

@@ -17,6 +17,7 @@ struct cache_options : common_options {
   std::string password;
   std::uint64_t max_memory = 0;
   std::string eviction = "noeviction";
+  std::string access = "admin";
   std::uint64_t max_connections = 0;
   std::string follow;
   std::string follow_password;
@@ -24,6 +25,7 @@ struct cache_options : common_options {
   std::string appendfsync = "everysec";
   std::string snapshot;
   std::string save;
+  std::uint64_t rate_limit = 0;
 
   /// `port` and `listen` as endpoint URLs.
   [[nodiscard]] std::vector<std::string> endpoints() const;

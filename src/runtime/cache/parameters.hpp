@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/cache/permission.hpp"
 #include "strata/base/result.hpp"
 
 namespace strata::runtime {
@@ -67,6 +68,7 @@ struct parameters {
   std::int64_t tcp_keepalive_s = 300;
   std::int64_t hz = 10;
   std::uint32_t events = 0;
+  permission access = permission::admin;  ///< set by the option alone
   std::string password;
   std::string directory;
   std::string snapshot_file;

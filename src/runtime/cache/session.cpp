@@ -1,9 +1,11 @@
 #include "runtime/cache/session.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "proto/resp_text.hpp"
 #include "runtime/cache/shard.hpp"
+#include "runtime/rate_limiter.hpp"
 
 namespace strata::runtime {
 
@@ -16,6 +18,10 @@ constexpr std::size_t most_replies = 1U << 20U;
 // What others say to a client may wait up to this, as Redis has it for subscribers.
 constexpr std::size_t most_pushed = 32U << 20U;
 constexpr std::size_t most_for_follower = 256U << 20U;
+// What a client that waits for a key may say meanwhile before it is read from no more.
+constexpr std::size_t most_unexecuted = 1U << 20U;
+// A rate limit may be raised while somebody waits for it.
+constexpr auto longest_pause = 100ms;
 
 }  // namespace
 
@@ -122,9 +128,9 @@ loop::task<> cache_session::run() {
       work();
     }
     // Nothing is read from who does not read: what it asks for waits in its own kernel's buffers.
-    while (has_rest_ && !is_ending && stream_.out().broken() == 0) {
-      co_await home_.owner().sleep(1ms);
-      if (stream_.out().bytes() < most_replies / 2) work();
+    while (has_to_pause() && !is_ending && stream_.out().broken() == 0) {
+      co_await home_.owner().sleep(pause());
+      work_on();
     }
   }
   // The client may have closed only its sending side: it still gets what waits for it.
@@ -150,14 +156,48 @@ void cache_session::on_turn_end() {
     if (stream_.out().empty()) stream_.abort();
     return;
   }
-  if (!waiting) work();
+  if (waiting) return;
+  work();
+  // The reader may be waiting for more to come, and so would not look after the rest.
+  if (has_rest_) home_.owner().arm_after(*this, pause());
+}
+
+void cache_session::work_on() {
+  const bool may = has_rest_ && !waiting && !is_ending;
+  if (may && stream_.out().bytes() < most_replies / 2) work();
+}
+
+void cache_session::on_timer() {
+  work_on();
+  if (has_rest_) home_.owner().arm_after(*this, pause());
+}
+
+bool cache_session::has_to_pause() const {
+  return has_rest_ || (waiting && reader_.held() > most_unexecuted);
+}
+
+loop::duration cache_session::pause() const {
+  return is_early_ ? std::clamp<loop::duration>(until_turn(), 1ms, longest_pause) : 1ms;
+}
+
+loop::duration cache_session::until_turn() const {
+  return loop::duration(admitted_in_ns(rate_due_, home_.owner().now().time_since_epoch().count(),
+                                       home_.rate_limit()));
+}
+
+bool cache_session::take_turn() {
+  return admit(rate_due_, home_.owner().now().time_since_epoch().count(), home_.rate_limit());
 }
 
 void cache_session::work() {
   home_.begin_work();
-  has_rest_ = false;
-  while (!waiting && !is_ending && !is_broken_ && read_batch()) {
-    if (!execute_batch()) break;
+  has_rest_ = is_early_ = false;
+  while (!waiting && !is_ending && !is_broken_) {
+    if (until_turn() > 0ns) {
+      has_rest_ = is_early_ = true;
+      break;
+    }
+    if (!read_batch() || !execute_batch()) break;
   }
   reply_.flush();
   say_plainly();
@@ -206,10 +246,17 @@ bool cache_session::execute_batch() {
   const auto count = batch.requests.size();
   for (std::size_t i = 0; i < count; ++i) {
     const auto& each = batch.requests[i];
+    // The first was not too early when the batch was read.
+    if (!take_turn() && i != 0) {
+      has_rest_ = is_early_ = true;
+      reader_.go_back(batch.requests[i - 1].end);
+      home_.count().messages_in.add(i);
+      return false;
+    }
     home_.data().execute(*this, std::span(batch.words).subspan(each.first, each.count), each.what,
                          each.hash);
     if (replies != reply_mode::on) end_reply_mode();
-    const bool is_full = stream_.out().bytes() > most_replies;
+    const bool is_full = stream_.out().bytes() > most_replies && !is_follower;
     if (!waiting && !is_ending && !is_full) continue;
     has_rest_ = is_full;
     reader_.go_back(each.end);

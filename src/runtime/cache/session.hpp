@@ -17,7 +17,7 @@ namespace strata::runtime {
 
 class cache_shard;
 
-class cache_session final : public client, private loop::turn_end_hook {
+class cache_session final : public client, private loop::turn_end_hook, private loop::timer {
  public:
   cache_session(cache_shard& home, loop::socket connection);
   ~cache_session() override;
@@ -38,7 +38,13 @@ class cache_session final : public client, private loop::turn_end_hook {
 
  private:
   void on_turn_end() override;
+  void on_timer() override;
   void work();
+  [[nodiscard]] bool has_to_pause() const;
+  [[nodiscard]] loop::duration pause() const;
+  [[nodiscard]] loop::duration until_turn() const;
+  [[nodiscard]] bool take_turn();
+  void work_on();
   bool read_batch();
   bool execute_batch();
   void end_reply_mode();
@@ -56,7 +62,9 @@ class cache_session final : public client, private loop::turn_end_hook {
   std::deque<held_replies> held_;
   std::unique_ptr<kept_reply> plain_;  // of who speaks in lines, unless all are to speak RESP
   bool is_new_ = true;                 // nothing has been read yet
-  bool has_rest_ = false;  // requests that are not executed yet, for want of room for replies
+  bool has_rest_ = false;  // requests that are not executed yet: no room for replies, or too early
+  bool is_early_ = false;  // the rest waits for the rate limit
+  std::int64_t rate_due_ = 0;
   bool is_broken_ = false;
 };
 

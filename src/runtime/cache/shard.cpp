@@ -18,10 +18,23 @@ constexpr auto usual_tick = 100ms;
 // Where more keys have expired than a tick's budget lets go, the next tick comes soon.
 constexpr auto soon = 1ms;
 constexpr auto budget = 500us;
+// Who comes too many is told so; of a flood, only so many at a time.
+constexpr std::size_t most_refusing = 64;
 
 std::int64_t ms_of(loop::duration span) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(span).count();
 }
+
+// Ends a connection at a point in time.
+class ending final : public loop::timer {
+ public:
+  explicit ending(net::stream& of) : of_(of) {}
+
+ private:
+  void on_timer() override { of_.abort(); }
+
+  net::stream& of_;
+};
 
 std::int64_t wall_clock_ms() { return ms_of(std::chrono::system_clock::now().time_since_epoch()); }
 
@@ -104,6 +117,10 @@ void cache_shard::apply(const cache_options& changed) {
   settings.log_file = log.filename();
   settings.snapshot_file = snapshot.filename();
   settings.directory = (snapshot.empty() ? log : snapshot).parent_path();
+  settings.access = permission_of(changed.access);
+  if (changed.max_connections != 0) {
+    settings.max_clients = static_cast<std::int64_t>(changed.max_connections);
+  }
 }
 
 proto::request_limits cache_shard::limits(bool trusted) const {
@@ -155,6 +172,7 @@ loop::task<> cache_shard::accept_all(net::listener& from) {
       } else {
         counters_.refused.add();
         ++data_.counted().rejected;
+        if (refusing_ < most_refusing) serving_.spawn(refuse(std::move(*connection)));
       }
       continue;
     }
@@ -170,6 +188,25 @@ loop::task<> cache_shard::serve(loop::socket connection) {
   cache_session served(*this, std::move(connection));
   co_await served.run();
   connections_.leave();
+}
+
+// What it says meanwhile is read: closing while something is unread makes the kernel send a reset,
+// which may overtake the words.
+loop::task<> cache_shard::refuse(loop::socket connection) {
+  ++refusing_;
+  net::stream refused(loop_, std::move(connection));
+  ending limit(refused);
+  loop_.arm_after(limit, 1s);
+  refused.out().push_copy(as_bytes("-ERR max number of clients reached\r\n"));
+  while (!refused.out().empty() && refused.out().broken() == 0 && limit.armed()) {
+    co_await loop_.sleep(1ms);
+  }
+  refused.end_sending();
+  for (;;) {
+    const auto said = co_await refused.receive();
+    if (!said || said->empty()) break;
+  }
+  --refusing_;
 }
 
 }  // namespace strata::runtime

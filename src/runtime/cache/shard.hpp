@@ -78,6 +78,7 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
     if (held_.empty() || held_.back() != &who) held_.push_back(&who);
   }
   void forget(cache_session& who) { std::erase(held_, &who); }
+  [[nodiscard]] std::uint64_t rate_limit() const { return options_.rate_limit; }
   /// Around every execution: the time is set, memory is charged to this cache.
   void begin_work();
   void end_work();
@@ -93,6 +94,7 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
   void release_held();
   loop::task<> accept_all(net::listener& from);
   loop::task<> serve(loop::socket connection);
+  loop::task<> refuse(loop::socket connection);
 
   loop::loop& loop_;
   cache_options options_;
@@ -108,6 +110,7 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
   std::vector<cache_session*> held_;
   std::int64_t clock_offset_ms_ = 0;
   std::optional<charging> charging_;
+  std::size_t refusing_ = 0;
   loop::task_group listening_;
   loop::task_group serving_;
   std::deque<net::listener> listeners_;

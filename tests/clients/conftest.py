@@ -1,0 +1,25 @@
+"""A daemon for the clients' tests: that of the integration tests."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "integration"))
+
+from strata_daemon import BINARY, Daemon  # noqa: E402
+
+
+def pytest_sessionstart():
+    if not os.access(BINARY, os.X_OK):
+        pytest.exit("STRATA_BIN does not name the strata binary", returncode=2)
+    if not os.environ.get("STRATA_CLIENT_PACKAGES"):
+        pytest.exit("STRATA_CLIENT_PACKAGES does not name a folder to fetch into", returncode=2)
+
+
+@pytest.fixture
+def daemon(tmp_path):
+    made = Daemon(tmp_path / "daemon").start()
+    yield made
+    made.close()

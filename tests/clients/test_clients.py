@@ -1,0 +1,33 @@
+"""Redis's clients, as their users install them, against a cache: each does a round of everything
+with its defaults, and says what was not as it should be."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import packages
+
+PACKAGES = Path(os.environ.get("STRATA_CLIENT_PACKAGES", "."))
+PATIENCE = 120  # of a whole round, with a sanitizer and on a busy machine
+
+CLIENTS = {
+    "node_redis.mjs": packages.node,
+    "ioredis.mjs": packages.node,
+    "redis_py.py": packages.python,
+    "go_redis": packages.go,
+    "jedis.java": packages.java,
+}
+
+
+@pytest.mark.parametrize("program", CLIENTS)
+def test_a_client_does_a_round_of_everything(daemon, program):
+    fetch = CLIENTS[program]
+    command = fetch(PACKAGES.resolve() / fetch.__name__, program)
+    daemon.cli("create", "cache", "db", "--listen", "tcp://127.0.0.1:0", "--resp", "-s")
+    host, port = daemon.show("db")["endpoints"][0].removeprefix("tcp://").rsplit(":", 1)
+    done = subprocess.run([*map(str, command), host, port], env=packages.environment(),
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr + done.stdout
