@@ -72,7 +72,7 @@ void load_file(std::string_view body) {
 void read_log(std::string_view body) {
   engine home;
   home.set_time(1'700'000'000'000);
-  log_reader reader(body, home);
+  log_reader reader(body, 0, home);
   while (reader.step(7) == log_reader::outcome::more) {
   }
   assert(reader.whole() <= body.size());

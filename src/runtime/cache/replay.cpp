@@ -31,8 +31,9 @@ void replay::forget_transaction() {
   queued.clear();
 }
 
-log_reader::log_reader(std::string_view text, engine& into) : replay_(into) {
-  reader_.feed(as_bytes(text));
+log_reader::log_reader(std::string_view text, std::size_t from, engine& into)
+    : replay_(into), from_(from), whole_(from) {
+  reader_.feed(as_bytes(text.substr(from)));
 }
 
 log_reader::outcome log_reader::step(std::size_t most_commands) {
@@ -55,7 +56,7 @@ log_reader::outcome log_reader::step(std::size_t most_commands) {
       }
       ++commands_;
     }
-    if (!replay_.in_transaction) whole_ = reader_.position();
+    if (!replay_.in_transaction) whole_ = from_ + reader_.position();
   }
   return outcome::more;
 }

@@ -40,7 +40,8 @@ class log_reader {
  public:
   enum class outcome : std::uint8_t { more, done, failed };
 
-  log_reader(std::string_view text, engine& into);
+  /// From byte `from` on.
+  log_reader(std::string_view text, std::size_t from, engine& into);
   /// Executes up to that many.
   [[nodiscard]] outcome step(std::size_t most_commands);
   /// Behind the last command, or transaction, that is whole.
@@ -53,7 +54,8 @@ class log_reader {
   proto::request_reader reader_;
   replay replay_;
   std::vector<std::string_view> words_;
-  std::size_t whole_ = 0;
+  std::size_t from_;
+  std::size_t whole_;
   std::uint64_t commands_ = 0;
   std::string why_;
 };

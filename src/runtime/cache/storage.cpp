@@ -70,8 +70,7 @@ loop::task<result<void>> storage::load(const std::string& path) {
   auto begun = co_await load_snapshot(text, path);
   result<std::size_t> whole = begun;
   if (begun && path == where_.log) {
-    whole = co_await load_commands(text.substr(*begun), path);
-    if (whole) *whole += *begun;
+    whole = co_await load_commands(text, *begun, path);
   }
   engine_.set_repeating(false);
   if (!whole) co_return std::unexpected(whole.error());
@@ -100,19 +99,18 @@ loop::task<result<std::size_t>> storage::load_snapshot(std::string_view text,
   }
 }
 
-loop::task<result<std::size_t>> storage::load_commands(std::string_view text,
+loop::task<result<std::size_t>> storage::load_commands(std::string_view text, std::size_t from,
                                                        const std::string& path) {
-  log_reader reader(text, engine_);
+  log_reader reader(text, from, engine_);
   for (;;) {
     owner_.begin_work();
     const auto how = reader.step(commands_a_step);
     owner_.end_work();
     if (how == log_reader::outcome::failed) {
-      const auto offset = loop_.files().open(path).value()->bytes().size() - text.size();
       co_return failure(
           errc::malformed, "load '" + path + "'", reader.why(),
           fmt::format("restore a copy of the file, or give up what follows: truncate -s {} '{}'",
-                      offset + reader.whole(), path));
+                      reader.whole(), path));
     }
     if (how == log_reader::outcome::done) co_return reader.whole();
     co_await loop_.sleep(0ms);
@@ -173,7 +171,7 @@ bool storage::should_rewrite() const {
   const auto size = static_cast<std::int64_t>(log_->file_size());
   const auto base = static_cast<std::int64_t>(std::max<std::uint64_t>(figures_.log_base_size, 1));
   return settings.rewrite_percentage > 0 && size >= settings.rewrite_min_size &&
-         size / base * 100 >= settings.rewrite_percentage + 100;
+         size * 100 / base >= settings.rewrite_percentage + 100;
 }
 
 void storage::tick() {

@@ -56,7 +56,8 @@ class storage final : public keeper {
  private:
   loop::task<result<void>> load(const std::string& path);
   loop::task<result<std::size_t>> load_snapshot(std::string_view text, const std::string& path);
-  loop::task<result<std::size_t>> load_commands(std::string_view text, const std::string& path);
+  loop::task<result<std::size_t>> load_commands(std::string_view text, std::size_t from,
+                                                const std::string& path);
   loop::task<result<void>> open_log();
   result<void> mend(const std::string& path, std::size_t whole, std::size_t size);
 
