@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +27,15 @@ struct type_row {
 
 [[nodiscard]] std::span<const type_row> types();
 [[nodiscard]] const type_row* find_type(std::string_view name);
+
+/// `-p PORT` and `--listen URL …` as one list of endpoint URLs.
+[[nodiscard]] inline std::vector<std::string> listen_urls(const std::optional<std::uint64_t>& port,
+                                                          const std::vector<std::string>& listen) {
+  std::vector<std::string> urls;
+  if (port) urls.push_back("tcp://0.0.0.0:" + std::to_string(*port));
+  urls.insert(urls.end(), listen.begin(), listen.end());
+  return urls;
+}
 
 /// Options that every runtime type has.
 struct common_options {

@@ -77,6 +77,7 @@ def test_what_was_acknowledged_under_always_survives_kill_9(daemon, log):
     for _ in range(ROUNDS):
         clients = [threading.Thread(target=push_until_cut, args=(port, i, acknowledged))
                    for i in range(len(acknowledged))]
+        clients.append(threading.Thread(target=rewrite_until_cut, args=(port,)))
         for each in clients:
             each.start()
         time.sleep(rng.uniform(0.005, 0.12))
@@ -93,6 +94,16 @@ def test_what_was_acknowledged_under_always_survives_kill_9(daemon, log):
             acknowledged[number] = len(found)
         wire.close()
     assert sum(acknowledged) > ROUNDS
+
+
+def rewrite_until_cut(port):
+    try:
+        wire = Wire(port)
+        while True:
+            wire.ask("BGREWRITEAOF")
+            time.sleep(0.005)
+    except (OSError, AssertionError):
+        pass
 
 
 def push_until_cut(port, number, acknowledged):

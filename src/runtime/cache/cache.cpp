@@ -82,7 +82,6 @@ class cache final : public runtime {
   [[nodiscard]] std::string failure_reason() const override { return reason_; }
 
  private:
-  loop::task<result<std::vector<cache_shard::target>>> find_targets();
   loop::task<result<void>> open_shard();
   void on_shut_down() {
     reason_ = "a client asked for SHUTDOWN";
@@ -99,23 +98,6 @@ class cache final : public runtime {
   statistics past_;  // what earlier runs counted
 };
 
-loop::task<result<std::vector<cache_shard::target>>> cache::find_targets() {
-  std::vector<cache_shard::target> targets;
-  for (const auto& each : options_.endpoints()) {
-    const auto url = *net::parse_endpoint(each);
-    if (url.kind == net::scheme::unix_stream) {
-      auto address = loop::socket_address::from_path(url.path);
-      if (!address) co_return std::unexpected(address.error());
-      targets.push_back({url, *address});
-      continue;
-    }
-    auto found = co_await born_.home.resolve(url.host, url.port);
-    if (!found) co_return std::unexpected(found.error());
-    for (const auto& address : *found) targets.push_back({url, address});
-  }
-  co_return targets;
-}
-
 // `call_on` keeps its closure alive until the coroutine that the closure is has ended.
 // NOLINTBEGIN(cppcoreguidelines-avoid-capturing-lambda-coroutines)
 loop::task<result<void>> cache::start() {
@@ -130,7 +112,7 @@ loop::task<result<void>> cache::start() {
 }
 
 loop::task<result<void>> cache::open_shard() {
-  auto targets = co_await find_targets();
+  auto targets = co_await find_bind_targets(born_.home, options_.endpoints());
   if (!targets) co_return std::unexpected(targets.error());
   const auto ports = co_await born_.binding.acquire();
   auto opened = co_await loop::call_on(
@@ -144,12 +126,7 @@ loop::task<result<void>> cache::open_shard() {
         co_return shard_->open(*targets);
       });
   if (!opened) co_return opened;
-  for (const auto& target : *targets) {
-    const auto text = target.url.text();
-    bound_.push_back(target.url.is_for_one()
-                         ? text
-                         : text.substr(0, text.find("://") + 3) + target.address.text());
-  }
+  for (const auto& target : *targets) bound_.push_back(target.bound_text());
   co_return result<void>{};
 }
 

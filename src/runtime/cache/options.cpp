@@ -2,12 +2,7 @@
 
 namespace strata::runtime {
 
-std::vector<std::string> cache_options::endpoints() const {
-  std::vector<std::string> urls;
-  if (port) urls.push_back("tcp://0.0.0.0:" + std::to_string(*port));
-  urls.insert(urls.end(), listen.begin(), listen.end());
-  return urls;
-}
+std::vector<std::string> cache_options::endpoints() const { return listen_urls(port, listen); }
 
 namespace {
 

@@ -66,7 +66,7 @@ cache_shard::~cache_shard() {
   serving_.cancel();
 }
 
-result<void> cache_shard::open(std::vector<target>& targets) {
+result<void> cache_shard::open(std::vector<bind_target>& targets) {
   for (auto& each : targets) {
     auto listening = loop_.listen(each.address, {});
     if (!listening) return std::unexpected(listening.error());

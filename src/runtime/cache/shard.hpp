@@ -12,6 +12,7 @@
 #include "net/endpoint_url.hpp"
 #include "net/listener.hpp"
 #include "proto/resp_request.hpp"
+#include "runtime/bind_target.hpp"
 #include "runtime/cache/engine.hpp"
 #include "runtime/cache/options.hpp"
 #include "runtime/cache/output.hpp"
@@ -46,14 +47,10 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
   cache_shard(const cache_shard&) = delete;
   cache_shard& operator=(const cache_shard&) = delete;
 
-  struct target {
-    net::endpoint_url url;
-    loop::socket_address address;
-  };
   /// Reads what is on the disk. Errors: as of `storage::open`.
   [[nodiscard]] loop::task<result<void>> load() { return storage_.open(); }
   /// Starts to listen; a port that was 0 is filled in. Errors: of the first that cannot be bound.
-  result<void> open(std::vector<target>& targets);
+  result<void> open(std::vector<bind_target>& targets);
   /// Ends all connections, and awaits that the data is on the disk.
   [[nodiscard]] loop::task<> close();
   void apply(const cache_options& changed);

@@ -45,7 +45,6 @@ class server final : public runtime {
   [[nodiscard]] statistics stats() const override;
 
  private:
-  loop::task<result<std::vector<bind_target>>> find_targets();
   result<void> probe(const std::vector<bind_target>& targets);
   loop::task<result<void>> open_shards();
 
@@ -57,32 +56,6 @@ class server final : public runtime {
   std::vector<std::string> bound_;
   statistics past_;  // what earlier runs counted
 };
-
-loop::task<result<std::vector<bind_target>>> server::find_targets() {
-  std::vector<bind_target> targets;
-  for (const auto& each : options_.endpoints()) {
-    const auto url = *net::parse_endpoint(each);
-    if (url.kind == net::scheme::unix_stream) {
-      auto address = loop::socket_address::from_path(url.path);
-      if (!address) co_return std::unexpected(address.error());
-      targets.push_back({url, *address});
-      continue;
-    }
-    if (url.kind == net::scheme::l2) {
-      targets.push_back({url, {}});
-      continue;
-    }
-    auto found = co_await born_.home.resolve(url.host, url.port);
-    if (!found) co_return std::unexpected(found.error());
-    for (const auto& address : *found) {
-      const bool known = std::ranges::any_of(targets, [&](const bind_target& target) {
-        return target.address == address && target.url.kind == url.kind && address.port() != 0;
-      });
-      if (!known) targets.push_back({url, address});
-    }
-  }
-  co_return targets;
-}
 
 // Shared ports would let another program's listener, or another runtime's, go unnoticed.
 result<void> server::probe(const std::vector<bind_target>& targets) {
@@ -118,7 +91,7 @@ loop::task<result<void>> server::start() {
 // `call_on` keeps its closure alive until the coroutine that the closure is has ended.
 // NOLINTBEGIN(cppcoreguidelines-avoid-capturing-lambda-coroutines)
 loop::task<result<void>> server::open_shards() {
-  auto targets = co_await find_targets();
+  auto targets = co_await find_bind_targets(born_.home, options_.endpoints());
   if (!targets) co_return std::unexpected(targets.error());
   const auto ports = co_await born_.binding.acquire();
   const bool share_port = loops_.size() > 1;
@@ -135,12 +108,7 @@ loop::task<result<void>> server::open_shards() {
         });
     if (!opened) co_return opened;
   }
-  for (const auto& target : *targets) {
-    auto url = target.url;
-    bound_.push_back(url.is_for_one() ? url.text()
-                                      : url.text().substr(0, url.text().find("://") + 3) +
-                                            target.address.text());
-  }
+  for (const auto& target : *targets) bound_.push_back(target.bound_text());
   co_return result<void>{};
 }
 

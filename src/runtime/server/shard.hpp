@@ -12,6 +12,7 @@
 #include "loop/task_group.hpp"
 #include "net/endpoint_url.hpp"
 #include "net/listener.hpp"
+#include "runtime/bind_target.hpp"
 #include "runtime/file_sink.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/server/broadcast_log.hpp"
@@ -22,12 +23,6 @@
 namespace strata::runtime {
 
 class datagram_port;
-
-/// A place to listen, with its addresses found.
-struct bind_target {
-  net::endpoint_url url;
-  loop::socket_address address;
-};
 
 class shard final : private loop::turn_end_hook, private loop::timer {
  public:
