@@ -133,6 +133,8 @@ class call {
   void fail_arity();
   /// "ERR unknown subcommand …" and its like.
   void fail_subcommand();
+  /// HELP's answer: each line as a simple string.
+  void reply_lines(std::span<const std::string_view> lines);
   [[nodiscard]] bool has_failed() const { return failed_; }
 
   // --- what is repeated elsewhere
@@ -155,6 +157,11 @@ class call {
   void wait_for(std::span<const std::string_view> keys, std::optional<std::int64_t> deadline_ms);
   /// "0.5" seconds from now as a deadline; 0 is for ever.
   [[nodiscard]] bool parse_timeout(std::size_t index, std::optional<std::int64_t>& deadline_ms);
+  /// Whether the key at word `index` is one to be served from: of a client that waits, only the one
+  /// that has changed is.
+  [[nodiscard]] bool may_serve(std::size_t index) const {
+    return !who.waiting || who.waiting->ready == words[index];
+  }
   [[nodiscard]] bool is_waiting() const { return waits_; }
 
  private:

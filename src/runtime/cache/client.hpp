@@ -38,6 +38,7 @@ struct waiting_state {
   unsigned database;
   std::vector<std::string> keys;
   std::optional<std::int64_t> deadline_ms;
+  std::string_view ready = {};  ///< the key that has changed, while it is tried again
 };
 
 enum class reply_mode : std::uint8_t { on, off, skip_next, skip };

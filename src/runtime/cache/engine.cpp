@@ -235,6 +235,7 @@ void engine::serve_waiting() {
         words.assign(again.words.begin(), again.words.end());
         const auto before = each->database;
         each->database = each->waiting->database;
+        each->waiting->ready = key.key;
         was_served_ = true;
         run(*each, words, *again.what, hash_of_key(*again.what, words));
         each->database = before;

@@ -233,8 +233,7 @@ void client_help(call& c) {
       "REPLY ON|OFF|SKIP -- whether this connection wants replies.",
       "SETNAME <name> -- give this connection a name.",
       "UNBLOCK <id> [TIMEOUT|ERROR] -- end what a connection waits for."};
-  c.reply.array(lines.size());
-  for (const auto& each : lines) c.reply.status(each);
+  c.reply_lines(lines);
 }
 
 // clang-format off

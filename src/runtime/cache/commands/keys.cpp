@@ -1,4 +1,6 @@
 // Commands on keys, whatever they hold.
+#include <array>
+
 #include "runtime/cache/access.hpp"
 #include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
@@ -219,13 +221,11 @@ void object_freq(call& c) {
 }
 
 void object_help(call& c) {
-  c.reply.array(5);
-  for (const auto* const line :
-       {"OBJECT <subcommand> KEY. Subcommands are:", "ENCODING -- how the value is kept.",
-        "FREQ -- how often the key is used (LFU).", "IDLETIME -- seconds since its last use.",
-        "REFCOUNT -- how many refer to the value."}) {
-    c.reply.status(line);
-  }
+  constexpr std::array<std::string_view, 5> lines = {
+      "OBJECT <subcommand> KEY. Subcommands are:", "ENCODING -- how the value is kept.",
+      "FREQ -- how often the key is used (LFU).", "IDLETIME -- seconds since its last use.",
+      "REFCOUNT -- how many refer to the value."};
+  c.reply_lines(lines);
 }
 
 // clang-format off

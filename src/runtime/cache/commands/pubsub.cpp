@@ -1,6 +1,8 @@
 // Publish and subscribe.
 #include "runtime/cache/pubsub.hpp"
 
+#include <array>
+
 #include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/pattern.hpp"
@@ -90,11 +92,12 @@ void pubsub_numpat(call& c) {
 }
 
 void pubsub_help(call& c) {
-  c.reply.array(4);
-  c.reply.status("PUBSUB <subcommand>. Subcommands are:");
-  c.reply.status("CHANNELS [PATTERN] -- channels that somebody hears.");
-  c.reply.status("NUMPAT -- the number of patterns that somebody hears.");
-  c.reply.status("NUMSUB [CHANNEL ...] -- how many hear each channel.");
+  constexpr std::array<std::string_view, 4> lines = {
+      "PUBSUB <subcommand>. Subcommands are:",
+      "CHANNELS [PATTERN] -- channels that somebody hears.",
+      "NUMPAT -- the number of patterns that somebody hears.",
+      "NUMSUB [CHANNEL ...] -- how many hear each channel."};
+  c.reply_lines(lines);
 }
 
 // clang-format off

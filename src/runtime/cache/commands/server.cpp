@@ -148,16 +148,11 @@ void memory_malloc_stats(call& c) {
   c.reply.verbatim("txt", "the allocator keeps no statistics\n");
 }
 
-void reply_lines(call& c, std::span<const std::string_view> lines) {
-  c.reply.array(lines.size());
-  for (const auto& each : lines) c.reply.status(each);
-}
-
 void memory_help(call& c) {
   constexpr std::array<std::string_view, 4> lines = {
       "MEMORY <subcommand>. Subcommands are:", "DOCTOR -- what memory is used for, in a sentence.",
       "STATS -- where memory is.", "USAGE <key> [SAMPLES <n>] -- bytes of a key and its value."};
-  reply_lines(c, lines);
+  c.reply_lines(lines);
 }
 
 // --- SLOWLOG
@@ -207,7 +202,7 @@ void slowlog_help(call& c) {
       "SLOWLOG <subcommand>. Subcommands are:",
       "GET [<count>] -- the last commands that took long.", "LEN -- how many are kept.",
       "RESET -- forget them."};
-  reply_lines(c, lines);
+  c.reply_lines(lines);
 }
 
 // clang-format off
