@@ -1,5 +1,6 @@
 """Redis's protocol as raw bytes: what is sent, and replies as the bytes that came."""
 
+import os
 import shutil
 import socket
 import subprocess
@@ -136,7 +137,7 @@ class RedisServer:
         self.process = subprocess.Popen(
             [binary, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
              "--dir", str(folder), "--enable-debug-command", "local", *flags],
-            stdout=subprocess.DEVNULL)
+            stdout=subprocess.DEVNULL, env={**os.environ, "LC_ALL": "C"})
         deadline = time.monotonic() + PATIENCE
         while True:
             try:

@@ -44,16 +44,22 @@ class call {
   [[nodiscard]] std::uint64_t hash(std::size_t index) const {
     return index == what.first_key ? hash_ : hash_of(words[index]);
   }
-  /// For commands that only read: counts a hit or a miss.
-  [[nodiscard]] entry* read(std::size_t index) { return read_key(words[index], hash(index)); }
-  [[nodiscard]] entry* read_key(std::string_view key, std::uint64_t hash) {
+  /// As `read`, without its counting as a use of the key.
+  [[nodiscard]] entry* look(std::size_t index) { return look_key(words[index], hash(index)); }
+  [[nodiscard]] entry* look_key(std::string_view key, std::uint64_t hash) {
     entry* const found = home.find(who.database, key, hash);
     if (found == nullptr) {
       miss(key);
     } else {
       ++home.counted().hits;
-      use(*found);
     }
+    return found;
+  }
+  /// For commands that only read: counts a hit or a miss.
+  [[nodiscard]] entry* read(std::size_t index) { return read_key(words[index], hash(index)); }
+  [[nodiscard]] entry* read_key(std::string_view key, std::uint64_t hash) {
+    entry* const found = look_key(key, hash);
+    if (found != nullptr) use(*found);
     return found;
   }
   [[nodiscard]] entry* read_key(std::string_view key) { return read_key(key, hash_of(key)); }

@@ -177,4 +177,9 @@ std::size_t list_value::memory() const {
   return bytes;
 }
 
+bool list_value::shed(std::size_t steps) {
+  while (steps-- != 0 && !nodes_.empty()) nodes_.pop_back();
+  return !nodes_.empty();
+}
+
 }  // namespace strata::runtime

@@ -13,7 +13,8 @@ namespace {
 
 // Replies that may wait for a client before its requests do.
 constexpr std::size_t most_replies = 1U << 20U;
-// What others say to a client may wait up to this, as Redis has it for subscribers.
+// What others say to a client may wait up to this, if client-output-buffer-limit has no other
+// limit.
 constexpr std::size_t most_pushed = 32U << 20U;
 
 }  // namespace
@@ -39,7 +40,8 @@ proto::reply_writer& cache_session::reply() {
 
 void cache_session::push(const loop::slice& bytes) {
   reply_.flush();
-  if (stream_.out().bytes() + bytes.size() > most_pushed) {
+  const auto waiting_bytes = stream_.out().bytes() + bytes.size();
+  if (is_too_much(waiting_bytes) || (limit().hard == 0 && waiting_bytes > most_pushed)) {
     disconnect(false);
     return;
   }
@@ -49,6 +51,24 @@ void cache_session::push(const loop::slice& bytes) {
     return;
   }
   stream_.out().push(bytes);
+}
+
+const output_limit& cache_session::limit() {
+  const auto which = is_subscribed() ? output_limits::kind::pubsub : output_limits::kind::normal;
+  return home_.data().settings().output.of(which);
+}
+
+// Whether so many bytes may not wait, or not any longer.
+bool cache_session::is_too_much(std::size_t bytes) {
+  const auto& most = limit();
+  if (most.hard != 0 && bytes >= static_cast<std::uint64_t>(most.hard)) return true;
+  if (most.soft == 0 || bytes < static_cast<std::uint64_t>(most.soft)) {
+    over_since_.reset();
+    return false;
+  }
+  const auto now = home_.owner().now();
+  if (!over_since_) over_since_ = now;
+  return now - *over_since_ > std::chrono::seconds(most.soft_s);
 }
 
 void cache_session::say_plainly() {
@@ -87,7 +107,11 @@ loop::task<> cache_session::run() {
     // Nothing is read from who does not read: what it asks for waits in its own kernel's buffers.
     while (has_rest_ && !is_ending && stream_.out().broken() == 0) {
       co_await home_.owner().sleep(1ms);
-      if (stream_.out().bytes() < most_replies / 2) work();
+      if (stream_.out().bytes() < most_replies / 2) {
+        work();
+      } else if (is_too_much(stream_.out().bytes())) {
+        disconnect(false);
+      }
     }
   }
   // The client may have closed only its sending side: it still gets what waits for it.
@@ -112,18 +136,20 @@ void cache_session::on_turn_end() {
     if (stream_.out().empty()) stream_.abort();
     return;
   }
-  if (!waiting) work();
+  if (!is_held()) work();
 }
 
 void cache_session::work() {
   home_.begin_work();
   has_rest_ = false;
-  while (!waiting && !is_ending && !is_broken_ && read_batch()) {
+  while (!is_held() && !is_ending && !is_broken_ && read_batch()) {
     if (!execute_batch()) break;
   }
   reply_.flush();
   say_plainly();
+  if (is_too_much(stream_.out().bytes())) disconnect(false);
   reader_.keep();
+  home_.data().end_batch();
   home_.end_work();
 }
 
@@ -137,12 +163,13 @@ bool cache_session::read_batch() {
   const auto& data = home_.data()[database];
   while (batch.requests.size() < request_batch::most) {
     const auto first = batch.words.size();
+    const auto begin = reader_.position();
     outcome = reader_.next(batch.words);
     if (outcome != proto::request_reader::outcome::request) break;
     const auto count = batch.words.size() - first;
     if (count == 0) continue;
-    request_batch::request made{first, count, find_command(batch.words[first]), 0,
-                                reader_.position()};
+    request_batch::request made{first, count, find_command(batch.words[first]),
+                                0,     begin, reader_.position()};
     if (made.what != nullptr && made.what->first_key != 0 && made.what->first_key < count) {
       made.hash = hash_of(batch.words[first + made.what->first_key]);
       data.prefetch_bucket(made.hash);
@@ -169,6 +196,11 @@ bool cache_session::execute_batch() {
     const auto& each = batch.requests[i];
     home_.data().execute(*this, std::span(batch.words).subspan(each.first, each.count), each.what,
                          each.hash);
+    if (is_postponed) {
+      reader_.go_back(each.begin);
+      home_.count().messages_in.add(i);
+      return false;
+    }
     if (replies != reply_mode::on) end_reply_mode();
     const bool is_full = stream_.out().bytes() > most_replies;
     if (!waiting && !is_ending && !is_full) continue;

@@ -10,6 +10,7 @@
 #include "proto/resp_request.hpp"
 #include "runtime/cache/client.hpp"
 #include "runtime/cache/output.hpp"
+#include "runtime/cache/output_limits.hpp"
 
 namespace strata::runtime {
 
@@ -37,6 +38,8 @@ class cache_session final : public client, private loop::turn_end_hook {
   bool execute_batch();
   void end_reply_mode();
   void say_plainly();
+  [[nodiscard]] const output_limit& limit();
+  [[nodiscard]] bool is_too_much(std::size_t bytes);
   loop::task<> flush();
 
   cache_shard& home_;
@@ -47,6 +50,7 @@ class cache_session final : public client, private loop::turn_end_hook {
   bool is_new_ = true;                 // nothing has been read yet
   bool has_rest_ = false;  // requests that are not executed yet, for want of room for replies
   bool is_broken_ = false;
+  std::optional<loop::time_point> over_since_;  // more waits for the client than its soft limit
 };
 
 }  // namespace strata::runtime

@@ -10,12 +10,13 @@ namespace strata::runtime {
 
 namespace {
 
-void del(call& c) {
+void remove_keys(call& c, bool frees_later) {
   std::int64_t removed = 0;
   for (std::size_t i = 1; i < c.size(); ++i) {
     const auto hash = c.hash(i);
     entry* const found = c.home.find(c.who.database, c[i], hash);
     if (found == nullptr) continue;
+    if (frees_later) c.home.free_later(*found);
     c.remove(found, hash);
     c.home.count_change();
     ++removed;
@@ -23,19 +24,25 @@ void del(call& c) {
   c.reply.integer(removed);
 }
 
-void unlink(call& c) { del(c); }
+void del(call& c) { remove_keys(c, false); }
+void unlink(call& c) { remove_keys(c, true); }
 
-void count_present(call& c) {
+template <class Look>
+void count_present(call& c, Look&& look) {
   std::int64_t present = 0;
-  for (std::size_t i = 1; i < c.size(); ++i) present += c.read(i) != nullptr ? 1 : 0;
+  for (std::size_t i = 1; i < c.size(); ++i) present += look(i) != nullptr ? 1 : 0;
   c.reply.integer(present);
 }
 
-void exists(call& c) { count_present(c); }
-void touch(call& c) { count_present(c); }
+void exists(call& c) {
+  count_present(c, [&](std::size_t index) { return c.look(index); });
+}
+void touch(call& c) {
+  count_present(c, [&](std::size_t index) { return c.read(index); });
+}
 
 void type(call& c) {
-  const entry* const found = c.home.find(c.who.database, c[1], c.hash(1));
+  const entry* const found = c.look(1);
   c.reply.status(found == nullptr ? "none" : name_of(found->type()));
 }
 

@@ -23,6 +23,7 @@ bool read_flush_words(call& c) {
 void flush_one(call& c, unsigned index) {
   c.home.touch_all(index);
   c.home.count_change(c.home[index].size());
+  if (c.is(1, "ASYNC")) c.home.empty_later(index);
   c.home[index].clear();
 }
 
