@@ -241,6 +241,33 @@ SCRIPTS = {
         one CLIENT TRACKING ON
         one CLIENT TRACKINGINFO
         one CLIENT GETREDIR"""),
+    "one hears for oneself": words_of("""
+        one open-2
+        other open-2
+        one CLIENT TRACKING ON REDIRECT <one>
+        one GET k
+        one SUBSCRIBE __redis__:invalidate
+        other SET k 1"""),
+    "keyspace events": words_of("""
+        ear open-3
+        one open-2
+        one CONFIG SET notify-keyspace-events KEAmn
+        ear PSUBSCRIBE __key*__:*
+        one TYPE k
+        one TTL k
+        one PEXPIRETIME k
+        one EXISTS k k
+        one TOUCH k
+        one OBJECT ENCODING k
+        one MEMORY USAGE k
+        one SORT k STORE l
+        one LCS k l
+        one RPUSH k 2 1
+        one SORT k STORE l
+        one SORT_RO k BY w* GET v*
+        one SORT nokey STORE l
+        one HSCAN k2 0
+        one UNLINK k k2"""),
     "shard channels": words_of("""
         one open-3
         two open-2

@@ -35,11 +35,14 @@ std::uint64_t hash_of_key(const command& what, std::span<const std::string_view>
 }
 
 // What a RESP2 client that is subscribed may do.
-bool is_for_subscribers(std::string_view name) {
+bool is_for_subscribers(const command& what) {
+  const auto name = what.parent == nullptr ? what.row->name : "";
   return name.ends_with("subscribe") || name == "ping" || name == "quit" || name == "reset";
 }
 
-bool ends_transaction(std::string_view name) {
+bool ends_transaction(const command& what) {
+  // LATENCY RESET is another RESET.
+  const auto name = what.parent == nullptr ? what.row->name : "";
   return name == "exec" || name == "discard" || name == "multi" || name == "watch" ||
          name == "quit" || name == "reset";
 }
@@ -106,7 +109,7 @@ void engine::execute(client& who, std::span<const std::string_view> words, const
   }
   if (pause_.is_on() && postpone(who, *what)) return;
   who.last_command = what;
-  if (who.in_transaction && !ends_transaction(what->row->name)) {
+  if (who.in_transaction && !ends_transaction(*what)) {
     who.queued.emplace_back(what, words);
     who.reply().status("QUEUED");
     return;
@@ -176,7 +179,7 @@ const command* engine::accept(client& who, std::span<const std::string_view> wor
     reply.error("OOM command not allowed when used memory > 'maxmemory'.");
     return nullptr;
   }
-  if (who.is_subscribed() && !reply.is_resp3() && !is_for_subscribers(what->row->name)) {
+  if (who.is_subscribed() && !reply.is_resp3() && !is_for_subscribers(*what)) {
     reply.error(fmt::format(
         "ERR Can't execute '{}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are "
         "allowed in this context",

@@ -145,7 +145,7 @@ void tracking::tell(client& tracker, std::optional<key_list> keys) {
   }
   // RESP2 has no word for it but a message on a channel, of which another connection hears.
   const bool as_message = !to->is_resp3();
-  if (as_message && (to == &tracker || !to->is_subscribed())) return;
+  if (as_message && (how.redirect == 0 || !to->is_subscribed())) return;
   push_to(*to, [&](proto::reply_writer& into) {
     into.push(as_message ? 3 : 2);
     into.bulk(as_message ? "message" : "invalidate");
