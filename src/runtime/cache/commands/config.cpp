@@ -27,7 +27,7 @@ void config_get(call& c) {
 // All or none.
 void config_set(call& c) {
   if (c.size() % 2 != 0) {
-    c.fail_arity();
+    c.fail_syntax();
     return;
   }
   auto next = c.home.settings();
