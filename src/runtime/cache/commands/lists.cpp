@@ -240,8 +240,8 @@ std::optional<lpos_options> read_lpos_options(call& c) {
             "or use negative to start from the end of the list");
         return {};
       }
-      // The lowest has no opposite; there are not so many elements either way.
-      read.rank = std::max(*rank, -INT64_MAX);
+      // The lowest has no opposite, so that in Redis every match from the end on counts.
+      read.rank = *rank == INT64_MIN ? -1 : *rank;
     } else if (c.is(i, "COUNT") && has_value) {
       const auto count = parse_integer(c[i + 1]);
       if (!count || *count < 0) {
