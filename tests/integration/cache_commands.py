@@ -200,11 +200,13 @@ class Commands:
         if r.random() < 0.1:
             return ["DEL", k]
         by = r.choice([None, None, "s*", "h*->f1", "h*->n1", "s*x", "*", "#", "s*->f1"])
-        words = [] if by is None else ["BY", by]
         stores = r.random() < 0.2 or (kind == "u" and by == "#")
+        if stores:
+            by = r.choice([None, "#"])
+        words = [] if by is None else ["BY", by]
         by_weight = by not in (None, "#")
         # How equal weights stand to each other is not always defined.
-        as_text = r.random() < 0.5 and not (by_weight and kind != "o")
+        as_text = stores or r.random() < 0.5 and not (by_weight and kind != "o")
         if as_text:
             words.append(self.case("ALPHA"))
         if r.random() < 0.4 and not (by_weight and as_text):
@@ -276,9 +278,11 @@ class Commands:
         "100c0c00000002008161020101ff0a0084a693e8aa17e4db",
     )]
 
+    # Without the last word, too.
     WITHOUT_EFFECT = [
-        ["CLIENT", "TRACKING", "ON", "PREFIX", "a"], ["CLIENT", "TRACKING", "ON", "BCAST", "OPTIN"],
-        ["CLIENT", "TRACKING", "ON", "OPTIN", "OPTOUT"], ["CLIENT", "TRACKING", "BAD"],
+        ["CLIENT", "TRACKING", "ON", "PREFIX", "a"], ["CLIENT", "TRACKING", "BAD"],
+        ["CLIENT", "TRACKING", "ON", "BCAST", "OPTIN", "OPTIN"],
+        ["CLIENT", "TRACKING", "ON", "OPTIN", "OPTOUT", "NOLOOP"],
         ["CLIENT", "TRACKING", "ON", "REDIRECT", 10**9], ["CLIENT", "TRACKING", "OFF", "BCAST"],
         ["CLIENT", "TRACKING", "ON", "BCAST", "PREFIX", "a", "PREFIX", "ab"],
         ["CLIENT", "TRACKINGINFO"], ["CLIENT", "CACHING", "YES"], ["CLIENT", "GETREDIR"],
