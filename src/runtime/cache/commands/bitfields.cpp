@@ -142,6 +142,7 @@ wide wanted_value(const step& of, std::int64_t before) {
 }
 
 void write_steps(call& c, const std::vector<step>& steps, entry* found, std::size_t needed) {
+  const bool grows = found == nullptr || string_view_of(*found).view().size() < needed;
   char* const bytes = widen(c, found, needed);
   std::uint64_t changes = 0;
   for (const auto& each : steps) {
@@ -158,7 +159,7 @@ void write_steps(call& c, const std::vector<step>& steps, entry* found, std::siz
     }
     write_field(bytes, each, *after);
     c.reply.integer(adds ? *after : before);
-    ++changes;
+    changes += grows || *after != before ? 1 : 0;
   }
   if (changes != 0) c.changed(c[1], event_string, "setbit", changes);
 }
