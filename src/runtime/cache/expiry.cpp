@@ -89,6 +89,8 @@ bool engine::expire_some(unsigned index, std::int64_t deadline_us) {
 bool engine::make_room(const command& what) {
   if (memory_ <= parameters_.maxmemory) return true;
   const auto began_us = parameters_.latency_threshold_ms > 0 ? clock_us() : 0;
+  // What is dead already goes before what lives.
+  while (memory_ > parameters_.maxmemory && !graveyard_.empty()) graveyard_.free_some();
   bool has_more = true;
   while (has_more && memory_ > parameters_.maxmemory) has_more = evict_one();
   if (began_us != 0) note_latency("eviction-cycle", clock_us() - began_us);

@@ -17,6 +17,23 @@ bool is_client_command(const command& what) {
   return what.parent != nullptr && what.parent->name == "client";
 }
 
+// Positions of the words that are keys.
+std::vector<std::size_t> keys_in(const command& what, std::span<const std::string_view> words) {
+  std::vector<std::size_t> positions;
+  const auto& range = what.row->keys;
+  if (range.first == 0 || what.has(flag_movable_keys)) {
+    (void)find_keys(what, words, positions);
+    return positions;
+  }
+  // Most commands say it without being taken apart.
+  const auto count = static_cast<int>(words.size());
+  const int last = range.last < 0 ? count + range.last : range.last;
+  for (int at = range.first; at <= last && at < count; at += range.step) {
+    positions.push_back(static_cast<std::size_t>(at));
+  }
+  return positions;
+}
+
 }  // namespace
 
 void tracking::enable(client& who, const tracking_state& how, client* target) {
@@ -67,9 +84,7 @@ void tracking::remember(client& who, const command& what, std::span<const std::s
   const auto& how = *who.tracking;
   if (how.broadcasts || what.has(flag_pubsub)) return;
   if ((how.opts_in && !how.has_choice) || (how.opts_out && how.has_choice)) return;
-  std::vector<std::size_t> positions;
-  (void)find_keys(what, words, positions);
-  for (const auto each : positions) keys_[std::string(words[each])].insert(who.id);
+  for (const auto each : keys_in(what, words)) keys_[std::string(words[each])].insert(who.id);
   while (most_keys != 0 && keys_.size() > most_keys) {
     const auto any = keys_.begin();
     const auto key = any->first;
