@@ -186,6 +186,50 @@ class Commands:
             if r.random() < 0.1 else ["HLEN", k],
         ])()
 
+    def sorting(self):
+        """SORT, as far as its order does not depend on that of a hash table. The keys are its own,
+        so that no other command makes another kind of value of them."""
+        r = self.random
+        kind = r.choice("opu")
+        k = f"{kind}{r.randrange(5)}"
+        if r.random() < 0.4:
+            many = self.several(lambda: r.choice([r.randrange(20), self.member()]))
+            if kind == "p":
+                many = [word for each in many for word in (r.randrange(9), each)]
+            return [{"o": "RPUSH", "p": "ZADD", "u": "SADD"}[kind], k, *many]
+        if r.random() < 0.1:
+            return ["DEL", k]
+        by = r.choice([None, None, "s*", "h*->f1", "h*->n1", "s*x", "*", "#", "s*->f1"])
+        stores = r.random() < 0.2 or (kind == "u" and by == "#")
+        if stores:
+            by = r.choice([None, "#"])
+        words = [] if by is None else ["BY", by]
+        by_weight = by not in (None, "#")
+        # How equal weights stand to each other is not always defined.
+        as_text = stores or r.random() < 0.5 and not (by_weight and kind != "o")
+        if as_text:
+            words.append(self.case("ALPHA"))
+        if r.random() < 0.4 and not (by_weight and as_text):
+            words += ["LIMIT", self.index(), self.index()]
+        for _ in range(r.choice([0, 0, 1, 2])):
+            words += ["GET", r.choice(["#", "s*", "h*->f1", "h*->f2", "h*->", "s1", "*"])]
+        words += r.choice([[], [], ["DESC"], ["ASC"], ["BAD"] if r.random() < 0.2 else ["desc"]])
+        if stores:
+            words += ["STORE", self.key("l")]
+        return ["SORT" if stores or r.random() < 0.7 else "SORT_RO", k, *words]
+
+    def common_text(self):
+        r = self.random
+        text = lambda: "".join(r.choice("abcd") for _ in range(r.randrange(40)))
+        key = lambda: f"q{r.randrange(4)}"
+        if r.random() < 0.4:
+            return ["SET", key(), text()]
+        options = [["LEN"], ["IDX"], ["IDX", "WITHMATCHLEN"], ["IDX", "MINMATCHLEN", self.index()],
+                   ["IDX", "LEN"], ["WITHMATCHLEN"], ["MINMATCHLEN"], ["BAD"],
+                   ["idx", "MinMatchLen", 2, "withmatchlen"]]
+        return ["LCS", key(), key() if r.random() < 0.95 else self.key(),
+                *r.choice([[], *options])]
+
     def keys(self):
         r, k = self.random, self.key()
         return r.choice([
@@ -222,6 +266,7 @@ class Commands:
             lambda: ["CLIENT", "SETNAME", r.choice(["name", "bad name"])],
             lambda: ["CLIENT", "GETNAME"], lambda: ["MEMORY", "USAGE", "nosuchkey"],
             lambda: ["OBJECT", "FREQ", self.key()], lambda: ["WAIT", 0, 0],
+            lambda: r.choice(self.WITHOUT_EFFECT),
         ])()
 
     # What redis-server 7.0 gave for: SET 12345; SET abc; RPUSH 1 b; SADD 1 2; HSET a 1.
@@ -233,4 +278,34 @@ class Commands:
         "100c0c00000002008161020101ff0a0084a693e8aa17e4db",
     )]
 
-    FAMILIES = [strings, strings, bits, lists, lists, sets, sets, hashes, hashes, keys, others]
+    # Without the last word, too.
+    WITHOUT_EFFECT = [
+        ["CLIENT", "TRACKING", "ON", "PREFIX", "a"], ["CLIENT", "TRACKING", "BAD"],
+        ["CLIENT", "TRACKING", "ON", "BCAST", "OPTIN", "OPTIN"],
+        ["CLIENT", "TRACKING", "ON", "OPTIN", "OPTOUT", "NOLOOP"],
+        ["CLIENT", "TRACKING", "ON", "REDIRECT", 10**9], ["CLIENT", "TRACKING", "OFF", "BCAST"],
+        ["CLIENT", "TRACKING", "ON", "BCAST", "PREFIX", "a", "PREFIX", "ab"],
+        ["CLIENT", "TRACKINGINFO"], ["CLIENT", "CACHING", "YES"], ["CLIENT", "GETREDIR"],
+        ["CLIENT", "PAUSE", "x"], ["CLIENT", "PAUSE", -1], ["CLIENT", "PAUSE", 1, "BAD"],
+        ["CLIENT", "PAUSE", 0], ["CLIENT", "UNPAUSE"], ["CLIENT", "PAUSE", 1, "ALL", "x"],
+        ["LATENCY", "LATEST"], ["LATENCY", "HISTORY", "command"], ["LATENCY", "RESET"],
+        ["LATENCY", "RESET", "command"], ["LATENCY", "GRAPH", "command"], ["LATENCY", "BAD"],
+        ["SPUBLISH", "nobody", "x"], ["SUNSUBSCRIBE"],
+        ["PUBSUB", "SHARDCHANNELS"], ["PUBSUB", "SHARDNUMSUB", "a", "b"],
+        ["PUBSUB", "SHARDCHANNELS", "a", "b"],
+        ["HSCAN", "nosuchkey", 0, "BAD"], ["SSCAN", "nosuchkey", 0, "BAD"],
+        ["HSCAN", "nosuchkey", "x", "BAD"], ["SSCAN", "nosuchkey", "x"],
+        ["ZSCAN", "nosuchkey", 5, "COUNT", 0],
+        ["BLMPOP", "x", 0, "nosuchkey", "LEFT"], ["BLMPOP", "x", 1, "nosuchkey", "MIDDLE"],
+        ["BLMPOP", "x", 1, "nosuchkey", "LEFT"], ["BLMPOP", -1, 1, "nosuchkey", "LEFT"],
+        ["BZMPOP", "x", 0, "nosuchkey", "MIN"], ["BZMPOP", "x", 1, "nosuchkey", "MIN"],
+        ["BLPOP", "nosuchkey", "x"], ["BLPOP", "nosuchkey", -1],
+        ["CONFIG", "SET", "client-output-buffer-limit", "normal 1 2"],
+        ["CONFIG", "SET", "client-output-buffer-limit", "nobody 1 2 3"],
+        ["CONFIG", "SET", "client-output-buffer-limit", "slave 1 1 -1"],
+        ["CONFIG", "SET", "client-output-buffer-limit", "pubsub 32mb 8mb 60 replica 0 0 1"],
+        ["CONFIG", "GET", "client-output-buffer-limit"],
+    ]
+
+    FAMILIES = [strings, strings, bits, lists, lists, sets, sets, hashes, hashes, keys,
+                others, sorting, sorting, common_text]

@@ -1,5 +1,6 @@
 """Redis's protocol as raw bytes: what is sent, and replies as the bytes that came."""
 
+import os
 import shutil
 import socket
 import subprocess
@@ -144,7 +145,8 @@ class RedisServer:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
         self.process = subprocess.Popen([self.binary, "--port", str(self.port), *self.command],
-                                        stdout=subprocess.DEVNULL)
+                                        stdout=subprocess.DEVNULL,
+                                        env={**os.environ, "LC_ALL": "C"})
         deadline = time.monotonic() + PATIENCE
         while self.process.poll() is None and time.monotonic() < deadline:
             try:

@@ -78,5 +78,9 @@ def test_keys_of_a_command_are_found(daemon):
     assert keys("MSET", "a", 1, "b", 2) == [b"a", b"b"]
     assert keys("LMPOP", 2, "a", "b", "LEFT") == [b"a", b"b"]
     assert keys("LMOVE", "a", "b", "LEFT", "LEFT") == [b"a", b"b"]
+    assert keys("SORT", "a", "BY", "w*", "STORE", "b") == [b"a", b"b"]
+    assert keys("SORT_RO", "a", "GET", "w*") == [b"a"]
+    assert keys("LCS", "a", "b", "LEN") == [b"a", b"b"]
+    assert keys("SSUBSCRIBE", "a", "b") == [b"a", b"b"]
     with pytest.raises(redis_py.ResponseError, match="no key arguments"):
         keys("PING", "x")

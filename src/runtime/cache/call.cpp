@@ -79,6 +79,11 @@ void call::fail_subcommand() {
        std::string(words[1].substr(0, 128)) + "'. Try " + in_capitals(container.name) + " HELP.");
 }
 
+void call::reply_lines(std::span<const std::string_view> lines) {
+  reply.array(lines.size());
+  for (const auto& each : lines) reply.status(each);
+}
+
 void call::repeat_as_list(std::span<const std::string_view> other) {
   repeated_ = true;
   home.propagate(who.database, other);

@@ -44,16 +44,22 @@ class call {
   [[nodiscard]] std::uint64_t hash(std::size_t index) const {
     return index == what.first_key ? hash_ : hash_of(words[index]);
   }
-  /// For commands that only read: counts a hit or a miss.
-  [[nodiscard]] entry* read(std::size_t index) { return read_key(words[index], hash(index)); }
-  [[nodiscard]] entry* read_key(std::string_view key, std::uint64_t hash) {
+  /// As `read`, without its counting as a use of the key.
+  [[nodiscard]] entry* look(std::size_t index) { return look_key(words[index], hash(index)); }
+  [[nodiscard]] entry* look_key(std::string_view key, std::uint64_t hash) {
     entry* const found = home.find(who.database, key, hash);
     if (found == nullptr) {
       miss(key);
     } else {
       ++home.counted().hits;
-      use(*found);
     }
+    return found;
+  }
+  /// For commands that only read: counts a hit or a miss.
+  [[nodiscard]] entry* read(std::size_t index) { return read_key(words[index], hash(index)); }
+  [[nodiscard]] entry* read_key(std::string_view key, std::uint64_t hash) {
+    entry* const found = look_key(key, hash);
+    if (found != nullptr) use(*found);
     return found;
   }
   [[nodiscard]] entry* read_key(std::string_view key) { return read_key(key, hash_of(key)); }
@@ -133,6 +139,8 @@ class call {
   void fail_arity();
   /// "ERR unknown subcommand …" and its like.
   void fail_subcommand();
+  /// HELP's answer: each line as a simple string.
+  void reply_lines(std::span<const std::string_view> lines);
   [[nodiscard]] bool has_failed() const { return failed_; }
 
   // --- what is repeated elsewhere
@@ -155,6 +163,11 @@ class call {
   void wait_for(std::span<const std::string_view> keys, std::optional<std::int64_t> deadline_ms);
   /// "0.5" seconds from now as a deadline; 0 is for ever.
   [[nodiscard]] bool parse_timeout(std::size_t index, std::optional<std::int64_t>& deadline_ms);
+  /// Whether the key at word `index` is one to be served from: of a client that waits, only the one
+  /// that has changed is.
+  [[nodiscard]] bool may_serve(std::size_t index) const {
+    return !who.waiting || who.waiting->ready == words[index];
+  }
   [[nodiscard]] bool is_waiting() const { return waits_; }
 
  private:

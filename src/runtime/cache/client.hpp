@@ -4,6 +4,7 @@
 
 #include <boost/container/flat_set.hpp>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,6 +39,22 @@ struct waiting_state {
   unsigned database;
   std::vector<std::string> keys;
   std::optional<std::int64_t> deadline_ms;
+  std::string_view ready = {};  ///< the key that has changed, while it is tried again
+};
+
+class client;
+
+/// How a client that keeps copies of keys wants to hear that they have changed: CLIENT TRACKING.
+struct tracking_state {
+  bool broadcasts = false;  ///< of all keys with its prefixes, and not of those that it read
+  bool opts_in = false;
+  bool opts_out = false;
+  bool no_loop = false;     ///< not of its own changes
+  bool has_choice = false;  ///< CLIENT CACHING said so for the next command
+  bool is_redirect_broken = false;
+  std::uint64_t redirect = 0;  ///< the client that hears instead; 0: none
+  client* target = nullptr;    ///< the same, while it is there
+  boost::container::flat_set<std::string, std::less<>> prefixes = {};
 };
 
 enum class reply_mode : std::uint8_t { on, off, skip_next, skip };
@@ -62,7 +79,9 @@ class client {
   [[nodiscard]] virtual std::size_t output_bytes() { return 0; }
 
   [[nodiscard]] bool is_resp3() { return reply().is_resp3(); }
-  [[nodiscard]] bool is_subscribed() const { return !channels.empty() || !patterns.empty(); }
+  [[nodiscard]] bool is_subscribed() const {
+    return !channels.empty() || !patterns.empty() || !shard_channels.empty();
+  }
   [[nodiscard]] std::size_t subscriptions() const { return channels.size() + patterns.size(); }
 
   std::uint64_t id = 0;
@@ -95,11 +114,18 @@ class client {
   // -----------------------------------------------------------------------
   boost::container::flat_set<std::string, std::less<>> channels;
   boost::container::flat_set<std::string, std::less<>> patterns;
+  boost::container::flat_set<std::string, std::less<>> shard_channels;
+
+  // --- client-side caching
+  // -------------------------------------------------------------------------
+  std::unique_ptr<tracking_state> tracking;
 
   // --- blocking
   // ------------------------------------------------------------------------------------
   std::optional<waiting_state> waiting;
   std::uint64_t waits_for_offset = 0;  ///< WAIT: what followers are to acknowledge
+  bool is_postponed = false;  ///< its command waits for the end of CLIENT PAUSE
+  [[nodiscard]] bool is_held() const { return waiting || is_postponed; }
 };
 
 }  // namespace strata::runtime

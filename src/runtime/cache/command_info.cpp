@@ -27,6 +27,7 @@ int number_in(std::string_view text) { return static_cast<int>(parse_integer(tex
 struct key_use {
   std::vector<std::string_view> flags;
   std::optional<int> index;  // where keys begin, or where the keyword is looked for
+  bool is_hidden = false;    // COMMAND INFO calls it unknown
   std::string_view keyword;  // empty: at the index itself
   enum class kind : std::uint8_t { range, counted, unknown } find = kind::unknown;
   int last = 0;
@@ -37,7 +38,7 @@ struct key_use {
 };
 
 void read_find(key_use& into, std::span<const std::string_view> words) {
-  if (words[0] == "?") return;
+  if (words.empty() || words[0] == "?") return;
   if (words[0].starts_with('n')) {
     into.find = key_use::kind::counted;
     into.count_index = number_in(words[0].substr(1));
@@ -56,10 +57,14 @@ key_use read_use(std::string_view text) {
   const auto words = split(text, " ");
   std::size_t at = 0;
   const auto is_begin = [](std::string_view word) {
-    return word == "?" || word.find('@') != std::string_view::npos || parse_integer(word);
+    return word.starts_with('?') || word.find('@') != std::string_view::npos || parse_integer(word);
   };
   while (at < words.size() && !is_begin(words[at])) made.flags.push_back(words[at++]);
-  const auto begin = words[at++];
+  auto begin = words[at++];
+  if (begin.size() > 1 && begin.starts_with('?')) {
+    made.is_hidden = true;
+    begin.remove_prefix(1);
+  }
   if (const auto mark = begin.find('@'); mark != std::string_view::npos) {
     made.keyword = begin.substr(0, mark);
     made.index = number_in(begin.substr(mark + 1));
@@ -75,23 +80,26 @@ void reply_pair(proto::reply_writer& to, std::string_view name, int value) {
   to.integer(value);
 }
 
-void reply_begin(proto::reply_writer& to, const key_use& use) {
-  to.bulk("begin_search");
+// One half of a specification: its name and type, and a map of `count` that follows.
+void reply_half(proto::reply_writer& to, std::string_view name, std::string_view type,
+                std::uint64_t count) {
+  to.bulk(name);
   to.map(2);
   to.bulk("type");
-  if (!use.index) {
-    to.bulk("unknown");
-    to.bulk("spec");
-    to.map(0);
+  to.bulk(type);
+  to.bulk("spec");
+  to.map(count);
+}
+
+void reply_begin(proto::reply_writer& to, const key_use& use) {
+  constexpr std::string_view name = "begin_search";
+  if (!use.index || use.is_hidden) {
+    reply_half(to, name, "unknown", 0);
   } else if (use.keyword.empty()) {
-    to.bulk("index");
-    to.bulk("spec");
-    to.map(1);
+    reply_half(to, name, "index", 1);
     reply_pair(to, "index", *use.index);
   } else {
-    to.bulk("keyword");
-    to.bulk("spec");
-    to.map(2);
+    reply_half(to, name, "keyword", 2);
     to.bulk("keyword");
     to.bulk(use.keyword);
     reply_pair(to, "startfrom", *use.index);
@@ -99,27 +107,17 @@ void reply_begin(proto::reply_writer& to, const key_use& use) {
 }
 
 void reply_find(proto::reply_writer& to, const key_use& use) {
-  to.bulk("find_keys");
-  to.map(2);
-  to.bulk("type");
-  switch (use.find) {
-    case key_use::kind::unknown:
-      to.bulk("unknown");
-      to.bulk("spec");
-      to.map(0);
-      break;
+  constexpr std::string_view name = "find_keys";
+  switch (use.is_hidden ? key_use::kind::unknown : use.find) {
+    case key_use::kind::unknown: reply_half(to, name, "unknown", 0); break;
     case key_use::kind::range:
-      to.bulk("range");
-      to.bulk("spec");
-      to.map(3);
+      reply_half(to, name, "range", 3);
       reply_pair(to, "lastkey", use.last);
       reply_pair(to, "keystep", use.step);
       reply_pair(to, "limit", use.limit);
       break;
     case key_use::kind::counted:
-      to.bulk("keynum");
-      to.bulk("spec");
-      to.map(3);
+      reply_half(to, name, "keynum", 3);
       reply_pair(to, "keynumidx", use.count_index);
       reply_pair(to, "firstkey", use.first);
       reply_pair(to, "keystep", use.step);

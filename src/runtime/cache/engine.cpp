@@ -36,7 +36,15 @@ std::uint64_t hash_of_key(const command& what, std::span<const std::string_view>
   return first != 0 && first < words.size() ? hash_of(words[first]) : 0;
 }
 
-bool ends_transaction(std::string_view name) {
+// What a RESP2 client that is subscribed may do.
+bool is_for_subscribers(const command& what) {
+  const auto name = what.parent == nullptr ? what.row->name : "";
+  return name.ends_with("subscribe") || name == "ping" || name == "quit" || name == "reset";
+}
+
+bool ends_transaction(const command& what) {
+  // LATENCY RESET is another RESET.
+  const auto name = what.parent == nullptr ? what.row->name : "";
   return name == "exec" || name == "discard" || name == "multi" || name == "watch" ||
          name == "quit" || name == "reset";
 }
@@ -44,6 +52,7 @@ bool ends_transaction(std::string_view name) {
 // Commands that take as long as they take only because of their words need no clock.
 bool needs_clock(const parameters& settings, const command& what) {
   constexpr std::int64_t close_look_us = 1000;
+  if (settings.latency_threshold_ms > 0 || settings.latency_tracking) return true;
   if (settings.slow_log_us < 0) return false;
   return settings.slow_log_us < close_look_us || !what.has(flag_fast);
 }
@@ -75,6 +84,8 @@ void engine::leave(client& gone) {
   watchers_.unwatch(gone);
   if (gone.is_follower) replicator_->forget(gone);
   pubsub_.leave(gone);
+  tracking_.leave(gone);
+  pause_.leave(gone);
   std::erase(clients_, &gone);
 }
 
@@ -99,14 +110,31 @@ void engine::execute(client& who, std::span<const std::string_view> words, const
     if (who.in_transaction) who.transaction_failed = true;
     return;
   }
+  if (pause_.is_on() && postpone(who, *what)) return;
   who.last_command = what;
-  if (who.in_transaction && !ends_transaction(what->row->name)) {
+  if (who.in_transaction && !ends_transaction(*what)) {
     who.queued.emplace_back(what, words);
     who.reply().status("QUEUED");
     return;
   }
+  const bool is_tracked = !tracking_.empty();
+  if (is_tracked) tracking_.begin(who);
   run(who, words, *what, hash);
   if (waiters_.has_ready() && !is_serving_) serve_waiting();
+  if (is_tracked) tracking_.end(*what);
+}
+
+// Whether the command has to wait for a pause's end; who sent it will send it again.
+bool engine::postpone(client& who, const command& what) {
+  if (pause_.is_over(now_ms_)) {
+    pause_.end();
+    return false;
+  }
+  if (!pause_.holds(who, what)) return false;
+  --counters_.commands;
+  --who.calls;
+  pause_.postpone(who);
+  return true;
 }
 
 // An EXEC that is refused ends its transaction, and says so.
@@ -158,7 +186,7 @@ const command* engine::accept(client& who, std::span<const std::string_view> wor
     refuse(who, *what, std::string(why));
     return nullptr;
   }
-  if (who.is_subscribed() && !reply.is_resp3() && !what->has(flag_pubsub)) {
+  if (who.is_subscribed() && !reply.is_resp3() && !is_for_subscribers(*what)) {
     reply.error(fmt::format(
         "ERR Can't execute '{}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are "
         "allowed in this context",
@@ -218,17 +246,39 @@ void engine::run(client& who, std::span<const std::string_view> words, const com
     ++counters_.errors;
   }
   if (timed) {
-    const auto us = clock_us() - began_us;
-    counted.us += static_cast<std::uint64_t>(us);
-    if (us >= parameters_.slow_log_us && !made.is_waiting()) {
-      slow_log_.add(now_ms_ / 1000, us, words, who.remote_address(), who.name,
-                    static_cast<std::size_t>(parameters_.slow_log_length));
-    }
+    count_time(who, words, what, clock_us() - began_us, made.is_waiting());
+  }
+  if (who.tracking && what.has(flag_readonly)) {
+    tracking_.remember(who, what, words, static_cast<std::size_t>(parameters_.tracking_max_keys));
   }
   if (changes_ != changes_before && has_listeners() && !made.is_repeated() &&
       what.has(flag_write)) {
     propagate(who.database, words);
   }
+}
+
+void engine::count_time(client& who, std::span<const std::string_view> words, const command& what,
+                        std::int64_t us, bool is_waiting) {
+  auto& counted = command_counters_[what.index];
+  counted.us += static_cast<std::uint64_t>(us);
+  if (is_waiting) return;
+  counted.times.add(static_cast<std::uint64_t>(us));
+  // What EXEC executes is counted one by one.
+  if (what.row->name != "exec") note_latency(what.has(flag_fast) ? "fast-command" : "command", us);
+  if (parameters_.slow_log_us < 0 || us < parameters_.slow_log_us) return;
+  slow_log_.add(now_ms_ / 1000, us, words, who.remote_address(), who.name,
+                static_cast<std::size_t>(parameters_.slow_log_length));
+}
+
+void engine::note_latency(std::string_view event, std::int64_t us) {
+  const auto threshold = parameters_.latency_threshold_ms;
+  if (threshold > 0 && us / 1000 >= threshold) latency_.add(event, now_ms_ / 1000, us / 1000);
+}
+
+std::optional<std::int64_t> engine::next_deadline_ms() const {
+  const auto waiting = waiters_.next_deadline_ms();
+  const auto paused = pause_.end_ms();
+  return waiting && paused ? std::min(*waiting, *paused) : waiting ? waiting : paused;
 }
 
 void engine::propagate(unsigned index, std::span<const std::string_view> words) {
@@ -277,6 +327,7 @@ void engine::serve_waiting() {
         words.assign(again.words.begin(), again.words.end());
         const auto before = each->database;
         each->database = each->waiting->database;
+        each->waiting->ready = key.key;
         was_served_ = true;
         run(*each, words, *again.what, hash_of_key(*again.what, words));
         each->database = before;
@@ -333,19 +384,26 @@ void engine::remove(unsigned index, entry* which, std::uint64_t hash, event_clas
   entry* const gone = databases_[index].release(which, hash);
   touch(index, gone->key());
   notify(why, event, gone->key(), index);
+  if (why == event_expired && parameters_.lazy_expire) free_later(*gone);
   entry::destroy(gone);
 }
 
 void engine::touch_all(unsigned index) {
+  if (!tracking_.empty()) tracking_.flush();
+  touch_database(index);
+}
+
+void engine::touch_database(unsigned index) {
   watchers_.touch_all(index, [this, index](const std::string& key) {
     return databases_[index].find(key, hash_of(key)) != nullptr;
   });
   waiters_.touch_all(index);
 }
 
-void engine::clear(unsigned index) {
+void engine::clear(unsigned index, bool later) {
   touch_all(index);
   if (snapshot_ != nullptr) snapshot_->take_over(index);
+  if (later) free_later(databases_[index].take_all());
   databases_[index].clear();
 }
 
@@ -354,14 +412,14 @@ void engine::before_change(unsigned index, std::string_view key) {
 }
 
 void engine::swap(unsigned first, unsigned second) {
-  touch_all(first);
-  touch_all(second);
+  touch_database(first);
+  touch_database(second);
   std::swap(databases_[first], databases_[second]);
   if (snapshot_ != nullptr) snapshot_->on_swap(first, second);
   std::swap(expiry_cursors_[first], expiry_cursors_[second]);
   // What is watched may be there now, though it was not before.
-  touch_all(first);
-  touch_all(second);
+  touch_database(first);
+  touch_database(second);
 }
 
 void engine::publish_event(event_class, std::string_view event, std::string_view key,

@@ -13,9 +13,13 @@
 
 #include "runtime/cache/client.hpp"
 #include "runtime/cache/database.hpp"
+#include "runtime/cache/graveyard.hpp"
+#include "runtime/cache/latency.hpp"
 #include "runtime/cache/parameters.hpp"
+#include "runtime/cache/pause.hpp"
 #include "runtime/cache/pubsub.hpp"
 #include "runtime/cache/slow_log.hpp"
+#include "runtime/cache/tracking.hpp"
 #include "runtime/cache/waiters.hpp"
 #include "runtime/cache/watchers.hpp"
 
@@ -38,6 +42,7 @@ struct command_counters {
   std::uint64_t us = 0;
   std::uint64_t rejected = 0;
   std::uint64_t failed = 0;
+  time_histogram times;  ///< of those calls whose time was taken
 };
 
 /// Hears of every change, as a command that repeats it: a log, a follower.
@@ -80,9 +85,11 @@ class engine {
   /// To be called now and then, some ten times a second: removes expired keys, for at most
   /// `budget`, and ends waits that are over. False: there is more to do.
   bool tick(loop::duration budget);
-  /// When the next waiting client's time is over.
-  [[nodiscard]] std::optional<std::int64_t> next_deadline_ms() const {
-    return waiters_.next_deadline_ms();
+  /// When the next waiting client's time is over, or a pause.
+  [[nodiscard]] std::optional<std::int64_t> next_deadline_ms() const;
+  /// To be called when some commands have been executed: tells of what they changed.
+  void end_batch() {
+    if (!tracking_.empty()) tracking_.broadcast();
   }
   void enter(client& arrived);
   /// Forgets a client, with all that it watched, waited for and was subscribed to.
@@ -103,11 +110,17 @@ class engine {
   void touch(unsigned index, std::string_view key) {
     if (!watchers_.empty()) watchers_.touch(index, key);
     if (!waiters_.empty()) waiters_.touch(index, key);
+    if (!tracking_.empty()) tracking_.touch(key);
+  }
+  /// Its value will be freed later, bit by bit. The entry is good only to be removed.
+  void free_later(entry& of) {
+    if (!of.is_string()) graveyard_.bury(of.take_object());
   }
   /// Exchanges two databases.
   void swap(unsigned first, unsigned second);
-  /// Empties a database.
-  void clear(unsigned index);
+  void free_later(database&& whole) { graveyard_.bury(std::move(whole)); }
+  /// Empties a database; what it held is freed bit by bit if `later`.
+  void clear(unsigned index, bool later = false);
   void notify(event_class what, std::string_view event, std::string_view key, unsigned index) {
     if ((parameters_.events & what) != 0) publish_event(what, event, key, index);
   }
@@ -148,6 +161,9 @@ class engine {
   [[nodiscard]] watchers& watching() { return watchers_; }
   [[nodiscard]] waiters& waiting() { return waiters_; }
   [[nodiscard]] slow_log& slow() { return slow_log_; }
+  [[nodiscard]] tracking& trackers() { return tracking_; }
+  [[nodiscard]] pause& pausing() { return pause_; }
+  [[nodiscard]] latency_log& latencies() { return latency_; }
   [[nodiscard]] engine_counters& counted() { return counters_; }
   [[nodiscard]] std::vector<command_counters>& counted_commands() { return command_counters_; }
   [[nodiscard]] std::vector<client*>& clients() { return clients_; }
@@ -181,14 +197,20 @@ class engine {
                                       const command* what);
   void refuse(client& who, const command& what, std::string text);
   [[nodiscard]] std::string_view reason_to_refuse(const client& who, const command& what);
+  bool postpone(client& who, const command& what);
+  void count_time(client& who, std::span<const std::string_view> words, const command& what,
+                  std::int64_t us, bool is_waiting);
+  void note_latency(std::string_view event, std::int64_t us);
+  void touch_database(unsigned index);
   [[nodiscard]] bool make_room(const command& what);
   bool evict_one();
   void serve_waiting();
-  /// A whole database has changed at once.
+  /// A whole database has been emptied.
   void touch_all(unsigned index);
   void publish_event(event_class what, std::string_view event, std::string_view key,
                      unsigned index);
   void show_to_monitors(const client& who, std::span<const std::string_view> words);
+  bool tidy(std::int64_t began_us, loop::duration budget);
   bool expire_some(unsigned index, std::int64_t deadline_us);
 
   std::int64_t memory_ = 0;
@@ -199,6 +221,10 @@ class engine {
   watchers watchers_;
   waiters waiters_;
   slow_log slow_log_;
+  tracking tracking_;
+  pause pause_;
+  latency_log latency_;
+  graveyard graveyard_;
   engine_counters counters_;
   std::vector<command_counters> command_counters_;
   std::vector<client*> clients_;

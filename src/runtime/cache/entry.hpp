@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "runtime/cache/memory.hpp"
 #include "runtime/cache/number.hpp"
@@ -32,6 +33,9 @@ class collection {
   [[nodiscard]] virtual std::string_view encoding() const = 0;
   /// Bytes of memory, about.
   [[nodiscard]] virtual std::size_t memory() const = 0;
+  /// Frees some of its elements, of so many buckets or nodes, and says whether there are more. Of
+  /// no use after that but to be destroyed.
+  virtual bool shed(std::size_t steps) = 0;
 
   static void* operator new(std::size_t size) { return allocate(size); }
   static void operator delete(void* memory, std::size_t size) { release(memory, size); }
@@ -95,6 +99,10 @@ class entry {
   }
   [[nodiscard]] collection& object() const { return *value_.object; }
   void set_object(std::unique_ptr<collection> value);
+  /// The entry is good only to be destroyed after that.
+  [[nodiscard]] std::unique_ptr<collection> take_object() {
+    return std::unique_ptr<collection>(std::exchange(value_.object, nullptr));
+  }
 
   /// 24 bits: seconds of the last use (LRU), or minutes and a logarithmic counter (LFU).
   [[nodiscard]] std::uint32_t access() const { return access_; }

@@ -31,12 +31,27 @@ bool engine::tick(loop::duration budget) {
   const charging scope(memory_);
   peak_memory_ = std::max(peak_memory_, memory_);
   for (auto* each : waiters_.overdue(now_ms_)) give_up_waiting(*each);
+  if (pause_.is_over(now_ms_)) pause_.end();
+  const auto began_us = clock_us();
+  const bool done = tidy(began_us, budget);
+  if (!pause_.is_on()) note_latency("expire-cycle", clock_us() - began_us);
+  end_batch();
+  return done;
+}
+
+// What is not urgent. False: the time was over first.
+bool engine::tidy(std::int64_t began_us, loop::duration budget) {
   const auto deadline_us =
-      clock_us() + std::chrono::duration_cast<std::chrono::microseconds>(budget).count();
+      began_us + std::chrono::duration_cast<std::chrono::microseconds>(budget).count();
   // Each database gets its turn, though one alone may take all the time of a tick.
-  for (unsigned i = 0; i < database_count && expires_actively_ && !is_repeating_; ++i) {
+  const bool may_expire = expires_actively_ && !is_repeating_ && !pause_.is_on();
+  for (unsigned i = 0; i < database_count && may_expire; ++i) {
     const auto index = expiry_database_++ % database_count;
     if (!expire_some(index, deadline_us)) return false;
+  }
+  while (!graveyard_.empty()) {
+    graveyard_.free_some();
+    if (clock_us() >= deadline_us) return false;
   }
   for (auto& each : databases_) {
     while (each.advance(64)) {
@@ -73,10 +88,14 @@ bool engine::expire_some(unsigned index, std::int64_t deadline_us) {
 }
 
 bool engine::make_room(const command& what) {
-  while (memory_ > parameters_.maxmemory) {
-    if (!evict_one()) return !what.has(flag_deny_oom);
-  }
-  return true;
+  if (memory_ <= parameters_.maxmemory) return true;
+  const auto began_us = parameters_.latency_threshold_ms > 0 ? clock_us() : 0;
+  // What is dead already goes before what lives.
+  while (memory_ > parameters_.maxmemory && !graveyard_.empty()) graveyard_.free_some();
+  bool has_more = true;
+  while (has_more && memory_ > parameters_.maxmemory) has_more = evict_one();
+  if (began_us != 0) note_latency("eviction-cycle", clock_us() - began_us);
+  return has_more || !what.has(flag_deny_oom);
 }
 
 bool engine::evict_one() {

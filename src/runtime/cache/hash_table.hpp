@@ -105,6 +105,24 @@ class hash_table {
     shrink_if_empty();
     return taken;
   }
+  /// Takes out the items of some buckets, each of which goes to `visit`, and gives back their
+  /// memory; says whether there is more. The table is of no other use any more.
+  template <class Visit>
+  bool drain(std::size_t steps, Visit&& visit) {
+    while (steps-- != 0) {
+      if (levels_[0].buckets == nullptr) std::swap(levels_[0], levels_[1]);
+      level& from = levels_[0];
+      if (from.buckets == nullptr) return false;
+      std::size_t gone = 0;
+      visit_chain(from.buckets[moved_], [&](Item each) {
+        visit(each);
+        ++gone;
+      });
+      from.count -= gone;
+      if (empty_next()) free_memory(from);
+    }
+    return true;
+  }
   /// Forgets all items.
   void clear() {
     for (auto& each : levels_) free_level(each);
@@ -352,19 +370,29 @@ class hash_table {
     std::size_t gone = 0;
     visit_chain(head, [&gone](Item) { ++gone; });
     from.count -= gone;
+    if (empty_next()) {
+      free_memory(from);
+      std::swap(levels_[0], levels_[1]);
+    }
+  }
+  // Forgets what the next bucket of the first level holds; true if it was the last.
+  bool empty_next() {
+    level& from = levels_[0];
+    bucket& head = from.buckets[moved_];
     for (bucket* each = &head; each->has_next(); each = each->next()) --from.chained_buckets;
     free_chain(head);
     head.taken = 0;
     ++moved_;
     if (moved_ == from.size()) {
-      free_memory(from);
-      std::swap(levels_[0], levels_[1]);
       moved_ = 0;
-    } else if (const auto done = moved_ * sizeof(bucket); done % release_step == 0) {
+      return true;
+    }
+    if (const auto done = moved_ * sizeof(bucket); done % release_step == 0) {
       // So that freeing the whole takes no longer than a step does.
       ::madvise(reinterpret_cast<std::byte*>(from.buckets) + done - release_step, release_step,
                 MADV_DONTNEED);
     }
+    return false;
   }
 
   template <class Visit>

@@ -111,6 +111,21 @@ TEST(hash_table, random_picks_all_about_as_often) {
   }
 }
 
+TEST(hash_table, draining_takes_each_item_out_once) {
+  for (const std::size_t size : {0, 1, 7, 100, 5000, 300'000}) {
+    model of(size);
+    for (std::size_t i = 0; i < size; ++i) of.toggle("key " + std::to_string(i));
+    std::set<std::string> seen;
+    while (of.items.drain(3, [&](text_item* each) {
+      EXPECT_TRUE(seen.emplace(each->text()).second) << "taken out twice";
+      text_item::destroy(each);
+    })) {
+    }
+    EXPECT_EQ(seen, of.keys);
+    EXPECT_EQ(of.items.memory(), 0U);
+  }
+}
+
 TEST(hash_table, gives_all_memory_back) {
   std::int64_t account = 0;
   {

@@ -44,6 +44,11 @@ hash_value::~hash_value() {
   std::get<table>(fields_).for_each([](hash_field* each) { hash_field::destroy(each); });
 }
 
+bool hash_value::shed(std::size_t steps) {
+  return !is_pack() &&
+         std::get<table>(fields_).drain(steps, [](hash_field* each) { hash_field::destroy(each); });
+}
+
 void hash_value::make_table() {
   table made;
   for_each([&](std::string_view name, std::string_view value) {

@@ -117,6 +117,7 @@ class hash_value final : public collection {
     return is_pack() ? "listpack" : "hashtable";
   }
   [[nodiscard]] std::size_t memory() const override;
+  bool shed(std::size_t steps) override;
 
  private:
   struct key_of {

@@ -39,8 +39,8 @@ std::string write_server(engine& of) {
 
 std::string write_clients(engine& of) {
   return fmt::format(
-      "connected_clients:{}\r\nmaxclients:{}\r\nblocked_clients:{}\r\ntracking_clients:0\r\n",
-      of.clients().size(), of.settings().max_clients, of.waiting().size());
+      "connected_clients:{}\r\nmaxclients:{}\r\nblocked_clients:{}\r\ntracking_clients:{}\r\n",
+      of.clients().size(), of.settings().max_clients, of.waiting().size(), of.trackers().clients());
 }
 
 std::string write_memory(engine& of) {

@@ -7,13 +7,13 @@ namespace strata::runtime {
 
 namespace {
 
-constexpr std::size_t most_element_head = 11;  // a pack's bytes around an element
+constexpr std::size_t element_head = 8;  // what Redis reckons with around an element
 // A pack with a fixed number of elements still has a limit in bytes.
 constexpr std::size_t safe_bytes = 8192;
 
 bool has_room(const pack& node, std::size_t size, std::int64_t fill) {
   constexpr std::array<std::size_t, 5> limits = {4096, 8192, 16384, 32768, 65536};
-  const auto bytes = node.bytes() + size + most_element_head;
+  const auto bytes = node.bytes() + size + element_head;
   if (fill < 0) {
     return bytes <= limits[static_cast<std::size_t>(std::min<std::int64_t>(-fill, 5) - 1)];
   }
@@ -175,6 +175,11 @@ std::size_t list_value::memory() const {
   std::size_t bytes = sizeof *this + nodes_.capacity() * sizeof(pack);
   for (const auto& each : nodes_) bytes += each.memory();
   return bytes;
+}
+
+bool list_value::shed(std::size_t steps) {
+  while (steps-- != 0 && !nodes_.empty()) nodes_.pop_back();
+  return !nodes_.empty();
 }
 
 }  // namespace strata::runtime

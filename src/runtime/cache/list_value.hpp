@@ -56,6 +56,7 @@ class list_value final : public collection {
   }
   [[nodiscard]] std::string_view encoding() const override { return "quicklist"; }
   [[nodiscard]] std::size_t memory() const override;
+  bool shed(std::size_t steps) override;
 
  private:
   void split(place where);

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "runtime/cache/text.hpp"
+
 namespace strata::runtime {
 
 namespace {
@@ -55,6 +57,32 @@ std::string format_long_real(long double value) {
   }
   if (shown == "-0") shown = "0";
   return std::string(shown);
+}
+
+std::optional<std::int64_t> parse_memory(std::string_view text) {
+  const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto value = parse_integer(text.substr(0, digits));
+  const auto unit = text.substr(digits);
+  if (!value) return {};
+  struct unit_row {
+    std::string_view name;
+    std::int64_t factor;
+  };
+  constexpr std::array<unit_row, 8> units = {{{"", 1},
+                                              {"b", 1},
+                                              {"k", 1000},
+                                              {"kb", 1024},
+                                              {"m", 1000'000},
+                                              {"mb", 1 << 20},
+                                              {"g", 1000'000'000},
+                                              {"gb", 1 << 30}}};
+  for (const auto& each : units) {
+    if (!same_text(each.name, unit)) continue;
+    std::int64_t product = 0;
+    if (__builtin_mul_overflow(*value, each.factor, &product)) return {};
+    return product;
+  }
+  return {};
 }
 
 }  // namespace strata::runtime

@@ -32,6 +32,9 @@ namespace strata::runtime {
 [[nodiscard]] std::optional<double> parse_real(std::string_view text);
 [[nodiscard]] std::optional<long double> parse_long_real(std::string_view text);
 
+/// Bytes, with a unit or without: "100", "64mb".
+[[nodiscard]] std::optional<std::int64_t> parse_memory(std::string_view text);
+
 /// As INCRBYFLOAT prints: 17 digits behind the point, less the zeros at the end.
 [[nodiscard]] std::string format_long_real(long double value);
 

@@ -22,6 +22,7 @@ enum class kind : std::uint8_t {
   events,
   sync,
   rules,
+  output,
   guarded,
   fixed
 };
@@ -66,9 +67,11 @@ const row table[] = {
     {"slowlog-log-slower-than", kind::number, &p::slow_log_us, -1},
     {"slowlog-max-len", kind::number, &p::slow_log_length},
     {"latency-monitor-threshold", kind::number, &p::latency_threshold_ms},
+    {"latency-tracking", kind::flag, &p::latency_tracking},
+    {"tracking-table-max-keys", kind::number, &p::tracking_max_keys},
     {"proto-max-bulk-len", kind::memory, &p::max_bulk, 1 << 20},
     {"client-query-buffer-limit", kind::memory, &p::max_query_buffer, 1 << 20},
-    {"client-output-buffer-limit", kind::text, &p::output_limits},
+    {"client-output-buffer-limit", kind::output},
     {"maxclients", kind::number, &p::max_clients, 1, UINT32_MAX},
     {"timeout", kind::number, &p::idle_timeout_s, 0, INT32_MAX},
     {"tcp-keepalive", kind::number, &p::tcp_keepalive_s, 0, INT32_MAX},
@@ -142,32 +145,6 @@ bool same(std::string_view left, std::string_view right) {
   });
 }
 
-std::optional<std::int64_t> parse_memory(std::string_view text) {
-  const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  const auto value = parse_integer(text.substr(0, digits));
-  const auto unit = text.substr(digits);
-  if (!value) return {};
-  struct unit_row {
-    std::string_view name;
-    std::int64_t factor;
-  };
-  constexpr std::array<unit_row, 8> units = {{{"", 1},
-                                              {"b", 1},
-                                              {"k", 1000},
-                                              {"kb", 1024},
-                                              {"m", 1000'000},
-                                              {"mb", 1 << 20},
-                                              {"g", 1000'000'000},
-                                              {"gb", 1 << 30}}};
-  for (const auto& each : units) {
-    if (!same(each.name, unit)) continue;
-    std::int64_t product = 0;
-    if (__builtin_mul_overflow(*value, each.factor, &product)) return {};
-    return product;
-  }
-  return {};
-}
-
 std::unexpected<error> refuse(std::string_view name, std::string_view why) {
   return failure(errc::invalid_argument, "set '" + std::string(name) + "'",
                  "CONFIG SET failed (possibly related to argument '" + std::string(name) + "') - " +
@@ -179,6 +156,7 @@ std::string text_of(const parameters& of, const row& which) {
     case kind::policy: return std::string(policies[static_cast<std::size_t>(of.policy)]);
     case kind::events: return format_events(of.events);
     case kind::fixed: return std::string(which.fixed);
+    case kind::output: return of.output.text();
     case kind::flag:
     case kind::text:
     case kind::sync:
@@ -250,6 +228,9 @@ result<void> set_row(parameters& of, const row& which, std::string_view value) {
       of.events = *events;
       return {};
     }
+    case kind::output:
+      if (const auto wrong = of.output.set(value)) return refuse(which.name, *wrong);
+      return {};
     default: return set_number(of, which, value);
   }
 }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/cache/output_limits.hpp"
 #include "runtime/cache/permission.hpp"
 #include "strata/base/result.hpp"
 
@@ -61,6 +62,7 @@ struct parameters {
   std::int64_t slow_log_us = 10'000;
   std::int64_t slow_log_length = 128;
   std::int64_t latency_threshold_ms = 0;
+  std::int64_t tracking_max_keys = 1'000'000;
   std::int64_t max_bulk = 512 << 20;
   std::int64_t max_query_buffer = 1 << 30;
   std::int64_t max_clients = 10'000;
@@ -82,9 +84,10 @@ struct parameters {
   std::int64_t rewrite_min_size = 64 << 20;
   bool stop_writes_on_save_error = true;
   std::string append_sync = "everysec";
-  std::string output_limits = "normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60";
+  output_limits output;
   bool append_only = false;
   bool lazy_expire = false;
+  bool latency_tracking = false;
   bool active_rehashing = true;
 
   /// Name and value of each parameter that `pattern` matches.

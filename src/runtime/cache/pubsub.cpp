@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/cache/hash.hpp"
+#include "runtime/cache/message_text.hpp"
 #include "runtime/cache/pattern.hpp"
 
 namespace strata::runtime {
@@ -21,30 +22,6 @@ void take_out(pubsub::table& from, client& who, std::string_view name) {
   std::erase(found->second, &who);
   if (found->second.empty()) from.erase(found);
 }
-
-// One message is written once for all RESP2 and once for all RESP3 subscribers.
-class message_text final : public proto::reply_writer {
- public:
-  template <class Write>
-  message_text(int protocol, Write&& write) {
-    speak(protocol);
-    write(*this);
-    text_.resize(static_cast<std::size_t>(at_ - text_.data()));
-    slice_ = loop::slice::copy_of(as_bytes(text_));
-  }
-  [[nodiscard]] const loop::slice& slice() const { return slice_; }
-
- private:
-  void grow(std::size_t size) override {
-    const auto used = static_cast<std::size_t>(at_ == nullptr ? 0 : at_ - text_.data());
-    text_.resize(used + size + 64);
-    at_ = text_.data() + used;
-    end_ = text_.data() + text_.size();
-  }
-
-  std::string text_;
-  loop::slice slice_;
-};
 
 template <class Write>
 void tell(const std::vector<client*>& clients, Write&& write) {
@@ -85,24 +62,46 @@ bool pubsub::unsubscribe_pattern(client& who, std::string_view pattern) {
   return true;
 }
 
+bool pubsub::subscribe_shard(client& who, std::string_view channel) {
+  return who.shard_channels.emplace(channel).second && add(shard_channels_, who, channel);
+}
+
+bool pubsub::unsubscribe_shard(client& who, std::string_view channel) {
+  const auto found = who.shard_channels.find(channel);
+  if (found == who.shard_channels.end()) return false;
+  take_out(shard_channels_, who, channel);
+  who.shard_channels.erase(found);
+  return true;
+}
+
 void pubsub::leave(client& gone) {
   for (const auto& each : gone.channels) take_out(channels_, gone, each);
   for (const auto& each : gone.patterns) take_out(patterns_, gone, each);
+  for (const auto& each : gone.shard_channels) take_out(shard_channels_, gone, each);
   gone.channels.clear();
   gone.patterns.clear();
+  gone.shard_channels.clear();
+}
+
+std::uint64_t pubsub::publish_shard(std::string_view channel, std::string_view message) {
+  return tell_of(shard_channels_, "smessage", channel, message);
+}
+
+std::uint64_t pubsub::tell_of(const table& subscribed, std::string_view kind,
+                              std::string_view channel, std::string_view message) {
+  const auto found = subscribed.find(channel);
+  if (found == subscribed.end()) return 0;
+  tell(found->second, [&](proto::reply_writer& to) {
+    to.push(3);
+    to.bulk(kind);
+    to.bulk(channel);
+    to.bulk(message);
+  });
+  return found->second.size();
 }
 
 std::uint64_t pubsub::publish(std::string_view channel, std::string_view message) {
-  std::uint64_t heard = 0;
-  if (const auto found = channels_.find(channel); found != channels_.end()) {
-    heard += found->second.size();
-    tell(found->second, [&](proto::reply_writer& to) {
-      to.push(3);
-      to.bulk("message");
-      to.bulk(channel);
-      to.bulk(message);
-    });
-  }
+  auto heard = tell_of(channels_, "message", channel, message);
   for (const auto& [pattern, clients] : patterns_) {
     if (!matches_pattern(pattern, channel)) continue;
     heard += clients.size();

@@ -15,9 +15,9 @@ namespace {
 
 // Replies that may wait for a client before its requests do.
 constexpr std::size_t most_replies = 1U << 20U;
-// What others say to a client may wait up to this, as Redis has it for subscribers.
+// What others say to a client may wait up to this, if client-output-buffer-limit has no other
+// limit.
 constexpr std::size_t most_pushed = 32U << 20U;
-constexpr std::size_t most_for_follower = 256U << 20U;
 // What a client that waits for a key may say meanwhile before it is read from no more.
 constexpr std::size_t most_unexecuted = 1U << 20U;
 // A rate limit may be raised while somebody waits for it.
@@ -81,7 +81,8 @@ proto::reply_writer& cache_session::reply() {
 
 void cache_session::push(const loop::slice& bytes) {
   reply_.flush();
-  if (stream_.out().bytes() + bytes.size() > (is_follower ? most_for_follower : most_pushed)) {
+  const auto waiting_bytes = stream_.out().bytes() + bytes.size();
+  if (is_too_much(waiting_bytes) || (limit().hard == 0 && waiting_bytes > most_pushed)) {
     disconnect(false);
     return;
   }
@@ -92,6 +93,25 @@ void cache_session::push(const loop::slice& bytes) {
   }
   stream_.out().push(bytes);
   if (home_.strict_log() != nullptr) home_.owner().at_turn_end(*this);
+}
+
+const output_limit& cache_session::limit() {
+  using enum output_limits::kind;
+  const auto which = is_follower ? replica : is_subscribed() ? pubsub : normal;
+  return home_.data().settings().output.of(which);
+}
+
+// Whether so many bytes may not wait, or not any longer.
+bool cache_session::is_too_much(std::size_t bytes) {
+  const auto& most = limit();
+  if (most.hard != 0 && bytes >= static_cast<std::uint64_t>(most.hard)) return true;
+  if (most.soft == 0 || bytes < static_cast<std::uint64_t>(most.soft)) {
+    over_since_.reset();
+    return false;
+  }
+  const auto now = home_.owner().now();
+  if (!over_since_) over_since_ = now;
+  return now - *over_since_ > std::chrono::seconds(most.soft_s);
 }
 
 void cache_session::say_plainly() {
@@ -156,14 +176,15 @@ void cache_session::on_turn_end() {
     if (stream_.out().empty()) stream_.abort();
     return;
   }
-  if (waiting) return;
+  if (is_held()) return;
   work();
   // The reader may be waiting for more to come, and so would not look after the rest.
   if (has_rest_) home_.owner().arm_after(*this, pause());
 }
 
 void cache_session::work_on() {
-  const bool may = has_rest_ && !waiting && !is_ending;
+  if (is_too_much(stream_.out().bytes())) disconnect(false);
+  const bool may = has_rest_ && !is_held() && !is_ending;
   if (may && stream_.out().bytes() < most_replies / 2) work();
 }
 
@@ -173,7 +194,7 @@ void cache_session::on_timer() {
 }
 
 bool cache_session::has_to_pause() const {
-  return has_rest_ || (waiting && reader_.held() > most_unexecuted);
+  return has_rest_ || (is_held() && reader_.held() > most_unexecuted);
 }
 
 loop::duration cache_session::pause() const {
@@ -192,7 +213,7 @@ bool cache_session::take_turn() {
 void cache_session::work() {
   home_.begin_work();
   has_rest_ = is_early_ = false;
-  while (!waiting && !is_ending && !is_broken_) {
+  while (!is_held() && !is_ending && !is_broken_) {
     if (until_turn() > 0ns) {
       has_rest_ = is_early_ = true;
       break;
@@ -202,7 +223,9 @@ void cache_session::work() {
   reply_.flush();
   say_plainly();
   settle();
+  if (is_too_much(stream_.out().bytes())) disconnect(false);
   reader_.keep();
+  home_.data().end_batch();
   home_.end_work();
 }
 
@@ -216,12 +239,13 @@ bool cache_session::read_batch() {
   const auto& data = home_.data()[database];
   while (batch.requests.size() < request_batch::most) {
     const auto first = batch.words.size();
+    const auto begin = reader_.position();
     outcome = reader_.next(batch.words);
     if (outcome != proto::request_reader::outcome::request) break;
     const auto count = batch.words.size() - first;
     if (count == 0) continue;
-    request_batch::request made{first, count, find_command(batch.words[first]), 0,
-                                reader_.position()};
+    request_batch::request made{first, count, find_command(batch.words[first]),
+                                0,     begin, reader_.position()};
     if (made.what != nullptr && made.what->first_key != 0 && made.what->first_key < count) {
       made.hash = hash_of(batch.words[first + made.what->first_key]);
       data.prefetch_bucket(made.hash);
@@ -255,6 +279,11 @@ bool cache_session::execute_batch() {
     }
     home_.data().execute(*this, std::span(batch.words).subspan(each.first, each.count), each.what,
                          each.hash);
+    if (is_postponed) {
+      reader_.go_back(each.begin);
+      home_.count().messages_in.add(i);
+      return false;
+    }
     if (replies != reply_mode::on) end_reply_mode();
     const bool is_full = stream_.out().bytes() > most_replies && !is_follower;
     if (!waiting && !is_ending && !is_full) continue;

@@ -12,6 +12,7 @@
 #include "runtime/cache/client.hpp"
 #include "runtime/cache/command_log.hpp"
 #include "runtime/cache/output.hpp"
+#include "runtime/cache/output_limits.hpp"
 
 namespace strata::runtime {
 
@@ -49,6 +50,8 @@ class cache_session final : public client, private loop::turn_end_hook, private 
   bool execute_batch();
   void end_reply_mode();
   void say_plainly();
+  [[nodiscard]] const output_limit& limit();
+  [[nodiscard]] bool is_too_much(std::size_t bytes);
   loop::task<> flush();
 
   cache_shard& home_;
@@ -66,6 +69,7 @@ class cache_session final : public client, private loop::turn_end_hook, private 
   bool is_early_ = false;  // the rest waits for the rate limit
   std::int64_t rate_due_ = 0;
   bool is_broken_ = false;
+  std::optional<loop::time_point> over_since_;  // more waits for the client than its soft limit
 };
 
 }  // namespace strata::runtime

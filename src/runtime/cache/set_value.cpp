@@ -17,6 +17,11 @@ set_value::~set_value() {
   std::get<table>(members_).for_each([](text_item* each) { text_item::destroy(each); });
 }
 
+bool set_value::shed(std::size_t steps) {
+  return !is_integers() &&
+         std::get<table>(members_).drain(steps, [](text_item* each) { text_item::destroy(each); });
+}
+
 void set_value::make_table() {
   table made;
   for_each([&](std::string_view each) { made.insert(text_item::make(each), hash_of(each)); });

@@ -69,6 +69,7 @@ class set_value final : public collection {
     return is_integers() ? "intset" : "hashtable";
   }
   [[nodiscard]] std::size_t memory() const override;
+  bool shed(std::size_t steps) override;
 
  private:
   using table = hash_table<text_item*, key_of_text>;

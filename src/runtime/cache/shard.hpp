@@ -32,7 +32,8 @@ struct request_batch {
     std::size_t count;
     const command* what;
     std::uint64_t hash;  ///< of its first key
-    std::size_t end;     ///< where the next begins
+    std::size_t begin;   ///< where it begins in what was read
+    std::size_t end;     ///< where the next does
   };
   std::vector<std::string_view> words;
   std::vector<request> requests;

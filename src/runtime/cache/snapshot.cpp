@@ -65,6 +65,7 @@ void snapshot::finish() {
   file_.end();
   done_ = true;
   parts_.resize(engine::database_count);
+  for (auto& each : taken_over_) of_.free_later(std::move(each));
   taken_over_.clear();
 }
 

@@ -146,6 +146,16 @@ void sorted_set::enlarge() {
   small_.clear();
 }
 
+bool sorted_set::shed(std::size_t steps) {
+  if (is_pack()) return false;
+  // The members themselves are the list's.
+  if (large_->members.drain(steps, [](scored_member*) {})) return true;
+  constexpr std::size_t members_of_a_step = 8;
+  large_->order.erase(0, std::min(steps * members_of_a_step, large_->order.size()),
+                      [](const scored_member&) {});
+  return large_->order.size() != 0;
+}
+
 void sorted_set::fit(const sorted_set_limits& limits) {
   if (is_pack() || static_cast<std::int64_t>(size()) > limits.entries) return;
   bool fits = true;

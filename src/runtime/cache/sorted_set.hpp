@@ -163,6 +163,7 @@ class sorted_set final : public collection {
     return is_pack() ? "listpack" : "skiplist";
   }
   [[nodiscard]] std::size_t memory() const override;
+  bool shed(std::size_t steps) override;
 
  private:
   struct large_set {

@@ -117,12 +117,18 @@ void write_field(char* bytes, const step& of, std::int64_t value) {
 
 // A value in the field's width. Nothing when it does not fit and must.
 __extension__ using wide = __int128;
-std::optional<std::int64_t> fit_within(field_type type, wide sum, overflow how) {
+std::optional<std::int64_t> fit_within(const step& of, wide sum) {
+  const auto type = of.type;
+  const auto how = of.how;
   const wide low = type.is_signed ? -(static_cast<wide>(1) << (type.bits - 1)) : 0;
   const wide high = (static_cast<wide>(1) << (type.is_signed ? type.bits - 1 : type.bits)) - 1;
   if (sum >= low && sum <= high) return static_cast<std::int64_t>(sum);
   if (how == overflow::fail) return {};
-  if (how == overflow::saturate) return static_cast<std::int64_t>(sum > high ? high : low);
+  if (how == overflow::saturate) {
+    // To Redis, what is set is too large, too, when it is lower than its own sums can tell.
+    const bool looks_large = of.what == action::set && type.bits != 64 && high - sum > INT64_MAX;
+    return static_cast<std::int64_t>(sum > high || looks_large ? high : low);
+  }
   const auto bits = static_cast<std::uint64_t>(sum);
   const unsigned unused = 64 - type.bits;
   return type.is_signed ? static_cast<std::int64_t>(bits << unused) >> unused
@@ -136,6 +142,7 @@ wide wanted_value(const step& of, std::int64_t before) {
 }
 
 void write_steps(call& c, const std::vector<step>& steps, entry* found, std::size_t needed) {
+  const bool grows = found == nullptr || string_view_of(*found).view().size() < needed;
   char* const bytes = widen(c, found, needed);
   std::uint64_t changes = 0;
   for (const auto& each : steps) {
@@ -145,14 +152,14 @@ void write_steps(call& c, const std::vector<step>& steps, entry* found, std::siz
       continue;
     }
     const bool adds = each.what == action::add;
-    const auto after = fit_within(each.type, wanted_value(each, before), each.how);
+    const auto after = fit_within(each, wanted_value(each, before));
     if (!after) {
       c.reply.null();
       continue;
     }
     write_field(bytes, each, *after);
     c.reply.integer(adds ? *after : before);
-    ++changes;
+    changes += grows || *after != before ? 1 : 0;
   }
   if (changes != 0) c.changed(c[1], event_string, "setbit", changes);
 }

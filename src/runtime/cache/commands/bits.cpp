@@ -23,13 +23,14 @@ void setbit(call& c) {
   const auto opened = c.open_string(c.find(1));
   if (!opened) return;
   entry* found = *opened;
+  const bool grows = found == nullptr || string_view_of(*found).view().size() < *offset / 8 + 1;
   auto* const bytes = reinterpret_cast<unsigned char*>(widen(c, found, *offset / 8 + 1));
   const unsigned mask = 0x80U >> (*offset % 8);
   auto& byte = bytes[*offset / 8];
   const bool before = (byte & mask) != 0;
   byte = static_cast<unsigned char>(*bit == 1 ? byte | mask : byte & ~mask);
   c.reply.integer(before ? 1 : 0);
-  c.changed(c[1], event_string, "setbit");
+  if (grows || before != (*bit == 1)) c.changed(c[1], event_string, "setbit");
 }
 
 void getbit(call& c) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/cache/call.hpp"
+#include "runtime/cache/commands/client_tracking.hpp"
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/text.hpp"
 
@@ -15,8 +16,11 @@ std::string flags_of(const client& who) {
   std::string flags;
   if (who.is_monitor) flags += 'O';
   if (who.is_subscribed()) flags += 'P';
+  if (who.tracking) flags += 't';
+  if (who.tracking && who.tracking->is_redirect_broken) flags += 'R';
+  if (who.tracking && who.tracking->broadcasts) flags += 'B';
   if (who.in_transaction) flags += 'x';
-  if (who.waiting) flags += 'b';
+  if (who.is_held()) flags += 'b';
   if (who.watch_failed) flags += 'd';
   if (who.is_ending) flags += 'c';
   if (who.no_evict) flags += 'e';
@@ -26,14 +30,16 @@ std::string flags_of(const client& who) {
 std::string describe(engine& home, client& who) {
   const auto now = home.now_ms();
   return fmt::format(
-      "id={} addr={} laddr={} fd=-1 name={} age={} idle={} flags={} db={} sub={} psub={} ssub=0 "
+      "id={} addr={} laddr={} fd=-1 name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} "
       "multi={} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem={} "
-      "tot-mem={} events=r cmd={} user=default redir=-1 resp={}",
+      "tot-mem={} events=r cmd={} user=default redir={} resp={}",
       who.id, who.remote_address(), who.local_address(), who.name, (now - who.since_ms) / 1000,
       (now - who.last_command_ms) / 1000, flags_of(who), who.database, who.channels.size(),
-      who.patterns.size(), who.in_transaction ? static_cast<std::int64_t>(who.queued.size()) : -1,
-      who.output_bytes(), who.output_bytes(),
-      who.last_command == nullptr ? "NULL" : who.last_command->full_name(), who.is_resp3() ? 3 : 2);
+      who.patterns.size(), who.shard_channels.size(),
+      who.in_transaction ? static_cast<std::int64_t>(who.queued.size()) : -1, who.output_bytes(),
+      who.output_bytes(), who.last_command == nullptr ? "NULL" : who.last_command->full_name(),
+      who.tracking ? static_cast<std::int64_t>(who.tracking->redirect) : -1,
+      who.is_resp3() ? 3 : 2);
 }
 
 void client_id(call& c) { c.reply.integer(static_cast<std::int64_t>(c.who.id)); }
@@ -219,26 +225,61 @@ void client_unblock(call& c) {
   c.reply.integer(0);
 }
 
-void client_getredir(call& c) { c.reply.integer(-1); }
+void client_pause(call& c) {
+  if (c.size() > 4) {
+    c.fail_subcommand();
+    return;
+  }
+  if (c.size() == 4 && !c.is(3, "WRITE") && !c.is(3, "ALL")) {
+    c.fail("ERR CLIENT PAUSE mode must be WRITE or ALL");
+    return;
+  }
+  const auto ms = c.integer(2, "ERR timeout is not an integer or out of range");
+  if (!ms) return;
+  if (*ms < 0) {
+    c.fail("ERR timeout is negative");
+    return;
+  }
+  std::int64_t end_ms = 0;
+  // So long that Redis's clock turns over is no time at all there.
+  if (!__builtin_add_overflow(c.now_ms(), *ms, &end_ms) && *ms != 0) {
+    const bool only_writes = c.size() == 4 && c.is(3, "WRITE");
+    c.home.pausing().begin(only_writes ? pause::extent::writes : pause::extent::all, end_ms);
+  }
+  c.reply.ok();
+}
+
+void client_unpause(call& c) {
+  c.home.pausing().end();
+  c.reply.ok();
+}
 
 void client_help(call& c) {
-  constexpr std::array<std::string_view, 10> lines = {
+  constexpr std::array<std::string_view, 15> lines = {
       "CLIENT <subcommand>. Subcommands are:",
+      "CACHING YES|NO -- whether what the next command reads is tracked.",
       "GETNAME -- this connection's name.",
       "ID -- this connection's number.",
       "INFO -- what is known of this connection.",
       "KILL <address> | ID <id> | TYPE <type> -- end connections.",
       "LIST [TYPE <type> | ID <id> ...] -- what is known of connections.",
       "NO-EVICT ON|OFF -- keep this connection when memory is short.",
+      "PAUSE <ms> [WRITE|ALL] -- put commands off for a while.",
       "REPLY ON|OFF|SKIP -- whether this connection wants replies.",
       "SETNAME <name> -- give this connection a name.",
-      "UNBLOCK <id> [TIMEOUT|ERROR] -- end what a connection waits for."};
-  c.reply.array(lines.size());
-  for (const auto& each : lines) c.reply.status(each);
+      "TRACKING ON|OFF [REDIRECT <id>] [BCAST] [PREFIX <prefix> ...] [OPTIN] [OPTOUT] [NOLOOP]"
+      " -- hear of keys that change.",
+      "TRACKINGINFO -- what this connection hears of.",
+      "UNBLOCK <id> [TIMEOUT|ERROR] -- end what a connection waits for.",
+      "UNPAUSE -- end a pause."};
+  c.reply_lines(lines);
 }
 
 // clang-format off
 const command_row client_rows[] = {
+    {"caching", 3, "noscript loading stale", {0, 0, 0},
+     "", "connection", "6.0.0",
+     "whether what the next command reads is tracked", client_caching},
     {"getname", 2, "noscript loading stale", {0, 0, 0},
      "", "connection", "2.6.9",
      "this connection's name", client_getname},
@@ -263,15 +304,27 @@ const command_row client_rows[] = {
     {"no-evict", 3, "admin noscript loading stale", {0, 0, 0},
      "", "admin dangerous connection", "7.0.0",
      "keep this connection when memory is short", client_no_evict},
+    {"pause", -3, "admin noscript loading stale", {0, 0, 0},
+     "", "admin dangerous connection", "2.9.50",
+     "put commands off for a while", client_pause},
     {"reply", 3, "noscript loading stale", {0, 0, 0},
      "", "connection", "3.2.0",
      "whether this connection wants replies", client_reply},
     {"setname", 3, "noscript loading stale", {0, 0, 0},
      "", "connection", "2.6.9",
      "give this connection a name", client_setname},
+    {"tracking", -3, "noscript loading stale", {0, 0, 0},
+     "", "connection", "6.0.0",
+     "hear of keys that change", client_tracking},
+    {"trackinginfo", 2, "noscript loading stale", {0, 0, 0},
+     "", "connection", "6.2.0",
+     "what this connection hears of", client_trackinginfo},
     {"unblock", -3, "admin noscript loading stale", {0, 0, 0},
      "", "admin dangerous connection", "5.0.0",
      "end what another connection waits for", client_unblock},
+    {"unpause", 2, "admin noscript loading stale", {0, 0, 0},
+     "", "admin dangerous connection", "6.2.0",
+     "end a pause", client_unpause},
 };
 
 const command_row rows[] = {

@@ -8,7 +8,9 @@ namespace strata::runtime {
 [[nodiscard]] command_group string_commands();
 [[nodiscard]] command_group bit_commands();
 [[nodiscard]] command_group bitfield_commands();
+[[nodiscard]] command_group subsequence_commands();
 [[nodiscard]] command_group key_commands();
+[[nodiscard]] command_group sorting_commands();
 [[nodiscard]] command_group expiry_commands();
 [[nodiscard]] command_group scan_commands();
 [[nodiscard]] command_group serialization_commands();
@@ -30,6 +32,7 @@ namespace strata::runtime {
 [[nodiscard]] command_group persistence_commands();
 [[nodiscard]] command_group replication_commands();
 [[nodiscard]] command_group debug_commands();
+[[nodiscard]] command_group latency_commands();
 [[nodiscard]] command_group command_commands();
 
 }  // namespace strata::runtime

@@ -1,4 +1,6 @@
 // CONFIG: parameters, as parameters.cpp lists them.
+#include <array>
+
 #include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
 
@@ -25,7 +27,7 @@ void config_get(call& c) {
 // All or none.
 void config_set(call& c) {
   if (c.size() % 2 != 0) {
-    c.fail_arity();
+    c.fail_syntax();
     return;
   }
   auto next = c.home.settings();
@@ -48,11 +50,12 @@ void config_resetstat(call& c) {
 void config_rewrite(call& c) { c.fail("ERR The server is running without a config file"); }
 
 void config_help(call& c) {
-  c.reply.array(4);
-  c.reply.status("CONFIG <subcommand>. Subcommands are:");
-  c.reply.status("GET <pattern> -- the parameters that match, and their values.");
-  c.reply.status("SET <parameter> <value> ... -- set parameters, all or none.");
-  c.reply.status("RESETSTAT -- count from nothing again.");
+  constexpr std::array<std::string_view, 4> lines = {
+      "CONFIG <subcommand>. Subcommands are:",
+      "GET <pattern> -- the parameters that match, and their values.",
+      "SET <parameter> <value> ... -- set parameters, all or none.",
+      "RESETSTAT -- count from nothing again."};
+  c.reply_lines(lines);
 }
 
 // clang-format off

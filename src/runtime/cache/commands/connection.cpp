@@ -144,6 +144,7 @@ void reset(call& c) {
   who.queued.clear();
   c.home.watching().unwatch(who);
   c.home.channels().leave(who);
+  c.home.trackers().disable(who);
   who.is_monitor = who.no_evict = who.no_touch = false;
   who.replies = reply_mode::on;
   who.database = 0;

@@ -91,7 +91,7 @@ void pexpireat(call& c) { expire_in(c, {.is_ms = true, .is_absolute = true}); }
 
 // -2: no key, -1: it does not expire. Looking at it is no use of it.
 void reply_time(call& c, expiry_word unit) {
-  const entry* const found = c.home.find(c.who.database, c[1], c.hash(1));
+  const entry* const found = c.look(1);
   if (found == nullptr || !found->has_expiry()) {
     c.reply.integer(found == nullptr ? -2 : -1);
     return;

@@ -1,9 +1,8 @@
 // Commands on hashes.
 #include <cmath>
 
-#include "runtime/cache/call.hpp"
+#include "runtime/cache/commands/collections.hpp"
 #include "runtime/cache/commands/commands.hpp"
-#include "runtime/cache/commands/scan_words.hpp"
 #include "runtime/cache/hash_value.hpp"
 
 namespace strata::runtime {
@@ -77,25 +76,8 @@ void hmget(call& c) {
   for (const auto& each : c.words.subspan(2)) reply_value(c, *found, each);
 }
 
-void hdel(call& c) {
-  const auto found = c.find_as<hash_value>(1);
-  if (!found) return;
-  std::uint64_t removed = 0;
-  if (*found != nullptr) {
-    for (const auto& each : c.words.subspan(2)) removed += (*found)->erase(each) ? 1 : 0;
-  }
-  if (removed != 0) {
-    c.changed(c[1], event_hash, "hdel", removed);
-    c.drop_if_empty(1, **found);
-  }
-  c.reply.integer(static_cast<std::int64_t>(removed));
-}
-
-void hlen(call& c) {
-  if (const auto found = c.read_as<hash_value>(1)) {
-    c.reply.integer(*found == nullptr ? 0 : static_cast<std::int64_t>((*found)->size()));
-  }
-}
+void hdel(call& c) { erase_members<hash_value>(c, event_hash, "hdel"); }
+void hlen(call& c) { reply_size<hash_value>(c); }
 
 void hexists(call& c) {
   if (const auto found = c.read_as<hash_value>(1)) {
@@ -270,28 +252,7 @@ void hrandfield(call& c) {
 }
 
 void hscan(call& c) {
-  const auto words = read_scan_words(c, 2);
-  if (!words) return;
-  const auto found = c.read_as<hash_value>(1);
-  if (!found) return;
-  std::vector<std::string> texts;
-  auto cursor = words->cursor;
-  if (*found == nullptr) {
-    cursor = 0;
-  } else {
-    auto most_buckets = words->count * 10;
-    std::int64_t seen = 0;
-    do {
-      cursor = (*found)->scan(cursor, [&](std::string_view name, std::string_view value) {
-        ++seen;
-        if (!words->matches(name)) return;
-        texts.emplace_back(name);
-        texts.emplace_back(value);
-      });
-    } while (cursor != 0 && --most_buckets > 0 && seen < words->count);
-  }
-  reply_scan(c, cursor, texts.size());
-  for (const auto& each : texts) c.reply.bulk(each);
+  scan_members<hash_value>(c, [](const hash_value&, std::string_view value) { return value; });
 }
 
 // clang-format off

@@ -1,5 +1,6 @@
 // COMMAND: the commands themselves, told from their rows.
 #include <algorithm>
+#include <array>
 
 #include "runtime/cache/call.hpp"
 #include "runtime/cache/command_info.hpp"
@@ -119,12 +120,12 @@ void command_getkeys(call& c) {
 }
 
 void command_help(call& c) {
-  c.reply.array(5);
-  c.reply.status("COMMAND <subcommand>. Subcommands are:");
-  c.reply.status("COUNT -- how many commands there are.");
-  c.reply.status("DOCS|INFO [<name> ...] -- what is known of commands.");
-  c.reply.status("GETKEYS <command> -- which of its words are keys.");
-  c.reply.status("LIST [FILTERBY PATTERN|ACLCAT <text>] -- the commands' names.");
+  constexpr std::array<std::string_view, 5> lines = {
+      "COMMAND <subcommand>. Subcommands are:", "COUNT -- how many commands there are.",
+      "DOCS|INFO [<name> ...] -- what is known of commands.",
+      "GETKEYS <command> -- which of its words are keys.",
+      "LIST [FILTERBY PATTERN|ACLCAT <text>] -- the commands' names."};
+  c.reply_lines(lines);
 }
 
 // clang-format off

@@ -1,4 +1,6 @@
 // Commands on keys, whatever they hold.
+#include <array>
+
 #include "runtime/cache/access.hpp"
 #include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
@@ -8,12 +10,13 @@ namespace strata::runtime {
 
 namespace {
 
-void del(call& c) {
+void remove_keys(call& c, bool frees_later) {
   std::int64_t removed = 0;
   for (std::size_t i = 1; i < c.size(); ++i) {
     const auto hash = c.hash(i);
     entry* const found = c.home.find(c.who.database, c[i], hash);
     if (found == nullptr) continue;
+    if (frees_later) c.home.free_later(*found);
     c.remove(found, hash);
     c.home.count_change();
     ++removed;
@@ -21,19 +24,25 @@ void del(call& c) {
   c.reply.integer(removed);
 }
 
-void unlink(call& c) { del(c); }
+void del(call& c) { remove_keys(c, false); }
+void unlink(call& c) { remove_keys(c, true); }
 
-void count_present(call& c) {
+template <class Look>
+void count_present(call& c, Look&& look) {
   std::int64_t present = 0;
-  for (std::size_t i = 1; i < c.size(); ++i) present += c.read(i) != nullptr ? 1 : 0;
+  for (std::size_t i = 1; i < c.size(); ++i) present += look(i) != nullptr ? 1 : 0;
   c.reply.integer(present);
 }
 
-void exists(call& c) { count_present(c); }
-void touch(call& c) { count_present(c); }
+void exists(call& c) {
+  count_present(c, [&](std::size_t index) { return c.look(index); });
+}
+void touch(call& c) {
+  count_present(c, [&](std::size_t index) { return c.read(index); });
+}
 
 void type(call& c) {
-  const entry* const found = c.home.find(c.who.database, c[1], c.hash(1));
+  const entry* const found = c.look(1);
   c.reply.status(found == nullptr ? "none" : name_of(found->type()));
 }
 
@@ -220,13 +229,11 @@ void object_freq(call& c) {
 }
 
 void object_help(call& c) {
-  c.reply.array(5);
-  for (const auto* const line :
-       {"OBJECT <subcommand> KEY. Subcommands are:", "ENCODING -- how the value is kept.",
-        "FREQ -- how often the key is used (LFU).", "IDLETIME -- seconds since its last use.",
-        "REFCOUNT -- how many refer to the value."}) {
-    c.reply.status(line);
-  }
+  constexpr std::array<std::string_view, 5> lines = {
+      "OBJECT <subcommand> KEY. Subcommands are:", "ENCODING -- how the value is kept.",
+      "FREQ -- how often the key is used (LFU).", "IDLETIME -- seconds since its last use.",
+      "REFCOUNT -- how many refer to the value."};
+  c.reply_lines(lines);
 }
 
 // clang-format off

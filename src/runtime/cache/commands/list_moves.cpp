@@ -1,6 +1,6 @@
 // Commands that take elements from one of several lists, move them, or wait for them.
-#include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
+#include "runtime/cache/commands/pops.hpp"
 #include "runtime/cache/list_value.hpp"
 
 namespace strata::runtime {
@@ -20,7 +20,12 @@ enum class moved : std::uint8_t { yes, nothing_there, failed };
 
 // One element from the list at word 1 to that at word 2.
 moved move_element(call& c, bool from_front, bool to_front) {
-  const auto source = c.find_as<list_value>(1);
+  entry* const there = c.find(1);
+  // Who waits for a list waits on when something else appears there.
+  if (c.who.waiting && there != nullptr && there->type() != list_value::kind) {
+    return moved::nothing_there;
+  }
+  const auto source = c.open<list_value>(there);
   if (!source) return moved::failed;
   if (*source == nullptr) return moved::nothing_there;
   list_value* const to = c.make_as<list_value>(2);
@@ -68,98 +73,34 @@ void blmove(call& c) {
 
 void brpoplpush(call& c) { move_or_wait(c, false, true, 3); }
 
-// The first of the keys that holds a list. Nothing after an error.
-struct found_list {
-  std::size_t index = 0;
-  list_value* list = nullptr;
-};
-std::optional<found_list> find_first(call& c, std::size_t first, std::size_t count) {
-  for (std::size_t i = first; i < first + count; ++i) {
-    const auto found = c.find_as<list_value>(i);
-    if (!found) return {};
-    if (*found != nullptr) return found_list{i, *found};
-  }
-  return found_list{};
-}
-
-void wait_or_null(call& c, std::size_t first, std::size_t count,
-                  std::optional<std::int64_t> deadline_ms) {
-  if (c.who.may_block) {
-    c.wait_for(c.words.subspan(first, count), deadline_ms);
-  } else {
-    c.reply.null_array();
-  }
-}
-
 void pop_or_wait(call& c, bool at_front) {
   std::optional<std::int64_t> deadline_ms;
   if (!c.parse_timeout(c.size() - 1, deadline_ms)) return;
-  const auto found = find_first(c, 1, c.size() - 2);
+  const auto found = find_first<list_value>(c, 1, c.size() - 2);
   if (!found) return;
-  if (found->list == nullptr) {
+  if (found->value == nullptr) {
     wait_or_null(c, 1, c.size() - 2, deadline_ms);
     return;
   }
   const auto key = c[found->index];
   c.reply.array(2);
   c.reply.bulk(key);
-  c.reply.bulk(found->list->end(at_front).text());
-  found->list->pop(at_front);
+  c.reply.bulk(found->value->end(at_front).text());
+  found->value->pop(at_front);
   c.changed(key, event_list, at_front ? "lpop" : "rpop");
   c.repeat_as(at_front ? "LPOP" : "RPOP", key);
-  c.drop_if_empty(found->index, *found->list);
+  c.drop_if_empty(found->index, *found->value);
 }
 
 void blpop(call& c) { pop_or_wait(c, true); }
 void brpop(call& c) { pop_or_wait(c, false); }
 
-// numkeys key … LEFT|RIGHT [COUNT n], from word `first` on.
-struct multi_pop {
-  std::size_t keys = 0;
-  bool at_front = false;
-  std::int64_t count = 1;
-};
-
-std::optional<multi_pop> read_multi_pop(call& c, std::size_t first) {
-  multi_pop read;
-  const auto keys = parse_integer(c[first]);
-  if (!keys || *keys <= 0) {
-    c.fail("ERR numkeys should be greater than 0");
-    return {};
-  }
-  const auto left = c.size() - first - 1;
-  if (static_cast<std::uint64_t>(*keys) >= left) {
-    c.fail_syntax();
-    return {};
-  }
-  read.keys = static_cast<std::size_t>(*keys);
-  const auto end = first + 1 + read.keys;
-  const auto at_front = read_end(c, end);
-  if (!at_front) return {};
-  read.at_front = *at_front;
-  bool has_count = false;
-  for (std::size_t i = end + 1; i < c.size(); ++i) {
-    if (has_count || !c.is(i, "COUNT") || i + 1 == c.size()) {
-      c.fail_syntax();
-      return {};
-    }
-    const auto count = parse_integer(c[++i]);
-    if (!count || *count <= 0) {
-      c.fail("ERR count should be greater than 0");
-      return {};
-    }
-    read.count = *count;
-    has_count = true;
-  }
-  return read;
-}
-
 // False: all are empty.
 bool pop_many(call& c, const multi_pop& how, std::size_t first) {
-  const auto found = find_first(c, first, how.keys);
+  const auto found = find_first<list_value>(c, first, how.keys);
   if (!found) return true;
-  if (found->list == nullptr) return false;
-  auto& list = *found->list;
+  if (found->value == nullptr) return false;
+  auto& list = *found->value;
   const auto key = c[found->index];
   const auto count =
       std::min(static_cast<std::uint64_t>(how.count), static_cast<std::uint64_t>(list.size()));
@@ -167,26 +108,26 @@ bool pop_many(call& c, const multi_pop& how, std::size_t first) {
   c.reply.bulk(key);
   c.reply.array(count);
   for (std::uint64_t i = 0; i < count; ++i) {
-    c.reply.bulk(list.end(how.at_front).text());
-    list.pop(how.at_front);
+    c.reply.bulk(list.end(how.at_first_end).text());
+    list.pop(how.at_first_end);
   }
-  c.changed(key, event_list, how.at_front ? "lpop" : "rpop", count);
-  c.repeat_as(how.at_front ? "LPOP" : "RPOP", key,
+  c.changed(key, event_list, how.at_first_end ? "lpop" : "rpop", count);
+  c.repeat_as(how.at_first_end ? "LPOP" : "RPOP", key,
               integer_text(static_cast<std::int64_t>(count)).view());
   c.drop_if_empty(found->index, list);
   return true;
 }
 
 void lmpop(call& c) {
-  const auto how = read_multi_pop(c, 1);
+  const auto how = read_multi_pop(c, 1, "LEFT", "RIGHT");
   if (how && !pop_many(c, *how, 2)) c.reply.null_array();
 }
 
 void blmpop(call& c) {
+  const auto how = read_multi_pop(c, 2, "LEFT", "RIGHT");
   std::optional<std::int64_t> deadline_ms;
-  if (!c.parse_timeout(1, deadline_ms)) return;
-  const auto how = read_multi_pop(c, 2);
-  if (how && !pop_many(c, *how, 3)) wait_or_null(c, 3, how->keys, deadline_ms);
+  if (!how || !c.parse_timeout(1, deadline_ms)) return;
+  if (!pop_many(c, *how, 3)) wait_or_null(c, 3, how->keys, deadline_ms);
 }
 
 // clang-format off

@@ -1,5 +1,5 @@
 // Commands on one list.
-#include "runtime/cache/call.hpp"
+#include "runtime/cache/commands/collections.hpp"
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/commands/index_range.hpp"
 #include "runtime/cache/list_value.hpp"
@@ -74,11 +74,7 @@ void pop(call& c, bool at_front) {
 void lpop(call& c) { pop(c, true); }
 void rpop(call& c) { pop(c, false); }
 
-void llen(call& c) {
-  if (const auto found = c.read_as<list_value>(1)) {
-    c.reply.integer(*found == nullptr ? 0 : static_cast<std::int64_t>((*found)->size()));
-  }
-}
+void llen(call& c) { reply_size<list_value>(c); }
 
 void lindex(call& c) {
   const auto found = c.read_as<list_value>(1);
@@ -116,32 +112,41 @@ void lset(call& c) {
   c.changed(c[1], event_list, "lset");
 }
 
-void lrange(call& c) {
+// The range at words 2 and 3 of the list at word 1, which `open` gives. Nothing after an error.
+struct list_range {
+  list_value* list;
+  index_range what;
+};
+template <class Open>
+std::optional<list_range> read_list_range(call& c, Open&& open) {
   const auto first = c.integer(2);
   const auto last = first ? c.integer(3) : std::nullopt;
-  if (!last) return;
-  const auto found = c.read_as<list_value>(1);
+  if (!last) return {};
+  const std::optional<list_value*> found = open();
+  if (!found) return {};
+  return list_range{*found, clamp_range(*first, *last, *found == nullptr ? 0 : (*found)->size())};
+}
+
+void lrange(call& c) {
+  const auto found = read_list_range(c, [&] { return c.read_as<list_value>(1); });
   if (!found) return;
-  const auto range = clamp_range(*first, *last, *found == nullptr ? 0 : (*found)->size());
+  const auto& [list, range] = *found;
   c.reply.array(range.count);
   if (range.count == 0) return;
-  auto where = (*found)->seek(static_cast<std::int64_t>(range.first));
+  auto where = list->seek(static_cast<std::int64_t>(range.first));
   for (std::size_t i = 0; i < range.count; ++i) {
-    c.reply.bulk((*found)->at(where).text());
-    where = (*found)->next(where);
+    c.reply.bulk(list->at(where).text());
+    where = list->next(where);
   }
 }
 
 void ltrim(call& c) {
-  const auto first = c.integer(2);
-  const auto last = first ? c.integer(3) : std::nullopt;
-  if (!last) return;
-  const auto found = c.find_as<list_value>(1);
+  const auto found = read_list_range(c, [&] { return c.find_as<list_value>(1); });
   if (!found) return;
   c.reply.ok();
-  if (*found == nullptr) return;
-  auto& list = **found;
-  const auto range = clamp_range(*first, *last, list.size());
+  if (found->list == nullptr) return;
+  auto& list = *found->list;
+  const auto& range = found->what;
   const auto before = list.size();
   const auto behind = range.first + range.count;
   if (range.count == 0) {
@@ -235,8 +240,8 @@ std::optional<lpos_options> read_lpos_options(call& c) {
             "or use negative to start from the end of the list");
         return {};
       }
-      // The lowest has no opposite; there are not so many elements either way.
-      read.rank = std::max(*rank, -INT64_MAX);
+      // The lowest has no opposite, so that in Redis every match from the end on counts.
+      read.rank = *rank == INT64_MIN ? -1 : *rank;
     } else if (c.is(i, "COUNT") && has_value) {
       const auto count = parse_integer(c[i + 1]);
       if (!count || *count < 0) {

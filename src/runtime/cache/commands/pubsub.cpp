@@ -1,6 +1,8 @@
 // Publish and subscribe.
 #include "runtime/cache/pubsub.hpp"
 
+#include <array>
+
 #include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/pattern.hpp"
@@ -9,18 +11,24 @@ namespace strata::runtime {
 
 namespace {
 
-void tell(call& c, std::string_view what, std::string_view name) {
+void tell(call& c, std::string_view what, std::optional<std::string_view> name,
+          std::size_t subscriptions) {
   c.reply.push(3);
   c.reply.bulk(what);
-  c.reply.bulk(name);
-  c.reply.integer(static_cast<std::int64_t>(c.who.subscriptions()));
+  if (name) {
+    c.reply.bulk(*name);
+  } else {
+    c.reply.null();
+  }
+  c.reply.integer(static_cast<std::int64_t>(subscriptions));
+}
+
+void tell(call& c, std::string_view what, std::string_view name) {
+  tell(c, what, name, c.who.subscriptions());
 }
 
 void tell_of_none(call& c, std::string_view what) {
-  c.reply.push(3);
-  c.reply.bulk(what);
-  c.reply.null();
-  c.reply.integer(static_cast<std::int64_t>(c.who.subscriptions()));
+  tell(c, what, std::nullopt, c.who.subscriptions());
 }
 
 void subscribe(call& c) {
@@ -62,40 +70,71 @@ void punsubscribe(call& c) {
   if (names.empty()) tell_of_none(c, "punsubscribe");
 }
 
+void ssubscribe(call& c) {
+  for (const auto& each : c.words.subspan(1)) {
+    c.home.channels().subscribe_shard(c.who, each);
+    tell(c, "ssubscribe", each, c.who.shard_channels.size());
+  }
+}
+
+void sunsubscribe(call& c) {
+  const auto names = names_of(c, c.who.shard_channels);
+  for (const auto& each : names) {
+    c.home.channels().unsubscribe_shard(c.who, each);
+    tell(c, "sunsubscribe", each, c.who.shard_channels.size());
+  }
+  if (names.empty()) tell(c, "sunsubscribe", std::nullopt, c.who.shard_channels.size());
+}
+
+void spublish(call& c) {
+  c.reply.integer(static_cast<std::int64_t>(c.home.channels().publish_shard(c[1], c[2])));
+}
+
 void publish(call& c) {
   c.reply.integer(static_cast<std::int64_t>(c.home.channels().publish(c[1], c[2])));
   c.home.propagate_message(c.words);
 }
 
-void pubsub_channels(call& c) {
+void reply_names(call& c, const pubsub::table& of) {
+  if (c.size() > 3) {
+    c.fail_subcommand();
+    return;
+  }
   std::vector<std::string_view> found;
-  for (const auto& [name, clients] : c.home.channels().channels()) {
+  for (const auto& [name, clients] : of) {
     if (c.size() == 2 || matches_pattern(c[2], name)) found.emplace_back(name);
   }
   c.reply.array(found.size());
   for (const auto& each : found) c.reply.bulk(each);
 }
 
-void pubsub_numsub(call& c) {
+void reply_counts(call& c, const pubsub::table& of) {
   c.reply.array((c.size() - 2) * 2);
   for (const auto& each : c.words.subspan(2)) {
-    const auto& channels = c.home.channels().channels();
-    const auto found = channels.find(each);
+    const auto found = of.find(each);
     c.reply.bulk(each);
-    c.reply.integer(found == channels.end() ? 0 : static_cast<std::int64_t>(found->second.size()));
+    c.reply.integer(found == of.end() ? 0 : static_cast<std::int64_t>(found->second.size()));
   }
 }
+
+void pubsub_channels(call& c) { reply_names(c, c.home.channels().channels()); }
+void pubsub_shardchannels(call& c) { reply_names(c, c.home.channels().shard_channels()); }
+void pubsub_numsub(call& c) { reply_counts(c, c.home.channels().channels()); }
+void pubsub_shardnumsub(call& c) { reply_counts(c, c.home.channels().shard_channels()); }
 
 void pubsub_numpat(call& c) {
   c.reply.integer(static_cast<std::int64_t>(c.home.channels().patterns().size()));
 }
 
 void pubsub_help(call& c) {
-  c.reply.array(4);
-  c.reply.status("PUBSUB <subcommand>. Subcommands are:");
-  c.reply.status("CHANNELS [PATTERN] -- channels that somebody hears.");
-  c.reply.status("NUMPAT -- the number of patterns that somebody hears.");
-  c.reply.status("NUMSUB [CHANNEL ...] -- how many hear each channel.");
+  constexpr std::array<std::string_view, 6> lines = {
+      "PUBSUB <subcommand>. Subcommands are:",
+      "CHANNELS [PATTERN] -- channels that somebody hears.",
+      "NUMPAT -- the number of patterns that somebody hears.",
+      "NUMSUB [CHANNEL ...] -- how many hear each channel.",
+      "SHARDCHANNELS [PATTERN] -- shard channels that somebody hears.",
+      "SHARDNUMSUB [CHANNEL ...] -- how many hear each shard channel."};
+  c.reply_lines(lines);
 }
 
 // clang-format off
@@ -112,6 +151,12 @@ const command_row pubsub_rows[] = {
     {"numsub", -2, "pubsub loading stale", {0, 0, 0},
      "", "pubsub", "2.8.0",
      "how many hear each channel", pubsub_numsub},
+    {"shardchannels", -2, "pubsub loading stale", {0, 0, 0},
+     "", "pubsub", "7.0.0",
+     "shard channels that somebody hears", pubsub_shardchannels},
+    {"shardnumsub", -2, "pubsub loading stale", {0, 0, 0},
+     "", "pubsub", "7.0.0",
+     "how many hear each shard channel", pubsub_shardnumsub},
 };
 
 const command_row rows[] = {
@@ -127,9 +172,18 @@ const command_row rows[] = {
     {"punsubscribe", -1, "pubsub noscript loading stale", {0, 0, 0},
      "", "pubsub", "2.0.0",
      "hear patterns no longer", punsubscribe},
+    {"spublish", 3, "pubsub loading stale fast", {1, 1, 1},
+     "not_key 1 0 1", "pubsub", "7.0.0",
+     "say something on a shard channel", spublish},
+    {"ssubscribe", -2, "pubsub noscript loading stale", {1, -1, 1},
+     "not_key 1 -1 1", "pubsub", "7.0.0",
+     "hear shard channels", ssubscribe},
     {"subscribe", -2, "pubsub noscript loading stale", {0, 0, 0},
      "", "pubsub", "2.0.0",
      "hear channels", subscribe},
+    {"sunsubscribe", -1, "pubsub noscript loading stale", {1, -1, 1},
+     "not_key 1 -1 1", "pubsub", "7.0.0",
+     "hear shard channels no longer", sunsubscribe},
     {"unsubscribe", -1, "pubsub noscript loading stale", {0, 0, 0},
      "", "pubsub", "2.0.0",
      "hear channels no longer", unsubscribe},

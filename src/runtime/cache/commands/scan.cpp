@@ -27,18 +27,14 @@ void scan(call& c) {
   const auto words = read_scan_words(c, 1, true);
   if (!words) return;
   std::vector<std::string_view> found;
-  auto cursor = words->cursor;
-  // Empty buckets cost time too: no more of them than ten for each key that is wanted.
-  auto most_buckets = words->count * 10;
-  std::int64_t seen = 0;
-  do {
-    cursor = c.data().scan(cursor, [&](const entry* each) {
+  const auto next = scan_enough(*words, [&](std::uint64_t cursor, std::int64_t& seen) {
+    return c.data().scan(cursor, [&](const entry* each) {
       ++seen;
       if (words->type && !same_text(name_of(each->type()), *words->type)) return;
       if (words->matches(each->key()) && !is_over(c, *each)) found.push_back(each->key());
     });
-  } while (cursor != 0 && --most_buckets > 0 && seen < words->count);
-  reply_scan(c, cursor, found.size());
+  });
+  reply_scan(c, next, found.size());
   for (const auto& each : found) c.reply.bulk(each);
 }
 

@@ -1,6 +1,7 @@
 // The words that SCAN, SSCAN, HSCAN and ZSCAN share: a cursor, MATCH, COUNT, TYPE; and their reply.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -27,6 +28,19 @@ struct scan_words {
 /// The cursor is the word at `index`. Nothing, and the error replied, when they are wrong.
 [[nodiscard]] std::optional<scan_words> read_scan_words(call& c, std::size_t index,
                                                         bool takes_type = false);
+/// Steps on from the cursor until as much was seen as is wanted: `step(cursor, seen)` adds to
+/// `seen` and returns the next cursor, as this does. Empty buckets cost time too: no more of them
+/// than ten for each element that is wanted.
+template <class Step>
+std::uint64_t scan_enough(const scan_words& wanted, Step&& step) {
+  auto cursor = wanted.cursor;
+  auto most_buckets = std::min(wanted.count, INT64_MAX / 10) * 10;
+  std::int64_t seen = 0;
+  do {
+    cursor = step(cursor, seen);
+  } while (cursor != 0 && --most_buckets > 0 && seen < wanted.count);
+  return cursor;
+}
 /// The beginning of the reply: the next cursor, and how many elements follow.
 void reply_scan(call& c, std::uint64_t cursor, std::size_t count);
 

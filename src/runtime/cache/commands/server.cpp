@@ -22,7 +22,7 @@ bool read_flush_words(call& c) {
 
 void flush_one(call& c, unsigned index) {
   c.home.count_change(c.home[index].size());
-  c.home.clear(index);
+  c.home.clear(index, c.is(1, "ASYNC"));
 }
 
 void flushdb(call& c) {
@@ -128,16 +128,11 @@ void memory_malloc_stats(call& c) {
   c.reply.verbatim("txt", "the allocator keeps no statistics\n");
 }
 
-void reply_lines(call& c, std::span<const std::string_view> lines) {
-  c.reply.array(lines.size());
-  for (const auto& each : lines) c.reply.status(each);
-}
-
 void memory_help(call& c) {
   constexpr std::array<std::string_view, 4> lines = {
       "MEMORY <subcommand>. Subcommands are:", "DOCTOR -- what memory is used for, in a sentence.",
       "STATS -- where memory is.", "USAGE <key> [SAMPLES <n>] -- bytes of a key and its value."};
-  reply_lines(c, lines);
+  c.reply_lines(lines);
 }
 
 // --- SLOWLOG
@@ -187,7 +182,7 @@ void slowlog_help(call& c) {
       "SLOWLOG <subcommand>. Subcommands are:",
       "GET [<count>] -- the last commands that took long.", "LEN -- how many are kept.",
       "RESET -- forget them."};
-  reply_lines(c, lines);
+  c.reply_lines(lines);
 }
 
 // clang-format off

@@ -3,6 +3,7 @@
 
 #include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
+#include "runtime/cache/commands/key_counts.hpp"
 #include "runtime/cache/set_value.hpp"
 
 namespace strata::runtime {
@@ -100,33 +101,14 @@ void sinterstore(call& c) { store_result(c, operation::intersect, "sinterstore")
 void sdiffstore(call& c) { store_result(c, operation::subtract, "sdiffstore"); }
 
 void sintercard(call& c) {
-  const auto keys = parse_integer(c[1]);
-  if (!keys || *keys <= 0) {
-    c.fail("ERR numkeys should be greater than 0");
-    return;
-  }
-  if (static_cast<std::uint64_t>(*keys) > c.size() - 2) {
-    c.fail("ERR Number of keys can't be greater than number of args");
-    return;
-  }
-  const auto count = static_cast<std::size_t>(*keys);
-  std::int64_t limit = 0;
-  for (auto i = count + 2; i < c.size(); i += 2) {
-    if (!c.is(i, "LIMIT") || i + 1 == c.size()) {
-      c.fail_syntax();
-      return;
-    }
-    const auto read = parse_integer(c[i + 1]);
-    if (!read || *read < 0) {
-      c.fail("ERR LIMIT can't be negative");
-      return;
-    }
-    limit = *read;
-  }
-  const auto sets = read_operands(c, 2, count);
+  const auto count =
+      read_key_count(c, 1, "ERR Number of keys can't be greater than number of args");
+  const auto limit = count ? read_limit(c, *count + 2) : std::nullopt;
+  if (!limit) return;
+  const auto sets = read_operands(c, 2, *count);
   if (!sets) return;
   std::int64_t found = 0;
-  intersect(*sets, [&](std::string_view) { return ++found != limit; });
+  intersect(*sets, [&](std::string_view) { return ++found != *limit; });
   c.reply.integer(found);
 }
 

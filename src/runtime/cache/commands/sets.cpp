@@ -1,7 +1,6 @@
 // Commands on one set.
-#include "runtime/cache/call.hpp"
+#include "runtime/cache/commands/collections.hpp"
 #include "runtime/cache/commands/commands.hpp"
-#include "runtime/cache/commands/scan_words.hpp"
 #include "runtime/cache/set_value.hpp"
 
 namespace strata::runtime {
@@ -18,25 +17,8 @@ void sadd(call& c) {
   c.reply.integer(static_cast<std::int64_t>(added));
 }
 
-void srem(call& c) {
-  const auto found = c.find_as<set_value>(1);
-  if (!found) return;
-  std::uint64_t removed = 0;
-  if (*found != nullptr) {
-    for (const auto& each : c.words.subspan(2)) removed += (*found)->erase(each) ? 1 : 0;
-  }
-  if (removed != 0) {
-    c.changed(c[1], event_set, "srem", removed);
-    c.drop_if_empty(1, **found);
-  }
-  c.reply.integer(static_cast<std::int64_t>(removed));
-}
-
-void scard(call& c) {
-  if (const auto found = c.read_as<set_value>(1)) {
-    c.reply.integer(*found == nullptr ? 0 : static_cast<std::int64_t>((*found)->size()));
-  }
-}
+void srem(call& c) { erase_members<set_value>(c, event_set, "srem"); }
+void scard(call& c) { reply_size<set_value>(c); }
 
 void sismember(call& c) {
   if (const auto found = c.read_as<set_value>(1)) {
@@ -204,26 +186,7 @@ void srandmember(call& c) {
 }
 
 void sscan(call& c) {
-  const auto words = read_scan_words(c, 2);
-  if (!words) return;
-  const auto found = c.read_as<set_value>(1);
-  if (!found) return;
-  std::vector<std::string> members;
-  auto cursor = words->cursor;
-  if (*found == nullptr) {
-    cursor = 0;
-  } else {
-    auto most_buckets = words->count * 10;
-    std::int64_t seen = 0;
-    do {
-      cursor = (*found)->scan(cursor, [&](std::string_view each) {
-        ++seen;
-        if (words->matches(each)) members.emplace_back(each);
-      });
-    } while (cursor != 0 && --most_buckets > 0 && seen < words->count);
-  }
-  reply_scan(c, cursor, members.size());
-  for (const auto& each : members) c.reply.bulk(each);
+  scan_members<set_value>(c, [](const set_value&) { return std::string(); });
 }
 
 // clang-format off

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "runtime/cache/commands/commands.hpp"
+#include "runtime/cache/commands/key_counts.hpp"
 #include "runtime/cache/commands/sorted_set_words.hpp"
 #include "runtime/cache/set_value.hpp"
 
@@ -255,22 +256,11 @@ void zdiffstore(call& c) { store_result(c, operation::subtract, "zdiffstore"); }
 void zintercard(call& c) {
   auto of = read_sources(c, 1);
   if (!of) return;
-  std::int64_t limit = 0;
-  for (auto i = of->size() + 2; i < c.size(); i += 2) {
-    if (!c.is(i, "LIMIT") || i + 1 == c.size()) {
-      c.fail_syntax();
-      return;
-    }
-    const auto read = parse_integer(c[i + 1]);
-    if (!read || *read < 0) {
-      c.fail("ERR LIMIT can't be negative");
-      return;
-    }
-    limit = *read;
-  }
+  const auto limit = read_limit(c, of->size() + 2);
+  if (!limit) return;
   sort_by_size(*of);
   std::int64_t found = 0;
-  intersect(*of, aggregate::sum, [&](std::string_view, double) { return ++found != limit; });
+  intersect(*of, aggregate::sum, [&](std::string_view, double) { return ++found != *limit; });
   c.reply.integer(found);
 }
 

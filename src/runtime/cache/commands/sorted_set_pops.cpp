@@ -1,21 +1,18 @@
 // Commands that take the lowest or highest members of sorted sets, or wait for some.
 #include "runtime/cache/commands/commands.hpp"
+#include "runtime/cache/commands/pops.hpp"
 #include "runtime/cache/commands/sorted_set_words.hpp"
 
 namespace strata::runtime {
 
 namespace {
 
-// The set at a key. Null: there is none.
-struct found_set {
-  std::size_t index = 0;
-  sorted_set* set = nullptr;
-};
+using found_set = first_found<sorted_set>;
 
 // Takes `count` members, as many as there are; `reply(member, score)` for each.
 template <class Reply>
 void take(call& c, const found_set& from, bool highest, std::uint64_t count, Reply&& reply) {
-  sorted_set& set = *from.set;
+  sorted_set& set = *from.value;
   const index_range ranks = {highest ? set.size() - count : 0, count};
   set.visit(ranks, highest, reply);
   set.erase_ranks(ranks);
@@ -62,35 +59,13 @@ void zpopmax(call& c) { pop(c, true); }
 // --- of the first that has some
 // --------------------------------------------------------------------
 
-// The first of some keys that holds a sorted set. Nothing after an error. To a client that waits,
-// another kind of value is nothing to wake up for.
-std::optional<found_set> find_first(call& c, std::size_t first, std::size_t count) {
-  for (std::size_t i = first; i < first + count; ++i) {
-    entry* const there = c.find(i);
-    if (there != nullptr && there->type() != sorted_set::kind && c.who.waiting) continue;
-    const auto found = c.open<sorted_set>(there);
-    if (!found) return {};
-    if (*found != nullptr) return found_set{i, *found};
-  }
-  return found_set{};
-}
-
-void wait_or_null(call& c, std::size_t first, std::size_t count,
-                  std::optional<std::int64_t> deadline_ms) {
-  if (c.who.may_block) {
-    c.wait_for(c.words.subspan(first, count), deadline_ms);
-  } else {
-    c.reply.null_array();
-  }
-}
-
 void pop_or_wait(call& c, bool highest) {
   std::optional<std::int64_t> deadline_ms;
   if (!c.parse_timeout(c.size() - 1, deadline_ms)) return;
   const auto keys = c.size() - 2;
-  const auto found = find_first(c, 1, keys);
+  const auto found = find_first<sorted_set>(c, 1, keys);
   if (!found) return;
-  if (found->set == nullptr) {
+  if (found->value == nullptr) {
     wait_or_null(c, 1, keys, deadline_ms);
     return;
   }
@@ -106,72 +81,33 @@ void pop_or_wait(call& c, bool highest) {
 void bzpopmin(call& c) { pop_or_wait(c, false); }
 void bzpopmax(call& c) { pop_or_wait(c, true); }
 
-// numkeys key … MIN|MAX [COUNT n], from word `first` on.
-struct multi_pop {
-  std::size_t keys = 0;
-  bool highest = false;
-  std::int64_t count = 1;
-};
-
-std::optional<multi_pop> read_multi_pop(call& c, std::size_t first) {
-  multi_pop read;
-  const auto keys = parse_integer(c[first]);
-  if (!keys || *keys <= 0) {
-    c.fail("ERR numkeys should be greater than 0");
-    return {};
-  }
-  const auto left = c.size() - first - 1;
-  read.keys = static_cast<std::size_t>(*keys);
-  const auto end = first + 1 + read.keys;
-  if (read.keys >= left || (!c.is(end, "MIN") && !c.is(end, "MAX"))) {
-    c.fail_syntax();
-    return {};
-  }
-  read.highest = c.is(end, "MAX");
-  if (end + 1 == c.size()) return read;
-  if (!c.is(end + 1, "COUNT") || end + 2 == c.size()) {
-    c.fail_syntax();
-    return {};
-  }
-  const auto count = parse_integer(c[end + 2]);
-  if (!count || *count <= 0) {
-    c.fail("ERR count should be greater than 0");
-    return {};
-  }
-  if (end + 3 != c.size()) {
-    c.fail_syntax();
-    return {};
-  }
-  read.count = *count;
-  return read;
-}
-
 // False: all are empty.
 bool pop_many(call& c, const multi_pop& how, std::size_t first) {
-  const auto found = find_first(c, first, how.keys);
+  const auto found = find_first<sorted_set>(c, first, how.keys);
   if (!found) return true;
-  if (found->set == nullptr) return false;
+  if (found->value == nullptr) return false;
   const auto key = c[found->index];
-  const auto count = std::min(static_cast<std::size_t>(how.count), found->set->size());
+  const auto count = std::min(static_cast<std::size_t>(how.count), found->value->size());
   c.reply.array(2);
   c.reply.bulk(key);
   c.reply.array(count);
-  take(c, *found, how.highest, count, [&](std::string_view member, double score) {
+  take(c, *found, !how.at_first_end, count, [&](std::string_view member, double score) {
     c.reply.array(2);
     c.reply.bulk(member);
     c.reply.real(score);
   });
-  c.repeat_as(name_of_pop(how.highest), key, integer_text(static_cast<std::int64_t>(count)).view());
+  c.repeat_as(name_of_pop(!how.at_first_end), key,
+              integer_text(static_cast<std::int64_t>(count)).view());
   return true;
 }
 
 void zmpop(call& c) {
-  const auto how = read_multi_pop(c, 1);
+  const auto how = read_multi_pop(c, 1, "MIN", "MAX");
   if (how && !pop_many(c, *how, 2)) c.reply.null_array();
 }
 
 void bzmpop(call& c) {
-  const auto how = read_multi_pop(c, 2);
+  const auto how = read_multi_pop(c, 2, "MIN", "MAX");
   std::optional<std::int64_t> deadline_ms;
   if (!how || !c.parse_timeout(1, deadline_ms)) return;
   if (!pop_many(c, *how, 3)) wait_or_null(c, 3, how->keys, deadline_ms);

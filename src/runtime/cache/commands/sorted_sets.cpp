@@ -2,8 +2,8 @@
 #include <boost/container/small_vector.hpp>
 #include <cmath>
 
+#include "runtime/cache/commands/collections.hpp"
 #include "runtime/cache/commands/commands.hpp"
-#include "runtime/cache/commands/scan_words.hpp"
 #include "runtime/cache/commands/sorted_set_words.hpp"
 
 namespace strata::runtime {
@@ -117,25 +117,8 @@ void zadd(call& c) {
 
 void zincrby(call& c) { add_members(c, {.increments = true}); }
 
-void zrem(call& c) {
-  const auto found = c.find_as<sorted_set>(1);
-  if (!found) return;
-  std::uint64_t removed = 0;
-  if (*found != nullptr) {
-    for (const auto& each : c.words.subspan(2)) removed += (*found)->erase(each) ? 1 : 0;
-  }
-  if (removed != 0) {
-    c.changed(c[1], event_zset, "zrem", removed);
-    c.drop_if_empty(1, **found);
-  }
-  c.reply.integer(static_cast<std::int64_t>(removed));
-}
-
-void zcard(call& c) {
-  if (const auto found = c.read_as<sorted_set>(1)) {
-    c.reply.integer(*found == nullptr ? 0 : static_cast<std::int64_t>((*found)->size()));
-  }
-}
+void zrem(call& c) { erase_members<sorted_set>(c, event_zset, "zrem"); }
+void zcard(call& c) { reply_size<sorted_set>(c); }
 
 void reply_score(call& c, const sorted_set* set, std::string_view member) {
   const auto score = set == nullptr ? std::nullopt : set->score_of(member);
@@ -250,31 +233,9 @@ void zrandmember(call& c) {
   }
 }
 
-// Without the key, or with another kind of value there, Redis does not look at the options.
 void zscan(call& c) {
-  if (!read_scan_cursor(c, 2)) return;
-  const auto found = c.read_as<sorted_set>(1);
-  if (!found) return;
-  if (*found == nullptr) {
-    reply_scan(c, 0, 0);
-    return;
-  }
-  const auto words = read_scan_words(c, 2);
-  if (!words) return;
-  std::vector<std::string> texts;
-  auto cursor = words->cursor;
-  auto most_buckets = words->count * 10;
-  std::int64_t seen = 0;
-  do {
-    cursor = (*found)->scan(cursor, [&](std::string_view member, double score) {
-      ++seen;
-      if (!words->matches(member)) return;
-      texts.emplace_back(member);
-      texts.emplace_back((*found)->score_as_kept(score));
-    });
-  } while (cursor != 0 && --most_buckets > 0 && seen < words->count);
-  reply_scan(c, cursor, texts.size());
-  for (const auto& each : texts) c.reply.bulk(each);
+  scan_members<sorted_set>(
+      c, [](const sorted_set& of, double score) { return of.score_as_kept(score); });
 }
 
 // clang-format off

@@ -1,0 +1,13 @@
+// Those of CLIENT's subcommands that are about client-side caching.
+#pragma once
+
+namespace strata::runtime {
+
+class call;
+
+void client_caching(call& c);
+void client_getredir(call& c);
+void client_tracking(call& c);
+void client_trackinginfo(call& c);
+
+}  // namespace strata::runtime

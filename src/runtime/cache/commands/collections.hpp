@@ -1,0 +1,64 @@
+// What hashes, sets and sorted sets do alike: their size, removing members, going through them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/cache/call.hpp"
+#include "runtime/cache/commands/scan_words.hpp"
+
+namespace strata::runtime {
+
+/// Replies how many elements the collection at word 1 has.
+template <class Value>
+void reply_size(call& c) {
+  if (const auto found = c.read_as<Value>(1)) {
+    c.reply.integer(*found == nullptr ? 0 : static_cast<std::int64_t>((*found)->size()));
+  }
+}
+
+/// Removes the members at words 2 and on from the collection at word 1; replies how many there
+/// were.
+template <class Value>
+void erase_members(call& c, event_class kind, std::string_view event) {
+  const auto found = c.find_as<Value>(1);
+  if (!found) return;
+  std::uint64_t removed = 0;
+  if (*found != nullptr) {
+    for (const auto& each : c.words.subspan(2)) removed += (*found)->erase(each) ? 1 : 0;
+  }
+  if (removed != 0) {
+    c.changed(c[1], kind, event, removed);
+    c.drop_if_empty(1, **found);
+  }
+  c.reply.integer(static_cast<std::int64_t>(removed));
+}
+
+/// Goes on through the collection at word 1: the name of each element, and behind it what
+/// `text_of` makes of the rest of the element. Without the key, or with another kind of value
+/// there, Redis does not look at the options.
+template <class Value, class TextOf>
+void scan_members(call& c, TextOf&& text_of) {
+  if (!read_scan_cursor(c, 2)) return;
+  const auto found = c.read_as<Value>(1);
+  if (!found) return;
+  if (*found == nullptr) {
+    reply_scan(c, 0, 0);
+    return;
+  }
+  const auto words = read_scan_words(c, 2);
+  if (!words) return;
+  std::vector<std::string> texts;
+  const auto next = scan_enough(*words, [&](std::uint64_t cursor, std::int64_t& seen) {
+    return (*found)->scan(cursor, [&](std::string_view name, const auto&... rest) {
+      ++seen;
+      if (!words->matches(name)) return;
+      texts.emplace_back(name);
+      (texts.emplace_back(text_of(**found, rest)), ...);
+    });
+  });
+  reply_scan(c, next, texts.size());
+  for (const auto& each : texts) c.reply.bulk(each);
+}
+
+}  // namespace strata::runtime

@@ -1,0 +1,216 @@
+// LATENCY: what took long, and how long calls take.
+#include "runtime/cache/latency.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "runtime/cache/call.hpp"
+#include "runtime/cache/commands/commands.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+void latency_latest(call& c) {
+  const auto& events = c.home.latencies().events();
+  c.reply.array(events.size());
+  for (const auto& [name, history] : events) {
+    c.reply.array(4);
+    c.reply.bulk(name);
+    c.reply.integer(history.samples.back().time_s);
+    c.reply.integer(history.samples.back().ms);
+    c.reply.integer(history.worst_ms);
+  }
+}
+
+void latency_history(call& c) {
+  const auto* const found = c.home.latencies().find(c[2]);
+  c.reply.array(found == nullptr ? 0 : found->samples.size());
+  if (found == nullptr) return;
+  for (const auto& each : found->samples) {
+    c.reply.array(2);
+    c.reply.integer(each.time_s);
+    c.reply.integer(each.ms);
+  }
+}
+
+void latency_reset(call& c) {
+  auto& log = c.home.latencies();
+  std::size_t forgotten = log.events().size();
+  if (c.size() == 2) {
+    log.clear();
+  } else {
+    const auto names = c.words.subspan(2);
+    forgotten = static_cast<std::size_t>(
+        std::ranges::count_if(names, [&](std::string_view each) { return log.forget(each); }));
+  }
+  c.reply.integer(static_cast<std::int64_t>(forgotten));
+}
+
+// --- GRAPH
+// -----------------------------------------------------------------------------------------
+
+std::string age_of(std::int64_t seconds) {
+  if (seconds < 60) return fmt::format("{}s", seconds);
+  if (seconds < 3600) return fmt::format("{}m", seconds / 60);
+  if (seconds < 86400) return fmt::format("{}h", seconds / 3600);
+  return fmt::format("{}d", seconds / 86400);
+}
+
+// A column a sample, four lines of three steps each; below, downwards, how long ago it was.
+std::string draw(std::span<const latency_log::sample> samples, std::int64_t low, std::int64_t high,
+                 std::int64_t now_s) {
+  constexpr int lines = 4;
+  constexpr std::string_view marks = "_o#";
+  constexpr auto steps = lines * static_cast<int>(marks.size());
+  std::string text;
+  for (int line = lines - 1; line >= 0; --line) {
+    for (const auto& each : samples) {
+      const auto range = std::max<std::int64_t>(high - low, 1);
+      const auto step =
+          static_cast<int>(std::min<std::int64_t>((each.ms - low) * steps / range, steps - 1));
+      const auto above = step - line * static_cast<int>(marks.size());
+      text += above < 0 ? ' ' : above < 3 ? marks[static_cast<std::size_t>(above)] : '|';
+    }
+    text += '\n';
+  }
+  text += '\n';
+  std::vector<std::string> ages;
+  for (const auto& each : samples)
+    ages.push_back(age_of(std::max<std::int64_t>(now_s - each.time_s, 0)));
+  const auto longest = std::ranges::max(ages, {}, &std::string::size).size();
+  for (std::size_t i = 0; i < longest; ++i) {
+    for (const auto& each : ages) text += i < each.size() ? each[i] : ' ';
+    text += '\n';
+  }
+  return text;
+}
+
+void latency_graph(call& c) {
+  const auto* const found = c.home.latencies().find(c[2]);
+  if (found == nullptr) {
+    c.fail("ERR No samples available for event '" + std::string(c[2]) + "'");
+    return;
+  }
+  constexpr std::size_t columns = 80;
+  const std::vector<latency_log::sample> all(found->samples.begin(), found->samples.end());
+  const auto shown = std::span(all).last(std::min(all.size(), columns));
+  const auto [low, high] = std::ranges::minmax(shown, {}, &latency_log::sample::ms);
+  c.reply.verbatim("txt",
+                   fmt::format("{} - high {} ms, low {} ms (all time high {} ms)\n{:-<80}\n{}",
+                               std::string(c[2]), high.ms, low.ms, found->worst_ms, "",
+                               draw(shown, low.ms, high.ms, c.now_ms() / 1000)));
+}
+
+void latency_doctor(call& c) {
+  const auto threshold = c.home.settings().latency_threshold_ms;
+  std::string text;
+  if (threshold == 0) {
+    text =
+        "Nothing is watched: \"CONFIG SET latency-monitor-threshold <milliseconds>\" begins to "
+        "note what takes at least so long.\n";
+  } else if (c.home.latencies().events().empty()) {
+    text = fmt::format("Nothing took {} ms or more.\n", threshold);
+  }
+  for (const auto& [name, history] : c.home.latencies().events()) {
+    text += fmt::format("{}: in {} different seconds, last with {} ms, at worst with {} ms.\n",
+                        name, history.samples.size(), history.samples.back().ms, history.worst_ms);
+  }
+  if (!c.home.latencies().events().empty()) {
+    text += "SLOWLOG GET says which commands they were.\n";
+  }
+  c.reply.verbatim("txt", text);
+}
+
+// --- HISTOGRAM
+// -------------------------------------------------------------------------------------
+
+// The command of this name, and its subcommands. Without a name, all.
+std::vector<const command*> find_all(call& c) {
+  std::vector<const command*> found;
+  const auto add = [&](auto&& is_wanted) {
+    for (const auto& each : all_commands()) {
+      if (is_wanted(each) && c.home.counted_commands()[each.index].times.calls() != 0) {
+        found.push_back(&each);
+      }
+    }
+  };
+  if (c.size() == 2) add([](const command&) { return true; });
+  for (const auto& name : c.words.subspan(2)) {
+    const auto* const named = find_command(name);
+    if (named == nullptr) continue;
+    add([&](const command& each) { return &each == named || each.parent == named->row; });
+  }
+  return found;
+}
+
+void latency_histogram(call& c) {
+  const auto found = find_all(c);
+  c.reply.map(found.size());
+  for (const auto* each : found) {
+    const auto& times = c.home.counted_commands()[each->index].times;
+    const auto steps = times.steps();
+    c.reply.bulk(each->full_name());
+    c.reply.map(2);
+    c.reply.bulk("calls");
+    c.reply.integer(static_cast<std::int64_t>(times.calls()));
+    c.reply.bulk("histogram_usec");
+    c.reply.map(steps.size());
+    for (const auto& step : steps) {
+      c.reply.integer(static_cast<std::int64_t>(step.most_us));
+      c.reply.integer(static_cast<std::int64_t>(step.calls));
+    }
+  }
+}
+
+void latency_help(call& c) {
+  constexpr std::array<std::string_view, 7> lines = {
+      "LATENCY <subcommand>. Subcommands are:",
+      "DOCTOR -- what took long, in sentences.",
+      "GRAPH <event> -- a drawing of an event's times.",
+      "HISTOGRAM [<command> ...] -- how long calls take.",
+      "HISTORY <event> -- when an event took how many milliseconds.",
+      "LATEST -- the last time of each event, and the worst.",
+      "RESET [<event> ...] -- forget events."};
+  c.reply_lines(lines);
+}
+
+// clang-format off
+const command_row latency_rows[] = {
+    {"doctor", 2, "admin noscript loading stale", {0, 0, 0},
+     "", "admin dangerous", "2.8.13",
+     "what took long, in sentences", latency_doctor},
+    {"graph", 3, "admin noscript loading stale", {0, 0, 0},
+     "", "admin dangerous", "2.8.13",
+     "a drawing of an event's times", latency_graph},
+    {"help", 2, "loading stale", {0, 0, 0},
+     "", "", "2.8.13",
+     "what LATENCY can do", latency_help},
+    {"histogram", -2, "admin noscript loading stale", {0, 0, 0},
+     "", "admin dangerous", "7.0.0",
+     "how long calls take", latency_histogram},
+    {"history", 3, "admin noscript loading stale", {0, 0, 0},
+     "", "admin dangerous", "2.8.13",
+     "when an event took how long", latency_history},
+    {"latest", 2, "admin noscript loading stale", {0, 0, 0},
+     "", "admin dangerous", "2.8.13",
+     "the last time of each event", latency_latest},
+    {"reset", -2, "admin noscript loading stale", {0, 0, 0},
+     "", "admin dangerous", "2.8.13",
+     "forget events", latency_reset},
+};
+
+const command_row rows[] = {
+    {"latency", -2, "", {0, 0, 0},
+     "", "", "2.8.13",
+     "look at what took long", nullptr, latency_rows},
+};
+// clang-format on
+
+}  // namespace
+
+command_group latency_commands() { return {"server", rows}; }
+
+}  // namespace strata::runtime

@@ -1,0 +1,52 @@
+// What the commands share that take elements from the first of several keys that has some, or wait
+// for some.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "runtime/cache/call.hpp"
+
+namespace strata::runtime {
+
+/// The first of some keys that holds a `Value`. Null: none does.
+template <class Value>
+struct first_found {
+  std::size_t index = 0;
+  Value* value = nullptr;
+};
+
+/// Among `count` keys from word `first` on. Nothing after an error. A client that waits is served
+/// from the key that woke it, and another kind of value there is nothing to wake up for.
+template <class Value>
+[[nodiscard]] std::optional<first_found<Value>> find_first(call& c, std::size_t first,
+                                                           std::size_t count) {
+  for (std::size_t i = first; i < first + count; ++i) {
+    if (!c.may_serve(i)) continue;
+    entry* const there = c.find(i);
+    if (there != nullptr && there->type() != Value::kind && c.who.waiting) continue;
+    const auto found = c.open<Value>(there);
+    if (!found) return {};
+    if (*found != nullptr) return first_found<Value>{i, *found};
+  }
+  return first_found<Value>{};
+}
+
+/// Waits for the `count` keys from word `first` on; replies null if the client cannot wait.
+void wait_or_null(call& c, std::size_t first, std::size_t count,
+                  std::optional<std::int64_t> deadline_ms);
+
+/// numkeys key … <end> [COUNT n]
+struct multi_pop {
+  std::size_t keys = 0;
+  bool at_first_end = false;
+  std::int64_t count = 1;
+};
+
+/// From word `first` on; the end is one of the two names. Nothing after an error.
+[[nodiscard]] std::optional<multi_pop> read_multi_pop(call& c, std::size_t first,
+                                                      std::string_view first_end,
+                                                      std::string_view other_end);
+
+}  // namespace strata::runtime

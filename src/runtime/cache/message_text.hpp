@@ -1,0 +1,35 @@
+// What several clients are told, written once and shared by all who speak the same protocol.
+#pragma once
+
+#include <string>
+
+#include "loop/slice.hpp"
+#include "proto/resp_reply.hpp"
+
+namespace strata::runtime {
+
+class message_text final : public proto::reply_writer {
+ public:
+  /// `write(proto::reply_writer&)` says it.
+  template <class Write>
+  message_text(int protocol, Write&& write) {
+    speak(protocol);
+    write(*this);
+    text_.resize(static_cast<std::size_t>(at_ - text_.data()));
+    slice_ = loop::slice::copy_of(std::as_bytes(std::span(text_)));
+  }
+  [[nodiscard]] const loop::slice& slice() const { return slice_; }
+
+ private:
+  void grow(std::size_t size) override {
+    const auto used = static_cast<std::size_t>(at_ == nullptr ? 0 : at_ - text_.data());
+    text_.resize(used + size + 64);
+    at_ = text_.data() + used;
+    end_ = text_.data() + text_.size();
+  }
+
+  std::string text_;
+  loop::slice slice_;
+};
+
+}  // namespace strata::runtime
