@@ -29,18 +29,18 @@ class mapped_view final : public file_view {
   std::size_t size_;
 };
 
-result<void> sync_folder(const std::string& path) {
-  auto folder = std::filesystem::path(path).parent_path().string();
-  if (folder.empty()) folder = ".";
-  const unique_fd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!opened || ::fsync(opened.get()) != 0) {
-    return system_failure(errno, "sync the folder '" + folder + "'");
-  }
-  return {};
-}
-
 class kernel_files final : public file_store {
  public:
+  result<void> sync_folder_of(const std::string& path) override {
+    auto folder = std::filesystem::path(path).parent_path().string();
+    if (folder.empty()) folder = ".";
+    const unique_fd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!opened || ::fsync(opened.get()) != 0) {
+      return system_failure(errno, "sync the folder '" + folder + "'");
+    }
+    return {};
+  }
+
   result<std::unique_ptr<file_view>> open(const std::string& path) override {
     const unique_fd opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     struct stat found{};
@@ -75,7 +75,7 @@ class kernel_files final : public file_store {
     if (::rename(from.c_str(), to.c_str()) != 0) {
       return system_failure(errno, "rename '" + from + "' to '" + to + "'");
     }
-    return sync_folder(to);
+    return sync_folder_of(to);
   }
 
   result<void> remove(const std::string& path) override {

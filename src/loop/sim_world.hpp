@@ -73,6 +73,7 @@ class sim_world final : public file_store {
   [[nodiscard]] bool exists(const std::string& path) override { return files_.contains(path); }
   result<void> truncate(const std::string& path, std::uint64_t size) override;
   result<void> rename(const std::string& from, const std::string& to) override;
+  result<void> sync_folder_of(const std::string& /*path*/) override { return {}; }
   result<void> remove(const std::string& path) override;
   /// Open sockets and files: 0 when nothing leaked.
   [[nodiscard]] std::size_t open_count() const;

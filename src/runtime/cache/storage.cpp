@@ -127,6 +127,7 @@ result<void> storage::mend(const std::string& path, std::size_t whole, std::size
 loop::task<result<void>> storage::open_log() {
   auto file = growing_file::reopen(loop_, where_.log);
   if (!file) co_return std::unexpected(file.error());
+  if (auto synced = loop_.files().sync_folder_of(where_.log); !synced) co_return synced;
   const auto view = loop_.files().open(where_.log);
   if (!view) co_return std::unexpected(view.error());
   figures_.log_base_size = (*view)->bytes().size();

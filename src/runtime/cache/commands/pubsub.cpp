@@ -88,6 +88,7 @@ void sunsubscribe(call& c) {
 
 void spublish(call& c) {
   c.reply.integer(static_cast<std::int64_t>(c.home.channels().publish_shard(c[1], c[2])));
+  c.home.propagate_message(c.words);
 }
 
 void publish(call& c) {

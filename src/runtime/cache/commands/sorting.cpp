@@ -238,6 +238,7 @@ void store_sorted(call& c, const sort_words& how, std::span<const sorted_element
   const auto size = made->size();
   const auto target = *how.target;
   const auto hash = hash_of(c[target]);
+  c.home.before_change(c.who.database, c[target]);
   if (size != 0) {
     c.store(entry::make(c[target], std::move(made)), hash);
     c.changed(c[target], event_list, "sortstore", size);
