@@ -55,7 +55,7 @@ def log(tmp_path):
     return tmp_path / "db.aof"
 
 
-# --- the log ---------------------------------------------------------------------------------------
+# --- the log
 
 
 def test_random_commands_survive_kill_9(daemon, log):
@@ -248,7 +248,7 @@ def test_a_full_disk_refuses_changes_until_there_is_room(daemon, tmp_path, root)
         subprocess.run(["umount", small], check=True)
 
 
-# --- snapshots -------------------------------------------------------------------------------------
+# --- snapshots
 
 
 def test_save_and_bgsave(daemon, tmp_path):
@@ -364,7 +364,7 @@ def test_debug_reload_and_digest(daemon):
     assert wire.ask("DEBUG", "DIGEST") != digest
 
 
-# --- a real redis-server ---------------------------------------------------------------------------
+# --- a real redis-server
 
 
 def real_redis(folder, *flags):

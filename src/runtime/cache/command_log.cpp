@@ -128,7 +128,11 @@ void command_log::go_on() {
   work_.raise();
 }
 
-void command_log::go_on(growing_file file, std::uint64_t size) {
+void command_log::go_on(growing_file file, std::uint64_t size, position known) {
+  if (known > written_) {
+    waiting_.erase(0, known - written_);
+    written_ = known;
+  }
   file_ = std::move(file);
   base_ = size;
   begin_ = written_;

@@ -63,8 +63,9 @@ class command_log final : public change_listener, private loop::timer {
   void mark_beginning() { database_.reset(); }
   /// Awaits that nothing is being written; nothing will be until `go_on`.
   [[nodiscard]] loop::task<> pause();
-  /// Writes on, to `file` of `size` bytes, which has all that was written so far, safely.
-  void go_on(growing_file file, std::uint64_t size);
+  /// Writes on, to `file` of `size` bytes, which has all that was written so far, safely, and all
+  /// that is before `known`, whether that was written or not.
+  void go_on(growing_file file, std::uint64_t size, position known);
   void go_on();
   /// Awaits that all is written, and safe. Errors: of the file.
   [[nodiscard]] loop::task<result<void>> finish();

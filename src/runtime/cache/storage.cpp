@@ -349,7 +349,7 @@ loop::task<result<void>> storage::write_log_anew() {
   }
   figures_.log_base_size = base_size;
   const auto size = file->appended();
-  log_->go_on(std::move(*file), size);
+  log_->go_on(std::move(*file), size, from);
   co_return outcome;
 }
 
