@@ -92,6 +92,20 @@ void push_until_the_end(life& now, std::array<std::uint64_t, clients>& acknowled
   }
 }
 
+// Nothing was executed twice, or in another order.
+void expect_rising(life& now, actor& reader, const std::string& list, std::uint64_t length) {
+  if (length == 0) return;
+  const auto before = reader.heard().size();
+  reader.send("lrange " + list + " 0 -1");
+  EXPECT_TRUE(now.world().run_until([&] { return reader.heard().size() >= before + length; }, 10s));
+  std::uint64_t last = 0;
+  for (auto i = before; i < reader.heard().size(); ++i) {
+    const auto value = number_in(reader.heard()[i]);
+    EXPECT_GT(value, last) << list;
+    last = value;
+  }
+}
+
 TEST(cache_log_simulation, what_was_acknowledged_survives_the_loss_of_power) {
   for_each_seed([](std::uint64_t seed) {
     loop::sim_world::disk disk;
@@ -111,6 +125,7 @@ TEST(cache_log_simulation, what_was_acknowledged_survives_the_loss_of_power) {
         const auto list = "list" + std::to_string(i);
         const auto length = number_in(afterwards.ask(*reader, "llen " + list));
         EXPECT_GE(length, acknowledged[i]) << list << " lost what was acknowledged";
+        expect_rising(afterwards, *reader, list, length);
         acknowledged[i] = length;
       }
     }
