@@ -169,8 +169,13 @@ loop::task<> registry::restore() {
 
 loop::task<> registry::start_again(entry_ref who) {
   const auto guard = co_await who->lock.acquire();
-  if (stopping_) co_return;
-  (void)co_await locked_start(who);
+  // A daemon that was killed may have left a port that the kernel has not let go of yet: what its
+  // io_uring was writing to a slow disk keeps all of its descriptors open.
+  for (int tries = 0; tries < 10 && !stopping_; ++tries) {
+    const auto started = co_await locked_start(who);
+    if (started || started.error().sys_errno != EADDRINUSE) break;
+    co_await home_.sleep(std::chrono::milliseconds(200));
+  }
   who->wanted = true;  // also when it failed: the next daemon tries again
 }
 

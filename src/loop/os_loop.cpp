@@ -11,6 +11,7 @@
 #include <sys/un.h>
 
 #include <cerrno>
+#include <csignal>
 #include <thread>
 
 namespace strata::loop {
@@ -18,6 +19,15 @@ namespace strata::loop {
 namespace {
 
 constexpr int on = 1;
+
+// The kernel may take a while to let go of what a killed process's io_uring still works on, a
+// listening socket among it. The one who listens is known by its process.
+bool is_of_the_dead(const unique_fd& connected) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return ::getsockopt(connected.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+         peer.pid > 0 && ::kill(peer.pid, 0) != 0 && errno == ESRCH;
+}
 
 // A Unix socket's file outlives a process that was killed. It is stale when nobody answers there.
 result<void> remove_stale_socket(const socket_address& address) {
@@ -30,11 +40,13 @@ result<void> remove_stale_socket(const socket_address& address) {
   }
   const unique_fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!probe) return system_failure(errno, "open a Unix socket");
-  if (::connect(probe.get(), address.data(), address.size()) == 0 || errno == EAGAIN) {
+  const bool answers =
+      ::connect(probe.get(), address.data(), address.size()) == 0 || errno == EAGAIN;
+  if (answers && !is_of_the_dead(probe)) {
     return system_failure(EADDRINUSE, "listen on unix://" + path,
                           "another process serves it: stop that one or choose another path");
   }
-  if (errno == ECONNREFUSED) ::unlink(path.c_str());
+  if (answers || errno == ECONNREFUSED) ::unlink(path.c_str());
   return {};
 }
 
