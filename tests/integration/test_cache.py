@@ -159,6 +159,17 @@ def test_keys_expire_when_nobody_looks(port):
     assert wire.ask("DBSIZE") == b":0\r\n"
 
 
+def test_keys_expire_while_somebody_waits_and_others_keep_it_busy(port):
+    waiting, busy = Wire(port), Wire(port)
+    waiting.send("BLPOP", "queue", 0)
+    busy.ask("SET", "k", "v", "PX", 50)
+    end = time.monotonic() + PATIENCE
+    while busy.ask("DBSIZE") != b":0\r\n":
+        assert time.monotonic() < end, "the key does not go"
+    waiting.close()
+    busy.close()
+
+
 def test_many_keys_that_expire_at_once_leave_it_answering(port):
     wire = Wire(port)
     deadline = int(time.time() * 1000) + 4000

@@ -138,17 +138,18 @@ void cache_shard::begin_work() {
 void cache_shard::end_work() {
   charging_.reset();
   loop_.at_turn_end(*this);
-  if (!data_.waiting().empty()) arm_timer(usual_tick);
+  if (data_.next_deadline_ms()) arm_timer(usual_tick);
 }
 
-// The next tick: when it is time for one, or when somebody's waiting ends.
+// The next tick: when it is time for one, or when somebody's waiting ends. Never later than it was
+// to be.
 void cache_shard::arm_timer(loop::duration longest) {
   auto delay = longest;
   if (const auto deadline = data_.next_deadline_ms()) {
     const auto left = std::chrono::milliseconds(*deadline - data_.now_ms());
     delay = std::clamp<loop::duration>(left, 0ms, longest);
   }
-  loop_.arm_after(*this, delay);
+  if (!armed() || deadline() > loop_.now() + delay) loop_.arm_after(*this, delay);
 }
 
 void cache_shard::on_timer() {
