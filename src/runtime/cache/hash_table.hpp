@@ -58,10 +58,10 @@ class hash_table {
 
   void prefetch_bucket(std::uint64_t hash) const {
     if (levels_[0].buckets != nullptr) {
-      __builtin_prefetch(&levels_[0].buckets[hash & levels_[0].mask]);
+      prefetch_line(&levels_[0].buckets[hash & levels_[0].mask]);
     }
     if (levels_[1].buckets != nullptr) {
-      __builtin_prefetch(&levels_[1].buckets[hash & levels_[1].mask]);
+      prefetch_line(&levels_[1].buckets[hash & levels_[1].mask]);
     }
   }
   /// Asks memory for the item that `hash` most likely means; its bucket should be there by now.
@@ -70,7 +70,7 @@ class hash_table {
       if (each.buckets == nullptr) continue;
       const auto& home = each.buckets[hash & each.mask];
       for (auto match = home.matches(tag_of(hash)); match != 0; match &= match - 1) {
-        __builtin_prefetch(as_pointer(home.items[first_of(match)]));
+        prefetch_line(as_pointer(home.items[first_of(match)]));
       }
     }
   }
@@ -347,7 +347,7 @@ class hash_table {
   void move_next() {
     level& from = levels_[0];
     bucket& head = from.buckets[moved_];
-    visit_chain(head, [](Item each) { __builtin_prefetch(as_pointer(each)); });
+    visit_chain(head, [](Item each) { prefetch_line(as_pointer(each)); });
     visit_chain(head, [this](Item each) { put(levels_[1], each, hash_of(KeyOf::key(each))); });
     std::size_t gone = 0;
     visit_chain(head, [&gone](Item) { ++gone; });
