@@ -29,6 +29,10 @@ class os_loop : public loop {
   task<result<std::vector<socket_address>>> resolve(std::string host, std::uint16_t port) override;
 
  protected:
+  /// Of what is received at once: 32 KiB and what frames them. No power of two, whose multiples
+  /// would all fall into the same sets of the caches.
+  static constexpr std::uint32_t buffer_size = 36864;
+
   os_loop();
 
   [[nodiscard]] time_point read_clock() const override;

@@ -14,7 +14,9 @@ namespace {
 constexpr unsigned submission_entries = 1024;
 constexpr unsigned completion_entries = 16384;
 constexpr unsigned buffer_count = 128;  // a power of two
-constexpr unsigned buffer_size = 16384;
+// As many buffers go round unless more are needed: few stay in the caches and the TLB.
+constexpr std::uint32_t least_offered = 32;
+constexpr unsigned calm_reaps = 1024;  // after so many that needed few, fewer are offered
 constexpr std::uint16_t buffer_group = 0;
 constexpr std::size_t buffer_ring_size = buffer_count * sizeof(io_uring_buf);
 
@@ -107,6 +109,7 @@ result<void> uring_loop::set_up_buffers() {
                           "it needs Linux 6.1; use --loop epoll");
   }
   io_uring_buf_ring_init(buffer_ring_);
+  offered_ = least_offered;
   for (std::uint32_t id = 0; id < buffer_count; ++id) give_back(id);
   return {};
 }
@@ -352,6 +355,10 @@ void uring_loop::watch_wake_fd() {
 }
 
 void uring_loop::wait(time_point deadline) {
+  while (buffers_free_ < offered_ && !resting_.empty()) {
+    offer(resting_.back());
+    resting_.pop_back();
+  }
   if (!parked_.empty() && buffers_free_ != 0) submit_parked();
   const auto left = deadline == time_point::min() ? duration::zero() : deadline - read_clock();
   if (has_events() || left <= duration::zero()) {
@@ -377,6 +384,12 @@ void uring_loop::reap() {
     ++count;
   }
   io_uring_cq_advance(&ring_, count);
+  if (buffers_free_ < offered_ / 2) {
+    calm_ = 0;
+  } else if (++calm_ == calm_reaps) {
+    calm_ = 0;
+    offered_ = std::max(offered_ / 2, least_offered);
+  }
   restart_ended();
 }
 
@@ -408,6 +421,7 @@ void uring_loop::take(const io_uring_cqe& entry) {
       return;
     }
   }
+  if (entry.res == -ENOBUFS) offered_ = std::min(offered_ * 2, buffer_count);
   event reaped{.of = of, .result = entry.res, .more = more, .data = {}, .from = {}};
   if ((entry.flags & IORING_CQE_F_BUFFER) != 0) {
     const std::uint32_t id = entry.flags >> IORING_CQE_BUFFER_SHIFT;
@@ -442,6 +456,14 @@ buffer uring_loop::lend(std::uint32_t id, std::size_t size) {
 }
 
 void uring_loop::give_back(std::uint32_t id) {
+  if (buffers_free_ < offered_) {
+    offer(id);
+  } else {
+    resting_.push_back(id);
+  }
+}
+
+void uring_loop::offer(std::uint32_t id) {
   io_uring_buf_ring_add(buffer_ring_, buffer_memory_ + std::size_t{id} * buffer_size, buffer_size,
                         static_cast<std::uint16_t>(id), io_uring_buf_ring_mask(buffer_count), 0);
   io_uring_buf_ring_advance(buffer_ring_, 1);

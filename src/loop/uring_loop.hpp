@@ -58,12 +58,16 @@ class uring_loop final : public os_loop, private buffer::pool {
   void take(const io_uring_cqe& entry);
   [[nodiscard]] buffer lend(std::uint32_t id, std::size_t size);
   void give_back(std::uint32_t id) override;
+  void offer(std::uint32_t id);
 
   io_uring ring_{};
   bool ring_open_ = false;
   io_uring_buf_ring* buffer_ring_ = nullptr;
   std::byte* buffer_memory_ = nullptr;
-  std::uint32_t buffers_free_ = 0;
+  std::uint32_t buffers_free_ = 0;      // which the kernel may fill
+  std::uint32_t offered_ = 0;           // how many those should be
+  std::vector<std::uint32_t> resting_;  // the others that nobody uses
+  unsigned calm_ = 0;                   // reaps that have needed few, in a row
   std::vector<operation*> parked_;
   /// Those whose stream has ended and that have not said so, of this reap.
   std::vector<receiving*> ended_;

@@ -58,10 +58,10 @@ class hash_table {
 
   void prefetch_bucket(std::uint64_t hash) const {
     if (levels_[0].buckets != nullptr) {
-      __builtin_prefetch(&levels_[0].buckets[hash & levels_[0].mask]);
+      prefetch_line(&levels_[0].buckets[hash & levels_[0].mask]);
     }
     if (levels_[1].buckets != nullptr) {
-      __builtin_prefetch(&levels_[1].buckets[hash & levels_[1].mask]);
+      prefetch_line(&levels_[1].buckets[hash & levels_[1].mask]);
     }
   }
   /// Asks memory for the item that `hash` most likely means; its bucket should be there by now.
@@ -70,7 +70,7 @@ class hash_table {
       if (each.buckets == nullptr) continue;
       const auto& home = each.buckets[hash & each.mask];
       for (auto match = home.matches(tag_of(hash)); match != 0; match &= match - 1) {
-        __builtin_prefetch(as_pointer(home.items[first_of(match)]));
+        prefetch_line(as_pointer(home.items[first_of(match)]));
       }
     }
   }
@@ -189,7 +189,8 @@ class hash_table {
   static constexpr std::uint8_t chained = 0x80;
   // From this size on levels are mapped: the kernel gives zeroed pages when they are touched.
   static constexpr std::size_t mapped_from = 256U << 10U;
-  static constexpr std::size_t release_step = 1U << 20U;
+  static constexpr std::size_t huge_page = 2U << 20U;
+  static constexpr std::size_t release_step = huge_page;
 
   struct alignas(line) bucket {
     std::array<std::uint8_t, places> tags;
@@ -250,6 +251,8 @@ class hash_table {
     if (bytes >= mapped_from) {
       memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       if (memory == MAP_FAILED) throw std::bad_alloc();
+      // Else nearly every look-up misses the TLB too. Where the kernel refuses, that is all.
+      if (bytes >= 2 * huge_page) ::madvise(memory, bytes, MADV_HUGEPAGE);
       charge(static_cast<std::int64_t>(bytes));
     } else {
       memory = std::memset(allocate_line(bytes), 0, bytes);
@@ -365,7 +368,10 @@ class hash_table {
   void move_next() {
     level& from = levels_[0];
     bucket& head = from.buckets[moved_];
-    visit_chain(head, [](Item each) { __builtin_prefetch(as_pointer(each)); });
+    // For the next step: this one's were asked for by the step before.
+    if (moved_ + 1 < from.size()) {
+      visit_chain(from.buckets[moved_ + 1], [](Item each) { prefetch_line(as_pointer(each)); });
+    }
     visit_chain(head, [this](Item each) { put(levels_[1], each, hash_of(KeyOf::key(each))); });
     std::size_t gone = 0;
     visit_chain(head, [&gone](Item) { ++gone; });

@@ -43,6 +43,13 @@ inline void copy_text(void* to, std::string_view text) {
   if (!text.empty()) std::memcpy(to, text.data(), text.size());
 }
 
+/// Asks for the cache line at `memory`, which need not be valid.
+inline void prefetch_line(const void* memory) {
+  __builtin_prefetch(memory);
+  // GCC 12 takes a function that only prefetches for one without an effect and drops its calls.
+  asm volatile("" : : "r"(memory));
+}
+
 /// Throws std::bad_alloc, which ends the process: state on disk is safe at any moment.
 [[nodiscard]] void* allocate(std::size_t size);
 /// `size` as it was allocated.

@@ -12,16 +12,19 @@ namespace {
 
 constexpr unsigned char end_mark = 0xFF;
 constexpr std::size_t header_size = 6;
-constexpr std::size_t most_head = 9;  // an integer's, or a text's length
 constexpr std::size_t most_back = 5;  // the length at an element's end
 
-// An element's bytes before its text (all of them, for an integer).
+// An element's bytes before its text (all of them, for an integer), as numbers: bytes that are
+// stored one by one and then returned as a word make the processor wait.
 struct head {
-  std::array<unsigned char, most_head> bytes;
-  unsigned size = 0;
-  void add(unsigned byte) { bytes[size++] = static_cast<unsigned char>(byte); }
-  void add_little(std::uint64_t value, unsigned count) {
-    for (unsigned i = 0; i < count; ++i) add(static_cast<unsigned>(value >> (8 * i) & 0xFF));
+  unsigned first;
+  unsigned more = 0;       // bytes after the first
+  std::uint64_t rest = 0;  // those, the least significant first
+
+  [[nodiscard]] std::size_t size() const { return 1 + more; }
+  void write(unsigned char* at) const {
+    at[0] = static_cast<unsigned char>(first);
+    for (unsigned i = 0; i < more; ++i) at[1 + i] = static_cast<unsigned char>(rest >> 8 * i);
   }
 };
 
@@ -31,41 +34,19 @@ bool fits(std::int64_t value, unsigned bits) {
 }
 
 head integer_head(std::int64_t value) {
-  head made;
   const auto bits = static_cast<std::uint64_t>(value);
-  if (value >= 0 && value <= 127) {
-    made.add(static_cast<unsigned>(value));
-  } else if (fits(value, 13)) {
-    made.add(0xC0U | static_cast<unsigned>(bits >> 8U & 0x1F));
-    made.add(static_cast<unsigned>(bits & 0xFF));
-  } else if (fits(value, 16)) {
-    made.add(0xF1);
-    made.add_little(bits, 2);
-  } else if (fits(value, 24)) {
-    made.add(0xF2);
-    made.add_little(bits, 3);
-  } else if (fits(value, 32)) {
-    made.add(0xF3);
-    made.add_little(bits, 4);
-  } else {
-    made.add(0xF4);
-    made.add_little(bits, 8);
-  }
-  return made;
+  if (value >= 0 && value <= 127) return {static_cast<unsigned>(value)};
+  if (fits(value, 13)) return {0xC0U | static_cast<unsigned>(bits >> 8U & 0x1F), 1, bits};
+  if (fits(value, 16)) return {0xF1, 2, bits};
+  if (fits(value, 24)) return {0xF2, 3, bits};
+  if (fits(value, 32)) return {0xF3, 4, bits};
+  return {0xF4, 8, bits};
 }
 
 head text_head(std::size_t size) {
-  head made;
-  if (size < 64) {
-    made.add(0x80U | static_cast<unsigned>(size));
-  } else if (size < 4096) {
-    made.add(0xE0U | static_cast<unsigned>(size >> 8U));
-    made.add(static_cast<unsigned>(size & 0xFF));
-  } else {
-    made.add(0xF0);
-    made.add_little(size, 4);
-  }
-  return made;
+  if (size < 64) return {0x80U | static_cast<unsigned>(size)};
+  if (size < 4096) return {0xE0U | static_cast<unsigned>(size >> 8U), 1, size};
+  return {0xF0, 4, size};
 }
 
 // The length of an element, 7 bits a byte, most significant first, to be read from its end.
@@ -283,12 +264,12 @@ pack::offset pack::open_gap(offset where, offset size) {
 void pack::insert_bytes(offset where, std::string_view text) {
   const auto number = parse_integer(text);
   const head made = number ? integer_head(*number) : text_head(text.size());
-  const std::size_t size = made.size + (number ? 0 : text.size());
+  const std::size_t size = made.size() + (number ? 0 : text.size());
   const auto whole = static_cast<offset>(size + back_size(size));
   const offset gap = open_gap(where, whole);
   auto* const at = memory_ + gap;
-  std::memcpy(at, made.bytes.data(), made.size);
-  if (!number) copy_text(at + made.size, text);
+  made.write(at);
+  if (!number) copy_text(at + made.size(), text);
   write_back(at + size, size);
   ++count_;
 }
@@ -296,7 +277,7 @@ void pack::insert_bytes(offset where, std::string_view text) {
 pack::offset pack::replace(offset where, std::string_view text) {
   const auto number = parse_integer(text);
   const head made = number ? integer_head(*number) : text_head(text.size());
-  const std::size_t size = made.size + (number ? 0 : text.size());
+  const std::size_t size = made.size() + (number ? 0 : text.size());
   const auto whole = static_cast<offset>(size + back_size(size));
   const auto old = size_at(where);
   if (whole != old) {
@@ -311,8 +292,8 @@ pack::offset pack::replace(offset where, std::string_view text) {
     end_ = end_ - old + whole;
   }
   auto* const at = memory_ + where;
-  std::memcpy(at, made.bytes.data(), made.size);
-  if (!number) copy_text(at + made.size, text);
+  made.write(at);
+  if (!number) copy_text(at + made.size(), text);
   write_back(at + size, size);
   return where;
 }
