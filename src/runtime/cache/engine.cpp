@@ -204,7 +204,7 @@ std::string_view engine::reason_to_refuse(const client& who, const command& what
       return "LOADING Redis is loading the dataset in memory";
     }
     if (what.has(flag_write)) {
-      const auto found =
+      const auto* const found =
           std::ranges::find_if(refusals_, [](const std::string& each) { return !each.empty(); });
       if (found != refusals_.end()) return *found;
     }
