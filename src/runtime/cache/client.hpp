@@ -124,7 +124,7 @@ class client {
   // ------------------------------------------------------------------------------------
   std::optional<waiting_state> waiting;
   std::uint64_t waits_for_offset = 0;  ///< WAIT: what followers are to acknowledge
-  bool is_postponed = false;  ///< its command waits for the end of CLIENT PAUSE
+  bool is_postponed = false;           ///< its command waits for the end of CLIENT PAUSE
   [[nodiscard]] bool is_held() const { return waiting || is_postponed; }
 };
 
