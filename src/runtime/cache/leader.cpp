@@ -59,9 +59,11 @@ void leader::append(std::span<const std::string_view> words) {
 
 void leader::flush() {
   if (pending_.empty()) return;
-  const auto bytes = slice_of(pending_);
   keep(pending_);
-  pending_.clear();
+  pass_on(slice_of(std::exchange(pending_, {})));
+}
+
+void leader::pass_on(const loop::slice& bytes) {
   // A push may end a connection, but not at once.
   for (auto& each : followers_) {
     if (each.at == stage::online) each.who->push(bytes);

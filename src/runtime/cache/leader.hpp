@@ -61,6 +61,7 @@ class leader final : public change_listener, private loop::turn_end_hook {
   follower& follower_of(client& who);
   void append(std::span<const std::string_view> words);
   void flush();
+  void pass_on(const loop::slice& bytes);
   void keep(std::string_view bytes);
   [[nodiscard]] bool can_go_on(std::string_view id, std::int64_t from) const;
   void put_online(follower& which);
