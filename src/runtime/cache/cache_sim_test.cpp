@@ -33,7 +33,7 @@ class life {
       EXPECT_TRUE(*started) << describe(started->error());
     }
   }
-  ~life() { stage_.await_done(cache_->stop()); }
+  ~life() { EXPECT_TRUE(stage_.await_done(cache_->stop())) << "it did not stop in time"; }
   life(const life&) = delete;
   life& operator=(const life&) = delete;
 

@@ -93,9 +93,10 @@ loop::task<> cache_shard::close() {
   }
   listeners_.clear();
   replication_.close();
-  // What was promised is on the disk before those who were promised it are let go.
-  co_await storage_.close();
+  // Nothing is to change any more when the log is ended.
   serving_.cancel();
+  disarm();
+  co_await storage_.close();
 }
 
 void cache_shard::release_held() {

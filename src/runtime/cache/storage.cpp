@@ -140,6 +140,7 @@ loop::task<result<void>> storage::open_log() {
 }
 
 loop::task<> storage::close() {
+  is_closing_ = true;
   running_.cancel();
   if (!log_) co_return;
   auto finished = co_await log_->finish();
@@ -185,7 +186,7 @@ void storage::tick() {
 }
 
 void storage::begin_next() {
-  if (is_writing()) return;
+  if (is_writing() || is_closing_) return;
   if (std::exchange(saves_next_, false)) {
     figures_.is_saving = true;
     running_.spawn(save_task());

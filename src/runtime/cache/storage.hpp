@@ -93,6 +93,7 @@ class storage final : public keeper {
   std::int64_t retry_at_ms_ = 0;
   bool saves_next_ = false;
   bool rewrites_next_ = false;
+  bool is_closing_ = false;
   std::vector<std::uint64_t> waiting_;  // ids of clients that wait for the snapshot
   loop::task_group running_;
 };
