@@ -174,13 +174,18 @@ def test_monitor_shows_commands_until_ctrl_c(daemon, port):
 def test_piped_messages_come_until_it_is_ended(daemon, port):
     with subprocess.Popen([BINARY, "start", "-i", "db"], env=daemon.environment,
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        process.stdin.write(b"PSUBSCRIBE n*\nPING\n")
-        process.stdin.close()
-        eventually(lambda: Wire(port).ask("PUBLISH", "news", "today") == b":1\r\n", "it listens")
-        wanted = b"psubscribe\nn*\n1\nPONG\npmessage\nn*\nnews\ntoday\n"
-        assert process.stdout.read(len(wanted)) == wanted
-        process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE) == 0
+        try:
+            process.stdin.write(b"PSUBSCRIBE n*\nPING\n")
+            process.stdin.close()
+            begin = b"psubscribe\nn*\n1\nPONG\n"
+            assert process.stdout.read(len(begin)) == begin
+            assert Wire(port).ask("PUBLISH", "news", "today") == b":1\r\n"
+            message = b"pmessage\nn*\nnews\ntoday\n"
+            assert process.stdout.read(len(message)) == message
+            process.send_signal(signal.SIGINT)
+            assert process.wait(PATIENCE) == 0
+        finally:
+            process.kill()
 
 
 def test_lines_can_be_edited_and_called_back(daemon, port):
