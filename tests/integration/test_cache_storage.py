@@ -234,8 +234,9 @@ def test_a_full_disk_refuses_changes_until_there_is_room(daemon, tmp_path, root)
             pass  # it waits for room
         assert acknowledged > 10
         other = Wire(port)
-        other.send("SET", "k", "v")
         eventually(lambda: "No space left" in daemon.log(), "the log tells of it")
+        other.send("SET", "k", "v")
+        assert other.is_silent()  # what is refused waits for what was not, too
         ballast.unlink()
         assert other.receive().startswith(b"-MISCONF Errors writing to the AOF file")
         eventually(lambda: other.ask("SET", "k", "v") == b"+OK\r\n", "changes are taken again")

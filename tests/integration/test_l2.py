@@ -23,10 +23,13 @@ def veth(root):
 
 def listen(veth, space, *arguments):
     """strata, listening: it is heard to be there by what the kernel lists."""
+    def sockets():
+        return len(veth.inside(space, "cat", "/proc/net/packet").splitlines())
+
+    before = sockets()
     process = veth.start(space, BINARY, "l2", *arguments)
     for _ in range(500):
-        # Two lines: the heading and the socket.
-        if len(veth.inside(space, "cat", "/proc/net/packet").splitlines()) > 1:
+        if sockets() > before:
             return process
         time.sleep(0.01)
     raise AssertionError(f"no packet socket in {space}")

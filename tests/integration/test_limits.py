@@ -202,7 +202,8 @@ def test_drain_also_delivers_to_one_who_talks_all_the_time(daemon):
         stopping.start()
         stopping.join(1)  # a drain that does not wait for the reader is over now
         assert slow.hear_lines(len(lines)) == lines
-        slow.finish()
+        with contextlib.suppress(OSError):
+            slow.finish()  # unless the server was quicker
         chatting.join()
         stopping.join()
 
