@@ -32,12 +32,14 @@ void sim_world::write_file(endpoint& on, sim_operation& of) {
 
 // What is appended while it goes on is not part of it.
 void sim_world::sync_file(endpoint& on, sim_operation& of) {
+  on.writers.push_back(&of);  // ended with the descriptor
   schedule(random_delay(), [this, file = on.id, id = of.id, size = files_[on.path].bytes.size()] {
     const auto asked = operations_.find(id);
     if (asked == operations_.end()) return;
-    if (const auto* const still = by_id(file)) {
+    if (auto* const still = by_id(file)) {
       auto& safe = files_[still->path].safe;
       safe = std::max(safe, size);
+      std::erase(still->writers, asked->second);
     }
     finish(*asked->second, 0);
   });
