@@ -54,7 +54,8 @@ void digest::add_value(const entry& of) {
       break;
     case value_kind::sorted_set:
       of.as<sorted_set>().for_each([this](std::string_view member, double score) {
-        add(joined(member, std::to_string(std::bit_cast<std::uint64_t>(score))));
+        // 0 and -0 are one score.
+        add(joined(member, std::to_string(std::bit_cast<std::uint64_t>(score + 0.0))));
       });
       break;
   }
