@@ -42,7 +42,8 @@ result<std::unique_ptr<loop>> epoll_loop::make() {
   if (::epoll_ctl(made->epoll_fd_.get(), EPOLL_CTL_ADD, made->wake_fd(), &event) != 0) {
     return system_failure(errno, "watch the loop's eventfd");
   }
-  made->buffer_memory_ = std::make_unique_for_overwrite<std::byte[]>(buffer_count * buffer_size);
+  made->buffer_memory_ =
+      std::make_unique_for_overwrite<std::byte[]>(std::size_t{buffer_count} * buffer_size);
   for (std::uint32_t id = 0; id < buffer_count; ++id) made->free_buffers_.push_back(id);
   return made;
 }
@@ -226,7 +227,7 @@ bool epoll_loop::step_accept(operation& of) {
 
 bool epoll_loop::step_receive(operation& of, watch& state) {
   const auto id = free_buffers_.back();
-  std::byte* const memory = buffer_memory_.get() + id * buffer_size;
+  std::byte* const memory = buffer_memory_.get() + std::size_t{id} * buffer_size;
   const auto taken = ::recv(of.fd, memory, buffer_size, MSG_DONTWAIT);
   if (taken < 0 && errno == EAGAIN) return false;
   if (taken < 0 && errno == EINTR) return true;
@@ -248,7 +249,7 @@ bool epoll_loop::step_receive(operation& of, watch& state) {
 
 bool epoll_loop::step_receive_from(operation& of) {
   const auto id = free_buffers_.back();
-  std::byte* const memory = buffer_memory_.get() + id * buffer_size;
+  std::byte* const memory = buffer_memory_.get() + std::size_t{id} * buffer_size;
   sockaddr_storage from{};
   iovec vector{memory, buffer_size};
   msghdr header{};
