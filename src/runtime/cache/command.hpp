@@ -27,7 +27,7 @@ enum command_flag : std::uint32_t {
   flag_write = 1U << 0U,
   flag_deny_oom = 1U << 1U,  ///< refused when memory is full
   flag_admin = 1U << 2U,
-  flag_pubsub = 1U << 3U,  ///< allowed to a RESP2 client that is subscribed
+  flag_pubsub = 1U << 3U,
   flag_no_multi = 1U << 4U,
   flag_no_auth = 1U << 5U,
   flag_fast = 1U << 6U,

@@ -2,9 +2,6 @@
 
 #include <utility>
 
-#include "runtime/cache/number.hpp"
-#include "runtime/cache/replay.hpp"
-
 namespace strata::runtime {
 
 using namespace std::chrono_literals;
@@ -42,12 +39,7 @@ void command_log::set_policy(sync_policy policy) {
 
 void command_log::on_change(unsigned database, std::span<const std::string_view> words) {
   const auto before = waiting_.size();
-  if (std::exchange(database_, database) != database) {
-    const integer_text number(database);
-    const std::array<std::string_view, 2> select = {"SELECT", number.view()};
-    append_command(waiting_, select);
-  }
-  append_command(waiting_, words);
+  row_.append(waiting_, database, words);
   appended_ += waiting_.size() - before;
   work_.raise();
 }

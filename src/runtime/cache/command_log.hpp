@@ -14,6 +14,7 @@
 #include "loop/task_group.hpp"
 #include "runtime/cache/engine.hpp"
 #include "runtime/cache/growing_file.hpp"
+#include "runtime/cache/replay.hpp"
 
 namespace strata::runtime {
 
@@ -60,7 +61,7 @@ class command_log final : public change_listener, private loop::timer {
   // --- for a rewrite
   // -------------------------------------------------------------------------------
   /// The next change tells its database, so that what is from here on can stand behind a snapshot.
-  void mark_beginning() { database_.reset(); }
+  void mark_beginning() { row_.begin_anew(); }
   /// Awaits that nothing is being written; nothing will be until `go_on`.
   [[nodiscard]] loop::task<> pause();
   /// Writes on, to `file` of `size` bytes, which has all that was written so far, safely, and all
@@ -86,7 +87,7 @@ class command_log final : public change_listener, private loop::timer {
   events told_;
   sync_policy policy_ = sync_policy::every_second;
   std::string waiting_;
-  std::optional<unsigned> database_;
+  change_row row_;
   position begin_ = 0;  // where in positions the file's `base_` is
   position appended_ = 0;
   position written_ = 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "runtime/cache/engine.hpp"
+#include "runtime/cache/in_steps.hpp"
 #include "runtime/cache/rdb_file.hpp"
 #include "runtime/cache/text.hpp"
 
@@ -234,15 +235,9 @@ loop::task<result<void>> follower_link::load(std::string payload) {
   for (unsigned i = 0; i < engine::database_count; ++i) engine_.clear(i);
   owner_.end_work();
   rdb::file_reader reader(payload, engine_);
-  for (;;) {
-    owner_.begin_work();
-    const auto how = reader.step(keys_a_step);
-    owner_.end_work();
-    if (how == rdb::file_reader::outcome::failed) {
-      co_return failure(errc::malformed, "follow " + name(), "of its snapshot, " + reader.why());
-    }
-    if (how == rdb::file_reader::outcome::done) break;
-    co_await loop_.sleep(0ms);
+  const auto how = co_await read_in_steps(loop_, reader, keys_a_step, owner_);
+  if (how == rdb::file_reader::outcome::failed) {
+    co_return failure(errc::malformed, "follow " + name(), "of its snapshot, " + reader.why());
   }
   engine_.set_loading(false);
   owner_.on_new_data();

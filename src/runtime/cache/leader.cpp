@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "runtime/cache/replay.hpp"
 #include "runtime/cache/snapshot.hpp"
 #include "runtime/cache/text.hpp"
 
@@ -42,17 +41,18 @@ leader::~leader() {
 // -------------------------------------------------------------------------------------
 
 void leader::on_change(unsigned database, std::span<const std::string_view> words) {
-  if (std::exchange(database_, database) != database) {
-    const integer_text number(database);
-    const std::array<std::string_view, 2> select = {"SELECT", number.view()};
-    append(select);
-  }
-  append(words);
+  const auto before = pending_.size();
+  row_.append(pending_, database, words);
+  count_appended(before);
 }
 
 void leader::append(std::span<const std::string_view> words) {
   const auto before = pending_.size();
   append_command(pending_, words);
+  count_appended(before);
+}
+
+void leader::count_appended(std::size_t before) {
   offset_ += pending_.size() - before;
   loop_.at_turn_end(*this);
 }
@@ -229,7 +229,7 @@ loop::task<> leader::send_snapshots() {
 // All that wait get the same one.
 loop::task<> leader::send_snapshot() {
   flush();
-  database_.reset();
+  row_.begin_anew();
   auto taken = std::make_unique<snapshot>(engine_, false);
   const auto mark = random_id(engine_.random());
   for (auto& each : followers_) {

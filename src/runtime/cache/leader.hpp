@@ -13,6 +13,7 @@
 #include "loop/loop.hpp"
 #include "loop/task_group.hpp"
 #include "runtime/cache/engine.hpp"
+#include "runtime/cache/replay.hpp"
 #include "runtime/cache/replicator.hpp"
 #include "runtime/journal.hpp"
 
@@ -60,6 +61,7 @@ class leader final : public change_listener, private loop::turn_end_hook {
   void on_turn_end() override { flush(); }
   follower& follower_of(client& who);
   void append(std::span<const std::string_view> words);
+  void count_appended(std::size_t before);
   void flush();
   void pass_on(const loop::slice& bytes);
   void keep(std::string_view bytes);
@@ -80,7 +82,7 @@ class leader final : public change_listener, private loop::turn_end_hook {
   std::string pending_;  // changes of this turn
   std::string backlog_;  // the last bytes of the stream before them
   std::uint64_t offset_ = 0;
-  std::optional<unsigned> database_;
+  change_row row_;
   std::int64_t pinged_ms_ = 0;
   bool is_listening_ = false;
   bool is_sending_ = false;

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <iterator>
+#include <utility>
 
 #include "runtime/cache/engine.hpp"
+#include "runtime/cache/number.hpp"
 #include "runtime/cache/text.hpp"
 
 namespace strata::runtime {
@@ -68,6 +71,16 @@ void append_command(std::string& to, std::span<const std::string_view> words) {
     to += each;
     to += "\r\n";
   }
+}
+
+void change_row::append(std::string& to, unsigned database,
+                        std::span<const std::string_view> words) {
+  if (std::exchange(database_, database) != database) {
+    const integer_text number(database);
+    const std::array<std::string_view, 2> select = {"SELECT", number.view()};
+    append_command(to, select);
+  }
+  append_command(to, words);
 }
 
 }  // namespace strata::runtime

@@ -2,6 +2,7 @@
 // the replies.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -62,5 +63,17 @@ class log_reader {
 
 /// A command as it stands in a log, and as a leader sends it.
 void append_command(std::string& to, std::span<const std::string_view> words);
+
+/// Changes of several databases as one row of commands, with a SELECT wherever the database is
+/// another than that of the one before.
+class change_row {
+ public:
+  void append(std::string& to, unsigned database, std::span<const std::string_view> words);
+  /// The next change tells its database: what is from there on can stand behind a snapshot.
+  void begin_anew() { database_.reset(); }
+
+ private:
+  std::optional<unsigned> database_;
+};
 
 }  // namespace strata::runtime

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "runtime/cache/in_steps.hpp"
 #include "runtime/cache/replay.hpp"
 #include "runtime/cache/snapshot.hpp"
 
@@ -85,36 +86,26 @@ loop::task<result<std::size_t>> storage::load_snapshot(std::string_view text,
   // A log may do without a snapshot.
   if (path == where_.log && !rdb::file_reader::is_one(text)) co_return std::size_t{0};
   rdb::file_reader reader(text, engine_);
-  for (;;) {
-    owner_.begin_work();
-    const auto how = reader.step(keys_a_step);
-    owner_.end_work();
-    if (how == rdb::file_reader::outcome::failed) {
-      co_return failure(errc::malformed, "load '" + path + "'", reader.why(),
-                        "restore a copy of the file, or start without it");
-    }
-    figures_.keys_loaded = reader.keys();
-    if (how == rdb::file_reader::outcome::done) co_return reader.position();
-    co_await loop_.sleep(0ms);
+  const auto how = co_await read_in_steps(loop_, reader, keys_a_step, owner_);
+  figures_.keys_loaded = reader.keys();
+  if (how == rdb::file_reader::outcome::failed) {
+    co_return failure(errc::malformed, "load '" + path + "'", reader.why(),
+                      "restore a copy of the file, or start without it");
   }
+  co_return reader.position();
 }
 
 loop::task<result<std::size_t>> storage::load_commands(std::string_view text, std::size_t from,
                                                        const std::string& path) {
   log_reader reader(text, from, engine_);
-  for (;;) {
-    owner_.begin_work();
-    const auto how = reader.step(commands_a_step);
-    owner_.end_work();
-    if (how == log_reader::outcome::failed) {
-      co_return failure(
-          errc::malformed, "load '" + path + "'", reader.why(),
-          fmt::format("restore a copy of the file, or give up what follows: truncate -s {} '{}'",
-                      reader.whole(), path));
-    }
-    if (how == log_reader::outcome::done) co_return reader.whole();
-    co_await loop_.sleep(0ms);
+  const auto how = co_await read_in_steps(loop_, reader, commands_a_step, owner_);
+  if (how == log_reader::outcome::failed) {
+    co_return failure(
+        errc::malformed, "load '" + path + "'", reader.why(),
+        fmt::format("restore a copy of the file, or give up what follows: truncate -s {} '{}'",
+                    reader.whole(), path));
   }
+  co_return reader.whole();
 }
 
 result<void> storage::mend(const std::string& path, std::size_t whole, std::size_t size) {

@@ -1,0 +1,26 @@
+// Long work on a cache's data, done in steps between which others on the loop get their turn.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+#include "loop/loop.hpp"
+#include "loop/task.hpp"
+
+namespace strata::runtime {
+
+/// Calls `reader.step(most)` until there is no more, each time between the owner's `begin_work` and
+/// `end_work`. Returns how it ended.
+template <class Reader, class Owner>
+loop::task<typename Reader::outcome> read_in_steps(loop::loop& on, Reader& reader, std::size_t most,
+                                                   const Owner& owner) {
+  for (;;) {
+    owner.begin_work();
+    const auto how = reader.step(most);
+    owner.end_work();
+    if (how != Reader::outcome::more) co_return how;
+    co_await on.sleep(std::chrono::milliseconds(0));
+  }
+}
+
+}  // namespace strata::runtime
