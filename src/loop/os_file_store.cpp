@@ -75,7 +75,7 @@ class kernel_files final : public file_store {
     if (::rename(from.c_str(), to.c_str()) != 0) {
       return system_failure(errno, "rename '" + from + "' to '" + to + "'");
     }
-    return sync_folder_of(to);
+    return {};
   }
 
   result<void> remove(const std::string& path) override {

@@ -36,20 +36,26 @@ void sim_world::sync_file(endpoint& on, sim_operation& of) {
   schedule(random_delay(), [this, file = on.id, id = of.id, size = files_[on.path].bytes.size()] {
     const auto asked = operations_.find(id);
     if (asked == operations_.end()) return;
+    const bool fails = chance(faults.sync_failure);
     if (auto* const still = by_id(file)) {
-      auto& safe = files_[still->path].safe;
-      safe = std::max(safe, size);
+      auto& synced = files_[still->path];
+      synced.is_torn = synced.is_torn || fails;
+      if (!synced.is_torn) synced.safe = std::max(synced.safe, size);
       std::erase(still->writers, asked->second);
     }
-    finish(*asked->second, 0);
+    finish(*asked->second, fails ? -EIO : 0);
   });
 }
 
 sim_world::disk sim_world::disk_after_crash() {
   disk left = files_;
+  for (const auto& [path, file] : replaced_) {
+    if (chance(0.5)) left[path] = file;
+  }
   for (auto& [path, file] : left) {
     file.bytes.resize(file.safe + draw(file.bytes.size() - file.safe + 1));
     file.safe = file.bytes.size();
+    file.is_torn = false;
   }
   return left;
 }
@@ -79,8 +85,19 @@ result<void> sim_world::rename(const std::string& from, const std::string& to) {
       each->path = to;
     }
   }
+  if (const auto before = files_.find(to); before != files_.end()) {
+    replaced_.try_emplace(to, before->second);
+  }
   files_[to] = std::move(found->second);
   files_.erase(found);
+  return {};
+}
+
+result<void> sim_world::sync_folder_of(const std::string& path) {
+  if (chance(faults.folder_sync_failure)) {
+    return system_failure(EIO, "sync the folder of '" + path + "'");
+  }
+  replaced_.clear();
   return {};
 }
 

@@ -33,6 +33,8 @@ struct sim_faults {
   double datagram_duplicate = 0;
   duration max_delay = std::chrono::milliseconds(2);  ///< of a segment, datagram or completion
   bool disk_full = false;
+  double sync_failure = 0;  ///< what it was to make safe is lost by a crash; the next one says 0
+  double folder_sync_failure = 0;
 };
 
 class sim_world final : public file_store {
@@ -63,6 +65,7 @@ class sim_world final : public file_store {
   struct stored_file {
     std::string bytes;
     std::size_t safe = 0;
+    bool is_torn = false;  ///< a sync failed: what follows `safe` does not become it any more
   };
   using disk = std::map<std::string, stored_file>;
   /// What a machine that loses its power now finds afterwards: of what was not synced, a part.
@@ -73,7 +76,7 @@ class sim_world final : public file_store {
   [[nodiscard]] bool exists(const std::string& path) override { return files_.contains(path); }
   result<void> truncate(const std::string& path, std::uint64_t size) override;
   result<void> rename(const std::string& from, const std::string& to) override;
-  result<void> sync_folder_of(const std::string& /*path*/) override { return {}; }
+  result<void> sync_folder_of(const std::string& path) override;
   result<void> remove(const std::string& path) override;
   /// Open sockets and files: 0 when nothing leaked.
   [[nodiscard]] std::size_t open_count() const;
@@ -122,6 +125,7 @@ class sim_world final : public file_store {
   std::vector<std::unique_ptr<endpoint>> endpoints_;  // by descriptor; null when free
   std::map<std::uint64_t, sim_operation*> operations_;
   disk files_;
+  disk replaced_;  // what had a name before, until the folder is synced
   std::vector<std::unique_ptr<sim_loop>> loops_;
 };
 

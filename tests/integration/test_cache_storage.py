@@ -161,7 +161,8 @@ def test_a_torn_end_is_cut_off_wherever_it_is(daemon, log):
 
 @pytest.mark.parametrize("damage,says", [
     (b"*3\r\n$3\r\nSET\r\n!1\r\n", "expected '$', got '!'"),
-    (b"*2\r\n$4\r\nXADD\r\n$1\r\nx\r\n", "which this cache does not know"),
+    (b"*2\r\n$4\r\nXADD\r\n$1\r\nx\r\n", "there is no such command here"),
+    (b"*1\r\n$8\r\nSHUTDOWN\r\n", "it is not a change of data"),
     (b"REDIS0099", "its format is version '0099'"),
 ])
 def test_a_damaged_file_is_refused_and_left_as_it_is(daemon, log, damage, says):

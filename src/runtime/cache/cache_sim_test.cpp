@@ -1,6 +1,7 @@
 // The cache's log in a simulated world, seed by seed: the machine loses its power at any point of
-// writing, syncing, rewriting and renaming, the disk is full now and then, writes are cut short.
-// What was acknowledged under appendfsync always is there afterwards, and nothing else is damaged.
+// writing, syncing, rewriting and renaming, the disk is full now and then, writes are cut short,
+// and syncing fails, after which nobody may rely on what was to be made safe. What was acknowledged
+// under appendfsync always is there afterwards, and nothing else is damaged.
 #include <gtest/gtest.h>
 
 #include <charconv>
@@ -82,6 +83,8 @@ void push_until_the_end(life& now, std::array<std::uint64_t, clients>& acknowled
     if (world.chance(0.1)) admin->send("bgrewriteaof");
     if (world.chance(0.05)) admin->send("bgsave");
     if (world.chance(0.05)) world.faults.disk_full = !world.faults.disk_full;
+    if (world.chance(0.05)) world.faults.sync_failure = world.chance(0.5) ? 0.2 : 0;
+    if (world.chance(0.05)) world.faults.folder_sync_failure = world.chance(0.5) ? 0.5 : 0;
     world.run_for(std::chrono::microseconds(world.draw(3000)));
     for (std::size_t i = 0; i < clients; ++i) {
       for (; heard[i] < actors[i]->heard().size(); ++heard[i]) {
@@ -110,9 +113,8 @@ TEST(cache_log_simulation, what_was_acknowledged_survives_the_loss_of_power) {
   for_each_seed([](std::uint64_t seed) {
     loop::sim_world::disk disk;
     std::array<std::uint64_t, clients> acknowledged{};
+    std::array<std::uint64_t, clients> sent{};
     for (std::uint64_t turn = 0; turn < 1 + seed % 2; ++turn) {
-      std::array<std::uint64_t, clients> sent{};
-      for (std::size_t i = 0; i < clients; ++i) sent[i] = acknowledged[i];
       life now(seed * 10 + turn, disk);
       if (testing::Test::HasFailure()) return;
       push_until_the_end(now, acknowledged, sent);

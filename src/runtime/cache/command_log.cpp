@@ -55,17 +55,21 @@ bool command_log::wants_sync() const {
 
 loop::task<> command_log::run() {
   for (;;) {
-    const bool has_work = !is_paused_ && (!waiting_.empty() || wants_sync());
-    if (!has_work) {
+    const bool may_write = !is_paused_ && !is_distrusted_;
+    if (!may_write || (waiting_.empty() && !wants_sync())) {
       is_busy_ = false;
       idle_.raise();
-      if (policy_ == sync_policy::every_second && safe_ != written_) loop_.arm(*this, next_sync_);
+      const bool syncs_later = policy_ == sync_policy::every_second && safe_ != written_;
+      if (may_write && syncs_later) loop_.arm(*this, next_sync_);
       co_await work_.wait();
       continue;
     }
     is_busy_ = true;
-    const bool done = co_await write_waiting() && (!wants_sync() || co_await make_safe());
-    if (!done) co_await loop_.sleep(1s);
+    if (!co_await write_waiting()) {
+      co_await loop_.sleep(1s);
+    } else if (wants_sync()) {
+      co_await make_safe();
+    }
   }
 }
 
@@ -86,18 +90,23 @@ loop::task<bool> command_log::write_waiting() {
   co_return false;
 }
 
-loop::task<bool> command_log::make_safe() {
+// After a sync that failed the kernel may have dropped what it could not write, and the next one
+// would say that all is well: the file is given up.
+loop::task<> command_log::make_safe() {
   const auto reached = written_;
   auto outcome = co_await file_.sync();
   next_sync_ = loop_.now() + 1s;
   if (!outcome) {
-    fail(outcome.error());
-    co_return false;
+    distrust(outcome.error());
+    co_return;
   }
-  recover();
   safe_ = reached;
   told_.on_safe();
-  co_return true;
+}
+
+void command_log::distrust(const error& why) {
+  is_distrusted_ = true;
+  fail(why);
 }
 
 void command_log::fail(const error& why) {
@@ -129,6 +138,8 @@ void command_log::go_on(growing_file file, std::uint64_t size, position known) {
   base_ = size;
   begin_ = written_;
   safe_ = written_;
+  is_distrusted_ = false;
+  recover();
   told_.on_safe();
   go_on();
 }

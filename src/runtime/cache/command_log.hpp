@@ -31,7 +31,8 @@ class command_log final : public change_listener, private loop::timer {
   struct events {
     /// `safe()` has grown.
     std::function<void()> on_safe;
-    /// Writing fails, from now on; it is tried again every second. Null: it goes on.
+    /// Writing fails, from now on; unless the log is distrusted, it is tried again every second.
+    /// Null: it goes on.
     std::function<void(const error*)> on_trouble;
   };
 
@@ -57,6 +58,10 @@ class command_log final : public change_listener, private loop::timer {
   [[nodiscard]] std::uint64_t offset_of(position at) const { return base_ + (at - begin_); }
   [[nodiscard]] const std::string& path() const { return file_.path(); }
   [[nodiscard]] bool is_failing() const { return is_failing_; }
+  /// What is in the file may be lost: nothing is written to it, and nothing more becomes safe,
+  /// until another file takes its place.
+  [[nodiscard]] bool is_distrusted() const { return is_distrusted_; }
+  void distrust(const error& why);
 
   // --- for a rewrite
   // -------------------------------------------------------------------------------
@@ -75,7 +80,7 @@ class command_log final : public change_listener, private loop::timer {
   void on_timer() override { work_.raise(); }
   loop::task<> run();
   loop::task<bool> write_waiting();
-  loop::task<bool> make_safe();
+  loop::task<> make_safe();
   [[nodiscard]] bool wants_sync() const;
   void fail(const error& why);
   void recover();
@@ -96,6 +101,7 @@ class command_log final : public change_listener, private loop::timer {
   bool is_paused_ = false;
   bool is_busy_ = false;
   bool is_failing_ = false;
+  bool is_distrusted_ = false;
   loop::signal work_;
   loop::signal idle_;
   loop::task_group running_;

@@ -47,8 +47,9 @@ loop::task<result<void>> growing_file::finish(const std::string& final_path) {
   auto synced = co_await sync();
   if (!synced) co_return synced;
   auto renamed = loop_->files().rename(path_, final_path);
-  if (renamed) path_ = final_path;
-  co_return renamed;
+  if (!renamed) co_return renamed;
+  path_ = final_path;
+  co_return loop_->files().sync_folder_of(path_);
 }
 
 }  // namespace strata::runtime

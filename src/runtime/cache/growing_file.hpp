@@ -21,7 +21,8 @@ class growing_file {
   [[nodiscard]] loop::task<result<void>> append(std::string_view bytes);
   /// Awaits that all of it is on the disk.
   [[nodiscard]] loop::task<result<void>> sync();
-  /// Syncs, and puts it in the place of `final_path`.
+  /// Syncs, and puts it in the place of `final_path`. After an error `path()` tells whether it is
+  /// there already, if not for certain.
   [[nodiscard]] loop::task<result<void>> finish(const std::string& final_path);
 
   [[nodiscard]] const std::string& path() const { return path_; }

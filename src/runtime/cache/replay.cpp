@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <iterator>
 #include <utility>
@@ -11,6 +12,17 @@
 #include "runtime/cache/text.hpp"
 
 namespace strata::runtime {
+
+namespace {
+
+// What stands in a log or comes from a leader: changes, the frame of a transaction, messages.
+bool can_be_repeated(const command& what) {
+  constexpr std::array<std::string_view, 6> others = {"select",  "multi",   "exec",
+                                                      "discard", "publish", "spublish"};
+  return what.has(flag_write) || std::ranges::find(others, what.row->name) != others.end();
+}
+
+}  // namespace
 
 replay::replay(engine& into) : into_(into) {
   may_block = false;
@@ -24,6 +36,10 @@ result<void> replay::execute(std::span<const std::string_view> words) {
   if (what == nullptr) {
     return failure(errc::not_supported, "repeat " + quoted(words[0].substr(0, 128)),
                    "there is no such command here");
+  }
+  if (!can_be_repeated(*what)) {
+    return failure(errc::malformed, "repeat " + quoted(words[0].substr(0, 128)),
+                   "it is not a change of data");
   }
   into_.execute(*this, words);
   return {};
@@ -53,8 +69,7 @@ log_reader::outcome log_reader::step(std::size_t most_commands) {
     const bool is_remark = !words_.empty() && words_[0].starts_with('#');
     if (!words_.empty() && !is_remark) {
       if (auto done = replay_.execute(words_); !done) {
-        why_ = fmt::format("the command at byte {} is {}, which this cache does not know", whole_,
-                           quoted(words_[0].substr(0, 128)));
+        why_ = fmt::format("the command at byte {}: {}", whole_, describe(done.error()));
         return outcome::failed;
       }
       ++commands_;

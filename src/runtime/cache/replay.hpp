@@ -20,7 +20,8 @@ class replay final : public client {
   explicit replay(engine& into);
   ~replay() override;
 
-  /// Errors: not_supported for a command that this cache does not know.
+  /// Errors: not_supported for a command that this cache does not know; malformed for one that
+  /// changes nothing, and has no place in a log.
   [[nodiscard]] result<void> execute(std::span<const std::string_view> words);
 
   /// A transaction that has begun will not be ended.

@@ -134,7 +134,9 @@ loop::task<> storage::close() {
   is_closing_ = true;
   running_.cancel();
   if (!log_) co_return;
-  auto finished = co_await log_->finish();
+  result<void> finished;
+  if (log_->is_distrusted()) finished = co_await write_log_anew();
+  if (finished) finished = co_await log_->finish();
   if (!finished) journal_->write(level::error, describe(finished.error()));
 }
 
@@ -160,6 +162,7 @@ bool storage::should_save() const {
 
 bool storage::should_rewrite() const {
   if (!log_) return false;
+  if (log_->is_distrusted()) return true;
   const auto& settings = engine_.settings();
   const auto size = static_cast<std::int64_t>(log_->file_size());
   const auto base = static_cast<std::int64_t>(std::max<std::uint64_t>(figures_.log_base_size, 1));
@@ -195,9 +198,12 @@ void storage::on_log_trouble(const error* why) {
   }
   const auto text = describe(*why);
   engine_.refuse_changes(obstacle::log_fails, "MISCONF Errors writing to the AOF file: " + text);
-  journal_->write(level::error, text +
-                                    "; changes are refused until that works, which is tried again "
-                                    "every second");
+  journal_->write(level::error,
+                  text + (log_->is_distrusted()
+                              ? "; what is in the file may be lost: changes are refused until the "
+                                "log is written anew, which is tried at once and again"
+                              : "; changes are refused until that works, which is tried again "
+                                "every second"));
 }
 
 void storage::refuse_if_saving_fails() {
@@ -336,6 +342,8 @@ loop::task<result<void>> storage::write_log_anew() {
   if (outcome) outcome = co_await catch_up(*file, from);
   if (outcome) outcome = co_await file->finish(where_.log);
   if (!outcome) {
+    // It has the log's name, but may lose it again by a crash.
+    if (file->path() == where_.log) log_->distrust(outcome.error());
     log_->go_on();
     co_return outcome;
   }
@@ -360,6 +368,10 @@ loop::task<result<void>> storage::catch_up(growing_file& to, command_log::positi
 loop::task<result<void>> storage::copy_log(growing_file& to, command_log::position from,
                                            command_log::position end) {
   if (end <= from) co_return result<void>{};
+  if (log_->is_distrusted()) {
+    co_return failure(errc::conflict, "write '" + where_.log + "' anew",
+                      "what came to the old file meanwhile may be lost; it is begun again");
+  }
   const auto view = loop_.files().open(where_.log);
   if (!view) co_return std::unexpected(view.error());
   auto rest = (*view)->bytes().substr(log_->offset_of(from), end - from);
