@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "strata/base/unique_fd.hpp"
-#include "strata/l2/mapping.hpp"
+#include "strata/base/mapping.hpp"
 #include "strata/l2/raw_socket.hpp"
 
 namespace strata::l2 {

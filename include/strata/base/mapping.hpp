@@ -1,0 +1,40 @@
+// Sole owner of mapped memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "strata/base/bytes.hpp"
+#include "strata/base/result.hpp"
+
+namespace strata {
+
+class mapping {
+ public:
+  mapping() = default;
+  /// Maps `size` bytes of `fd` from `offset` on, shared, to read and to write. `purpose` is for the
+  /// error.
+  [[nodiscard]] static result<mapping> of(int fd, std::size_t size, const std::string& purpose,
+                                          std::uint64_t offset = 0);
+  /// Memory of this process alone, zeros, in pages of the usual size or in huge ones (2 MiB, of
+  /// which the administrator sets some aside: /proc/sys/vm/nr_hugepages).
+  [[nodiscard]] static result<mapping> anonymous(std::size_t size, bool huge_pages,
+                                                 const std::string& purpose);
+  mapping(mapping&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+  mapping& operator=(mapping&& other) noexcept;
+  mapping(const mapping&) = delete;
+  mapping& operator=(const mapping&) = delete;
+  ~mapping() { reset(); }
+
+  [[nodiscard]] mutable_byte_span bytes() const { return bytes_; }
+
+ private:
+  [[nodiscard]] static result<mapping> make(int fd, std::size_t size, int flags,
+                                            std::uint64_t offset, const std::string& purpose);
+  void reset();
+  mutable_byte_span bytes_;
+};
+
+}  // namespace strata

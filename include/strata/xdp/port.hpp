@@ -1,0 +1,75 @@
+// AF_XDP for those who want frames, not rings: one queue of an interface with memory, program and
+// frames of its own.
+//
+// Owns everything; nothing waits in its `try_` calls: poll `fd()`. One thread at a time. Needs
+// CAP_NET_RAW, and to receive CAP_NET_ADMIN and CAP_BPF. Linux 6.1 or newer.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "strata/base/bytes.hpp"
+#include "strata/xdp/program.hpp"
+#include "strata/xdp/socket.hpp"
+
+namespace strata::xdp {
+
+struct port_options {
+  filter which;
+  attach_mode attach = attach_mode::automatic;
+  umem_options memory;
+  /// A port with a `receive_size` of 0 only sends, and attaches no program.
+  socket_options socket;
+};
+
+class port {
+ public:
+  /// Errors: those of `umem`, `socket` and `program`.
+  [[nodiscard]] static result<port> open(std::string_view interface_name, std::uint32_t queue,
+                                         const port_options& options = {});
+  port(port&&) noexcept = default;
+  port& operator=(port&&) noexcept = default;
+
+  [[nodiscard]] int fd() const { return socket_.fd(); }
+  [[nodiscard]] socket& below() { return socket_; }
+  /// Null when it only sends.
+  [[nodiscard]] const program* attached() const { return route_ ? route_->of().get() : nullptr; }
+
+  /// Copies frames into the UMEM and hands them over; returns how many were taken, first to last, 0
+  /// when there is no room now. Errors: invalid_argument for a frame that is longer than a chunk,
+  /// unless the socket is `multi_buffer`; of the link. Frames before it were taken.
+  [[nodiscard]] result<std::size_t> try_send(std::span<const byte_span> frames);
+
+  /// Points `frames` to what has arrived, first to last, and returns how many; 0 when there is
+  /// nothing now. They are valid until the next call.
+  [[nodiscard]] result<std::size_t> try_receive(std::span<byte_span> frames);
+
+  [[nodiscard]] result<bool> wait_readable(std::optional<std::chrono::milliseconds> timeout) const {
+    return socket_.wait_readable(timeout);
+  }
+  [[nodiscard]] result<socket_statistics> statistics() const { return socket_.statistics(); }
+  /// Frames of whose sending nothing was heard yet.
+  [[nodiscard]] std::size_t in_flight() const { return in_flight_; }
+
+ private:
+  port(socket made, bool is_multi_buffer);
+  void reap();
+  void give_back();
+  [[nodiscard]] bool queue(byte_span frame);
+  [[nodiscard]] result<void> push();
+
+  socket socket_;
+  bool is_multi_buffer_;
+  std::optional<route> route_;
+  std::vector<std::uint64_t> free_;      // to send from
+  std::vector<std::uint64_t> returned_;  // seen, for the kernel to receive into again
+  std::size_t in_flight_ = 0;            // chunks
+  std::vector<std::byte> partial_;       // of a frame of several chunks
+  std::vector<std::vector<std::byte>> assembled_;
+};
+
+}  // namespace strata::xdp

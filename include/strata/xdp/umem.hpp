@@ -1,0 +1,85 @@
+// UMEM: the memory whose frames AF_XDP sockets send from and receive into. It is divided into
+// chunks of one size; a frame is known by its address, an offset from the memory's beginning.
+//
+// Shared by sockets: each holds it, so it goes when the last of them has gone, whatever is
+// destroyed first. One thread at a time may create sockets on it. Linux 6.1 or newer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "strata/base/mapping.hpp"
+#include "strata/xdp/ring.hpp"
+
+namespace strata::xdp {
+
+struct umem_options {
+  std::uint32_t frame_count = 4096;
+  /// Bytes: a power of two from 2048 to the page's size (4096), or with `unaligned` any size
+  /// between them.
+  std::uint32_t frame_size = 4096;
+  /// Bytes left free in front of each received frame, behind the 256 that the kernel takes.
+  std::uint32_t headroom = 0;
+  /// Frames may begin anywhere. Descriptors then carry an offset in their upper 16 bits.
+  bool unaligned = false;
+  bool huge_pages = false;
+};
+
+class umem {
+ public:
+  /// What the kernel takes in front of each received frame (XDP_PACKET_HEADROOM).
+  static constexpr std::uint32_t kernel_headroom = 256;
+
+  /// Errors: invalid_argument for a size that the kernel would refuse; those of `mapping`.
+  [[nodiscard]] static result<std::shared_ptr<umem>> create(const umem_options& options = {});
+  /// The same in the shared memory that `memory_fd` names; for the daemon, who makes sockets for
+  /// others.
+  [[nodiscard]] static result<std::shared_ptr<umem>> create_in(int memory_fd,
+                                                               const umem_options& options);
+
+  [[nodiscard]] const umem_options& options() const { return options_; }
+  [[nodiscard]] mutable_byte_span memory() const { return memory_.bytes(); }
+  [[nodiscard]] std::uint32_t frame_count() const { return options_.frame_count; }
+  [[nodiscard]] std::uint32_t frame_size() const { return options_.frame_size; }
+  /// Where frame `index`, below `frame_count()`, begins.
+  [[nodiscard]] std::uint64_t frame_at(std::uint32_t index) const {
+    return std::uint64_t{index} * options_.frame_size;
+  }
+
+  /// The bytes of a descriptor that came from a ring. Undefined for one made up.
+  [[nodiscard]] mutable_byte_span bytes(const descriptor& of) const {
+    return memory_.bytes().subspan(position(of.address), of.length);
+  }
+  /// The beginning of the frame that an address of a ring is in, to be used again.
+  [[nodiscard]] std::uint64_t frame_of(std::uint64_t address) const {
+    if (options_.unaligned) return address & ((std::uint64_t{1} << offset_shift) - 1);
+    return address & ~std::uint64_t{options_.frame_size - 1};
+  }
+  /// Where in the memory an address of a ring is.
+  [[nodiscard]] std::uint64_t position(std::uint64_t address) const {
+    if (!options_.unaligned) return address;
+    return (address & ((std::uint64_t{1} << offset_shift) - 1)) + (address >> offset_shift);
+  }
+
+ private:
+  friend class socket;
+  static constexpr unsigned offset_shift = 48;  // XSK_UNALIGNED_BUF_OFFSET_SHIFT
+
+  umem(const umem_options& options, mapping memory)
+      : options_(options), memory_(std::move(memory)) {}
+
+  /// A socket that is bound, to share its UMEM, or its queue's fill and completion ring.
+  struct queue_rings;
+  struct user {
+    std::weak_ptr<queue_rings> rings;
+    int fd = -1;
+  };
+
+  umem_options options_;
+  mapping memory_;
+  std::vector<user> users_;
+};
+
+}  // namespace strata::xdp

@@ -1,0 +1,149 @@
+#include "strata/xdp/port.hpp"
+
+#include <algorithm>
+
+namespace strata::xdp {
+
+namespace {
+
+constexpr std::uint32_t batch = 64;
+
+}  // namespace
+
+result<port> port::open(std::string_view interface_name, std::uint32_t queue,
+                        const port_options& options) {
+  auto memory = umem::create(options.memory);
+  if (!memory) return std::unexpected(memory.error());
+  auto opened = socket::create(std::move(*memory), interface_name, queue, options.socket);
+  if (!opened) return std::unexpected(opened.error());
+  port made(std::move(*opened), options.socket.multi_buffer);
+  if (options.socket.receive_size == 0) return made;
+  auto attached = program::attach(interface_name, options.attach);
+  if (!attached) return std::unexpected(attached.error());
+  auto added = (*attached)->add(options.which, made.socket_);
+  if (!added) return std::unexpected(added.error());
+  made.route_ = std::move(*added);
+  return made;
+}
+
+// Half of the frames are to receive into, as far as the fill ring holds them, the rest to send.
+port::port(socket made, bool is_multi_buffer)
+    : socket_(std::move(made)), is_multi_buffer_(is_multi_buffer) {
+  const auto& memory = *socket_.memory();
+  const auto most = socket_.receive().size() == 0    ? 0
+                    : socket_.transmit().size() == 0 ? memory.frame_count()
+                                                     : memory.frame_count() / 2;
+  const auto places = socket_.fill().reserve(most);
+  for (std::uint32_t i = 0; i < places.size(); ++i) places[i] = memory.frame_at(i);
+  socket_.fill().submit(places.size());
+  for (auto i = places.size(); i < memory.frame_count(); ++i) free_.push_back(memory.frame_at(i));
+}
+
+// --- sending
+// -----------------------------------------------------------------------------------------
+
+void port::reap() {
+  for (;;) {
+    const auto sent = socket_.completion().peek(batch);
+    if (sent.empty()) return;
+    for (std::uint32_t i = 0; i < sent.size(); ++i) {
+      free_.push_back(socket_.memory()->frame_of(sent[i]));
+    }
+    in_flight_ -= sent.size();
+    socket_.completion().release(sent.size());
+  }
+}
+
+// All chunks of a frame, or none.
+bool port::queue(byte_span frame) {
+  const std::size_t chunk = socket_.memory()->frame_size();
+  const auto count = static_cast<std::uint32_t>((frame.size() + chunk - 1) / chunk);
+  const auto places = socket_.transmit().reserve(count);
+  if (places.size() != count || free_.size() < count) return false;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto part = frame.subspan(i * chunk, std::min(chunk, frame.size() - i * chunk));
+    places[i] = {.address = free_.back(),
+                 .length = static_cast<std::uint32_t>(part.size()),
+                 .options = i + 1 == count ? 0 : descriptor::continues};
+    std::ranges::copy(
+        part, socket_.memory()->memory().begin() + static_cast<std::ptrdiff_t>(free_.back()));
+    free_.pop_back();
+  }
+  socket_.transmit().submit(count);
+  in_flight_ += count;
+  return true;
+}
+
+result<void> port::push() {
+  if (socket_.is_zerocopy() && !socket_.transmit().needs_wakeup()) return {};
+  // A call takes a part; it goes on as long as that brings frames back.
+  for (auto before = in_flight_ + 1; in_flight_ != 0 && in_flight_ < before;) {
+    before = in_flight_;
+    const auto done = socket_.wake_transmit();
+    if (!done) return std::unexpected(done.error());
+    if (*done) return {};
+    reap();
+  }
+  return {};
+}
+
+result<std::size_t> port::try_send(std::span<const byte_span> frames) {
+  reap();
+  std::size_t taken = 0;
+  for (; taken < frames.size(); ++taken) {
+    const auto& frame = frames[taken];
+    const bool fits = is_multi_buffer_ || frame.size() <= socket_.memory()->frame_size();
+    if (frame.empty() || !fits) {
+      if (taken != 0) break;
+      return failure(
+          errc::invalid_argument,
+          "send a frame of " + std::to_string(frame.size()) + " bytes by AF_XDP",
+          "a chunk of the UMEM has " + std::to_string(socket_.memory()->frame_size()) + " bytes",
+          "for larger frames ask for multi-buffer");
+    }
+    if (!queue(frame)) break;
+  }
+  // Also for those that an earlier call left behind.
+  if (in_flight_ != 0) {
+    if (auto pushed = push(); !pushed && taken == 0) return std::unexpected(pushed.error());
+  }
+  return taken;
+}
+
+// --- receiving
+// ---------------------------------------------------------------------------------------
+
+void port::give_back() {
+  const auto places = socket_.fill().reserve(static_cast<std::uint32_t>(returned_.size()));
+  for (std::uint32_t i = 0; i < places.size(); ++i) places[i] = returned_[i];
+  socket_.fill().submit(places.size());
+  returned_.erase(returned_.begin(), returned_.begin() + places.size());
+}
+
+result<std::size_t> port::try_receive(std::span<byte_span> frames) {
+  give_back();
+  if (socket_.fill().needs_wakeup()) {
+    if (auto woken = socket_.wake_receive(); !woken) return std::unexpected(woken.error());
+  }
+  assembled_.clear();
+  std::size_t count = 0;
+  while (count < frames.size()) {
+    const auto there = socket_.receive().peek(static_cast<std::uint32_t>(frames.size() - count));
+    if (there.empty()) break;
+    for (std::uint32_t i = 0; i < there.size(); ++i) {
+      const auto bytes = socket_.memory()->bytes(there[i]);
+      returned_.push_back(socket_.memory()->frame_of(there[i].address));
+      const bool ends = (there[i].options & descriptor::continues) == 0;
+      if (ends && partial_.empty()) {
+        frames[count++] = bytes;
+        continue;
+      }
+      partial_.insert(partial_.end(), bytes.begin(), bytes.end());
+      if (ends) frames[count++] = assembled_.emplace_back(std::exchange(partial_, {}));
+    }
+    socket_.receive().release(there.size());
+  }
+  return count;
+}
+
+}  // namespace strata::xdp

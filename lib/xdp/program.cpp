@@ -1,0 +1,267 @@
+#include "strata/xdp/program.hpp"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/if_link.h>
+#include <net/if.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <system_error>
+
+#include "strata/base/unique_fd.hpp"
+#include "strata/xdp/socket.hpp"
+#include "xdp/filter_object.hpp"
+#include "xdp/rule_table.hpp"
+
+namespace strata::xdp {
+
+namespace {
+
+struct close_object {
+  void operator()(bpf_object* which) const { bpf_object__close(which); }
+};
+using object = std::unique_ptr<bpf_object, close_object>;
+
+// libbpf's own words go into the error instead of to stderr. One for each thread.
+thread_local std::string libbpf_said;
+
+int keep_warning(libbpf_print_level level, const char* format, va_list arguments) {
+  if (level != LIBBPF_WARN) return 0;
+  std::array<char, 512> line;
+  std::vsnprintf(line.data(), line.size(), format, arguments);
+  libbpf_said += line.data();
+  return 0;
+}
+
+result<object> load(const std::string& name) {
+  static std::once_flag once;
+  std::call_once(once, [] { libbpf_set_print(keep_warning); });
+  libbpf_said.clear();
+  bpf_object_open_opts how{};
+  how.sz = sizeof how;
+  how.object_name = "strata";
+  object made(bpf_object__open_mem(filter_object, filter_object_size, &how));
+  if (made && bpf_object__load(made.get()) == 0) return made;
+  const int code = errno;
+  const bool forbidden = code == EPERM || code == EACCES;
+  auto failed = system_error(
+      code, "load the XDP program for '" + name + "'",
+      forbidden ? "it needs CAP_BPF and CAP_NET_ADMIN, or the daemon's broker" : libbpf_said);
+  if (forbidden) failed.code = errc::permission_denied;
+  return std::unexpected(std::move(failed));
+}
+
+const char* name_of(unsigned flags) {
+  return (flags & XDP_FLAGS_DRV_MODE) != 0 ? "native" : "generic";
+}
+
+/// "'xdp_dispatcher' (program 12, native)"; nullopt when there is none.
+std::optional<std::string> attached_at(int index) {
+  bpf_xdp_query_opts found{};
+  found.sz = sizeof found;
+  if (bpf_xdp_query(index, 0, &found) != 0) return {};
+  const auto id = found.drv_prog_id != 0   ? found.drv_prog_id
+                  : found.skb_prog_id != 0 ? found.skb_prog_id
+                                           : found.hw_prog_id;
+  if (id == 0) return {};
+  std::string name = "?";
+  const unique_fd opened(bpf_prog_get_fd_by_id(id));
+  bpf_prog_info info{};
+  __u32 size = sizeof info;
+  if (opened && bpf_obj_get_info_by_fd(opened.get(), &info, &size) == 0) name = info.name;
+  return "'" + name + "' (program " + std::to_string(id) + ", " +
+         (found.drv_prog_id != 0   ? "native"
+          : found.skb_prog_id != 0 ? "generic"
+                                   : "offloaded") +
+         ")";
+}
+
+error conflict_at(int index, const std::string& name, int code) {
+  const auto other = attached_at(index);
+  error made{.code = errc::conflict,
+             .operation = "attach an XDP program to '" + name + "'",
+             .sys_errno = code,
+             .reason = "another is there",
+             .remedy = "end what uses it, or remove it: ip link set dev " + name + " xdp off",
+             .offset = {}};
+  if (other) made.reason = "the program " + *other + " is there";
+  return made;
+}
+
+/// An interface: its network namespace (the inode of which), and its index there.
+using place = std::pair<ino_t, int>;
+
+place place_of(int index) {
+  struct stat found{};
+  (void)::stat("/proc/thread-self/ns/net", &found);
+  return {found.st_ino, index};
+}
+
+// The programs of this process.
+std::mutex programs_lock;
+std::map<place, std::weak_ptr<program>>& programs() {
+  static std::map<place, std::weak_ptr<program>> all;
+  return all;
+}
+
+}  // namespace
+
+struct program::parts {
+  int index;
+  std::string name;
+  object loaded;
+  unique_fd link;
+  std::mutex lock{};  // of what follows
+  rule_table rules{};
+
+  [[nodiscard]] int map(const char* of) const {
+    return bpf_object__find_map_fd_by_name(loaded.get(), of);
+  }
+  [[nodiscard]] result<void> write_rules() const {
+    const std::uint32_t only = 0;
+    const auto written = rules.written();
+    if (bpf_map_update_elem(map("strata_rules"), &only, &written, BPF_ANY) == 0) return {};
+    return system_failure(errno, "tell the XDP program of '" + name + "' its filters");
+  }
+};
+
+program::program(std::unique_ptr<parts> made) : parts_(std::move(made)) {}
+
+program::~program() = default;
+
+result<std::shared_ptr<program>> program::attach(std::string_view interface_name,
+                                                 attach_mode mode) {
+  const std::string name(interface_name);
+  const auto index = static_cast<int>(::if_nametoindex(name.c_str()));
+  if (index == 0) {
+    return failure(errc::not_found, "attach an XDP program to '" + name + "'",
+                   "there is no such interface", "`ip link` lists those there are");
+  }
+  const std::lock_guard guard(programs_lock);
+  std::erase_if(programs(), [](const auto& one) { return one.second.expired(); });
+  if (auto there = programs()[place_of(index)].lock()) {
+    const bool fits =
+        mode == attach_mode::automatic || (mode == attach_mode::native) == there->is_native_;
+    if (fits) return there;
+    return failure(errc::conflict, "attach an XDP program to '" + name + "'",
+                   std::string("this process has it there in ") +
+                       (there->is_native_ ? "native" : "generic") + " mode",
+                   "use one mode for all sockets of an interface");
+  }
+  auto loaded = load(name);
+  if (!loaded) return std::unexpected(loaded.error());
+  const std::shared_ptr<program> made(
+      new program(std::make_unique<parts>(index, name, std::move(*loaded), unique_fd())));
+  if (auto linked = made->link(name, mode); !linked) return std::unexpected(linked.error());
+  programs()[place_of(index)] = made;
+  return made;
+}
+
+result<void> program::link(const std::string& name, attach_mode mode) {
+  const auto* const what = bpf_object__find_program_by_name(parts_->loaded.get(), "strata_filter");
+  const auto attach_as = [&](unsigned flags) {
+    bpf_link_create_opts how{};
+    how.sz = sizeof how;
+    how.flags = flags;
+    const int fd = bpf_link_create(bpf_program__fd(what), parts_->index, BPF_XDP, &how);
+    if (fd < 0) return -fd;
+    parts_->link.reset(fd);
+    is_native_ = flags == XDP_FLAGS_DRV_MODE;
+    return 0;
+  };
+  int code = EOPNOTSUPP;
+  if (mode != attach_mode::generic) {
+    code = attach_as(XDP_FLAGS_DRV_MODE);
+    if (code != 0 && mode == attach_mode::automatic) {
+      reason_ = "no native mode: " + std::system_category().message(code);
+    }
+  }
+  const bool taken = code == EBUSY || code == EEXIST;
+  if (code != 0 && !taken && mode != attach_mode::native) code = attach_as(XDP_FLAGS_SKB_MODE);
+  if (code == 0) return {};
+  if (code == EBUSY || code == EEXIST)
+    return std::unexpected(conflict_at(parts_->index, name, code));
+  auto failed =
+      system_error(code,
+                   "attach an XDP program to '" + name + "' in " +
+                       name_of(mode == attach_mode::native ? XDP_FLAGS_DRV_MODE : 0) + " mode",
+                   mode == attach_mode::native
+                       ? "its driver may have no such mode, or not with this MTU or these "
+                         "offloads; `mode=generic` works with every driver"
+                       : "");
+  if (mode == attach_mode::native && failed.code == errc::system) failed.code = errc::not_supported;
+  return std::unexpected(std::move(failed));
+}
+
+result<route> program::add(const filter& which, const socket& to) {
+  if (to.interface_index() != parts_->index) {
+    return failure(errc::invalid_argument,
+                   "bring frames of '" + parts_->name + "' to an AF_XDP socket",
+                   "the socket is of another interface");
+  }
+  return add(which, to.fd(), to.queue());
+}
+
+result<route> program::add(const filter& which, int socket_fd, std::uint32_t queue) {
+  const std::lock_guard guard(parts_->lock);
+  const auto what = "bring frames of queue " + std::to_string(queue) + " of '" + parts_->name +
+                    "' to an AF_XDP socket";
+  const auto taken = parts_->rules.take(which, queue);
+  if (!taken) {
+    switch (taken.error()) {
+      case rule_table::refusal::taken:
+        return failure(errc::already_exists, what, "another socket of this process has them",
+                       "choose another filter or queue");
+      case rule_table::refusal::full:
+        return failure(errc::limit_exceeded, what,
+                       "there are 16 filters on that interface already");
+      case rule_table::refusal::queue_too_high:
+        return failure(errc::limit_exceeded, what, "filters reach up to queue 63");
+    }
+  }
+  const std::uint32_t key = taken->rule * rule_table::most_queues + queue;
+  const auto fd = static_cast<std::uint32_t>(socket_fd);
+  result<void> done;
+  if (bpf_map_update_elem(parts_->map("strata_sockets"), &key, &fd, BPF_ANY) != 0) {
+    done = system_failure(errno, what);
+  } else if (taken->is_new) {
+    done = parts_->write_rules();
+  }
+  if (!done) {
+    parts_->rules.leave(taken->rule, queue);
+    return std::unexpected(done.error());
+  }
+  return route(shared_from_this(), taken->rule, queue);
+}
+
+void program::remove(std::uint32_t rule, std::uint32_t queue) {
+  const std::lock_guard guard(parts_->lock);
+  const std::uint32_t key = rule * rule_table::most_queues + queue;
+  // It is gone already when its socket was closed first.
+  (void)bpf_map_delete_elem(parts_->map("strata_sockets"), &key);
+  if (parts_->rules.leave(rule, queue)) (void)parts_->write_rules();
+}
+
+route& route::operator=(route&& other) noexcept {
+  if (this == &other) return *this;
+  leave();
+  of_ = std::move(other.of_);
+  rule_ = other.rule_;
+  queue_ = other.queue_;
+  return *this;
+}
+
+route::~route() { leave(); }
+
+void route::leave() {
+  if (of_) of_->remove(rule_, queue_);
+  of_.reset();
+}
+
+}  // namespace strata::xdp

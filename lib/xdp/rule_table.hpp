@@ -1,0 +1,39 @@
+// Which filter has which place in the XDP program's table, and which queues it is used on.
+#pragma once
+
+#include <array>
+#include <expected>
+#include <optional>
+
+#include "strata/xdp/program.hpp"
+#include "xdp/bpf/rules.h"
+
+namespace strata::xdp {
+
+class rule_table {
+ public:
+  static constexpr std::uint32_t most_rules = STRATA_MOST_RULES;
+  static constexpr std::uint32_t most_queues = STRATA_MOST_QUEUES;
+
+  enum class refusal : std::uint8_t { taken, full, queue_too_high };
+  struct place {
+    std::uint32_t rule = 0;
+    bool is_new = false;
+  };
+
+  /// A place for `which` on `queue`: that of the same filter on another queue, or a free one.
+  [[nodiscard]] std::expected<place, refusal> take(const filter& which, std::uint32_t queue);
+  /// True when the rule is used on no queue any more.
+  bool leave(std::uint32_t rule, std::uint32_t queue);
+  /// As the program reads it.
+  [[nodiscard]] strata_rules written() const;
+
+ private:
+  struct entry {
+    filter which;
+    std::uint64_t queues = 0;  // a bit each
+  };
+  std::array<entry, most_rules> entries_;
+};
+
+}  // namespace strata::xdp

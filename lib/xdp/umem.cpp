@@ -1,0 +1,61 @@
+#include "strata/xdp/umem.hpp"
+
+#include <unistd.h>
+
+#include <bit>
+
+namespace strata::xdp {
+
+namespace {
+
+constexpr std::uint32_t least_frame = 2048;
+
+result<void> check(const umem_options& options) {
+  const auto largest = static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE));
+  const std::string what = "make a UMEM of " + std::to_string(options.frame_count) + " frames of " +
+                           std::to_string(options.frame_size) + " bytes";
+  if (options.frame_count == 0) {
+    return failure(errc::invalid_argument, what, "it has no frame", "give at least 1");
+  }
+  if (options.frame_size < least_frame || options.frame_size > largest) {
+    return failure(errc::invalid_argument, what, "the kernel takes no such frames",
+                   "choose a size from 2048 to " + std::to_string(largest));
+  }
+  if (!options.unaligned && !std::has_single_bit(options.frame_size)) {
+    return failure(errc::invalid_argument, what, "the size is not a power of two",
+                   "choose 2048 or 4096, or ask for unaligned frames");
+  }
+  // The kernel wants room for a byte at least.
+  if (options.headroom >= options.frame_size - umem::kernel_headroom) {
+    return failure(
+        errc::invalid_argument, what,
+        "a headroom of " + std::to_string(options.headroom) + " bytes leaves nothing of a frame",
+        "the kernel itself takes 256 bytes; ask for less");
+  }
+  return {};
+}
+
+std::size_t size_of(const umem_options& options) {
+  const auto page = options.huge_pages ? std::size_t{2} << 20U
+                                       : static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const auto size = std::size_t{options.frame_count} * options.frame_size;
+  return (size + page - 1) / page * page;
+}
+
+}  // namespace
+
+result<std::shared_ptr<umem>> umem::create(const umem_options& options) {
+  if (auto fine = check(options); !fine) return std::unexpected(fine.error());
+  auto memory = mapping::anonymous(size_of(options), options.huge_pages, "a UMEM");
+  if (!memory) return std::unexpected(memory.error());
+  return std::shared_ptr<umem>(new umem(options, std::move(*memory)));
+}
+
+result<std::shared_ptr<umem>> umem::create_in(int memory_fd, const umem_options& options) {
+  if (auto fine = check(options); !fine) return std::unexpected(fine.error());
+  auto memory = mapping::of(memory_fd, size_of(options), "a UMEM");
+  if (!memory) return std::unexpected(memory.error());
+  return std::shared_ptr<umem>(new umem(options, std::move(*memory)));
+}
+
+}  // namespace strata::xdp

@@ -1,0 +1,226 @@
+// AF_XDP over veth:
+//
+//     vethA <==========> vethB        both in a namespace of the test's own
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <filesystem>
+#include <numeric>
+
+#include "l2/veth_test.hpp"
+#include "strata/l2/raw_socket.hpp"
+#include "strata/wire/ethernet.hpp"
+#include "strata/xdp/port.hpp"
+
+namespace strata::xdp {
+namespace {
+
+using namespace std::chrono_literals;
+
+using frames = std::vector<std::vector<std::byte>>;
+
+constexpr std::uint16_t type = 0x88B5;
+constexpr std::uint16_t other_type = 0x88B6;
+
+std::vector<std::byte> frame_of(std::uint16_t ethertype, std::size_t payload, int seed,
+                                std::vector<wire::vlan_tag> tags = {}) {
+  wire::ethernet made{mac_address::broadcast(), *mac_address::from_text("02:00:00:00:00:01"),
+                      std::move(tags), ethertype, std::vector<std::byte>(payload)};
+  for (std::size_t i = 0; i < payload; ++i) {
+    made.payload[i] = static_cast<std::byte>(static_cast<std::size_t>(seed) + i);
+  }
+  return *made.build(9000);
+}
+
+class xdp_test : public l2::veth_test, public testing::WithParamInterface<attach_mode> {
+ protected:
+  static port open(const char* name, const port_options& options) {
+    auto made = port::open(name, 0, options);
+    if (!made) throw std::runtime_error(describe(made.error()));
+    return std::move(*made);
+  }
+  static port sender() { return open("vethA", {.socket = {.receive_size = 0}}); }
+  static void send(port& over, const std::vector<std::byte>& frame) {
+    const byte_span one(frame);
+    for (;;) {
+      const auto sent = over.try_send(std::span(&one, 1));
+      ASSERT_TRUE(sent) << describe(sent.error());
+      if (*sent == 1) return;
+    }
+  }
+  static frames receive(port& from, std::size_t count) {
+    frames all;
+    std::array<byte_span, 32> some;
+    while (all.size() < count) {
+      const auto ready = from.wait_readable(1000ms);
+      if (!ready || !*ready) break;
+      const auto got = from.try_receive(some);
+      if (!got) break;
+      for (std::size_t i = 0; i < *got; ++i) all.emplace_back(some[i].begin(), some[i].end());
+    }
+    return all;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(modes, xdp_test,
+                         testing::Values(attach_mode::native, attach_mode::generic));
+
+TEST_P(xdp_test, frames_arrive_whole_in_order_and_with_their_tags) {
+  auto b = open("vethB", {.which = {.ethertype = type}, .attach = GetParam()});
+  EXPECT_EQ(b.attached()->is_native(), GetParam() == attach_mode::native);
+  auto a = sender();
+  frames sent;
+  for (int i = 0; i < 1500; ++i) {
+    std::vector<wire::vlan_tag> tags;
+    const wire::vlan_tci tci{static_cast<std::uint8_t>(i % 8), i % 3 == 0,
+                             static_cast<std::uint16_t>(i % 4095)};
+    if (i % 3 == 1) tags = {{0x8100, tci}};
+    if (i % 3 == 2) tags = {{0x88A8, tci}, {0x8100, {1, true, 2}}};
+    sent.push_back(frame_of(type, 46 + static_cast<std::size_t>(i) % 1400, i, tags));
+    send(a, sent.back());
+  }
+  EXPECT_EQ(receive(b, sent.size()), sent);
+  EXPECT_EQ(b.statistics()->receive_ring_full, 0U);
+}
+
+TEST_P(xdp_test, what_no_filter_is_about_goes_to_the_kernel) {
+  auto b = open("vethB", {.which = {.ethertype = type, .vlan_id = 7}, .attach = GetParam()});
+  auto heard = l2::raw_socket::create_bound("vethB", {.filter = {.ethertype = other_type}});
+  ASSERT_TRUE(heard);
+  auto a = sender();
+  send(a, frame_of(type, 100, 1));
+  send(a, frame_of(type, 100, 2, {{0x8100, {0, false, 8}}}));
+  const auto wanted = frame_of(type, 100, 3, {{0x8100, {0, false, 7}}});
+  send(a, wanted);
+  const auto passed = frame_of(other_type, 100, 4);
+  send(a, passed);
+  EXPECT_EQ(receive(b, 1), frames{wanted});
+  std::array<std::byte, 2048> memory;
+  const auto got = heard->receive_with_timeout(memory, 1000ms);
+  ASSERT_TRUE(got) << describe(got.error());
+  EXPECT_TRUE(std::ranges::equal(got->bytes, passed));
+}
+
+TEST_P(xdp_test, filters_share_an_interface_and_one_socket_has_each) {
+  auto one = open("vethB", {.which = {.ethertype = type}, .attach = GetParam()});
+  const auto again = port::open("vethB", 0, {.which = {.ethertype = other_type}});
+  ASSERT_FALSE(again) << "two UMEMs cannot share a queue";
+  EXPECT_EQ(again.error().code, errc::conflict);
+  // With one UMEM they can.
+  auto second = socket::create(one.below().memory(), "vethB", 0, {.transmit_size = 0});
+  ASSERT_TRUE(second) << describe(second.error());
+  auto program = program::attach("vethB", GetParam());
+  ASSERT_TRUE(program) << describe(program.error());
+  const auto taken = (*program)->add({.ethertype = type}, *second);
+  ASSERT_FALSE(taken);
+  EXPECT_EQ(taken.error().code, errc::already_exists);
+  const auto route = (*program)->add({.ethertype = other_type}, *second);
+  ASSERT_TRUE(route) << describe(route.error());
+  auto a = sender();
+  send(a, frame_of(other_type, 60, 1));
+  const auto wanted = frame_of(type, 60, 2);
+  send(a, wanted);
+  EXPECT_EQ(receive(one, 1), frames{wanted});
+  EXPECT_EQ(second->receive().peek(8).size(), 1U);
+}
+
+TEST_F(xdp_test, sockets_come_and_go_in_any_order_and_leave_nothing) {
+  const auto count = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+  };
+  const auto before = count();
+  for (int i = 0; i < 50; ++i) {
+    auto memory = umem::create({.frame_count = 64});
+    ASSERT_TRUE(memory);
+    auto first = socket::create(*memory, "vethA", 0, {.fill_size = 64});
+    ASSERT_TRUE(first) << describe(first.error());
+    auto second = socket::create(*memory, "vethA", 0);
+    ASSERT_TRUE(second) << describe(second.error());
+    auto other = socket::create(*memory, "vethB", 0);
+    ASSERT_TRUE(other) << describe(other.error());
+    auto program = program::attach("vethB");
+    ASSERT_TRUE(program) << describe(program.error());
+    auto route = (*program)->add({}, *other);
+    ASSERT_TRUE(route) << describe(route.error());
+    memory->reset();
+    if (i % 2 == 0) {
+      const auto gone = std::move(*first);
+    } else {
+      const auto gone = std::move(*other);
+    }
+    // The rest can be used, and shared, still.
+    EXPECT_EQ(second->fill().reserve(1).size(), 1U);
+    auto third = socket::create(second->memory(), "vethA", 0);
+    EXPECT_TRUE(third) << describe(third.error());
+  }
+  EXPECT_EQ(count(), before);
+}
+
+TEST_F(xdp_test, another_program_is_named_in_the_error) {
+  const auto held = program::attach("vethB", attach_mode::native);
+  ASSERT_TRUE(held) << describe(held.error());
+  const auto again = program::attach("vethB", attach_mode::generic);
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, errc::conflict);
+  l2::run_command(
+      "cd /tmp && printf 'int p(void*c){return 2;}__attribute__((section(\"xdp\"),used))"
+      "int foreign_one(void*c){return 2;}' | clang-19 -O2 -target bpf -x c - -c -o foreign.o && "
+      "ip link set vethA xdpdrv obj foreign.o sec xdp && rm foreign.o");
+  const auto refused = program::attach("vethA");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, errc::conflict);
+  EXPECT_NE(describe(refused.error()).find("foreign_one"), std::string::npos)
+      << describe(refused.error());
+}
+
+TEST_F(xdp_test, bad_sizes_are_refused_with_what_to_do) {
+  EXPECT_FALSE(umem::create({.frame_count = 0}));
+  EXPECT_FALSE(umem::create({.frame_size = 1024}));
+  EXPECT_FALSE(umem::create({.frame_size = 3000}));
+  EXPECT_TRUE(umem::create({.frame_size = 3000, .unaligned = true}));
+  EXPECT_FALSE(umem::create({.frame_size = 4096, .headroom = 3840}));
+  auto memory = umem::create();
+  EXPECT_FALSE(socket::create(*memory, "vethA", 0, {.receive_size = 100}));
+  EXPECT_FALSE(socket::create(*memory, "vethA", 0, {.receive_size = 0, .transmit_size = 0}));
+  EXPECT_EQ(socket::create(*memory, "none0", 0).error().code, errc::not_found);
+  const auto no_queue = socket::create(*memory, "vethA", 9);
+  ASSERT_FALSE(no_queue);
+  EXPECT_EQ(no_queue.error().code, errc::invalid_argument) << describe(no_queue.error());
+  const auto zerocopy = socket::create(*memory, "vethA", 0, {.mode = copy_mode::zerocopy});
+  ASSERT_FALSE(zerocopy);
+  EXPECT_EQ(zerocopy.error().code, errc::not_supported) << describe(zerocopy.error());
+}
+
+TEST_F(xdp_test, large_frames_come_in_several_chunks) {
+  l2::run_command("ip link set vethA mtu 9000; ip link set vethB mtu 9000");
+  const port_options options{.which = {.ethertype = type}, .socket = {.multi_buffer = true}};
+  auto b = port::open("vethB", 0, options);
+  if (!b) GTEST_SKIP() << "THIS KERNEL HAS NO MULTI-BUFFER: " << describe(b.error());
+  auto a = open("vethA", {.socket = {.receive_size = 0, .multi_buffer = true}});
+  frames sent;
+  for (int i = 0; i < 100; ++i) {
+    sent.push_back(frame_of(type, 50 + static_cast<std::size_t>(i) * 89, i));
+    send(a, sent.back());
+  }
+  EXPECT_EQ(receive(*b, sent.size()), sent);
+}
+
+TEST_F(xdp_test, unaligned_frames_are_found_with_their_headroom) {
+  for (const std::uint32_t headroom : {0U, 128U}) {
+    auto b = open(
+        "vethB",
+        {.which = {.ethertype = type},
+         .memory = {
+             .frame_count = 1024, .frame_size = 3000, .headroom = headroom, .unaligned = true}});
+    auto a = sender();
+    frames sent;
+    for (int i = 0; i < 200; ++i) {
+      sent.push_back(frame_of(type, 1000, i));
+      send(a, sent.back());
+    }
+    EXPECT_EQ(receive(b, sent.size()), sent);
+  }
+}
+
+}  // namespace
+}  // namespace strata::xdp
