@@ -1,8 +1,7 @@
 # Writes the bytes of FROM as a C++ array to TO.
 file(READ ${FROM} bytes HEX)
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
-string(REGEX REPLACE "(................................................................................)"
-  "\\1\n" bytes "${bytes}")
+string(REGEX REPLACE "((0x..,)(0x..,)(0x..,)(0x..,))" "\\1\n" bytes "${bytes}")
 file(WRITE ${TO} "#include \"xdp/filter_object.hpp\"
 
 namespace strata::xdp {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "abi_error.hpp"
 #include "strata/l2/raw_socket.hpp"
 #include "strata/wire/ethernet.hpp"
 
@@ -17,36 +18,9 @@ namespace {
 
 using strata::byte_span;
 using strata::errc;
-using strata::error;
 using strata::mutable_byte_span;
-
-thread_local std::string last_error = "nothing has failed";
-
-int errno_of(const error& failure) {
-  if (failure.sys_errno != 0) return failure.sys_errno;
-  switch (failure.code) {
-    case errc::malformed: return EBADMSG;
-    case errc::not_found: return ENODEV;
-    case errc::permission_denied: return EPERM;
-    case errc::limit_exceeded: return EMSGSIZE;
-    case errc::timed_out: return ETIMEDOUT;
-    case errc::not_supported: return EOPNOTSUPP;
-    default: return EINVAL;
-  }
-}
-
-int fail(const error& failure) {
-  last_error = describe(failure);
-  return -errno_of(failure);
-}
-
-int fail_missing(const char* what) {
-  return fail({.code = errc::invalid_argument,
-               .operation = std::string("use ") + what,
-               .reason = "it is NULL",
-               .remedy = {},
-               .offset = {}});
-}
+using strata::abi::fail;
+using strata::abi::fail_missing;
 
 strata::mac_address mac_of(const std::uint8_t* octets) {
   return strata::mac_address(std::as_bytes(std::span<const std::uint8_t, 6>(octets, 6)));
@@ -70,7 +44,7 @@ strata::l2::raw_socket_options options_of(const strata_raw_socket_options& given
 
 }  // namespace
 
-const char* strata_last_error(void) { return last_error.c_str(); }
+const char* strata_last_error(void) { return strata::abi::last_error(); }
 
 const char* strata_version(void) { return STRATA_VERSION; }
 

@@ -195,6 +195,7 @@ void socket::leave() {
 }
 
 fill_ring& socket::fill() { return rings_->fill; }
+const fill_ring& socket::fill() const { return rings_->fill; }
 completion_ring& socket::completion() { return rings_->completion; }
 int socket::interface_index() const { return rings_->interface_index; }
 std::uint32_t socket::queue() const { return rings_->queue; }

@@ -36,6 +36,7 @@ class port {
 
   [[nodiscard]] int fd() const { return socket_.fd(); }
   [[nodiscard]] socket& below() { return socket_; }
+  [[nodiscard]] const socket& below() const { return socket_; }
   /// Null when it only sends.
   [[nodiscard]] const program* attached() const { return route_ ? route_->of().get() : nullptr; }
 

@@ -73,6 +73,8 @@ class socket {
   [[nodiscard]] receive_ring& receive() { return receive_; }
   [[nodiscard]] transmit_ring& transmit() { return transmit_; }
   [[nodiscard]] fill_ring& fill();
+  [[nodiscard]] const fill_ring& fill() const;
+  [[nodiscard]] const transmit_ring& transmit() const { return transmit_; }
   [[nodiscard]] completion_ring& completion();
 
   [[nodiscard]] const std::shared_ptr<umem>& memory() const { return memory_; }

@@ -8,7 +8,7 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
-#include "rules.h"
+#include "xdp/bpf/rules.h"
 
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);

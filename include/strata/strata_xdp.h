@@ -1,0 +1,193 @@
+/* The C ABI of the strata library's AF_XDP part. Link with libstrata-c. The rules of strata.h hold:
+ * 0 or a negative errno, strata_last_error() for the sentence, opaque handles, NULL is harmless to
+ * close, structures with `size` first are set up by their _defaults function.
+ *
+ * A handle belongs to one thread at a time, but different rings of one socket may be used by
+ * different threads. Linux 6.1 or newer. Source: Documentation/networking/af_xdp.rst.
+ */
+#pragma once
+
+#include <strata/strata.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* NOLINTBEGIN(modernize-use-using) */
+
+/* --- UMEM: the memory whose frames sockets send from and receive into */
+
+typedef struct strata_xdp_umem strata_xdp_umem;
+
+typedef struct strata_xdp_umem_options {
+  size_t size; /* sizeof(strata_xdp_umem_options) */
+  uint32_t frame_count;
+  uint32_t frame_size; /* bytes: 2048 or 4096; with `unaligned` any size between them */
+  uint32_t headroom;   /* bytes free in front of received frames, beside the kernel's 256 */
+  uint8_t unaligned;
+  uint8_t huge_pages;
+} strata_xdp_umem_options;
+
+/* 4096 frames of 4096 bytes. */
+void strata_xdp_umem_defaults(strata_xdp_umem_options* options);
+/* `options` may be NULL. -EINVAL for a size that the kernel would refuse. */
+int strata_xdp_umem_create(const strata_xdp_umem_options* options, strata_xdp_umem** created);
+/* Gives the handle up; the memory goes with the last socket that uses it. */
+void strata_xdp_umem_close(strata_xdp_umem* which);
+/* The memory, page-aligned; `size` (may be NULL) becomes its size in bytes. It stays the UMEM's. */
+void* strata_xdp_umem_memory(const strata_xdp_umem* which, size_t* size);
+/* The beginning of the frame that an address of a ring is in, to be used again. */
+uint64_t strata_xdp_umem_frame_of(const strata_xdp_umem* which, uint64_t address);
+/* Where in the memory an address of a ring is: with unaligned frames they are not the same. */
+uint64_t strata_xdp_umem_position(const strata_xdp_umem* which, uint64_t address);
+
+/* --- sockets: one queue of one interface, and its rings */
+
+typedef struct strata_xdp_socket strata_xdp_socket;
+
+/* struct xdp_desc */
+typedef struct strata_xdp_descriptor {
+  uint64_t address;
+  uint32_t length;
+  uint32_t options; /* 0, or STRATA_XDP_CONTINUES */
+} strata_xdp_descriptor;
+
+/* The frame goes on in the next descriptor. */
+#define STRATA_XDP_CONTINUES 1
+
+#define STRATA_XDP_AUTOMATIC 0
+#define STRATA_XDP_COPY 1
+#define STRATA_XDP_ZEROCOPY 2
+
+typedef struct strata_xdp_socket_options {
+  size_t size;           /* sizeof(strata_xdp_socket_options) */
+  uint32_t receive_size; /* entries of the rings, powers of two; 0: sends only */
+  uint32_t transmit_size;
+  uint32_t fill_size;
+  uint32_t completion_size;
+  uint8_t mode; /* STRATA_XDP_AUTOMATIC, STRATA_XDP_COPY, STRATA_XDP_ZEROCOPY */
+  uint8_t need_wakeup;
+  uint8_t multi_buffer; /* Linux 6.6 */
+  uint32_t busy_poll_us;
+  uint32_t busy_poll_budget; /* 0: no busy polling */
+  uint32_t busy_limit_ms;    /* how long to wait for a queue that is still held */
+} strata_xdp_socket_options;
+
+/* Rings of 2048, need_wakeup, 500 ms for a queue that is held. */
+void strata_xdp_socket_defaults(strata_xdp_socket_options* options);
+/* Binds to a queue; `options` may be NULL. Sockets of one UMEM on one queue share its fill and
+ * completion ring. -ENODEV when there is no such interface, -EPERM without CAP_NET_RAW, -EBUSY when
+ * another holds the queue, -EOPNOTSUPP for a mode that the driver lacks, -ENOBUFS when more memory
+ * would be locked than allowed. */
+int strata_xdp_socket_open(strata_xdp_umem* memory, const char* interface_name, uint32_t queue,
+                           const strata_xdp_socket_options* options, strata_xdp_socket** opened);
+void strata_xdp_socket_close(strata_xdp_socket* which);
+/* To poll; stays the socket's. */
+int strata_xdp_socket_fd(const strata_xdp_socket* which);
+/* 1 or 0: the mode that the kernel chose. */
+int strata_xdp_socket_is_zerocopy(const strata_xdp_socket* which);
+/* 1 or 0, or -EAGAIN before the first frame came: whether busy polling has an effect. */
+int strata_xdp_socket_is_busy_polled(const strata_xdp_socket* which);
+
+/* Each moves up to `count` entries and returns how many. `which` must be open, the array have room.
+ * None allocates or waits. */
+uint32_t strata_xdp_fill(strata_xdp_socket* which, const uint64_t* addresses, uint32_t count);
+uint32_t strata_xdp_complete(strata_xdp_socket* which, uint64_t* addresses, uint32_t count);
+uint32_t strata_xdp_receive(strata_xdp_socket* which, strata_xdp_descriptor* descriptors,
+                            uint32_t count);
+uint32_t strata_xdp_transmit(strata_xdp_socket* which, const strata_xdp_descriptor* descriptors,
+                             uint32_t count);
+/* Free places in the fill and transmit ring: up to `most` of them. */
+uint32_t strata_xdp_fill_room(strata_xdp_socket* which, uint32_t most);
+uint32_t strata_xdp_transmit_room(strata_xdp_socket* which, uint32_t most);
+
+/* 1 when the kernel waits for the matching strata_xdp_wake_. */
+int strata_xdp_fill_needs_wakeup(const strata_xdp_socket* which);
+int strata_xdp_transmit_needs_wakeup(const strata_xdp_socket* which);
+/* 1, or 0 when the kernel took only a part and wants to be called again; in copy mode it takes 32
+ * frames a call, and needs one after each strata_xdp_transmit. */
+int strata_xdp_wake_transmit(strata_xdp_socket* which);
+int strata_xdp_wake_receive(strata_xdp_socket* which);
+/* 1 when there is something to receive, or more can be sent; 0 after `timeout_ms` (-1: for ever).
+ */
+int strata_xdp_wait_readable(const strata_xdp_socket* which, int timeout_ms);
+int strata_xdp_wait_writable(const strata_xdp_socket* which, int timeout_ms);
+
+/* What the kernel counted since the socket was made. */
+typedef struct strata_xdp_statistics {
+  uint64_t dropped;
+  uint64_t receive_ring_full;
+  uint64_t fill_ring_empty;
+  uint64_t transmit_ring_empty;
+  uint64_t invalid_receive;
+  uint64_t invalid_transmit;
+} strata_xdp_statistics;
+
+int strata_xdp_socket_statistics(const strata_xdp_socket* which, strata_xdp_statistics* counted);
+
+/* --- the program that brings frames to sockets; all others go on to the kernel */
+
+typedef struct strata_xdp_program strata_xdp_program;
+typedef struct strata_xdp_route strata_xdp_route;
+
+#define STRATA_XDP_NATIVE 1
+#define STRATA_XDP_GENERIC 2
+
+/* What is -1 or NULL is not asked for; all so: every frame. */
+typedef struct strata_xdp_filter {
+  size_t size;       /* sizeof(strata_xdp_filter) */
+  int32_t ethertype; /* behind all VLAN tags */
+  int32_t vlan_id;   /* of the outermost tag */
+  int32_t udp_port;
+  const uint8_t* destination; /* a MAC address */
+} strata_xdp_filter;
+
+void strata_xdp_filter_defaults(strata_xdp_filter* filter);
+
+/* The program of an interface, which a process has once: attached as long as a handle or a route
+ * holds it, and no longer than the process lives. `mode` is STRATA_XDP_AUTOMATIC, _NATIVE or
+ * _GENERIC. -EBUSY when another is attached, which strata_last_error() names; -EPERM without
+ * CAP_NET_ADMIN and CAP_BPF. */
+int strata_xdp_program_attach(const char* interface_name, int mode, strata_xdp_program** attached);
+void strata_xdp_program_close(strata_xdp_program* which);
+int strata_xdp_program_is_native(const strata_xdp_program* which);
+/* Brings the frames that `filter` is about (NULL: all), of the socket's queue, to the socket.
+ * -EEXIST when another socket has them. */
+int strata_xdp_route_add(strata_xdp_program* program, const strata_xdp_filter* filter,
+                         const strata_xdp_socket* socket, strata_xdp_route** added);
+void strata_xdp_route_close(strata_xdp_route* which);
+
+/* --- ports: frames instead of rings. UMEM, socket and program of their own. */
+
+typedef struct strata_xdp_port strata_xdp_port;
+
+typedef struct strata_xdp_port_options {
+  size_t size;                             /* sizeof(strata_xdp_port_options) */
+  int attach_mode;                         /* as for strata_xdp_program_attach */
+  const strata_xdp_filter* filter;         /* or NULL: all frames */
+  const strata_xdp_umem_options* memory;   /* or NULL */
+  const strata_xdp_socket_options* socket; /* or NULL; a receive_size of 0: only sends */
+} strata_xdp_port_options;
+
+int strata_xdp_port_open(const char* interface_name, uint32_t queue,
+                         const strata_xdp_port_options* options, strata_xdp_port** opened);
+void strata_xdp_port_close(strata_xdp_port* which);
+int strata_xdp_port_fd(const strata_xdp_port* which);
+int strata_xdp_port_is_zerocopy(const strata_xdp_port* which);
+/* 1, 0, or -ENOENT when it only sends. */
+int strata_xdp_port_is_native(const strata_xdp_port* which);
+/* Copies up to `count` frames into the UMEM and writes how many were taken to `sent`. -EINVAL for a
+ * frame longer than a chunk. */
+int strata_xdp_port_send(strata_xdp_port* which, const struct iovec* frames, size_t count,
+                         size_t* sent);
+/* Points up to `count` frames to what has arrived, valid until the next call, and writes how many.
+ * Waits for the first for `timeout_ms` (0: not, -1: for ever); none is no error. */
+int strata_xdp_port_receive(strata_xdp_port* which, struct iovec* frames, size_t count,
+                            int timeout_ms, size_t* received);
+int strata_xdp_port_statistics(const strata_xdp_port* which, strata_xdp_statistics* counted);
+
+/* NOLINTEND(modernize-use-using) */
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,14 @@
+// How the C ABI tells errors: a negative errno, and a sentence for strata_last_error().
+#pragma once
+
+#include "strata/base/error.hpp"
+
+namespace strata::abi {
+
+/// Keeps the sentence for this thread; returns -errno.
+int fail(const error& failure);
+/// The same for an argument that is NULL.
+int fail_missing(const char* what);
+[[nodiscard]] const char* last_error();
+
+}  // namespace strata::abi

@@ -1,0 +1,373 @@
+// The C ABI of AF_XDP: translates to the C++ library and back, and decides nothing itself.
+#include "strata/strata_xdp.h"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "abi_error.hpp"
+#include "strata/xdp/port.hpp"
+
+struct strata_xdp_umem {
+  std::shared_ptr<strata::xdp::umem> within;
+};
+struct strata_xdp_socket {
+  strata::xdp::socket within;
+};
+struct strata_xdp_program {
+  std::shared_ptr<strata::xdp::program> within;
+};
+struct strata_xdp_route {
+  strata::xdp::route within;
+};
+struct strata_xdp_port {
+  strata::xdp::port within;
+};
+
+namespace {
+
+namespace xdp = strata::xdp;
+using strata::abi::fail;
+using strata::abi::fail_missing;
+
+static_assert(sizeof(strata_xdp_descriptor) == sizeof(xdp::descriptor));
+
+// A caller of an older version knows fewer fields.
+template <class Options>
+Options known(const Options* given, void (*set_defaults)(Options*)) {
+  Options known;
+  set_defaults(&known);
+  if (given != nullptr) std::memcpy(&known, given, std::min(given->size, sizeof known));
+  return known;
+}
+
+xdp::umem_options options_of(const strata_xdp_umem_options* given) {
+  const auto from = known(given, strata_xdp_umem_defaults);
+  return {.frame_count = from.frame_count,
+          .frame_size = from.frame_size,
+          .headroom = from.headroom,
+          .unaligned = from.unaligned != 0,
+          .huge_pages = from.huge_pages != 0};
+}
+
+xdp::socket_options options_of(const strata_xdp_socket_options* given) {
+  const auto from = known(given, strata_xdp_socket_defaults);
+  xdp::socket_options options{
+      .receive_size = from.receive_size,
+      .transmit_size = from.transmit_size,
+      .fill_size = from.fill_size,
+      .completion_size = from.completion_size,
+      .mode = static_cast<xdp::copy_mode>(std::min<std::uint8_t>(from.mode, STRATA_XDP_ZEROCOPY)),
+      .need_wakeup = from.need_wakeup != 0,
+      .multi_buffer = from.multi_buffer != 0,
+      .busy_poll = {},
+      .busy_limit = std::chrono::milliseconds(from.busy_limit_ms)};
+  if (from.busy_poll_budget != 0) {
+    options.busy_poll = {.duration = std::chrono::microseconds(from.busy_poll_us),
+                         .budget = static_cast<std::uint16_t>(
+                             std::min<std::uint32_t>(from.busy_poll_budget, UINT16_MAX))};
+  }
+  return options;
+}
+
+xdp::filter filter_of(const strata_xdp_filter* given) {
+  const auto from = known(given, strata_xdp_filter_defaults);
+  xdp::filter which;
+  const auto number = [](std::int32_t of) { return static_cast<std::uint16_t>(of); };
+  if (from.ethertype >= 0) which.ethertype = number(from.ethertype);
+  if (from.vlan_id >= 0) which.vlan_id = number(from.vlan_id);
+  if (from.udp_port >= 0) which.udp_port = number(from.udp_port);
+  if (from.destination != nullptr) {
+    which.destination =
+        strata::mac_address(std::as_bytes(std::span<const std::uint8_t, 6>(from.destination, 6)));
+  }
+  return which;
+}
+
+xdp::attach_mode mode_of(int mode) {
+  if (mode == STRATA_XDP_NATIVE) return xdp::attach_mode::native;
+  if (mode == STRATA_XDP_GENERIC) return xdp::attach_mode::generic;
+  return xdp::attach_mode::automatic;
+}
+
+std::optional<std::chrono::milliseconds> limit_of(int timeout_ms) {
+  if (timeout_ms < 0) return {};
+  return std::chrono::milliseconds(timeout_ms);
+}
+
+// 0 or 1.
+int answer(const strata::result<bool>& outcome) {
+  return outcome ? static_cast<int>(*outcome) : fail(outcome.error());
+}
+
+int write(const strata::result<xdp::socket_statistics>& counted, strata_xdp_statistics* to) {
+  if (!counted) return fail(counted.error());
+  *to = {counted->dropped,         counted->receive_ring_full,
+         counted->fill_ring_empty, counted->transmit_ring_empty,
+         counted->invalid_receive, counted->invalid_transmit};
+  return 0;
+}
+
+template <class Handle, class Within>
+int hand_over(Within made, Handle** to) {
+  *to = new (std::nothrow) Handle{std::move(made)};
+  return *to == nullptr ? -ENOMEM : 0;
+}
+
+template <class Ring, class Entry>
+std::uint32_t produce(Ring& ring, const Entry* entries, std::uint32_t count) {
+  const auto places = ring.reserve(count);
+  for (std::uint32_t i = 0; i < places.size(); ++i) {
+    places[i] = std::bit_cast<std::remove_cvref_t<decltype(places[i])>>(entries[i]);
+  }
+  if (!places.empty()) ring.submit(places.size());
+  return places.size();
+}
+
+template <class Ring, class Entry>
+std::uint32_t consume(Ring& ring, Entry* entries, std::uint32_t count) {
+  const auto there = ring.peek(count);
+  for (std::uint32_t i = 0; i < there.size(); ++i) {
+    entries[i] = std::bit_cast<Entry>(there[i]);
+  }
+  if (!there.empty()) ring.release(there.size());
+  return there.size();
+}
+
+}  // namespace
+
+// --- UMEM
+
+void strata_xdp_umem_defaults(strata_xdp_umem_options* options) {
+  const xdp::umem_options usual;
+  *options = {.size = sizeof *options,
+              .frame_count = usual.frame_count,
+              .frame_size = usual.frame_size,
+              .headroom = usual.headroom,
+              .unaligned = 0,
+              .huge_pages = 0};
+}
+
+int strata_xdp_umem_create(const strata_xdp_umem_options* options, strata_xdp_umem** created) {
+  if (created == nullptr) return fail_missing("a place for a UMEM");
+  auto made = xdp::umem::create(options_of(options));
+  if (!made) return fail(made.error());
+  return hand_over(std::move(*made), created);
+}
+
+void strata_xdp_umem_close(strata_xdp_umem* which) { delete which; }
+
+void* strata_xdp_umem_memory(const strata_xdp_umem* which, size_t* size) {
+  const auto bytes = which->within->memory();
+  if (size != nullptr) *size = bytes.size();
+  return bytes.data();
+}
+
+uint64_t strata_xdp_umem_frame_of(const strata_xdp_umem* which, uint64_t address) {
+  return which->within->frame_of(address);
+}
+
+uint64_t strata_xdp_umem_position(const strata_xdp_umem* which, uint64_t address) {
+  return which->within->position(address);
+}
+
+// --- sockets
+
+void strata_xdp_socket_defaults(strata_xdp_socket_options* options) {
+  const xdp::socket_options usual;
+  *options = {.size = sizeof *options,
+              .receive_size = usual.receive_size,
+              .transmit_size = usual.transmit_size,
+              .fill_size = usual.fill_size,
+              .completion_size = usual.completion_size,
+              .mode = STRATA_XDP_AUTOMATIC,
+              .need_wakeup = 1,
+              .multi_buffer = 0,
+              .busy_poll_us = 0,
+              .busy_poll_budget = 0,
+              .busy_limit_ms = static_cast<std::uint32_t>(usual.busy_limit.count())};
+}
+
+int strata_xdp_socket_open(strata_xdp_umem* memory, const char* interface_name, uint32_t queue,
+                           const strata_xdp_socket_options* options, strata_xdp_socket** opened) {
+  if (memory == nullptr || interface_name == nullptr || opened == nullptr) {
+    return fail_missing("a UMEM, an interface or a place for a socket");
+  }
+  auto made = xdp::socket::create(memory->within, interface_name, queue, options_of(options));
+  if (!made) return fail(made.error());
+  return hand_over(std::move(*made), opened);
+}
+
+void strata_xdp_socket_close(strata_xdp_socket* which) { delete which; }
+
+int strata_xdp_socket_fd(const strata_xdp_socket* which) { return which->within.fd(); }
+
+int strata_xdp_socket_is_zerocopy(const strata_xdp_socket* which) {
+  return static_cast<int>(which->within.is_zerocopy());
+}
+
+int strata_xdp_socket_is_busy_polled(const strata_xdp_socket* which) {
+  const auto known = which->within.is_busy_polled();
+  return known ? static_cast<int>(*known) : -EAGAIN;
+}
+
+uint32_t strata_xdp_fill(strata_xdp_socket* which, const uint64_t* addresses, uint32_t count) {
+  return produce(which->within.fill(), addresses, count);
+}
+
+uint32_t strata_xdp_complete(strata_xdp_socket* which, uint64_t* addresses, uint32_t count) {
+  return consume(which->within.completion(), addresses, count);
+}
+
+uint32_t strata_xdp_receive(strata_xdp_socket* which, strata_xdp_descriptor* descriptors,
+                            uint32_t count) {
+  return consume(which->within.receive(), descriptors, count);
+}
+
+uint32_t strata_xdp_transmit(strata_xdp_socket* which, const strata_xdp_descriptor* descriptors,
+                             uint32_t count) {
+  return produce(which->within.transmit(), descriptors, count);
+}
+
+uint32_t strata_xdp_fill_room(strata_xdp_socket* which, uint32_t most) {
+  return which->within.fill().reserve(most).size();
+}
+
+uint32_t strata_xdp_transmit_room(strata_xdp_socket* which, uint32_t most) {
+  return which->within.transmit().reserve(most).size();
+}
+
+int strata_xdp_fill_needs_wakeup(const strata_xdp_socket* which) {
+  return static_cast<int>(which->within.fill().needs_wakeup());
+}
+
+int strata_xdp_transmit_needs_wakeup(const strata_xdp_socket* which) {
+  return static_cast<int>(which->within.transmit().needs_wakeup());
+}
+
+int strata_xdp_wake_transmit(strata_xdp_socket* which) {
+  return answer(which->within.wake_transmit());
+}
+
+int strata_xdp_wake_receive(strata_xdp_socket* which) {
+  const auto woken = which->within.wake_receive();
+  return woken ? 1 : fail(woken.error());
+}
+
+int strata_xdp_wait_readable(const strata_xdp_socket* which, int timeout_ms) {
+  return answer(which->within.wait_readable(limit_of(timeout_ms)));
+}
+
+int strata_xdp_wait_writable(const strata_xdp_socket* which, int timeout_ms) {
+  return answer(which->within.wait_writable(limit_of(timeout_ms)));
+}
+
+int strata_xdp_socket_statistics(const strata_xdp_socket* which, strata_xdp_statistics* counted) {
+  return write(which->within.statistics(), counted);
+}
+
+// --- programs
+
+void strata_xdp_filter_defaults(strata_xdp_filter* filter) {
+  *filter = {.size = sizeof *filter,
+             .ethertype = -1,
+             .vlan_id = -1,
+             .udp_port = -1,
+             .destination = nullptr};
+}
+
+int strata_xdp_program_attach(const char* interface_name, int mode, strata_xdp_program** attached) {
+  if (interface_name == nullptr || attached == nullptr) return fail_missing("an interface");
+  auto made = xdp::program::attach(interface_name, mode_of(mode));
+  if (!made) return fail(made.error());
+  return hand_over(std::move(*made), attached);
+}
+
+void strata_xdp_program_close(strata_xdp_program* which) { delete which; }
+
+int strata_xdp_program_is_native(const strata_xdp_program* which) {
+  return static_cast<int>(which->within->is_native());
+}
+
+int strata_xdp_route_add(strata_xdp_program* program, const strata_xdp_filter* filter,
+                         const strata_xdp_socket* socket, strata_xdp_route** added) {
+  if (program == nullptr || socket == nullptr || added == nullptr) {
+    return fail_missing("a program, a socket or a place for a route");
+  }
+  auto made = program->within->add(filter_of(filter), socket->within);
+  if (!made) return fail(made.error());
+  return hand_over(std::move(*made), added);
+}
+
+void strata_xdp_route_close(strata_xdp_route* which) { delete which; }
+
+// --- ports
+
+int strata_xdp_port_open(const char* interface_name, uint32_t queue,
+                         const strata_xdp_port_options* options, strata_xdp_port** opened) {
+  if (interface_name == nullptr || opened == nullptr) return fail_missing("an interface");
+  const strata_xdp_port_options none{sizeof none, STRATA_XDP_AUTOMATIC, nullptr, nullptr, nullptr};
+  const auto& given = options == nullptr ? none : *options;
+  auto made = xdp::port::open(interface_name, queue,
+                              {.which = filter_of(given.filter),
+                               .attach = mode_of(given.attach_mode),
+                               .memory = options_of(given.memory),
+                               .socket = options_of(given.socket)});
+  if (!made) return fail(made.error());
+  return hand_over(std::move(*made), opened);
+}
+
+void strata_xdp_port_close(strata_xdp_port* which) { delete which; }
+
+int strata_xdp_port_fd(const strata_xdp_port* which) { return which->within.fd(); }
+
+int strata_xdp_port_is_zerocopy(const strata_xdp_port* which) {
+  return static_cast<int>(which->within.below().is_zerocopy());
+}
+
+int strata_xdp_port_is_native(const strata_xdp_port* which) {
+  const auto* const attached = which->within.attached();
+  return attached == nullptr ? -ENOENT : static_cast<int>(attached->is_native());
+}
+
+int strata_xdp_port_send(strata_xdp_port* which, const struct iovec* frames, size_t count,
+                         size_t* sent) {
+  std::array<strata::byte_span, 64> some;
+  *sent = 0;
+  while (*sent < count) {
+    const auto batch = std::min(count - *sent, some.size());
+    for (std::size_t i = 0; i < batch; ++i) {
+      const auto& each = frames[*sent + i];
+      some[i] = {static_cast<const std::byte*>(each.iov_base), each.iov_len};
+    }
+    const auto taken = which->within.try_send(std::span(some).first(batch));
+    if (!taken) return *sent == 0 ? fail(taken.error()) : 0;
+    *sent += *taken;
+    if (*taken < batch) return 0;
+  }
+  return 0;
+}
+
+int strata_xdp_port_receive(strata_xdp_port* which, struct iovec* frames, size_t count,
+                            int timeout_ms, size_t* received) {
+  std::array<strata::byte_span, 64> some;
+  const auto room = std::span(some).first(std::min(count, some.size()));
+  auto got = which->within.try_receive(room);
+  if (got && *got == 0 && timeout_ms != 0) {
+    const auto ready = which->within.wait_readable(limit_of(timeout_ms));
+    if (!ready) return fail(ready.error());
+    got = which->within.try_receive(room);
+  }
+  if (!got) return fail(got.error());
+  for (std::size_t i = 0; i < *got; ++i) {
+    frames[i] = {const_cast<std::byte*>(some[i].data()), some[i].size()};
+  }
+  *received = *got;
+  return 0;
+}
+
+int strata_xdp_port_statistics(const strata_xdp_port* which, strata_xdp_statistics* counted) {
+  return write(which->within.statistics(), counted);
+}
