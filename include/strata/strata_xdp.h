@@ -115,12 +115,12 @@ int strata_xdp_wait_writable(const strata_xdp_socket* which, int timeout_ms);
 
 /* What the kernel counted since the socket was made. */
 typedef struct strata_xdp_statistics {
-  uint64_t dropped;
-  uint64_t receive_ring_full;
-  uint64_t fill_ring_empty;
-  uint64_t transmit_ring_empty;
-  uint64_t invalid_receive;
-  uint64_t invalid_transmit;
+  uint64_t dropped;             /* frames redirected to the socket, and lost */
+  uint64_t receive_ring_full;   /* those of them for which the ring had no room */
+  uint64_t fill_ring_empty;     /* looks for a frame to receive into that found none */
+  uint64_t transmit_ring_empty; /* looks for something to send that found nothing */
+  uint64_t invalid_receive;     /* addresses in the fill ring outside of the UMEM */
+  uint64_t invalid_transmit;    /* descriptors in the transmit ring */
 } strata_xdp_statistics;
 
 int strata_xdp_socket_statistics(const strata_xdp_socket* which, strata_xdp_statistics* counted);

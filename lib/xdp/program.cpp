@@ -57,40 +57,20 @@ result<object> load(const std::string& name) {
   return std::unexpected(std::move(failed));
 }
 
-const char* name_of(unsigned flags) {
-  return (flags & XDP_FLAGS_DRV_MODE) != 0 ? "native" : "generic";
-}
+const char* text_of(attach_mode mode) { return mode == attach_mode::native ? "native" : "generic"; }
 
-/// "'xdp_dispatcher' (program 12, native)"; nullopt when there is none.
-std::optional<std::string> attached_at(int index) {
-  bpf_xdp_query_opts found{};
-  found.sz = sizeof found;
-  if (bpf_xdp_query(index, 0, &found) != 0) return {};
-  const auto id = found.drv_prog_id != 0   ? found.drv_prog_id
-                  : found.skb_prog_id != 0 ? found.skb_prog_id
-                                           : found.hw_prog_id;
-  if (id == 0) return {};
-  std::string name = "?";
-  const unique_fd opened(bpf_prog_get_fd_by_id(id));
-  bpf_prog_info info{};
-  __u32 size = sizeof info;
-  if (opened && bpf_obj_get_info_by_fd(opened.get(), &info, &size) == 0) name = info.name;
-  return "'" + name + "' (program " + std::to_string(id) + ", " +
-         (found.drv_prog_id != 0   ? "native"
-          : found.skb_prog_id != 0 ? "generic"
-                                   : "offloaded") +
-         ")";
-}
-
-error conflict_at(int index, const std::string& name, int code) {
-  const auto other = attached_at(index);
+error conflict_at(const std::string& name, int code) {
+  const auto other = attached_to(name);
   error made{.code = errc::conflict,
              .operation = "attach an XDP program to '" + name + "'",
              .sys_errno = code,
              .reason = "another is there",
              .remedy = "end what uses it, or remove it: ip link set dev " + name + " xdp off",
              .offset = {}};
-  if (other) made.reason = "the program " + *other + " is there";
+  if (other && *other) {
+    made.reason = "the program '" + (*other)->name + "' (" + std::to_string((*other)->id) + ", " +
+                  text_of((*other)->mode) + ") is there";
+  }
   return made;
 }
 
@@ -111,6 +91,29 @@ std::map<place, std::weak_ptr<program>>& programs() {
 }
 
 }  // namespace
+
+result<std::optional<attached_program>> attached_to(std::string_view interface_name) {
+  const std::string name(interface_name);
+  const auto index = static_cast<int>(::if_nametoindex(name.c_str()));
+  if (index == 0) {
+    return failure(errc::not_found, "ask for the XDP program of '" + name + "'",
+                   "there is no such interface", "`ip link` lists those there are");
+  }
+  bpf_xdp_query_opts found{};
+  found.sz = sizeof found;
+  if (const int code = bpf_xdp_query(index, 0, &found); code != 0) {
+    return system_failure(-code, "ask for the XDP program of '" + name + "'");
+  }
+  attached_program there{.id = found.drv_prog_id, .name = "?", .mode = attach_mode::native};
+  if (there.id == 0) there = {.id = found.skb_prog_id, .name = "?", .mode = attach_mode::generic};
+  if (there.id == 0) there = {.id = found.hw_prog_id, .name = "?", .mode = attach_mode::automatic};
+  if (there.id == 0) return std::nullopt;
+  const unique_fd opened(bpf_prog_get_fd_by_id(there.id));
+  bpf_prog_info info{};
+  __u32 size = sizeof info;
+  if (opened && bpf_obj_get_info_by_fd(opened.get(), &info, &size) == 0) there.name = info.name;
+  return there;
+}
 
 struct program::parts {
   int index;
@@ -185,12 +188,9 @@ result<void> program::link(const std::string& name, attach_mode mode) {
   const bool taken = code == EBUSY || code == EEXIST;
   if (code != 0 && !taken && mode != attach_mode::native) code = attach_as(XDP_FLAGS_SKB_MODE);
   if (code == 0) return {};
-  if (code == EBUSY || code == EEXIST)
-    return std::unexpected(conflict_at(parts_->index, name, code));
+  if (code == EBUSY || code == EEXIST) return std::unexpected(conflict_at(name, code));
   auto failed =
-      system_error(code,
-                   "attach an XDP program to '" + name + "' in " +
-                       name_of(mode == attach_mode::native ? XDP_FLAGS_DRV_MODE : 0) + " mode",
+      system_error(code, "attach an XDP program to '" + name + "' in " + text_of(mode) + " mode",
                    mode == attach_mode::native
                        ? "its driver may have no such mode, or not with this MTU or these "
                          "offloads; `mode=generic` works with every driver"

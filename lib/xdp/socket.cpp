@@ -329,7 +329,7 @@ result<socket_statistics> socket::statistics() const {
   if (::getsockopt(fd(), SOL_XDP, XDP_STATISTICS, &counted, &size) != 0) {
     return system_failure(errno, "read the statistics of an AF_XDP socket");
   }
-  return socket_statistics{.dropped = counted.rx_dropped,
+  return socket_statistics{.dropped = counted.rx_dropped + counted.rx_ring_full,
                            .receive_ring_full = counted.rx_ring_full,
                            .fill_ring_empty = counted.rx_fill_ring_empty_descs,
                            .transmit_ring_empty = counted.tx_ring_empty_descs,
@@ -347,8 +347,8 @@ std::optional<bool> socket::is_busy_polled() const {
   unsigned poller = 0;
   size = sizeof poller;
   if (::getsockopt(fd(), SOL_SOCKET, SO_INCOMING_NAPI_ID, &poller, &size) != 0) return false;
-  if (poller == 0) return std::nullopt;
-  return true;
+  if (poller == 0 && receive_.total() == 0) return std::nullopt;
+  return poller != 0;
 }
 
 }  // namespace strata::xdp

@@ -68,6 +68,10 @@ outcome<int> run_l2_recv(const invocation& call);
 outcome<int> run_l2_dump(const invocation& call);
 outcome<int> run_l2_ipc(const invocation& call);
 outcome<int> run_l2_chat(const invocation& call);
+outcome<int> run_xdp_gen(const invocation& call);
+outcome<int> run_xdp_drop(const invocation& call);
+outcome<int> run_xdp_fwd(const invocation& call);
+outcome<int> run_xdp_stats(const invocation& call);
 outcome<int> run_version(const invocation& call);
 outcome<int> run_help(const invocation& call);
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "net/l2_url.hpp"
+#include "net/ethernet_url.hpp"
 
 namespace strata::net {
 
@@ -15,6 +15,10 @@ constexpr scheme_row scheme_table[] = {
     {"unix", scheme::unix_stream, url_form::path, "a Unix socket's stream: unix:///PATH"},
     {"l2", scheme::l2, url_form::interface,
      "Ethernet frames: l2://IFACE/ETHERTYPE?dst=MAC&vlan=VID&prio=PCP&dei=1"},
+    {"xdp", scheme::xdp, url_form::queue,
+     "Ethernet frames by AF_XDP: xdp://IFACE/QUEUE?ethertype=TYPE&mode=native|generic|zerocopy, "
+     "and "
+     "the rest as for l2"},
 };
 
 const scheme_row& row_of(scheme kind) {
@@ -27,8 +31,8 @@ const scheme_row& row_of(scheme kind) {
 std::unexpected<error> refuse(std::string_view text, std::string reason) {
   return failure(errc::invalid_argument, "use endpoint '" + std::string(text) + "'",
                  std::move(reason),
-                 "write tcp://HOST:PORT, udp://HOST:PORT, unix:///PATH or "
-                 "l2://IFACE/0x88b5?vlan=10&prio=7");
+                 "write tcp://HOST:PORT, udp://HOST:PORT, unix:///PATH, "
+                 "l2://IFACE/0x88b5?vlan=10&prio=7 or xdp://IFACE/QUEUE?ethertype=0x88b5");
 }
 
 result<std::uint16_t> parse_port(std::string_view text, std::string_view whole) {
@@ -95,10 +99,10 @@ result<endpoint_url> parse_interface(endpoint_url url, std::string_view rest,
   for (const char letter : name) {
     if (!is_host_character(letter)) return refuse(text, "its interface is not a name");
   }
-  auto read = parse_l2(rest.substr(name.size()));
-  if (!read) return refuse(text, read.error());
   url.host = name;
-  url.l2 = *read;
+  const auto more = rest.substr(name.size());
+  const auto read = url.kind == scheme::xdp ? parse_xdp(more, url) : parse_l2(more, url);
+  if (!read) return refuse(text, read.error());
   return url;
 }
 
@@ -110,7 +114,8 @@ std::string endpoint_url::text() const {
   const auto& row = row_of(kind);
   const std::string start = std::string(row.name) + "://";
   if (row.form == url_form::path) return start + path;
-  if (row.form == url_form::interface) return start + host + write_l2(l2);
+  if (row.form == url_form::interface) return start + host + write_l2(*this);
+  if (row.form == url_form::queue) return start + host + write_xdp(*this);
   const bool brackets = host.find(':') != std::string::npos;
   return start + (brackets ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
@@ -128,7 +133,9 @@ result<endpoint_url> parse_endpoint(std::string_view text) {
   endpoint_url url{.kind = row->value, .host = {}, .path = {}};
   const std::string_view rest = text.substr(colon + 3);
   if (row->form == url_form::path) return parse_path(std::move(url), rest, text);
-  if (row->form == url_form::interface) return parse_interface(std::move(url), rest, text);
+  if (row->form == url_form::interface || row->form == url_form::queue) {
+    return parse_interface(std::move(url), rest, text);
+  }
   return parse_host_and_port(std::move(url), rest, text);
 }
 

@@ -8,7 +8,9 @@ namespace {
 TEST(endpoint_url, reads_each_scheme_and_writes_it_back) {
   for (const auto* text : {"tcp://0.0.0.0:9000", "udp://[::1]:53", "tcp://host.example:65535",
                            "unix:///run/a b.sock", "tcp://[fe80::1%eth0]:1", "l2://vethA/0x88b5",
-                           "l2://eth0/0x0800?dst=02:00:00:00:00:01&vlan=10&prio=7&dei=1"}) {
+                           "l2://eth0/0x0800?dst=02:00:00:00:00:01&vlan=10&prio=7&dei=1",
+                           "xdp://eth0/3?ethertype=0x88b5&mode=zerocopy&vlan=10",
+                           "xdp://eth0/0?ethertype=0x0800&dst=02:00:00:00:00:01&prio=7"}) {
     const auto url = parse_endpoint(text);
     ASSERT_TRUE(url) << describe(url.error());
     EXPECT_EQ(url->text(), text);
@@ -18,6 +20,11 @@ TEST(endpoint_url, reads_each_scheme_and_writes_it_back) {
 TEST(endpoint_url, an_l2_url_has_defaults) {
   EXPECT_EQ(parse_endpoint("l2://eth0")->text(), "l2://eth0/0x88b5");
   EXPECT_EQ(parse_endpoint("l2://eth0/2048?vlan=0")->text(), "l2://eth0/0x0800?vlan=0");
+}
+
+TEST(endpoint_url, an_xdp_url_has_defaults) {
+  EXPECT_EQ(parse_endpoint("xdp://eth0")->text(), "xdp://eth0/0?ethertype=0x88b5");
+  EXPECT_EQ(parse_endpoint("xdp://eth0/2?mode=native")->xdp.mode, xdp_mode::native);
 }
 
 TEST(endpoint_url, refuses_what_it_cannot_mean_and_says_why) {
@@ -44,6 +51,12 @@ TEST(endpoint_url, refuses_what_it_cannot_mean_and_says_why) {
       {"l2://eth0?prio=8", "'8' is no priority from 0 to 7"},
       {"l2://eth0?dst=x", "'x' is no MAC address"},
       {"l2://eth0?color=red", "'color' is none of"},
+      {"l2://eth0?mode=native", "'mode' is none of dst"},
+      {"xdp://eth0/x", "'x' is no queue"},
+      {"xdp://eth0/1024", "'1024' is no queue from 0 to 1023"},
+      {"xdp://eth0?mode=fast", "'fast' is none of native, generic and zerocopy"},
+      {"xdp://eth0?color=red", "'color' is none of ethertype, mode, dst"},
+      {"xdp://eth0?ethertype=7", "'7' is no EtherType"},
   };
   for (const auto& [text, why] : refused) {
     const auto url = parse_endpoint(text);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "net/xdp_device.hpp"
+
 namespace strata::net {
 
 namespace {
@@ -26,30 +28,38 @@ l2::raw_socket_options options_for(const l2_address& peer) {
   return options;
 }
 
+result<std::unique_ptr<l2::device>> open_device(const endpoint_url& url) {
+  if (url.kind == scheme::xdp) return xdp_device::open(url);
+  auto socket = l2::raw_socket::create_bound(url.host, options_for(url.l2));
+  if (!socket) return std::unexpected(socket.error());
+  return std::make_unique<l2::raw_socket>(std::move(*socket));
+}
+
 }  // namespace
 
 result<std::unique_ptr<raw_ethernet>> raw_ethernet::open(loop::loop& owner,
                                                          const endpoint_url& url) {
-  auto socket = l2::raw_socket::create_bound(url.host, options_for(url.l2));
-  if (!socket) {
-    auto failed = socket.error();
+  auto device = open_device(url);
+  if (!device) {
+    auto failed = device.error();
     failed.operation += " for " + url.text();
     return std::unexpected(std::move(failed));
   }
-  const int handle = ::fcntl(socket->fd(), F_DUPFD_CLOEXEC, 0);
+  const int handle = ::fcntl((*device)->fd(), F_DUPFD_CLOEXEC, 0);
   if (handle < 0) {
     return system_failure(errno, "open " + url.text(), "raise the limit of open files (ulimit -n)");
   }
-  return std::unique_ptr<raw_ethernet>(new raw_ethernet(owner, std::move(*socket), handle, url));
+  return std::unique_ptr<raw_ethernet>(new raw_ethernet(owner, std::move(*device), handle, url));
 }
 
-raw_ethernet::raw_ethernet(loop::loop& owner, l2::raw_socket socket, int poll_fd,
+raw_ethernet::raw_ethernet(loop::loop& owner, std::unique_ptr<l2::device> device, int poll_fd,
                            const endpoint_url& url)
     : loop_(owner),
-      socket_(std::move(socket)),
+      device_(std::move(device)),
       poll_handle_(owner.adopt(poll_fd)),
       peer_(url.l2),
-      slot_size_(socket_.link().mtu + wire::ethernet_header_size +
+      is_silent_when_gone_(url.kind == scheme::xdp),
+      slot_size_(device_->link().mtu + wire::ethernet_header_size +
                  (wire::max_vlan_tags + 1) * wire::vlan_tag_size),
       memory_(slot_size_ * batch) {
   if (peer_.vlan_id || peer_.priority || peer_.drop_eligible) {
@@ -57,6 +67,7 @@ raw_ethernet::raw_ethernet(loop::loop& owner, l2::raw_socket socket, int poll_fd
                      {peer_.priority.value_or(0), peer_.drop_eligible, peer_.vlan_id.value_or(0)}});
   }
   for (std::uint32_t slot = 0; slot < batch; ++slot) free_slots_.push_back(slot);
+  if (is_silent_when_gone_) loop_.arm_after(*this, look_again);
 }
 
 raw_ethernet::~raw_ethernet() {
@@ -85,7 +96,7 @@ void raw_ethernet::on_completion(loop::completion) {
 int raw_ethernet::read() {
   const auto count = free_slots_.size();
   for (std::size_t i = 0; i < count; ++i) slots_[i].memory = memory_of(free_slots_[i]);
-  const auto filled = socket_.try_receive(std::span(slots_).first(count));
+  const auto filled = device_->try_receive(std::span(slots_).first(count));
   if (!filled) {
     const int code = filled.error().sys_errno;
     if (code == ENETDOWN) loop_.arm_after(*this, look_again);
@@ -110,7 +121,7 @@ void raw_ethernet::arrive_frame(std::uint32_t slot, const l2::received_frame& fr
   }
   const auto message = view->message();
   arrive({static_cast<int>(message.size()), std::move(lent).narrowed(message),
-          loop::socket_address::from_mac(view->source(), socket_.link().index)});
+          loop::socket_address::from_mac(view->source(), device_->link().index)});
 }
 
 void raw_ethernet::give_back(std::uint32_t id) {
@@ -118,11 +129,11 @@ void raw_ethernet::give_back(std::uint32_t id) {
   if (is_wanted()) want();
 }
 
-// The link was down: by now it may be up, or have been removed.
+// The link was down, or says nothing: by now it may be up, or have been removed.
 void raw_ethernet::on_timer() {
-  if (const auto known = l2::interface::query(socket_.link().name);
-      known && known->index == socket_.link().index) {
-    if (!known->is_up()) loop_.arm_after(*this, look_again);
+  if (const auto known = l2::interface::query(device_->link().name);
+      known && known->index == device_->link().index) {
+    if (!known->is_up() || is_silent_when_gone_) loop_.arm_after(*this, look_again);
     return;
   }
   arrive({-ENODEV, {}, {}});
@@ -134,9 +145,10 @@ bool raw_ethernet::send(const loop::socket_address& to, loop::slice bytes) {
       to.size() == 0 ? peer_.destination.value_or(mac_address::broadcast()) : to.mac();
   const auto start = outgoing_.size();
   outgoing_.resize(start + wire::frame_size(tags_.size(), bytes.bytes().size()));
-  const auto built = wire::build_frame_into(
-      std::span(outgoing_).subspan(start),
-      {destination, socket_.link().mac, tags_, peer_.ethertype}, bytes.bytes(), socket_.link().mtu);
+  const auto built =
+      wire::build_frame_into(std::span(outgoing_).subspan(start),
+                             {destination, device_->link().mac, tags_, peer_.ethertype},
+                             bytes.bytes(), device_->link().mtu);
   if (!built) {
     outgoing_.resize(start);
     return false;
@@ -157,7 +169,7 @@ void raw_ethernet::on_turn_end() {
       frames[i] = all.subspan(end, outgoing_sizes_[next + i]);
       end += outgoing_sizes_[next + i];
     }
-    const auto sent = socket_.try_send(std::span(frames).first(count));
+    const auto sent = device_->try_send(std::span(frames).first(count));
     // What the kernel has no room for is lost, as on a wire; it is counted, and the rest goes on.
     const auto taken = std::max<std::size_t>(sent.value_or(0), 1);
     if (sent.value_or(0) == 0) count_send_error();

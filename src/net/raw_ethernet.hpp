@@ -24,20 +24,22 @@ class raw_ethernet final : public datagram,
                            private loop::turn_end_hook,
                            private loop::buffer::pool {
  public:
-  /// Opens the interface that an `l2://` URL names. Errors: as `l2::raw_socket::create_bound`.
+  /// Opens what an `l2://` or `xdp://` URL names. Errors: as `l2::raw_socket::create_bound` and
+  /// `xdp::port::open`.
   [[nodiscard]] static result<std::unique_ptr<raw_ethernet>> open(loop::loop& owner,
                                                                   const endpoint_url& url);
   ~raw_ethernet() override;
 
   /// An empty address: to the URL's `dst`.
   bool send(const loop::socket_address& to, loop::slice bytes) override;
-  [[nodiscard]] std::size_t max_size() const override { return socket_.link().mtu; }
+  [[nodiscard]] std::size_t max_size() const override { return device_->link().mtu; }
 
  private:
   static constexpr std::size_t batch = l2::raw_socket::max_batch;
   static constexpr std::size_t most_waiting = 4096;  // frames to be sent
 
-  raw_ethernet(loop::loop& owner, l2::raw_socket socket, int poll_fd, const endpoint_url& url);
+  raw_ethernet(loop::loop& owner, std::unique_ptr<l2::device> device, int poll_fd,
+               const endpoint_url& url);
   void want() override;
   void on_completion(loop::completion done) override;
   void on_timer() override;
@@ -49,9 +51,11 @@ class raw_ethernet final : public datagram,
   [[nodiscard]] mutable_byte_span memory_of(std::uint32_t slot);
 
   loop::loop& loop_;
-  l2::raw_socket socket_;
+  std::unique_ptr<l2::device> device_;
   loop::socket poll_handle_;  // a descriptor of the loop's own, of the same socket
   l2_address peer_;
+  /// epoll hears nothing of an AF_XDP socket whose interface was removed.
+  bool is_silent_when_gone_;
   std::vector<wire::vlan_tag> tags_;
 
   std::size_t slot_size_;

@@ -20,7 +20,7 @@ loop::task<result<std::vector<bind_target>>> find_bind_targets(loop::loop& on,
       targets.push_back({url, *address});
       continue;
     }
-    if (url.kind == net::scheme::l2) {
+    if (url.is_ethernet()) {
       targets.push_back({url, {}});
       continue;
     }

@@ -44,11 +44,11 @@ def hear(process, count):
     return frames
 
 
-def tshark(veth, space, link, count, *fields):
+def tshark(veth, space, link, count, *fields, options=()):
     """tshark's decoding of the next frames, as lists of fields."""
     arguments = [part for field in fields for part in ("-e", field)]
     process = veth.start(space, "tshark", "-l", "-n", "-i", link, "-c", str(count), "-a",
-                         "duration:20", "-T", "fields", "-E", "occurrence=a", *arguments)
+                         "duration:20", "-T", "fields", "-E", "occurrence=a", *options, *arguments)
     for line in process.stderr:
         if "Capturing on" in line:
             break

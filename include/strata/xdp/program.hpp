@@ -36,6 +36,17 @@ struct filter {
 /// which works with every driver and costs a copy.
 enum class attach_mode : std::uint8_t { automatic, native, generic };
 
+/// An XDP program that is attached, of whomever.
+struct attached_program {
+  std::uint32_t id = 0;
+  std::string name;  ///< "?" where the kernel does not tell this process
+  /// `automatic`: on the network card itself.
+  attach_mode mode = attach_mode::native;
+};
+
+/// What is attached to an interface; nullopt when nothing is. Errors: not_found.
+[[nodiscard]] result<std::optional<attached_program>> attached_to(std::string_view interface_name);
+
 class route;
 
 class program : public std::enable_shared_from_this<program> {

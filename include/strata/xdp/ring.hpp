@@ -120,6 +120,9 @@ class consumer_ring {
 
   [[nodiscard]] std::uint32_t size() const { return where_.size; }
 
+  /// Entries that were released, modulo 2^32.
+  [[nodiscard]] std::uint32_t total() const { return consumed_; }
+
   /// Up to `most` entries that are there. They stay until `release`.
   [[nodiscard]] ring_slice<const Entry> peek(std::uint32_t most) {
     auto there = produced_ - consumed_;

@@ -46,9 +46,9 @@ struct socket_options {
 
 /// What the kernel counted since the socket was made (struct xdp_statistics).
 struct socket_statistics {
-  std::uint64_t dropped = 0;              ///< received, and lost for another reason than these:
-  std::uint64_t receive_ring_full = 0;    ///< the receiver was too slow
-  std::uint64_t fill_ring_empty = 0;      ///< there was no frame to receive into
+  std::uint64_t dropped = 0;              ///< frames redirected to the socket, and lost
+  std::uint64_t receive_ring_full = 0;    ///< those of them for which the ring had no room
+  std::uint64_t fill_ring_empty = 0;      ///< looks for a frame to receive into that found none
   std::uint64_t transmit_ring_empty = 0;  ///< looks for something to send that found nothing
   std::uint64_t invalid_receive = 0;      ///< addresses in the fill ring outside of the UMEM
   std::uint64_t invalid_transmit = 0;     ///< descriptors in the transmit ring
@@ -99,7 +99,7 @@ class socket {
   [[nodiscard]] result<socket_statistics> statistics() const;
 
   /// Whether busy polling has an effect, which the kernel tells only after the first frame came:
-  /// nullopt before. False on drivers without a poll function of their own for this socket.
+  /// nullopt before. False on drivers that name no poller for their frames, such as veth's.
   [[nodiscard]] std::optional<bool> is_busy_polled() const;
 
  private:

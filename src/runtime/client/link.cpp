@@ -118,7 +118,7 @@ loop::task<result<std::vector<loop::socket_address>>> link::addresses() {
 }
 
 loop::task<result<void>> link::connect() {
-  if (url_.kind == net::scheme::l2) {
+  if (url_.is_ethernet()) {
     auto opened = net::raw_ethernet::open(loop_, url_);
     if (!opened) {
       counters_.errors.add();

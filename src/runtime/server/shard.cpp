@@ -55,7 +55,7 @@ result<void> shard::open_target(bind_target& target, bool share_port) {
   }
   // A Unix socket's path or an interface cannot be shared: one shard serves it.
   if (target.url.is_for_one() && number_ != 0) return {};
-  if (target.url.kind == net::scheme::l2) return open_ethernet(target.url);
+  if (target.url.is_ethernet()) return open_ethernet(target.url);
   auto listening = loop_.listen(target.address, how);
   if (!listening) return std::unexpected(listening.error());
   if (target.url.kind == net::scheme::tcp) target.address = loop_.local_address(*listening);

@@ -1,0 +1,67 @@
+#include "cli/xdp_arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "cli/frame_arguments.hpp"
+
+namespace strata::cli {
+
+std::uint32_t queue_flag(const invocation& call) { return call.flags.value("queue", 0U); }
+
+xdp::socket_options socket_flags(const invocation& call) {
+  xdp::socket_options options;
+  options.need_wakeup = call.is_set("need-wakeup");
+  options.mode = call.is_set("zero-copy") ? xdp::copy_mode::zerocopy : xdp::copy_mode::automatic;
+  if (call.flags.contains("busy-poll")) {
+    options.busy_poll = {.duration = std::chrono::microseconds(call.flags.value("busy-poll", 20U))};
+  }
+  return options;
+}
+
+outcome<xdp::attach_mode> attach_flag(const invocation& call) {
+  const auto mode = call.text("mode", "automatic");
+  if (mode == "automatic") return xdp::attach_mode::automatic;
+  if (mode == "native") return xdp::attach_mode::native;
+  if (mode == "generic") return xdp::attach_mode::generic;
+  return refuse(exit_misused,
+                fmt::format("--mode cannot be '{}': say automatic, native or generic", mode));
+}
+
+outcome<xdp::filter> filter_flags(const invocation& call) {
+  const auto type = ethertype_flag(call, std::nullopt);
+  if (!type) return std::unexpected(type.error());
+  const auto to = mac_flag(call, "dst");
+  if (!to) return std::unexpected(to.error());
+  xdp::filter which{.ethertype = *type, .vlan_id = {}, .destination = *to, .udp_port = {}};
+  const auto number = [&](std::string_view key) { return call.flags.value(key, std::uint16_t{0}); };
+  if (call.flags.contains("vlan")) which.vlan_id = number("vlan");
+  if (call.flags.contains("udp-port")) which.udp_port = number("udp-port");
+  return which;
+}
+
+outcome<wire::udp_endpoint> udp_flag(const invocation& call, std::string_view key,
+                                     std::string_view otherwise) {
+  const auto given = call.text(key, otherwise);
+  const auto colon = given.rfind(':');
+  const auto digits = std::string_view(given).substr(colon == std::string::npos ? 0 : colon + 1);
+  wire::udp_endpoint end;
+  const char* const last = digits.data() + digits.size();
+  const auto [rest, code] = std::from_chars(digits.data(), last, end.port);
+  const auto address = wire::ipv4_address::from_text(given.substr(0, colon));
+  if (colon == std::string::npos || !address || digits.empty() || code != std::errc{} ||
+      rest != last) {
+    return refuse(exit_misused, fmt::format("--{} cannot be '{}': write ADDRESS:PORT, as in "
+                                            "192.0.2.1:9000",
+                                            key, given));
+  }
+  end.address = *address;
+  return end;
+}
+
+std::unexpected<refusal> refuse_open(const error& why) {
+  return refuse(why.code == errc::not_found ? exit_not_found : exit_failed, why);
+}
+
+}  // namespace strata::cli

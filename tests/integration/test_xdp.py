@@ -1,0 +1,249 @@
+"""AF_XDP: the xdp verbs and `xdp://` endpoints, beside tshark, ping and TCP. veth.py draws the
+namespaces."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+from strata_daemon import BINARY, eventually
+from test_l2 import fields_of, tshark
+from test_l2_endpoints import DaemonInside
+from veth import Veth, end
+
+PORT = 9000
+MODES = ["native", "generic"]
+
+
+@pytest.fixture
+def veth(root):
+    made = Veth()
+    yield made
+    made.close()
+
+
+def attached(veth, space, link):
+    [row] = json.loads(veth.strata(space, "xdp", "stats", link, "--format", "json"))
+    return row
+
+
+def drop(veth, space, link, *arguments):
+    """strata xdp drop, once its program is there."""
+    process = veth.start(space, BINARY, "xdp", "drop", link, "--format", "json", *arguments)
+    eventually(lambda: attached(veth, space, link)["program"] == "strata_filter"
+               or process.poll() is not None, "the program is attached")
+    # Its filter a moment later.
+    assert "takes frames" in process.stderr.readline()
+    return process
+
+
+def result_of(process):
+    out, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    return json.loads(out)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_was_sent_arrives_or_is_counted_as_dropped(veth, mode):
+    receiver = drop(veth, veth.b, "vethB", "--udp-port", str(PORT), "--mode", mode, "-c", "100000",
+                    "--timeout", "1s")
+    sent = json.loads(veth.strata(veth.a, "xdp", "gen", "vethA", "-c", "100000", "--format",
+                                  "json"))
+    heard = result_of(receiver)
+    assert sent["packets"] == 100000
+    assert heard["native"] == (mode == "native") and not heard["zero_copy"]
+    assert heard["packets"] > 0
+    assert heard["packets"] + heard["dropped"] == sent["packets"]
+
+
+def test_tshark_finds_every_checksum_right(veth):
+    capture = tshark(veth, veth.b, "vethB", 20, "ip.src", "ip.dst", "udp.srcport", "udp.dstport",
+                     "ip.checksum.status", "udp.checksum.status", "udp.payload", "eth.dst",
+                     options=["-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE"])
+    ends = "--dmac 02:00:00:00:00:02 --dip 192.0.2.2:60001 --sip 192.0.2.1:70000"
+    refused = subprocess.run(["ip", "netns", "exec", veth.a, BINARY, "xdp", "gen", "vethA",
+                              *ends.split()], capture_output=True, text=True, timeout=60)
+    assert refused.returncode == 2 and "--sip cannot be '192.0.2.1:70000'" in refused.stderr
+    veth.strata(veth.a, "xdp", "gen", "vethA", "-c", "20",
+                *ends.replace("70000", "60002").split(), "--size", "99")
+    seen = fields_of(capture)
+    assert len(seen) == 20
+    for number, packet in enumerate(seen):
+        assert packet[:4] == ["192.0.2.1", "192.0.2.2", "60002", "60001"]
+        assert packet[4:6] == ["1", "1"], "1 is good"
+        assert packet[6].startswith(f"{number:016x}") and len(packet[6]) == 2 * (99 - 42)
+        assert packet[7] == "02:00:00:00:00:02"
+
+
+def test_frames_are_forwarded_between_two_interfaces(veth):
+    """
+    a: vethA ---- vethB :b: vethC ---- vethD :a      b forwards between its two
+    """
+    veth.run("ip", "link", "add", "vethC", "netns", veth.b, "type", "veth", "peer", "name",
+             "vethD", "netns", veth.a)
+    for space, link in [(veth.b, "vethC"), (veth.a, "vethD")]:
+        veth.inside(space, "sysctl", "-qw", f"net.ipv6.conf.{link}.disable_ipv6=1")
+        veth.inside(space, "ip", "link", "set", link, "up")
+    forwarding = veth.start(veth.b, BINARY, "xdp", "fwd", "vethB", "vethC", "--udp-port", str(PORT),
+                            "--timeout", "1s", "--format", "json")
+    for link in ["vethB", "vethC"]:
+        eventually(lambda link=link: attached(veth, veth.b, link)["id"], "both are attached")
+    time.sleep(0.2)
+    receiver = drop(veth, veth.a, "vethD", "--udp-port", str(PORT), "-c", "3000", "--timeout", "1s")
+    for _ in range(30):
+        # No more at once than its rings hold.
+        veth.strata(veth.a, "xdp", "gen", "vethA", "-c", "100")
+    assert result_of(receiver)["packets"] == 3000
+    assert result_of(forwarding) == {"forwarded": {"vethB": 3000, "vethC": 0}, "lost": 0}
+
+
+def test_what_is_not_ours_goes_on_working(veth):
+    """Ping and TCP over the same veth, in both directions, while frames of ours are taken."""
+    receiver = drop(veth, veth.b, "vethB", "--udp-port", str(PORT))
+    listener = veth.start(veth.b, "nc", "-l", "192.0.2.2", "5000")
+    generator = veth.start(veth.a, BINARY, "xdp", "gen", "vethA", "-c", "20000")
+    veth.inside(veth.a, "ping", "-c", "3", "-i", "0.2", "-W", "5", "192.0.2.2")
+    veth.inside(veth.b, "ping", "-c", "3", "-i", "0.2", "-W", "5", "192.0.2.1")
+    text = "over TCP " * 1000
+    veth.inside(veth.a, "nc", "-N", "-w", "5", "192.0.2.2", "5000", input=text)
+    assert listener.communicate(timeout=30)[0] == text
+    generator.communicate(timeout=30)
+    out, _ = end(receiver)
+    heard = json.loads(out)
+    assert heard["packets"] + heard["dropped"] == 20000
+
+
+def test_no_program_stays_after_kill_9(veth):
+    receiver = drop(veth, veth.b, "vethB")
+    # `ip netns exec` becomes the program that it runs.
+    os.kill(receiver.pid, signal.SIGKILL)
+    receiver.communicate(timeout=30)
+    eventually(lambda: attached(veth, veth.b, "vethB")["program"] is None, "it is gone")
+    again = drop(veth, veth.b, "vethB", "-c", "10")
+    veth.strata(veth.a, "xdp", "gen", "vethA", "-c", "10")
+    assert result_of(again)["packets"] == 10
+
+
+def test_a_second_program_is_refused_and_the_first_is_named(veth):
+    first = drop(veth, veth.b, "vethB", "-Q", "0")
+    second = subprocess.run(["ip", "netns", "exec", veth.b, BINARY, "xdp", "drop", "vethB"],
+                            capture_output=True, text=True, timeout=60)
+    assert second.returncode == 1
+    assert "another socket holds that queue" in second.stderr or "strata_filter" in second.stderr
+    end(first)
+
+
+@pytest.mark.parametrize("arguments,exit_code,says", [
+    (["drop", "none0"], 3, "there is no such interface"),
+    (["drop", "vethB", "-Q", "7"], 1, "is there such a queue?"),
+    (["drop", "vethB", "-z"], 1, "no zero-copy mode"),
+    (["drop", "vethB", "--mode", "fast"], 2, "say automatic, native or generic"),
+    (["drop", "vethB", "--ethertype", "7"], 2, "--ethertype"),
+    (["gen", "vethB", "--dip", "nowhere"], 2, "--dip cannot be 'nowhere'"),
+    (["gen", "vethB", "--dmac", "x"], 2, "--dmac"),
+    (["gen", "vethB", "--size", "5000"], 2, "4096"),
+    (["fwd", "vethB", "vethB"], 2, "name two interfaces"),
+    (["stats", "none0"], 3, "none0"),
+])
+def test_what_cannot_be_is_refused_with_what_to_do(veth, arguments, exit_code, says):
+    refused = subprocess.run(["ip", "netns", "exec", veth.b, BINARY, "xdp", *arguments],
+                             capture_output=True, text=True, timeout=60)
+    assert refused.returncode == exit_code, refused.stderr
+    assert says in refused.stderr
+
+
+# --- xdp:// endpoints
+
+
+@pytest.fixture
+def daemons(veth, tmp_path):
+    made = [DaemonInside(veth.a, tmp_path / "a"), DaemonInside(veth.b, tmp_path / "b")]
+    for each in made:
+        each.start()
+    yield made
+    for each in made:
+        each.close()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_server_and_a_client_talk_by_xdp(veth, daemons, mode):
+    server, other = daemons
+    url = f"xdp://vethA/0?ethertype=0x88b5&mode={mode}"
+    server.cli("create", "server", "hub", "--listen", url, "-s")
+    assert server.show("hub")["endpoints"] == [url]
+    other.cli("create", "client", "guest", "--connect",
+              f"xdp://vethB/0?mode={mode}&dst={veth.mac(veth.a, 'vethA')}", "-s")
+    other.send("guest", b"I am here")
+    eventually(lambda: server.stats("hub")["messages"]["in"] == 1, "it is heard")
+    for number in range(200):
+        server.send("hub", b"number %d" % number)
+    eventually(lambda: other.stats("guest")["messages"]["in"] == 200, "all arrive")
+    other.send("guest", b"x" * 1500)
+    eventually(lambda: server.stats("hub")["bytes"]["in"] == len("I am here") + 1500, "a whole MTU")
+    assert set(other.stats("guest")["dropped"].values()) == {0}
+    veth.inside(veth.a, "ping", "-c", "1", "-W", "5", "192.0.2.2")
+    server.cli("stop", "hub")
+    assert attached(veth, veth.a, "vethA")["program"] is None
+
+
+def test_l2_and_xdp_understand_each_other_in_a_vlan(veth, daemons):
+    server, other = daemons
+    server.cli("create", "server", "hub", "--listen", "xdp://vethA/0?vlan=10&prio=7", "-s")
+    other.cli("create", "client", "guest", "--connect",
+              f"l2://vethB/0x88b5?dst={veth.mac(veth.a, 'vethA')}&vlan=10", "-s")
+    other.cli("create", "client", "stranger", "--connect",
+              f"l2://vethB/0x88b5?dst={veth.mac(veth.a, 'vethA')}&vlan=11", "-s")
+    other.send("stranger", b"not for you")
+    other.send("guest", b"hello")
+    eventually(lambda: server.stats("hub")["messages"]["in"] == 1, "hello")
+    server.send("hub", b"and you")
+    eventually(lambda: other.stats("guest")["messages"]["in"] == 1, "and you")
+    assert other.stats("stranger")["messages"]["in"] == 0
+    assert server.stats("hub")["bytes"]["in"] == len("hello")
+
+
+def test_jumbo_frames_need_no_setting(root, tmp_path):
+    veth = Veth(mtu=9000)
+    daemons = [DaemonInside(veth.a, tmp_path / "a"), DaemonInside(veth.b, tmp_path / "b")]
+    try:
+        for each in daemons:
+            each.start()
+        daemons[0].cli("create", "server", "hub", "--listen", "xdp://vethA", "-s")
+        daemons[1].cli("create", "client", "guest", "--connect",
+                       f"xdp://vethB?dst={veth.mac(veth.a, 'vethA')}", "-s")
+        daemons[1].send("guest", b"x" * 8999)
+        eventually(lambda: daemons[0].stats("hub")["bytes"]["in"] == 8999, "it arrives whole")
+    finally:
+        for each in daemons:
+            each.close()
+        veth.close()
+
+
+def test_a_busy_queue_is_an_error_that_says_so(veth, daemons):
+    server = daemons[0]
+    server.cli("create", "server", "one", "--listen", "xdp://vethA", "-s")
+    server.cli("create", "server", "two", "--listen", "xdp://vethA?ethertype=0x88b6")
+    refused = server.run("start", "two")
+    assert refused.returncode == 1
+    assert "another socket holds that queue" in refused.stderr
+
+
+def test_an_interface_that_is_removed_and_made_again_works_again(veth, daemons):
+    server, other = daemons
+    server.cli("create", "server", "hub", "--listen", "xdp://vethA", "-s")
+    veth.inside(veth.a, "ip", "link", "del", "vethA")
+    eventually(lambda: server.logged("hub", "the interface was removed"), "the log says so")
+    veth.run("ip", "link", "add", "vethA", "netns", veth.a, "type", "veth", "peer", "name", "vethB",
+             "netns", veth.b)
+    veth.inside(veth.a, "ip", "link", "set", "vethA", "up")
+    veth.inside(veth.b, "ip", "link", "set", "vethB", "up")
+
+    def heard():
+        veth.strata(veth.b, "l2", "send", "vethB", "again")
+        return server.stats("hub")["messages"]["in"] > 0
+
+    eventually(heard, "again")
+    assert attached(veth, veth.a, "vethA")["program"] == "strata_filter"
