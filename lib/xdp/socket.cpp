@@ -172,6 +172,16 @@ result<socket> socket::create(std::shared_ptr<umem> memory, std::string_view int
   return made;
 }
 
+result<socket> socket::adopt(std::shared_ptr<umem> memory, unique_fd fd, const binding& where,
+                             const socket_options& options) {
+  socket made(std::move(memory), std::move(fd));
+  made.rings_ = std::make_shared<umem::queue_rings>(where.interface_index, where.queue);
+  made.is_zerocopy_ = where.is_zerocopy;
+  if (auto mapped = made.map_rings(options, true); !mapped) return std::unexpected(mapped.error());
+  made.memory_->users_.push_back({made.rings_, made.fd()});
+  return made;
+}
+
 socket::socket(socket&&) noexcept = default;
 
 socket& socket::operator=(socket&& other) noexcept {

@@ -35,14 +35,14 @@ result<void> check(const umem_options& options) {
   return {};
 }
 
-std::size_t size_of(const umem_options& options) {
+}  // namespace
+
+std::size_t umem::size_of(const umem_options& options) {
   const auto page = options.huge_pages ? std::size_t{2} << 20U
                                        : static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const auto size = std::size_t{options.frame_count} * options.frame_size;
   return (size + page - 1) / page * page;
 }
-
-}  // namespace
 
 result<std::shared_ptr<umem>> umem::create(const umem_options& options) {
   if (auto fine = check(options); !fine) return std::unexpected(fine.error());

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from strata_daemon import BINARY
+from strata_daemon import BINARY, eventually
 from veth import Veth, end
 
 TYPE = "0x88b5"
@@ -23,16 +23,10 @@ def veth(root):
 
 def listen(veth, space, *arguments):
     """strata, listening: it is heard to be there by what the kernel lists."""
-    def sockets():
-        return len(veth.inside(space, "cat", "/proc/net/packet").splitlines())
-
-    before = sockets()
+    before = veth.packet_sockets(space)
     process = veth.start(space, BINARY, "l2", *arguments)
-    for _ in range(500):
-        if sockets() > before:
-            return process
-        time.sleep(0.01)
-    raise AssertionError(f"no packet socket in {space}")
+    eventually(lambda: veth.packet_sockets(space) > before, "its socket hears")
+    return process
 
 
 def hear(process, count):
@@ -235,11 +229,7 @@ def ipc(veth, *arguments):
 
 
 def until_sockets(veth, count):
-    for _ in range(500):
-        if len(veth.inside(veth.a, "cat", "/proc/net/packet").splitlines()) > count:
-            return
-        time.sleep(0.01)
-    raise AssertionError(f"not {count} packet sockets")
+    eventually(lambda: veth.packet_sockets(veth.a) >= count, f"{count} sockets hear")
 
 
 def test_processes_talk_by_channels_that_do_not_hear_each_other(veth):

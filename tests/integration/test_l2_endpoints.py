@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import time
 
 import pytest
 
@@ -44,10 +43,9 @@ def daemons(veth, tmp_path):
 
 
 def listen(veth, space, *arguments):
+    before = veth.packet_sockets(space)
     process = veth.start(space, BINARY, "l2", "recv", *arguments, "--format", "json")
-    before = time.monotonic()
-    while len(veth.inside(space, "cat", "/proc/net/packet").splitlines()) < 2:
-        assert time.monotonic() < before + 20
+    eventually(lambda: veth.packet_sockets(space) > before, "its socket hears")
     return process
 
 

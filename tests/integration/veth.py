@@ -47,6 +47,11 @@ class Veth:
         return subprocess.Popen(["ip", "netns", "exec", space, *command], text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
 
+    def packet_sockets(self, space):
+        """How many AF_PACKET sockets hear: one is listed before it is bound, and R is 1 then."""
+        rows = self.inside(space, "cat", "/proc/net/packet").splitlines()[1:]
+        return sum(row.split()[5] == "1" for row in rows)
+
     def mac(self, space, link):
         return self.inside(space, "cat", f"/sys/class/net/{link}/address").strip()
 

@@ -65,6 +65,18 @@ class socket {
   [[nodiscard]] static result<socket> create(std::shared_ptr<umem> memory,
                                              std::string_view interface_name, std::uint32_t queue,
                                              const socket_options& options = {});
+
+  /// Where a socket was bound that another process made.
+  struct binding {
+    int interface_index = 0;
+    std::uint32_t queue = 0;
+    bool is_zerocopy = false;
+  };
+  /// Takes over a bound socket that another process made on the same memory, with all four rings of
+  /// those sizes. Errors: of the kernel, when it has no such rings.
+  [[nodiscard]] static result<socket> adopt(std::shared_ptr<umem> memory, unique_fd fd,
+                                            const binding& where, const socket_options& options);
+
   socket(socket&&) noexcept;
   socket& operator=(socket&&) noexcept;
   ~socket();
@@ -103,7 +115,6 @@ class socket {
   [[nodiscard]] std::optional<bool> is_busy_polled() const;
 
  private:
-  friend class broker;
   socket(std::shared_ptr<umem> memory, unique_fd fd)
       : memory_(std::move(memory)), fd_(std::move(fd)) {}
   [[nodiscard]] result<void> register_memory();

@@ -39,6 +39,9 @@ class umem {
   [[nodiscard]] static result<std::shared_ptr<umem>> create_in(int memory_fd,
                                                                const umem_options& options);
 
+  /// The bytes that such a UMEM takes, whole pages.
+  [[nodiscard]] static std::size_t size_of(const umem_options& options);
+
   [[nodiscard]] const umem_options& options() const { return options_; }
   [[nodiscard]] mutable_byte_span memory() const { return memory_.bytes(); }
   [[nodiscard]] std::uint32_t frame_count() const { return options_.frame_count; }
