@@ -13,7 +13,9 @@ struct daemon_arguments {
   std::uint64_t loops = 0;         ///< 0: one a core
   std::string metrics;             ///< tcp://HOST:PORT; empty: none
   std::string log_level = "info";  ///< debug, info, warning or error
-  double drain_timeout = 5;        ///< seconds that runtimes have to stop when the daemon ends
+  /// Who may have which AF_XDP sockets; empty: nobody.
+  std::string xdp_policy;
+  double drain_timeout = 5;  ///< seconds that runtimes have to stop when the daemon ends
 };
 
 }  // namespace strata::cli

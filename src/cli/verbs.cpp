@@ -64,6 +64,11 @@ option_rows daemon_flags() {
            .default_text = "info",
            .help = "least level that is logged",
            .choices = "debug|info|warning|error"},
+          {.key = "xdp_policy",
+           .kind = text,
+           .value_name = "FILE",
+           .help = "who may have AF_XDP sockets of the daemon; else xdp-policy in "
+                   "$STRATA_CONFIG_DIR or /etc/strata, if it is there"},
           {.key = "drain_timeout",
            .kind = seconds,
            .value_name = "TIME",
@@ -292,6 +297,9 @@ option_rows xdp_flags() {
        .short_flag = 'z',
        .kind = flag,
        .help = "only if the driver reads and writes the frames itself"},
+      {.key = "through-daemon",
+       .kind = flag,
+       .help = "have the daemon make the socket, by its policy; else $STRATA_XDP_SOCKET names it"},
   };
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <charconv>
 
 #include "cli/frame_arguments.hpp"
@@ -58,6 +59,46 @@ outcome<wire::udp_endpoint> udp_flag(const invocation& call, std::string_view ke
   }
   end.address = *address;
   return end;
+}
+
+outcome<open_queue> open_queue_of(const invocation& call, const std::string& name,
+                                  const xdp::socket_options& options) {
+  const auto mode = attach_flag(call);
+  if (!mode) return std::unexpected(mode.error());
+  const auto which = filter_flags(call);
+  if (!which) return std::unexpected(which.error());
+  if (call.is_set("through-daemon")) {
+    auto given = xdp::open_through_daemon({.interface_name = name,
+                                           .queue = queue_flag(call),
+                                           .which = *which,
+                                           .attach = *mode,
+                                           .memory = {},
+                                           .socket = options});
+    if (!given) {
+      const int code = given.error().sys_errno;
+      if (code == ENOENT || code == ECONNREFUSED) return refuse(exit_unreachable, given.error());
+      return refuse_open(given.error());
+    }
+    return open_queue{.socket = std::move(given->within),
+                      .is_native = given->is_native,
+                      .reason = {},
+                      .brings = {},
+                      .connection = std::move(given->connection)};
+  }
+  auto memory = xdp::umem::create();
+  if (!memory) return refuse_open(memory.error());
+  auto made = xdp::socket::create(std::move(*memory), name, queue_flag(call), options);
+  if (!made) return refuse_open(made.error());
+  open_queue opened{std::move(*made), false, {}, {}, {}};
+  if (options.receive_size == 0) return opened;
+  const auto program = xdp::program::attach(name, *mode);
+  if (!program) return refuse_open(program.error());
+  auto brings = (*program)->add(*which, opened.socket);
+  if (!brings) return refuse_open(brings.error());
+  opened.is_native = (*program)->is_native();
+  opened.reason = (*program)->reason();
+  opened.brings = std::move(*brings);
+  return opened;
 }
 
 std::unexpected<refusal> refuse_open(const error& why) {

@@ -3,6 +3,7 @@
 
 #include "cli/invocation.hpp"
 #include "strata/wire/udp.hpp"
+#include "strata/xdp/broker.hpp"
 #include "strata/xdp/program.hpp"
 #include "strata/xdp/socket.hpp"
 
@@ -18,6 +19,19 @@ namespace strata::cli {
 /// "10.0.0.1:9000". Errors: misused, naming the flag.
 [[nodiscard]] outcome<wire::udp_endpoint> udp_flag(const invocation& call, std::string_view key,
                                                    std::string_view otherwise);
+
+/// A socket, and what brings frames to it.
+struct open_queue {
+  xdp::socket socket;
+  bool is_native = false;
+  std::string reason;  ///< why not native, when that was tried
+  std::optional<xdp::route> brings;
+  unique_fd connection;  ///< to the daemon that made it
+};
+/// Of interface `name`, by this process or, with --through-daemon, by the daemon. The filter and
+/// mode are those of the flags when `options` has a receive ring.
+[[nodiscard]] outcome<open_queue> open_queue_of(const invocation& call, const std::string& name,
+                                                const xdp::socket_options& options);
 
 /// An error of the library as the CLI ends with it.
 [[nodiscard]] std::unexpected<refusal> refuse_open(const error& why);

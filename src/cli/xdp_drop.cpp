@@ -159,26 +159,16 @@ outcome<int> report(const invocation& call, const receiver& work, bool is_native
 }  // namespace
 
 outcome<int> run_xdp_drop(const invocation& call) {
-  const auto mode = attach_flag(call);
-  if (!mode) return std::unexpected(mode.error());
-  const auto which = filter_flags(call);
-  if (!which) return std::unexpected(which.error());
-  auto memory = xdp::umem::create();
-  if (!memory) return refuse_open(memory.error());
   auto options = socket_flags(call);
   options.transmit_size = 0;
-  auto from = xdp::socket::create(std::move(*memory), call.words[0], queue_flag(call), options);
-  if (!from) return refuse_open(from.error());
-  const auto program = xdp::program::attach(call.words[0], *mode);
-  if (!program) return refuse_open(program.error());
-  receiver work(std::move(*from));
-  const auto route = (*program)->add(*which, work.from());
-  if (!route) return refuse_open(route.error());
+  auto opened = open_queue_of(call, call.words[0], options);
+  if (!opened) return std::unexpected(opened.error());
+  receiver work(std::move(opened->socket));
   watch_for_interrupt();
   if (!call.quiet) {
     complain(fmt::format("takes frames of '{}' in {} mode{}", call.words[0],
-                         (*program)->is_native() ? "native" : "generic",
-                         (*program)->reason().empty() ? "" : " (" + (*program)->reason() + ")"));
+                         opened->is_native ? "native" : "generic",
+                         opened->reason.empty() ? "" : " (" + opened->reason + ")"));
   }
   std::optional<clock::duration> silence;
   if (call.flags.contains("timeout")) {
@@ -188,7 +178,7 @@ outcome<int> run_xdp_drop(const invocation& call) {
   if (auto done = work.run(call.flags.value("count", std::uint64_t{UINT64_MAX}), silence); !done) {
     return refuse(exit_failed, done.error());
   }
-  return report(call, work, (*program)->is_native());
+  return report(call, work, opened->is_native);
 }
 
 }  // namespace strata::cli

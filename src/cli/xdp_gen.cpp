@@ -130,18 +130,16 @@ outcome<int> run_xdp_gen(const invocation& call) {
   if (!link) return refuse_open(link.error());
   auto packet = packet_of(call, link->mac);
   if (!packet) return std::unexpected(packet.error());
-  auto memory = xdp::umem::create();
-  if (!memory) return refuse_open(memory.error());
-  if (packet->frame().size() > (*memory)->frame_size()) {
+  if (const auto most = xdp::umem_options{}.frame_size; packet->frame().size() > most) {
     return refuse(exit_misused, fmt::format("--size cannot be {}: a frame has at most {} bytes",
-                                            packet->frame().size(), (*memory)->frame_size()));
+                                            packet->frame().size(), most));
   }
   auto options = socket_flags(call);
   options.receive_size = 0;
-  auto over = xdp::socket::create(std::move(*memory), link->name, queue_flag(call), options);
-  if (!over) return refuse_open(over.error());
+  auto over = open_queue_of(call, link->name, options);
+  if (!over) return std::unexpected(over.error());
   watch_for_interrupt();
-  generator work(std::move(*over), std::move(*packet));
+  generator work(std::move(over->socket), std::move(*packet));
   if (auto done = work.run(call.flags.value("count", std::uint64_t{UINT64_MAX})); !done) {
     return refuse(exit_failed, done.error());
   }

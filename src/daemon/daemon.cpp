@@ -17,6 +17,7 @@
 #include "daemon/control_api.hpp"
 #include "daemon/loop_threads.hpp"
 #include "daemon/registry.hpp"
+#include "daemon/xdp_broker.hpp"
 #include "net/endpoint_url.hpp"
 
 namespace strata::daemon {
@@ -87,6 +88,7 @@ class daemon {
   loop_threads loops_;
   registry registry_;
   control_api api_;
+  xdp_broker xdp_broker_;
 };
 
 result<void> daemon::listen(const settings& how) {
@@ -98,6 +100,10 @@ result<void> daemon::listen(const settings& how) {
                           "choose another place with --socket");
   }
   if (auto listening = api_.listen(how.socket); !listening) return listening;
+  if (!how.xdp_policy.empty()) {
+    auto started = xdp_broker_.start((folder / "xdp.sock").string(), how.xdp_policy);
+    if (!started) return started;
+  }
   if (how.metrics.empty()) return {};
   auto url = net::parse_endpoint(how.metrics);
   if (!url) return std::unexpected(url.error());

@@ -13,6 +13,7 @@ struct settings {
   std::size_t loops = 0;      ///< shared by the runtimes; 0: one a core
   std::string metrics;        ///< tcp://HOST:PORT, or empty
   std::string log_level = "info";
+  std::string xdp_policy;    ///< who may have AF_XDP sockets; empty: nobody
   double drain_timeout = 5;  ///< seconds that runtimes have to stop when the daemon ends
 };
 

@@ -3,9 +3,14 @@ namespaces."""
 
 import json
 import os
+import shutil
 import signal
+import socket
 import subprocess
+import tempfile
 import time
+from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -153,6 +158,130 @@ def test_what_cannot_be_is_refused_with_what_to_do(veth, arguments, exit_code, s
                              capture_output=True, text=True, timeout=60)
     assert refused.returncode == exit_code, refused.stderr
     assert says in refused.stderr
+
+
+# --- the daemon's broker
+
+NOBODY = "65534"
+
+
+class Broker(DaemonInside):
+    """A daemon in b that makes AF_XDP sockets for others, and those others."""
+
+    def __init__(self, veth, folder):
+        super().__init__(veth.b, folder)
+        self.veth = veth
+        # Where a user without privileges can get at them.
+        folder.chmod(0o755)
+        self.policy = folder / "policy"
+        self.binary = shutil.copy(BINARY, folder / "strata")
+
+    def allow(self, policy):
+        self.policy.write_text(policy)
+        return self
+
+    def launch(self, *more):
+        return super().launch("--xdp-policy", str(self.policy), *more)
+
+    def as_nobody(self, *arguments):
+        return self.veth.start(
+            self.veth.b, "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
+            "--no-new-privs", "--bounding-set=-all", self.binary, "xdp", *arguments,
+            "--through-daemon", "--format", "json",
+            env={**os.environ, "STRATA_XDP_SOCKET": str(self.folder / "xdp.sock")})
+
+
+@pytest.fixture
+def broker(veth):
+    with tempfile.TemporaryDirectory() as folder:
+        made = Broker(veth, Path(folder))
+        yield made
+        made.close()
+
+
+def refusal_of(process, exit_code=1):
+    out, errors = process.communicate(timeout=60)
+    assert process.returncode == exit_code and out == ""
+    return errors
+
+
+def test_a_user_without_privileges_receives_through_the_daemon(veth, broker):
+    broker.allow("# the plant\nuser=nobody iface=vethB queue=0 ethertype=0x0800\n").start()
+    receiver = broker.as_nobody("drop", "vethB", "-e", "0x0800", "-c", "5000", "--timeout", "1s")
+    assert "in native mode" in receiver.stderr.readline()
+    sent = json.loads(veth.strata(veth.a, "xdp", "gen", "vethA", "-c", "5000", "--format", "json"))
+    heard = result_of(receiver)
+    assert heard["packets"] + heard["dropped"] == sent["packets"] == 5000
+    assert heard["packets"] > 0
+    eventually(lambda: attached(veth, veth.b, "vethB")["program"] is None, "it is taken away")
+    # Frames may be sent too, and killing the user's process gives all back.
+    sender = broker.as_nobody("gen", "vethB", "-c", "100")
+    assert result_of(sender)["packets"] == 100
+    receiver = broker.as_nobody("drop", "vethB", "-e", "0x0800")
+    assert "takes frames" in receiver.stderr.readline()
+    os.kill(receiver.pid, signal.SIGKILL)
+    receiver.communicate(timeout=30)
+    eventually(lambda: attached(veth, veth.b, "vethB")["program"] is None, "it is taken away")
+
+
+def test_without_a_rule_there_is_a_clear_refusal(veth, broker):
+    broker.allow("user=nobody iface=vethB queue=0 ethertype=0x88b5\nuser=daemon iface=vethB\n"
+                 "group=nogroup iface=lo\n").start()
+    for arguments in [["drop", "vethB"], ["drop", "vethB", "-e", "0x88b6"],
+                      ["drop", "vethB", "-e", "0x88b5", "-Q", "1"], ["gen", "vethB", "-Q", "1"]]:
+        says = refusal_of(broker.as_nobody(*arguments))
+        assert "no rule of the daemon's policy allows it" in says and NOBODY in says
+    # What is allowed, but cannot be, is refused in the daemon's words.
+    says = refusal_of(broker.as_nobody("drop", "lo", "-Q", "9"))
+    assert "is there such a queue?" in says
+    assert attached(veth, veth.b, "vethB")["program"] is None
+    # The policy is read again for each request.
+    broker.allow("user=nobody iface=vethB\n")
+    receiver = broker.as_nobody("drop", "vethB", "-c", "10")
+    assert "takes frames" in receiver.stderr.readline()
+    second = refusal_of(broker.as_nobody("drop", "vethB"))
+    assert "another socket holds that queue" in second
+    veth.strata(veth.a, "xdp", "gen", "vethA", "-c", "10")
+    assert result_of(receiver)["packets"] == 10
+    broker.allow("user=nobody iface=vethB queue=x\n")
+    assert "line 1" in refusal_of(broker.as_nobody("drop", "vethB"))
+    broker.allow("user=nobody iface=vethB\n").policy.chmod(0o666)
+    assert "others may write it" in refusal_of(broker.as_nobody("drop", "vethB"))
+
+
+def test_a_broker_without_a_daemon_or_with_a_bad_policy_says_so(veth, broker):
+    says = refusal_of(broker.as_nobody("drop", "vethB"), 4)
+    assert "xdp.sock" in says and "is it running" in says
+    broker.allow("iface=vethB\n")
+    process = broker.launch()
+    assert process.wait(30) == 1
+    assert "line 1 of the policy" in broker.log() and "names no user and no group" in broker.log()
+
+
+def test_a_broker_survives_whatever_is_sent_to_it(veth, broker):
+    """Random bytes of all sizes, silence, and connections that end at once."""
+    broker.allow("user=nobody iface=vethB\n").start()
+    path = str(broker.folder / "xdp.sock")
+    random = Random(7)
+    silent = []
+    for number in range(300):
+        peer = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        peer.settimeout(30)
+        peer.connect(path)
+        if number % 30 == 0:
+            silent.append(peer)
+            continue
+        if number % 3:
+            peer.send(random.randbytes(random.choice([1, 4, 50, 88, 92, 96, 100, 5000])))
+            assert number % 2 or b"AF_XDP" in peer.recv(4096)
+        peer.close()
+    for peer in silent:
+        peer.close()
+    eventually(lambda: len(os.listdir(f"/proc/{broker.pid}/fd")) < 60, "no descriptor stays")
+    receiver = broker.as_nobody("drop", "vethB", "-c", "10")
+    assert "takes frames" in receiver.stderr.readline()
+    veth.strata(veth.a, "xdp", "gen", "vethA", "-c", "10")
+    assert result_of(receiver)["packets"] == 10
 
 
 # --- xdp:// endpoints

@@ -1,0 +1,145 @@
+#include "daemon/xdp_broker.hpp"
+
+#include <poll.h>
+#include <spdlog/spdlog.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "daemon/xdp_policy.hpp"
+
+namespace strata::daemon {
+
+namespace {
+
+constexpr mode_t for_everybody = 0666;
+constexpr int backlog = 16;
+
+result<unique_fd> listen_at(const std::string& path) {
+  const auto what = "listen at '" + path + "' for those who want AF_XDP sockets";
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) {
+    return failure(errc::invalid_argument, what, "the path is longer than 107 bytes");
+  }
+  std::memcpy(address.sun_path, path.data(), path.size());
+  unique_fd made(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  // One that a daemon before left behind: whether another runs, the control socket has told.
+  ::unlink(path.c_str());
+  if (!made ||
+      ::bind(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::chmod(path.c_str(), for_everybody) != 0 || ::listen(made.get(), backlog) != 0) {
+    return system_failure(errno, what);
+  }
+  return made;
+}
+
+}  // namespace
+
+result<void> xdp_broker::start(const std::string& path, const std::string& policy_path) {
+  const auto policy = xdp_policy::read(policy_path);
+  if (!policy) return std::unexpected(policy.error());
+  auto listening = listen_at(path);
+  if (!listening) return std::unexpected(listening.error());
+  stopping_.reset(::eventfd(0, EFD_CLOEXEC));
+  if (!stopping_) return system_failure(errno, "make an eventfd");
+  listener_ = std::move(*listening);
+  path_ = path;
+  policy_path_ = policy_path;
+  thread_ = std::thread([this] { run(); });
+  spdlog::info("AF_XDP sockets for others at {}, by {} rules of {}", path, policy->rules().size(),
+               policy_path);
+  return {};
+}
+
+void xdp_broker::stop() {
+  if (!thread_.joinable()) return;
+  const std::uint64_t now = 1;
+  (void)!::write(stopping_.get(), &now, sizeof now);
+  thread_.join();
+  clients_.clear();
+  listener_.reset();
+  ::unlink(path_.c_str());
+}
+
+void xdp_broker::run() {
+  std::vector<pollfd> asked;
+  for (;;) {
+    const bool has_room = clients_.size() < most_clients;
+    asked.assign({{stopping_.get(), POLLIN, 0}, {has_room ? listener_.get() : -1, POLLIN, 0}});
+    for (const auto& [fd, one] : clients_) asked.push_back({fd, POLLIN, 0});
+    if (::poll(asked.data(), asked.size(), -1) < 0 && errno != EINTR) {
+      spdlog::error("the AF_XDP broker ends: {}", std::strerror(errno));
+      return;
+    }
+    if (asked[0].revents != 0) return;
+    if (asked[1].revents != 0) accept_one();
+    for (const auto& each : std::span(asked).subspan(2)) {
+      if (each.revents != 0 && !serve(clients_.at(each.fd))) clients_.erase(each.fd);
+    }
+  }
+}
+
+void xdp_broker::accept_one() {
+  unique_fd made(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!made) {
+    // Without a descriptor to accept with, the listener would be ready again and again.
+    if (errno == EMFILE || errno == ENFILE) std::this_thread::sleep_for(std::chrono::seconds(1));
+    return;
+  }
+  const int fd = made.get();
+  auto peer = xdp::peer_of(fd);
+  if (!peer) return;
+  const auto of_user = std::ranges::count_if(
+      clients_, [&](const auto& one) { return one.second.peer.user == peer->user; });
+  if (of_user >= most_of_a_user) {
+    xdp::refuse_request(
+        fd, {.code = errc::limit_exceeded,
+             .operation = "serve more connections of user " + std::to_string(peer->user),
+             .reason = "it has 16",
+             .remedy = "close some",
+             .offset = {}});
+    return;
+  }
+  clients_.emplace(fd, client{std::move(made), std::move(*peer), {}});
+}
+
+bool xdp_broker::serve(client& who) {
+  const int connection = who.connection.get();
+  // One socket a connection: after that only its end is waited for.
+  if (who.given) return false;
+  auto given = answer(who);
+  if (!given) {
+    if (given.error().code != errc::connection_closed) {
+      spdlog::warn("AF_XDP broker: {}", describe(given.error()));
+      xdp::refuse_request(connection, given.error());
+    }
+    return false;
+  }
+  who.given = std::move(*given);
+  return true;
+}
+
+result<xdp::grant> xdp_broker::answer(const client& to) {
+  const int connection = to.connection.get();
+  const auto what = xdp::read_request(connection);
+  if (!what) return std::unexpected(what.error());
+  const auto policy = xdp_policy::read(policy_path_);
+  if (!policy) return std::unexpected(policy.error());
+  if (auto allowed = policy->check(to.peer, *what); !allowed) {
+    return std::unexpected(allowed.error());
+  }
+  auto given = xdp::grant_request(connection, *what);
+  if (given) {
+    spdlog::info("gave queue {} of '{}' to process {} of user {}", what->queue,
+                 what->interface_name, to.peer.process, to.peer.user);
+  }
+  return given;
+}
+
+}  // namespace strata::daemon

@@ -1,0 +1,49 @@
+// Makes AF_XDP sockets for processes without privileges, as a policy allows.
+//
+// On a thread of its own, since a queue that is still held is waited for: the loops go on
+// meanwhile. Started and stopped by the daemon's thread.
+#pragma once
+
+#include <map>
+#include <string>
+#include <thread>
+
+#include "strata/base/unique_fd.hpp"
+#include "strata/xdp/broker.hpp"
+
+namespace strata::daemon {
+
+class xdp_broker {
+ public:
+  /// Listens at `path`, which everybody may connect to; `policy_path` is read again for each
+  /// request. Errors: of the socket; those of `xdp_policy::read`.
+  [[nodiscard]] result<void> start(const std::string& path, const std::string& policy_path);
+  /// Takes back all that it gave, and ends.
+  void stop();
+  ~xdp_broker() { stop(); }
+
+ private:
+  static constexpr std::size_t most_clients = 256;
+  static constexpr std::ptrdiff_t most_of_a_user = 16;
+
+  struct client {
+    unique_fd connection;
+    xdp::broker_peer peer;
+    std::optional<xdp::grant> given;
+  };
+
+  void run();
+  void accept_one();
+  /// False when the client has gone, or is to go.
+  bool serve(client& who);
+  [[nodiscard]] result<xdp::grant> answer(const client& to);
+
+  std::string path_;
+  std::string policy_path_;
+  unique_fd listener_;
+  unique_fd stopping_;
+  std::map<int, client> clients_;
+  std::thread thread_;
+};
+
+}  // namespace strata::daemon

@@ -1,0 +1,155 @@
+#include "daemon/xdp_policy.hpp"
+
+#include <fmt/format.h>
+#include <grp.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+
+namespace strata::daemon {
+
+namespace {
+
+using refusal = std::unexpected<std::string>;
+using outcome = std::expected<void, std::string>;
+
+std::optional<std::uint32_t> number_in(std::string_view text) {
+  const bool is_hex = text.starts_with("0x") || text.starts_with("0X");
+  if (is_hex) text.remove_prefix(2);
+  std::uint32_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, code] = std::from_chars(text.data(), end, number, is_hex ? 16 : 10);
+  if (text.empty() || code != std::errc{} || rest != end) return {};
+  return number;
+}
+
+outcome set_user(xdp_rule& rule, std::string_view value) {
+  rule.user = number_in(value);
+  if (rule.user) return {};
+  const auto* const found = ::getpwnam(std::string(value).c_str());
+  if (found == nullptr) return refusal(fmt::format("there is no user '{}'", value));
+  rule.user = found->pw_uid;
+  return {};
+}
+
+outcome set_group(xdp_rule& rule, std::string_view value) {
+  rule.group = number_in(value);
+  if (rule.group) return {};
+  const auto* const found = ::getgrnam(std::string(value).c_str());
+  if (found == nullptr) return refusal(fmt::format("there is no group '{}'", value));
+  rule.group = found->gr_gid;
+  return {};
+}
+
+outcome set_queue(xdp_rule& rule, std::string_view value) {
+  const auto dash = value.find('-');
+  const auto first = number_in(value.substr(0, dash));
+  const auto last = dash == std::string_view::npos ? first : number_in(value.substr(dash + 1));
+  if (!first || !last || *last < *first) {
+    return refusal(fmt::format("'{}' is no queue, and no range as 0-3", value));
+  }
+  rule.first_queue = *first;
+  rule.last_queue = *last;
+  return {};
+}
+
+outcome set_ethertype(xdp_rule& rule, std::string_view value) {
+  const auto number = number_in(value);
+  if (!number || *number < 0x0600 || *number > 0xFFFF) {
+    return refusal(fmt::format("'{}' is no EtherType from 0x0600 to 0xffff", value));
+  }
+  rule.ethertype = static_cast<std::uint16_t>(*number);
+  return {};
+}
+
+outcome set_member(xdp_rule& rule, std::string_view member) {
+  const auto equals = member.find('=');
+  const auto key = member.substr(0, equals);
+  const auto value = equals == std::string_view::npos ? "" : member.substr(equals + 1);
+  if (value.empty()) return refusal(fmt::format("'{}' is not NAME=VALUE", member));
+  if (key == "user") return set_user(rule, value);
+  if (key == "group") return set_group(rule, value);
+  if (key == "queue") return set_queue(rule, value);
+  if (key == "ethertype") return set_ethertype(rule, value);
+  if (key != "iface") {
+    return refusal(fmt::format("'{}' is none of user, group, iface, queue and ethertype", key));
+  }
+  rule.interface_name = value;
+  return {};
+}
+
+std::expected<xdp_rule, std::string> parse_rule(std::string_view line) {
+  xdp_rule rule;
+  while (!line.empty()) {
+    const auto member = line.substr(0, line.find_first_of(" \t"));
+    line.remove_prefix(std::min(member.size() + 1, line.size()));
+    if (member.empty()) continue;
+    if (auto set = set_member(rule, member); !set) return refusal(set.error());
+  }
+  if (!rule.user && !rule.group) return refusal("it names no user and no group");
+  if (rule.interface_name.empty()) return refusal("it names no interface");
+  return rule;
+}
+
+}  // namespace
+
+bool xdp_rule::allows(const xdp::broker_peer& who, const xdp::broker_request& what) const {
+  const bool is_who = (!user || *user == who.user) &&
+                      (!group || std::ranges::find(who.groups, *group) != who.groups.end());
+  const bool receives = what.socket.receive_size != 0;
+  return is_who && what.interface_name == interface_name && what.queue >= first_queue &&
+         what.queue <= last_queue && (!ethertype || !receives || what.which.ethertype == ethertype);
+}
+
+result<xdp_policy> xdp_policy::read(const std::string& path) {
+  struct stat found{};
+  std::ifstream file(path);
+  if (!file || ::stat(path.c_str(), &found) != 0) {
+    return system_failure(errno, "read the policy '" + path + "'");
+  }
+  const bool is_ours = found.st_uid == 0 || found.st_uid == ::geteuid();
+  if (!is_ours || (found.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return failure(errc::permission_denied, "use the policy '" + path + "'", "others may write it",
+                   "chown root it, and chmod 644");
+  }
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  return parse(text, path);
+}
+
+result<xdp_policy> xdp_policy::parse(std::string_view text, const std::string& name) {
+  xdp_policy policy;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    auto line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    line = line.substr(0, line.find('#'));
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    auto rule = parse_rule(line);
+    if (!rule) {
+      return failure(errc::malformed, fmt::format("read line {} of the policy '{}'", number, name),
+                     rule.error(), "write user=NAME iface=IFACE queue=N ethertype=TYPE");
+    }
+    policy.rules_.push_back(std::move(*rule));
+  }
+  return policy;
+}
+
+result<void> xdp_policy::check(const xdp::broker_peer& who, const xdp::broker_request& what) const {
+  const bool is_allowed =
+      std::ranges::any_of(rules_, [&](const xdp_rule& one) { return one.allows(who, what); });
+  if (is_allowed) return {};
+  return failure(
+      errc::permission_denied,
+      fmt::format("give user {} queue {} of '{}'{}", who.user, what.queue, what.interface_name,
+                  what.which.ethertype
+                      ? fmt::format(" for EtherType 0x{:04x}", *what.which.ethertype)
+                      : " for every EtherType"),
+      "no rule of the daemon's policy allows it", "ask its administrator for one");
+}
+
+}  // namespace strata::daemon
