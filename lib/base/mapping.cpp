@@ -26,7 +26,7 @@ result<mapping> mapping::of(int fd, std::size_t size, const std::string& purpose
 }
 
 result<mapping> mapping::anonymous(std::size_t size, bool huge_pages, const std::string& purpose) {
-  return make(-1, size, MAP_PRIVATE | MAP_ANONYMOUS | (huge_pages ? MAP_HUGETLB : 0), 0, purpose);
+  return make(-1, size, MAP_SHARED | MAP_ANONYMOUS | (huge_pages ? MAP_HUGETLB : 0), 0, purpose);
 }
 
 mapping& mapping::operator=(mapping&& other) noexcept {

@@ -3,6 +3,8 @@
 //     vethA <==========> vethB        both in a namespace of the test's own
 #include <bpf/bpf.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -212,6 +214,19 @@ TEST_F(xdp_test, another_program_is_named_in_the_error) {
   EXPECT_EQ(refused.error().code, errc::conflict);
   EXPECT_NE(describe(refused.error()).find("foreign_one"), std::string::npos)
       << describe(refused.error());
+}
+
+// Whoever goes into the background after opening goes on as the child.
+TEST_F(xdp_test, a_forked_process_goes_on_with_a_port) {
+  auto b = open("vethB", {.which = {.ethertype = type}});
+  auto a = sender();
+  const auto wanted = frame_of(type, 100, 7);
+  const auto child = ::fork();
+  if (child == 0) ::_exit(receive(b, 1) == frames{wanted} ? 0 : 1);
+  send(a, wanted);
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
 TEST_F(xdp_test, bad_sizes_are_refused_with_what_to_do) {

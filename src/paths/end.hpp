@@ -81,6 +81,9 @@ struct end {
 [[nodiscard]] result<end> open_send_ring(const end_options& options);    ///< into a V3 ring
 [[nodiscard]] result<end> open_packet_ring(const end_options& options);  ///< sendmmsg into V3
 [[nodiscard]] result<end> open_frame_ring(const end_options& options);   ///< both ways, V2
-[[nodiscard]] result<end> open_ipc(const end_options& options);          ///< both ways, packed
+[[nodiscard]] result<end> open_xdp_native(const end_options& options);
+[[nodiscard]] result<end> open_xdp_busy_poll(const end_options& options);
+[[nodiscard]] result<end> open_xdp_generic(const end_options& options);
+[[nodiscard]] result<end> open_ipc(const end_options& options);  ///< both ways, packed
 
 }  // namespace strata::paths

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "paths/end.hpp"
+#include "paths/raw_frames.hpp"
 #include "strata/l2/frame_ring.hpp"
 #include "strata/l2/packet_ring.hpp"
 #include "strata/l2/raw_socket.hpp"
@@ -15,48 +16,12 @@ namespace strata::paths {
 namespace {
 
 constexpr auto patience = std::chrono::milliseconds(patience_ms);
-constexpr std::uint16_t ethertype = wire::ethertype_experimental;
-constexpr wire::vlan_tag tag{.tpid = wire::tpid_customer,
-                             .tci = {.priority = 7, .dei = false, .vlan_id = 10}};
-
-std::size_t header_size(const end_options& options) {
-  return wire::ethernet_header_size + (options.tagged ? wire::vlan_tag_size : 0);
-}
-
-result<message_batch> frames(const l2::interface& from, const end_options& options,
-                             std::size_t count) {
-  const std::span<const wire::vlan_tag> tags(&tag, options.tagged ? 1 : 0);
-  std::vector<std::byte> whole(wire::frame_size(tags.size(), options.payload));
-  const std::vector<std::byte> payload(options.payload);
-  const auto size = wire::build_frame_into(whole, {options.peer_mac, from.mac, tags, ethertype},
-                                           payload, from.mtu);
-  if (!size) return std::unexpected(size.error());
-  const auto head = header_size(options);
-  return message_batch(byte_span(whole).first(head), options.payload,
-                       *size - head - options.payload, count);
-}
-
 l2::raw_socket_options receiving(const end_options& options) {
   l2::raw_socket_options made;
-  made.filter.ethertype = ethertype;
+  made.filter.ethertype = frame_ethertype;
   made.receive_buffer = options.buffer;
   return made;
 }
-
-// Takes frames apart for the tally.
-class frame_taker {
- public:
-  explicit frame_taker(const end_options& options)
-      : header_(header_size(options)), payload_(options.payload) {}
-  void take(const l2::received_frame& frame, tally& to) const {
-    const auto size = std::min(frame.bytes.size(), header_ + payload_);
-    to.take(frame.bytes.first(size).subspan(std::min(header_, size)));
-  }
-
- private:
-  std::size_t header_;
-  std::size_t payload_;
-};
 
 template <class Device>
 result<std::uint64_t> drops_of(Device& device) {
@@ -103,7 +68,7 @@ class single_socket final : public sender, public receiver {
       }
     }
     to.begin();
-    taker_.take(slot.frame, to);
+    taker_.take(slot.frame.bytes, to);
     return 1;
   }
   result<std::uint64_t> dropped() override { return drops_of(socket_); }
@@ -162,7 +127,7 @@ class batch_receiver final : public receiver {
     }
     if (!count || *count == 0) return count;
     to.begin();
-    for (const auto& slot : std::span(slots_).first(*count)) taker_.take(slot.frame, to);
+    for (const auto& slot : std::span(slots_).first(*count)) taker_.take(slot.frame.bytes, to);
     return count;
   }
   result<std::uint64_t> dropped() override { return drops_of(socket_); }
@@ -187,7 +152,7 @@ class ring_receiver final : public receiver {
       if (!block) return 0;
     }
     to.begin();
-    for (const auto& frame : *block) taker_.take(frame, to);
+    for (const auto& frame : *block) taker_.take(frame.bytes, to);
     return block->size();
   }
   result<std::uint64_t> dropped() override { return drops_of(ring_); }
@@ -217,7 +182,7 @@ class slot_ring final : public sender, public receiver {
       if (!frame) return 0;
     }
     to.begin();
-    taker_.take(**frame, to);
+    taker_.take((**frame).bytes, to);
     return 1;
   }
   result<std::uint64_t> dropped() override { return drops_of(ring_); }
@@ -233,7 +198,7 @@ result<std::shared_ptr<sender>> open_batch_sender(const end_options& options, bo
   auto socket =
       l2::raw_socket::create_bound(options.interface, {.receives = false, .qdisc_bypass = bypass});
   if (!socket) return std::unexpected(socket.error());
-  auto batch = frames(socket->link(), options, batch_size);
+  auto batch = make_frames(socket->link(), options, batch_size);
   if (!batch) return std::unexpected(batch.error());
   return std::make_shared<batch_sender>(std::move(*socket), std::move(*batch));
 }
@@ -244,7 +209,7 @@ result<std::shared_ptr<sender>> open_ring_sender(const end_options& options) {
   wanted.send_slots = 4 * batch_size;
   auto ring = l2::packet_ring::create_bound(options.interface, wanted);
   if (!ring) return std::unexpected(ring.error());
-  auto batch = frames(ring->link(), options, batch_size);
+  auto batch = make_frames(ring->link(), options, batch_size);
   if (!batch) return std::unexpected(batch.error());
   return std::make_shared<ring_sender>(std::move(*ring), std::move(*batch));
 }
@@ -299,7 +264,7 @@ result<end> open_packet(const end_options& options) {
   wanted.receives = options.receives;
   auto socket = l2::raw_socket::create_bound(options.interface, wanted);
   if (!socket) return std::unexpected(socket.error());
-  auto batch = frames(socket->link(), options, 1);
+  auto batch = make_frames(socket->link(), options, 1);
   if (!batch) return std::unexpected(batch.error());
   const auto both = std::make_shared<single_socket>(std::move(*socket), std::move(*batch), options);
   return end{.out = both, .in = both};
@@ -327,7 +292,7 @@ result<end> open_frame_ring(const end_options& options) {
   wanted.socket.receive_buffer.reset();
   auto ring = l2::frame_ring::create_bound(options.interface, wanted);
   if (!ring) return std::unexpected(ring.error());
-  auto batch = frames(ring->link(), options, 1);
+  auto batch = make_frames(ring->link(), options, 1);
   if (!batch) return std::unexpected(batch.error());
   const auto both = std::make_shared<slot_ring>(std::move(*ring), std::move(*batch), options);
   return end{.out = both, .in = both};

@@ -18,8 +18,9 @@ class mapping {
   /// error.
   [[nodiscard]] static result<mapping> of(int fd, std::size_t size, const std::string& purpose,
                                           std::uint64_t offset = 0);
-  /// Memory of this process alone, zeros, in pages of the usual size or in huge ones (2 MiB, of
-  /// which the administrator sets some aside: /proc/sys/vm/nr_hugepages).
+  /// Memory of this process and those that it forks: what one writes, a device included, all see.
+  /// Zeros, in pages of the usual size or in huge ones (2 MiB, of which the administrator sets some
+  /// aside: /proc/sys/vm/nr_hugepages).
   [[nodiscard]] static result<mapping> anonymous(std::size_t size, bool huge_pages,
                                                  const std::string& purpose);
   mapping(mapping&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
