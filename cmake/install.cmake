@@ -5,10 +5,11 @@ install(TARGETS strata RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES docs/openapi.yaml DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES packaging/strata.service DESTINATION lib/systemd/system)
 
-install(DIRECTORY include/strata DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(TARGETS strata_library strata_c EXPORT strataTargets
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# The component `c` is what bindings need.
+install(DIRECTORY include/strata DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT c)
+install(TARGETS strata_library EXPORT strataTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS strata_c EXPORT strataTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  COMPONENT c)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/strata)
 install(EXPORT strataTargets NAMESPACE strata:: DESTINATION ${package_dir})
@@ -26,7 +27,7 @@ foreach(name strata strata-c)
     set(CMAKE_INSTALL_LIBDIR ${CMAKE_INSTALL_LIBDIR})
     set(CMAKE_INSTALL_INCLUDEDIR ${CMAKE_INSTALL_INCLUDEDIR})
     configure_file(${PROJECT_SOURCE_DIR}/packaging/${name}.pc.in
-      ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)")
+      ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)" COMPONENT c)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc
-    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT c)
 endforeach()

@@ -113,7 +113,7 @@ int write(const strata::result<xdp::socket_statistics>& counted, strata_xdp_stat
 template <class Handle, class Within>
 int hand_over(Within made, Handle** to) {
   *to = new (std::nothrow) Handle{std::move(made)};
-  return *to == nullptr ? -ENOMEM : 0;
+  return *to == nullptr ? fail(strata::system_error(ENOMEM, "make a handle")) : 0;
 }
 
 template <class Ring, class Entry>
@@ -210,7 +210,9 @@ int strata_xdp_socket_is_zerocopy(const strata_xdp_socket* which) {
 
 int strata_xdp_socket_is_busy_polled(const strata_xdp_socket* which) {
   const auto known = which->within.is_busy_polled();
-  return known ? static_cast<int>(*known) : -EAGAIN;
+  if (known) return static_cast<int>(*known);
+  return fail(strata::system_error(EAGAIN, "tell whether busy polling has an effect",
+                                   "ask again when a frame has come"));
 }
 
 uint32_t strata_xdp_fill(strata_xdp_socket* which, const uint64_t* addresses, uint32_t count) {
@@ -329,14 +331,16 @@ int strata_xdp_port_is_zerocopy(const strata_xdp_port* which) {
 
 int strata_xdp_port_is_native(const strata_xdp_port* which) {
   const auto* const attached = which->within.attached();
-  return attached == nullptr ? -ENOENT : static_cast<int>(attached->is_native());
+  if (attached != nullptr) return static_cast<int>(attached->is_native());
+  return fail(strata::system_error(ENOENT, "tell the mode of a port that only sends"));
 }
 
 int strata_xdp_port_send(strata_xdp_port* which, const struct iovec* frames, size_t count,
                          size_t* sent) {
   std::array<strata::byte_span, 64> some;
   *sent = 0;
-  while (*sent < count) {
+  // Also with no frame: what an earlier call left behind is pushed.
+  do {
     const auto batch = std::min(count - *sent, some.size());
     for (std::size_t i = 0; i < batch; ++i) {
       const auto& each = frames[*sent + i];
@@ -346,7 +350,7 @@ int strata_xdp_port_send(strata_xdp_port* which, const struct iovec* frames, siz
     if (!taken) return *sent == 0 ? fail(taken.error()) : 0;
     *sent += *taken;
     if (*taken < batch) return 0;
-  }
+  } while (*sent < count);
   return 0;
 }
 

@@ -3,7 +3,10 @@
  * close, structures with `size` first are set up by their _defaults function.
  *
  * A handle belongs to one thread at a time, but different rings of one socket may be used by
- * different threads. Linux 6.1 or newer. Source: Documentation/networking/af_xdp.rst.
+ * different threads. Sockets of one UMEM on one queue have one fill and one completion ring, which
+ * one thread at a time may use. Opening and closing sockets of one UMEM is for one thread at a
+ * time. What takes a const handle and is no ring's may be called by any thread. Linux 6.1 or newer.
+ * Source: Documentation/networking/af_xdp.rst.
  */
 #pragma once
 
@@ -177,7 +180,7 @@ int strata_xdp_port_is_zerocopy(const strata_xdp_port* which);
 /* 1, 0, or -ENOENT when it only sends. */
 int strata_xdp_port_is_native(const strata_xdp_port* which);
 /* Copies up to `count` frames into the UMEM and writes how many were taken to `sent`. -EINVAL for a
- * frame longer than a chunk. */
+ * frame longer than a chunk. With a count of 0 it pushes what an earlier call left behind. */
 int strata_xdp_port_send(strata_xdp_port* which, const struct iovec* frames, size_t count,
                          size_t* sent);
 /* Points up to `count` frames to what has arrived, valid until the next call, and writes how many.

@@ -7,6 +7,8 @@ namespace strata::xdp {
 namespace {
 
 constexpr std::uint32_t batch = 64;
+// What the kernel sends in one call in copy mode.
+constexpr std::size_t taken_by_a_call = 32;
 
 }  // namespace
 
@@ -76,9 +78,8 @@ bool port::queue(byte_span frame) {
 
 result<void> port::push() {
   if (socket_.is_zerocopy() && !socket_.transmit().needs_wakeup()) return {};
-  // A call takes a part; it goes on as long as that brings frames back.
-  for (auto before = in_flight_ + 1; in_flight_ != 0 && in_flight_ < before;) {
-    before = in_flight_;
+  // A call takes a part, so many are needed; no more, for what has no room now has none then.
+  for (auto calls = in_flight_ / taken_by_a_call + 2; calls != 0; --calls) {
     const auto done = socket_.wake_transmit();
     if (!done) return std::unexpected(done.error());
     if (*done) return {};

@@ -100,15 +100,17 @@ class receiver {
   [[nodiscard]] const xdp::socket& from() const { return from_; }
 
  private:
-  // There is room in the fill ring for what came from it.
+  // What came out of the fill ring can go back there, but for a moment the kernel may not yet have
+  // said so: the rest is taken the next time.
   void take(const xdp::ring_slice<const xdp::descriptor>& there) {
     const auto back = from_.fill().reserve(there.size());
     for (std::uint32_t i = 0; i < back.size(); ++i) {
       back[i] = from_.memory()->frame_of(there[i].address);
     }
+    if (back.empty()) return;
     from_.fill().submit(back.size());
-    from_.receive().release(there.size());
-    rates_.count(there.size(), clock::now());
+    from_.receive().release(back.size());
+    rates_.count(back.size(), clock::now());
   }
 
   result<void> wait() {

@@ -20,6 +20,7 @@ struct path_row {
   /// Null for the plain C contenders, which are a program of their own.
   end_opener open = nullptr;
   bool is_raw = false;  ///< Ethernet frames, which can be tagged unless they are packed
+  bool is_xdp = false;  ///< AF_XDP; other raw paths of the library's are AF_PACKET
   /// Packs messages into frames, or cuts them: all sizes fit.
   bool is_packed = false;
   bool one_way = false;

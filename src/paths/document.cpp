@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "paths/standing.hpp"
 #include "paths/statistics.hpp"
 
 namespace strata::paths {
@@ -68,6 +69,23 @@ json row_of(const series& one, double bound) {
     row["p999_us"] = rounded(one.time_us(0.999));
   }
   return row;
+}
+
+json row_of(const standing& one) {
+  const auto against = [&](const series* rival) -> json {
+    if (rival == nullptr) return nullptr;
+    return {{"path", rival->path().name}, {"ratio", rounded(standing::ratio(one.xdp, rival))}};
+  };
+  const auto verdict = one.outcome();
+  return {{"measure", name_of(one.xdp->kind())},
+          {"busy", one.xdp->is_busy()},
+          {"payload", one.xdp->payload()},
+          {"path", one.xdp->path().name},
+          {"af_packet", against(one.packet)},
+          {"udp", against(one.udp)},
+          {"verdict", verdict == standing::verdict::wins    ? "wins"
+                      : verdict == standing::verdict::loses ? "loses"
+                                                            : "even"}};
 }
 
 json sockets_of(const json& measured) {
@@ -196,9 +214,13 @@ json document_of(const findings& of) {
             {"round_trip", json::array()},
             {"filter", json::array()},
             {"sockets", sockets_of(of.sockets)},
+            {"af_xdp", json::array()},
             {"goals", json::array()}};
   for (const auto& one : of.all) {
     made[std::string(name_of(one.kind()))].push_back(row_of(one, of.of.spread_bound));
+  }
+  for (const auto& each : standings_of(of)) {
+    made["af_xdp"].push_back(row_of(each));
   }
   for (const auto& each : goals_of(of)) {
     made["goals"].push_back({{"text", each.text},

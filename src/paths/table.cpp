@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "paths/standing.hpp"
+
 namespace strata::paths {
 
 namespace {
@@ -112,6 +114,31 @@ table goals(const findings& of) {
   return made;
 }
 
+std::string rival(const standing& of, const series* which) {
+  if (which == nullptr) return "-";
+  return fmt::format("{} ({:.2f} x)", which->path().name, standing::ratio(of.xdp, which));
+}
+
+table standings(const findings& of) {
+  table made{.title = "AF_XDP beside AF_PACKET and UDP: how many times as good as the best of them",
+             .rows = {{"BYTES", "MEASURE", "BEST AF_XDP", "BEST AF_PACKET", "BEST UDP", "AF_XDP"}}};
+  for (const auto& each : standings_of(of)) {
+    const auto& one = *each.xdp;
+    const bool trips = one.kind() == measure::round_trip;
+    const auto verdict = each.outcome();
+    made.rows.push_back({std::to_string(one.payload()),
+                         !trips          ? "one way"
+                         : one.is_busy() ? "round trip, spinning"
+                                         : "round trip, blocking",
+                         std::string(one.path().name), rival(each, each.packet),
+                         rival(each, each.udp),
+                         verdict == standing::verdict::wins    ? "wins"
+                         : verdict == standing::verdict::loses ? "does not win"
+                                                               : "is even"});
+  }
+  return made;
+}
+
 }  // namespace
 
 std::string short_number(double value) {
@@ -132,7 +159,8 @@ std::string short_number(double value) {
 
 std::vector<table> tables_of(const findings& of) {
   std::vector<table> all{one_way(of), round_trip(of, false),    round_trip(of, true),
-                         filter(of),  sockets(document_of(of)), goals(of)};
+                         filter(of),  sockets(document_of(of)), standings(of),
+                         goals(of)};
   std::erase_if(all, [](const table& each) { return each.rows.size() < 2; });
   return all;
 }

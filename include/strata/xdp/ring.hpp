@@ -98,8 +98,8 @@ class producer_ring {
   /// The kernel waits for a call (socket::wake_transmit, wake_receive) before it looks again.
   /// Always false when the socket was made without `need_wakeup`.
   [[nodiscard]] bool needs_wakeup() const {
-    return (std::atomic_ref(*where_.flags).load(std::memory_order_relaxed) & detail::need_wakeup) !=
-           0;
+    return where_.size != 0 && (std::atomic_ref(*where_.flags).load(std::memory_order_relaxed) &
+                                detail::need_wakeup) != 0;
   }
 
  private:

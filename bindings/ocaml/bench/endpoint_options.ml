@@ -1,0 +1,46 @@
+(* The options that both programs have. *)
+
+open Xsk
+
+type t = {
+  mutable interface : string;
+  mutable queue : int;
+  mutable count : int;
+  mutable need_wakeup : bool;
+  mutable zerocopy : bool;
+}
+
+let usual () =
+  { interface = ""; queue = 0; count = 1_000_000; need_wakeup = false; zerocopy = false }
+
+let specs t =
+  [
+    ("-d", Arg.String (fun name -> t.interface <- name), "IFACE the interface");
+    ("-q", Arg.Int (fun number -> t.queue <- number), "QUEUE of the interface (0)");
+    ("-c", Arg.Int (fun number -> t.count <- number), "COUNT packets (1000000)");
+    ("-w", Arg.Unit (fun () -> t.need_wakeup <- true), " let the kernel sleep until it is woken");
+    ("-z", Arg.Unit (fun () -> t.zerocopy <- true), " zero-copy, or fail");
+  ]
+
+let bad text =
+  Printf.eprintf "%s: %s\n" (Filename.basename Sys.argv.(0)) text;
+  exit 2
+
+let check t =
+  if t.interface = "" then bad "name an interface: -d IFACE";
+  if t.count <= 0 then bad "ask for one packet at least: -c COUNT"
+
+let socket t =
+  {
+    Socket.Config.default with
+    mode = (if t.zerocopy then Zerocopy else Automatic);
+    flags = (if t.need_wakeup then [ Need_wakeup ] else []);
+  }
+
+(* Says what went wrong instead of where. *)
+let run_reporting main =
+  try main () with
+  | Error (_, operation, sentence) ->
+      Printf.eprintf "%s: %s: %s\n" (Filename.basename Sys.argv.(0)) operation sentence;
+      exit 1
+  | Invalid_argument sentence -> bad sentence

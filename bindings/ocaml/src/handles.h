@@ -1,0 +1,82 @@
+/* What an OCaml value of the library points to, and the rules that all stubs obey:
+ *
+ * - No stub raises. One that fails returns a negative errno, or XSK_CLOSED or XSK_RANGE, and the
+ *   OCaml side raises. (But Out_of_memory; and waiting, what a signal's handler raised. None of
+ *   these stubs is [@@noalloc].)
+ * - A custom block holds a body, or NULL once it was closed. The block's finaliser closes too.
+ * - The runtime lock guards all fields here but `lock` itself.
+ */
+#ifndef XSK_HANDLES_H
+#define XSK_HANDLES_H
+
+#include <caml/alloc.h>
+#include <caml/bigarray.h>
+#include <caml/custom.h>
+#include <caml/fail.h>
+#include <caml/memory.h>
+#include <caml/mlvalues.h>
+#include <caml/signals.h>
+#include <pthread.h>
+#include <strata/strata_xdp.h>
+
+#define XSK_CLOSED (-100000)
+#define XSK_RANGE (-100001)
+
+struct socket_body;
+
+/* Lives as long as its OCaml value is open, a socket uses it, or a Bigarray of its memory is
+ * reachable: `users` counts these. */
+struct umem_body {
+  strata_xdp_umem* handle;
+  long users;
+  /* Opening and closing sockets changes the UMEM's list of them. */
+  pthread_mutex_t lock;
+  /* Sockets that were finalised while another thread held `lock`; who holds it closes them. */
+  struct socket_body* late;
+};
+
+struct socket_body {
+  strata_xdp_socket* handle;
+  struct umem_body* umem;
+  long waits; /* threads that wait for it without the runtime lock */
+  int is_closed;
+  struct socket_body* next_late;
+};
+
+#define Umem_body(v) (*(struct umem_body**)Data_custom_val(v))
+#define Socket_body(v) (*(struct socket_body**)Data_custom_val(v))
+
+void xsk_umem_leave(struct umem_body* which);
+
+/* Closes it now, or later when another thread is about to open or close one of its UMEM. */
+void xsk_socket_end(struct socket_body* which);
+
+/* 1 when one of `events` came, 0 after `timeout_ms` (negative: for ever), or a negative errno.
+ * Releases the runtime lock. Signal handlers run in between; what one raises goes to `raised`,
+ * which is otherwise Val_unit, for the caller to raise when it has put everything in order. */
+int xsk_poll(int fd, short events, intnat timeout_ms, value* raised);
+
+/* From the int arrays and strings that the OCaml side makes of its configurations. */
+strata_xdp_umem_options xsk_umem_options(value ints);
+strata_xdp_socket_options xsk_socket_options(value ints);
+/* `mac` is a string that stays where it is only as long as nothing is allocated. */
+strata_xdp_filter xsk_filter(value ints, value mac);
+
+/* Into an int array of six. */
+void xsk_write_statistics(const strata_xdp_statistics* counted, value to);
+
+/* The entry for byte-code, beside the native one that takes and returns plain integers. */
+#define XSK_BYTE_ENTRY_1(name) \
+  value name##_byte(value a) { return Val_long(name(a)); }
+#define XSK_BYTE_ENTRY_2(name) \
+  value name##_byte(value a, value b) { return Val_long(name(a, Long_val(b))); }
+#define XSK_BYTE_ENTRY_3(name)                          \
+  value name##_byte(value a, value b, value c) {        \
+    return Val_long(name(a, Long_val(b), Long_val(c))); \
+  }
+#define XSK_BYTE_ENTRY_4(name)                             \
+  value name##_byte(value a, value b, value c, value d) {  \
+    return Val_long(name(a, b, Long_val(c), Long_val(d))); \
+  }
+
+#endif

@@ -1,0 +1,263 @@
+//! strata_xdp.h, and what it needs of strata.h, by hand. Nothing here is public.
+
+use std::marker::{PhantomData, PhantomPinned};
+use std::mem::{size_of, MaybeUninit};
+use std::os::raw::{c_char, c_int, c_void};
+
+macro_rules! opaque {
+    ($($name:ident),*) => {$(
+        #[repr(C)]
+        pub struct $name {
+            bytes: [u8; 0],
+            // Neither Send, Sync nor Unpin by itself.
+            marker: PhantomData<(*mut u8, PhantomPinned)>,
+        }
+    )*};
+}
+
+opaque!(Umem, Socket, Program, Route, Port);
+
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct UmemOptions {
+    pub size: usize,
+    pub frame_count: u32,
+    pub frame_size: u32,
+    pub headroom: u32,
+    pub unaligned: u8,
+    pub huge_pages: u8,
+}
+
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Descriptor {
+    pub address: u64,
+    pub length: u32,
+    pub options: u32,
+}
+
+pub const CONTINUES: u32 = 1;
+
+pub const AUTOMATIC: c_int = 0;
+pub const COPY: c_int = 1;
+pub const ZEROCOPY: c_int = 2;
+
+pub const NATIVE: c_int = 1;
+pub const GENERIC: c_int = 2;
+
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct SocketOptions {
+    pub size: usize,
+    pub receive_size: u32,
+    pub transmit_size: u32,
+    pub fill_size: u32,
+    pub completion_size: u32,
+    pub mode: u8,
+    pub need_wakeup: u8,
+    pub multi_buffer: u8,
+    pub busy_poll_us: u32,
+    pub busy_poll_budget: u32,
+    pub busy_limit_ms: u32,
+}
+
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Statistics {
+    pub dropped: u64,
+    pub receive_ring_full: u64,
+    pub fill_ring_empty: u64,
+    pub transmit_ring_empty: u64,
+    pub invalid_receive: u64,
+    pub invalid_transmit: u64,
+}
+
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Filter {
+    pub size: usize,
+    pub ethertype: i32,
+    pub vlan_id: i32,
+    pub udp_port: i32,
+    pub destination: *const u8,
+}
+
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct PortOptions {
+    pub size: usize,
+    pub attach_mode: c_int,
+    pub filter: *const Filter,
+    pub memory: *const UmemOptions,
+    pub socket: *const SocketOptions,
+}
+
+/// struct iovec
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Iovec {
+    pub base: *mut c_void,
+    pub length: usize,
+}
+
+impl Iovec {
+    pub const NONE: Iovec = Iovec { base: std::ptr::null_mut(), length: 0 };
+}
+
+extern "C" {
+    pub fn strata_last_error() -> *const c_char;
+    pub fn strata_mac_parse(text: *const c_char, mac: *mut u8) -> c_int;
+
+    pub fn strata_xdp_umem_defaults(options: *mut UmemOptions);
+    pub fn strata_xdp_umem_create(options: *const UmemOptions, created: *mut *mut Umem) -> c_int;
+    pub fn strata_xdp_umem_close(which: *mut Umem);
+    pub fn strata_xdp_umem_memory(which: *const Umem, size: *mut usize) -> *mut c_void;
+    pub fn strata_xdp_umem_frame_of(which: *const Umem, address: u64) -> u64;
+    pub fn strata_xdp_umem_position(which: *const Umem, address: u64) -> u64;
+
+    pub fn strata_xdp_socket_defaults(options: *mut SocketOptions);
+    pub fn strata_xdp_socket_open(
+        memory: *mut Umem,
+        interface_name: *const c_char,
+        queue: u32,
+        options: *const SocketOptions,
+        opened: *mut *mut Socket,
+    ) -> c_int;
+    pub fn strata_xdp_socket_close(which: *mut Socket);
+    pub fn strata_xdp_socket_fd(which: *const Socket) -> c_int;
+    pub fn strata_xdp_socket_is_zerocopy(which: *const Socket) -> c_int;
+    pub fn strata_xdp_socket_is_busy_polled(which: *const Socket) -> c_int;
+    pub fn strata_xdp_fill(which: *mut Socket, addresses: *const u64, count: u32) -> u32;
+    pub fn strata_xdp_complete(which: *mut Socket, addresses: *mut u64, count: u32) -> u32;
+    pub fn strata_xdp_receive(which: *mut Socket, to: *mut Descriptor, count: u32) -> u32;
+    pub fn strata_xdp_transmit(which: *mut Socket, of: *const Descriptor, count: u32) -> u32;
+    pub fn strata_xdp_fill_room(which: *mut Socket, most: u32) -> u32;
+    pub fn strata_xdp_transmit_room(which: *mut Socket, most: u32) -> u32;
+    pub fn strata_xdp_fill_needs_wakeup(which: *const Socket) -> c_int;
+    pub fn strata_xdp_transmit_needs_wakeup(which: *const Socket) -> c_int;
+    pub fn strata_xdp_wake_transmit(which: *mut Socket) -> c_int;
+    pub fn strata_xdp_wake_receive(which: *mut Socket) -> c_int;
+    pub fn strata_xdp_wait_readable(which: *const Socket, timeout_ms: c_int) -> c_int;
+    pub fn strata_xdp_wait_writable(which: *const Socket, timeout_ms: c_int) -> c_int;
+    pub fn strata_xdp_socket_statistics(which: *const Socket, counted: *mut Statistics) -> c_int;
+
+    pub fn strata_xdp_filter_defaults(filter: *mut Filter);
+    pub fn strata_xdp_program_attach(
+        interface_name: *const c_char,
+        mode: c_int,
+        attached: *mut *mut Program,
+    ) -> c_int;
+    pub fn strata_xdp_program_close(which: *mut Program);
+    pub fn strata_xdp_program_is_native(which: *const Program) -> c_int;
+    pub fn strata_xdp_route_add(
+        program: *mut Program,
+        filter: *const Filter,
+        socket: *const Socket,
+        added: *mut *mut Route,
+    ) -> c_int;
+    pub fn strata_xdp_route_close(which: *mut Route);
+
+    pub fn strata_xdp_port_open(
+        interface_name: *const c_char,
+        queue: u32,
+        options: *const PortOptions,
+        opened: *mut *mut Port,
+    ) -> c_int;
+    pub fn strata_xdp_port_close(which: *mut Port);
+    pub fn strata_xdp_port_fd(which: *const Port) -> c_int;
+    pub fn strata_xdp_port_is_zerocopy(which: *const Port) -> c_int;
+    pub fn strata_xdp_port_is_native(which: *const Port) -> c_int;
+    pub fn strata_xdp_port_send(
+        which: *mut Port,
+        frames: *const Iovec,
+        count: usize,
+        sent: *mut usize,
+    ) -> c_int;
+    pub fn strata_xdp_port_receive(
+        which: *mut Port,
+        frames: *mut Iovec,
+        count: usize,
+        timeout_ms: c_int,
+        received: *mut usize,
+    ) -> c_int;
+    pub fn strata_xdp_port_statistics(which: *const Port, counted: *mut Statistics) -> c_int;
+}
+
+/// Structures that begin with their size, and the library's function that sets them up.
+///
+/// # Safety
+/// `Self` is `repr(C)`, begins with the `usize` that `size_mut` names, and has no invalid values.
+pub unsafe trait Grows: Copy {
+    const SET_DEFAULTS: unsafe extern "C" fn(*mut Self);
+    fn size_mut(&mut self) -> &mut usize;
+}
+
+macro_rules! with_size {
+    ($name:ident, $function:ident) => {
+        // SAFETY: see the declarations above; integers and pointers have no invalid values.
+        unsafe impl Grows for $name {
+            const SET_DEFAULTS: unsafe extern "C" fn(*mut Self) = $function;
+            fn size_mut(&mut self) -> &mut usize {
+                &mut self.size
+            }
+        }
+    };
+}
+
+with_size!(UmemOptions, strata_xdp_umem_defaults);
+with_size!(SocketOptions, strata_xdp_socket_defaults);
+with_size!(Filter, strata_xdp_filter_defaults);
+
+/// The library's defaults. A library newer than these declarations writes a longer structure than
+/// ours, which its _defaults function cannot know: it gets room for that.
+pub fn defaults<Options: Grows>() -> Options {
+    #[repr(C)]
+    struct Roomy<Options> {
+        known: Options,
+        newer: [u64; 64],
+    }
+    let mut roomy = MaybeUninit::<Roomy<Options>>::zeroed();
+    // SAFETY: the memory is larger than the structure; the function writes only to it, and zeros
+    // are valid where it does not write.
+    let mut known = unsafe {
+        (Options::SET_DEFAULTS)(roomy.as_mut_ptr().cast::<Options>());
+        std::ptr::addr_of!((*roomy.as_ptr()).known).read()
+    };
+    *known.size_mut() = size_of::<Options>();
+    known
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The library states the sizes that its header has: ours are the same, field for field.
+    fn stated<Options: Grows>() -> (usize, Options) {
+        let mut roomy = MaybeUninit::<[Options; 8]>::zeroed();
+        // SAFETY: room for 8 of them; zeros are valid.
+        let mut first = unsafe {
+            (Options::SET_DEFAULTS)(roomy.as_mut_ptr().cast::<Options>());
+            roomy.assume_init()[0]
+        };
+        (*first.size_mut(), first)
+    }
+
+    #[test]
+    fn structures_are_as_the_library_has_them() {
+        let (size, umem) = stated::<UmemOptions>();
+        assert_eq!(size, size_of::<UmemOptions>());
+        assert_eq!((umem.frame_count, umem.frame_size, umem.headroom), (4096, 4096, 0));
+        assert_eq!((umem.unaligned, umem.huge_pages), (0, 0));
+        let (size, socket) = stated::<SocketOptions>();
+        assert_eq!(size, size_of::<SocketOptions>());
+        assert_eq!((socket.receive_size, socket.transmit_size), (2048, 2048));
+        assert_eq!((socket.fill_size, socket.completion_size), (2048, 2048));
+        assert_eq!((socket.mode, socket.need_wakeup, socket.multi_buffer), (0, 1, 0));
+        assert_eq!((socket.busy_poll_us, socket.busy_poll_budget), (0, 0));
+        assert_eq!(socket.busy_limit_ms, 500);
+        let (size, filter) = stated::<Filter>();
+        assert_eq!(size, size_of::<Filter>());
+        assert_eq!((filter.ethertype, filter.vlan_id, filter.udp_port), (-1, -1, -1));
+        assert!(filter.destination.is_null());
+    }
+}

@@ -1,0 +1,197 @@
+use std::os::raw::c_int;
+use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::ptr::{null_mut, NonNull};
+use std::sync::Arc;
+use std::time::Duration;
+use std::{fmt, ptr};
+
+use crate::error::{c_string, checked, Result};
+use crate::ffi;
+use crate::options::SocketOptions;
+use crate::rings::{CompletionRing, FillRing, Rings, RxRing, TxRing};
+use crate::statistics::Statistics;
+use crate::umem::{QueueLocks, Umem};
+
+/// One queue of one interface.
+///
+/// It is a handle: clones name the same socket, which closes when the last of them and of its
+/// [`Rings`] has gone. It keeps its [`Umem`] alive. For any thread; the rings are for one each.
+///
+/// What arrives on the queue comes to the socket only when a [`Program`](crate::Program) brings it
+/// there; sending needs none. Needs CAP_NET_RAW. Linux 6.1 or newer.
+///
+/// The frames that the kernel has when a socket closes are lost to the `Umem`: the kernel may still
+/// read and write them. So use a new `Umem` rather than open many sockets on one, one after the
+/// other.
+#[derive(Clone)]
+pub struct Socket {
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    handle: NonNull<ffi::Socket>,
+    pub umem: Umem,
+    pub locks: Arc<QueueLocks>,
+    pub multi_buffer: bool,
+}
+
+// SAFETY: of the C functions, those that use a ring are called by the one owner of that ring (see
+// rings.rs); all others only read what never changes, or make a system call with the descriptor.
+unsafe impl Send for Inner {}
+// SAFETY: as above.
+unsafe impl Sync for Inner {}
+
+impl Socket {
+    /// Opens a socket on `queue` of the interface, and its rings.
+    ///
+    /// Sockets of one `Umem` on one queue have its fill and completion ring together: the frames
+    /// that one puts in may come out at the other. Their rings of that kind are still one for each
+    /// thread, with a lock between them. All sockets of a `Umem` have the mode of the first.
+    ///
+    /// Fails with `EINVAL` for sizes that are no powers of two, or no such queue; `ENODEV` without
+    /// such an interface; `EPERM` without CAP_NET_RAW; `EBUSY` when another holds the queue;
+    /// `EOPNOTSUPP` for a mode that the driver lacks; `ENOBUFS` when more memory would be locked
+    /// than allowed.
+    pub fn open(
+        umem: &Umem,
+        interface: &str,
+        queue: u32,
+        options: &SocketOptions,
+    ) -> Result<(Socket, Rings)> {
+        let name = c_string(interface)?;
+        let raw = options.raw();
+        let (handle, locks) = umem.add_user(queue, |memory| {
+            let mut opened = null_mut();
+            // SAFETY: all of them live as long as the call, and no other uses `memory` meanwhile.
+            checked(unsafe {
+                ffi::strata_xdp_socket_open(memory, name.as_ptr(), queue, &raw, &mut opened)
+            })?;
+            Ok(opened)
+        })?;
+        let handle = NonNull::new(handle).expect("the library opened a socket");
+        let multi_buffer = options.multi_buffer;
+        let inner = Arc::new(Inner { handle, umem: umem.clone(), locks, multi_buffer });
+        // The only rings of this socket that there will ever be.
+        let rings = Rings {
+            fill: FillRing::new(inner.clone()),
+            completion: CompletionRing::new(inner.clone()),
+            rx: (options.receive_size != 0).then(|| RxRing::new(inner.clone())),
+            tx: (options.transmit_size != 0).then(|| TxRing::new(inner.clone())),
+        };
+        Ok((Socket { inner }, rings))
+    }
+
+    pub fn umem(&self) -> &Umem {
+        &self.inner.umem
+    }
+
+    /// The mode that the kernel chose.
+    pub fn is_zerocopy(&self) -> bool {
+        self.inner.is_zerocopy()
+    }
+
+    /// Whether busy polling has an effect, which the kernel tells only after the first frame came:
+    /// `None` before.
+    pub fn is_busy_polled(&self) -> Option<bool> {
+        // SAFETY: open as long as `inner` lives.
+        let known = unsafe { ffi::strata_xdp_socket_is_busy_polled(self.inner.pointer()) };
+        (known >= 0).then_some(known != 0)
+    }
+
+    /// What the kernel counted since the socket was made.
+    pub fn statistics(&self) -> Result<Statistics> {
+        let mut counted = ffi::Statistics::default();
+        // SAFETY: open as long as `inner` lives; `counted` lives as long as the call.
+        checked(unsafe { ffi::strata_xdp_socket_statistics(self.inner.pointer(), &mut counted) })?;
+        Ok(counted.into())
+    }
+
+    /// Waits until there is something to receive; see [`RxRing::wait`].
+    pub fn wait_readable(&self, timeout: Option<Duration>) -> Result<bool> {
+        self.inner.wait_readable(timeout)
+    }
+
+    /// Waits until more can be sent; see [`TxRing::wait`].
+    pub fn wait_writable(&self, timeout: Option<Duration>) -> Result<bool> {
+        self.inner.wait_writable(timeout)
+    }
+
+    pub(crate) fn pointer(&self) -> *const ffi::Socket {
+        self.inner.pointer()
+    }
+}
+
+impl Inner {
+    pub(crate) fn pointer(&self) -> *mut ffi::Socket {
+        self.handle.as_ptr()
+    }
+
+    pub(crate) fn is_zerocopy(&self) -> bool {
+        // SAFETY: open as long as `self`.
+        unsafe { ffi::strata_xdp_socket_is_zerocopy(self.pointer()) != 0 }
+    }
+
+    pub(crate) fn wait_readable(&self, timeout: Option<Duration>) -> Result<bool> {
+        // SAFETY: open as long as `self`; only polls the descriptor.
+        let code = unsafe { ffi::strata_xdp_wait_readable(self.pointer(), milliseconds(timeout)) };
+        Ok(checked(code)? != 0)
+    }
+
+    pub(crate) fn wait_writable(&self, timeout: Option<Duration>) -> Result<bool> {
+        // SAFETY: open as long as `self`; only polls the descriptor.
+        let code = unsafe { ffi::strata_xdp_wait_writable(self.pointer(), milliseconds(timeout)) };
+        Ok(checked(code)? != 0)
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // SAFETY: opened once, and closed only here; all rings have gone.
+        self.umem.remove_user(|| unsafe { ffi::strata_xdp_socket_close(self.handle.as_ptr()) });
+    }
+}
+
+/// To poll it beside others, readable when there is something to receive. It stays the socket's.
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        // SAFETY: open as long as `self`.
+        unsafe { BorrowedFd::borrow_raw(self.as_raw_fd()) }
+    }
+}
+
+impl AsRawFd for Socket {
+    fn as_raw_fd(&self) -> RawFd {
+        // SAFETY: open as long as `inner` lives.
+        unsafe { ffi::strata_xdp_socket_fd(self.inner.pointer()) }
+    }
+}
+
+/// Two handles are equal when they name the same socket.
+impl PartialEq for Socket {
+    fn eq(&self, other: &Socket) -> bool {
+        ptr::eq(&*self.inner, &*other.inner)
+    }
+}
+
+impl Eq for Socket {}
+
+impl fmt::Debug for Socket {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.debug_struct("Socket")
+            .field("fd", &self.as_raw_fd())
+            .field("is_zerocopy", &self.is_zerocopy())
+            .field("umem", &self.inner.umem)
+            .finish()
+    }
+}
+
+/// As poll(2) takes it: -1 for ever, rounded up so that it never waits too short.
+pub(crate) fn milliseconds(timeout: Option<Duration>) -> c_int {
+    match timeout {
+        None => -1,
+        Some(limit) => {
+            let up = (limit.as_nanos() + 999_999) / 1_000_000;
+            c_int::try_from(up).unwrap_or(c_int::MAX)
+        }
+    }
+}
