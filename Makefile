@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 PACKAGES := $(shell sed 's/\#.*//' tools/deps.txt)
 
-.PHONY: all deps build demo test test-asan test-tsan bench bench-cache fuzz check install clean
+.PHONY: all deps build demo test test-asan test-tsan bench bench-cache bench-xdp fuzz check install clean
 
 all: build
 
@@ -49,6 +49,10 @@ bench: build
 # The cache beside Redis and, where it is installed, Valkey.
 bench-cache: build
 	python3 bench/cache.py --build-dir build/release $(BENCH_FLAGS)
+
+# AF_XDP in each language beside plain C.
+bench-xdp: build
+	python3 bench/xdp.py --build-dir build/release $(BENCH_FLAGS)
 
 # Each target for FUZZ_SECONDS.
 FUZZ_SECONDS ?= 60
