@@ -14,6 +14,7 @@ struct strata_xdp_umem {
   std::shared_ptr<strata::xdp::umem> within;
 };
 struct strata_xdp_socket {
+  strata::unique_fd connection;  // to the daemon that made it
   strata::xdp::socket within;
 };
 struct strata_xdp_program {
@@ -110,10 +111,25 @@ int write(const strata::result<xdp::socket_statistics>& counted, strata_xdp_stat
   return 0;
 }
 
+int fail_memory() { return fail(strata::system_error(ENOMEM, "make a handle")); }
+
+xdp::port_options port_options_of(const strata_xdp_port_options* given) {
+  const strata_xdp_port_options none{sizeof none, STRATA_XDP_AUTOMATIC, nullptr, nullptr, nullptr};
+  const auto& from = given == nullptr ? none : *given;
+  return {.which = filter_of(from.filter),
+          .attach = mode_of(from.attach_mode),
+          .memory = options_of(from.memory),
+          .socket = options_of(from.socket)};
+}
+
+std::string path_of(const char* daemon_socket) {
+  return daemon_socket == nullptr ? xdp::default_broker_path() : daemon_socket;
+}
+
 template <class Handle, class Within>
 int hand_over(Within made, Handle** to) {
   *to = new (std::nothrow) Handle{std::move(made)};
-  return *to == nullptr ? fail(strata::system_error(ENOMEM, "make a handle")) : 0;
+  return *to == nullptr ? fail_memory() : 0;
 }
 
 template <class Ring, class Entry>
@@ -197,7 +213,37 @@ int strata_xdp_socket_open(strata_xdp_umem* memory, const char* interface_name, 
   }
   auto made = xdp::socket::create(memory->within, interface_name, queue, options_of(options));
   if (!made) return fail(made.error());
-  return hand_over(std::move(*made), opened);
+  *opened = new (std::nothrow) strata_xdp_socket{{}, std::move(*made)};
+  return *opened == nullptr ? fail_memory() : 0;
+}
+
+int strata_xdp_socket_open_through_daemon(const char* daemon_socket, const char* interface_name,
+                                          uint32_t queue, const strata_xdp_port_options* options,
+                                          strata_xdp_umem** memory, strata_xdp_socket** opened) {
+  if (interface_name == nullptr || memory == nullptr || opened == nullptr) {
+    return fail_missing("an interface, or a place for a UMEM or a socket");
+  }
+  const auto given = port_options_of(options);
+  auto made = xdp::open_through_daemon({.interface_name = interface_name,
+                                        .queue = queue,
+                                        .which = given.which,
+                                        .attach = given.attach,
+                                        .memory = given.memory,
+                                        .socket = given.socket},
+                                       path_of(daemon_socket));
+  if (!made) return fail(made.error());
+  auto shared = made->within.memory();
+  auto* const held =
+      new (std::nothrow) strata_xdp_socket{std::move(made->connection), std::move(made->within)};
+  auto* const of = new (std::nothrow) strata_xdp_umem{std::move(shared)};
+  if (held == nullptr || of == nullptr) {
+    delete held;
+    delete of;
+    return fail_memory();
+  }
+  *opened = held;
+  *memory = of;
+  return 0;
 }
 
 void strata_xdp_socket_close(strata_xdp_socket* which) { delete which; }
@@ -310,13 +356,17 @@ void strata_xdp_route_close(strata_xdp_route* which) { delete which; }
 int strata_xdp_port_open(const char* interface_name, uint32_t queue,
                          const strata_xdp_port_options* options, strata_xdp_port** opened) {
   if (interface_name == nullptr || opened == nullptr) return fail_missing("an interface");
-  const strata_xdp_port_options none{sizeof none, STRATA_XDP_AUTOMATIC, nullptr, nullptr, nullptr};
-  const auto& given = options == nullptr ? none : *options;
-  auto made = xdp::port::open(interface_name, queue,
-                              {.which = filter_of(given.filter),
-                               .attach = mode_of(given.attach_mode),
-                               .memory = options_of(given.memory),
-                               .socket = options_of(given.socket)});
+  auto made = xdp::port::open(interface_name, queue, port_options_of(options));
+  if (!made) return fail(made.error());
+  return hand_over(std::move(*made), opened);
+}
+
+int strata_xdp_port_open_through_daemon(const char* daemon_socket, const char* interface_name,
+                                        uint32_t queue, const strata_xdp_port_options* options,
+                                        strata_xdp_port** opened) {
+  if (interface_name == nullptr || opened == nullptr) return fail_missing("an interface");
+  auto made = xdp::port::open_through_daemon(interface_name, queue, port_options_of(options),
+                                             path_of(daemon_socket));
   if (!made) return fail(made.error());
   return hand_over(std::move(*made), opened);
 }
@@ -330,8 +380,7 @@ int strata_xdp_port_is_zerocopy(const strata_xdp_port* which) {
 }
 
 int strata_xdp_port_is_native(const strata_xdp_port* which) {
-  const auto* const attached = which->within.attached();
-  if (attached != nullptr) return static_cast<int>(attached->is_native());
+  if (which->within.receives()) return static_cast<int>(which->within.is_native());
   return fail(strata::system_error(ENOENT, "tell the mode of a port that only sends"));
 }
 

@@ -174,6 +174,16 @@ typedef struct strata_xdp_port_options {
 
 int strata_xdp_port_open(const char* interface_name, uint32_t queue,
                          const strata_xdp_port_options* options, strata_xdp_port** opened);
+/* The same for a process without privileges: made by the daemon that listens at `daemon_socket`
+ * (NULL: $STRATA_XDP_SOCKET, or /run/strata/xdp.sock), if its policy allows it. -EPERM if not. */
+int strata_xdp_port_open_through_daemon(const char* daemon_socket, const char* interface_name,
+                                        uint32_t queue, const strata_xdp_port_options* options,
+                                        strata_xdp_port** opened);
+/* The rings of such a port. The socket and its UMEM are two handles, to be closed in any order; the
+ * program is the daemon's, and goes with the socket. */
+int strata_xdp_socket_open_through_daemon(const char* daemon_socket, const char* interface_name,
+                                          uint32_t queue, const strata_xdp_port_options* options,
+                                          strata_xdp_umem** memory, strata_xdp_socket** opened);
 void strata_xdp_port_close(strata_xdp_port* which);
 int strata_xdp_port_fd(const strata_xdp_port* which);
 int strata_xdp_port_is_zerocopy(const strata_xdp_port* which);

@@ -24,7 +24,24 @@ result<port> port::open(std::string_view interface_name, std::uint32_t queue,
   if (!attached) return std::unexpected(attached.error());
   auto added = (*attached)->add(options.which, made.socket_);
   if (!added) return std::unexpected(added.error());
+  made.is_native_ = (*attached)->is_native();
   made.route_ = std::move(*added);
+  return made;
+}
+
+result<port> port::open_through_daemon(std::string_view interface_name, std::uint32_t queue,
+                                       const port_options& options, const std::string& path) {
+  auto given = xdp::open_through_daemon({.interface_name = std::string(interface_name),
+                                         .queue = queue,
+                                         .which = options.which,
+                                         .attach = options.attach,
+                                         .memory = options.memory,
+                                         .socket = options.socket},
+                                        path);
+  if (!given) return std::unexpected(given.error());
+  port made(std::move(given->within), options.socket.multi_buffer);
+  made.is_native_ = given->is_native;
+  made.connection_ = std::move(given->connection);
   return made;
 }
 

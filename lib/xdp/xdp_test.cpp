@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(modes, xdp_test,
 
 TEST_P(xdp_test, frames_arrive_whole_in_order_and_with_their_tags) {
   auto b = open("vethB", {.which = {.ethertype = type}, .attach = GetParam()});
-  EXPECT_EQ(b.attached()->is_native(), GetParam() == attach_mode::native);
+  EXPECT_EQ(b.is_native(), GetParam() == attach_mode::native);
   auto a = sender();
   frames sent;
   for (int i = 0; i < 1500; ++i) {

@@ -11,7 +11,8 @@ import pytest
 
 BUILD = os.environ["STRATA_BUILD"]
 FLAGS = os.environ.get("STRATA_FLAGS", "")
-EXAMPLES = os.path.join(os.path.dirname(__file__), "..", "..", "examples", "l2")
+ALL_EXAMPLES = os.path.join(os.path.dirname(__file__), "..", "..", "examples")
+EXAMPLES = os.path.join(ALL_EXAMPLES, "l2")
 CXX = ["g++", "-std=c++23", "-Wall", "-Wextra", "-Werror"]
 
 
@@ -28,14 +29,23 @@ def prefix(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
-def examples(prefix, tmp_path_factory):
-    """The examples, built by CMake against the installed package."""
-    folder = tmp_path_factory.mktemp("examples")
-    run("cmake", "-S", EXAMPLES, "-B", str(folder), f"-DCMAKE_PREFIX_PATH={prefix}",
+def build_examples(source, prefix, folder):
+    """They are built by CMake against the installed package."""
+    run("cmake", "-S", source, "-B", str(folder), f"-DCMAKE_PREFIX_PATH={prefix}",
         f"-DCMAKE_CXX_FLAGS={FLAGS}", f"-DCMAKE_C_FLAGS={FLAGS}")
     run("cmake", "--build", str(folder), "-j2")
     return folder
+
+
+@pytest.fixture(scope="module")
+def examples(prefix, tmp_path_factory):
+    return build_examples(EXAMPLES, prefix, tmp_path_factory.mktemp("l2"))
+
+
+@pytest.fixture(scope="module")
+def xdp_examples(prefix, tmp_path_factory):
+    return build_examples(os.path.join(ALL_EXAMPLES, "xdp"), prefix,
+                          tmp_path_factory.mktemp("xdp"))
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +77,14 @@ def test_frames_go_from_program_to_program(space, examples):
             "vlan 10 prio 7: hello\n")
     assert hear(space, receiver, [f"{examples}/send_frame_c", "vethA", "from C"]) == "from C\n"
     assert hear(space, receiver, [f"{examples}/plain_send", "vethA"]) == "hello\n"
+
+
+def test_frames_go_by_af_xdp(space, xdp_examples):
+    sender = [f"{xdp_examples}/send_frames", "vethA", "by XDP"]
+    for receiver in ["receive_frame", "receive_frame_c"]:
+        assert hear(space, [f"{xdp_examples}/{receiver}", "vethB"], sender) == "by XDP\n"
+    echo = [f"{xdp_examples}/echo_frames", "vethB", "3"]
+    assert hear(space, echo, sender).endswith(" echoed, native, copied by the kernel\n")
 
 
 def test_messages_go_from_process_to_process(space, examples):
@@ -109,7 +127,8 @@ def test_every_installed_header_compiles_alone(prefix):
     source = "".join(f"#include <{header}>\n" for header in headers)
     run(*CXX, "-fsyntax-only", "-x", "c++", "-", f"-I{prefix}/include", input=source)
     run("gcc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-x", "c",
-        "-", f"-I{prefix}/include", input="#include <strata/strata.h>\n")
+        "-", f"-I{prefix}/include",
+        input="#include <strata/strata.h>\n#include <strata/strata_xdp.h>\n")
 
 
 def test_the_program_is_installed(prefix):

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "strata/base/bytes.hpp"
+#include "strata/xdp/broker.hpp"
 #include "strata/xdp/program.hpp"
 #include "strata/xdp/socket.hpp"
 
@@ -31,14 +32,20 @@ class port {
   /// Errors: those of `umem`, `socket` and `program`.
   [[nodiscard]] static result<port> open(std::string_view interface_name, std::uint32_t queue,
                                          const port_options& options = {});
+  /// The same, made by a daemon for a process without privileges. Errors: those of
+  /// `xdp::open_through_daemon`.
+  [[nodiscard]] static result<port> open_through_daemon(
+      std::string_view interface_name, std::uint32_t queue, const port_options& options = {},
+      const std::string& path = default_broker_path());
   port(port&&) noexcept = default;
   port& operator=(port&&) noexcept = default;
 
   [[nodiscard]] int fd() const { return socket_.fd(); }
+  /// Whether its program runs in the driver; false when it only sends.
+  [[nodiscard]] bool is_native() const { return is_native_; }
+  [[nodiscard]] bool receives() const { return socket_.has_receive_ring(); }
   [[nodiscard]] socket& below() { return socket_; }
   [[nodiscard]] const socket& below() const { return socket_; }
-  /// Null when it only sends.
-  [[nodiscard]] const program* attached() const { return route_ ? route_->of().get() : nullptr; }
 
   /// Copies frames into the UMEM and hands them over; returns how many were taken, first to last, 0
   /// when there is no room now. Errors: invalid_argument for a frame that is longer than a chunk,
@@ -63,8 +70,10 @@ class port {
   [[nodiscard]] bool queue(byte_span frame);
   [[nodiscard]] result<void> push();
 
+  unique_fd connection_;  // to the daemon that made it
   socket socket_;
   bool is_multi_buffer_;
+  bool is_native_ = false;
   std::optional<route> route_;
   std::vector<std::uint64_t> free_;      // to send from
   std::vector<std::uint64_t> returned_;  // seen, for the kernel to receive into again

@@ -81,6 +81,7 @@ class socket {
   socket& operator=(socket&&) noexcept;
   ~socket();
 
+  [[nodiscard]] bool has_receive_ring() const { return receive_.size() != 0; }
   /// Rings that were left out have the size 0.
   [[nodiscard]] receive_ring& receive() { return receive_; }
   [[nodiscard]] transmit_ring& transmit() { return transmit_; }
