@@ -75,7 +75,7 @@ result<reply> receive_reply(int connection) {
     std::memcpy(numbers.data(), CMSG_DATA(each), count * sizeof(int));
     for (std::size_t i = 0; i < count; ++i) got.descriptors[i].reset(numbers[i]);
   }
-  const auto what = "get an AF_XDP socket from the daemon";
+  const std::string what = "get an AF_XDP socket from the daemon";
   if (code != 0) return system_failure(code == EAGAIN ? ETIMEDOUT : code, what);
   if (size != sizeof got.message) {
     return failure(errc::malformed, what, "its reply has " + std::to_string(size) + " bytes",

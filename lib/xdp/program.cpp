@@ -159,7 +159,7 @@ result<std::shared_ptr<program>> program::attach(std::string_view interface_name
   }
   auto loaded = load(name);
   if (!loaded) return std::unexpected(loaded.error());
-  const std::shared_ptr<program> made(
+  std::shared_ptr<program> made(
       new program(std::make_unique<parts>(index, name, std::move(*loaded), unique_fd())));
   if (auto linked = made->link(name, mode); !linked) return std::unexpected(linked.error());
   programs()[place_of(index)] = made;

@@ -10,7 +10,7 @@ std::expected<rule_table::place, rule_table::refusal> rule_table::take(const fil
                                                                        std::uint32_t queue) {
   if (queue >= most_queues) return std::unexpected(refusal::queue_too_high);
   const auto bit = std::uint64_t{1} << queue;
-  auto found = std::ranges::find_if(
+  auto* found = std::ranges::find_if(
       entries_, [&](const entry& one) { return one.queues != 0 && one.which == which; });
   if (found != entries_.end() && (found->queues & bit) != 0) {
     return std::unexpected(refusal::taken);
@@ -34,21 +34,21 @@ strata_rules rule_table::written() const {
     const auto& each = entries_[i];
     if (each.queues == 0) continue;
     auto& rule = all.rules[i];
-    rule.flags = STRATA_RULE_ACTIVE;
+    rule.flags = strata_rule_active;
     if (each.which.ethertype) {
-      rule.flags |= STRATA_RULE_ETHERTYPE;
+      rule.flags |= strata_rule_ethertype;
       rule.ethertype = *each.which.ethertype;
     }
     if (each.which.vlan_id) {
-      rule.flags |= STRATA_RULE_VLAN;
+      rule.flags |= strata_rule_vlan;
       rule.vlan_id = *each.which.vlan_id;
     }
     if (each.which.destination) {
-      rule.flags |= STRATA_RULE_DESTINATION;
+      rule.flags |= strata_rule_destination;
       std::ranges::copy(each.which.destination->octets(), rule.destination);
     }
     if (each.which.udp_port) {
-      rule.flags |= STRATA_RULE_UDP_PORT;
+      rule.flags |= strata_rule_udp_port;
       rule.udp_port = *each.which.udp_port;
     }
     all.count = i + 1;

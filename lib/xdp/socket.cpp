@@ -314,11 +314,11 @@ result<void> socket::bind(const socket_options& options, const std::string& wher
   return {};
 }
 
-result<bool> socket::wake_transmit() {
+result<bool> socket::wake_transmit() const {
   return wake(::sendto(fd(), nullptr, 0, MSG_DONTWAIT, nullptr, 0), "send by AF_XDP");
 }
 
-result<void> socket::wake_receive() {
+result<void> socket::wake_receive() const {
   auto woken =
       wake(::recvfrom(fd(), nullptr, 0, MSG_DONTWAIT, nullptr, nullptr), "receive by AF_XDP");
   if (!woken) return std::unexpected(woken.error());

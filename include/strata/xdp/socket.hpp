@@ -100,9 +100,9 @@ class socket {
   /// Has the kernel send what is in the transmit ring; false when it took only a part, and wants
   /// to be called again (in copy mode it takes 32 frames a call). In copy mode this is needed after
   /// each `submit`, otherwise when the ring `needs_wakeup`. Errors: of the link (ENETDOWN, ENXIO).
-  [[nodiscard]] result<bool> wake_transmit();
+  [[nodiscard]] result<bool> wake_transmit() const;
   /// Has the kernel look at the fill ring.
-  [[nodiscard]] result<void> wake_receive();
+  [[nodiscard]] result<void> wake_receive() const;
   /// Waits until there is something to receive, for `timeout` at most (forever without one); false
   /// when there is nothing. Interrupted waits go on.
   [[nodiscard]] result<bool> wait_readable(std::optional<std::chrono::milliseconds> timeout) const;

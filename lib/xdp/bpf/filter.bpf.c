@@ -59,11 +59,11 @@ static __always_inline __u32 udp_port_of(const void* at, const void* end, __u16 
 }
 
 static __always_inline int is_about(const struct strata_rule* rule, const struct facts* frame) {
-  if (!(rule->flags & STRATA_RULE_ACTIVE)) return 0;
-  if ((rule->flags & STRATA_RULE_ETHERTYPE) && rule->ethertype != frame->ethertype) return 0;
-  if ((rule->flags & STRATA_RULE_VLAN) && rule->vlan_id != frame->vlan_id) return 0;
-  if ((rule->flags & STRATA_RULE_UDP_PORT) && rule->udp_port != frame->udp_port) return 0;
-  if (rule->flags & STRATA_RULE_DESTINATION) {
+  if (!(rule->flags & strata_rule_active)) return 0;
+  if ((rule->flags & strata_rule_ethertype) && rule->ethertype != frame->ethertype) return 0;
+  if ((rule->flags & strata_rule_vlan) && rule->vlan_id != frame->vlan_id) return 0;
+  if ((rule->flags & strata_rule_udp_port) && rule->udp_port != frame->udp_port) return 0;
+  if (rule->flags & strata_rule_destination) {
     for (int i = 0; i < 6; ++i) {
       if (rule->destination[i] != frame->destination[i]) return 0;
     }

@@ -8,11 +8,11 @@
 #define STRATA_MOST_QUEUES 64
 
 enum strata_rule_flags {
-  STRATA_RULE_ACTIVE = 1,
-  STRATA_RULE_ETHERTYPE = 2,
-  STRATA_RULE_VLAN = 4,
-  STRATA_RULE_DESTINATION = 8,
-  STRATA_RULE_UDP_PORT = 16,
+  strata_rule_active = 1,
+  strata_rule_ethertype = 2,
+  strata_rule_vlan = 4,
+  strata_rule_destination = 8,
+  strata_rule_udp_port = 16,
 };
 
 struct strata_rule {
