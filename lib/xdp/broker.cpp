@@ -21,6 +21,7 @@ namespace {
 constexpr std::size_t passed = 2;  // descriptors: the socket, the memory
 // What one client may have the daemon lock.
 constexpr std::size_t most_memory = std::size_t{64} << 20U;
+constexpr std::uint32_t most_entries = 65536;
 // How long a daemon may take, a busy queue included.
 constexpr timeval patience{.tv_sec = 10, .tv_usec = 0};
 
@@ -189,6 +190,13 @@ result<broker_request> read_request(int connection) {
 }
 
 result<grant> grant_request(int connection, const broker_request& what) {
+  const auto& rings = what.socket;
+  if (const auto largest = std::max(
+          {rings.receive_size, rings.transmit_size, rings.fill_size, rings.completion_size});
+      largest > most_entries) {
+    return failure(errc::limit_exceeded, "make a ring of " + std::to_string(largest) + " entries",
+                   "the daemon gives 65536 at most", "ask for smaller rings");
+  }
   const auto size = umem::size_of(what.memory);
   if (size > most_memory) {
     return failure(errc::limit_exceeded, "make a UMEM of " + std::to_string(size) + " bytes",

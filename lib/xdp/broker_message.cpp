@@ -1,7 +1,7 @@
 #include "xdp/broker_message.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <string_view>
 
 namespace strata::xdp {
 
@@ -10,6 +10,13 @@ namespace {
 template <class Number>
 std::int32_t number_of(const std::optional<Number>& value) {
   return value ? static_cast<std::int32_t>(*value) : -1;
+}
+
+/// It goes into sentences and logs.
+bool is_name(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char letter) {
+    return letter > ' ' && letter < '\x7f' && letter != '/';
+  });
 }
 
 std::optional<std::uint16_t> value_of(std::int32_t number) {
@@ -54,6 +61,7 @@ request_message to_message(const broker_request& what) {
 result<broker_request> from_message(const request_message& message) {
   const bool is_right = message.version == request_message::right_version &&
                         message.interface_name.back() == '\0' &&
+                        is_name(message.interface_name.data()) &&
                         message.attach <= static_cast<std::uint8_t>(attach_mode::generic) &&
                         message.mode <= static_cast<std::uint8_t>(copy_mode::zerocopy) &&
                         message.ethertype <= 0xFFFF && message.vlan_id <= 0x0FFF &&

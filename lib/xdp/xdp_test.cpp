@@ -229,6 +229,17 @@ TEST_F(xdp_test, a_forked_process_goes_on_with_a_port) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
+// A broker's client is not to be trusted, whatever it may have by the policy.
+TEST_F(xdp_test, a_broker_gives_no_more_than_its_limits) {
+  broker_request what;
+  what.interface_name = "vethA";
+  what.memory.frame_count = 1U << 20U;
+  EXPECT_EQ(grant_request(-1, what).error().code, errc::limit_exceeded);
+  what.memory = {};
+  what.socket.fill_size = 1U << 20U;
+  EXPECT_EQ(grant_request(-1, what).error().code, errc::limit_exceeded);
+}
+
 TEST_F(xdp_test, bad_sizes_are_refused_with_what_to_do) {
   EXPECT_FALSE(umem::create({.frame_count = 0}));
   EXPECT_FALSE(umem::create({.frame_size = 1024}));
