@@ -155,6 +155,12 @@ result<brokered_socket> open_through_daemon(const broker_request& what, const st
                              .queue = what.queue,
                              .is_zerocopy = got->message.is_zerocopy != 0},
                             what.socket);
+  if (!made && made.error().sys_errno == EBUSY) {
+    return failure(errc::not_supported, "use an AF_XDP socket that the daemon made",
+                   "this kernel does not let the rings of a bound socket be mapped",
+                   "that needs Linux 6.4; an unbound socket would give every queue, so the daemon "
+                   "does not pass one on");
+  }
   if (!made) return std::unexpected(made.error());
   return brokered_socket{.within = std::move(*made),
                          .is_native = got->message.is_native != 0,

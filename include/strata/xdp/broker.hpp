@@ -4,7 +4,8 @@
 // The daemon makes the UMEM (a memfd), the rings and the program, binds the socket, and hands the
 // descriptors over by SCM_RIGHTS. A bound socket cannot be bound elsewhere, so whoever gets it has
 // that queue and no other. The connection stays open as long as the socket is used: when it closes,
-// the daemon takes the program away. Both ends are here; the daemon brings the policy.
+// the daemon takes the program away. Both ends are here; the daemon brings the policy. Linux 6.4 or
+// newer: before, nobody can map the rings of a bound socket.
 #pragma once
 
 #include <string>
@@ -39,8 +40,8 @@ struct brokered_socket {
 };
 
 /// Errors: not_found or permission_denied when no daemon can be reached at `path`;
-/// permission_denied when its policy forbids it; and all that the daemon met when it made the
-/// socket, in its words.
+/// permission_denied when its policy forbids it; not_supported before Linux 6.4; and all that the
+/// daemon met when it made the socket, in its words.
 [[nodiscard]] result<brokered_socket> open_through_daemon(
     const broker_request& what, const std::string& path = default_broker_path());
 
