@@ -5,7 +5,8 @@ JOBS ?= $(shell nproc)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 PACKAGES := $(shell sed 's/\#.*//' tools/deps.txt)
 
-.PHONY: all deps build demo test test-asan test-tsan bench bench-cache bench-xdp fuzz check install clean
+.PHONY: all deps build demo test test-asan test-tsan test-guest bench bench-cache bench-xdp fuzz \
+        check install clean
 
 all: build
 
@@ -42,6 +43,16 @@ test-tsan: deps
 	cmake --preset tsan
 	cmake --build --preset tsan -j $(JOBS) --target strata strata_unit_tests
 	ctest --test-dir build/tsan -j $(JOBS) --output-on-failure --no-tests=error -L threads
+
+# AF_XDP on Debian's stock kernels, in an emulated machine. Needs root, and half an hour.
+GUEST_PACKAGES := qemu-system-x86 busybox-static cpio kmod ethtool
+test-guest: build
+	@dpkg-query -W $(GUEST_PACKAGES) > /dev/null 2>&1 || { \
+	  $(SUDO) apt-get update -qq && \
+	  DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -qq -y --no-install-recommends \
+	    $(GUEST_PACKAGES) > /dev/null; }
+	$(SUDO) env STRATA_BUILD=$(CURDIR)/build/release /usr/bin/python3 -m pytest -v -rs --tb=short \
+	  -p no:cacheprovider tests/guest
 
 bench: build
 	python3 bench/run.py --build-dir build/release $(BENCH_FLAGS)

@@ -262,10 +262,11 @@ def test_an_unknown_interface_is_no_loopback(veth):
 
 def test_chat_goes_over_frames_of_vlan_10_after_agreeing_by_tcp(veth):
     talk = {"stdin": subprocess.PIPE}
-    server = veth.start(veth.a, BINARY, "l2", "chat", "vethA", "server", "-q", **talk)
-    client = veth.start(veth.b, BINARY, "l2", "chat", "vethB", "client", "192.0.2.1", "-q", **talk)
+    # First: the client's socket in the same namespace would be taken for this one's.
     dump = listen(veth, veth.b, "dump", "vethB", "-e", TYPE, "--vlan", "10", "-c", "1", "--format",
                   "json")
+    server = veth.start(veth.a, BINARY, "l2", "chat", "vethA", "server", "-q", **talk)
+    client = veth.start(veth.b, BINARY, "l2", "chat", "vethB", "client", "192.0.2.1", "-q", **talk)
     server.stdin.write("from the server\n")
     server.stdin.flush()
     assert client.stdout.readline() == "from the server\n"

@@ -4,12 +4,18 @@
     |  vethA 192.0.2.1/24 =|============|= vethB 192.0.2.2/24  |
     |  lo                  |            |  lo                  |
     +----------------------+            +----------------------+
+
+STRATA_TEST_LINKS="eth0,eth1" has two interfaces that are there, and joined, lent in place of the
+veth. They must be in the namespace that the tests run in, and are put back there.
 """
 
 import itertools
+import json
 import os
 import signal
 import subprocess
+
+import pytest
 
 from strata_daemon import BINARY
 
@@ -17,19 +23,66 @@ _numbers = itertools.count()
 
 
 class Veth:
-    def __init__(self, mtu=1500):
+    def __init__(self, mtu=1500, queues=1):
         name = f"strata-t-{os.getpid()}-{next(_numbers)}"
         self.a, self.b = f"{name}-a", f"{name}-b"
+        self.lent = os.environ.get("STRATA_TEST_LINKS", "").split(",")[:2]
+        self.is_virtual = self.lent == [""]
         self.run("ip", "netns", "add", self.a)
         self.run("ip", "netns", "add", self.b)
-        self.run("ip", "link", "add", "vethA", "mtu", str(mtu), "netns", self.a, "type", "veth",
-                 "peer", "name", "vethB", "mtu", str(mtu), "netns", self.b)
+        if self.is_virtual:
+            ring = ["mtu", str(mtu), "numrxqueues", str(queues), "numtxqueues", str(queues)]
+            self.run("ip", "link", "add", "vethA", *ring, "netns", self.a, "type", "veth",
+                     "peer", "name", "vethB", *ring, "netns", self.b)
+        else:
+            self.borrow(mtu, queues)
         for space, link, address in [(self.a, "vethA", "192.0.2.1/24"),
                                      (self.b, "vethB", "192.0.2.2/24")]:
             self.inside(space, "sysctl", "-qw", f"net.ipv6.conf.{link}.disable_ipv6=1")
             self.inside(space, "ip", "address", "add", address, "dev", link)
             self.inside(space, "ip", "link", "set", link, "up")
             self.inside(space, "ip", "link", "set", "lo", "up")
+
+    def places(self):
+        return zip(self.lent, [self.a, self.b], ["vethA", "vethB"])
+
+    def borrow(self, mtu, queues):
+        for link, space, name in self.places():
+            self.run("ip", "link", "set", link, "down")
+            self.run("ip", "link", "set", link, "netns", space)
+            self.inside(space, "ip", "link", "set", link, "name", name)
+        for _, space, name in self.places():
+            try:
+                self.inside(space, "ip", "link", "set", name, "mtu", str(mtu))
+                if queues != self.queues(space, name):
+                    self.inside(space, "ethtool", "-L", name, "combined", str(queues))
+            except subprocess.CalledProcessError as refused:
+                self.close()
+                pytest.skip(f"THESE INTERFACES HAVE NO MTU {mtu} AND {queues} QUEUES: "
+                            f"{refused.stderr.strip()}")
+
+    def queues(self, space, link):
+        return len([each for each in self.inside(space, "ls", f"/sys/class/net/{link}/queues")
+                    .split() if each.startswith("rx-")])
+
+    def give_back(self):
+        """A namespace that is deleted leaves them to the first namespace anyway, by these names."""
+        for link, space, name in self.places():
+            self.inside(space, "ip", "link", "set", name, "down")
+            self.inside(space, "ip", "link", "set", name, "name", link)
+            self.inside(space, "ip", "link", "set", link, "netns", str(os.getpid()))
+
+    def needs_virtual(self, why):
+        if not self.is_virtual:
+            pytest.skip(f"ONLY ON A VETH: {why}")
+
+    def lost(self):
+        """Frames from a to b that the link itself dropped: a veth's ring may be full. Of what is
+        between other interfaces nobody knows."""
+        if not self.is_virtual:
+            return float("inf")
+        [row] = json.loads(self.inside(self.a, "ip", "-s", "-j", "link", "show", "vethA"))
+        return row["stats64"]["tx"]["dropped"]
 
     @staticmethod
     def run(*command, **how):
@@ -56,6 +109,8 @@ class Veth:
         return self.inside(space, "cat", f"/sys/class/net/{link}/address").strip()
 
     def close(self):
+        if not self.is_virtual:
+            self.give_back()
         for space in (self.a, self.b):
             subprocess.run(["ip", "netns", "del", space], check=False)
 

@@ -1,0 +1,58 @@
+"""What was there and what was not is printed at the end of the run."""
+
+import pytest
+
+COLUMNS = ["kernel", "interface", "driver", "queues", "with XDP", "native", "generic",
+           "zero-copy in", "zero-copy out", "multi-buffer native", "multi-buffer generic"]
+
+
+class Findings:
+    def __init__(self):
+        self.rows = []  # ask.py's
+        self.ran = []  # what was tested, and what pytest said of it inside
+
+    def reason(self, text, reasons):
+        if text not in reasons:
+            reasons.append(text)
+        return f"no [{reasons.index(text) + 1}]"
+
+    def table(self):
+        """Lines; a no has the number of its reason, as strata gave it."""
+        reasons = []
+        cells = [COLUMNS]
+        for row in self.rows:
+            # The same reason has one number on all interfaces.
+            cells.append(["yes" if row[column] is True
+                          else self.reason(row[column], reasons)
+                          if column in COLUMNS[5:] else row[column] for column in COLUMNS])
+        widths = [max(map(len, column)) for column in zip(*cells)]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip()
+                 for line in cells]
+        lines += [f"[{number}] {text}" for number, text in enumerate(reasons, 1)]
+        for row in self.rows:
+            lines += [f"{row['kernel']} says: {text}" for text in row["kernel said"]]
+        return lines
+
+
+FINDINGS = pytest.StashKey[Findings]()
+
+
+def pytest_configure(config):
+    config.stash[FINDINGS] = Findings()
+
+
+@pytest.fixture(scope="session")
+def findings(request):
+    return request.config.stash[FINDINGS]
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    found = config.stash[FINDINGS]
+    if found.ran:
+        terminalreporter.section("what ran in the guest")
+        for line in found.ran:
+            terminalreporter.write_line(line)
+    if found.rows:
+        terminalreporter.section("what AF_XDP could do there")
+        for line in found.table():
+            terminalreporter.write_line(line)

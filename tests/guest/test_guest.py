@@ -1,0 +1,113 @@
+"""AF_XDP on Debian's stock kernels and on virtio-net, in a QEMU guest. `make test-guest` runs it:
+a quarter of an hour for each kernel, as the guest is emulated. guest.py and nics.py draw what is
+there.
+
+STRATA_GUEST_KERNELS="6.1,6.12" says which kernels; STRATA_BUILD which build."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import guest
+import nics
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("STRATA_BUILD", ROOT / "build/release"))
+WORK = ROOT / "build/guest"
+KERNELS = os.environ.get("STRATA_GUEST_KERNELS", "6.1,6.12").split(",")
+PATIENCE = 1500  # seconds
+PYTEST = "python3 -m pytest -q -rs --tb=short -p no:cacheprovider --color=no test_xdp.py"
+
+
+@pytest.fixture(scope="session", params=KERNELS)
+def kernel(request):
+    if missing := guest.missing():
+        pytest.skip(f"THERE IS NO GUEST: install {' '.join(missing)}")
+    if ROOT.is_relative_to("/tmp"):
+        pytest.skip(f"THERE IS NO GUEST: it has a /tmp of its own, and sees no {ROOT}")
+    try:
+        return guest.Kernel(request.param)
+    except (LookupError, subprocess.CalledProcessError) as failed:
+        pytest.skip(f"THERE IS NO KERNEL {request.param}: {getattr(failed, 'stderr', failed)}")
+
+
+@pytest.fixture(scope="session")
+def binaries():
+    """Copies, so that a build may go on meanwhile. The guest sees them under the same path."""
+    made = WORK / "bin"
+    made.mkdir(parents=True, exist_ok=True)
+    for each in [Path(os.environ.get("STRATA_BIN", BUILD / "strata")),
+                 BUILD / "tests/strata_unit_tests"]:
+        shutil.copy(each, made / each.name)
+    return made
+
+
+@pytest.fixture
+def inside(kernel, binaries, request, findings):
+    """Runs a script in the guest, and sees that it ends well."""
+    def run(script, links=(), prefix=()):
+        name = f"{kernel.series}-{request.function.__name__}"
+        setting = "\n".join([f"export STRATA_BIN={binaries}/strata PYTHONDONTWRITEBYTECODE=1",
+                             "modprobe virtio_net", f"cd {ROOT}/tests/integration", ""])
+        done = guest.boot(kernel, setting + script, WORK / name, links, PATIENCE, prefix)
+        said = done.output.splitlines()
+        kept = [line for line in said if line.startswith(("SKIPPED", "FAILED", "THIS KERNEL"))]
+        findings.ran.append(f"{kernel.version}: {request.function.__name__}: "
+                            f"{said[-1].strip() if said else 'nothing'}")
+        findings.ran += [f"    {line}" for line in kept]
+        assert done.exit_code == 0, (f"exit code {done.exit_code}\n{done.output[-20000:]}\n"
+                                     f"{done.console[-3000:]}\n{done.text('qemu')}")
+        return done
+    return run
+
+
+@pytest.fixture
+def taps():
+    if os.geteuid() != 0:
+        pytest.skip("NEEDS ROOT: it makes a network namespace with taps")
+    with nics.Taps() as made:
+        yield made
+
+
+def test_unit_tests_on_veth(inside, binaries):
+    inside(f"{binaries}/strata_unit_tests --gtest_brief=1 --gtest_filter='*xdp_test*'")
+
+
+def test_the_same_tests_on_veth(inside):
+    inside(PYTEST)
+
+
+def test_the_same_tests_on_virtio_net(inside):
+    inside(f"export STRATA_TEST_LINKS=eth0,eth1\n{PYTEST}", nics.pair())
+
+
+def test_several_queues_on_virtio_net(inside, taps):
+    """As many queues again are needed as there are processors: XDP sends by those."""
+    inside(f"export STRATA_TEST_LINKS=eth0,eth1\n{PYTEST} -k each_queue",
+           [*taps.tap(4), *taps.tap(4)], taps.prefix)
+
+
+def test_what_is_available(inside, taps, findings, kernel):
+    """Also with the offloads that native XDP cannot have: once such that the driver may switch them
+    off, once not."""
+    asked = {"vethA": "veth", "eth0": "virtio-net", "eth1": "virtio-net, 4 queues",
+             "eth2": "virtio-net, offloads on", "eth3": "virtio-net, offloads forced on"}
+    links = [*taps.tap(1), *taps.tap(4), *taps.tap(4, "guest_tso4=on"),
+             *taps.tap(4, "guest_tso4=on,ctrl_guest_offloads=off")]
+    rows = " ".join(f"'{name}={what}'" for name, what in asked.items())
+    done = inside("ip link add vethA type veth peer name vethB; ip link set vethB up\n"
+                  f"python3 {ROOT}/tests/guest/ask.py /run/out/rows.json {rows} && echo asked",
+                  links, taps.prefix)
+    found = json.loads(done.text("rows.json"))
+    findings.rows += found
+    for row in found[:3]:
+        assert row["native"] is True and row["generic"] is True, row
+    # Multi-buffer came with kernel 6.6, and nothing older pretends to have it.
+    has_it = tuple(map(int, kernel.series.split("."))) >= (6, 6)
+    assert (found[0]["multi-buffer native"] is True) == has_it
+    if not has_it:
+        assert "is the kernel 6.6 or newer" in found[0]["multi-buffer native"]
