@@ -14,8 +14,8 @@
 #include <optional>
 #include <string_view>
 
-#include "strata/base/unique_fd.hpp"
 #include "strata/base/mapping.hpp"
+#include "strata/base/unique_fd.hpp"
 #include "strata/l2/raw_socket.hpp"
 
 namespace strata::l2 {
