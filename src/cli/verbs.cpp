@@ -192,15 +192,20 @@ option_rows l2_recv_flags() {
   return rows;
 }
 
+option_rows choosing_flags() {
+  return {
+      {.key = "ethertype",
+       .short_flag = 'e',
+       .kind = text,
+       .value_name = "TYPE",
+       .help = "only this EtherType, behind all tags"},
+      {.key = "vlan", .kind = count, .value_name = "VID", .help = "only this VLAN", .max = 4094},
+  };
+}
+
 option_rows l2_dump_flags() {
   auto rows = listening_flags();
-  rows.push_back({.key = "ethertype",
-                  .short_flag = 'e',
-                  .kind = text,
-                  .value_name = "TYPE",
-                  .help = "only this EtherType, behind all tags"});
-  rows.push_back(
-      {.key = "vlan", .kind = count, .value_name = "VID", .help = "only this VLAN", .max = 4094});
+  for (auto& row : choosing_flags()) rows.push_back(row);
   rows.push_back({.key = "write",
                   .short_flag = 'w',
                   .kind = text,
@@ -297,14 +302,21 @@ option_rows xdp_flags() {
        .short_flag = 'z',
        .kind = flag,
        .help = "only if the driver reads and writes the frames itself"},
-      {.key = "through-daemon",
-       .kind = flag,
-       .help = "have the daemon make the socket, by its policy; else $STRATA_XDP_SOCKET names it"},
   };
+}
+
+// Not for `fwd`, whose two sockets share a UMEM: the daemon makes one for each.
+runtime::option_row through_daemon_flag() {
+  return {.key = "through-daemon",
+          .kind = flag,
+          .help =
+              "have the daemon make the socket, by its policy; $STRATA_XDP_SOCKET says where it "
+              "listens, if not at /run/strata/xdp.sock"};
 }
 
 option_rows xdp_gen_flags() {
   auto rows = xdp_flags();
+  rows.push_back(through_daemon_flag());
   for (const auto& [key, help] : {std::pair{"dmac", "destination address (default: broadcast)"},
                                   {"smac", "source address (default: the interface's)"}}) {
     rows.push_back({.key = key, .kind = text, .value_name = "MAC", .help = help});
@@ -339,13 +351,7 @@ option_rows xdp_receive_flags() {
                   .kind = seconds,
                   .value_name = "TIME",
                   .help = "end when nothing has come for so long, after the first frame"});
-  rows.push_back({.key = "ethertype",
-                  .short_flag = 'e',
-                  .kind = text,
-                  .value_name = "TYPE",
-                  .help = "only this EtherType, behind all tags"});
-  rows.push_back(
-      {.key = "vlan", .kind = count, .value_name = "VID", .help = "only this VLAN", .max = 4094});
+  for (auto& row : choosing_flags()) rows.push_back(row);
   rows.push_back(
       {.key = "dst", .kind = text, .value_name = "MAC", .help = "only frames to this address"});
   rows.push_back(
@@ -355,6 +361,7 @@ option_rows xdp_receive_flags() {
 
 option_rows xdp_drop_flags() {
   auto rows = xdp_receive_flags();
+  rows.push_back(through_daemon_flag());
   rows.push_back({.key = "busy-poll",
                   .kind = count,
                   .value_name = "US",

@@ -11,6 +11,16 @@ namespace strata::cli {
 
 std::uint32_t queue_flag(const invocation& call) { return call.flags.value("queue", 0U); }
 
+std::uint64_t count_flag(const invocation& call) {
+  return call.flags.value("count", std::uint64_t{UINT64_MAX});
+}
+
+std::optional<std::chrono::steady_clock::duration> silence_flag(const invocation& call) {
+  if (!call.flags.contains("timeout")) return {};
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+      std::chrono::duration<double>(call.flags.value("timeout", 0.0)));
+}
+
 xdp::socket_options socket_flags(const invocation& call) {
   xdp::socket_options options;
   options.need_wakeup = call.is_set("need-wakeup");

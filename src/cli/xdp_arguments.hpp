@@ -1,6 +1,9 @@
 // What the xdp verbs take from the command line, and what they open with it.
 #pragma once
 
+#include <chrono>
+#include <optional>
+
 #include "cli/invocation.hpp"
 #include "strata/wire/udp.hpp"
 #include "strata/xdp/broker.hpp"
@@ -11,6 +14,11 @@ namespace strata::cli {
 
 /// -q, -w, -z and --busy-poll.
 [[nodiscard]] std::uint32_t queue_flag(const invocation& call);
+/// -c: how many frames; without it no end.
+[[nodiscard]] std::uint64_t count_flag(const invocation& call);
+/// --timeout: the silence that ends it.
+[[nodiscard]] std::optional<std::chrono::steady_clock::duration> silence_flag(
+    const invocation& call);
 [[nodiscard]] xdp::socket_options socket_flags(const invocation& call);
 /// --mode. Errors: misused.
 [[nodiscard]] outcome<xdp::attach_mode> attach_flag(const invocation& call);

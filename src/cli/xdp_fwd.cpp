@@ -159,12 +159,7 @@ outcome<int> run_xdp_fwd(const invocation& call) {
     routes.push_back(std::move(*route));
   }
   watch_for_interrupt();
-  std::optional<clock::duration> silence;
-  if (call.flags.contains("timeout")) {
-    silence = std::chrono::duration_cast<clock::duration>(
-        std::chrono::duration<double>(call.flags.value("timeout", 0.0)));
-  }
-  if (auto done = work.run(call.flags.value("count", std::uint64_t{UINT64_MAX}), silence); !done) {
+  if (auto done = work.run(count_flag(call), silence_flag(call)); !done) {
     return refuse(exit_failed, done.error());
   }
   report(call, work);

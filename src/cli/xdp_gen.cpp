@@ -140,7 +140,7 @@ outcome<int> run_xdp_gen(const invocation& call) {
   if (!over) return std::unexpected(over.error());
   watch_for_interrupt();
   generator work(std::move(over->socket), std::move(*packet));
-  if (auto done = work.run(call.flags.value("count", std::uint64_t{UINT64_MAX})); !done) {
+  if (auto done = work.run(count_flag(call)); !done) {
     return refuse(exit_failed, done.error());
   }
   report(call, work);

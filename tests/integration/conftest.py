@@ -5,6 +5,7 @@ import os
 import pytest
 
 from strata_daemon import BINARY, Daemon
+from veth import DaemonInside, Veth
 
 
 def pytest_sessionstart():
@@ -36,3 +37,21 @@ def root():
     """Marks a test that needs root."""
     if os.geteuid() != 0:
         pytest.skip("NEEDS ROOT: it mounts a file system or traces a process")
+
+
+@pytest.fixture
+def veth(root):
+    made = Veth()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def daemons(veth, tmp_path):
+    """One in each of veth's namespaces."""
+    made = [DaemonInside(veth.a, tmp_path / "a"), DaemonInside(veth.b, tmp_path / "b")]
+    for each in made:
+        each.start()
+    yield made
+    for each in made:
+        each.close()

@@ -14,13 +14,6 @@ TYPE = "0x88b5"
 SCAPY = "/usr/bin/python3"  # Debian's, which has python3-scapy
 
 
-@pytest.fixture
-def veth(root):
-    made = Veth()
-    yield made
-    made.close()
-
-
 def listen(veth, space, *arguments):
     """strata, listening: it is heard to be there by what the kernel lists."""
     before = veth.packet_sockets(space)

@@ -1,45 +1,11 @@
 """l2:// as a place to listen and to connect. veth.py draws the namespaces."""
 
 import json
-import subprocess
 
 import pytest
 
 import strata_daemon
-from strata_daemon import BINARY, Daemon, eventually
-from veth import Veth
-
-
-@pytest.fixture
-def veth(root):
-    made = Veth()
-    yield made
-    made.close()
-
-
-class DaemonInside(Daemon):
-    """A daemon in one of the namespaces; its control socket is a file and reached from anywhere."""
-
-    def __init__(self, space, folder):
-        super().__init__(folder)
-        self.space = space
-
-    def launch(self, *more):
-        command = ["ip", "netns", "exec", self.space, BINARY, "daemon", "--state-dir",
-                   self.state_dir, "--socket", self.socket, "--loop", strata_daemon.LOOP, *more]
-        with open(self.log_path, "ab") as log:
-            return subprocess.Popen(command, env=self.environment, stdin=subprocess.DEVNULL,
-                                    stdout=subprocess.DEVNULL, stderr=log)
-
-
-@pytest.fixture
-def daemons(veth, tmp_path):
-    made = [DaemonInside(veth.a, tmp_path / "a"), DaemonInside(veth.b, tmp_path / "b")]
-    for each in made:
-        each.start()
-    yield made
-    for each in made:
-        each.close()
+from strata_daemon import BINARY, eventually
 
 
 def listen(veth, space, *arguments):

@@ -16,19 +16,11 @@ import pytest
 
 from strata_daemon import BINARY, eventually
 from test_l2 import fields_of, tshark
-from test_l2_endpoints import DaemonInside
-from veth import Veth, end
+from veth import DaemonInside, Veth, end
 
 PORT = 9000
 MODES = ["native", "generic"]
 KERNEL = tuple(map(int, os.uname().release.split(".")[:2]))
-
-
-@pytest.fixture
-def veth(root):
-    made = Veth()
-    yield made
-    made.close()
 
 
 def attached(veth, space, link):
@@ -158,6 +150,7 @@ def test_a_second_program_is_refused_and_the_first_is_named(veth):
     (["gen", "vethB", "--dmac", "x"], 2, "--dmac"),
     (["gen", "vethB", "--size", "5000"], 2, "4096"),
     (["fwd", "vethB", "vethB"], 2, "name two interfaces"),
+    (["fwd", "vethB", "lo", "--through-daemon"], 2, "--through-daemon"),
     (["stats", "none0"], 3, "none0"),
 ])
 def test_what_cannot_be_is_refused_with_what_to_do(veth, arguments, exit_code, says):
@@ -307,16 +300,6 @@ def test_a_broker_survives_whatever_is_sent_to_it(veth, broker):
 
 
 # --- xdp:// endpoints
-
-
-@pytest.fixture
-def daemons(veth, tmp_path):
-    made = [DaemonInside(veth.a, tmp_path / "a"), DaemonInside(veth.b, tmp_path / "b")]
-    for each in made:
-        each.start()
-    yield made
-    for each in made:
-        each.close()
 
 
 @pytest.mark.parametrize("mode", MODES)

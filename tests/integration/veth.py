@@ -17,7 +17,8 @@ import subprocess
 
 import pytest
 
-from strata_daemon import BINARY
+import strata_daemon
+from strata_daemon import BINARY, Daemon
 
 _numbers = itertools.count()
 
@@ -118,3 +119,18 @@ class Veth:
 def end(process, how=signal.SIGINT):
     process.send_signal(how)
     return process.communicate(timeout=30)
+
+
+class DaemonInside(Daemon):
+    """A daemon in one of the namespaces; its control socket is a file and reached from anywhere."""
+
+    def __init__(self, space, folder):
+        super().__init__(folder)
+        self.space = space
+
+    def launch(self, *more):
+        command = ["ip", "netns", "exec", self.space, BINARY, "daemon", "--state-dir",
+                   self.state_dir, "--socket", self.socket, "--loop", strata_daemon.LOOP, *more]
+        with open(self.log_path, "ab") as log:
+            return subprocess.Popen(command, env=self.environment, stdin=subprocess.DEVNULL,
+                                    stdout=subprocess.DEVNULL, stderr=log)
