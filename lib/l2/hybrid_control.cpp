@@ -27,7 +27,7 @@ struct free_addresses {
 using addresses = std::unique_ptr<addrinfo, free_addresses>;
 
 std::string operation_on(std::string_view verb, std::string_view host, std::uint16_t port) {
-  const bool is_v6 = host.find(':') != std::string_view::npos;
+  const bool is_v6 = host.contains(':');
   return std::string(verb) + " tcp://" + (is_v6 ? "[" : "") + std::string(host) +
          (is_v6 ? "]" : "") + ":" + std::to_string(port);
 }

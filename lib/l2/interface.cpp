@@ -44,8 +44,7 @@ bool interface::is_loopback() const { return (flags & IFF_LOOPBACK) != 0; }
 
 result<interface> interface::query(std::string_view name) {
   const std::string operation = "find interface '" + std::string(name) + "'";
-  if (name.empty() || name.size() >= IFNAMSIZ || name.find('/') != std::string_view::npos ||
-      name.find('\0') != std::string_view::npos) {
+  if (name.empty() || name.size() >= IFNAMSIZ || name.contains('/') || name.contains('\0')) {
     return failure(errc::invalid_argument, operation, "names have 1 to 15 characters and no '/'",
                    std::string(list_remedy));
   }

@@ -41,8 +41,8 @@ result<unique_fd> connect_to(const std::string& path) {
   unique_fd made(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   if (!made ||
       ::connect(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    return system_failure(errno, what,
-                          "is it running, with --allow-xdp? STRATA_XDP_SOCKET names another place");
+    return system_failure(
+        errno, what, "is it running, with --xdp-policy? STRATA_XDP_SOCKET names another place");
   }
   ::setsockopt(made.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   return made;

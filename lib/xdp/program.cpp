@@ -8,14 +8,14 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdarg>
-#include <cstdio>
 #include <map>
 #include <mutex>
 #include <system_error>
 
 #include "strata/base/unique_fd.hpp"
 #include "strata/xdp/socket.hpp"
+#include "xdp/bpf_words.hpp"
+#include "xdp/dispatcher.hpp"
 #include "xdp/filter_object.hpp"
 #include "xdp/rule_table.hpp"
 
@@ -23,36 +23,31 @@ namespace strata::xdp {
 
 namespace {
 
+const char* const program_name = "strata_filter";
+
 struct close_object {
   void operator()(bpf_object* which) const { bpf_object__close(which); }
 };
 using object = std::unique_ptr<bpf_object, close_object>;
 
-// libbpf's own words go into the error instead of to stderr. One for each thread.
-thread_local std::string libbpf_said;
-
-int keep_warning(libbpf_print_level level, const char* format, va_list arguments) {
-  if (level != LIBBPF_WARN) return 0;
-  std::array<char, 512> line;
-  std::vsnprintf(line.data(), line.size(), format, arguments);
-  libbpf_said += line.data();
-  return 0;
-}
-
-result<object> load(const std::string& name) {
-  static std::once_flag once;
-  std::call_once(once, [] { libbpf_set_print(keep_warning); });
-  libbpf_said.clear();
+result<object> opened_filter(const std::string& name) {
+  listen_to_bpf_libraries();
   bpf_object_open_opts how{};
   how.sz = sizeof how;
   how.object_name = "strata";
-  object made(bpf_object__open_mem(filter_object, filter_object_size, &how));
-  if (made && bpf_object__load(made.get()) == 0) return made;
+  object opened(bpf_object__open_mem(filter_object, filter_object_size, &how));
+  if (opened) return opened;
+  return system_failure(errno, "open the XDP program for '" + name + "'");
+}
+
+result<void> load(bpf_object* opened, const std::string& name) {
+  if (bpf_object__load(opened) == 0) return {};
   const int code = errno;
   const bool forbidden = code == EPERM || code == EACCES;
-  auto failed = system_error(
-      code, "load the XDP program for '" + name + "'",
-      forbidden ? "it needs CAP_BPF and CAP_NET_ADMIN, or the daemon's broker" : libbpf_said);
+  auto failed =
+      system_error(code, "load the XDP program for '" + name + "'",
+                   forbidden ? "it needs CAP_BPF and CAP_NET_ADMIN, or the daemon's broker"
+                             : bpf_libraries_said());
   if (forbidden) failed.code = errc::permission_denied;
   return std::unexpected(std::move(failed));
 }
@@ -119,8 +114,9 @@ struct program::parts {
   int index;
   std::string name;
   object loaded;
-  unique_fd link;
-  std::mutex lock{};  // of what follows
+  unique_fd link{};
+  std::optional<dispatcher_seat> seat{};  // instead of `link`
+  std::mutex lock{};                      // of what follows
   rule_table rules{};
 
   [[nodiscard]] int map(const char* of) const {
@@ -157,17 +153,30 @@ result<std::shared_ptr<program>> program::attach(std::string_view interface_name
                        (there->is_native_ ? "native" : "generic") + " mode",
                    "use one mode for all sockets of an interface");
   }
-  auto loaded = load(name);
-  if (!loaded) return std::unexpected(loaded.error());
+  auto opened = opened_filter(name);
+  if (!opened) return std::unexpected(opened.error());
   std::shared_ptr<program> made(
-      new program(std::make_unique<parts>(index, name, std::move(*loaded), unique_fd())));
-  if (auto linked = made->link(name, mode); !linked) return std::unexpected(linked.error());
+      new program(std::make_unique<parts>(index, name, std::move(*opened))));
+  auto linked = has_dispatcher(index) ? made->join(mode) : made->link(mode);
+  if (!linked) return std::unexpected(linked.error());
   programs()[place_of(index)] = made;
   return made;
 }
 
-result<void> program::link(const std::string& name, attach_mode mode) {
-  const auto* const what = bpf_object__find_program_by_name(parts_->loaded.get(), "strata_filter");
+result<void> program::join(attach_mode mode) {
+  auto taken =
+      dispatcher_seat::take(parts_->loaded.get(), program_name, parts_->index, parts_->name, mode);
+  if (!taken) return std::unexpected(taken.error());
+  is_native_ = taken->is_native();
+  if (!is_native_) reason_ = "the dispatcher is attached in generic mode";
+  parts_->seat.emplace(std::move(*taken));
+  return {};
+}
+
+result<void> program::link(attach_mode mode) {
+  const auto& name = parts_->name;
+  if (auto loaded = load(parts_->loaded.get(), name); !loaded) return loaded;
+  const auto* const what = bpf_object__find_program_by_name(parts_->loaded.get(), program_name);
   const auto attach_as = [&](unsigned flags) {
     bpf_link_create_opts how{};
     how.sz = sizeof how;

@@ -140,6 +140,59 @@ def test_a_second_program_is_refused_and_the_first_is_named(veth):
     end(first)
 
 
+def beside_bpffs(veth, space, *command):
+    """Where libxdp's pins are: `ip netns exec` has a /sys of its own."""
+    return ["nsenter", f"--net=/run/netns/{space}", *command]
+
+
+@pytest.fixture
+def shared(veth):
+    """Behind vethB's dispatcher, a program that drops UDP to port 7000."""
+    loaded = subprocess.run(beside_bpffs(veth, veth.b, "xdp-filter", "load", "-v", "-f", "udp",
+                                         "vethB"), capture_output=True, text=True, timeout=60)
+    if loaded.returncode != 0 or "without dispatcher" in loaded.stderr + loaded.stdout:
+        veth.inside(veth.b, "ip", "link", "set", "vethB", "xdp", "off")
+        subprocess.run(["rm", "-rf", "/sys/fs/bpf/xdp-filter"], check=True)
+        pytest.skip(f"THIS KERNEL LETS LIBXDP HAVE NO DISPATCHER: {loaded.stdout}{loaded.stderr}")
+    Veth.run(*beside_bpffs(veth, veth.b, "xdp-filter", "port", "-p", "udp", "-m", "dst", "7000"))
+    yield veth
+    Veth.run(*beside_bpffs(veth, veth.b, "xdp-filter", "unload", "vethB"))
+
+
+def programs_of(veth, space, link):
+    status = Veth.run(*beside_bpffs(veth, space, "xdp-loader", "status", link))
+    return [name for name in ("xdp_dispatcher", "strata_filter", "xdpfilt") if name in status]
+
+
+def test_it_joins_the_dispatcher_of_libxdp_and_leaves_it(shared):
+    """The program that was there goes on; what ours is not about reaches it, and the kernel."""
+    receiver = subprocess.Popen(
+        beside_bpffs(shared, shared.b, BINARY, "xdp", "drop", "vethB", "--udp-port", str(PORT),
+                     "--format", "json", "-c", "100"),
+        text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert "takes frames" in receiver.stderr.readline(), receiver.communicate(timeout=30)
+    assert programs_of(shared, shared.b, "vethB") == ["xdp_dispatcher", "strata_filter", "xdpfilt"]
+    listeners = [shared.start(shared.b, "timeout", "20", "nc", "-u", "-l", "-W", "1", port)
+                 for port in ("7000", "7001")]
+    time.sleep(1)
+    for port in (b"7000", b"7001"):
+        shared.inside(shared.a, "nc", "-u", "-w", "1", "192.0.2.2", port.decode(), input="hello\n")
+    shared.strata(shared.a, "xdp", "gen", "vethA", "-c", "100")
+    assert result_of(receiver)["packets"] == 100
+    stopped, heard = (each.communicate(timeout=60)[0] for each in listeners)
+    assert (stopped, heard) == ("", "hello\n")
+    assert programs_of(shared, shared.b, "vethB") == ["xdp_dispatcher", "xdpfilt"]
+    assert "rtt" in shared.inside(shared.a, "ping", "-c", "1", "-W", "5", "192.0.2.2")
+
+
+def test_a_dispatcher_of_another_mode_is_named(shared):
+    refused = subprocess.run(beside_bpffs(shared, shared.b, BINARY, "xdp", "drop", "vethB",
+                                          "--mode", "generic"),
+                             capture_output=True, text=True, timeout=60)
+    assert refused.returncode == 1
+    assert "it is attached in native mode" in refused.stderr
+
+
 @pytest.mark.parametrize("arguments,exit_code,says", [
     (["drop", "none0"], 3, "there is no such interface"),
     (["drop", "vethB", "-Q", "7"], 1, "is there such a queue?"),

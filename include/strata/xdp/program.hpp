@@ -3,7 +3,10 @@
 //
 // A process has one for each interface, which its users share; it is attached as long as one of
 // them holds it. It hangs on a descriptor (bpf_link), so the kernel detaches it when the process
-// ends, however it ends. For any thread. Needs CAP_NET_ADMIN and CAP_BPF. Linux 6.1 or newer.
+// ends, however it ends. Where libxdp's dispatcher is attached, with which others share the
+// interface, it joins that; there a process that is killed leaves it behind, passing every frame.
+// For any thread. Needs CAP_NET_ADMIN and CAP_BPF, beside a dispatcher CAP_SYS_ADMIN. Linux 6.1 or
+// newer.
 #pragma once
 
 #include <cstdint>
@@ -77,7 +80,8 @@ class program : public std::enable_shared_from_this<program> {
   friend class route;
   struct parts;
   explicit program(std::unique_ptr<parts> made);
-  [[nodiscard]] result<void> link(const std::string& name, attach_mode mode);
+  [[nodiscard]] result<void> link(attach_mode mode);
+  [[nodiscard]] result<void> join(attach_mode mode);
   [[nodiscard]] result<route> add(const filter& which, int socket_fd, std::uint32_t queue);
   void remove(std::uint32_t rule, std::uint32_t queue);
 

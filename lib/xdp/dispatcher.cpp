@@ -1,0 +1,94 @@
+#include "xdp/dispatcher.hpp"
+
+#include <bpf/libbpf.h>
+#include <linux/bpf.h>
+#include <xdp/libxdp.h>
+
+#include <array>
+#include <cerrno>
+
+#include "xdp/bpf_words.hpp"
+
+namespace strata::xdp {
+
+namespace {
+
+struct close_all {
+  void operator()(xdp_multiprog* which) const { xdp_multiprog__close(which); }
+};
+using programs_there = std::unique_ptr<xdp_multiprog, close_all>;
+
+// libxdp returns an error as a pointer.
+template <class Kind>
+Kind* or_none(Kind* returned) {
+  return libxdp_get_error(returned) == 0 ? returned : nullptr;
+}
+
+programs_there look_at(int interface_index) {
+  listen_to_bpf_libraries();
+  return programs_there(or_none(xdp_multiprog__get_from_ifindex(interface_index)));
+}
+
+xdp_attach_mode mode_of(bool is_native) { return is_native ? XDP_MODE_NATIVE : XDP_MODE_SKB; }
+
+// libxdp has error numbers of its own beside the system's, and -ENOENT for a missing bpffs.
+error libxdp_error(int code, const std::string& name) {
+  std::array<char, 128> text{};
+  libxdp_strerror(code, text.data(), text.size());
+  const bool forbidden = code == -EPERM || code == -EACCES;
+  const auto& said = bpf_libraries_said();
+  return {.code = forbidden ? errc::permission_denied : errc::system,
+          .operation = "join the XDP dispatcher of '" + name + "'",
+          .sys_errno = -code,
+          .reason = said.empty() ? text.data() : text.data() + (": " + said),
+          .remedy = "`xdp-loader status " + name +
+                    "` shows who shares the interface; /sys/fs/bpf must be mounted, and the "
+                    "kernel needs BTF and BPF trampolines",
+          .offset = {}};
+}
+
+}  // namespace
+
+bool has_dispatcher(int interface_index) {
+  const auto there = look_at(interface_index);
+  return there && xdp_multiprog__main_prog(there.get()) != nullptr &&
+         !xdp_multiprog__is_legacy(there.get());
+}
+
+void dispatcher_seat::close_program::operator()(xdp_program* which) const {
+  xdp_program__close(which);
+}
+
+result<dispatcher_seat> dispatcher_seat::take(bpf_object* opened, const char* program,
+                                              int interface_index, const std::string& name,
+                                              attach_mode mode) {
+  const auto there = look_at(interface_index);
+  const bool is_native = there && xdp_multiprog__attach_mode(there.get()) == mode_of(true);
+  if (mode != attach_mode::automatic && (mode == attach_mode::native) != is_native) {
+    return failure(errc::conflict, "join the XDP dispatcher of '" + name + "'",
+                   std::string("it is attached in ") + (is_native ? "native" : "generic") + " mode",
+                   "ask for that mode, or for none");
+  }
+  xdp_program_opts how{};
+  how.sz = sizeof how;
+  how.obj = opened;
+  how.prog_name = program;
+  auto* const made = xdp_program__create(&how);
+  if (const auto code = libxdp_get_error(made); code != 0) {
+    return std::unexpected(libxdp_error(static_cast<int>(code), name));
+  }
+  seated_program seated(made);
+  int code = xdp_program__set_chain_call_enabled(made, XDP_PASS, true);
+  if (code == 0) code = xdp_program__attach(made, interface_index, mode_of(is_native), 0);
+  if (code != 0) return std::unexpected(libxdp_error(code, name));
+  return dispatcher_seat(std::move(seated), interface_index, is_native);
+}
+
+dispatcher_seat::~dispatcher_seat() {
+  // Nothing can be done about a failure: somebody else has unloaded it, or the interface is gone.
+  if (seated_) {
+    (void)xdp_program__detach(seated_.get(), interface_index_, mode_of(is_native_), 0);
+  }
+}
+
+}  // namespace strata::xdp
