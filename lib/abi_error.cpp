@@ -7,7 +7,7 @@ namespace strata::abi {
 
 namespace {
 
-thread_local std::string last = "nothing has failed";
+thread_local std::string last;
 
 int errno_of(const error& failure) {
   if (failure.sys_errno != 0) return failure.sys_errno;
@@ -39,6 +39,6 @@ int fail_missing(const char* what) {
                .offset = {}});
 }
 
-const char* last_error() { return last.c_str(); }
+const char* last_error() { return last.empty() ? "nothing has failed" : last.c_str(); }
 
 }  // namespace strata::abi

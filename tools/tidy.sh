@@ -4,6 +4,14 @@ set -euo pipefail
 build=$1
 jobs=${2:-2}
 
+# PyPI's wheel, beside the build.
+tidy=$PWD/$build/clang-tidy
+if [ ! -x "$tidy/clang_tidy/data/bin/clang-tidy" ]; then
+  python3 -m pip install --quiet --target "$tidy" --no-deps --require-hashes \
+    --only-binary :all: -r tools/tidy_requirements.txt
+fi
+tidy=$tidy/clang_tidy/data/bin/clang-tidy
+
 mapfile -t all < <(git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp')
 mapfile -t units < <(git ls-files --cached --others --exclude-standard 'src/*.cpp' 'lib/*.cpp' \
   ':!:*_test.cpp')
@@ -23,7 +31,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 printf '%s\n' "${units[@]}" |
   xargs -P "$jobs" -n 1 sh -c \
-    'clang-tidy-19 --quiet -p "$0" "$1" 2> /dev/null || echo "FAILED $1"; echo DONE' "$build" |
+    '"$0" --quiet -p "$1" "$2" 2> /dev/null || echo "FAILED $2"; echo DONE' "$tidy" "$build" |
   while IFS= read -r line; do
     if [ "$line" = DONE ]; then show; else echo "$line" >> "$log"; fi
   done

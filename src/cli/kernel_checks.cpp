@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -135,7 +136,10 @@ check check_capability(unsigned bit, const char* name, const char* purpose) {
 
 kernel_version parse_kernel_version(const std::string& release) {
   kernel_version version;
-  if (std::sscanf(release.c_str(), "%u.%u", &version.major, &version.minor) != 2) return {};
+  const char* const end = release.data() + release.size();
+  const auto [dot, wrong] = std::from_chars(release.data(), end, version.major);
+  if (wrong != std::errc{} || dot == end || *dot != '.') return {};
+  if (std::from_chars(dot + 1, end, version.minor).ec != std::errc{}) return {};
   return version;
 }
 

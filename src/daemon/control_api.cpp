@@ -73,7 +73,7 @@ bool matches(std::string_view pattern, std::string_view path, std::string* name)
   if (!path.starts_with(before) || !path.ends_with(after)) return false;
   if (path.size() <= before.size() + after.size()) return false;
   const auto middle = path.substr(before.size(), path.size() - before.size() - after.size());
-  if (middle.find('/') != std::string_view::npos) return false;
+  if (middle.contains('/')) return false;
   *name = middle;
   return true;
 }

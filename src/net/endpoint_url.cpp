@@ -66,7 +66,7 @@ result<endpoint_url> parse_host_and_port(endpoint_url url, std::string_view rest
     if (last == std::string_view::npos) return refuse(text, "it has no port");
     host = rest.substr(0, last);
     port = rest.substr(last + 1);
-    if (host.find(':') != std::string_view::npos) {
+    if (host.contains(':')) {
       return refuse(text, "an IPv6 address stands in brackets: [::1]:80");
     }
   }
@@ -83,7 +83,7 @@ result<endpoint_url> parse_host_and_port(endpoint_url url, std::string_view rest
 
 result<endpoint_url> parse_path(endpoint_url url, std::string_view rest, std::string_view text) {
   if (rest.size() < 2 || rest.front() != '/') return refuse(text, "it has no absolute path");
-  if (rest.find('\0') != std::string_view::npos) return refuse(text, "its path holds a NUL");
+  if (rest.contains('\0')) return refuse(text, "its path holds a NUL");
   url.path = rest;
   return url;
 }
@@ -116,7 +116,7 @@ std::string endpoint_url::text() const {
   if (row.form == url_form::path) return start + path;
   if (row.form == url_form::interface) return start + host + write_l2(*this);
   if (row.form == url_form::queue) return start + host + write_xdp(*this);
-  const bool brackets = host.find(':') != std::string::npos;
+  const bool brackets = host.contains(':');
   return start + (brackets ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 

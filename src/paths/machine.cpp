@@ -40,7 +40,7 @@ nlohmann::json describe_machine() {
   utsname names{};
   ::uname(&names);
   const auto cpu = cpu_field("model name");
-  const bool virtual_machine = cpu_field("flags").find(" hypervisor") != std::string::npos;
+  const bool virtual_machine = cpu_field("flags").contains(" hypervisor");
   return {{"kernel", names.release},
           {"architecture", names.machine},
           {"cpu", cpu.empty() ? "unknown" : cpu},
