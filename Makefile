@@ -44,7 +44,7 @@ test-tsan: deps
 	cmake --build --preset tsan -j $(JOBS) --target strata strata_unit_tests
 	ctest --test-dir build/tsan -j $(JOBS) --output-on-failure --no-tests=error -L threads
 
-# AF_XDP on Debian's stock kernels, in an emulated machine. Needs root, and half an hour.
+# AF_XDP on Debian's stock kernels, in an emulated machine. Needs root, and nearly an hour.
 GUEST_PACKAGES := qemu-system-x86 busybox-static cpio kmod ethtool
 test-guest: build
 	@dpkg-query -W $(GUEST_PACKAGES) > /dev/null 2>&1 || { \

@@ -109,7 +109,8 @@ result<bool> wait_for(int fd, short events, std::optional<std::chrono::milliseco
   }
 }
 
-error bind_error(int code, const socket_options& options, const std::string& where) {
+error bind_error(int code, const socket_options& options, const std::string& where,
+                 bool shares_memory) {
   const auto what = "bind an AF_XDP socket to " + where;
   const auto with = [&](errc kind, std::string remedy) {
     auto made = system_error(code, what, std::move(remedy));
@@ -119,10 +120,21 @@ error bind_error(int code, const socket_options& options, const std::string& whe
   switch (code) {
     case EBUSY: return with(errc::conflict, "another socket holds that queue; close it first");
     case EOPNOTSUPP:
+      if (shares_memory) {
+        return with(errc::not_supported,
+                    "its UMEM's first socket is zero-copy, and this driver has no such mode; "
+                    "give it a UMEM of its own, or make the first in copy mode");
+      }
       return with(errc::not_supported, options.mode == copy_mode::zerocopy
                                            ? "this driver has no zero-copy mode; use copy mode"
                                            : "");
     case EINVAL:
+      if (options.mode == copy_mode::zerocopy) {
+        return with(
+            errc::invalid_argument,
+            "is there such a queue, and may the driver map memory for the device? virtio-net "
+            "may with QEMU's iommu_platform=on; use copy mode otherwise");
+      }
       return with(errc::invalid_argument,
                   options.multi_buffer
                       ? "is there such a queue, and is the kernel 6.6 or newer, as "
@@ -304,7 +316,7 @@ result<void> socket::bind(const socket_options& options, const std::string& wher
       std::this_thread::sleep_for(busy_pause);
       continue;
     }
-    return std::unexpected(bind_error(code, options, where));
+    return std::unexpected(bind_error(code, options, where, shared_fd >= 0));
   }
   xdp_options chosen{};
   socklen_t size = sizeof chosen;

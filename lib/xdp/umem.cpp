@@ -38,7 +38,7 @@ result<void> check(const umem_options& options) {
 }  // namespace
 
 std::size_t umem::size_of(const umem_options& options) {
-  const auto page = options.huge_pages ? std::size_t{2} << 20U
+  const auto page = options.huge_pages ? mapping::huge_page_size
                                        : static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const auto size = std::size_t{options.frame_count} * options.frame_size;
   return (size + page - 1) / page * page;

@@ -44,6 +44,18 @@ class xdp_test : public l2::veth_test, public testing::WithParamInterface<attach
     return std::move(*made);
   }
   static port sender() { return open("vethA", {.socket = {.receive_size = 0}}); }
+  // More frames than a UMEM has, in order and whole.
+  static void exchange(port& from, port& to) {
+    frames sent;
+    for (int i = 0; i < 1500; ++i) {
+      sent.push_back(frame_of(type, 1000, i));
+      send(from, sent.back());
+      if (i % 100 == 99) {
+        EXPECT_EQ(receive(to, sent.size()), sent);
+        sent.clear();
+      }
+    }
+  }
   static void send(port& over, const std::vector<std::byte>& frame) {
     const byte_span one(frame);
     for (;;) {
@@ -286,6 +298,50 @@ TEST_F(xdp_test, unaligned_frames_are_found_with_their_headroom) {
       send(a, sent.back());
     }
     EXPECT_EQ(receive(b, sent.size()), sent);
+  }
+}
+
+// In KiB, as the kernel says.
+long huge_memory() {
+  std::ifstream text("/proc/self/smaps_rollup");
+  long all = 0;
+  for (std::string word; text >> word;) {
+    long size = 0;
+    if (word == "Shared_Hugetlb:" || word == "Private_Hugetlb:") text >> size;
+    all += size;
+  }
+  return all;
+}
+
+TEST_P(xdp_test, frames_may_lie_in_huge_pages) {
+  // A page of 2 MiB for each port, twice, as the kernel may keep the first for a moment.
+  const umem_options memory{.frame_count = 1000, .frame_size = 2048, .huge_pages = true};
+  if (const auto free = mapping::free_huge_pages(); free < 4) {
+    GTEST_SKIP() << "NEEDS HUGE PAGES: 4 of 2 MiB, and " << free
+                 << " are free; see /proc/sys/vm/nr_hugepages";
+  }
+  for (const bool unaligned : {false, true}) {
+    auto options = memory;
+    options.unaligned = unaligned;
+    auto b = open("vethB", {.which = {.ethertype = type}, .attach = GetParam(), .memory = options});
+    auto a = open("vethA", {.memory = options, .socket = {.receive_size = 0}});
+    exchange(a, b);
+    EXPECT_GE(huge_memory(), 4096);
+  }
+}
+
+// Also where there are none at all.
+TEST(umem_test, more_huge_pages_than_there_are_is_refused_with_what_to_do) {
+  const auto count = mapping::free_huge_pages() + 3;
+  const auto refused = umem::create({.frame_count = static_cast<std::uint32_t>(count) * 512,
+                                     .frame_size = 4096,
+                                     .huge_pages = true});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, errc::limit_exceeded);
+  const auto text = describe(refused.error());
+  for (const auto& part : {"it takes " + std::to_string(count) + " huge pages of 2 MiB",
+                           std::to_string(count - 3) + " are free", std::string("nr_hugepages")}) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
   }
 }
 

@@ -132,6 +132,27 @@ void report(const invocation& call, const forwarder& done) {
                     done.forwarded(0), call.words[1], done.forwarded(1), done.lost()));
 }
 
+result<forwarder> open_both(const invocation& call, const xdp::socket_options& options) {
+  auto memory = xdp::umem::create();
+  if (!memory) return std::unexpected(memory.error());
+  auto a = xdp::socket::create(*memory, call.words[0], queue_flag(call), options);
+  if (!a) return std::unexpected(a.error());
+  auto b = xdp::socket::create(*memory, call.words[1], queue_flag(call), options);
+  if (!b) return std::unexpected(b.error());
+  return forwarder(std::move(*a), std::move(*b));
+}
+
+// Sockets of one UMEM are all zero-copy or none: where only one of the drivers can, none.
+result<forwarder> open_both(const invocation& call) {
+  auto options = socket_flags(call);
+  auto opened = open_both(call, options);
+  const bool is_final = opened || opened.error().code != errc::not_supported ||
+                        options.mode == xdp::copy_mode::zerocopy;
+  if (is_final) return opened;
+  options.mode = xdp::copy_mode::copy;
+  return open_both(call, options);
+}
+
 }  // namespace
 
 outcome<int> run_xdp_fwd(const invocation& call) {
@@ -143,13 +164,9 @@ outcome<int> run_xdp_fwd(const invocation& call) {
   if (!mode) return std::unexpected(mode.error());
   const auto which = filter_flags(call);
   if (!which) return std::unexpected(which.error());
-  auto memory = xdp::umem::create();
-  if (!memory) return refuse_open(memory.error());
-  auto a = xdp::socket::create(*memory, call.words[0], queue_flag(call), socket_flags(call));
-  if (!a) return refuse_open(a.error());
-  auto b = xdp::socket::create(*memory, call.words[1], queue_flag(call), socket_flags(call));
-  if (!b) return refuse_open(b.error());
-  forwarder work(std::move(*a), std::move(*b));
+  auto opened = open_both(call);
+  if (!opened) return refuse_open(opened.error());
+  auto& work = *opened;
   std::vector<xdp::route> routes;
   for (std::size_t side = 0; side < forwarder::sides; ++side) {
     const auto program = xdp::program::attach(call.words[side], *mode);

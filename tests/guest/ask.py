@@ -15,6 +15,7 @@ from pathlib import Path
 BINARY = os.environ["STRATA_BIN"]
 # With headers and the kernel's headroom more than a chunk holds.
 JUMBO = "9000"
+COPIED = "it was promised, but the kernel copies"
 
 
 def run(*command):
@@ -32,19 +33,30 @@ def receive_queues(link):
 
 
 def receives(link, *arguments):
-    """Whether it does, or why not, and how many queues it has meanwhile."""
-    process = subprocess.Popen([BINARY, "xdp", "drop", link, *arguments], text=True,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    """Whether it does, or why not, how many queues it has meanwhile, and its report."""
+    process = subprocess.Popen([BINARY, "xdp", "drop", link, "--format", "json", *arguments],
+                               text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     said = process.stderr.readline()
     count = receive_queues(link)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
-    return True if "takes frames" in said else answer(said, link), count
+    out, _ = process.communicate(timeout=60)
+    if "takes frames" not in said:
+        return answer(said, link), count, {}
+    return True, count, json.loads(out)
+
+
+def receives_without_copy(link):
+    """Only where the kernel says of the socket that it is so."""
+    does, _, said = receives(link, "-z")
+    return does if does is not True else said["zero_copy"] or COPIED
 
 
 def sends_without_copy(link):
-    done = run(BINARY, "xdp", "gen", link, "-z", "-c", "1")
-    return True if done.returncode == 0 else answer(done.stderr, link)
+    done = run(BINARY, "xdp", "gen", link, "-z", "-c", "1", "--format", "json")
+    if done.returncode != 0:
+        return answer(done.stderr, link)
+    said = json.loads(done.stdout)
+    return said["zero_copy"] or COPIED
 
 
 def assembles(link, mode):
@@ -81,11 +93,11 @@ def queues(link):
 
 def row(link, description):
     run("ip", "link", "set", link, "up")
-    native, count = receives(link, "--mode", "native")
+    native, count, _ = receives(link, "--mode", "native")
     made = {"kernel": os.uname().release, "interface": description, "driver": driver(link),
             "queues": queues(link), "with XDP": count, "native": native,
             "generic": receives(link, "--mode", "generic")[0],
-            "zero-copy in": receives(link, "-z")[0], "zero-copy out": sends_without_copy(link),
+            "zero-copy in": receives_without_copy(link), "zero-copy out": sends_without_copy(link),
             "multi-buffer native": assembles(link, "native"),
             "multi-buffer generic": assembles(link, "generic")}
     words = re.findall(rf"^.*\b{link}: .*XDP.*$", run("dmesg").stdout, re.MULTILINE)

@@ -7,6 +7,8 @@
 
 So the same strata, python3 and tshark run there as here; only /tmp, /run and /dev are its own. The
 kernel is downloaded and unpacked in CACHE, never installed; delete it there to have a newer one.
+What Debian 12 does not have comes from Debian 13's backports, which this machine's apt is not told
+of.
 Nothing of the host's is written but that folder.
 """
 
@@ -21,8 +23,13 @@ CACHE = Path(os.environ.get("STRATA_GUEST_CACHE", Path.home() / ".cache/strata-g
 QEMU = "qemu-system-x86_64"
 NEEDED = {QEMU: "qemu-system-x86", "busybox": "busybox-static", "cpio": "cpio", "depmod": "kmod",
           "ethtool": "ethtool"}
+BACKPORTS = ("deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] "
+             "http://deb.debian.org/debian trixie-backports main\n")
 # What the guest needs before it has its root; all else it loads itself.
 FIRST_MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay"]
+# Emulated on several threads, a kernel may trip, while booting, over code that it has just patched
+# ("Oops: int3"), and is booted again. A script that has begun is never run again.
+BOOTS = 3
 HERE = Path(__file__).resolve().parent
 
 
@@ -38,16 +45,40 @@ def run(*command, **how):
                           **how).stdout
 
 
+def of_backports(folder):
+    """Options for an apt that knows the backports only, and has all its files in `folder`."""
+    (folder / "lists/partial").mkdir(parents=True)
+    (folder / "archives/partial").mkdir(parents=True)
+    (folder / "sources").write_text(BACKPORTS)
+    options = []
+    for name, place in {"Etc::SourceList": folder / "sources", "Etc::SourceParts": "-",
+                        "State::Lists": folder / "lists", "Cache": folder}.items():
+        options += ["-o", f"Dir::{name}={place}"]
+    run("apt-get", "-qq", "update", *options)
+    return options
+
+
+def known(options):
+    """The packages that an apt with these options could download."""
+    return set(run("apt-cache", "pkgnames", "linux-", *options).split())
+
+
+def modules_in(package):
+    """Their folder in an unpacked kernel: since Debian 13 it is below usr."""
+    [found] = [*package.glob("lib/modules/*"), *package.glob("usr/lib/modules/*")]
+    return found
+
+
 class Kernel:
-    """Debian's newest kernel of a series, as "6.1"."""
+    """Debian's newest kernel of a series, as "6.1", or "7" for all that begin so."""
 
     def __init__(self, series):
         self.series = series
         self.folder = self.unpacked() or self.fetch()
-        [modules] = (self.folder / "lib/modules").iterdir()
-        self.version = modules.name
-        self.modules = modules
-        self.image = self.folder / f"boot/vmlinuz-{self.version}"
+        self.modules = modules_in(self.folder)
+        self.version = self.modules.name
+        self.number = tuple(map(int, re.findall(r"\d+", self.version)[:2]))
+        self.image = next(self.folder.rglob("vmlinuz*"))
 
     def newest(self, names):
         """The newest of the plain kernels among `names`, by the numbers in them."""
@@ -61,23 +92,36 @@ class Kernel:
         return found and CACHE / found
 
     def fetch(self):
-        name = self.newest(run("apt-cache", "pkgnames", f"linux-image-{self.series}.").split())
-        if not name:
-            raise LookupError(f"apt knows no kernel {self.series}; try `apt-get update`")
         # A name that only a whole one gets.
         making = CACHE / f"making-{os.getpid()}"
         making.mkdir(parents=True)
         try:
-            run("apt-get", "download", name, cwd=making)
-            [package] = making.glob("*.deb")
-            run("dpkg-deb", "-x", package, making / "made")
-            [modules] = (making / "made/lib/modules").iterdir()
-            run("depmod", "-b", making / "made", modules.name,
+            name = self.download(making)
+            for package in making.glob("*.deb"):
+                run("dpkg-deb", "-x", package, making / "made")
+            modules = modules_in(making / "made")
+            run("depmod", "-b", modules.parents[2], modules.name,
                 env={**os.environ, "PATH": os.environ.get("PATH", "") + ":/usr/sbin:/sbin"})
             (making / "made").rename(CACHE / name)
         finally:
             shutil.rmtree(making)
         return CACHE / name
+
+    def download(self, folder):
+        """The name of its package, which is in `folder` then, with those that it is made of."""
+        options = []
+        name = self.newest(known(options))
+        if not name:
+            options = of_backports(folder / "apt")
+            name = self.newest(known(options))
+        if not name:
+            raise LookupError(f"neither apt nor Debian 13's backports have a kernel {self.series}; "
+                              "try `apt-get update`")
+        # Of late the image alone is empty.
+        parts = {name.replace("image", part, 1)
+                 for part in ["image", "base", "binary", "modules"]}
+        run("apt-get", "download", *parts & known(options), *options, cwd=folder)
+        return name
 
     def with_dependencies(self, names):
         """The files of these modules, each behind those that it needs. What is no module is built
@@ -151,15 +195,23 @@ def boot(kernel, script, folder, nics=(), seconds=600, prefix=()):
         "-append", f"console=ttyS0 quiet panic=-1 mitigations=off modules={kernel.modules.parent}",
         "-virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap",
         "-virtfs", f"local,path={folder},mount_tag=out,security_model=none", *nics]
-    with open(folder / "qemu", "wb") as said:
-        process = subprocess.Popen([*prefix, QEMU, *map(str, arguments)], stdin=subprocess.DEVNULL,
-                                   stdout=said, stderr=said)
+    for _ in range(BOOTS):
+        ended = emulate([*prefix, QEMU, *map(str, arguments)], folder / "qemu", seconds)
+        if not ended or (folder / "output").exists():
+            break
+    (folder / "initramfs.cpio").unlink()
+    return Outcome(folder)
+
+
+def emulate(command, log, seconds):
+    """Runs QEMU; false when the guest did not end by itself."""
+    with open(log, "wb") as said:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
         try:
             process.wait(seconds)
+            return True
         except subprocess.TimeoutExpired:
-            pass
+            return False
         finally:
             process.kill()
             process.wait()
-    (folder / "initramfs.cpio").unlink()
-    return Outcome(folder)

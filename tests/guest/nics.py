@@ -16,6 +16,8 @@ import subprocess
 # checksum that it left out. VLANs that nobody configured would be dropped by the device.
 WITHOUT_OFFLOADS = ("guest_tso4=off,guest_tso6=off,guest_ecn=off,guest_ufo=off,guest_csum=off,"
                     "ctrl_vlan=off")
+# The driver lets the device into the UMEM only where memory is mapped for devices by the kernel.
+ZERO_COPY = WITHOUT_OFFLOADS + ",iommu_platform=on,disable-legacy=on"
 
 
 def card(net, options):

@@ -2,7 +2,7 @@
 a quarter of an hour for each kernel, as the guest is emulated. guest.py and nics.py draw what is
 there.
 
-STRATA_GUEST_KERNELS="6.1,6.12" says which kernels; STRATA_BUILD which build."""
+STRATA_GUEST_KERNELS="6.1,6.12,7" says which kernels; STRATA_BUILD which build."""
 
 import json
 import os
@@ -18,9 +18,12 @@ import nics
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("STRATA_BUILD", ROOT / "build/release"))
 WORK = ROOT / "build/guest"
-KERNELS = os.environ.get("STRATA_GUEST_KERNELS", "6.1,6.12").split(",")
+KERNELS = os.environ.get("STRATA_GUEST_KERNELS", "6.1,6.12,7").split(",")
 PATIENCE = 1500  # seconds
-PYTEST = "python3 -m pytest -q -rs --tb=short -p no:cacheprovider --color=no test_xdp.py"
+HUGE_PAGES = 32
+ZERO_COPY_SINCE = (6, 13)  # in virtio-net, both ways
+PYTEST = ("python3 -m pytest -q -rs --tb=short -p no:cacheprovider --color=no "
+          "test_xdp.py test_broker.py")
 
 
 @pytest.fixture(scope="session", params=KERNELS)
@@ -73,8 +76,12 @@ def taps():
         yield made
 
 
-def test_unit_tests_on_veth(inside, binaries):
-    inside(f"{binaries}/strata_unit_tests --gtest_brief=1 --gtest_filter='*xdp_test*'")
+def test_unit_tests_on_veth(inside, binaries, findings, kernel):
+    """With huge pages, so that no test that needs them is left out."""
+    done = inside(f"sysctl -qw vm.nr_hugepages={HUGE_PAGES} && {binaries}/strata_unit_tests "
+                  "--gtest_brief=1 --gtest_filter='*xdp_test*:umem_test*'")
+    assert "NEEDS HUGE PAGES" not in done.output, done.output
+    findings.ran.append(f"{kernel.version}: a UMEM in huge pages: yes")
 
 
 def test_the_same_tests_on_veth(inside):
@@ -83,6 +90,13 @@ def test_the_same_tests_on_veth(inside):
 
 def test_the_same_tests_on_virtio_net(inside):
     inside(f"export STRATA_TEST_LINKS=eth0,eth1\n{PYTEST}", nics.pair())
+
+
+def test_without_a_copy_on_virtio_net(inside, kernel):
+    """All of them by zero-copy; before it came, that it is refused."""
+    has_it = kernel.number >= ZERO_COPY_SINCE
+    inside(f"export STRATA_TEST_LINKS=eth0,eth1 STRATA_TEST_ZEROCOPY={int(has_it)}\n"
+           f"{PYTEST} {'' if has_it else '-k without_a_copy'}", nics.pair(nics.ZERO_COPY))
 
 
 def test_several_queues_on_virtio_net(inside, taps):
@@ -95,19 +109,26 @@ def test_what_is_available(inside, taps, findings, kernel):
     """Also with the offloads that native XDP cannot have: once such that the driver may switch them
     off, once not."""
     asked = {"vethA": "veth", "eth0": "virtio-net", "eth1": "virtio-net, 4 queues",
-             "eth2": "virtio-net, offloads on", "eth3": "virtio-net, offloads forced on"}
-    links = [*taps.tap(1), *taps.tap(4), *taps.tap(4, "guest_tso4=on"),
-             *taps.tap(4, "guest_tso4=on,ctrl_guest_offloads=off")]
+             "eth2": "virtio-net, memory mapped", "eth3": "virtio-net, offloads on",
+             "eth4": "virtio-net, offloads forced on"}
+    links = [*taps.tap(1), *taps.tap(4), *taps.tap(1, nics.ZERO_COPY),
+             *taps.tap(4, "guest_tso4=on"), *taps.tap(4, "guest_tso4=on,ctrl_guest_offloads=off")]
     rows = " ".join(f"'{name}={what}'" for name, what in asked.items())
     done = inside("ip link add vethA type veth peer name vethB; ip link set vethB up\n"
                   f"python3 {ROOT}/tests/guest/ask.py /run/out/rows.json {rows} && echo asked",
                   links, taps.prefix)
     found = json.loads(done.text("rows.json"))
     findings.rows += found
-    for row in found[:3]:
+    for row in found[:4]:
         assert row["native"] is True and row["generic"] is True, row
+    for way in ["zero-copy in", "zero-copy out"]:
+        assert [row[way] is True for row in found] == [
+            row["interface"] == asked["eth2"] and kernel.number >= ZERO_COPY_SINCE
+            for row in found], found
+    if kernel.number >= ZERO_COPY_SINCE:
+        assert "iommu_platform=on" in found[1]["zero-copy in"], found[1]
     # Multi-buffer came with kernel 6.6, and nothing older pretends to have it.
-    has_it = tuple(map(int, kernel.series.split("."))) >= (6, 6)
+    has_it = kernel.number >= (6, 6)
     assert (found[0]["multi-buffer native"] is True) == has_it
     if not has_it:
         assert "is the kernel 6.6 or newer" in found[0]["multi-buffer native"]

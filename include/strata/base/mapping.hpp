@@ -19,10 +19,14 @@ class mapping {
   [[nodiscard]] static result<mapping> of(int fd, std::size_t size, const std::string& purpose,
                                           std::uint64_t offset = 0);
   /// Memory of this process and those that it forks: what one writes, a device included, all see.
-  /// Zeros, in pages of the usual size or in huge ones (2 MiB, of which the administrator sets some
-  /// aside: /proc/sys/vm/nr_hugepages).
-  [[nodiscard]] static result<mapping> anonymous(std::size_t size, bool huge_pages,
+  /// Zeros, in pages of the usual size or in huge ones, of which the administrator sets some aside
+  /// (/proc/sys/vm/nr_hugepages); `size` is a multiple of theirs then. Errors: limit_exceeded when
+  /// too few of them are free.
+  [[nodiscard]] static result<mapping> anonymous(std::size_t size, bool in_huge_pages,
                                                  const std::string& purpose);
+  static constexpr std::size_t huge_page_size = std::size_t{2} << 20U;
+  /// Huge pages that nobody has, nor has been promised.
+  [[nodiscard]] static std::size_t free_huge_pages();
   mapping(mapping&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
   mapping& operator=(mapping&& other) noexcept;
   mapping(const mapping&) = delete;

@@ -24,6 +24,7 @@ struct umem_options {
   std::uint32_t headroom = 0;
   /// Frames may begin anywhere. Descriptors then carry an offset in their upper 16 bits.
   bool unaligned = false;
+  /// Of 2 MiB, as many as hold all frames: see mapping::anonymous.
   bool huge_pages = false;
 };
 
