@@ -42,6 +42,22 @@ strata::l2::raw_socket_options options_of(const strata_raw_socket_options& given
   return options;
 }
 
+strata::l2::raw_socket_options options_of(const strata_raw_socket_options* options) {
+  strata_raw_socket_options given;
+  strata_raw_socket_defaults(&given);
+  // A caller of an older version knows fewer fields.
+  if (options != nullptr) {
+    std::memcpy(&given, options, std::min(options->size, sizeof given));
+  }
+  return options_of(given);
+}
+
+int hand_over(strata::result<strata::l2::raw_socket> made, strata_raw_socket** to) {
+  if (!made) return fail(made.error());
+  *to = new (std::nothrow) strata_raw_socket{std::move(*made)};
+  return *to == nullptr ? -ENOMEM : 0;
+}
+
 }  // namespace
 
 const char* strata_last_error(void) { return strata::abi::last_error(); }
@@ -126,16 +142,18 @@ void strata_raw_socket_defaults(strata_raw_socket_options* options) {
 int strata_raw_socket_open(const char* interface_name, const strata_raw_socket_options* options,
                            strata_raw_socket** opened) {
   if (interface_name == nullptr || opened == nullptr) return fail_missing("an interface");
-  strata_raw_socket_options given;
-  strata_raw_socket_defaults(&given);
-  // A caller of an older version knows fewer fields.
-  if (options != nullptr) {
-    std::memcpy(&given, options, std::min(options->size, sizeof given));
-  }
-  auto made = strata::l2::raw_socket::create_bound(interface_name, options_of(given));
-  if (!made) return fail(made.error());
-  *opened = new (std::nothrow) strata_raw_socket{std::move(*made)};
-  return *opened == nullptr ? -ENOMEM : 0;
+  return hand_over(strata::l2::raw_socket::create_bound(interface_name, options_of(options)),
+                   opened);
+}
+
+int strata_raw_socket_open_through_daemon(const char* daemon_socket, const char* interface_name,
+                                          const strata_raw_socket_options* options,
+                                          strata_raw_socket** opened) {
+  if (interface_name == nullptr || opened == nullptr) return fail_missing("an interface");
+  return hand_over(strata::l2::raw_socket::open_through_daemon(
+                       interface_name, options_of(options),
+                       daemon_socket == nullptr ? strata::broker::default_path() : daemon_socket),
+                   opened);
 }
 
 void strata_raw_socket_close(strata_raw_socket* which) { delete which; }

@@ -123,7 +123,7 @@ xdp::port_options port_options_of(const strata_xdp_port_options* given) {
 }
 
 std::string path_of(const char* daemon_socket) {
-  return daemon_socket == nullptr ? xdp::default_broker_path() : daemon_socket;
+  return daemon_socket == nullptr ? strata::broker::default_path() : daemon_socket;
 }
 
 template <class Handle, class Within>

@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
                                 .loops = arguments.loops,
                                 .metrics = arguments.metrics,
                                 .log_level = arguments.log_level,
-                                .xdp_policy = arguments.xdp_policy,
+                                .socket_policy = arguments.socket_policy,
                                 .drain_timeout = arguments.drain_timeout});
   });
 }

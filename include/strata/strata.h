@@ -80,6 +80,11 @@ void strata_raw_socket_defaults(strata_raw_socket_options* options);
  * such interface, -EPERM without CAP_NET_RAW. */
 int strata_raw_socket_open(const char* interface_name, const strata_raw_socket_options* options,
                            strata_raw_socket** opened);
+/* The same for a process without privileges: made by the daemon that listens at `daemon_socket`
+ * (NULL: $STRATA_BROKER_SOCKET, or /run/strata/broker.sock). -EPERM when its policy forbids it. */
+int strata_raw_socket_open_through_daemon(const char* daemon_socket, const char* interface_name,
+                                          const strata_raw_socket_options* options,
+                                          strata_raw_socket** opened);
 void strata_raw_socket_close(strata_raw_socket* which);
 
 /* To poll; stays the socket's. */

@@ -175,8 +175,8 @@ typedef struct strata_xdp_port_options {
 int strata_xdp_port_open(const char* interface_name, uint32_t queue,
                          const strata_xdp_port_options* options, strata_xdp_port** opened);
 /* The same for a process without privileges: made by the daemon that listens at `daemon_socket`
- * (NULL: $STRATA_XDP_SOCKET, or /run/strata/xdp.sock), if its policy allows it. -EPERM if not,
- * -EOPNOTSUPP before Linux 6.4. */
+ * (NULL: $STRATA_BROKER_SOCKET, or /run/strata/broker.sock), if its policy allows it. -EPERM if
+ * not, -EOPNOTSUPP before Linux 6.4. */
 int strata_xdp_port_open_through_daemon(const char* daemon_socket, const char* interface_name,
                                         uint32_t queue, const strata_xdp_port_options* options,
                                         strata_xdp_port** opened);

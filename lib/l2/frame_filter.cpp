@@ -118,6 +118,10 @@ bool frame_filter::takes_all() const { return *this == frame_filter{}; }
 
 std::vector<sock_filter> frame_filter::program() const {
   assembler out;
+  if (interface_index) {
+    out.load_word(beside(SKF_AD_IFINDEX));
+    out.need(static_cast<std::uint32_t>(*interface_index));
+  }
   if (ethertype) need_ethertype(out, *ethertype);
   if (vlan_id) need_vlan(out, *vlan_id);
   if (untagged) need_no_vlan(out);

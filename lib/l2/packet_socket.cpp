@@ -77,6 +77,20 @@ result<void> set_sending_options(int fd, const raw_socket_options& options) {
   return {};
 }
 
+// How what it receives is received, and not what.
+result<void> set_reception(int fd, const interface& on, const raw_socket_options& options) {
+  if (auto done = set_timestamps(fd, on, options.timestamps); !done) return done;
+  if (options.busy_poll_us) {
+    auto done = set(fd, SOL_SOCKET, SO_BUSY_POLL, *options.busy_poll_us, "set busy polling");
+    if (!done) return done;
+  }
+  if (options.receive_buffer) {
+    return set_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF, *options.receive_buffer,
+                      "set the receive buffer");
+  }
+  return {};
+}
+
 result<void> set_receiving_options(int fd, const interface& on, const raw_socket_options& options) {
   if (options.filter.untagged && options.filter.vlan_id) {
     return failure(errc::invalid_argument, "filter frames on " + on.name,
@@ -88,16 +102,7 @@ result<void> set_receiving_options(int fd, const interface& on, const raw_socket
     auto done = set(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1, "leave out outgoing frames");
     if (!done) return done;
   }
-  if (auto done = set_timestamps(fd, on, options.timestamps); !done) return done;
-  if (options.busy_poll_us) {
-    auto done = set(fd, SOL_SOCKET, SO_BUSY_POLL, *options.busy_poll_us, "set busy polling");
-    if (!done) return done;
-  }
-  if (options.receive_buffer) {
-    return set_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF, *options.receive_buffer,
-                      "set the receive buffer");
-  }
-  return {};
+  return set_reception(fd, on, options);
 }
 
 result<void> join(int fd, const interface& on, unsigned short how, const mac_address* group) {
@@ -120,6 +125,13 @@ result<void> share(int fd, const fanout& how) {
                         (how.defragment ? PACKET_FANOUT_FLAG_DEFRAG : 0U);
   return set(fd, SOL_PACKET, PACKET_FANOUT, static_cast<int>(mode << 16U | how.group),
              "join fanout group " + std::to_string(how.group));
+}
+
+result<void> join_groups(int fd, const interface& on, const raw_socket_options& options) {
+  for (const auto& group : options.multicast) {
+    if (auto done = join(fd, on, PACKET_MR_MULTICAST, &group); !done) return done;
+  }
+  return options.share ? share(fd, *options.share) : result<void>{};
 }
 
 }  // namespace
@@ -163,10 +175,24 @@ result<void> bind_packet_socket(int fd, const interface& on, const raw_socket_op
   if (options.promiscuous) {
     if (auto done = join(fd, on, PACKET_MR_PROMISC, nullptr); !done) return done;
   }
-  for (const auto& group : options.multicast) {
-    if (auto done = join(fd, on, PACKET_MR_MULTICAST, &group); !done) return done;
+  return join_groups(fd, on, options);
+}
+
+result<void> set_adopted_options(int fd, const interface& on, const raw_socket_options& options) {
+  if (auto done = set_sending_options(fd, options); !done) return done;
+  if (!options.receives) return {};
+  if (auto done = set_reception(fd, on, options); !done) return done;
+  return join_groups(fd, on, options);
+}
+
+result<void> confine(int fd, const raw_socket_options& options) {
+  if (!options.receives) {
+    sock_filter nothing{.code = BPF_RET | BPF_K, .jt = 0, .jf = 0, .k = 0};
+    const sock_fprog program{.len = 1, .filter = &nothing};
+    auto done = set(fd, SOL_SOCKET, SO_ATTACH_FILTER, program, "have a socket receive nothing");
+    if (!done) return done;
   }
-  return options.share ? share(fd, *options.share) : result<void>{};
+  return set(fd, SOL_SOCKET, SO_LOCK_FILTER, 1, "lock a socket's filter");
 }
 
 error packet_error(int sys_errno, std::string_view what, const interface& on) {

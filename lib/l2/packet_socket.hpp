@@ -16,6 +16,13 @@ namespace strata::l2 {
 [[nodiscard]] result<void> bind_packet_socket(int fd, const interface& on,
                                               const raw_socket_options& options);
 
+/// Sets on a bound socket that a daemon made what its owner may set without privileges.
+[[nodiscard]] result<void> set_adopted_options(int fd, const interface& on,
+                                               const raw_socket_options& options);
+
+/// Holds a socket to its filter for good, whoever has it; one that only sends hears nothing.
+[[nodiscard]] result<void> confine(int fd, const raw_socket_options& options);
+
 [[nodiscard]] sockaddr_ll address_of(const interface& on, std::uint16_t protocol);
 
 /// An error of a send or a receive on `on`, with what to do about it.

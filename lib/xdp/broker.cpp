@@ -1,15 +1,11 @@
 #include "strata/xdp/broker.hpp"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
 #include "xdp/broker_message.hpp"
@@ -18,104 +14,9 @@ namespace strata::xdp {
 
 namespace {
 
-constexpr std::size_t passed = 2;  // descriptors: the socket, the memory
 // What one client may have the daemon lock.
 constexpr std::size_t most_memory = std::size_t{64} << 20U;
 constexpr std::uint32_t most_entries = 65536;
-// How long a daemon may take, a busy queue included.
-constexpr timeval patience{.tv_sec = 10, .tv_usec = 0};
-
-union control_space {
-  cmsghdr header;
-  std::array<char, CMSG_SPACE(passed * sizeof(int))> bytes;
-};
-
-result<unique_fd> connect_to(const std::string& path) {
-  const auto what = "ask the daemon at '" + path + "' for an AF_XDP socket";
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) {
-    return failure(errc::invalid_argument, what, "the path is longer than 107 bytes");
-  }
-  std::ranges::copy(path, address.sun_path);
-  unique_fd made(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  if (!made ||
-      ::connect(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    return system_failure(
-        errno, what, "is it running, with --xdp-policy? STRATA_XDP_SOCKET names another place");
-  }
-  ::setsockopt(made.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  return made;
-}
-
-/// The reply, and the descriptors that came with it.
-struct reply {
-  reply_message message;
-  std::array<unique_fd, passed> descriptors;
-};
-
-result<reply> receive_reply(int connection) {
-  reply got;
-  iovec body{&got.message, sizeof got.message};
-  control_space control{};
-  msghdr header{};
-  header.msg_iov = &body;
-  header.msg_iovlen = 1;
-  header.msg_control = &control;
-  header.msg_controllen = sizeof control;
-  ssize_t size = 0;
-  do {
-    size = ::recvmsg(connection, &header, MSG_CMSG_CLOEXEC);
-  } while (size < 0 && errno == EINTR);
-  const int code = size < 0 ? errno : 0;
-  for (const auto* each = CMSG_FIRSTHDR(&header); each != nullptr;
-       each = CMSG_NXTHDR(&header, const_cast<cmsghdr*>(each))) {
-    if (each->cmsg_level != SOL_SOCKET || each->cmsg_type != SCM_RIGHTS) continue;
-    const auto count = std::min(passed, (each->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-    std::array<int, passed> numbers{};
-    std::memcpy(numbers.data(), CMSG_DATA(each), count * sizeof(int));
-    for (std::size_t i = 0; i < count; ++i) got.descriptors[i].reset(numbers[i]);
-  }
-  const std::string what = "get an AF_XDP socket from the daemon";
-  if (code != 0) return system_failure(code == EAGAIN ? ETIMEDOUT : code, what);
-  if (size != sizeof got.message) {
-    return failure(errc::malformed, what, "its reply has " + std::to_string(size) + " bytes",
-                   "are daemon and library of one version?");
-  }
-  return got;
-}
-
-error error_of(const reply_message& message) {
-  std::string text(message.text.data(), ::strnlen(message.text.data(), message.text.size()));
-  return {.code = static_cast<errc>(std::clamp(message.code, 0, static_cast<int>(errc::system))),
-          .operation = "get an AF_XDP socket from the daemon",
-          .reason = "it says: " + text,
-          .remedy = {},
-          .offset = {}};
-}
-
-result<void> send_reply(int connection, const reply_message& message,
-                        std::span<const int> descriptors) {
-  auto copy = message;
-  iovec body{&copy, sizeof copy};
-  control_space control{};
-  msghdr header{};
-  header.msg_iov = &body;
-  header.msg_iovlen = 1;
-  if (!descriptors.empty()) {
-    header.msg_control = &control;
-    header.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
-    auto* const rights = CMSG_FIRSTHDR(&header);
-    rights->cmsg_level = SOL_SOCKET;
-    rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(descriptors.size_bytes());
-    std::memcpy(CMSG_DATA(rights), descriptors.data(), descriptors.size_bytes());
-  }
-  if (::sendmsg(connection, &header, MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof copy) {
-    return system_failure(errno, "hand an AF_XDP socket over");
-  }
-  return {};
-}
 
 /// Memory whose size nobody can change: whoever has it must not be able to take pages away.
 result<unique_fd> make_memory(std::size_t size) {
@@ -129,31 +30,21 @@ result<unique_fd> make_memory(std::size_t size) {
 
 }  // namespace
 
-std::string default_broker_path() {
-  const char* const given = std::getenv("STRATA_XDP_SOCKET");
-  return given != nullptr && *given != '\0' ? given : "/run/strata/xdp.sock";
-}
-
 result<brokered_socket> open_through_daemon(const broker_request& what, const std::string& path) {
   if (what.memory.huge_pages) {
     return failure(errc::not_supported, "get an AF_XDP socket from the daemon",
                    "it gives no huge pages", "ask without");
   }
-  auto connection = connect_to(path);
-  if (!connection) return std::unexpected(connection.error());
-  const auto message = to_message(what);
-  if (::send(connection->get(), &message, sizeof message, MSG_NOSIGNAL) != sizeof message) {
-    return system_failure(errno, "ask the daemon at '" + path + "' for an AF_XDP socket");
-  }
-  auto got = receive_reply(connection->get());
+  grant_message given;
+  auto got = broker::ask(path, broker::kind::xdp, broker::bytes_of(to_message(what)),
+                         std::as_writable_bytes(std::span(&given, 1)));
   if (!got) return std::unexpected(got.error());
-  if (got->message.code >= 0) return std::unexpected(error_of(got->message));
   auto memory = umem::create_in(got->descriptors[1].get(), what.memory);
   if (!memory) return std::unexpected(memory.error());
   auto made = socket::adopt(std::move(*memory), std::move(got->descriptors[0]),
-                            {.interface_index = got->message.interface_index,
+                            {.interface_index = given.interface_index,
                              .queue = what.queue,
-                             .is_zerocopy = got->message.is_zerocopy != 0},
+                             .is_zerocopy = given.is_zerocopy != 0},
                             what.socket);
   if (!made && made.error().sys_errno == EBUSY) {
     return failure(errc::not_supported, "use an AF_XDP socket that the daemon made",
@@ -163,36 +54,8 @@ result<brokered_socket> open_through_daemon(const broker_request& what, const st
   }
   if (!made) return std::unexpected(made.error());
   return brokered_socket{.within = std::move(*made),
-                         .is_native = got->message.is_native != 0,
-                         .connection = std::move(*connection)};
-}
-
-result<broker_peer> peer_of(int connection) {
-  ucred who{};
-  socklen_t size = sizeof who;
-  if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) {
-    return system_failure(errno, "ask who wants an AF_XDP socket");
-  }
-  broker_peer peer{.user = who.uid, .groups = {}, .process = who.pid};
-  peer.groups.resize(NGROUPS_MAX);
-  size = static_cast<socklen_t>(peer.groups.size() * sizeof(gid_t));
-  if (::getsockopt(connection, SOL_SOCKET, SO_PEERGROUPS, peer.groups.data(), &size) != 0) size = 0;
-  peer.groups.resize(size / sizeof(gid_t));
-  peer.groups.push_back(who.gid);
-  return peer;
-}
-
-result<broker_request> read_request(int connection) {
-  request_message message;
-  const auto size = ::recv(connection, &message, sizeof message, MSG_DONTWAIT | MSG_TRUNC);
-  if (size < 0) return system_failure(errno, "read a request for an AF_XDP socket");
-  if (size == 0) return failure(errc::connection_closed, "read a request for an AF_XDP socket");
-  if (size != sizeof message) {
-    return failure(
-        errc::malformed, "understand a request for an AF_XDP socket",
-        "it has " + std::to_string(size) + " bytes, not " + std::to_string(sizeof message));
-  }
-  return from_message(message);
+                         .is_native = given.is_native != 0,
+                         .connection = std::move(got->connection)};
 }
 
 result<grant> grant_request(int connection, const broker_request& what) {
@@ -222,23 +85,15 @@ result<grant> grant_request(int connection, const broker_request& what) {
     if (!added) return std::unexpected(added.error());
     given.brings = std::move(*added);
   }
-  const reply_message reply{
-      .code = -1,
+  const grant_message message{
       .interface_index = given.made.interface_index(),
       .is_zerocopy = static_cast<std::uint8_t>(given.made.is_zerocopy()),
       .is_native = static_cast<std::uint8_t>(given.brings && given.brings->of()->is_native())};
-  const std::array<int, passed> descriptors = {given.made.fd(), memory->get()};
-  if (auto sent = send_reply(connection, reply, descriptors); !sent) {
+  const std::array<int, 2> descriptors = {given.made.fd(), memory->get()};
+  if (auto sent = broker::hand_over(connection, broker::bytes_of(message), descriptors); !sent) {
     return std::unexpected(sent.error());
   }
   return given;
-}
-
-void refuse_request(int connection, const error& why) {
-  reply_message reply{.code = static_cast<std::int32_t>(why.code), .sys_errno = why.sys_errno};
-  const auto text = describe(why);
-  std::copy_n(text.begin(), std::min(text.size(), reply.text.size() - 1), reply.text.begin());
-  (void)send_reply(connection, reply, {});
 }
 
 }  // namespace strata::xdp

@@ -1,7 +1,7 @@
 #include "xdp/broker_message.hpp"
 
 #include <algorithm>
-#include <string_view>
+#include <cstring>
 
 namespace strata::xdp {
 
@@ -10,13 +10,6 @@ namespace {
 template <class Number>
 std::int32_t number_of(const std::optional<Number>& value) {
   return value ? static_cast<std::int32_t>(*value) : -1;
-}
-
-/// It goes into sentences and logs.
-bool is_name(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char letter) {
-    return letter > ' ' && letter < '\x7f' && letter != '/';
-  });
 }
 
 std::optional<std::uint16_t> value_of(std::int32_t number) {
@@ -28,8 +21,7 @@ std::optional<std::uint16_t> value_of(std::int32_t number) {
 
 request_message to_message(const broker_request& what) {
   request_message message;
-  const auto size = std::min(what.interface_name.size(), message.interface_name.size() - 1);
-  std::copy_n(what.interface_name.begin(), size, message.interface_name.begin());
+  message.interface_name = broker::name_in_message(what.interface_name);
   message.queue = what.queue;
   message.ethertype = number_of(what.which.ethertype);
   message.vlan_id = number_of(what.which.vlan_id);
@@ -58,10 +50,11 @@ request_message to_message(const broker_request& what) {
   return message;
 }
 
-result<broker_request> from_message(const request_message& message) {
-  const bool is_right = message.version == request_message::right_version &&
-                        message.interface_name.back() == '\0' &&
-                        is_name(message.interface_name.data()) &&
+result<broker_request> parse_request(byte_span bytes) {
+  request_message message;
+  const bool is_whole = bytes.size() == sizeof message;
+  if (is_whole) std::memcpy(&message, bytes.data(), sizeof message);
+  const bool is_right = is_whole && broker::is_name(message.interface_name) &&
                         message.attach <= static_cast<std::uint8_t>(attach_mode::generic) &&
                         message.mode <= static_cast<std::uint8_t>(copy_mode::zerocopy) &&
                         message.ethertype <= 0xFFFF && message.vlan_id <= 0x0FFF &&

@@ -1,5 +1,4 @@
-// What goes between a broker and its clients, which are processes of one machine: structures as
-// they lie in memory, each in one packet of a SOCK_SEQPACKET connection.
+// What is said over a broker's channel about AF_XDP sockets. A change gets another broker::kind.
 #pragma once
 
 #include <array>
@@ -10,10 +9,7 @@
 namespace strata::xdp {
 
 struct request_message {
-  static constexpr std::uint32_t right_version = 0x58440001;
-
-  std::uint32_t version = right_version;
-  std::array<char, 16> interface_name{};
+  broker::name interface_name{};
   std::uint32_t queue = 0;
   std::int32_t ethertype = -1;
   std::int32_t vlan_id = -1;
@@ -37,18 +33,13 @@ struct request_message {
   std::uint32_t completion_size = 0;
 };
 
-/// Two descriptors come with a `code` of 0: the socket and the UMEM's memory.
-struct reply_message {
-  std::int32_t code = 0;  ///< an errc, less than 0 when it went well
-  std::int32_t sys_errno = 0;
+/// The descriptors of the socket and of the UMEM's memory come with it.
+struct grant_message {
   std::int32_t interface_index = 0;
   std::uint8_t is_zerocopy = 0;
   std::uint8_t is_native = 0;
-  std::array<char, 1024> text{};  ///< what went wrong
 };
 
 [[nodiscard]] request_message to_message(const broker_request& what);
-/// Errors: malformed.
-[[nodiscard]] result<broker_request> from_message(const request_message& message);
 
 }  // namespace strata::xdp

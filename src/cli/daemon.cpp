@@ -10,8 +10,8 @@ outcome<int> run_daemon(const invocation& call) {
   const auto paths = proto::paths_for(proto::current_path_environment());
   const daemon_arguments usual;
   // One that is named must be there; the usual one need not.
-  auto policy = call.text("xdp_policy");
-  const auto usual_policy = paths.config_dir + "/xdp-policy";
+  auto policy = call.text("socket_policy");
+  const auto usual_policy = paths.config_dir + "/socket-policy";
   if (policy.empty() && ::access(usual_policy.c_str(), F_OK) == 0) policy = usual_policy;
   return call.run_daemon({.state_dir = call.text("state_dir", paths.state_dir),
                           .socket = call.socket,
@@ -19,7 +19,7 @@ outcome<int> run_daemon(const invocation& call) {
                           .loops = call.flags.value("loops", usual.loops),
                           .metrics = call.text("metrics"),
                           .log_level = call.text("log_level", usual.log_level),
-                          .xdp_policy = policy,
+                          .socket_policy = policy,
                           .drain_timeout = call.flags.value("drain_timeout", usual.drain_timeout)});
 }
 

@@ -14,7 +14,7 @@ struct daemon_arguments {
   std::string metrics;             ///< tcp://HOST:PORT; empty: none
   std::string log_level = "info";  ///< debug, info, warning or error
   /// Who may have which AF_XDP sockets; empty: nobody.
-  std::string xdp_policy;
+  std::string socket_policy;
   double drain_timeout = 5;  ///< seconds that runtimes have to stop when the daemon ends
 };
 

@@ -7,6 +7,7 @@
 #include "cli/frame_arguments.hpp"
 #include "cli/frame_text.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/open_socket.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "cli/text.hpp"
@@ -103,10 +104,7 @@ outcome<l2::raw_socket> open_listener(const invocation& call, std::optional<std:
   }
   options.promiscuous = call.is_set("promiscuous");
   options.timestamps = l2::timestamping::software;
-  auto opened = l2::raw_socket::create_bound(call.words[0], options);
-  if (opened) return std::move(*opened);
-  const bool missing = opened.error().code == errc::not_found;
-  return refuse(missing ? exit_not_found : exit_failed, opened.error());
+  return open_raw_socket(call, options);
 }
 
 struct listening {

@@ -4,6 +4,7 @@
 
 #include "cli/frame_arguments.hpp"
 #include "cli/input_lines.hpp"
+#include "cli/open_socket.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
 #include "strata/l2/raw_socket.hpp"
@@ -62,11 +63,8 @@ outcome<int> run_l2_send(const invocation& call) {
   if (!type) return std::unexpected(type.error());
   const auto to = mac_flag(call, "dst");
   if (!to) return std::unexpected(to.error());
-  auto over = l2::raw_socket::create_bound(call.words[0], {.receives = false});
-  if (!over) {
-    const bool missing = over.error().code == errc::not_found;
-    return refuse(missing ? exit_not_found : exit_failed, over.error());
-  }
+  auto over = open_raw_socket(call, {.receives = false});
+  if (!over) return std::unexpected(over.error());
   frame_sender sender(*over, to->value_or(mac_address::broadcast()), tag_flags(call), **type);
   if (auto sent = send_all(call, sender); !sent) return std::unexpected(sent.error());
   if (call.as_json) {

@@ -64,10 +64,10 @@ option_rows daemon_flags() {
            .default_text = "info",
            .help = "least level that is logged",
            .choices = "debug|info|warning|error"},
-          {.key = "xdp_policy",
+          {.key = "socket_policy",
            .kind = text,
            .value_name = "FILE",
-           .help = "who may have AF_XDP sockets of the daemon; else xdp-policy in "
+           .help = "who may have AF_XDP and AF_PACKET sockets of the daemon; else socket-policy in "
                    "$STRATA_CONFIG_DIR or /etc/strata, if it is there"},
           {.key = "drain_timeout",
            .kind = seconds,
@@ -137,6 +137,15 @@ option_rows frame_flags() {
   };
 }
 
+// Not for verbs with two sockets: the daemon makes one for each request.
+runtime::option_row through_daemon_flag() {
+  return {.key = "through-daemon",
+          .kind = flag,
+          .help =
+              "have the daemon make the socket, by its policy; $STRATA_BROKER_SOCKET says where "
+              "it listens, if not at /run/strata/broker.sock"};
+}
+
 option_rows l2_send_flags() {
   auto rows = frame_flags();
   rows.push_back({.key = "dst",
@@ -166,6 +175,7 @@ option_rows l2_send_flags() {
                   .value_name = "TIME",
                   .default_text = "0",
                   .help = "wait so long between two"});
+  rows.push_back(through_daemon_flag());
   return rows;
 }
 
@@ -181,6 +191,7 @@ option_rows listening_flags() {
        .value_name = "TIME",
        .help = "end when nothing has come for so long; that is a failure if nothing came at all"},
       {.key = "promiscuous", .kind = flag, .help = "also take what is for other addresses"},
+      through_daemon_flag(),
   };
 }
 
@@ -303,15 +314,6 @@ option_rows xdp_flags() {
        .kind = flag,
        .help = "only if the driver reads and writes the frames itself"},
   };
-}
-
-// Not for `fwd`, whose two sockets share a UMEM: the daemon makes one for each.
-runtime::option_row through_daemon_flag() {
-  return {.key = "through-daemon",
-          .kind = flag,
-          .help =
-              "have the daemon make the socket, by its policy; $STRATA_XDP_SOCKET says where it "
-              "listens, if not at /run/strata/xdp.sock"};
 }
 
 option_rows xdp_gen_flags() {

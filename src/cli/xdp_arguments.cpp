@@ -84,11 +84,7 @@ outcome<open_queue> open_queue_of(const invocation& call, const std::string& nam
                                            .attach = *mode,
                                            .memory = {},
                                            .socket = options});
-    if (!given) {
-      const int code = given.error().sys_errno;
-      if (code == ENOENT || code == ECONNREFUSED) return refuse(exit_unreachable, given.error());
-      return refuse_open(given.error());
-    }
+    if (!given) return refuse_open(given.error());
     return open_queue{.socket = std::move(given->within),
                       .is_native = given->is_native,
                       .reason = {},
@@ -109,10 +105,6 @@ outcome<open_queue> open_queue_of(const invocation& call, const std::string& nam
   opened.reason = (*program)->reason();
   opened.brings = std::move(*brings);
   return opened;
-}
-
-std::unexpected<refusal> refuse_open(const error& why) {
-  return refuse(why.code == errc::not_found ? exit_not_found : exit_failed, why);
 }
 
 }  // namespace strata::cli

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <optional>
 
-#include "cli/invocation.hpp"
+#include "cli/open_socket.hpp"
 #include "strata/wire/udp.hpp"
 #include "strata/xdp/broker.hpp"
 #include "strata/xdp/program.hpp"
@@ -40,8 +40,5 @@ struct open_queue {
 /// mode are those of the flags when `options` has a receive ring.
 [[nodiscard]] outcome<open_queue> open_queue_of(const invocation& call, const std::string& name,
                                                 const xdp::socket_options& options);
-
-/// An error of the library as the CLI ends with it.
-[[nodiscard]] std::unexpected<refusal> refuse_open(const error& why);
 
 }  // namespace strata::cli

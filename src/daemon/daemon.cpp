@@ -17,7 +17,7 @@
 #include "daemon/control_api.hpp"
 #include "daemon/loop_threads.hpp"
 #include "daemon/registry.hpp"
-#include "daemon/xdp_broker.hpp"
+#include "daemon/socket_broker.hpp"
 #include "net/endpoint_url.hpp"
 
 namespace strata::daemon {
@@ -88,7 +88,7 @@ class daemon {
   loop_threads loops_;
   registry registry_;
   control_api api_;
-  xdp_broker xdp_broker_;
+  socket_broker socket_broker_;
 };
 
 result<void> daemon::listen(const settings& how) {
@@ -100,8 +100,8 @@ result<void> daemon::listen(const settings& how) {
                           "choose another place with --socket");
   }
   if (auto listening = api_.listen(how.socket); !listening) return listening;
-  if (!how.xdp_policy.empty()) {
-    auto started = xdp_broker_.start((folder / "xdp.sock").string(), how.xdp_policy);
+  if (!how.socket_policy.empty()) {
+    auto started = socket_broker_.start((folder / "broker.sock").string(), how.socket_policy);
     if (!started) return started;
   }
   if (how.metrics.empty()) return {};

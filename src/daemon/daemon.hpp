@@ -13,8 +13,8 @@ struct settings {
   std::size_t loops = 0;      ///< shared by the runtimes; 0: one a core
   std::string metrics;        ///< tcp://HOST:PORT, or empty
   std::string log_level = "info";
-  std::string xdp_policy;    ///< who may have AF_XDP sockets; empty: nobody
-  double drain_timeout = 5;  ///< seconds that runtimes have to stop when the daemon ends
+  std::string socket_policy;  ///< who may have sockets of it; empty: nobody
+  double drain_timeout = 5;   ///< seconds that runtimes have to stop when the daemon ends
 };
 
 /// Runs until SIGTERM or SIGINT. The process' exit code: 0, or 1 with the reason on stderr.

@@ -1,13 +1,21 @@
-"""The bindings' own tests, against the C library as it is installed.
+"""The bindings' own tests, against the C library as it is installed; and their tools, run by a user
+without privileges through the daemon. veth.py draws the namespaces.
 
 It is built here without sanitizers, since those of other languages' programs would have to be too.
 """
 
+import json
 import os
+import re
+import shutil
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from broker import NOBODY, refusal_of
+from veth import KERNEL
 
 SOURCE = Path(__file__).parents[2]
 BUILD = Path(os.environ["STRATA_BUILD"]) / "bindings"
@@ -39,3 +47,125 @@ def test_rust(prefix):
 
 def test_ocaml(prefix):
     run(SOURCE / "bindings/ocaml/run_tests.sh", prefix, STRATA_OCAML_BUILD=str(BUILD / "ocaml"))
+
+
+# --- through the daemon
+
+ENDS = ["-dmac", "ff:ff:ff:ff:ff:ff", "-smac", "02:00:00:00:00:01", "-dip", "192.0.2.2:9000",
+        "-sip", "192.0.2.1:9000"]
+
+
+@dataclass
+class Tools:
+    """A binding's programs, and the library that they need, where a user without privileges can
+    get at them."""
+
+    rxdrop: Path
+    udp_pkt_gen: Path
+    daemon_echo: Path
+    flag: str
+    library: Path
+    broker: object
+
+    @property
+    def environment(self):
+        return {"LD_LIBRARY_PATH": str(self.library)}
+
+    def as_nobody(self, *command):
+        return self.broker.start_as_nobody(*command, **self.environment)
+
+    def drop(self, *more):
+        return self.as_nobody(self.rxdrop, "-d", "vethB", "-q", "0", "-c", "500", "-p", "9000",
+                              "-t", "30", *more)
+
+    def generate(self, *more):
+        return self.as_nobody(self.udp_pkt_gen, "-d", "vethB", "-q", "0", "-c", "100", *ENDS, *more)
+
+
+def build_ocaml(paths):
+    programs = ["bench/rxdrop.exe", "bench/udp_pkt_gen.exe", "test/daemon_echo.exe"]
+    run("dune", "build", "--root", SOURCE / "bindings/ocaml", "--build-dir", BUILD / "ocaml", "-j",
+        "2", *programs, **paths)
+    return [BUILD / "ocaml/default" / each for each in programs], "-through-daemon"
+
+
+def build_rust(paths):
+    run("/usr/bin/cargo", "build", "--offline", "--examples", "--manifest-path",
+        SOURCE / "bindings/rust/Cargo.toml", CARGO_TARGET_DIR=str(BUILD / "rust"),
+        RUSTFLAGS="-D warnings", **paths)
+    programs = ["rxdrop", "udp_pkt_gen", "daemon_echo"]
+    return [BUILD / "rust/debug/examples" / each for each in programs], "--through-daemon"
+
+
+@pytest.fixture(params=[build_ocaml, build_rust], ids=["ocaml", "rust"])
+def tools(request, prefix, broker):
+    if KERNEL < (6, 4):
+        pytest.skip("NEEDS LINUX 6.4: before, nobody can map the rings of a bound socket")
+    library = next(prefix.rglob("strata-c.pc")).parents[1]
+    programs, flag = request.param({"PKG_CONFIG_PATH": str(library / "pkgconfig"),
+                                    "LD_LIBRARY_PATH": str(library)})
+    lent = broker.folder / "lib"
+    lent.mkdir()
+    for each in library.glob("libstrata-c.so*"):
+        shutil.copy(each, lent)
+    return Tools(*[shutil.copy(each, broker.folder) for each in programs], flag, lent, broker)
+
+
+def has_no_privilege(process):
+    """`ip netns exec` and setpriv become the program that they run."""
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    return re.search(rf"^Uid:\t{NOBODY}\t{NOBODY}\t", status, re.M) \
+        and "\nCapPrm:\t0000000000000000\nCapEff:\t0000000000000000\n" in status
+
+
+def output_of(process):
+    out, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    return out
+
+
+def received_by(process):
+    return int(re.search(r"(?:total|received): (\d+) \(pkts\)", output_of(process))[1])
+
+
+def test_a_user_without_privileges_receives_through_the_daemon(veth, broker, tools):
+    broker.allow("user=nobody iface=vethB queue=0\n").start()
+    receiver = tools.drop(tools.flag)
+    assert "listen" in receiver.stderr.readline()
+    assert has_no_privilege(receiver)
+    for _ in range(5):
+        # No more at once than a veth's ring holds.
+        veth.strata(veth.a, "xdp", "gen", "vethA", "-c", "100")
+    assert received_by(receiver) == 500
+
+
+def test_a_user_without_privileges_sends_through_the_daemon(veth, broker, tools):
+    broker.allow("user=nobody iface=vethB queue=0\n").start()
+    receiver = veth.start(veth.a, tools.rxdrop, "-d", "vethA", "-q", "0", "-c", "100", "-p", "9000",
+                          "-t", "30", env={**os.environ, **tools.environment})
+    assert "listen" in receiver.stderr.readline()
+    assert "[udp_pkt_gen] 100 (pkts)" in output_of(tools.generate(tools.flag))
+    assert received_by(receiver) == 100
+
+
+def test_a_port_of_the_daemon_receives_and_sends(veth, broker, tools):
+    """It is opened after sockets that were, and closed in any order, and twice."""
+    broker.allow("user=nobody iface=vethB queue=0\n").start()
+    echo = tools.as_nobody(tools.daemon_echo, "vethB", "100")
+    assert "listening" in echo.stderr.readline()
+    veth.strata(veth.a, "xdp", "gen", "vethA", "-c", "100")
+    output_of(echo)
+    [link] = json.loads(veth.inside(veth.a, "ip", "-s", "-j", "link", "show", "vethA"))
+    assert link["stats64"]["rx"]["packets"] == 100
+
+
+def test_without_a_rule_there_is_a_refusal_in_the_daemons_words(broker, tools):
+    says = refusal_of(tools.drop(tools.flag))
+    assert f"{broker.folder}/broker.sock" in says and "is it running" in says
+    broker.allow("user=daemon iface=vethB\nuser=nobody iface=vethB queue=1\n").start()
+    for refused in [tools.drop(tools.flag), tools.generate(tools.flag),
+                    tools.as_nobody(tools.daemon_echo, "vethB", "1")]:
+        says = refusal_of(refused)
+        assert "no rule of the daemon's policy allows it" in says and NOBODY in says
+    # The flag is what it takes: nothing else gives a socket to that user.
+    assert "CAP_NET_RAW" in refusal_of(tools.drop())

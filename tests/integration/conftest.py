@@ -4,8 +4,9 @@ import os
 
 import pytest
 
+from fixtures import broker, root, veth  # noqa: F401
 from strata_daemon import BINARY, Daemon
-from veth import DaemonInside, Veth
+from veth import DaemonInside
 
 
 def pytest_sessionstart():
@@ -33,21 +34,7 @@ def daemon(make_daemon):
 
 
 @pytest.fixture
-def root():
-    """Marks a test that needs root."""
-    if os.geteuid() != 0:
-        pytest.skip("NEEDS ROOT: it mounts a file system or traces a process")
-
-
-@pytest.fixture
-def veth(root):
-    made = Veth()
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def daemons(veth, tmp_path):
+def daemons(veth, tmp_path):  # noqa: F811
     """One in each of veth's namespaces."""
     made = [DaemonInside(veth.a, tmp_path / "a"), DaemonInside(veth.b, tmp_path / "b")]
     for each in made:

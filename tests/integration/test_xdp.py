@@ -3,24 +3,18 @@ namespaces."""
 
 import json
 import os
-import shutil
 import signal
-import socket
 import subprocess
-import tempfile
 import time
-from pathlib import Path
-from random import Random
 
 import pytest
 
 from strata_daemon import BINARY, eventually
 from test_l2 import fields_of, tshark
-from veth import DaemonInside, Veth, end
+from veth import KERNEL, DaemonInside, Veth, end
 
 PORT = 9000
 MODES = ["native", "generic"]
-KERNEL = tuple(map(int, os.uname().release.split(".")[:2]))
 
 
 def attached(veth, space, link):
@@ -57,9 +51,32 @@ def test_what_was_sent_arrives_or_is_counted_as_dropped(veth, mode):
                                   "json"))
     heard = result_of(receiver)
     assert sent["packets"] == 100000
-    assert heard["native"] == (mode == "native") and not heard["zero_copy"]
+    assert heard["native"] == (mode == "native")
+    # The kernel chooses for the socket, whatever the program's mode is.
+    assert heard["zero_copy"] == veth.has_zero_copy
     assert heard["packets"] > 0
     all_are_counted(veth, heard, sent["packets"])
+
+
+@pytest.mark.parametrize("wakeup", [[], ["--need-wakeup"]], ids=["always awake", "woken"])
+def test_without_a_copy_all_arrive_or_it_is_refused(veth, wakeup):
+    ways = ["--zero-copy", *wakeup]
+    if not veth.has_zero_copy:
+        for verb in ["drop", "gen"]:
+            refused = subprocess.run(["ip", "netns", "exec", veth.b, BINARY, "xdp", verb, "vethB",
+                                      *ways], capture_output=True, text=True, timeout=60)
+            assert refused.returncode == 1 and "no zero-copy mode" in refused.stderr
+        return
+    receiver = drop(veth, veth.b, "vethB", "--udp-port", str(PORT), "-c", "2000", "--timeout",
+                    "20s", *ways)
+    for _ in range(10):
+        # No more at once than the card's ring holds.
+        sent = json.loads(veth.strata(veth.a, "xdp", "gen", "vethA", "-c", "200", "--format",
+                                      "json", *ways))
+        assert sent["packets"] == 200 and sent["zero_copy"]
+    heard = result_of(receiver)
+    assert heard["packets"] == 2000 and heard["dropped"] == 0
+    assert heard["zero_copy"] and heard["native"]
 
 
 def test_tshark_finds_every_checksum_right(veth):
@@ -90,6 +107,11 @@ def test_frames_are_forwarded_between_two_interfaces(veth):
     for space, link in [(veth.b, "vethC"), (veth.a, "vethD")]:
         veth.inside(space, "sysctl", "-qw", f"net.ipv6.conf.{link}.disable_ipv6=1")
         veth.inside(space, "ip", "link", "set", link, "up")
+    if veth.has_zero_copy:
+        # vethC has not, and one memory serves both: neither goes without a copy.
+        refused = subprocess.run(["ip", "netns", "exec", veth.b, BINARY, "xdp", "fwd", "vethB",
+                                  "vethC", "-z"], capture_output=True, text=True, timeout=60)
+        assert refused.returncode == 1 and "first socket is zero-copy" in refused.stderr
     forwarding = veth.start(veth.b, BINARY, "xdp", "fwd", "vethB", "vethC", "--udp-port", str(PORT),
                             "--format", "json")
     for link in ["vethB", "vethC"]:
@@ -196,7 +218,6 @@ def test_a_dispatcher_of_another_mode_is_named(shared):
 @pytest.mark.parametrize("arguments,exit_code,says", [
     (["drop", "none0"], 3, "there is no such interface"),
     (["drop", "vethB", "-Q", "7"], 1, "is there such a queue?"),
-    (["drop", "vethB", "-z"], 1, "no zero-copy mode"),
     (["drop", "vethB", "--mode", "fast"], 2, "say automatic, native or generic"),
     (["drop", "vethB", "--ethertype", "7"], 2, "--ethertype"),
     (["gen", "vethB", "--dip", "nowhere"], 2, "--dip cannot be 'nowhere'"),
@@ -211,145 +232,6 @@ def test_what_cannot_be_is_refused_with_what_to_do(veth, arguments, exit_code, s
                              capture_output=True, text=True, timeout=60)
     assert refused.returncode == exit_code, refused.stderr
     assert says in refused.stderr
-
-
-# --- the daemon's broker
-
-NOBODY = "65534"
-
-
-class Broker(DaemonInside):
-    """A daemon in b that makes AF_XDP sockets for others, and those others."""
-
-    def __init__(self, veth, folder):
-        super().__init__(veth.b, folder)
-        self.veth = veth
-        # Where a user without privileges can get at them.
-        folder.chmod(0o755)
-        self.policy = folder / "policy"
-        self.binary = shutil.copy(BINARY, folder / "strata")
-
-    def allow(self, policy):
-        self.policy.write_text(policy)
-        return self
-
-    def launch(self, *more):
-        return super().launch("--xdp-policy", str(self.policy), *more)
-
-    def as_nobody(self, *arguments):
-        return self.veth.start(
-            self.veth.b, "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
-            "--no-new-privs", "--bounding-set=-all", self.binary, "xdp", *arguments,
-            "--through-daemon", "--format", "json",
-            env={**os.environ, "STRATA_XDP_SOCKET": str(self.folder / "xdp.sock")})
-
-
-@pytest.fixture
-def broker(veth):
-    with tempfile.TemporaryDirectory() as folder:
-        made = Broker(veth, Path(folder))
-        yield made
-        made.close()
-
-
-def refusal_of(process, exit_code=1):
-    out, errors = process.communicate(timeout=60)
-    assert process.returncode == exit_code and out == ""
-    return errors
-
-
-def is_too_old(broker):
-    """Before 6.4 nobody can map the rings of a bound socket, and that is what the error says."""
-    if KERNEL >= (6, 4):
-        return False
-    broker.allow("user=nobody iface=vethB\n").start()
-    assert "that needs Linux 6.4" in refusal_of(broker.as_nobody("drop", "vethB"))
-    return True
-
-
-def test_a_user_without_privileges_receives_through_the_daemon(veth, broker):
-    if is_too_old(broker):
-        return
-    broker.allow("# the plant\nuser=nobody iface=vethB queue=0 ethertype=0x0800\n").start()
-    receiver = broker.as_nobody("drop", "vethB", "-e", "0x0800", "-c", "5000", "--timeout", "1s")
-    assert "in native mode" in receiver.stderr.readline()
-    sent = json.loads(veth.strata(veth.a, "xdp", "gen", "vethA", "-c", "5000", "--format", "json"))
-    heard = result_of(receiver)
-    assert heard["packets"] > 0 and sent["packets"] == 5000
-    all_are_counted(veth, heard, 5000)
-    eventually(lambda: attached(veth, veth.b, "vethB")["program"] is None, "it is taken away")
-    # Frames may be sent too, and killing the user's process gives all back.
-    sender = broker.as_nobody("gen", "vethB", "-c", "100")
-    assert result_of(sender)["packets"] == 100
-    receiver = broker.as_nobody("drop", "vethB", "-e", "0x0800")
-    assert "takes frames" in receiver.stderr.readline()
-    os.kill(receiver.pid, signal.SIGKILL)
-    receiver.communicate(timeout=30)
-    eventually(lambda: attached(veth, veth.b, "vethB")["program"] is None, "it is taken away")
-
-
-def test_without_a_rule_there_is_a_clear_refusal(veth, broker):
-    if is_too_old(broker):
-        return
-    broker.allow("user=nobody iface=vethB queue=0 ethertype=0x88b5\nuser=daemon iface=vethB\n"
-                 "group=nogroup iface=lo\n").start()
-    for arguments in [["drop", "vethB"], ["drop", "vethB", "-e", "0x88b6"],
-                      ["drop", "vethB", "-e", "0x88b5", "-Q", "1"], ["gen", "vethB", "-Q", "1"]]:
-        says = refusal_of(broker.as_nobody(*arguments))
-        assert "no rule of the daemon's policy allows it" in says and NOBODY in says
-    # What is allowed, but cannot be, is refused in the daemon's words.
-    says = refusal_of(broker.as_nobody("drop", "lo", "-Q", "9"))
-    assert "is there such a queue?" in says
-    assert attached(veth, veth.b, "vethB")["program"] is None
-    # The policy is read again for each request.
-    broker.allow("user=nobody iface=vethB\n")
-    receiver = broker.as_nobody("drop", "vethB", "-c", "10")
-    assert "takes frames" in receiver.stderr.readline()
-    second = refusal_of(broker.as_nobody("drop", "vethB"))
-    assert "another socket holds that queue" in second
-    veth.strata(veth.a, "xdp", "gen", "vethA", "-c", "10")
-    assert result_of(receiver)["packets"] == 10
-    broker.allow("user=nobody iface=vethB queue=x\n")
-    assert "line 1" in refusal_of(broker.as_nobody("drop", "vethB"))
-    broker.allow("user=nobody iface=vethB\n").policy.chmod(0o666)
-    assert "others may write it" in refusal_of(broker.as_nobody("drop", "vethB"))
-
-
-def test_a_broker_without_a_daemon_or_with_a_bad_policy_says_so(veth, broker):
-    says = refusal_of(broker.as_nobody("drop", "vethB"), 4)
-    assert "xdp.sock" in says and "is it running" in says
-    broker.allow("iface=vethB\n")
-    process = broker.launch()
-    assert process.wait(30) == 1
-    assert "line 1 of the policy" in broker.log() and "names no user and no group" in broker.log()
-
-
-def test_a_broker_survives_whatever_is_sent_to_it(veth, broker):
-    """Random bytes of all sizes, silence, and connections that end at once."""
-    if is_too_old(broker):
-        return
-    broker.allow("user=nobody iface=vethB\n").start()
-    path = str(broker.folder / "xdp.sock")
-    random = Random(7)
-    silent = []
-    for number in range(300):
-        peer = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        peer.settimeout(30)
-        peer.connect(path)
-        if number % 30 == 0:
-            silent.append(peer)
-            continue
-        if number % 3:
-            peer.send(random.randbytes(random.choice([1, 4, 50, 88, 92, 96, 100, 5000])))
-            assert number % 2 or b"AF_XDP" in peer.recv(4096)
-        peer.close()
-    for peer in silent:
-        peer.close()
-    eventually(lambda: len(os.listdir(f"/proc/{broker.pid}/fd")) < 60, "no descriptor stays")
-    receiver = broker.as_nobody("drop", "vethB", "-c", "10")
-    assert "takes frames" in receiver.stderr.readline()
-    veth.strata(veth.a, "xdp", "gen", "vethA", "-c", "10")
-    assert result_of(receiver)["packets"] == 10
 
 
 # --- xdp:// endpoints

@@ -6,7 +6,8 @@
     +----------------------+            +----------------------+
 
 STRATA_TEST_LINKS="eth0,eth1" has two interfaces that are there, and joined, lent in place of the
-veth. They must be in the namespace that the tests run in, and are put back there.
+veth. They must be in the namespace that the tests run in, and are put back there. With
+STRATA_TEST_ZEROCOPY=1 they must have AF_XDP's zero-copy mode, and without it must not.
 """
 
 import itertools
@@ -20,6 +21,7 @@ import pytest
 import strata_daemon
 from strata_daemon import BINARY, Daemon
 
+KERNEL = tuple(map(int, os.uname().release.split(".")[:2]))
 _numbers = itertools.count()
 
 
@@ -29,6 +31,7 @@ class Veth:
         self.a, self.b = f"{name}-a", f"{name}-b"
         self.lent = os.environ.get("STRATA_TEST_LINKS", "").split(",")[:2]
         self.is_virtual = self.lent == [""]
+        self.has_zero_copy = os.environ.get("STRATA_TEST_ZEROCOPY") == "1"
         self.run("ip", "netns", "add", self.a)
         self.run("ip", "netns", "add", self.b)
         if self.is_virtual:

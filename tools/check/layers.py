@@ -6,15 +6,16 @@ from pathlib import Path
 from check.source import CPP_SUFFIXES, Breach, bare_code, files, read, without_comments
 
 TOPS = ("include", "lib", "src")
-LIBRARY = {"base", "wire", "l2", "xdp", "nl"}
+LIBRARY = {"base", "wire", "broker", "l2", "xdp", "nl"}
 DAEMON = LIBRARY | {"loop", "proto", "script", "net", "runtime"}
 
 # What a layer may include beside itself.
 ALLOWED = {
     "base": set(),
     "wire": {"base"},
-    "l2": {"base", "wire"},
-    "xdp": {"base", "wire"},
+    "broker": {"base"},
+    "l2": {"base", "wire", "broker"},
+    "xdp": {"base", "wire", "broker"},
     "nl": {"base", "wire"},
     "abi": LIBRARY,
     "loop": {"base"},

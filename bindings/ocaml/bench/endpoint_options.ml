@@ -8,10 +8,18 @@ type t = {
   mutable count : int;
   mutable need_wakeup : bool;
   mutable zerocopy : bool;
+  mutable through_daemon : bool;
 }
 
 let usual () =
-  { interface = ""; queue = 0; count = 1_000_000; need_wakeup = false; zerocopy = false }
+  {
+    interface = "";
+    queue = 0;
+    count = 1_000_000;
+    need_wakeup = false;
+    zerocopy = false;
+    through_daemon = false;
+  }
 
 let specs t =
   [
@@ -20,6 +28,9 @@ let specs t =
     ("-c", Arg.Int (fun number -> t.count <- number), "COUNT packets (1000000)");
     ("-w", Arg.Unit (fun () -> t.need_wakeup <- true), " let the kernel sleep until it is woken");
     ("-z", Arg.Unit (fun () -> t.zerocopy <- true), " zero-copy, or fail");
+    ( "-through-daemon",
+      Arg.Unit (fun () -> t.through_daemon <- true),
+      " by the strata daemon, without privileges" );
   ]
 
 let bad text =
@@ -36,6 +47,13 @@ let socket t =
     mode = (if t.zerocopy then Zerocopy else Automatic);
     flags = (if t.need_wakeup then [ Need_wakeup ] else []);
   }
+
+let umem = { Umem.Config.default with frame_size = 2048 }
+
+(* A socket of [config] and of [umem] above. The daemon has [filter]'s frames come to it. *)
+let open_socket ?filter { interface; queue; through_daemon; _ } config =
+  if through_daemon then Socket.open_through_daemon ~interface ~queue ?filter ~umem config
+  else Socket.create (Umem.create umem) ~interface ~queue config
 
 (* Says what went wrong instead of where. *)
 let run_reporting main =

@@ -77,17 +77,18 @@ let report times ~received ~words (counted : Socket.Statistics.t) =
     (if received = 0 then 0. else words /. float_of_int received)
 
 let make (options : Endpoint_options.t) ~port =
-  let umem = Umem.create { Umem.Config.default with frame_size = 2048 } in
-  let frames = Umem.frame_count umem in
+  let frames = Endpoint_options.umem.frame_count in
   let config =
     { (Endpoint_options.socket options) with tx_size = 0; rx_size = frames; fill_size = frames }
   in
-  let socket = Socket.create umem ~interface:options.interface ~queue:options.queue config in
+  let filter = { Program.Filter.all with udp_port = port } in
+  let socket = Endpoint_options.open_socket options ~filter config in
+  let umem = Socket.umem socket in
   let fill = Socket.fill_queue socket in
   let addresses = Array.init frames (Umem.frame umem) in
   ignore (Fill_queue.produce_and_wakeup_kernel fill addresses ~pos:0 ~nb:frames);
-  let program = Program.attach ~interface:options.interface Automatic in
-  ignore (Program.route program { Program.Filter.all with udp_port = port } socket);
+  if not options.through_daemon then
+    ignore (Program.route (Program.attach ~interface:options.interface Automatic) filter socket);
   let descs = Desc.make_array batch in
   (socket, { rx = Socket.rx_queue socket; fill; umem; descs; addresses })
 
@@ -119,7 +120,8 @@ let main () =
   in
   Arg.parse (Arg.align specs)
     (fun other -> raise (Arg.Bad ("unexpected " ^ other)))
-    "rxdrop -d IFACE -q QUEUE -c COUNT [-w] [-z] [-p UDP_PORT] [-t SECONDS]";
+    "rxdrop -d IFACE -q QUEUE -c COUNT [-w] [-z] [-p UDP_PORT] [-t SECONDS] \
+     [-through-daemon]";
   Endpoint_options.check options;
   run options ~port:!port ~limit_s:!limit_s
 

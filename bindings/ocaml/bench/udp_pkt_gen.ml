@@ -51,9 +51,9 @@ let wait_for_all t =
   t.free_count = frames
 
 let make options ~source ~destination =
-  let umem = Umem.create { Umem.Config.default with frame_size = 2048 } in
   let config = { (Endpoint_options.socket options) with rx_size = 0 } in
-  let socket = Socket.create umem ~interface:options.interface ~queue:options.queue config in
+  let socket = Endpoint_options.open_socket options config in
+  let umem = Socket.umem socket in
   let packet, template_sum = Packet.template ~source ~destination in
   let frames = Umem.frame_count umem in
   let address = Umem.frame umem in
@@ -116,7 +116,7 @@ let main () =
   Arg.parse (Arg.align specs)
     (fun other -> raise (Arg.Bad ("unexpected " ^ other)))
     "udp_pkt_gen -d IFACE -q QUEUE -c COUNT -dmac MAC -smac MAC -dip IP:PORT -sip IP:PORT \
-     [-w] [-z]";
+     [-w] [-z] [-through-daemon]";
   Endpoint_options.check options;
   let given name =
     match Hashtbl.find_opt text name with

@@ -44,6 +44,10 @@ let check_range operation what ~most number =
 
 let largest_u32 = 0xffff_ffff
 
-let check_interface operation name =
+(* The C library would take no more of it than what is in front of a NUL. *)
+let check_name operation ~kind name =
   if name = "" || String.contains name '\000' then
-    refuse operation (Printf.sprintf "%S is no interface's name" name)
+    refuse operation (Printf.sprintf "%S is no %s" name kind)
+
+let check_interface = check_name ~kind:"interface's name"
+let check_daemon_socket = check_name ~kind:"path of a daemon's socket"

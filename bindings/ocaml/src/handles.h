@@ -48,6 +48,9 @@ struct socket_body {
 
 void xsk_umem_leave(struct umem_body* which);
 
+/* Puts `handle` into the block; when there is no memory for that, closes it and returns -ENOMEM. */
+int xsk_umem_adopt(value blank, strata_xdp_umem* handle);
+
 /* Closes it now, or later when another thread is about to open or close one of its UMEM. */
 void xsk_socket_end(struct socket_body* which);
 
@@ -61,6 +64,23 @@ strata_xdp_umem_options xsk_umem_options(value ints);
 strata_xdp_socket_options xsk_socket_options(value ints);
 /* `mac` is a string that stays where it is only as long as nothing is allocated. */
 strata_xdp_filter xsk_filter(value ints, value mac);
+
+/* What Socket.request made, and the daemon's path, copied: their own may move as soon as the
+ * runtime lock is released. */
+struct xsk_request {
+  char* interface_name;
+  char* daemon_socket; /* NULL: where daemons listen usually */
+  uint32_t queue;
+  uint8_t mac[6];
+  strata_xdp_filter filter;
+  strata_xdp_umem_options memory;
+  strata_xdp_socket_options socket;
+  strata_xdp_port_options options; /* points to those above */
+};
+
+/* `daemon_socket` is a string option. */
+void xsk_read_request(struct xsk_request* to, value request, value daemon_socket);
+void xsk_free_request(struct xsk_request* which);
 
 /* Into an int array of six. */
 void xsk_write_statistics(const strata_xdp_statistics* counted, value to);

@@ -16,10 +16,13 @@ module Config = struct
 end
 
 type t
-type settings = int * int array * string * int array * int array
 
 external blank : int -> t = "xsk_port_blank"
-external open_in : t -> string -> int -> settings -> int = "xsk_port_open"
+external open_in : t -> Socket.request -> int = "xsk_port_open"
+
+external open_through_daemon_in : t -> Socket.request -> string option -> int
+  = "xsk_port_open_through_daemon"
+
 external close : t -> unit = "xsk_port_close"
 external fd_raw : t -> int = "xsk_port_fd"
 external is_zerocopy_raw : t -> int = "xsk_port_is_zerocopy"
@@ -29,20 +32,20 @@ external send_raw : t -> bytes array -> int -> int -> int = "xsk_port_send"
 external receive_raw : t -> bytes array -> int -> int -> int -> int = "xsk_port_receive"
 external descriptor_of_int : int -> Unix.file_descr = "%identity"
 
-let open_ ~interface ~queue (config : Config.t) =
-  let operation = "Port.open_" in
-  Fault.check_interface operation interface;
-  Fault.check_range operation "queue" ~most:Fault.largest_u32 queue;
-  let settings =
-    ( Program.Mode.to_int config.mode,
-      Program.Filter.to_ints operation config.filter,
-      Program.Filter.mac config.filter,
-      Umem.Config.to_ints operation config.umem,
-      Socket.Config.to_ints operation config.socket )
-  in
-  let made = blank (Umem.Config.size config.umem) in
-  ignore (Fault.check operation (open_in made interface queue settings));
+let make operation ~interface ~queue (config : Config.t) ~open_in =
+  let { Config.mode; filter; umem; socket } = config in
+  let request = Socket.request operation ~interface ~queue ~mode ~filter ~umem socket in
+  let made = blank (Umem.Config.size umem) in
+  ignore (Fault.check operation (open_in made request));
   made
+
+let open_ = make "Port.open_" ~open_in
+
+let open_through_daemon ?daemon_socket ~interface ~queue config =
+  let operation = "Port.open_through_daemon" in
+  Option.iter (Fault.check_daemon_socket operation) daemon_socket;
+  let open_in made request = open_through_daemon_in made request daemon_socket in
+  make operation ~interface ~queue config ~open_in
 
 let is_closed t = fd_raw t < 0
 

@@ -5,7 +5,8 @@
     checksum (FCS).
 
     A port that is forgotten is closed by the collector. One thread at a time may send and one
-    receive. Linux 6.1 or newer; needs CAP_NET_RAW, and to receive CAP_NET_ADMIN and CAP_BPF. *)
+    receive. Linux 6.1 or newer; needs CAP_NET_RAW, and to receive CAP_NET_ADMIN and CAP_BPF, or
+    {!open_through_daemon}. *)
 
 type t
 
@@ -23,6 +24,13 @@ end
 
 val open_ : interface:string -> queue:int -> Config.t -> t
 (** @raise Xsk.Error as {!Umem.create}, {!Socket.create}, {!Program.attach}, {!Program.route}. *)
+
+val open_through_daemon :
+  ?daemon_socket:string -> interface:string -> queue:int -> Config.t -> t
+(** The same for a process without privileges: made by the strata daemon that listens at
+    [daemon_socket] ($STRATA_BROKER_SOCKET, or /run/strata/broker.sock), if its policy allows it.
+    The program is the daemon's, and goes with the port. Linux 6.4 or newer.
+    @raise Xsk.Error as {!Socket.open_through_daemon}. *)
 
 val close : t -> unit
 (** Frames that the kernel has not sent yet are lost. Twice is harmless. After it all but

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "handles.h"
 
@@ -42,38 +43,65 @@ value xsk_port_blank(value size) {
   return made;
 }
 
-/* `settings` is a tuple: the mode, the integers and the MAC address of the filter, and those of the
- * memory and the socket. */
-value xsk_port_open(value blank, value interface_name, value queue, value settings) {
+static char* copy_of(value text) { return caml_stat_strdup(String_val(text)); }
+
+void xsk_read_request(struct xsk_request* to, value request, value daemon_socket) {
+  to->interface_name = copy_of(Field(request, 0));
+  to->daemon_socket = Is_some(daemon_socket) ? copy_of(Some_val(daemon_socket)) : NULL;
+  to->queue = (uint32_t)Long_val(Field(request, 1));
+  to->filter = xsk_filter(Field(request, 3), Field(request, 4));
+  if (to->filter.destination != NULL) {
+    memcpy(to->mac, to->filter.destination, sizeof to->mac);
+    to->filter.destination = to->mac;
+  }
+  to->memory = xsk_umem_options(Field(request, 5));
+  to->socket = xsk_socket_options(Field(request, 6));
+  to->options = (strata_xdp_port_options){.size = sizeof to->options,
+                                          .attach_mode = Int_val(Field(request, 2)),
+                                          .filter = &to->filter,
+                                          .memory = &to->memory,
+                                          .socket = &to->socket};
+}
+
+void xsk_free_request(struct xsk_request* which) {
+  caml_stat_free(which->interface_name);
+  caml_stat_free(which->daemon_socket);
+}
+
+static int open_here(const struct xsk_request* asked, strata_xdp_port** opened) {
+  return strata_xdp_port_open(asked->interface_name, asked->queue, &asked->options, opened);
+}
+
+static int open_through_daemon(const struct xsk_request* asked, strata_xdp_port** opened) {
+  return strata_xdp_port_open_through_daemon(asked->daemon_socket, asked->interface_name,
+                                             asked->queue, &asked->options, opened);
+}
+
+static value open_by(int (*open)(const struct xsk_request*, strata_xdp_port**), value blank,
+                     value request, value daemon_socket) {
   CAMLparam1(blank);
-  uint8_t mac[6];
+  struct xsk_request asked;
   struct port_body* const body = calloc(1, sizeof *body);
   if (body == NULL) CAMLreturn(Val_int(-ENOMEM));
-  strata_xdp_filter filter = xsk_filter(Field(settings, 1), Field(settings, 2));
-  if (filter.destination != NULL) {
-    /* The string may move as soon as the lock is released. */
-    for (int i = 0; i < 6; ++i) mac[i] = filter.destination[i];
-    filter.destination = mac;
-  }
-  const strata_xdp_umem_options memory = xsk_umem_options(Field(settings, 3));
-  const strata_xdp_socket_options socket = xsk_socket_options(Field(settings, 4));
-  const strata_xdp_port_options options = {.size = sizeof options,
-                                           .attach_mode = Int_val(Field(settings, 0)),
-                                           .filter = &filter,
-                                           .memory = &memory,
-                                           .socket = &socket};
-  char* const name = caml_stat_strdup(String_val(interface_name));
-  const uint32_t number = (uint32_t)Long_val(queue);
+  xsk_read_request(&asked, request, daemon_socket);
   caml_enter_blocking_section();
-  const int code = strata_xdp_port_open(name, number, &options, &body->handle);
+  const int code = open(&asked, &body->handle);
   caml_leave_blocking_section();
-  caml_stat_free(name);
+  xsk_free_request(&asked);
   if (code == 0) {
     Port_body(blank) = body;
   } else {
     free(body);
   }
   CAMLreturn(Val_int(code));
+}
+
+value xsk_port_open(value blank, value request) {
+  return open_by(open_here, blank, request, Val_none);
+}
+
+value xsk_port_open_through_daemon(value blank, value request, value daemon_socket) {
+  return open_by(open_through_daemon, blank, request, daemon_socket);
 }
 
 value xsk_port_close(value handle) {

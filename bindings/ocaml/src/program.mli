@@ -12,34 +12,11 @@ type t
 type route
 (** That a socket gets the frames of a filter. *)
 
-module Mode : sig
-  type t =
-    | Automatic  (** native if the driver can *)
-    | Native  (** in the driver, or [attach] fails *)
-    | Generic  (** before the network stack, for any driver *)
+module Mode = Attach_mode
+(** Where it runs. *)
 
-  (**/**)
-
-  val to_int : t -> int
-end
-
-module Filter : sig
-  (** What is [None] is not asked for. *)
-  type t = {
-    ethertype : int option;  (** behind all VLAN tags *)
-    vlan_id : int option;  (** of the outermost tag *)
-    destination : Mac.t option;
-    udp_port : int option;  (** the destination's *)
-  }
-
-  val all : t
-  (** Every frame. *)
-
-  (**/**)
-
-  val to_ints : string -> t -> int array
-  val mac : t -> string
-end
+module Filter = Filter
+(** Which frames it brings. *)
 
 val attach : interface:string -> Mode.t -> t
 (** Other threads run meanwhile.

@@ -79,8 +79,26 @@ end
 
 type t = { endpoint : Endpoint.t; config : Config.t }
 
+(* As xsk_read_request takes it. *)
+type request = string * int * int * int array * string * int array * int array
+
+let request operation ~interface ~queue ~mode ~filter ~umem config =
+  Fault.check_interface operation interface;
+  Fault.check_range operation "queue" ~most:Fault.largest_u32 queue;
+  ( interface,
+    queue,
+    Attach_mode.to_int mode,
+    Filter.to_ints operation filter,
+    Filter.mac filter,
+    Umem.Config.to_ints operation umem,
+    Config.to_ints operation config )
+
 external open_in : Endpoint.handle -> Umem.handle -> string -> int -> int array -> int
   = "xsk_socket_open"
+
+external open_through_daemon_in :
+  Endpoint.handle -> Umem.handle -> request -> string option -> int
+  = "xsk_socket_open_through_daemon"
 
 external close_handle : Endpoint.handle -> unit = "xsk_socket_close"
 external fd_raw : Endpoint.handle -> int = "xsk_socket_fd"
@@ -91,6 +109,10 @@ external statistics_raw : Endpoint.handle -> int array -> int = "xsk_socket_stat
 (* That is what a descriptor is on Unix. *)
 external descriptor_of_int : int -> Unix.file_descr = "%identity"
 
+let opened operation handle umem config =
+  let is_zerocopy = Fault.check operation (is_zerocopy_raw handle) <> 0 in
+  { endpoint = { handle; umem; is_zerocopy; routes = [] }; config }
+
 let create umem ~interface ~queue config =
   let operation = "Socket.create" in
   Fault.check_interface operation interface;
@@ -98,8 +120,17 @@ let create umem ~interface ~queue config =
   let ints = Config.to_ints operation config in
   let handle = Endpoint.blank () in
   ignore (Fault.check operation (open_in handle (Umem.handle umem) interface queue ints));
-  let is_zerocopy = Fault.check operation (is_zerocopy_raw handle) <> 0 in
-  { endpoint = { handle; umem; is_zerocopy; routes = [] }; config }
+  opened operation handle umem config
+
+let open_through_daemon ?daemon_socket ~interface ~queue ?(mode = Attach_mode.Automatic)
+    ?(filter = Filter.all) ~umem config =
+  let operation = "Socket.open_through_daemon" in
+  Option.iter (Fault.check_daemon_socket operation) daemon_socket;
+  let request = request operation ~interface ~queue ~mode ~filter ~umem config in
+  let handle = Endpoint.blank () in
+  let make_in memory = open_through_daemon_in handle memory request daemon_socket in
+  let umem = Umem.make operation umem ~make_in in
+  opened operation handle umem config
 
 let close t =
   t.endpoint.routes <- [];

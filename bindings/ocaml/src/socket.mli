@@ -7,7 +7,7 @@
     all calls on it and its queues raise {!Xsk.Closed}.
 
     Threads: different threads may use its different rings. Calls that wait let other threads run.
-    Linux 6.1 or newer; needs CAP_NET_RAW. *)
+    Linux 6.1 or newer; needs CAP_NET_RAW, or {!open_through_daemon}. *)
 
 type t
 
@@ -83,6 +83,29 @@ val create : Umem.t -> interface:string -> queue:int -> Config.t -> t
     @raise Xsk.Closed when the UMEM was closed.
     @raise Invalid_argument for numbers that the kernel could not even be told. *)
 
+val open_through_daemon :
+  ?daemon_socket:string ->
+  interface:string ->
+  queue:int ->
+  ?mode:Attach_mode.t ->
+  ?filter:Filter.t ->
+  umem:Umem.Config.t ->
+  Config.t ->
+  t
+(** The same for a process without privileges: the strata daemon that listens at [daemon_socket]
+    ($STRATA_BROKER_SOCKET, or /run/strata/broker.sock) makes the socket, its UMEM, which
+    {!umem} returns, and, when it receives, the program and the route for [filter]
+    ({!Program.Filter.all}) in [mode] ([Automatic]), if its policy allows that. Linux 6.4 or newer.
+
+    Socket and UMEM are owned as others are, and closed in any order. The program stays the
+    daemon's, and goes with the socket. Waits for the daemon, 10 s at most; other threads run
+    meanwhile.
+    @raise Xsk.Error
+      [EPERM] when the policy forbids it; [ENOENT], [ECONNREFUSED] or [EACCES] when no daemon can be
+      reached; [EOPNOTSUPP] before Linux 6.4, and for [Huge_pages]; [EMSGSIZE] above 64 MiB; and all
+      that the daemon met when it made the socket, in its words.
+    @raise Invalid_argument for numbers that the kernel could not even be told. *)
+
 val close : t -> unit
 (** Twice is harmless. When another thread waits for the socket, the kernel's part of it goes when
     that thread's waiting ends. *)
@@ -136,3 +159,15 @@ val poll_out : t -> timeout_ms:int -> bool
 (**/**)
 
 val endpoint : t -> Endpoint.t
+
+type request
+
+val request :
+  string ->
+  interface:string ->
+  queue:int ->
+  mode:Attach_mode.t ->
+  filter:Filter.t ->
+  umem:Umem.Config.t ->
+  Config.t ->
+  request

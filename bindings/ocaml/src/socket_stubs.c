@@ -103,6 +103,35 @@ value xsk_socket_open(value blank, value umem_handle, value interface_name, valu
   CAMLreturn(Val_int(code));
 }
 
+/* Waits for the daemon. The UMEM is made too, so nobody else opens or closes one of it. */
+value xsk_socket_open_through_daemon(value blank, value umem_blank, value request,
+                                     value daemon_socket) {
+  CAMLparam2(blank, umem_blank);
+  struct xsk_request asked;
+  strata_xdp_umem* memory = NULL;
+  struct socket_body* const body = calloc(1, sizeof *body);
+  if (body == NULL) CAMLreturn(Val_int(-ENOMEM));
+  xsk_read_request(&asked, request, daemon_socket);
+  caml_enter_blocking_section();
+  int code =
+      strata_xdp_socket_open_through_daemon(asked.daemon_socket, asked.interface_name, asked.queue,
+                                            &asked.options, &memory, &body->handle);
+  caml_leave_blocking_section();
+  xsk_free_request(&asked);
+  if (code == 0) {
+    code = xsk_umem_adopt(umem_blank, memory);
+    if (code != 0) strata_xdp_socket_close(body->handle);
+  }
+  if (code == 0) {
+    body->umem = Umem_body(umem_blank);
+    body->umem->users++;
+    Socket_body(blank) = body;
+  } else {
+    free(body);
+  }
+  CAMLreturn(Val_int(code));
+}
+
 /* The kernel may take some 20 ms for it. When another thread waits for the socket, that one closes
  * it at last. */
 value xsk_socket_close(value handle) {

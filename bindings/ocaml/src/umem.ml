@@ -54,11 +54,15 @@ external write_raw :
   = "xsk_umem_write_byte" "xsk_umem_write"
   [@@noalloc]
 
-let create config =
-  let ints = Config.to_ints "Umem.create" config in
+let make operation config ~make_in =
   let handle = blank (Config.size config) in
-  ignore (Fault.check "Umem.create" (create_in handle ints));
+  ignore (Fault.check operation (make_in handle));
   { handle; config; memory = memory_of handle; is_open = true }
+
+let create config =
+  let operation = "Umem.create" in
+  let ints = Config.to_ints operation config in
+  make operation config ~make_in:(fun handle -> create_in handle ints)
 
 let no_memory = Array1.create char c_layout 0
 

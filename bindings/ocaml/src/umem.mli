@@ -105,3 +105,6 @@ val set_uint16_be : t -> int -> int -> unit
 type handle
 
 val handle : t -> handle
+
+val make : string -> Config.t -> make_in:(handle -> int) -> t
+(** Of what [make_in] puts into the handle; it returns 0 or a code as {!Fault.check} takes it. *)

@@ -49,6 +49,13 @@ value xsk_umem_blank(value size) {
   return made;
 }
 
+int xsk_umem_adopt(value blank, strata_xdp_umem* handle) {
+  Umem_body(blank) = new_body(handle);
+  if (Umem_body(blank) != NULL) return 0;
+  strata_xdp_umem_close(handle);
+  return -ENOMEM;
+}
+
 strata_xdp_umem_options xsk_umem_options(value ints) {
   strata_xdp_umem_options options;
   strata_xdp_umem_defaults(&options);
@@ -64,11 +71,7 @@ value xsk_umem_create(value blank, value ints) {
   const strata_xdp_umem_options options = xsk_umem_options(ints);
   strata_xdp_umem* handle = NULL;
   const int code = strata_xdp_umem_create(&options, &handle);
-  if (code != 0) return Val_int(code);
-  Umem_body(blank) = new_body(handle);
-  if (Umem_body(blank) != NULL) return Val_int(0);
-  strata_xdp_umem_close(handle);
-  return Val_int(-ENOMEM);
+  return Val_int(code != 0 ? code : xsk_umem_adopt(blank, handle));
 }
 
 value xsk_umem_close(value handle) {

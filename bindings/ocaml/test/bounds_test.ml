@@ -124,6 +124,27 @@ let errors_say_what_and_why () =
   Expect.error "program" ~code:Unix.ENODEV ~operation:"Program.attach" ~says:"none0" (fun () ->
       Program.attach ~interface:"none0" Program.Mode.Automatic)
 
+let errors_without_a_daemon () =
+  let socket ?(umem = Rig.small_umem) ?(interface = "vethA") daemon_socket () =
+    Socket.open_through_daemon ~daemon_socket ~interface ~queue:0 ~umem Rig.small_socket
+  in
+  let nowhere = "/nowhere/broker.sock" in
+  let before = Rig.count_fds () in
+  Expect.error "no daemon" ~code:Unix.ENOENT ~operation:"Socket.open_through_daemon" ~says:nowhere
+    (socket nowhere);
+  Expect.error "no daemon" ~code:Unix.ENOENT ~operation:"Port.open_through_daemon" ~says:nowhere
+    (fun () ->
+      Port.open_through_daemon ~daemon_socket:nowhere ~interface:"vethA" ~queue:0
+        Port.Config.default);
+  Expect.error "huge pages" ~code:Unix.EOPNOTSUPP ~operation:"Socket.open_through_daemon"
+    ~says:"huge pages"
+    (socket ~umem:{ Rig.small_umem with flags = [ Huge_pages ] } nowhere);
+  Expect.int "descriptors" ~wanted:before (Rig.count_fds ());
+  Expect.invalid "no path" (socket "");
+  Expect.invalid "a NUL in the path" (socket "/nowhere\000/broker.sock");
+  Expect.invalid "no name" (socket ~interface:"" nowhere);
+  Expect.invalid "-1 frames" (socket ~umem:{ Rig.small_umem with frame_count = -1 } nowhere)
+
 let unaligned =
   { Umem.Config.frame_count = 256; frame_size = 3000; headroom = 128; flags = [ Unaligned ] }
 
@@ -173,5 +194,6 @@ let all () =
   test "entries are checked" entries_are_checked;
   test "wrong numbers are refused" wrong_numbers_are_refused;
   test "errors say what and why" errors_say_what_and_why;
+  test "errors without a daemon" errors_without_a_daemon;
   test "large addresses go both ways" large_addresses_go_both_ways;
   test "addresses are not cut" addresses_are_not_cut

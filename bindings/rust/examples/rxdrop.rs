@@ -1,6 +1,8 @@
 //! Receives frames by AF_XDP, drops them, and says how many a second that were, and how many the
 //! kernel lost.
 
+#[path = "endpoint/mod.rs"]
+mod endpoint;
 #[path = "flags/mod.rs"]
 mod flags;
 
@@ -8,38 +10,37 @@ use std::error::Error;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use endpoint::Endpoint;
 use flags::Flags;
 use strata_xdp::{
-    AttachMode, CopyMode, FillRing, Filter, Frame, Program, Rings, RxRing, Socket, SocketOptions,
-    Statistics, Umem, UmemOptions,
+    AttachMode, FillRing, Filter, Frame, PortOptions, Program, Rings, RxRing, SocketOptions,
+    Statistics,
 };
 
 const USAGE: &str = "rxdrop -d IFACE -q QUEUE -c COUNT [-t SECONDS] [-p UDP_PORT] [-w] [-z]
+         [--through-daemon]
   ends after COUNT frames, after SECONDS, or when nothing came for 2 s after the first
   -p  only UDP to this port; otherwise every frame
   -w  let the kernel sleep until it is woken (need-wakeup)
-  -z  zero-copy mode";
+  -z  zero-copy mode
+  --through-daemon  by the strata daemon, without privileges";
 
 const BATCH: usize = 64;
 const INTERVAL: Duration = Duration::from_secs(1);
 const SILENCE: Duration = Duration::from_secs(2);
 
 struct Options {
-    interface: String,
-    queue: u32,
+    endpoint: Endpoint,
     count: u64,
     limit: Option<Duration>,
     udp_port: Option<u16>,
-    need_wakeup: bool,
-    zerocopy: bool,
 }
 
 impl Options {
     fn read(mut flags: Flags) -> Result<Options, String> {
         let seconds: Option<f64> = flags.optional("-t")?;
         let options = Options {
-            interface: flags.required("-d")?,
-            queue: flags.required("-q")?,
+            endpoint: Endpoint::read(&mut flags)?,
             count: flags.required("-c")?,
             limit: match seconds {
                 Some(seconds) if (0.0..1e9).contains(&seconds) => {
@@ -49,8 +50,6 @@ impl Options {
                 None => None,
             },
             udp_port: flags.optional("-p")?,
-            need_wakeup: flags.is_set("-w"),
-            zerocopy: flags.is_set("-z"),
         };
         flags.end()?;
         Ok(options)
@@ -137,30 +136,34 @@ fn print(meter: &Meter, counted: &Statistics) {
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let umem = Umem::new(&UmemOptions::default())?;
-    let socket_options = SocketOptions {
-        transmit_size: 0,
-        mode: if options.zerocopy { CopyMode::ZeroCopy } else { CopyMode::Copy },
-        need_wakeup: options.need_wakeup,
-        ..SocketOptions::default()
-    };
-    let (socket, rings) = Socket::open(&umem, &options.interface, options.queue, &socket_options)?;
+    let endpoint = &options.endpoint;
+    let filter = Filter { udp_port: options.udp_port, ..Filter::default() };
+    let socket_options = SocketOptions { transmit_size: 0, ..endpoint.socket_options() };
+    let port_options = PortOptions { filter, socket: socket_options, ..PortOptions::default() };
+    let (socket, rings) = endpoint.open(&port_options)?;
     let Rings { mut fill, rx, .. } = rings;
     let mut rx = rx.expect("it receives");
-    // Before the first frame can come.
-    let room = fill.room(umem.frame_count());
-    fill.fill(&mut umem.take(room));
+    // Before the first frame can come, but from a daemon's program.
+    let room = fill.room(socket.umem().frame_count());
+    fill.fill(&mut socket.umem().take(room));
     fill.wake_if_needed()?;
-    let program = Program::attach(&options.interface, AttachMode::Automatic)?;
-    let filter = Filter { udp_port: options.udp_port, ..Filter::default() };
-    let _route = program.route(&filter, &socket)?;
-    let kind = |is_so, yes, no| if is_so { yes } else { no };
+    let own = if endpoint.through_daemon {
+        None
+    } else {
+        let program = Program::attach(&endpoint.interface, AttachMode::Automatic)?;
+        let route = program.route(&port_options.filter, &socket)?;
+        Some((program, route))
+    };
+    let program = match &own {
+        None => "the daemon's",
+        Some((program, _)) if program.is_native() => "native",
+        Some(_) => "generic",
+    };
     eprintln!(
-        "[rxdrop] listens on queue {} of {}: {}, {} program",
-        options.queue,
-        options.interface,
-        kind(socket.is_zerocopy(), "zero-copy", "copy"),
-        kind(program.is_native(), "native", "generic")
+        "[rxdrop] listens on queue {} of {}: {}, {program} program",
+        endpoint.queue,
+        endpoint.interface,
+        if socket.is_zerocopy() { "zero-copy" } else { "copy" },
     );
     let meter = receive(options, &mut fill, &mut rx)?;
     print(&meter, &socket.statistics()?);

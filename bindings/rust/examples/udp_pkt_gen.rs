@@ -1,6 +1,8 @@
 //! Sends UDP packets of 60 bytes by AF_XDP as fast as it can, and says how fast that was. The
 //! payload of each begins with its number, from 0 on: 8 bytes, big-endian.
 
+#[path = "endpoint/mod.rs"]
+mod endpoint;
 #[path = "flags/mod.rs"]
 mod flags;
 
@@ -9,16 +11,15 @@ use std::net::SocketAddrV4;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use endpoint::Endpoint;
 use flags::Flags;
-use strata_xdp::{
-    CompletionRing, CopyMode, Frame, MacAddress, Rings, Socket, SocketOptions, TxRing, Umem,
-    UmemOptions,
-};
+use strata_xdp::{CompletionRing, Frame, MacAddress, PortOptions, Rings, SocketOptions, TxRing};
 
 const USAGE: &str = "udp_pkt_gen -d IFACE -q QUEUE -c COUNT -dmac MAC -smac MAC \
-                     -dip IP:PORT -sip IP:PORT [-w] [-z]
+                     -dip IP:PORT -sip IP:PORT [-w] [-z] [--through-daemon]
   -w  let the kernel sleep until it is woken (need-wakeup)
-  -z  zero-copy mode";
+  -z  zero-copy mode
+  --through-daemon  by the strata daemon, without privileges";
 
 const BATCH: usize = 64;
 const PACKET: usize = 60;
@@ -29,25 +30,19 @@ const PAYLOAD: usize = UDP + 8;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 struct Options {
-    interface: String,
-    queue: u32,
+    endpoint: Endpoint,
     count: u64,
     destination: (MacAddress, SocketAddrV4),
     source: (MacAddress, SocketAddrV4),
-    need_wakeup: bool,
-    zerocopy: bool,
 }
 
 impl Options {
     fn read(mut flags: Flags) -> Result<Options, String> {
         let options = Options {
-            interface: flags.required("-d")?,
-            queue: flags.required("-q")?,
+            endpoint: Endpoint::read(&mut flags)?,
             count: flags.required("-c")?,
             destination: (flags.required("-dmac")?, flags.required("-dip")?),
             source: (flags.required("-smac")?, flags.required("-sip")?),
-            need_wakeup: flags.is_set("-w"),
-            zerocopy: flags.is_set("-z"),
         };
         flags.end()?;
         Ok(options)
@@ -129,14 +124,10 @@ struct Generator {
 
 impl Generator {
     fn open(options: &Options) -> strata_xdp::Result<Generator> {
-        let umem = Umem::new(&UmemOptions::default())?;
-        let socket_options = SocketOptions {
-            receive_size: 0,
-            mode: if options.zerocopy { CopyMode::ZeroCopy } else { CopyMode::Copy },
-            need_wakeup: options.need_wakeup,
-            ..SocketOptions::default()
-        };
-        let (_, rings) = Socket::open(&umem, &options.interface, options.queue, &socket_options)?;
+        let endpoint = &options.endpoint;
+        let socket = SocketOptions { receive_size: 0, ..endpoint.socket_options() };
+        let (socket, rings) = endpoint.open(&PortOptions { socket, ..PortOptions::default() })?;
+        let umem = socket.umem();
         let Rings { completion, tx, .. } = rings;
         let tx = tx.expect("it sends");
         let template = Template::new(options);

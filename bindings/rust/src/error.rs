@@ -1,5 +1,6 @@
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, OsStr};
 use std::os::raw::c_int;
+use std::os::unix::ffi::OsStrExt;
 use std::{fmt, io};
 
 use crate::ffi;
@@ -76,8 +77,9 @@ pub(crate) fn checked(code: c_int) -> Result<c_int> {
     Ok(code)
 }
 
-pub(crate) fn c_string(text: &str) -> Result<CString> {
-    CString::new(text).map_err(|_| {
+pub(crate) fn c_string<Text: AsRef<OsStr> + ?Sized>(text: &Text) -> Result<CString> {
+    let text = text.as_ref();
+    CString::new(text.as_bytes()).map_err(|_| {
         Error::invalid(format!("use the name {text:?}: it has a NUL within; give one without"))
     })
 }

@@ -123,6 +123,14 @@ extern "C" {
         options: *const SocketOptions,
         opened: *mut *mut Socket,
     ) -> c_int;
+    pub fn strata_xdp_socket_open_through_daemon(
+        daemon_socket: *const c_char,
+        interface_name: *const c_char,
+        queue: u32,
+        options: *const PortOptions,
+        memory: *mut *mut Umem,
+        opened: *mut *mut Socket,
+    ) -> c_int;
     pub fn strata_xdp_socket_close(which: *mut Socket);
     pub fn strata_xdp_socket_fd(which: *const Socket) -> c_int;
     pub fn strata_xdp_socket_is_zerocopy(which: *const Socket) -> c_int;
@@ -158,6 +166,13 @@ extern "C" {
     pub fn strata_xdp_route_close(which: *mut Route);
 
     pub fn strata_xdp_port_open(
+        interface_name: *const c_char,
+        queue: u32,
+        options: *const PortOptions,
+        opened: *mut *mut Port,
+    ) -> c_int;
+    pub fn strata_xdp_port_open_through_daemon(
+        daemon_socket: *const c_char,
         interface_name: *const c_char,
         queue: u32,
         options: *const PortOptions,

@@ -37,7 +37,8 @@
 //! - **What a [`Port`] lends ends with its next call**: it borrows the port.
 //!
 //! One thing is trusted: that the kernel hands back those chunks that it was handed. It could not
-//! be otherwise, for it could write anywhere in the memory unseen.
+//! be otherwise, for it could write anywhere in the memory unseen. So could the daemon that made a
+//! socket ([`Socket::open_through_daemon`]) in the memory that it made with it; strata's does not.
 //!
 //! Everything closes when it is dropped, in whatever order: rings hold their socket, sockets their
 //! memory, routes their program.

@@ -2,7 +2,8 @@ use std::cell::Cell;
 use std::iter::FusedIterator;
 use std::marker::PhantomData;
 use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, RawFd};
-use std::ptr::{null_mut, NonNull};
+use std::path::Path;
+use std::ptr::{null, null_mut, NonNull};
 use std::time::Duration;
 use std::{fmt, slice};
 
@@ -43,7 +44,8 @@ impl Default for PortOptions {
 /// route in one.
 ///
 /// Belongs to one thread at a time, and may be sent to another. It allocates nothing once it is
-/// open. Needs CAP_NET_RAW, and to receive CAP_NET_ADMIN and CAP_BPF. Linux 6.1 or newer.
+/// open. Needs CAP_NET_RAW, and to receive CAP_NET_ADMIN and CAP_BPF, or
+/// [`Port::open_through_daemon`]. Linux 6.1 or newer.
 ///
 /// What arrives is lent until the next call, which the borrow checker holds:
 ///
@@ -65,6 +67,22 @@ pub struct Port {
 // read in each call.
 unsafe impl Send for Port {}
 
+impl PortOptions {
+    /// Calls `open` with what the library takes, which points to what lives as long as that call.
+    pub(crate) fn with_raw<T>(&self, open: impl FnOnce(*const ffi::PortOptions) -> T) -> T {
+        let filter = self.filter.raw();
+        let memory = self.memory.raw();
+        let socket = self.socket.raw();
+        open(&ffi::PortOptions {
+            size: std::mem::size_of::<ffi::PortOptions>(),
+            attach_mode: self.attach_mode.raw(),
+            filter: &filter,
+            memory: &memory,
+            socket: &socket,
+        })
+    }
+}
+
 impl Port {
     /// Opens it. Fails as [`Umem::new`], [`Socket::open`], [`Program::attach`] and
     /// [`Program::route`] do.
@@ -75,24 +93,57 @@ impl Port {
     /// [`Program::route`]: crate::Program::route
     pub fn open(interface: &str, queue: u32, options: &PortOptions) -> Result<Port> {
         let name = c_string(interface)?;
-        let filter = options.filter.raw();
-        let memory = options.memory.raw();
-        let socket = options.socket.raw();
-        let raw = ffi::PortOptions {
-            size: std::mem::size_of::<ffi::PortOptions>(),
-            attach_mode: options.attach_mode.raw(),
-            filter: &filter,
-            memory: &memory,
-            socket: &socket,
-        };
         let mut handle = null_mut();
         // SAFETY: all of them live as long as the call.
-        checked(unsafe { ffi::strata_xdp_port_open(name.as_ptr(), queue, &raw, &mut handle) })?;
-        Ok(Port {
+        checked(options.with_raw(|raw| unsafe {
+            ffi::strata_xdp_port_open(name.as_ptr(), queue, raw, &mut handle)
+        }))?;
+        Ok(Port::of(handle))
+    }
+
+    /// The same for a process without privileges: made by the strata daemon that listens at
+    /// `daemon` (`None`: `$STRATA_BROKER_SOCKET`, or `/run/strata/broker.sock`), if its policy
+    /// allows it. The program is the daemon's, and goes with the port. Linux 6.4 or newer.
+    ///
+    /// Fails as [`Socket::open_through_daemon`] does.
+    ///
+    /// ```no_run
+    /// use strata_xdp::{Filter, Port, PortOptions};
+    ///
+    /// let filter = Filter { ethertype: Some(0x88b5), ..Filter::default() };
+    /// let options = PortOptions { filter, ..PortOptions::default() };
+    /// let mut port = Port::open_through_daemon(None, "eth0", 0, &options)?;
+    /// for frame in port.receive(None)? {
+    ///     println!("{frame:02x?}");
+    /// }
+    /// # Ok::<(), strata_xdp::Error>(())
+    /// ```
+    ///
+    /// [`Socket::open_through_daemon`]: crate::Socket::open_through_daemon
+    pub fn open_through_daemon(
+        daemon: Option<&Path>,
+        interface: &str,
+        queue: u32,
+        options: &PortOptions,
+    ) -> Result<Port> {
+        let daemon = daemon.map(c_string).transpose()?;
+        let daemon = daemon.as_ref().map_or(null(), |path| path.as_ptr());
+        let name = c_string(interface)?;
+        let mut handle = null_mut();
+        // SAFETY: all of them live as long as the call; NULL stands for no path.
+        checked(options.with_raw(|raw| unsafe {
+            ffi::strata_xdp_port_open_through_daemon(daemon, name.as_ptr(), queue, raw, &mut handle)
+        }))?;
+        Ok(Port::of(handle))
+    }
+
+    /// One that the library has just opened.
+    fn of(handle: *mut ffi::Port) -> Port {
+        Port {
             handle: NonNull::new(handle).expect("the library opened a port"),
             received: Box::new([ffi::Iovec::NONE; BATCH]),
             not_sync: PhantomData,
-        })
+        }
     }
 
     /// The mode that the kernel chose.

@@ -1,6 +1,7 @@
 use std::os::raw::c_int;
 use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, RawFd};
-use std::ptr::{null_mut, NonNull};
+use std::path::Path;
+use std::ptr::{null, null_mut, NonNull};
 use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, ptr};
@@ -8,6 +9,7 @@ use std::{fmt, ptr};
 use crate::error::{c_string, checked, Result};
 use crate::ffi;
 use crate::options::SocketOptions;
+use crate::port::PortOptions;
 use crate::rings::{CompletionRing, FillRing, Rings, RxRing, TxRing};
 use crate::statistics::Statistics;
 use crate::umem::{QueueLocks, Umem};
@@ -18,7 +20,8 @@ use crate::umem::{QueueLocks, Umem};
 /// [`Rings`] has gone. It keeps its [`Umem`] alive. For any thread; the rings are for one each.
 ///
 /// What arrives on the queue comes to the socket only when a [`Program`](crate::Program) brings it
-/// there; sending needs none. Needs CAP_NET_RAW. Linux 6.1 or newer.
+/// there; sending needs none. Needs CAP_NET_RAW, or [`Socket::open_through_daemon`]. Linux 6.1 or
+/// newer.
 ///
 /// The frames that the kernel has when a socket closes are lost to the `Umem`: the kernel may still
 /// read and write them. So use a new `Umem` rather than open many sockets on one, one after the
@@ -68,9 +71,73 @@ impl Socket {
             })?;
             Ok(opened)
         })?;
+        Ok(Socket::of(handle, umem.clone(), locks, options))
+    }
+
+    /// The same for a process without privileges: the strata daemon that listens at `daemon`
+    /// (`None`: `$STRATA_BROKER_SOCKET`, or `/run/strata/broker.sock`) makes the socket, its memory
+    /// ([`Socket::umem`]) and, when it receives, the program and route for
+    /// [`PortOptions::filter`], if its policy allows that. Linux 6.4 or newer.
+    ///
+    /// Socket and memory are owned as others are. The program stays the daemon's, and goes with the
+    /// socket. Waits for the daemon, 10 s at most.
+    ///
+    /// Fails with `EPERM` when the policy forbids it; `ENOENT`, `ECONNREFUSED` or `EACCES` when no
+    /// daemon can be reached; `EOPNOTSUPP` before Linux 6.4, and for huge pages; `EMSGSIZE` above
+    /// 64 MiB; and with all that the daemon met when it made the socket, in its words.
+    ///
+    /// ```no_run
+    /// use std::path::Path;
+    /// use strata_xdp::{PortOptions, Socket};
+    ///
+    /// let daemon = Path::new("/run/strata/broker.sock");
+    /// let options = PortOptions::default();
+    /// let (socket, mut rings) = Socket::open_through_daemon(Some(daemon), "eth0", 0, &options)?;
+    /// let room = rings.fill.room(socket.umem().frame_count());
+    /// rings.fill.fill(&mut socket.umem().take(room));
+    /// rings.fill.wake_if_needed()?;
+    /// # Ok::<(), strata_xdp::Error>(())
+    /// ```
+    ///
+    /// [`PortOptions::filter`]: crate::PortOptions::filter
+    pub fn open_through_daemon(
+        daemon: Option<&Path>,
+        interface: &str,
+        queue: u32,
+        options: &PortOptions,
+    ) -> Result<(Socket, Rings)> {
+        let daemon = daemon.map(c_string).transpose()?;
+        let daemon = daemon.as_ref().map_or(null(), |path| path.as_ptr());
+        let name = c_string(interface)?;
+        let (mut memory, mut opened) = (null_mut(), null_mut());
+        // SAFETY: all of them live as long as the call; NULL stands for no path.
+        checked(options.with_raw(|raw| unsafe {
+            let (memory, opened) = (&mut memory, &mut opened);
+            let name = name.as_ptr();
+            ffi::strata_xdp_socket_open_through_daemon(daemon, name, queue, raw, memory, opened)
+        }))?;
+        // SAFETY: a handle that was just made, of these options, and is nobody else's.
+        let umem = unsafe { Umem::of(memory, &options.memory) };
+        // The memory may be refused: then the socket closes.
+        let umem = umem.map_err(|error| {
+            // SAFETY: opened above, and used by nobody.
+            unsafe { ffi::strata_xdp_socket_close(opened) };
+            error
+        })?;
+        let (handle, locks) = umem.add_user(queue, |_| Ok(opened))?;
+        Ok(Socket::of(handle, umem, locks, &options.socket))
+    }
+
+    /// One that the library has just opened.
+    fn of(
+        handle: *mut ffi::Socket,
+        umem: Umem,
+        locks: Arc<QueueLocks>,
+        options: &SocketOptions,
+    ) -> (Socket, Rings) {
         let handle = NonNull::new(handle).expect("the library opened a socket");
         let multi_buffer = options.multi_buffer;
-        let inner = Arc::new(Inner { handle, umem: umem.clone(), locks, multi_buffer });
+        let inner = Arc::new(Inner { handle, umem, locks, multi_buffer });
         // The only rings of this socket that there will ever be.
         let rings = Rings {
             fill: FillRing::new(inner.clone()),
@@ -78,7 +145,7 @@ impl Socket {
             rx: (options.receive_size != 0).then(|| RxRing::new(inner.clone())),
             tx: (options.transmit_size != 0).then(|| TxRing::new(inner.clone())),
         };
-        Ok((Socket { inner }, rings))
+        (Socket { inner }, rings)
     }
 
     pub fn umem(&self) -> &Umem {

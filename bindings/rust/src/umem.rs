@@ -78,8 +78,17 @@ impl Umem {
         let mut handle = null_mut();
         // SAFETY: both live as long as the call.
         checked(unsafe { ffi::strata_xdp_umem_create(&options.raw(), &mut handle) })?;
+        // SAFETY: it was just made, of these options.
+        unsafe { Umem::of(handle, options) }
+    }
+
+    /// Takes a handle over.
+    ///
+    /// # Safety
+    /// It is open, of memory that `options` divide, and nobody else uses or closes it.
+    pub(crate) unsafe fn of(handle: *mut ffi::Umem, options: &UmemOptions) -> Result<Umem> {
         let mut size = 0;
-        // SAFETY: a handle that was just made.
+        // SAFETY: it is open.
         let memory = unsafe { ffi::strata_xdp_umem_memory(handle, &mut size) };
         let (handle, memory) = match (NonNull::new(handle), NonNull::new(memory.cast::<u8>())) {
             (Some(handle), Some(memory)) => (handle, memory),
@@ -181,7 +190,7 @@ impl Umem {
         Ok(())
     }
 
-    /// Where its bytes begin; with all of its capacity it ends within the memory, for `new` has
+    /// Where its bytes begin; with all of its capacity it ends within the memory, for `of` has
     /// seen that the last frame does.
     fn start_of(&self, frame: &Frame) -> usize {
         self.check_owner(frame);
@@ -277,7 +286,7 @@ impl fmt::Debug for Umem {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        // SAFETY: opened by `new`, and closed only here; sockets hold the memory themselves.
+        // SAFETY: taken over by `of`, and closed only here; sockets hold the memory themselves.
         unsafe { ffi::strata_xdp_umem_close(self.handle.as_ptr()) };
     }
 }

@@ -3,6 +3,7 @@ mod veth;
 
 use std::error::Error as _;
 use std::io;
+use std::path::Path;
 
 use strata_xdp::*;
 use veth::*;
@@ -17,6 +18,7 @@ fn refused<T: std::fmt::Debug>(outcome: Result<T>, errno: i32, words: &[&str]) {
     }
 }
 
+const ENOENT: i32 = 2;
 const EEXIST: i32 = 17;
 const EBUSY: i32 = 16;
 const ENODEV: i32 = 19;
@@ -86,6 +88,22 @@ fn bad_sockets_are_refused() {
     assert!(error.source().is_none());
     assert_eq!(io::Error::from(error.clone()).to_string(), error.to_string());
     refused::<()>(Err(error), EBUSY, &["queue 0 of 'vethA'"]);
+}
+
+#[test]
+fn without_a_daemon_there_is_no_socket() {
+    let nowhere = Path::new("/nowhere/broker.sock");
+    let usual = PortOptions::default();
+    let socket =
+        |daemon, name, options| Socket::open_through_daemon(Some(daemon), name, 0, options);
+    let says = ["/nowhere/broker.sock", "is it running"];
+    refused(socket(nowhere, "vethA", &usual), ENOENT, &says);
+    refused(Port::open_through_daemon(Some(nowhere), "vethA", 0, &usual), ENOENT, &says);
+    refused(socket(Path::new("/now\0here"), "vethA", &usual), EINVAL, &["NUL"]);
+    refused(socket(nowhere, "veth\0A", &usual), EINVAL, &["NUL"]);
+    let memory = UmemOptions { huge_pages: true, ..UmemOptions::default() };
+    let options = PortOptions { memory, ..PortOptions::default() };
+    refused(socket(nowhere, "vethA", &options), EOPNOTSUPP, &["huge pages"]);
 }
 
 #[test]

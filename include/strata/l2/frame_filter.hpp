@@ -23,6 +23,8 @@ struct frame_filter {
   std::optional<mac_address> destination;
   /// Not from this address: what we sent ourselves, where it comes back (lo).
   std::optional<mac_address> not_source;
+  /// Of this interface. For sockets that others may bind anew.
+  std::optional<int> interface_index;
 
   [[nodiscard]] bool takes_all() const;
   /// The program, for SO_ATTACH_FILTER on an AF_PACKET SOCK_RAW socket. It looks for the outermost

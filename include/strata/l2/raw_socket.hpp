@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "strata/base/unique_fd.hpp"
+#include "strata/broker/channel.hpp"
 #include "strata/l2/device.hpp"
 #include "strata/l2/frame_filter.hpp"
 
@@ -61,6 +63,13 @@ class raw_socket final : public device {
   /// CAP_NET_RAW), invalid_argument (an option that cannot be right).
   [[nodiscard]] static result<raw_socket> create_bound(std::string_view interface_name,
                                                        const raw_socket_options& options = {});
+
+  /// As above, for a process without CAP_NET_RAW: the daemon at `path` makes the socket, if its
+  /// policy allows, and its filter cannot be changed any more. Errors: as above, and those of
+  /// `broker::ask`.
+  [[nodiscard]] static result<raw_socket> open_through_daemon(
+      std::string_view interface_name, const raw_socket_options& options = {},
+      const std::string& path = broker::default_path());
 
   raw_socket(raw_socket&&) noexcept;
   raw_socket& operator=(raw_socket&&) noexcept;

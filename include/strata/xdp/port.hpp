@@ -36,7 +36,7 @@ class port {
   /// `xdp::open_through_daemon`.
   [[nodiscard]] static result<port> open_through_daemon(
       std::string_view interface_name, std::uint32_t queue, const port_options& options = {},
-      const std::string& path = default_broker_path());
+      const std::string& path = broker::default_path());
   port(port&&) noexcept = default;
   port& operator=(port&&) noexcept = default;
 

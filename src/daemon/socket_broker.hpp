@@ -1,4 +1,4 @@
-// Makes AF_XDP sockets for processes without privileges, as a policy allows.
+// Makes AF_XDP and AF_PACKET sockets for processes without privileges, as a policy allows.
 //
 // On a thread of its own, since a queue that is still held is waited for: the loops go on
 // meanwhile. Started and stopped by the daemon's thread.
@@ -8,19 +8,19 @@
 #include <string>
 #include <thread>
 
+#include "daemon/socket_policy.hpp"
 #include "strata/base/unique_fd.hpp"
-#include "strata/xdp/broker.hpp"
 
 namespace strata::daemon {
 
-class xdp_broker {
+class socket_broker {
  public:
   /// Listens at `path`, which everybody may connect to; `policy_path` is read again for each
-  /// request. Errors: of the socket; those of `xdp_policy::read`.
+  /// request. Errors: of the socket; those of `socket_policy::read`.
   [[nodiscard]] result<void> start(const std::string& path, const std::string& policy_path);
   /// Takes back all that it gave, and ends.
   void stop();
-  ~xdp_broker() { stop(); }
+  ~socket_broker() { stop(); }
 
  private:
   static constexpr std::size_t most_clients = 256;
@@ -28,15 +28,16 @@ class xdp_broker {
 
   struct client {
     unique_fd connection;
-    xdp::broker_peer peer;
-    std::optional<xdp::grant> given;
+    broker::peer peer;
+    bool is_served = false;
+    std::optional<xdp::grant> given;  ///< kept for an AF_XDP socket
   };
 
   void run();
   void accept_one();
   /// False when the client has gone, or is to go.
   bool serve(client& who);
-  [[nodiscard]] result<xdp::grant> answer(const client& to);
+  [[nodiscard]] result<void> answer(client& to);
 
   std::string path_;
   std::string policy_path_;

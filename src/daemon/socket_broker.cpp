@@ -1,5 +1,6 @@
-#include "daemon/xdp_broker.hpp"
+#include "daemon/socket_broker.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
@@ -11,8 +12,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "daemon/xdp_policy.hpp"
-
 namespace strata::daemon {
 
 namespace {
@@ -21,7 +20,7 @@ constexpr mode_t for_everybody = 0666;
 constexpr int backlog = 16;
 
 result<unique_fd> listen_at(const std::string& path) {
-  const auto what = "listen at '" + path + "' for those who want AF_XDP sockets";
+  const auto what = "listen at '" + path + "' for those who want sockets";
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path) {
@@ -39,10 +38,22 @@ result<unique_fd> listen_at(const std::string& path) {
   return made;
 }
 
+result<socket_request> request_on(int connection) {
+  const auto came = broker::read_request(connection);
+  if (!came) return std::unexpected(came.error());
+  switch (came->of) {
+    case broker::kind::xdp: return xdp::parse_request(came->message);
+    case broker::kind::packet: return l2::parse_request(came->message);
+  }
+  return failure(errc::malformed, "understand a request for a socket",
+                 fmt::format("its kind is 0x{:08x}", static_cast<std::uint32_t>(came->of)),
+                 "are daemon and library of one version?");
+}
+
 }  // namespace
 
-result<void> xdp_broker::start(const std::string& path, const std::string& policy_path) {
-  const auto policy = xdp_policy::read(policy_path);
+result<void> socket_broker::start(const std::string& path, const std::string& policy_path) {
+  const auto policy = socket_policy::read(policy_path);
   if (!policy) return std::unexpected(policy.error());
   auto listening = listen_at(path);
   if (!listening) return std::unexpected(listening.error());
@@ -52,12 +63,12 @@ result<void> xdp_broker::start(const std::string& path, const std::string& polic
   path_ = path;
   policy_path_ = policy_path;
   thread_ = std::thread([this] { run(); });
-  spdlog::info("AF_XDP sockets for others at {}, by {} rules of {}", path, policy->rules().size(),
+  spdlog::info("sockets for others at {}, by {} rules of {}", path, policy->rules().size(),
                policy_path);
   return {};
 }
 
-void xdp_broker::stop() {
+void socket_broker::stop() {
   if (!thread_.joinable()) return;
   const std::uint64_t now = 1;
   (void)!::write(stopping_.get(), &now, sizeof now);
@@ -67,14 +78,14 @@ void xdp_broker::stop() {
   ::unlink(path_.c_str());
 }
 
-void xdp_broker::run() {
+void socket_broker::run() {
   std::vector<pollfd> asked;
   for (;;) {
     const bool has_room = clients_.size() < most_clients;
     asked.assign({{stopping_.get(), POLLIN, 0}, {has_room ? listener_.get() : -1, POLLIN, 0}});
     for (const auto& [fd, one] : clients_) asked.push_back({fd, POLLIN, 0});
     if (::poll(asked.data(), asked.size(), -1) < 0 && errno != EINTR) {
-      spdlog::error("the AF_XDP broker ends: {}", std::strerror(errno));
+      spdlog::error("the broker of sockets ends: {}", std::strerror(errno));
       return;
     }
     if (asked[0].revents != 0) return;
@@ -85,7 +96,7 @@ void xdp_broker::run() {
   }
 }
 
-void xdp_broker::accept_one() {
+void socket_broker::accept_one() {
   unique_fd made(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!made) {
     // Without a descriptor to accept with, the listener would be ready again and again.
@@ -93,53 +104,50 @@ void xdp_broker::accept_one() {
     return;
   }
   const int fd = made.get();
-  auto peer = xdp::peer_of(fd);
+  auto peer = broker::peer_of(fd);
   if (!peer) return;
   const auto of_user = std::ranges::count_if(
       clients_, [&](const auto& one) { return one.second.peer.user == peer->user; });
   if (of_user >= most_of_a_user) {
-    xdp::refuse_request(
-        fd, {.code = errc::limit_exceeded,
-             .operation = "serve more connections of user " + std::to_string(peer->user),
-             .reason = "it has 16",
-             .remedy = "close some",
-             .offset = {}});
+    broker::refuse(fd, {.code = errc::limit_exceeded,
+                        .operation = "serve more connections of user " + std::to_string(peer->user),
+                        .reason = "it has 16",
+                        .remedy = "close some",
+                        .offset = {}});
     return;
   }
-  clients_.emplace(fd, client{std::move(made), std::move(*peer), {}});
+  clients_.emplace(fd, client{std::move(made), std::move(*peer), false, {}});
 }
 
-bool xdp_broker::serve(client& who) {
+bool socket_broker::serve(client& who) {
   const int connection = who.connection.get();
   // One socket a connection: after that only its end is waited for.
-  if (who.given) return false;
-  auto given = answer(who);
-  if (!given) {
-    if (given.error().code != errc::connection_closed) {
-      spdlog::warn("AF_XDP broker: {}", describe(given.error()));
-      xdp::refuse_request(connection, given.error());
-    }
-    return false;
+  if (who.is_served) return false;
+  auto served = answer(who);
+  who.is_served = served.has_value();
+  if (!served && served.error().code != errc::connection_closed) {
+    spdlog::warn("broker: {}", describe(served.error()));
+    broker::refuse(connection, served.error());
   }
-  who.given = std::move(*given);
-  return true;
+  return who.is_served;
 }
 
-result<xdp::grant> xdp_broker::answer(const client& to) {
+result<void> socket_broker::answer(client& to) {
   const int connection = to.connection.get();
-  const auto what = xdp::read_request(connection);
+  const auto what = request_on(connection);
   if (!what) return std::unexpected(what.error());
-  const auto policy = xdp_policy::read(policy_path_);
+  const auto policy = socket_policy::read(policy_path_);
   if (!policy) return std::unexpected(policy.error());
-  if (auto allowed = policy->check(to.peer, *what); !allowed) {
-    return std::unexpected(allowed.error());
+  if (auto allowed = policy->check(to.peer, *what); !allowed) return allowed;
+  if (const auto* const packet = std::get_if<l2::packet_request>(&*what)) {
+    if (auto given = l2::grant_request(connection, *packet); !given) return given;
+  } else {
+    auto given = xdp::grant_request(connection, std::get<xdp::broker_request>(*what));
+    if (!given) return std::unexpected(given.error());
+    to.given = std::move(*given);
   }
-  auto given = xdp::grant_request(connection, *what);
-  if (given) {
-    spdlog::info("gave queue {} of '{}' to process {} of user {}", what->queue,
-                 what->interface_name, to.peer.process, to.peer.user);
-  }
-  return given;
+  spdlog::info("gave process {} of user {} {}", to.peer.process, to.peer.user, text_of(*what));
+  return {};
 }
 
 }  // namespace strata::daemon

@@ -1,4 +1,4 @@
-#include "daemon/xdp_policy.hpp"
+#include "daemon/socket_policy.hpp"
 
 #include <fmt/format.h>
 #include <grp.h>
@@ -29,7 +29,7 @@ std::optional<std::uint32_t> number_in(std::string_view text) {
   return number;
 }
 
-outcome set_user(xdp_rule& rule, std::string_view value) {
+outcome set_user(socket_rule& rule, std::string_view value) {
   rule.user = number_in(value);
   if (rule.user) return {};
   const auto* const found = ::getpwnam(std::string(value).c_str());
@@ -38,7 +38,7 @@ outcome set_user(xdp_rule& rule, std::string_view value) {
   return {};
 }
 
-outcome set_group(xdp_rule& rule, std::string_view value) {
+outcome set_group(socket_rule& rule, std::string_view value) {
   rule.group = number_in(value);
   if (rule.group) return {};
   const auto* const found = ::getgrnam(std::string(value).c_str());
@@ -47,7 +47,7 @@ outcome set_group(xdp_rule& rule, std::string_view value) {
   return {};
 }
 
-outcome set_queue(xdp_rule& rule, std::string_view value) {
+outcome set_queue(socket_rule& rule, std::string_view value) {
   const auto dash = value.find('-');
   const auto first = number_in(value.substr(0, dash));
   const auto last = dash == std::string_view::npos ? first : number_in(value.substr(dash + 1));
@@ -59,7 +59,7 @@ outcome set_queue(xdp_rule& rule, std::string_view value) {
   return {};
 }
 
-outcome set_ethertype(xdp_rule& rule, std::string_view value) {
+outcome set_ethertype(socket_rule& rule, std::string_view value) {
   const auto number = number_in(value);
   if (!number || *number < 0x0600 || *number > 0xFFFF) {
     return refusal(fmt::format("'{}' is no EtherType from 0x0600 to 0xffff", value));
@@ -68,7 +68,13 @@ outcome set_ethertype(xdp_rule& rule, std::string_view value) {
   return {};
 }
 
-outcome set_member(xdp_rule& rule, std::string_view member) {
+outcome set_word(bool& meant, std::string_view key, std::string_view value, std::string_view yes) {
+  meant = value == yes;
+  if (meant) return {};
+  return refusal(fmt::format("'{}={}' is not {}={}", key, value, key, yes));
+}
+
+outcome set_member(socket_rule& rule, std::string_view member) {
   const auto equals = member.find('=');
   const auto key = member.substr(0, equals);
   const auto value = equals == std::string_view::npos ? "" : member.substr(equals + 1);
@@ -77,15 +83,19 @@ outcome set_member(xdp_rule& rule, std::string_view member) {
   if (key == "group") return set_group(rule, value);
   if (key == "queue") return set_queue(rule, value);
   if (key == "ethertype") return set_ethertype(rule, value);
+  if (key == "socket" && value == "xdp") return {};
+  if (key == "socket") return set_word(rule.is_packet, key, value, "packet");
+  if (key == "sends") return set_word(rule.sends_everywhere, key, value, "everywhere");
   if (key != "iface") {
-    return refusal(fmt::format("'{}' is none of user, group, iface, queue and ethertype", key));
+    return refusal(
+        fmt::format("'{}' is none of user, group, iface, queue, ethertype, socket, sends", key));
   }
   rule.interface_name = value;
   return {};
 }
 
-std::expected<xdp_rule, std::string> parse_rule(std::string_view line) {
-  xdp_rule rule;
+std::expected<socket_rule, std::string> parse_rule(std::string_view line) {
+  socket_rule rule;
   while (!line.empty()) {
     const auto member = line.substr(0, line.find_first_of(" \t"));
     line.remove_prefix(std::min(member.size() + 1, line.size()));
@@ -94,20 +104,48 @@ std::expected<xdp_rule, std::string> parse_rule(std::string_view line) {
   }
   if (!rule.user && !rule.group) return refusal("it names no user and no group");
   if (rule.interface_name.empty()) return refusal("it names no interface");
+  if (rule.is_packet && !rule.sends_everywhere) {
+    return refusal(
+        "the owner of an AF_PACKET socket may send on every interface: if that is meant, add "
+        "sends=everywhere");
+  }
   return rule;
 }
 
 }  // namespace
 
-bool xdp_rule::allows(const xdp::broker_peer& who, const xdp::broker_request& what) const {
-  const bool is_who = (!user || *user == who.user) &&
-                      (!group || std::ranges::find(who.groups, *group) != who.groups.end());
+bool socket_rule::is_about(const xdp::broker_request& what) const {
   const bool receives = what.socket.receive_size != 0;
-  return is_who && what.interface_name == interface_name && what.queue >= first_queue &&
+  return !is_packet && what.interface_name == interface_name && what.queue >= first_queue &&
          what.queue <= last_queue && (!ethertype || !receives || what.which.ethertype == ethertype);
 }
 
-result<xdp_policy> xdp_policy::read(const std::string& path) {
+bool socket_rule::is_about(const l2::packet_request& what) const {
+  return is_packet && what.interface_name == interface_name &&
+         (!ethertype || !what.receives || what.filter.ethertype == ethertype);
+}
+
+bool socket_rule::allows(const broker::peer& who, const socket_request& what) const {
+  const bool is_who = (!user || *user == who.user) &&
+                      (!group || std::ranges::find(who.groups, *group) != who.groups.end());
+  return is_who && std::visit([&](const auto& one) { return is_about(one); }, what);
+}
+
+std::string text_of(const socket_request& what) {
+  const auto types = [](const std::optional<std::uint16_t>& ethertype) {
+    return ethertype ? fmt::format("EtherType 0x{:04x}", *ethertype)
+                     : std::string("every EtherType");
+  };
+  if (const auto* const xdp = std::get_if<xdp::broker_request>(&what)) {
+    return fmt::format("queue {} of '{}' for {}", xdp->queue, xdp->interface_name,
+                       types(xdp->which.ethertype));
+  }
+  const auto& packet = std::get<l2::packet_request>(what);
+  return fmt::format("an AF_PACKET socket on '{}' for {}", packet.interface_name,
+                     types(packet.filter.ethertype));
+}
+
+result<socket_policy> socket_policy::read(const std::string& path) {
   struct stat found{};
   std::ifstream file(path);
   if (!file || ::stat(path.c_str(), &found) != 0) {
@@ -122,8 +160,8 @@ result<xdp_policy> xdp_policy::read(const std::string& path) {
   return parse(text, path);
 }
 
-result<xdp_policy> xdp_policy::parse(std::string_view text, const std::string& name) {
-  xdp_policy policy;
+result<socket_policy> socket_policy::parse(std::string_view text, const std::string& name) {
+  socket_policy policy;
   for (std::size_t number = 1; !text.empty(); ++number) {
     auto line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
@@ -139,17 +177,12 @@ result<xdp_policy> xdp_policy::parse(std::string_view text, const std::string& n
   return policy;
 }
 
-result<void> xdp_policy::check(const xdp::broker_peer& who, const xdp::broker_request& what) const {
+result<void> socket_policy::check(const broker::peer& who, const socket_request& what) const {
   const bool is_allowed =
-      std::ranges::any_of(rules_, [&](const xdp_rule& one) { return one.allows(who, what); });
+      std::ranges::any_of(rules_, [&](const socket_rule& one) { return one.allows(who, what); });
   if (is_allowed) return {};
-  return failure(
-      errc::permission_denied,
-      fmt::format("give user {} queue {} of '{}'{}", who.user, what.queue, what.interface_name,
-                  what.which.ethertype
-                      ? fmt::format(" for EtherType 0x{:04x}", *what.which.ethertype)
-                      : " for every EtherType"),
-      "no rule of the daemon's policy allows it", "ask its administrator for one");
+  return failure(errc::permission_denied, fmt::format("give user {} {}", who.user, text_of(what)),
+                 "no rule of the daemon's policy allows it", "ask its administrator for one");
 }
 
 }  // namespace strata::daemon

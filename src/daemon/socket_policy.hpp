@@ -1,0 +1,61 @@
+// Who may have which sockets of the daemon: a file with a rule a line,
+//
+//     user=alice  iface=eth0 queue=0-3 ethertype=0x88b5
+//     group=plant iface=eth1
+//     user=alice  iface=eth2 ethertype=0x88b5 socket=packet sends=everywhere
+//
+// A rule is about AF_XDP sockets, or with socket=packet about AF_PACKET sockets. Since the kernel
+// cannot hold those to one interface when they send, such a rule has to say so. Else, what a rule
+// does not name it allows; what no rule allows is forbidden.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "strata/base/result.hpp"
+#include "strata/l2/broker.hpp"
+#include "strata/xdp/broker.hpp"
+
+namespace strata::daemon {
+
+using socket_request = std::variant<xdp::broker_request, l2::packet_request>;
+/// What is asked for, to follow "give user 1000".
+[[nodiscard]] std::string text_of(const socket_request& what);
+
+struct socket_rule {
+  std::optional<std::uint32_t> user;
+  std::optional<std::uint32_t> group;
+  std::string interface_name;
+  bool is_packet = false;  ///< AF_PACKET, not AF_XDP
+  bool sends_everywhere = false;
+  std::uint32_t first_queue = 0;
+  std::uint32_t last_queue = UINT32_MAX;
+  /// Only filters for this EtherType; sockets that only send are not bound to it.
+  std::optional<std::uint16_t> ethertype;
+
+  [[nodiscard]] bool allows(const broker::peer& who, const socket_request& what) const;
+
+ private:
+  [[nodiscard]] bool is_about(const xdp::broker_request& what) const;
+  [[nodiscard]] bool is_about(const l2::packet_request& what) const;
+};
+
+class socket_policy {
+ public:
+  /// Errors: malformed, naming the line; permission_denied when others may write the file.
+  [[nodiscard]] static result<socket_policy> read(const std::string& path);
+  [[nodiscard]] static result<socket_policy> parse(std::string_view text, const std::string& name);
+
+  /// Errors: permission_denied.
+  [[nodiscard]] result<void> check(const broker::peer& who, const socket_request& what) const;
+  [[nodiscard]] const std::vector<socket_rule>& rules() const { return rules_; }
+
+ private:
+  std::vector<socket_rule> rules_;
+};
+
+}  // namespace strata::daemon

@@ -1,0 +1,32 @@
+"""Fixtures that the tests of other folders use too."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from broker import Broker
+from veth import Veth
+
+
+@pytest.fixture
+def root():
+    """Marks a test that needs root."""
+    if os.geteuid() != 0:
+        pytest.skip("NEEDS ROOT: it mounts a file system or traces a process")
+
+
+@pytest.fixture
+def veth(root):
+    made = Veth()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def broker(veth):
+    with tempfile.TemporaryDirectory() as folder:
+        made = Broker(veth, Path(folder))
+        yield made
+        made.close()

@@ -1,0 +1,138 @@
+"""The daemon as a broker: AF_XDP and AF_PACKET sockets for a user without privileges. veth.py draws
+the namespaces."""
+
+import json
+import os
+import signal
+import socket
+from random import Random
+
+from broker import NOBODY, refusal_of
+from strata_daemon import BINARY, eventually
+from test_xdp import all_are_counted, attached, result_of
+from veth import KERNEL
+
+
+def is_too_old(broker):
+    """Before 6.4 nobody can map the rings of a bound socket, and that is what the error says."""
+    if KERNEL >= (6, 4):
+        return False
+    broker.allow("user=nobody iface=vethB\n").start()
+    assert "that needs Linux 6.4" in refusal_of(broker.as_nobody("xdp", "drop", "vethB"))
+    return True
+
+
+def test_a_user_without_privileges_receives_through_the_daemon(veth, broker):
+    if is_too_old(broker):
+        return
+    broker.allow("# the plant\nuser=nobody iface=vethB queue=0 ethertype=0x0800\n").start()
+    receiver = broker.as_nobody("xdp", "drop", "vethB", "-e", "0x0800", "-c", "5000", "--timeout",
+                                "1s")
+    assert "in native mode" in receiver.stderr.readline()
+    sent = json.loads(veth.strata(veth.a, "xdp", "gen", "vethA", "-c", "5000", "--format", "json"))
+    heard = result_of(receiver)
+    assert heard["packets"] > 0 and sent["packets"] == 5000
+    all_are_counted(veth, heard, 5000)
+    eventually(lambda: attached(veth, veth.b, "vethB")["program"] is None, "it is taken away")
+    # Frames may be sent too, and killing the user's process gives all back.
+    sender = broker.as_nobody("xdp", "gen", "vethB", "-c", "100")
+    assert result_of(sender)["packets"] == 100
+    receiver = broker.as_nobody("xdp", "drop", "vethB", "-e", "0x0800")
+    assert "takes frames" in receiver.stderr.readline()
+    os.kill(receiver.pid, signal.SIGKILL)
+    receiver.communicate(timeout=30)
+    eventually(lambda: attached(veth, veth.b, "vethB")["program"] is None, "it is taken away")
+
+
+def test_without_a_rule_there_is_a_clear_refusal(veth, broker):
+    if is_too_old(broker):
+        return
+    broker.allow("user=nobody iface=vethB queue=0 ethertype=0x88b5\nuser=daemon iface=vethB\n"
+                 "group=nogroup iface=lo\n").start()
+    for arguments in [["drop", "vethB"], ["drop", "vethB", "-e", "0x88b6"],
+                      ["drop", "vethB", "-e", "0x88b5", "-Q", "1"], ["gen", "vethB", "-Q", "1"]]:
+        says = refusal_of(broker.as_nobody("xdp", *arguments))
+        assert "no rule of the daemon's policy allows it" in says and NOBODY in says
+    # What is allowed, but cannot be, is refused in the daemon's words.
+    says = refusal_of(broker.as_nobody("xdp", "drop", "lo", "-Q", "9"))
+    assert "is there such a queue?" in says
+    assert attached(veth, veth.b, "vethB")["program"] is None
+    # The policy is read again for each request.
+    broker.allow("user=nobody iface=vethB\n")
+    receiver = broker.as_nobody("xdp", "drop", "vethB", "-c", "10")
+    assert "takes frames" in receiver.stderr.readline()
+    second = refusal_of(broker.as_nobody("xdp", "drop", "vethB"))
+    assert "another socket holds that queue" in second
+    veth.strata(veth.a, "xdp", "gen", "vethA", "-c", "10")
+    assert result_of(receiver)["packets"] == 10
+    broker.allow("user=nobody iface=vethB queue=x\n")
+    assert "line 1" in refusal_of(broker.as_nobody("xdp", "drop", "vethB"))
+    broker.allow("user=nobody iface=vethB\n").policy.chmod(0o666)
+    assert "others may write it" in refusal_of(broker.as_nobody("xdp", "drop", "vethB"))
+
+
+def test_a_broker_without_a_daemon_or_with_a_bad_policy_says_so(veth, broker):
+    says = refusal_of(broker.as_nobody("xdp", "drop", "vethB"), 4)
+    assert "broker.sock" in says and "is it running" in says
+    broker.allow("iface=vethB\n")
+    process = broker.launch()
+    assert process.wait(30) == 1
+    assert "line 1 of the policy" in broker.log() and "names no user and no group" in broker.log()
+
+
+def test_a_broker_survives_whatever_is_sent_to_it(veth, broker):
+    """Random bytes of all sizes, silence, and connections that end at once."""
+    if is_too_old(broker):
+        return
+    broker.allow("user=nobody iface=vethB\n").start()
+    path = str(broker.folder / "broker.sock")
+    random = Random(7)
+    silent = []
+    for number in range(300):
+        peer = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        peer.settimeout(30)
+        peer.connect(path)
+        if number % 30 == 0:
+            silent.append(peer)
+            continue
+        if number % 3:
+            peer.send(random.randbytes(random.choice([1, 4, 50, 88, 92, 96, 100, 5000])))
+            assert number % 2 or b"request for a" in peer.recv(4096)
+        peer.close()
+    for peer in silent:
+        peer.close()
+    eventually(lambda: len(os.listdir(f"/proc/{broker.pid}/fd")) < 60, "no descriptor stays")
+    receiver = broker.as_nobody("xdp", "drop", "vethB", "-c", "10")
+    assert "takes frames" in receiver.stderr.readline()
+    veth.strata(veth.a, "xdp", "gen", "vethA", "-c", "10")
+    assert result_of(receiver)["packets"] == 10
+
+
+# --- AF_PACKET
+
+PACKET_RULE = "user=nobody iface=vethB ethertype=0x88b5 socket=packet sends=everywhere\n"
+
+
+def test_a_user_without_privileges_has_a_raw_socket_through_the_daemon(veth, broker):
+    """It hears its EtherType, and sends; what happens to the daemon is nothing to it."""
+    broker.allow(PACKET_RULE).start()
+    listener = broker.as_nobody("l2", "recv", "vethB", "-c", "2", "--timeout", "20s")
+    eventually(lambda: veth.packet_sockets(veth.b) == 1, "it hears")
+    for ethertype, message in [("0x88b6", "not for you"), ("0x88b5", "one"), ("0x88b5", "two")]:
+        veth.strata(veth.a, "l2", "send", "vethA", message, "-e", ethertype)
+    assert [frame["message"] for frame in result_of(listener)] == ["one", "two"]
+    there = veth.start(veth.a, BINARY, "l2", "recv", "vethA", "-c", "1", "--timeout", "20s")
+    eventually(lambda: veth.packet_sockets(veth.a) == 1, "it hears")
+    assert result_of(broker.as_nobody("l2", "send", "vethB", "from nobody"))["frames"] == 1
+    assert "from nobody" in there.communicate(timeout=60)[0]
+
+
+def test_a_raw_socket_needs_a_rule_of_its_own(veth, broker):
+    broker.allow("user=nobody iface=vethB\n" + PACKET_RULE).start()
+    for arguments in [["l2", "recv", "vethB", "-e", "0x88b6"], ["l2", "dump", "vethB"],
+                      ["l2", "send", "lo", "hello"]]:
+        says = refusal_of(broker.as_nobody(*arguments))
+        assert "give user 65534 an AF_PACKET socket" in says
+        assert "no rule of the daemon's policy allows it" in says
+    broker.allow(PACKET_RULE.replace("sends=everywhere", ""))
+    assert "add sends=everywhere" in refusal_of(broker.as_nobody("l2", "recv", "vethB"))
