@@ -1,0 +1,235 @@
+#include "strata/nl/connection.hpp"
+
+#include <linux/netlink.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+
+namespace strata::nl {
+
+namespace {
+
+constexpr std::size_t memory_size = 65536;
+
+result<void> set(int fd, int level, int name, int value, const std::string& operation) {
+  if (::setsockopt(fd, level, name, &value, sizeof value) == 0) return {};
+  return system_failure(errno, operation);
+}
+
+std::string text_of(const wire::netlink_attributes::path& path) {
+  std::string text;
+  for (const auto type : path) {
+    if (type == 0) break;
+    text += (text.empty() ? "" : ".") + std::to_string(type);
+  }
+  return text;
+}
+
+errc code_of(int error_number) {
+  switch (error_number) {
+    case ENOENT:
+    case ENODEV: return errc::not_found;
+    case EEXIST: return errc::already_exists;
+    case EBUSY: return errc::conflict;
+    case EPERM:
+    case EACCES: return errc::permission_denied;
+    case EOPNOTSUPP: return errc::not_supported;
+    case EINVAL:
+    case ERANGE: return errc::invalid_argument;
+    default: return errc::system;
+  }
+}
+
+}  // namespace
+
+connection::connection(unique_fd fd, const connection_options& options)
+    : fd_(std::move(fd)),
+      options_(options),
+      sending_(std::make_unique_for_overwrite<std::byte[]>(memory_size)),
+      receiving_(std::make_unique_for_overwrite<std::byte[]>(memory_size)) {}
+
+result<connection> connection::open(int protocol, const connection_options& options) {
+  const auto what = "open a netlink socket of protocol " + std::to_string(protocol);
+  // It is bound to a port of its own by the first message that it sends.
+  unique_fd fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol));
+  if (!fd) {
+    auto failed = system_error(errno, what);
+    if (failed.sys_errno == EPROTONOSUPPORT) failed.code = errc::not_supported;
+    return std::unexpected(std::move(failed));
+  }
+  if (options.extended_acks) {
+    if (auto done = set(fd.get(), SOL_NETLINK, NETLINK_EXT_ACK, 1, what); !done) {
+      return std::unexpected(done.error());
+    }
+  }
+  if (options.receive_buffer != 0) {
+    const int size = static_cast<int>(std::min<std::size_t>(options.receive_buffer, INT32_MAX));
+    if (auto done = set(fd.get(), SOL_SOCKET, SO_RCVBUF, size, what); !done) {
+      return std::unexpected(done.error());
+    }
+  }
+  return connection(std::move(fd), options);
+}
+
+wire::netlink_writer connection::request() {
+  return wire::netlink_writer(mutable_byte_span(sending_.get(), memory_size));
+}
+
+result<void> connection::send(wire::netlink_writer& request, std::string_view operation) {
+  request.set_sequence(++sequence_);
+  unread_ = {};
+  cookie_ = {};
+  was_interrupted_ = false;
+  const auto bytes = request.bytes();
+  if (!bytes) {
+    return failure(errc::limit_exceeded, std::string(operation),
+                   "the request has more than 64 KiB, or is nested more than 8 deep");
+  }
+  request_ = *bytes;
+  while (::send(fd_.get(), bytes->data(), bytes->size(), 0) < 0) {
+    if (errno != EINTR) return system_failure(errno, std::string(operation));
+  }
+  return {};
+}
+
+result<std::optional<wire::netlink_message>> connection::next_message(int flags, std::size_t keep) {
+  while (unread_.empty()) {
+    sockaddr_nl from{};
+    socklen_t from_size = sizeof from;
+    auto* const room = receiving_.get() + keep;
+    const auto room_size = memory_size - keep;
+    const auto size = ::recvfrom(fd_.get(), room, room_size, flags | MSG_TRUNC,
+                                 reinterpret_cast<sockaddr*>(&from), &from_size);
+    if (size < 0) {
+      if (errno == EINTR) continue;
+      if (errno == EAGAIN) return std::nullopt;
+      auto failed = system_error(errno, "receive from netlink");
+      if (failed.sys_errno == ENOBUFS) {
+        failed.code = errc::limit_exceeded;
+        failed.reason = "messages were lost, as they came faster than they were read";
+        failed.remedy = "look at the whole state again; a larger receive_buffer holds more";
+      }
+      return std::unexpected(std::move(failed));
+    }
+    // From another process, which may be anybody's.
+    if (from.nl_pid != 0) continue;
+    if (static_cast<std::size_t>(size) > room_size) {
+      return failure(errc::limit_exceeded, "receive from netlink",
+                     "a message has " + std::to_string(size) + " bytes, above 64 KiB");
+    }
+    unread_ = {room, static_cast<std::size_t>(size)};
+  }
+  const auto message = wire::netlink_message::parse(unread_);
+  if (!message) {
+    unread_ = {};
+    return failure(errc::malformed, "receive from netlink", "a message is cut");
+  }
+  unread_ = message->rest_of(unread_);
+  return message;
+}
+
+result<void> connection::wait(std::string_view operation) const {
+  pollfd ready{fd_.get(), POLLIN, 0};
+  const auto patience = static_cast<int>(options_.patience.count());
+  const int count = ::poll(&ready, 1, patience);
+  if (count > 0 || (count < 0 && errno == EINTR)) return {};
+  if (count < 0) return system_failure(errno, std::string(operation));
+  return failure(errc::timed_out, std::string(operation),
+                 "the kernel has not answered in " + std::to_string(patience) + " ms");
+}
+
+result<wire::netlink_message> connection::next_reply(std::string_view operation, std::size_t keep) {
+  for (;;) {
+    auto next = next_message(MSG_DONTWAIT, keep);
+    if (!next) {
+      // What was lost was multicast: a reply has its place.
+      if (next.error().sys_errno == ENOBUFS) continue;
+      return std::unexpected(next.error());
+    }
+    if (!*next) {
+      if (auto waited = wait(operation); !waited) return std::unexpected(waited.error());
+      continue;
+    }
+    // Replies to what was given up, and what was multicast.
+    if ((*next)->header().sequence == sequence_) return **next;
+  }
+}
+
+error connection::refusal(const wire::netlink_ack& ack, std::string_view operation) const {
+  error made = system_error(ack.error_number, std::string(operation));
+  made.code = code_of(ack.error_number);
+  made.reason = ack.text;
+  made.offset = ack.offset;
+  const auto sent = wire::netlink_message::parse(request_);
+  if (!sent) return made;
+  const auto at_attributes =
+      wire::netlink_message::header_size + wire::netlink_aligned(options_.family_header);
+  const auto all = sent->attributes(options_.family_header);
+  if (ack.offset && *ack.offset >= at_attributes) {
+    const auto path = text_of(all.path_to(*ack.offset - at_attributes));
+    if (!path.empty()) made.remedy = "see attribute " + path;
+  }
+  if (ack.missing_type) made.remedy = "give attribute " + std::to_string(*ack.missing_type);
+  return made;
+}
+
+result<wire::netlink_message> connection::ask(wire::netlink_writer& request,
+                                              std::string_view operation) {
+  if (auto sent = send(request, operation); !sent) return std::unexpected(sent.error());
+  const auto sent = wire::netlink_message::parse(request_);
+  const bool wants_ack = sent && sent->has(wire::netlink_flag::ack);
+  std::optional<wire::netlink_message> reply;
+  for (;;) {
+    // The ACK comes behind the reply, which is to stay.
+    const auto keep =
+        reply ? static_cast<std::size_t>(reply->bytes().end().base() - receiving_.get()) : 0;
+    auto next = next_reply(operation, keep);
+    if (!next) return next;
+    if (!next->is(wire::netlink_control::error)) {
+      reply = reply ? reply : *next;
+      if (!wants_ack) return *reply;
+      continue;
+    }
+    const auto ack = wire::netlink_ack::parse(*next);
+    if (!ack) return failure(errc::malformed, std::string(operation), "the kernel's ACK is cut");
+    if (ack->error_number != 0) return std::unexpected(refusal(*ack, operation));
+    cookie_ = ack->cookie;
+    return reply ? *reply : *next;
+  }
+}
+
+result<std::optional<wire::netlink_message>> connection::next_of_dump(std::string_view operation) {
+  auto next = next_reply(operation, 0);
+  if (!next) return std::unexpected(next.error());
+  was_interrupted_ = was_interrupted_ || next->has(wire::netlink_flag::dump_interrupted);
+  const bool is_done = next->is(wire::netlink_control::done);
+  if (!is_done && !next->is(wire::netlink_control::error)) return *next;
+  const auto ack = wire::netlink_ack::parse(*next);
+  if (ack && ack->error_number != 0) return std::unexpected(refusal(*ack, operation));
+  if (was_interrupted_) {
+    return failure(errc::conflict, std::string(operation), "it changed while it was read",
+                   "ask again");
+  }
+  return std::nullopt;
+}
+
+result<void> connection::join(std::uint32_t group) {
+  return set(fd_.get(), SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, static_cast<int>(group),
+             "join netlink multicast group " + std::to_string(group));
+}
+
+result<void> connection::leave(std::uint32_t group) {
+  return set(fd_.get(), SOL_NETLINK, NETLINK_DROP_MEMBERSHIP, static_cast<int>(group),
+             "leave netlink multicast group " + std::to_string(group));
+}
+
+result<std::optional<wire::netlink_message>> connection::try_event() {
+  return next_message(MSG_DONTWAIT, 0);
+}
+
+byte_span connection::cookie() const { return cookie_; }
+
+}  // namespace strata::nl
