@@ -69,6 +69,19 @@ generic_family family_of(const wire::genl_message& message) {
   return made;
 }
 
+// The kernel names an operation by its do; one that can only be dumped is 0 there (Linux 6.18).
+void name_dump_only(const generic_family& of, family_policy& told) {
+  const auto unnamed = told.operations.find(0);
+  if (unnamed == told.operations.end()) return;
+  for (const auto& each : of.operations) {
+    if (each.can_dump && !each.can_do && each.has_policy &&
+        !told.operations.contains(each.command)) {
+      told.operations[each.command] = unnamed->second;
+    }
+  }
+  told.operations.erase(0);
+}
+
 }  // namespace
 
 const generic_group* generic_family::find_group(std::string_view wanted) const {
@@ -146,7 +159,10 @@ result<family_policy> generic::policy(const generic_family& of) {
                            const auto message = wire::genl_message::parse(each);
                            if (message) read_policy(message->attributes, told);
                          });
-  if (done) return told;
+  if (done) {
+    name_dump_only(of, told);
+    return told;
+  }
   // So the controller says that no operation has one.
   if (done.error().sys_errno == ENODATA) {
     done.error().code = errc::not_found;

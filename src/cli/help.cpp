@@ -20,11 +20,10 @@ struct group_title {
   std::string_view title;
 };
 
-constexpr group_title groups[] = {{verb_group::runtimes, "runtimes"},
-                                  {verb_group::look, "look"},
-                                  {verb_group::talk, "talk"},
-                                  {verb_group::ethernet, "Ethernet"},
-                                  {verb_group::system, "system"}};
+constexpr group_title groups[] = {
+    {verb_group::runtimes, "runtimes"}, {verb_group::look, "look"},
+    {verb_group::talk, "talk"},         {verb_group::ethernet, "Ethernet"},
+    {verb_group::netlink, "netlink"},   {verb_group::system, "system"}};
 
 /// "  left     text", with the text in its column and wrapped there.
 std::string entry(const std::string& left, std::string_view text) {

@@ -425,6 +425,7 @@ std::span<const verb_row> verbs() {
     auto all = runtime_verbs();
     for (auto& verb : l2_verbs()) all.push_back(std::move(verb));
     for (auto& verb : xdp_verbs()) all.push_back(std::move(verb));
+    for (auto& verb : nl_verbs()) all.push_back(std::move(verb));
     for (auto& verb : bench_verbs()) all.push_back(std::move(verb));
     for (auto& verb : other_verbs()) all.push_back(std::move(verb));
     return all;

@@ -14,7 +14,7 @@
 
 namespace strata::cli {
 
-enum class verb_group : std::uint8_t { runtimes, look, talk, ethernet, system };
+enum class verb_group : std::uint8_t { runtimes, look, talk, ethernet, netlink, system };
 
 /// Finds the type whose options the verb takes too, from the verb's first word.
 using type_finder = outcome<const runtime::type_row*> (*)(const std::string& first_word,
@@ -72,8 +72,16 @@ outcome<int> run_xdp_gen(const invocation& call);
 outcome<int> run_xdp_drop(const invocation& call);
 outcome<int> run_xdp_fwd(const invocation& call);
 outcome<int> run_xdp_stats(const invocation& call);
+outcome<int> run_nl_families(const invocation& call);
+outcome<int> run_nl_show(const invocation& call);
+outcome<int> run_nl_policy(const invocation& call);
+outcome<int> run_nl_call(const invocation& call);
+outcome<int> run_nl_listen(const invocation& call);
 outcome<int> run_version(const invocation& call);
 outcome<int> run_help(const invocation& call);
+
+/// The rows of `nl …`, for the table.
+[[nodiscard]] std::vector<verb_row> nl_verbs();
 
 outcome<const runtime::type_row*> type_by_name(const std::string& type, const std::string& socket);
 outcome<const runtime::type_row*> type_of_runtime(const std::string& name,
