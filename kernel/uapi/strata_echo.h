@@ -8,20 +8,20 @@
  * without their NUL are refused with -EINVAL and an extended ACK that says where. Every command
  * works in the network namespace of the socket. Who may: everybody, unless it says otherwise.
  *
- *   command                attributes of the request     reply
- *   ECHO_MSG (do)          MSG                           ECHO_MSG { MSG }, seq and text those of the
- *                                                        request; an ACK, if one was asked for,
- *                                                        carries the number of the echo as a cookie
- *   ECHO_MSG (dump)        [MSG]                         three messages { INDEX, MSG }, NLM_F_MULTI,
- *                                                        and NLMSG_DONE
- *   REPLY_WITH_NLMSG_ERR   [MSG]                         NLMSG_ERROR -EINVAL, with a text; with MSG
- *                                                        also with its offset
- *   ECHO_BATCH             ITEM { MSG }, 1 to 64 times   ECHO_BATCH { COUNT, ITEM { MSG } ... }
- *   GET_COUNTERS           none                          GET_COUNTERS { COUNTERS { ... } }, of this
- *                                                        network namespace since it was made
- *   NOTIFY                 [MSG]                         none; all listeners of "events" hear EVENT
- *   SET_PERIOD             PERIOD                        none; needs CAP_NET_ADMIN in the user
- *                                                        namespace that owns the network namespace
+ *   command                its attributes          reply
+ *   ECHO_MSG (do)          MSG                     ECHO_MSG { MSG }, seq and text those of the
+ *                                                  request; an ACK, if one was asked for,
+ *                                                  carries the number of the echo as a cookie
+ *   ECHO_MSG (dump)        [MSG]                   three messages { INDEX, MSG }, NLM_F_MULTI,
+ *                                                  and NLMSG_DONE
+ *   REPLY_WITH_NLMSG_ERR   [MSG]                   NLMSG_ERROR -EINVAL, with a text; with MSG
+ *                                                  also with its offset
+ *   ECHO_BATCH             ITEM { MSG }, 1 to 64x ECHO_BATCH { COUNT, ITEM { MSG } ... }
+ *   GET_COUNTERS           none                    GET_COUNTERS { COUNTERS { ... } }, of this
+ *                                                  network namespace since it was made
+ *   NOTIFY                 [MSG]                   none; all listeners of "events" hear EVENT
+ *   SET_PERIOD             PERIOD                  none; needs CAP_NET_ADMIN in the user
+ *                                                  namespace that owns the network namespace
  *
  *   EVENT is only ever sent, to the multicast group "events": { SEQUENCE, MSG or PERIODIC }.
  */
