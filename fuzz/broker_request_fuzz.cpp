@@ -1,5 +1,7 @@
 // Whatever a process without privileges asks of the daemon is read within bounds, and what is taken
 // can be said in a sentence of the log.
+#include <linux/filter.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <span>

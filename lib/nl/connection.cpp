@@ -12,8 +12,6 @@ namespace strata::nl {
 
 namespace {
 
-constexpr std::size_t memory_size = 65536;
-
 result<void> set(int fd, int level, int name, int value, const std::string& operation) {
   if (::setsockopt(fd, level, name, &value, sizeof value) == 0) return {};
   return system_failure(errno, operation);
@@ -48,8 +46,7 @@ errc code_of(int error_number) {
 connection::connection(unique_fd fd, const connection_options& options)
     : fd_(std::move(fd)),
       options_(options),
-      sending_(std::make_unique_for_overwrite<std::byte[]>(memory_size)),
-      receiving_(std::make_unique_for_overwrite<std::byte[]>(memory_size)) {}
+      memory_(std::make_unique_for_overwrite<std::byte[]>(2 * options.largest_message)) {}
 
 result<connection> connection::open(int protocol, const connection_options& options) {
   const auto what = "open a netlink socket of protocol " + std::to_string(protocol);
@@ -75,7 +72,7 @@ result<connection> connection::open(int protocol, const connection_options& opti
 }
 
 wire::netlink_writer connection::request() {
-  return wire::netlink_writer(mutable_byte_span(sending_.get(), memory_size));
+  return wire::netlink_writer(mutable_byte_span(memory_.get(), options_.largest_message));
 }
 
 result<void> connection::send(wire::netlink_writer& request, std::string_view operation) {
@@ -86,7 +83,9 @@ result<void> connection::send(wire::netlink_writer& request, std::string_view op
   const auto bytes = request.bytes();
   if (!bytes) {
     return failure(errc::limit_exceeded, std::string(operation),
-                   "the request has more than 64 KiB, or is nested more than 8 deep");
+                   "the request has more than " + std::to_string(options_.largest_message) +
+                       " bytes, or is nested more than 8 deep",
+                   "give the connection a larger largest_message");
   }
   request_ = *bytes;
   while (::send(fd_.get(), bytes->data(), bytes->size(), 0) < 0) {
@@ -99,8 +98,8 @@ result<std::optional<wire::netlink_message>> connection::next_message(int flags,
   while (unread_.empty()) {
     sockaddr_nl from{};
     socklen_t from_size = sizeof from;
-    auto* const room = receiving_.get() + keep;
-    const auto room_size = memory_size - keep;
+    auto* const room = received() + keep;
+    const auto room_size = options_.largest_message - keep;
     const auto size = ::recvfrom(fd_.get(), room, room_size, flags | MSG_TRUNC,
                                  reinterpret_cast<sockaddr*>(&from), &from_size);
     if (size < 0) {
@@ -118,7 +117,9 @@ result<std::optional<wire::netlink_message>> connection::next_message(int flags,
     if (from.nl_pid != 0) continue;
     if (static_cast<std::size_t>(size) > room_size) {
       return failure(errc::limit_exceeded, "receive from netlink",
-                     "a message has " + std::to_string(size) + " bytes, above 64 KiB");
+                     "a datagram has " + std::to_string(size) + " bytes, and there is room for " +
+                         std::to_string(room_size),
+                     "give the connection a larger largest_message");
     }
     unread_ = {room, static_cast<std::size_t>(size)};
   }
@@ -185,7 +186,7 @@ result<wire::netlink_message> connection::ask(wire::netlink_writer& request,
   for (;;) {
     // The ACK comes behind the reply, which is to stay.
     const auto keep =
-        reply ? static_cast<std::size_t>(reply->bytes().end().base() - receiving_.get()) : 0;
+        reply ? static_cast<std::size_t>(reply->bytes().end().base() - received()) : 0;
     auto next = next_reply(operation, keep);
     if (!next) return next;
     if (!next->is(wire::netlink_control::error)) {

@@ -24,6 +24,9 @@ struct connection_options {
   bool extended_acks = true;
   /// SO_RCVBUF, in bytes; what is multicast above it is lost. 0: as the kernel has it.
   std::size_t receive_buffer = 0;
+  /// Of the largest request, and of the largest datagram that is received, in bytes. The kernel
+  /// writes dumps in pieces of 32 KiB at most.
+  std::size_t largest_message = 32768;
   /// Longest wait for a reply.
   std::chrono::milliseconds patience{5000};
   /// Size of the family's own header, for the place that an extended ACK names.
@@ -39,14 +42,14 @@ class connection {
 
   [[nodiscard]] int fd() const { return fd_.get(); }
 
-  /// An empty request in the connection's own memory, of 64 KiB.
+  /// An empty request in the connection's own memory.
   [[nodiscard]] wire::netlink_writer request();
 
   /// Sends the request, and waits for its reply; with NLM_F_ACK also for the ACK, which is the
   /// reply when there is no other. `operation` is for errors: "ask for the family 'x'".
   ///
   /// Errors: those of the kernel, with its text and the offset in the request; limit_exceeded when
-  /// the request or the reply is above 64 KiB; timed_out.
+  /// the request or the reply is above `largest_message`; timed_out.
   [[nodiscard]] result<wire::netlink_message> ask(wire::netlink_writer& request,
                                                   std::string_view operation);
 
@@ -76,6 +79,7 @@ class connection {
 
  private:
   connection(unique_fd fd, const connection_options& options);
+  [[nodiscard]] std::byte* received() const { return memory_.get() + options_.largest_message; }
   [[nodiscard]] result<void> send(wire::netlink_writer& request, std::string_view operation);
   /// The next message of the kernel's; reads a datagram when there is none left.
   [[nodiscard]] result<std::optional<wire::netlink_message>> next_message(int flags,
@@ -89,12 +93,11 @@ class connection {
 
   unique_fd fd_;
   connection_options options_;
-  // Untouched pages cost nothing.
-  std::unique_ptr<std::byte[]> sending_;
-  std::unique_ptr<std::byte[]> receiving_;
-  byte_span request_;  // in sending_, of the last one
-  byte_span unread_;   // in receiving_
-  byte_span cookie_;   // in receiving_
+  // Half of it to send, half to receive. Untouched pages cost nothing.
+  std::unique_ptr<std::byte[]> memory_;
+  byte_span request_;  // in memory_, of the last one
+  byte_span unread_;   // in memory_
+  byte_span cookie_;   // in memory_
   std::uint32_t sequence_ = 0;
   bool was_interrupted_ = false;  // the dump
 };
