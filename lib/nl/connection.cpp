@@ -91,6 +91,7 @@ result<void> connection::send(wire::netlink_writer& request, std::string_view op
   while (::send(fd_.get(), bytes->data(), bytes->size(), 0) < 0) {
     if (errno != EINTR) return system_failure(errno, std::string(operation));
   }
+  is_bound_ = true;
   return {};
 }
 
@@ -218,8 +219,16 @@ result<std::optional<wire::netlink_message>> connection::next_of_dump(std::strin
 }
 
 result<void> connection::join(std::uint32_t group) {
-  return set(fd_.get(), SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, static_cast<int>(group),
-             "join netlink multicast group " + std::to_string(group));
+  const auto what = "join netlink multicast group " + std::to_string(group);
+  // A socket without a port hears nothing of what the kernel multicasts.
+  sockaddr_nl anywhere{};
+  anywhere.nl_family = AF_NETLINK;
+  if (!is_bound_ &&
+      ::bind(fd_.get(), reinterpret_cast<const sockaddr*>(&anywhere), sizeof anywhere) != 0) {
+    return system_failure(errno, what);
+  }
+  is_bound_ = true;
+  return set(fd_.get(), SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, static_cast<int>(group), what);
 }
 
 result<void> connection::leave(std::uint32_t group) {

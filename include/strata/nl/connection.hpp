@@ -99,6 +99,7 @@ class connection {
   byte_span unread_;   // in memory_
   byte_span cookie_;   // in memory_
   std::uint32_t sequence_ = 0;
+  bool is_bound_ = false;         // to a port of its own
   bool was_interrupted_ = false;  // the dump
 };
 

@@ -1,0 +1,168 @@
+#include "strata/nl/route.hpp"
+
+#include <arpa/inet.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace strata::nl {
+
+namespace {
+
+/// The message's own header; nullopt when it ends within that.
+template <class Header>
+std::optional<Header> head_of(const wire::netlink_message& message) {
+  const auto payload = message.payload();
+  Header made{};
+  if (payload.size() < sizeof made) return {};
+  std::memcpy(&made, payload.data(), sizeof made);
+  return made;
+}
+
+std::optional<link> link_of(const wire::netlink_message& message) {
+  const auto head = head_of<ifinfomsg>(message);
+  if (!head) return {};
+  link made{.index = head->ifi_index, .flags = head->ifi_flags};
+  for (const auto& each : message.attributes(sizeof(ifinfomsg))) {
+    const auto number = each.number<std::uint32_t>();
+    switch (each.type()) {
+      case IFLA_IFNAME: made.name = each.text(); break;
+      case IFLA_MTU: made.mtu = number.value_or(0); break;
+      case IFLA_LINK:
+        if (number) made.peer = static_cast<int>(*number);
+        break;
+      case IFLA_NUM_RX_QUEUES: made.rx_queues = number.value_or(1); break;
+      case IFLA_NUM_TX_QUEUES: made.tx_queues = number.value_or(1); break;
+      case IFLA_ADDRESS:
+        if (each.value().size() == mac_address::size) {
+          made.mac = mac_address(each.value().first<mac_address::size>());
+        }
+        break;
+      case IFLA_LINKINFO: {
+        const auto kind = wire::netlink_attributes(each.value()).find(IFLA_INFO_KIND);
+        if (kind) made.kind = kind->text();
+        break;
+      }
+      default: break;
+    }
+  }
+  return made;
+}
+
+std::optional<link_address> address_of(const wire::netlink_message& message) {
+  const auto head = head_of<ifaddrmsg>(message);
+  if (!head || (head->ifa_family != AF_INET && head->ifa_family != AF_INET6)) return {};
+  link_address made{.interface_index = static_cast<int>(head->ifa_index),
+                    .is_v6 = head->ifa_family == AF_INET6,
+                    .bytes = {},
+                    .prefix = head->ifa_prefixlen};
+  const auto attributes = message.attributes(sizeof(ifaddrmsg));
+  // IFA_ADDRESS is the other end's on a point-to-point link.
+  auto found = attributes.find(IFA_LOCAL);
+  if (!found) found = attributes.find(IFA_ADDRESS);
+  const std::size_t size = made.is_v6 ? sizeof(in6_addr) : sizeof(in_addr);
+  if (!found || found->value().size() != size) return {};
+  made.bytes.assign(found->value().begin(), found->value().end());
+  return made;
+}
+
+std::optional<route_event> event_of(const wire::netlink_message& message) {
+  switch (message.header().type) {
+    case RTM_NEWLINK:
+      if (auto made = link_of(message)) return link_changed{std::move(*made)};
+      return {};
+    case RTM_DELLINK:
+      if (auto made = link_of(message)) return link_removed{std::move(*made)};
+      return {};
+    case RTM_NEWADDR:
+      if (auto made = address_of(message)) return address_added{std::move(*made)};
+      return {};
+    case RTM_DELADDR:
+      if (auto made = address_of(message)) return address_removed{std::move(*made)};
+      return {};
+    default: return {};
+  }
+}
+
+template <class Header>
+wire::netlink_writer& begin(wire::netlink_writer& to, std::uint16_t type, std::uint16_t flags,
+                            const Header& head) {
+  return to.begin(type, wire::netlink_flag::request | flags)
+      .put_header(std::as_bytes(std::span(&head, 1)));
+}
+
+}  // namespace
+
+bool link::is_up() const { return (flags & IFF_UP) != 0; }
+bool link::is_running() const { return is_up() && (flags & IFF_RUNNING) != 0; }
+
+std::string link_address::text() const {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  ::inet_ntop(is_v6 ? AF_INET6 : AF_INET, bytes.data(), text.data(), text.size());
+  return text.data() + ("/" + std::to_string(prefix));
+}
+
+result<route> route::open(connection_options options) {
+  options.family_header = sizeof(ifinfomsg);
+  auto made = connection::open(NETLINK_ROUTE, options);
+  if (!made) return std::unexpected(made.error());
+  return route(std::move(*made));
+}
+
+result<std::vector<link>> route::links() {
+  std::vector<link> all;
+  auto request = over_.request();
+  begin(request, RTM_GETLINK, wire::netlink_flag::dump, ifinfomsg{});
+  auto done = over_.dump(request, "list the network interfaces", [&](const auto& each) {
+    if (auto made = link_of(each)) all.push_back(std::move(*made));
+  });
+  if (!done) return std::unexpected(done.error());
+  std::ranges::sort(all, {}, &link::index);
+  return all;
+}
+
+result<link> route::link_named(std::string_view name) {
+  const auto what = "find interface '" + std::string(name) + "'";
+  auto request = over_.request();
+  begin(request, RTM_GETLINK, 0, ifinfomsg{}).put_text(IFLA_IFNAME, name);
+  const auto reply = over_.ask(request, what);
+  if (!reply) return std::unexpected(reply.error());
+  if (auto made = link_of(*reply)) return std::move(*made);
+  return failure(errc::malformed, what, "the kernel's reply is cut");
+}
+
+result<std::vector<link_address>> route::addresses() {
+  std::vector<link_address> all;
+  auto request = over_.request();
+  begin(request, RTM_GETADDR, wire::netlink_flag::dump, ifaddrmsg{});
+  auto done =
+      over_.dump(request, "list the addresses of network interfaces", [&](const auto& each) {
+        if (auto made = address_of(each)) all.push_back(std::move(*made));
+      });
+  if (!done) return std::unexpected(done.error());
+  return all;
+}
+
+result<route_watch> route_watch::open(connection_options options) {
+  auto made = connection::open(NETLINK_ROUTE, options);
+  if (!made) return std::unexpected(made.error());
+  for (const auto group : {RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR}) {
+    if (auto joined = made->join(group); !joined) return std::unexpected(joined.error());
+  }
+  return route_watch(std::move(*made));
+}
+
+result<std::optional<route_event>> route_watch::try_event() {
+  for (;;) {
+    const auto message = over_.try_event();
+    if (!message) return std::unexpected(message.error());
+    if (!*message) return std::nullopt;
+    if (auto event = event_of(**message)) return event;
+  }
+}
+
+}  // namespace strata::nl
