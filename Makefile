@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 PACKAGES := $(shell sed 's/\#.*//' tools/deps.txt)
 
-.PHONY: all deps build demo test test-asan test-tsan test-guest bench bench-cache bench-xdp fuzz \
+.PHONY: all deps build demo test test-asan test-tsan test-guest bench bench-cache bench-xdp bench-netlink fuzz \
         check install clean
 
 all: build
@@ -44,13 +44,8 @@ test-tsan: deps
 	cmake --build --preset tsan -j $(JOBS) --target strata strata_unit_tests
 	ctest --test-dir build/tsan -j $(JOBS) --output-on-failure --no-tests=error -L threads
 
-# AF_XDP on Debian's stock kernels, in an emulated machine. Needs root, and nearly an hour.
-GUEST_PACKAGES := qemu-system-x86 busybox-static cpio kmod ethtool
+# AF_XDP and the netlink module on Debian's stock kernels, in an emulated machine. Needs root, and nearly an hour.
 test-guest: build
-	@dpkg-query -W $(GUEST_PACKAGES) > /dev/null 2>&1 || { \
-	  $(SUDO) apt-get update -qq && \
-	  DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -qq -y --no-install-recommends \
-	    $(GUEST_PACKAGES) > /dev/null; }
 	$(SUDO) env STRATA_BUILD=$(CURDIR)/build/release /usr/bin/python3 -m pytest -v -rs --tb=short \
 	  -p no:cacheprovider tests/guest
 
@@ -64,6 +59,10 @@ bench-cache: build
 # AF_XDP in each language beside plain C.
 bench-xdp: build
 	python3 bench/xdp.py --build-dir build/release $(BENCH_FLAGS)
+
+# A netlink exchange in each language and library.
+bench-netlink: build
+	python3 bench/netlink.py $(BENCH_FLAGS)
 
 # Each target for FUZZ_SECONDS.
 FUZZ_SECONDS ?= 60
