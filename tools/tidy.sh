@@ -7,8 +7,8 @@ jobs=${2:-2}
 # PyPI's wheel, beside the build.
 tidy=$PWD/$build/clang-tidy
 if [ ! -x "$tidy/clang_tidy/data/bin/clang-tidy" ]; then
-  python3 -m pip install --quiet --root-user-action ignore --target "$tidy" --no-deps --require-hashes \
-    --only-binary :all: -r tools/tidy_requirements.txt
+  python3 -m pip install --quiet --root-user-action ignore --target "$tidy" --no-deps \
+    --require-hashes --only-binary :all: -r tools/tidy_requirements.txt
 fi
 tidy=$tidy/clang_tidy/data/bin/clang-tidy
 
