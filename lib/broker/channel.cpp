@@ -187,7 +187,7 @@ result<request> read_request(int connection) {
     return failure(errc::malformed, "understand a request for a socket",
                    "it has " + std::to_string(size) + " bytes");
   }
-  request_head head{};
+  request_head head{kind::xdp};
   std::memcpy(&head, bytes.data(), sizeof head);
   const auto message = std::span(bytes).first(count).subspan(sizeof head);
   return request{.of = head.of, .message = {message.begin(), message.end()}};

@@ -1,4 +1,5 @@
 // strata nl call and listen
+#include <fmt/format.h>
 #include <poll.h>
 
 #include <cerrno>
@@ -53,7 +54,7 @@ class message_sink {
                         render_attributes(message->attributes, 2)));
     }
   }
-  void end() {
+  void end() const {
     if (as_json_) print(begun_ ? "\n]\n" : "[]\n");
   }
 
