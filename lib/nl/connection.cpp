@@ -95,13 +95,13 @@ result<void> connection::send(wire::netlink_writer& request, std::string_view op
   return {};
 }
 
-result<std::optional<wire::netlink_message>> connection::next_message(int flags, std::size_t keep) {
+result<std::optional<wire::netlink_message>> connection::next_message(std::size_t keep) {
   while (unread_.empty()) {
     sockaddr_nl from{};
     socklen_t from_size = sizeof from;
     auto* const room = received() + keep;
     const auto room_size = options_.largest_message - keep;
-    const auto size = ::recvfrom(fd_.get(), room, room_size, flags | MSG_TRUNC,
+    const auto size = ::recvfrom(fd_.get(), room, room_size, MSG_DONTWAIT | MSG_TRUNC,
                                  reinterpret_cast<sockaddr*>(&from), &from_size);
     if (size < 0) {
       if (errno == EINTR) continue;
@@ -145,7 +145,7 @@ result<void> connection::wait(std::string_view operation) const {
 
 result<wire::netlink_message> connection::next_reply(std::string_view operation, std::size_t keep) {
   for (;;) {
-    auto next = next_message(MSG_DONTWAIT, keep);
+    auto next = next_message(keep);
     if (!next) {
       // What was lost was multicast: a reply has its place.
       if (next.error().sys_errno == ENOBUFS) continue;
@@ -236,9 +236,7 @@ result<void> connection::leave(std::uint32_t group) {
              "leave netlink multicast group " + std::to_string(group));
 }
 
-result<std::optional<wire::netlink_message>> connection::try_event() {
-  return next_message(MSG_DONTWAIT, 0);
-}
+result<std::optional<wire::netlink_message>> connection::try_event() { return next_message(0); }
 
 byte_span connection::cookie() const { return cookie_; }
 

@@ -73,13 +73,6 @@ const std::vector<attribute_policy>* family_policy::table_of(std::uint32_t comma
   return table == tables.end() ? nullptr : &table->second;
 }
 
-const attribute_policy* family_policy::find(std::uint32_t table, std::uint16_t type) const {
-  const auto of = tables.find(table);
-  if (of == tables.end()) return nullptr;
-  const auto found = std::ranges::find(of->second, type, &attribute_policy::type);
-  return found == of->second.end() ? nullptr : &*found;
-}
-
 void read_policy(wire::netlink_attributes said, family_policy& to) {
   for (const auto& each : said) {
     if (each.type() == CTRL_ATTR_POLICY) read_tables(wire::netlink_attributes(each.value()), to);

@@ -7,8 +7,10 @@
 namespace strata::cli {
 
 /// An error of the library's opening of a socket as the CLI ends with it: there is no such
-/// interface, no daemon, or another reason.
+/// interface, or another reason.
 [[nodiscard]] std::unexpected<refusal> refuse_open(const error& why);
+/// The same when the daemon was to open it: there may be none.
+[[nodiscard]] std::unexpected<refusal> refuse_through_daemon(const error& why);
 
 /// Of the interface that is the verb's first word; made by this process or, with --through-daemon,
 /// by the daemon.

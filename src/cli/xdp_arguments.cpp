@@ -84,7 +84,7 @@ outcome<open_queue> open_queue_of(const invocation& call, const std::string& nam
                                            .attach = *mode,
                                            .memory = {},
                                            .socket = options});
-    if (!given) return refuse_open(given.error());
+    if (!given) return refuse_through_daemon(given.error());
     return open_queue{.socket = std::move(given->within),
                       .is_native = given->is_native,
                       .reason = {},

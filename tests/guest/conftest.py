@@ -1,7 +1,13 @@
 """What was there and what was not is printed at the end of the run."""
 
+import subprocess
+from pathlib import Path
+
 import pytest
 
+import guest
+
+ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = ["kernel", "interface", "driver", "queues", "with XDP", "native", "generic",
            "zero-copy in", "zero-copy out", "multi-buffer native", "multi-buffer generic"]
 
@@ -44,6 +50,24 @@ def pytest_configure(config):
 @pytest.fixture(scope="session")
 def findings(request):
     return request.config.stash[FINDINGS]
+
+
+def pytest_generate_tests(metafunc):
+    """Each kernel that the file of the test names."""
+    if "kernel" in metafunc.fixturenames:
+        metafunc.parametrize("kernel", metafunc.module.KERNELS, indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
+def kernel(request):
+    if missing := guest.missing():
+        pytest.skip(f"THERE IS NO GUEST: install {' '.join(missing)}")
+    if ROOT.is_relative_to("/tmp"):
+        pytest.skip(f"THERE IS NO GUEST: it has a /tmp of its own, and sees no {ROOT}")
+    try:
+        return guest.Kernel(request.param)
+    except (LookupError, subprocess.CalledProcessError) as failed:
+        pytest.skip(f"THERE IS NO KERNEL {request.param}: {getattr(failed, 'stderr', failed)}")
 
 
 def pytest_terminal_summary(terminalreporter, config):

@@ -7,7 +7,6 @@ STRATA_GUEST_KERNELS="6.1,6.12,7" says which kernels; STRATA_BUILD which build."
 import json
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -24,18 +23,6 @@ HUGE_PAGES = 32
 ZERO_COPY_SINCE = (6, 13)  # in virtio-net, both ways
 PYTEST = ("python3 -m pytest -q -rs --tb=short -p no:cacheprovider --color=no "
           "test_xdp.py test_broker.py")
-
-
-@pytest.fixture(scope="session", params=KERNELS)
-def kernel(request):
-    if missing := guest.missing():
-        pytest.skip(f"THERE IS NO GUEST: install {' '.join(missing)}")
-    if ROOT.is_relative_to("/tmp"):
-        pytest.skip(f"THERE IS NO GUEST: it has a /tmp of its own, and sees no {ROOT}")
-    try:
-        return guest.Kernel(request.param)
-    except (LookupError, subprocess.CalledProcessError) as failed:
-        pytest.skip(f"THERE IS NO KERNEL {request.param}: {getattr(failed, 'stderr', failed)}")
 
 
 @pytest.fixture(scope="session")

@@ -89,18 +89,6 @@ def script(kernel):
     return "\n".join([*lines, "part rmmod rmmod strata_echo", "part dmesg dmesg", "exit 0"])
 
 
-@pytest.fixture(scope="session", params=KERNELS)
-def kernel(request):
-    if missing := guest.missing():
-        pytest.skip(f"THERE IS NO GUEST: install {' '.join(missing)}")
-    if ROOT.is_relative_to("/tmp"):
-        pytest.skip(f"THERE IS NO GUEST: it has a /tmp of its own, and sees no {ROOT}")
-    try:
-        return guest.Kernel(request.param)
-    except (LookupError, subprocess.CalledProcessError) as failed:
-        pytest.skip(f"THERE IS NO KERNEL {request.param}: {getattr(failed, 'stderr', failed)}")
-
-
 @pytest.fixture(scope="session")
 def module(kernel):
     headers = Path("/lib/modules", kernel.version, "build")

@@ -8,8 +8,7 @@ import subprocess
 
 import pytest
 
-from strata_daemon import BINARY, eventually
-from veth import end
+from strata_daemon import BINARY
 
 
 def nl(*arguments, exit_code=0):
@@ -93,15 +92,14 @@ def test_what_cannot_be_is_refused_with_what_to_do(arguments, exit_code, says):
 
 def test_a_listener_hears_what_happens_to_interfaces(veth):
     """ethtool's group `monitor` hears of a change of features."""
-    listener = veth.start(veth.a, BINARY, "nl", "listen", "ethtool", "monitor", "--format", "json")
+    listener = veth.start(veth.a, BINARY, "nl", "listen", "ethtool", "monitor", "-c", "2",
+                          "--timeout", "20s", "--format", "json")
     assert "listening to 'monitor'" in listener.stderr.readline()
     veth.inside(veth.a, "ip", "link", "set", "vethA", "down")
     for how in ("off", "on"):
         veth.inside(veth.a, "ethtool", "-K", "vethA", "tx", how)
-    eventually(lambda: listener.poll() is None, "it goes on")
-    out, _ = end(listener)
-    heard = json.loads(out)
-    assert len(heard) >= 2 and "vethA" in out
+    out, _ = listener.communicate(timeout=60)
+    assert len(json.loads(out)) == 2 and "vethA" in out
 
 
 def test_an_exchange_takes_two_system_calls_and_opening_two(tmp_path):

@@ -81,9 +81,9 @@ class connection {
   connection(unique_fd fd, const connection_options& options);
   [[nodiscard]] std::byte* received() const { return memory_.get() + options_.largest_message; }
   [[nodiscard]] result<void> send(wire::netlink_writer& request, std::string_view operation);
-  /// The next message of the kernel's; reads a datagram when there is none left.
-  [[nodiscard]] result<std::optional<wire::netlink_message>> next_message(int flags,
-                                                                          std::size_t keep);
+  /// The next message of the kernel's, if there is one; reads a datagram when none is left, behind
+  /// so many bytes that are to stay.
+  [[nodiscard]] result<std::optional<wire::netlink_message>> next_message(std::size_t keep);
   [[nodiscard]] result<wire::netlink_message> next_reply(std::string_view operation,
                                                          std::size_t keep);
   [[nodiscard]] result<std::optional<wire::netlink_message>> next_of_dump(

@@ -96,7 +96,6 @@ struct family_policy {
   /// nullptr when the kernel tells none.
   [[nodiscard]] const std::vector<attribute_policy>* table_of(std::uint32_t command,
                                                               bool is_dump) const;
-  [[nodiscard]] const attribute_policy* find(std::uint32_t table, std::uint16_t type) const;
 };
 
 /// A connection to generic netlink, and its controller.
