@@ -70,7 +70,7 @@ class hash_table {
       if (each.buckets == nullptr) continue;
       const auto& home = each.buckets[hash & each.mask];
       for (auto match = home.matches(tag_of(hash)); match != 0; match &= match - 1) {
-        prefetch_line(as_pointer(home.items[first_of(match)]));
+        prefetch_line(home.items[first_of(match)]);
       }
     }
   }
@@ -198,7 +198,7 @@ class hash_table {
     std::array<Item, places> items;
 
     [[nodiscard]] bool has_next() const { return (taken & chained) != 0; }
-    [[nodiscard]] bucket* next() const { return std::bit_cast<bucket*>(items[places - 1]); }
+    [[nodiscard]] bucket* next() const { return reinterpret_cast<bucket*>(items[places - 1]); }
     [[nodiscard]] std::uint8_t usable() const { return has_next() ? 0x3F : 0x7F; }
     // The top bit of each byte whose place is taken and whose tag is `tag`; now and then also of
     // one that is not, which comparing the keys will tell.
@@ -230,7 +230,6 @@ class hash_table {
   static std::size_t first_of(std::uint64_t matches) {
     return static_cast<std::size_t>(std::countr_zero(matches)) / 8;
   }
-  static const void* as_pointer(Item item) { return std::bit_cast<const void*>(item); }
   static bucket* bucket_of(Item* place) {
     return reinterpret_cast<bucket*>(reinterpret_cast<std::uintptr_t>(place) & ~(line - 1));
   }
@@ -329,7 +328,7 @@ class hash_table {
     more->items[0] = full.items[places - 1];
     more->tags[0] = full.tags[places - 1];
     more->taken = 1;
-    full.items[places - 1] = std::bit_cast<Item>(more);
+    full.items[places - 1] = reinterpret_cast<Item>(more);
     full.taken = 0x3F | chained;
     ++where.chained_buckets;
   }
@@ -370,7 +369,7 @@ class hash_table {
     bucket& head = from.buckets[moved_];
     // For the next step: this one's were asked for by the step before.
     if (moved_ + 1 < from.size()) {
-      visit_chain(from.buckets[moved_ + 1], [](Item each) { prefetch_line(as_pointer(each)); });
+      visit_chain(from.buckets[moved_ + 1], [](Item each) { prefetch_line(each); });
     }
     visit_chain(head, [this](Item each) { put(levels_[1], each, hash_of(KeyOf::key(each))); });
     std::size_t gone = 0;
