@@ -86,25 +86,4 @@ result<std::vector<interface>> interface::list() {
   return listed;
 }
 
-result<std::vector<interface_change>> interface_watch::look() {
-  auto listed = interface::list();
-  if (!listed) return std::unexpected(listed.error());
-  std::vector<interface_change> changes;
-  for (const auto& each : *listed) {
-    const auto before = std::ranges::find(known_, each.index, &interface::index);
-    if (before == known_.end()) {
-      changes.push_back({interface_change::kind::added, each});
-    } else if (*before != each) {
-      changes.push_back({interface_change::kind::changed, each});
-    }
-  }
-  for (const auto& each : known_) {
-    if (std::ranges::find(*listed, each.index, &interface::index) == listed->end()) {
-      changes.push_back({interface_change::kind::removed, each});
-    }
-  }
-  known_ = std::move(*listed);
-  return changes;
-}
-
 }  // namespace strata::l2

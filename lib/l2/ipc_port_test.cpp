@@ -233,6 +233,7 @@ class hub_device final : public device {
   explicit hub_device(std::vector<hub_device*>& all) : all_(all) { all_.push_back(this); }
   ~hub_device() override { std::erase(all_, this); }
   [[nodiscard]] const interface& link() const override { return link_; }
+  void update_link(const interface& now) override { link_ = now; }
   [[nodiscard]] int fd() const override { return -1; }
   void take_at_most(std::size_t size) { most_ = size; }
   [[nodiscard]] result<std::size_t> try_send(std::span<const byte_span> frames) override {

@@ -280,19 +280,5 @@ TEST_F(raw_socket_test, timestamps_groups_fanout_and_priorities_are_accepted_and
             errc::invalid_argument);
 }
 
-TEST_F(raw_socket_test, the_watch_sees_links_change) {
-  interface_watch watch;
-  EXPECT_EQ(watch.look()->size(), 3U);
-  EXPECT_TRUE(watch.look()->empty());
-  run_command("ip link set vethA mtu 1400");
-  const auto changed = *watch.look();
-  ASSERT_EQ(changed.size(), 1U);
-  EXPECT_EQ(changed[0].now.mtu, 1400U);
-  run_command("ip link del vethA");
-  const auto removed = *watch.look();
-  ASSERT_EQ(removed.size(), 2U);
-  EXPECT_EQ(removed[0].what, interface_change::kind::removed);
-}
-
 }  // namespace
 }  // namespace strata::l2

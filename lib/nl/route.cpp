@@ -23,9 +23,12 @@ std::optional<Header> head_of(const wire::netlink_message& message) {
   return made;
 }
 
+/// Of a whole link: a bridge tells of its ports, and a radio of itself, by messages of the same
+/// type that say little else; a port that leaves its bridge is no link that was removed.
 std::optional<link> link_of(const wire::netlink_message& message) {
   const auto head = head_of<ifinfomsg>(message);
-  if (!head) return {};
+  if (!head || head->ifi_family != AF_UNSPEC) return {};
+  if (!message.attributes(sizeof(ifinfomsg)).find(IFLA_MTU)) return {};
   link made{.index = head->ifi_index, .flags = head->ifi_flags};
   for (const auto& each : message.attributes(sizeof(ifinfomsg))) {
     const auto number = each.number<std::uint32_t>();
@@ -129,10 +132,20 @@ result<link> route::link_named(std::string_view name) {
   const auto what = "find interface '" + std::string(name) + "'";
   auto request = over_.request();
   begin(request, RTM_GETLINK, 0, ifinfomsg{}).put_text(IFLA_IFNAME, name);
-  const auto reply = over_.ask(request, what);
+  return ask_for(request, what);
+}
+
+result<link> route::link_at(int index) {
+  auto request = over_.request();
+  begin(request, RTM_GETLINK, 0, ifinfomsg{.ifi_index = index});
+  return ask_for(request, "find interface " + std::to_string(index));
+}
+
+result<link> route::ask_for(wire::netlink_writer& request, std::string_view operation) {
+  const auto reply = over_.ask(request, operation);
   if (!reply) return std::unexpected(reply.error());
   if (auto made = link_of(*reply)) return std::move(*made);
-  return failure(errc::malformed, what, "the kernel's reply is cut");
+  return failure(errc::malformed, std::string(operation), "the kernel's reply is cut");
 }
 
 result<std::vector<link_address>> route::addresses() {
@@ -147,10 +160,11 @@ result<std::vector<link_address>> route::addresses() {
   return all;
 }
 
-result<route_watch> route_watch::open(connection_options options) {
+result<route_watch> route_watch::open(subject of, const connection_options& options) {
   auto made = connection::open(NETLINK_ROUTE, options);
   if (!made) return std::unexpected(made.error());
-  for (const auto group : {RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR}) {
+  static constexpr std::array groups{RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR};
+  for (const auto group : std::span(groups).first(of == subject::links ? 1 : groups.size())) {
     if (auto joined = made->join(group); !joined) return std::unexpected(joined.error());
   }
   return route_watch(std::move(*made));

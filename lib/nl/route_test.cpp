@@ -56,6 +56,8 @@ TEST_F(route_test, links_are_listed_with_what_they_are) {
   EXPECT_TRUE(a->is_up());
   EXPECT_NE(a->mac, b->mac);
   EXPECT_EQ(on.link_named("vethA").value(), *a);
+  EXPECT_EQ(on.link_at(a->index).value(), *a);
+  EXPECT_EQ(on.link_at(2000000000).error().code, errc::not_found);
   const auto absent = on.link_named("none0");
   ASSERT_FALSE(absent);
   EXPECT_EQ(absent.error().code, errc::not_found);
@@ -91,8 +93,23 @@ TEST_F(route_test, what_happens_to_a_link_is_heard) {
   EXPECT_TRUE(hears<link_removed>(on, [](const auto& what) { return what.last.name == "other"; }));
 }
 
+TEST_F(route_test, a_port_that_leaves_its_bridge_was_not_removed) {
+  run_command("ip link add bridge0 type bridge; ip link set vethA master bridge0");
+  auto on = watch();
+  run_command("ip link set vethA nomaster; ip link set vethA mtu 1400");
+  for (bool is_last = false; !is_last;) {
+    const auto event = on.try_event();
+    ASSERT_TRUE(event && *event) << "the MTU was not heard";
+    if (const auto* const removed = std::get_if<link_removed>(&**event)) {
+      ADD_FAILURE() << removed->last.name << " was not removed";
+    }
+    const auto* const changed = std::get_if<link_changed>(&**event);
+    is_last = changed != nullptr && changed->now.mtu == 1400;
+  }
+}
+
 TEST_F(route_test, a_listener_that_is_too_slow_is_told) {
-  auto made = route_watch::open({.receive_buffer = 8192});
+  auto made = route_watch::open(route_watch::subject::links, {.receive_buffer = 8192});
   ASSERT_TRUE(made);
   for (int i = 0; i < 20; ++i) run_command("ip link set vethA down; ip link set vethA up");
   bool was_told = false;

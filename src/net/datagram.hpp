@@ -8,7 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "loop/loop.hpp"
 #include "loop/source_awaiter.hpp"
@@ -37,6 +40,15 @@ class datagram {
   /// The largest message that can be sent, in bytes.
   [[nodiscard]] virtual std::size_t max_size() const = 0;
 
+  /// What happens to the interface below, in a sentence; `is_trouble` when it is that messages are
+  /// lost until it is over.
+  using notice = std::function<void(bool is_trouble, const std::string& what)>;
+  /// Also of what was before.
+  void on_notice(notice hears) {
+    notice_ = std::move(hears);
+    for (const auto& [is_trouble, what] : std::exchange(untold_, {})) notice_(is_trouble, what);
+  }
+
   /// Datagrams that the kernel refused to send since the last call.
   [[nodiscard]] std::uint64_t take_send_errors() { return std::exchange(send_errors_, 0); }
 
@@ -51,6 +63,13 @@ class datagram {
   void forget_arrived() { arrived_.clear(); }
   [[nodiscard]] bool is_wanted() const { return static_cast<bool>(waiter_); }
   void count_send_error() { ++send_errors_; }
+  void tell(bool is_trouble, std::string what) {
+    if (notice_) {
+      notice_(is_trouble, what);
+    } else {
+      untold_.emplace_back(is_trouble, std::move(what));
+    }
+  }
 
  private:
   friend class loop::source_awaiter<datagram>;
@@ -66,6 +85,8 @@ class datagram {
 
   std::coroutine_handle<> waiter_;
   std::deque<arrival> arrived_;
+  notice notice_;
+  std::vector<std::pair<bool, std::string>> untold_;
   std::uint64_t send_errors_ = 0;
 };
 

@@ -12,9 +12,6 @@ namespace strata::net {
 
 namespace {
 
-// How long a link that is down may be gone for good before it is noticed.
-constexpr std::chrono::milliseconds look_again{500};
-
 l2::raw_socket_options options_for(const l2_address& peer) {
   l2::raw_socket_options options;
   options.filter.ethertype = peer.ethertype;
@@ -39,35 +36,39 @@ result<std::unique_ptr<l2::device>> open_device(const endpoint_url& url) {
 
 result<std::unique_ptr<raw_ethernet>> raw_ethernet::open(loop::loop& owner,
                                                          const endpoint_url& url) {
-  auto device = open_device(url);
-  if (!device) {
-    auto failed = device.error();
+  const auto fail = [&](error failed) {
     failed.operation += " for " + url.text();
     return std::unexpected(std::move(failed));
-  }
+  };
+  auto device = open_device(url);
+  if (!device) return fail(device.error());
   const int handle = ::fcntl((*device)->fd(), F_DUPFD_CLOEXEC, 0);
   if (handle < 0) {
     return system_failure(errno, "open " + url.text(), "raise the limit of open files (ulimit -n)");
   }
-  return std::unique_ptr<raw_ethernet>(new raw_ethernet(owner, std::move(*device), handle, url));
+  std::unique_ptr<raw_ethernet> made(new raw_ethernet(owner, std::move(*device), handle, url));
+  auto watch = link_watch::open(owner, made->device_->link().index,
+                                [self = made.get()](const auto& now) { self->on_link(now); });
+  if (!watch) return fail(watch.error());
+  made->link_watch_ = std::move(*watch);
+  // From here on all is heard; what is so at this moment is asked for.
+  if (const auto now = made->link_watch_->look()) {
+    made->device_->update_link(*now);
+    if (!now->is_running()) made->tell_state();
+  } else {
+    made->arrive({-ENODEV, {}, {}});
+  }
+  return made;
 }
 
 raw_ethernet::raw_ethernet(loop::loop& owner, std::unique_ptr<l2::device> device, int poll_fd,
                            const endpoint_url& url)
-    : loop_(owner),
-      device_(std::move(device)),
-      poll_handle_(owner.adopt(poll_fd)),
-      peer_(url.l2),
-      is_silent_when_gone_(url.kind == scheme::xdp),
-      slot_size_(device_->link().mtu + wire::ethernet_header_size +
-                 (wire::max_vlan_tags + 1) * wire::vlan_tag_size),
-      memory_(slot_size_ * batch) {
+    : loop_(owner), device_(std::move(device)), poll_handle_(owner.adopt(poll_fd)), peer_(url.l2) {
   if (peer_.vlan_id || peer_.priority || peer_.drop_eligible) {
     tags_.push_back({wire::tpid_customer,
                      {peer_.priority.value_or(0), peer_.drop_eligible, peer_.vlan_id.value_or(0)}});
   }
   for (std::uint32_t slot = 0; slot < batch; ++slot) free_slots_.push_back(slot);
-  if (is_silent_when_gone_) loop_.arm_after(*this, look_again);
 }
 
 raw_ethernet::~raw_ethernet() {
@@ -76,8 +77,15 @@ raw_ethernet::~raw_ethernet() {
   abandon();
 }
 
+std::size_t raw_ethernet::slot_size() const {
+  return device_->link().mtu + wire::ethernet_header_size +
+         (wire::max_vlan_tags + 1) * wire::vlan_tag_size;
+}
+
 mutable_byte_span raw_ethernet::memory_of(std::uint32_t slot) {
-  return std::span(memory_).subspan(slot * slot_size_, slot_size_);
+  auto& memory = memory_[slot];
+  if (memory.size() < slot_size()) memory.resize(slot_size());
+  return memory;
 }
 
 void raw_ethernet::want() {
@@ -98,9 +106,10 @@ int raw_ethernet::read() {
   for (std::size_t i = 0; i < count; ++i) slots_[i].memory = memory_of(free_slots_[i]);
   const auto filled = device_->try_receive(std::span(slots_).first(count));
   if (!filled) {
+    // Of links we hear by rtnetlink: one that is down says nothing until it is up again, and the
+    // removal of one is told once.
     const int code = filled.error().sys_errno;
-    if (code == ENETDOWN) loop_.arm_after(*this, look_again);
-    return code;
+    return code == ENETDOWN || code == ENODEV || code == ENXIO ? 0 : code;
   }
   std::array<std::uint32_t, batch> taken;
   std::copy_n(free_slots_.begin(), *filled, taken.begin());
@@ -129,14 +138,37 @@ void raw_ethernet::give_back(std::uint32_t id) {
   if (is_wanted()) want();
 }
 
-// The link was down, or says nothing: by now it may be up, or have been removed.
-void raw_ethernet::on_timer() {
-  if (const auto known = l2::interface::query(device_->link().name);
-      known && known->index == device_->link().index) {
-    if (!known->is_up() || is_silent_when_gone_) loop_.arm_after(*this, look_again);
+void raw_ethernet::on_link(const std::optional<l2::interface>& now) {
+  if (!now) {
+    // The last thing that is done: who hears of it may destroy us.
+    arrive({-ENODEV, {}, {}});
     return;
   }
-  arrive({-ENODEV, {}, {}});
+  const auto before = device_->link();
+  device_->update_link(*now);
+  if (now->name != before.name) tell(false, before.name + " is called " + now->name + " now");
+  if (now->mtu != before.mtu) {
+    tell(false, now->name + " has an MTU of " + std::to_string(now->mtu) + " bytes now, had " +
+                    std::to_string(before.mtu));
+  }
+  if (now->mac != before.mac) {
+    tell(false,
+         now->name + " has the address " + now->mac.text() + " now, had " + before.mac.text());
+  }
+  if (now->is_running() == before.is_running() && now->is_up() == before.is_up()) return;
+  tell_state();
+  if (now->is_running() && is_wanted()) want();
+}
+
+void raw_ethernet::tell_state() {
+  const auto& link = device_->link();
+  if (link.is_running()) {
+    tell(false, link.name + " is up");
+  } else if (link.is_up()) {
+    tell(true, link.name + " has no carrier: see that its other end is up");
+  } else {
+    tell(true, link.name + " is down; set it up: ip link set " + link.name + " up");
+  }
 }
 
 bool raw_ethernet::send(const loop::socket_address& to, loop::slice bytes) {

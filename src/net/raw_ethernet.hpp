@@ -4,6 +4,9 @@
 // at its end. A message shorter than the least frame is padded with zeros on its way, and zeros at
 // the end of such a frame are taken off again: a message that may end in zeros needs a length of
 // its own.
+//
+// The interface is followed by its index: it may go down and up, have another name, MTU or MAC, and
+// the endpoint goes on. -ENODEV is received when it was removed.
 #pragma once
 
 #include <array>
@@ -13,6 +16,7 @@
 
 #include "net/datagram.hpp"
 #include "net/endpoint_url.hpp"
+#include "net/link_watch.hpp"
 #include "strata/l2/raw_socket.hpp"
 #include "strata/wire/ethernet.hpp"
 
@@ -20,7 +24,6 @@ namespace strata::net {
 
 class raw_ethernet final : public datagram,
                            private loop::request,
-                           private loop::timer,
                            private loop::turn_end_hook,
                            private loop::buffer::pool {
  public:
@@ -42,29 +45,30 @@ class raw_ethernet final : public datagram,
                const endpoint_url& url);
   void want() override;
   void on_completion(loop::completion done) override;
-  void on_timer() override;
   void on_turn_end() override;
   void give_back(std::uint32_t id) override;
+  void on_link(const std::optional<l2::interface>& now);
+  void tell_state();
   /// 0, or the errno of what went wrong.
   [[nodiscard]] int read();
   void arrive_frame(std::uint32_t slot, const l2::received_frame& frame);
+  /// Of a slot that is free; grows with the MTU.
   [[nodiscard]] mutable_byte_span memory_of(std::uint32_t slot);
+  [[nodiscard]] std::size_t slot_size() const;
 
   loop::loop& loop_;
   std::unique_ptr<l2::device> device_;
   loop::socket poll_handle_;  // a descriptor of the loop's own, of the same socket
   l2_address peer_;
-  /// epoll hears nothing of an AF_XDP socket whose interface was removed.
-  bool is_silent_when_gone_;
   std::vector<wire::vlan_tag> tags_;
 
-  std::size_t slot_size_;
-  std::vector<std::byte> memory_;
+  std::array<std::vector<std::byte>, batch> memory_;
   std::vector<std::uint32_t> free_slots_;
   std::array<l2::frame_slot, batch> slots_;
 
   std::vector<std::byte> outgoing_;  // whole frames, one behind the other
   std::vector<std::size_t> outgoing_sizes_;
+  std::unique_ptr<link_watch> link_watch_;
 };
 
 }  // namespace strata::net

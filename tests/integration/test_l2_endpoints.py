@@ -1,6 +1,8 @@
 """l2:// as a place to listen and to connect. veth.py draws the namespaces."""
 
 import json
+import os
+import signal
 
 import pytest
 
@@ -66,19 +68,77 @@ def test_a_silent_peer_is_forgotten(veth, daemons):
     daemons[0].wait_connections("s", 0)
 
 
-def test_a_link_that_goes_down_and_comes_back_works_again(veth, daemons):
-    daemons[0].cli("create", "server", "s", "--listen", "l2://vethA", "-s")
-    veth.strata(veth.b, "l2", "send", "vethB", "one")
-    eventually(lambda: daemons[0].stats("s")["messages"]["in"] == 1, "one")
-    veth.inside(veth.a, "ip", "link", "set", "vethA", "down")
-    eventually(lambda: daemons[0].logged("s", "Network is down"), "the log says so")
-    veth.inside(veth.a, "ip", "link", "set", "vethA", "up")
+def heard_again(veth, daemon, name):
+    """The server of that name hears a message that is sent now. One that is sent a moment too
+    early is lost, so it is sent until it is heard."""
+    before = daemon.stats(name)["messages"]["in"]
 
     def heard():
-        veth.strata(veth.b, "l2", "send", "vethB", "two")
-        return daemons[0].stats("s")["messages"]["in"] > 1
+        veth.strata(veth.b, "l2", "send", "vethB", "again")
+        return daemon.stats(name)["messages"]["in"] > before
 
-    eventually(heard, "two")
+    eventually(heard, "a message is heard")
+
+
+@pytest.mark.parametrize("scheme", ["l2", "xdp"])
+def test_a_link_that_goes_down_and_comes_back_works_again(veth, daemons, scheme):
+    server = daemons[0]
+    server.cli("create", "server", "s", "--listen", f"{scheme}://vethA", "-s")
+    heard_again(veth, server, "s")
+    veth.inside(veth.a, "ip", "link", "set", "vethA", "down")
+    eventually(lambda: server.logged("s", "vethA is down; set it up", "warning"), "it is said")
+    veth.inside(veth.a, "ip", "link", "set", "vethA", "up")
+    eventually(lambda: server.logged("s", "vethA is up", "info"), "that it is up too")
+    heard_again(veth, server, "s")
+    veth.inside(veth.b, "ip", "link", "set", "vethB", "down")
+    eventually(lambda: server.logged("s", "vethA has no carrier", "warning"), "the other end's")
+    veth.inside(veth.b, "ip", "link", "set", "vethB", "up")
+    heard_again(veth, server, "s")
+
+
+def test_an_interface_that_is_down_at_the_start_is_said(veth, daemons):
+    veth.inside(veth.a, "ip", "link", "set", "vethA", "down")
+    daemons[0].cli("create", "server", "s", "--listen", "l2://vethA", "-s")
+    assert daemons[0].logged("s", "vethA is down")
+    veth.inside(veth.a, "ip", "link", "set", "vethA", "up")
+    heard_again(veth, daemons[0], "s")
+
+
+def test_an_interface_is_followed_to_another_name_address_and_mtu(veth, daemons):
+    """What it hears then is as large as the new MTU; what it sends has the new address."""
+    server = daemons[0]
+    server.cli("create", "server", "s", "--listen", "l2://vethA", "-s")
+    veth.inside(veth.a, "ip", "link", "set", "vethA", "name", "field0")
+    eventually(lambda: server.logged("s", "vethA is called field0 now"), "its name")
+    veth.inside(veth.b, "ip", "link", "set", "vethB", "mtu", "4000")
+    veth.inside(veth.a, "ip", "link", "set", "field0", "mtu", "4000")
+    eventually(lambda: server.logged("s", "field0 has an MTU of 4000 bytes now, had 1500"), "MTU")
+    veth.inside(veth.a, "ip", "link", "set", "field0", "address", "02:00:00:00:00:99")
+    eventually(lambda: server.logged("s", "field0 has the address 02:00:00:00:00:99 now"), "MAC")
+    recv = listen(veth, veth.b, "vethB", "-c", "1")
+    veth.strata(veth.b, "l2", "send", "vethB", "x" * 3900, "--dst", "02:00:00:00:00:99")
+    eventually(lambda: server.stats("s")["bytes"]["in"] == 3900, "a large message")
+    server.send("s", b"y" * 3999)
+    [frame] = json.loads(recv.communicate(timeout=30)[0])
+    assert frame["source"] == "02:00:00:00:00:99" and frame["message"] == "y" * 3999
+    veth.inside(veth.a, "ip", "link", "set", "field0", "mtu", "1000")
+    eventually(lambda: server.logged("s", "field0 has an MTU of 1000 bytes now, had 4000"), "less")
+    server.send("s", b"z" * 1001)
+    eventually(lambda: server.stats("s")["dropped"]["too_large"] == 1, "it says what is too large")
+
+
+def test_events_that_were_lost_are_made_good(veth, daemons):
+    """Thousands of events come while the daemon stands still, more than its socket holds."""
+    server = daemons[0]
+    server.cli("create", "server", "s", "--listen", "l2://vethA", "-s")
+    os.kill(server.process.pid, signal.SIGSTOP)
+    try:
+        batch = "".join(f"link set vethA mtu {1000 + number}\n" for number in range(2000))
+        veth.inside(veth.a, "ip", "-batch", "-", input=batch + "link set vethA name last0\n")
+    finally:
+        os.kill(server.process.pid, signal.SIGCONT)
+    eventually(lambda: server.logged("s", "vethA is called last0 now"), "the last that happened")
+    assert server.logged("s", "last0 has an MTU of 2999 bytes now, had 1500")
 
 
 def test_an_interface_that_is_removed_and_made_again_works_again(veth, daemons):
@@ -92,12 +152,7 @@ def test_an_interface_that_is_removed_and_made_again_works_again(veth, daemons):
              "netns", veth.b)
     veth.inside(veth.a, "ip", "link", "set", "vethA", "up")
     veth.inside(veth.b, "ip", "link", "set", "vethB", "up")
-
-    def heard():
-        veth.strata(veth.b, "l2", "send", "vethB", "again")
-        return daemons[0].stats("s")["messages"]["in"] > 0
-
-    eventually(heard, "again")
+    heard_again(veth, daemons[0], "s")
     assert daemons[0].logged("s", "there again")
 
 

@@ -42,6 +42,7 @@ class capture_device final : public device {
       : within_(std::move(within)), into_(into) {}
 
   [[nodiscard]] const interface& link() const override { return within_->link(); }
+  void update_link(const interface& now) override { within_->update_link(now); }
   [[nodiscard]] int fd() const override { return within_->fd(); }
   /// Errors: also those of the file.
   [[nodiscard]] result<std::size_t> try_send(std::span<const byte_span> frames) override;

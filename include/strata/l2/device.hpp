@@ -53,8 +53,11 @@ class device {
   device& operator=(const device&) = delete;
   virtual ~device() = default;
 
-  /// The interface as it was when the device was opened.
+  /// The interface as it was when the device was opened, or as `update_link` was told.
   [[nodiscard]] virtual const interface& link() const = 0;
+  /// Tells what is so of the interface now, as nl::route_watch hears it: another name, MTU or MAC.
+  /// The device goes on; its errors' texts and the frames that it builds follow.
+  virtual void update_link(const interface& now) = 0;
   /// To wait on (POLLIN, POLLOUT); stays the device's. -1 for a device that is always ready.
   [[nodiscard]] virtual int fd() const = 0;
 

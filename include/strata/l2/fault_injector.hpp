@@ -28,6 +28,7 @@ class fault_injector final : public device {
   fault_injector(std::unique_ptr<device> within, const faults& how);
 
   [[nodiscard]] const interface& link() const override { return within_->link(); }
+  void update_link(const interface& now) override { within_->update_link(now); }
   [[nodiscard]] int fd() const override { return within_->fd(); }
   [[nodiscard]] result<std::size_t> try_send(std::span<const byte_span> frames) override;
   [[nodiscard]] result<std::size_t> try_receive(std::span<frame_slot> slots) override {

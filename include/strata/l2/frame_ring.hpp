@@ -53,6 +53,7 @@ class frame_ring final : public device {
   ~frame_ring() override = default;
 
   [[nodiscard]] const interface& link() const override { return socket_.link(); }
+  void update_link(const interface& now) override { socket_.update_link(now); }
   [[nodiscard]] int fd() const override { return socket_.fd(); }
 
   /// The next frame, in place; nullopt when none is there. Frames are given back in any order.

@@ -11,7 +11,7 @@
 
 namespace strata::l2 {
 
-/// What was true of an interface when it was asked. A value; ask again to see changes.
+/// What was true of an interface when it was asked. A value; nl::route_watch hears of changes.
 struct interface {
   std::string name;
   int index = 0;
@@ -33,24 +33,6 @@ struct interface {
   [[nodiscard]] static result<std::vector<interface>> list();
 
   bool operator==(const interface&) const = default;
-};
-
-/// One thing that changed between two looks.
-struct interface_change {
-  enum class kind : std::uint8_t { added, removed, changed };
-  kind what = kind::changed;
-  interface now;  ///< as it was before, when it was removed
-};
-
-/// Sees links come, go and change by looking again: call `look()` as often as it matters.
-/// One thread at a time.
-class interface_watch {
- public:
-  /// The changes since the last look; the first look reports all interfaces as added.
-  [[nodiscard]] result<std::vector<interface_change>> look();
-
- private:
-  std::vector<interface> known_;
 };
 
 }  // namespace strata::l2

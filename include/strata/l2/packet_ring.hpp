@@ -81,6 +81,7 @@ class packet_ring final : public device {
   ~packet_ring() override = default;
 
   [[nodiscard]] const interface& link() const override { return link_; }
+  void update_link(const interface& now) override { link_ = now; }
   [[nodiscard]] int fd() const override { return fd_.get(); }
 
   /// The next block, in place; nullopt when none is full now.

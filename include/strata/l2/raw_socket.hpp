@@ -76,6 +76,7 @@ class raw_socket final : public device {
   ~raw_socket() override;
 
   [[nodiscard]] const interface& link() const override { return link_; }
+  void update_link(const interface& now) override { link_ = now; }
   [[nodiscard]] int fd() const override { return fd_.get(); }
 
   /// One frame, whole from its destination address on; waits for room in the socket's queue.

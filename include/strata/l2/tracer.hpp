@@ -20,6 +20,7 @@ class tracer final : public device {
       : within_(std::move(within)), see_(std::move(see)) {}
 
   [[nodiscard]] const interface& link() const override { return within_->link(); }
+  void update_link(const interface& now) override { within_->update_link(now); }
   [[nodiscard]] int fd() const override { return within_->fd(); }
   [[nodiscard]] result<std::size_t> try_send(std::span<const byte_span> frames) override;
   [[nodiscard]] result<std::size_t> try_receive(std::span<frame_slot> slots) override;

@@ -68,10 +68,13 @@ class route {
   [[nodiscard]] result<std::vector<link>> links();
   /// Errors: not_found.
   [[nodiscard]] result<link> link_named(std::string_view name);
+  [[nodiscard]] result<link> link_at(int index);
   [[nodiscard]] result<std::vector<link_address>> addresses();
 
  private:
   explicit route(connection over) : over_(std::move(over)) {}
+  [[nodiscard]] result<link> ask_for(wire::netlink_writer& request, std::string_view operation);
+
   connection over_;
 };
 
@@ -79,7 +82,9 @@ class route {
 /// at what there is then.
 class route_watch {
  public:
-  [[nodiscard]] static result<route_watch> open(connection_options options = {});
+  enum class subject : std::uint8_t { links, links_and_addresses };
+  [[nodiscard]] static result<route_watch> open(subject of = subject::links_and_addresses,
+                                                const connection_options& options = {});
 
   /// To poll: readable when something has happened.
   [[nodiscard]] int fd() const { return over_.fd(); }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "net/link_watch.hpp"
 #include "net/raw_ethernet.hpp"
 #include "net/udp.hpp"
 
@@ -94,7 +95,11 @@ loop::task<> link::keep() {
     const auto wait = next_wait();
     log_->write(level::warning, fmt::format("{}; next attempt in {:.1f} s", why,
                                             std::chrono::duration<double>(wait).count()));
-    co_await loop_.sleep(wait);
+    if (url_.is_ethernet()) {
+      co_await net::link_comes(loop_, url_.host, wait);
+    } else {
+      co_await loop_.sleep(wait);
+    }
   }
 }
 
@@ -125,6 +130,10 @@ loop::task<result<void>> link::connect() {
       co_return std::unexpected(opened.error());
     }
     datagram_ = std::move(*opened);
+    datagram_->on_notice([this](bool is_trouble, const std::string& what) {
+      if (is_trouble) counters_.errors.add();
+      log_->write(is_trouble ? level::warning : level::info, what);
+    });
     begin_connection();
     co_return result<void>{};
   }

@@ -2,6 +2,8 @@
 
 #include <cerrno>
 
+#include "net/link_watch.hpp"
+
 namespace strata::runtime {
 
 using namespace std::chrono_literals;
@@ -30,8 +32,14 @@ class datagram_port::peer final : public member {
   loop::socket_address address_;
 };
 
-datagram_port::datagram_port(shard& home, std::unique_ptr<net::datagram> wire, opener reopen)
-    : home_(home), wire_(std::move(wire)), reopen_(std::move(reopen)) {}
+datagram_port::datagram_port(shard& home, std::unique_ptr<net::datagram> wire)
+    : home_(home), wire_(std::move(wire)) {}
+
+datagram_port::datagram_port(shard& home, std::unique_ptr<net::datagram> wire,
+                             std::string interface_name, opener reopen)
+    : home_(home), interface_name_(std::move(interface_name)), reopen_(std::move(reopen)) {
+  take(std::move(wire));
+}
 
 datagram_port::~datagram_port() = default;
 
@@ -65,13 +73,21 @@ loop::task<> datagram_port::open_again() {
       describe(system_error(ENODEV, "receive",
                             "the interface was removed; it goes on when there is one again")));
   for (;;) {
-    co_await home_.owner().sleep(1s);
+    co_await net::link_comes(home_.owner(), interface_name_, 1s);
     auto opened = reopen_();
     if (!opened) continue;
-    wire_ = std::move(*opened);
     home_.state().log->write(level::info, "the interface is there again");
+    take(std::move(*opened));
     co_return;
   }
+}
+
+void datagram_port::take(std::unique_ptr<net::datagram> wire) {
+  wire_ = std::move(wire);
+  wire_->on_notice([this](bool is_trouble, const std::string& what) {
+    if (is_trouble) home_.count().errors.add();
+    home_.state().log->write(is_trouble ? level::warning : level::info, what);
+  });
 }
 
 void datagram_port::on_datagram(net::datagram::arrival got) {

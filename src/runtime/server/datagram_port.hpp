@@ -5,6 +5,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "net/datagram.hpp"
 #include "runtime/server/shard.hpp"
@@ -15,8 +16,10 @@ class datagram_port {
  public:
   using opener = std::function<result<std::unique_ptr<net::datagram>>()>;
 
-  /// `reopen` makes the wire again when its interface has been removed; none when it cannot be.
-  datagram_port(shard& home, std::unique_ptr<net::datagram> wire, opener reopen = {});
+  datagram_port(shard& home, std::unique_ptr<net::datagram> wire);
+  /// Of an interface: `reopen` makes the wire again when one of that name is there again.
+  datagram_port(shard& home, std::unique_ptr<net::datagram> wire, std::string interface_name,
+                opener reopen);
   ~datagram_port();
   datagram_port(const datagram_port&) = delete;
   datagram_port& operator=(const datagram_port&) = delete;
@@ -31,11 +34,13 @@ class datagram_port {
   loop::duration on_failure(int code);
   void on_datagram(net::datagram::arrival got);
   loop::task<> open_again();
+  void take(std::unique_ptr<net::datagram> wire);
   /// The sender's peer, new or known; null when there are too many.
   peer* peer_of(const loop::socket_address& address);
 
   shard& home_;
   std::unique_ptr<net::datagram> wire_;
+  std::string interface_name_;
   opener reopen_;
   bool failing_ = false;
   // Datagrams' senders are easily forged: their number is bounded.

@@ -69,7 +69,7 @@ result<void> shard::open_ethernet(const net::endpoint_url& url) {
   };
   auto wire = open();
   if (!wire) return std::unexpected(wire.error());
-  datagram_ports_.emplace_back(*this, std::move(*wire), open);
+  datagram_ports_.emplace_back(*this, std::move(*wire), url.host, open);
   return {};
 }
 
