@@ -62,7 +62,8 @@ bench-xdp: build
 
 # A netlink exchange in each language and library.
 bench-netlink: build
-	python3 bench/netlink.py $(BENCH_FLAGS)
+	$(MAKE) -s -C clients OUT=$(CURDIR)/build/release/clients
+	build/release/strata bench netlink $(BENCH_FLAGS)
 
 # Each target for FUZZ_SECONDS.
 FUZZ_SECONDS ?= 60

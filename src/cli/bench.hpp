@@ -13,6 +13,7 @@ namespace strata::cli {
 
 outcome<int> run_bench_paths(const invocation& call);
 outcome<int> run_bench_remote(const invocation& call);
+outcome<int> run_bench_netlink(const invocation& call);
 outcome<int> run_bench_node(const invocation& call);
 
 /// What the measuring flags ask for.

@@ -144,6 +144,35 @@ option_rows paths_flags() {
   return rows;
 }
 
+option_rows netlink_flags() {
+  return {
+      {.key = "clients",
+       .kind = text,
+       .value_name = "DIR",
+       .help = "where 'make -C clients OUT=DIR' has built the programs that take turns; else "
+               "'clients' beside this program"},
+      {.key = "family",
+       .kind = text,
+       .value_name = "FAMILY",
+       .help = "exchange with this one, of a module that speaks kernel/uapi/strata_echo.h; else "
+               "with the kernel's controller"},
+      {.key = "times",
+       .kind = count,
+       .value_name = "N",
+       .default_text = "100000",
+       .help = "exchanges of one run",
+       .max = 1'000'000,
+       .min = 1},
+      {.key = "repetitions",
+       .kind = count,
+       .value_name = "N",
+       .default_text = "5",
+       .help = "runs of each program",
+       .max = 1000,
+       .min = 1},
+  };
+}
+
 }  // namespace
 
 std::vector<verb_row> bench_verbs() {
@@ -155,6 +184,9 @@ std::vector<verb_row> bench_verbs() {
        "measure the same between this machine and another, on which it copies and starts the far "
        "end by ssh",
        0, 0, run_bench_remote, remote_flags()},
+      {"bench netlink", "", verb_group::netlink,
+       "measure what one netlink exchange costs by plain C, libnl, neli and this library", 0, 0,
+       run_bench_netlink, netlink_flags()},
       {"bench node",
        "IFACE",
        verb_group::ethernet,

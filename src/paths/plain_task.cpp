@@ -1,6 +1,5 @@
 // The plain C contender: a program of its own, bench/plain_packet.c, which says "ready" when its
 // socket is open and one line of JSON at its end. It stops when its standard input is closed.
-#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include <csignal>
 #include <filesystem>
 
+#include "paths/pipe.hpp"
 #include "paths/task.hpp"
 #include "strata/base/unique_fd.hpp"
 
@@ -56,17 +56,6 @@ class plain_task final : public task {
   unique_fd to_it_;
   unique_fd from_it_;
 };
-
-struct pipe_ends {
-  unique_fd read;
-  unique_fd write;
-};
-
-result<pipe_ends> make_pipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_failure(errno, "make a pipe");
-  return pipe_ends{unique_fd(ends[0]), unique_fd(ends[1])};
-}
 
 }  // namespace
 

@@ -57,7 +57,7 @@ key_use read_use(std::string_view text) {
   const auto words = split(text, " ");
   std::size_t at = 0;
   const auto is_begin = [](std::string_view word) {
-    return word.starts_with('?') || word.find('@') != std::string_view::npos || parse_integer(word);
+    return word.starts_with('?') || word.contains('@') || parse_integer(word);
   };
   while (at < words.size() && !is_begin(words[at])) made.flags.push_back(words[at++]);
   auto begin = words[at++];

@@ -157,7 +157,7 @@ class name_table {
       auto at = name.hash();
       while (places_[at].what != nullptr) at = (at + 1) % places_.size();
       const auto text = each.row->name;
-      places_[at] = {name, text.size(), text.find('_') != std::string_view::npos, &each};
+      places_[at] = {name, text.size(), text.contains('_'), &each};
     }
   }
   [[nodiscard]] const command* find(std::string_view text) const {

@@ -1,17 +1,21 @@
 #include "runtime/cache/hash.hpp"
 
 #define XXH_INLINE_ALL
+#include <sys/random.h>
 #include <xxhash.h>
 
-#include <random>
+#include <cstdlib>
 
 namespace strata::runtime {
 
 namespace {
 
-const std::uint64_t seed = [] {
-  std::random_device source;
-  return std::uint64_t{source()} << 32U | source();
+// Nobody outside can tell which keys share a bucket. So few bytes the kernel always gives.
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): getrandom throws nothing.
+const std::uint64_t seed = []() noexcept {
+  std::uint64_t made = 0;
+  if (::getrandom(&made, sizeof made, 0) != sizeof made) std::abort();
+  return made;
 }();
 
 }  // namespace

@@ -51,7 +51,7 @@ std::string format_long_real(long double value) {
   std::array<char, 5120> text;  // the largest has 4933 digits before the point
   const auto size = std::snprintf(text.data(), text.size(), "%.17Lf", value);
   std::string_view shown(text.data(), static_cast<std::size_t>(size));
-  if (shown.find('.') != std::string_view::npos) {
+  if (shown.contains('.')) {
     while (shown.back() == '0') shown.remove_suffix(1);
     if (shown.back() == '.') shown.remove_suffix(1);
   }

@@ -12,8 +12,7 @@ namespace {
 // they say that they are ready.
 bool is_for_admins(const command& what) {
   if (what.has(flag_admin)) return true;
-  return what.row->categories.find("dangerous") != std::string_view::npos &&
-         what.row->name != "info";
+  return what.row->categories.contains("dangerous") && what.row->name != "info";
 }
 
 }  // namespace

@@ -167,7 +167,7 @@ loop::task<result<loop::socket>> link::connect_to(loop::socket_address to) {
   const int code = co_await connecting;
   if (code == 0) co_return std::move(*opened);
   auto operation = "connect to " + url_.text();
-  if (url_.text().find(to.text()) == std::string::npos) operation += " at " + to.text();
+  if (!url_.text().contains(to.text())) operation += " at " + to.text();
   co_return system_failure(limit.reached() ? ETIMEDOUT : -code, std::move(operation),
                            "see that a server listens there");
 }

@@ -93,12 +93,14 @@ std::optional<std::vector<step>> read_steps(call& c) {
 
 std::int64_t read_field(std::string_view text, const step& of) {
   std::uint64_t value = 0;
-  for (unsigned i = 0; i < of.type.bits; ++i) {
+  unsigned i = 0;
+  // A field has a bit at least.
+  do {
     const auto at = of.offset + i;
     const bool bit =
         at / 8 < text.size() && (static_cast<unsigned char>(text[at / 8]) & (0x80U >> at % 8)) != 0;
     value = value << 1U | (bit ? 1U : 0U);
-  }
+  } while (++i < of.type.bits);
   if (!of.type.is_signed) return static_cast<std::int64_t>(value);
   const unsigned unused = 64 - of.type.bits;
   return static_cast<std::int64_t>(value << unused) >> unused;

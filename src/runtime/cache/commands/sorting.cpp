@@ -27,7 +27,7 @@ struct sort_words {
   std::optional<std::size_t> target;  // the word that is STORE's key
 
   /// A pattern without an asterisk names one key for all: there is nothing to sort by.
-  [[nodiscard]] bool keeps_order() const { return by && by->find('*') == std::string_view::npos; }
+  [[nodiscard]] bool keeps_order() const { return by && !by->contains('*'); }
 };
 
 // The word at `i` and those that belong to it; returns the last of them. Nothing after an error.

@@ -1,0 +1,30 @@
+// What one exchange by netlink costs: the programs of clients/ make the same one, each by another
+// library, and take turns.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "strata/base/result.hpp"
+
+namespace strata::paths {
+
+struct exchange_plan {
+  std::string folder;  ///< where the programs are
+  std::string family;  ///< of a module that speaks kernel/uapi/strata_echo.h; empty: "nlctrl"
+  std::uint64_t times = 0;
+  std::uint64_t repetitions = 0;
+};
+
+/// The document: for each program that is there its times (medians over the repetitions of each
+/// one's median and 99th percentile, in nanoseconds) and system calls (null without strace), and
+/// what was hoped for beside what came out. `tell` hears what part is done, and what comes next.
+/// Errors: not_found when no program is there; and what a program ended with.
+[[nodiscard]] result<nlohmann::json> measure_exchanges(
+    const exchange_plan& plan,
+    const std::function<void(double part, const std::string& next)>& tell);
+
+}  // namespace strata::paths
