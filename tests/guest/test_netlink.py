@@ -3,8 +3,8 @@ QEMU guest that is booted once for each kernel. What the guest does is in `scrip
 looks at a part of what came of it.
 
 STRATA_GUEST_KERNELS="6.1,6.12" says which kernels, 6.1 alone if it does not; headers are needed for
-each. STRATA_NETLINK_MESSAGES says how many random messages, STRATA_SEED which; STRATA_NETLINK_TIMES how
-many exchanges are timed."""
+each. STRATA_NETLINK_MESSAGES says how many random messages, STRATA_SEED which;
+STRATA_NETLINK_TIMES how many exchanges are timed."""
 
 import json
 import os
