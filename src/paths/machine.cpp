@@ -1,16 +1,12 @@
 #include "paths/machine.hpp"
 
-#include <linux/ethtool.h>
-#include <linux/sockios.h>
-#include <net/if.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <fstream>
 #include <thread>
 
-#include "strata/base/unique_fd.hpp"
+#include "strata/nl/ethtool.hpp"
 
 namespace strata::paths {
 
@@ -52,25 +48,25 @@ nlohmann::json describe_machine() {
 nlohmann::json describe_offloads(const std::string& link) {
   struct row {
     const char* name;
-    std::uint32_t command;
+    std::string_view feature;  // one that ends in '-' stands for all that begin so
   };
-  constexpr row rows[] = {
-      {"rx_checksum", ETHTOOL_GRXCSUM},
-      {"tx_checksum", ETHTOOL_GTXCSUM},
-      {"scatter_gather", ETHTOOL_GSG},
-      {"tso", ETHTOOL_GTSO},
-      {"gso", ETHTOOL_GGSO},
-      {"gro", ETHTOOL_GGRO},
+  static constexpr row rows[] = {
+      {"rx_checksum", "rx-checksum"},          {"tx_checksum", "tx-checksum-"},
+      {"scatter_gather", "tx-scatter-gather"}, {"tso", "tx-tcp-"},
+      {"gso", "tx-generic-segmentation"},      {"gro", "rx-gro"},
   };
-  const unique_fd fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  auto on = nl::ethtool::open();
+  const auto features = on ? on->features(link) : std::unexpected(on.error());
   auto all = nlohmann::json::object();
   for (const auto& each : rows) {
-    ethtool_value value{.cmd = each.command, .data = 0};
-    ifreq request{};
-    link.copy(request.ifr_name, IFNAMSIZ - 1);
-    request.ifr_data = reinterpret_cast<char*>(&value);
-    const bool told = ::ioctl(fd.get(), SIOCETHTOOL, &request) == 0;
-    all[each.name] = told ? nlohmann::json(value.data != 0) : nlohmann::json(nullptr);
+    if (!features) {
+      all[each.name] = nullptr;
+      continue;
+    }
+    all[each.name] = std::ranges::any_of(*features, [&](const nl::interface_feature& one) {
+      return one.is_active && (each.feature.ends_with('-') ? one.name.starts_with(each.feature)
+                                                           : one.name == each.feature);
+    });
   }
   return all;
 }

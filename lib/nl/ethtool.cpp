@@ -1,0 +1,176 @@
+#include "strata/nl/ethtool.hpp"
+
+#include <linux/ethtool.h>
+#include <linux/ethtool_netlink.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace strata::nl {
+
+namespace {
+
+std::optional<std::uint32_t> number_of(const wire::netlink_attributes& all, std::uint16_t type) {
+  const auto found = all.find(type);
+  return found ? found->number<std::uint32_t>() : std::nullopt;
+}
+
+void put(wire::netlink_writer& to, std::uint16_t type, std::optional<std::uint32_t> value) {
+  if (value) to.put_number(type, *value);
+}
+
+/// The names of the bits that are set. Only the long form has names, which is what is sent to those
+/// who do not ask for the compact one.
+std::vector<std::string_view> set_bits(const wire::netlink_attributes& bitset) {
+  std::vector<std::string_view> names;
+  const bool lists_set = bitset.find(ETHTOOL_A_BITSET_NOMASK).has_value();
+  for (const auto& each : bitset.nest(ETHTOOL_A_BITSET_BITS)) {
+    const wire::netlink_attributes bit(each.value());
+    const auto name = bit.find(ETHTOOL_A_BITSET_BIT_NAME);
+    if (name && (lists_set || bit.find(ETHTOOL_A_BITSET_BIT_VALUE))) names.push_back(name->text());
+  }
+  return names;
+}
+
+bool holds(const std::vector<std::string_view>& names, std::string_view wanted) {
+  return std::ranges::find(names, wanted) != names.end();
+}
+
+}  // namespace
+
+result<ethtool> ethtool::open(const connection_options& options) {
+  auto on = generic::open(options);
+  if (!on) return std::unexpected(on.error());
+  const auto family = on->resolve(ETHTOOL_GENL_NAME);
+  if (!family) return std::unexpected(family.error());
+  return ethtool(std::move(*on), *family);
+}
+
+wire::netlink_writer ethtool::request(std::uint8_t command, std::uint16_t header,
+                                      std::string_view interface_name) {
+  auto made = on_.over().request();
+  wire::begin_genl(made, family_, wire::netlink_flag::request | wire::netlink_flag::ack, command,
+                   ETHTOOL_GENL_VERSION)
+      .open_nest(header);
+  if (!interface_name.empty()) made.put_text(ETHTOOL_A_HEADER_DEV_NAME, interface_name);
+  made.close_nest();
+  return made;
+}
+
+result<wire::netlink_attributes> ethtool::ask(wire::netlink_writer& request, std::string_view what,
+                                              std::string_view interface_name) {
+  const auto operation = std::string(what) + " '" + std::string(interface_name) + "'";
+  const auto reply = on_.over().ask(request, operation);
+  if (!reply) return std::unexpected(reply.error());
+  if (reply->is(wire::netlink_control::error)) return wire::netlink_attributes();
+  const auto message = wire::genl_message::parse(*reply);
+  if (message) return message->attributes;
+  return failure(errc::malformed, operation, "the kernel's reply is cut");
+}
+
+result<interface_rings> ethtool::rings(std::string_view interface_name) {
+  auto asked = request(ETHTOOL_MSG_RINGS_GET, ETHTOOL_A_RINGS_HEADER, interface_name);
+  const auto told = ask(asked, "look at the rings of", interface_name);
+  if (!told) return std::unexpected(told.error());
+  const auto count = [&](std::uint16_t now, std::uint16_t most) {
+    return bounded_count{.now = number_of(*told, now), .most = number_of(*told, most)};
+  };
+  return interface_rings{.rx = count(ETHTOOL_A_RINGS_RX, ETHTOOL_A_RINGS_RX_MAX),
+                         .rx_mini = count(ETHTOOL_A_RINGS_RX_MINI, ETHTOOL_A_RINGS_RX_MINI_MAX),
+                         .rx_jumbo = count(ETHTOOL_A_RINGS_RX_JUMBO, ETHTOOL_A_RINGS_RX_JUMBO_MAX),
+                         .tx = count(ETHTOOL_A_RINGS_TX, ETHTOOL_A_RINGS_TX_MAX)};
+}
+
+result<void> ethtool::set_rings(std::string_view interface_name, const ring_change& to) {
+  auto asked = request(ETHTOOL_MSG_RINGS_SET, ETHTOOL_A_RINGS_HEADER, interface_name);
+  put(asked, ETHTOOL_A_RINGS_RX, to.rx);
+  put(asked, ETHTOOL_A_RINGS_RX_MINI, to.rx_mini);
+  put(asked, ETHTOOL_A_RINGS_RX_JUMBO, to.rx_jumbo);
+  put(asked, ETHTOOL_A_RINGS_TX, to.tx);
+  const auto told = ask(asked, "set the rings of", interface_name);
+  if (!told) return std::unexpected(told.error());
+  return {};
+}
+
+result<interface_channels> ethtool::channels(std::string_view interface_name) {
+  auto asked = request(ETHTOOL_MSG_CHANNELS_GET, ETHTOOL_A_CHANNELS_HEADER, interface_name);
+  const auto told = ask(asked, "look at the channels of", interface_name);
+  if (!told) return std::unexpected(told.error());
+  const auto count = [&](std::uint16_t now, std::uint16_t most) {
+    return bounded_count{.now = number_of(*told, now), .most = number_of(*told, most)};
+  };
+  return interface_channels{
+      .rx = count(ETHTOOL_A_CHANNELS_RX_COUNT, ETHTOOL_A_CHANNELS_RX_MAX),
+      .tx = count(ETHTOOL_A_CHANNELS_TX_COUNT, ETHTOOL_A_CHANNELS_TX_MAX),
+      .other = count(ETHTOOL_A_CHANNELS_OTHER_COUNT, ETHTOOL_A_CHANNELS_OTHER_MAX),
+      .combined = count(ETHTOOL_A_CHANNELS_COMBINED_COUNT, ETHTOOL_A_CHANNELS_COMBINED_MAX)};
+}
+
+result<void> ethtool::set_channels(std::string_view interface_name, const channel_change& to) {
+  auto asked = request(ETHTOOL_MSG_CHANNELS_SET, ETHTOOL_A_CHANNELS_HEADER, interface_name);
+  put(asked, ETHTOOL_A_CHANNELS_RX_COUNT, to.rx);
+  put(asked, ETHTOOL_A_CHANNELS_TX_COUNT, to.tx);
+  put(asked, ETHTOOL_A_CHANNELS_OTHER_COUNT, to.other);
+  put(asked, ETHTOOL_A_CHANNELS_COMBINED_COUNT, to.combined);
+  const auto told = ask(asked, "set the channels of", interface_name);
+  if (!told) return std::unexpected(told.error());
+  return {};
+}
+
+result<std::vector<std::string>> ethtool::feature_names() {
+  auto asked = request(ETHTOOL_MSG_STRSET_GET, ETHTOOL_A_STRSET_HEADER, {});
+  asked.open_nest(ETHTOOL_A_STRSET_STRINGSETS)
+      .open_nest(ETHTOOL_A_STRINGSETS_STRINGSET)
+      .put_number(ETHTOOL_A_STRINGSET_ID, std::uint32_t{ETH_SS_FEATURES})
+      .close_nest()
+      .close_nest();
+  const auto told = ask(asked, "list the names of", "features");
+  if (!told) return std::unexpected(told.error());
+  std::vector<std::string> names;
+  for (const auto& each : told->nest(ETHTOOL_A_STRSET_STRINGSETS)
+                              .nest(ETHTOOL_A_STRINGSETS_STRINGSET)
+                              .nest(ETHTOOL_A_STRINGSET_STRINGS)) {
+    const auto name = wire::netlink_attributes(each.value()).find(ETHTOOL_A_STRING_VALUE);
+    // Numbers that the kernel does not use have none.
+    if (name && !name->text().empty()) names.emplace_back(name->text());
+  }
+  return names;
+}
+
+result<std::vector<interface_feature>> ethtool::features(std::string_view interface_name) {
+  const auto names = feature_names();
+  if (!names) return std::unexpected(names.error());
+  auto asked = request(ETHTOOL_MSG_FEATURES_GET, ETHTOOL_A_FEATURES_HEADER, interface_name);
+  const auto told = ask(asked, "look at the features of", interface_name);
+  if (!told) return std::unexpected(told.error());
+  const auto active = set_bits(told->nest(ETHTOOL_A_FEATURES_ACTIVE));
+  const auto wanted = set_bits(told->nest(ETHTOOL_A_FEATURES_WANTED));
+  const auto changeable = set_bits(told->nest(ETHTOOL_A_FEATURES_HW));
+  const auto never = set_bits(told->nest(ETHTOOL_A_FEATURES_NOCHANGE));
+  std::vector<interface_feature> all;
+  for (const auto& name : *names) {
+    all.push_back({.name = name,
+                   .is_active = holds(active, name),
+                   .is_wanted = holds(wanted, name),
+                   .can_change = holds(changeable, name) && !holds(never, name)});
+  }
+  return all;
+}
+
+result<void> ethtool::set_features(std::string_view interface_name,
+                                   std::span<const feature_change> to) {
+  auto asked = request(ETHTOOL_MSG_FEATURES_SET, ETHTOOL_A_FEATURES_HEADER, interface_name);
+  asked.open_nest(ETHTOOL_A_FEATURES_WANTED).open_nest(ETHTOOL_A_BITSET_BITS);
+  for (const auto& each : to) {
+    asked.open_nest(ETHTOOL_A_BITSET_BITS_BIT).put_text(ETHTOOL_A_BITSET_BIT_NAME, each.name);
+    if (each.to) asked.put(ETHTOOL_A_BITSET_BIT_VALUE, {});
+    asked.close_nest();
+  }
+  asked.close_nest().close_nest();
+  const auto told = ask(asked, "set the features of", interface_name);
+  if (!told) return std::unexpected(told.error());
+  return {};
+}
+
+}  // namespace strata::nl
