@@ -4,6 +4,8 @@ include(CMakePackageConfigHelpers)
 install(TARGETS strata RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES docs/openapi.yaml DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES packaging/strata.service DESTINATION lib/systemd/system)
+install(FILES kernel/strata_echo.yaml kernel/ynl/nlctrl.yaml
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/strata/ynl)
 
 # The component `c` is what bindings need.
 install(DIRECTORY include/strata DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT c)
