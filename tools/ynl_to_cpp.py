@@ -59,7 +59,6 @@ def comment(text, indent=""):
 class Message:
     number: int
     attributes: list
-    doc: str = ""
 
 
 @dataclass
@@ -197,14 +196,11 @@ class Header:
 
     def name(self, word, suffix=""):
         """A name of the namespace's."""
-        made = snake(word) + suffix
-        made = made + "_" if made in OF_NAMESPACE else made
+        made = snake(word, OF_NAMESPACE if not suffix else ()) + suffix
         if made in self.names:
             refuse(f"two things of '{self.spec.name}' would be called {made}")
         self.names.add(made)
         return made
-
-    # What attributes are
 
     def scalar(self, attribute, kind):
         """The form, and the type of its value."""
@@ -227,12 +223,8 @@ class Header:
             refuse(f"there is no enum '{attribute['enum']}'")
         if not definition or definition["type"] == "flags" or attribute.get("enum-as-flags"):
             return form, value
-        enum = f"{self.space}::{self.enum_name(definition)}"
+        enum = f"{self.space}::{snake(definition['name'], OF_NAMESPACE)}"
         return f"typed::named<{enum}, {form}>", enum
-
-    def enum_name(self, definition):
-        made = snake(definition["name"])
-        return made + "_" if made in OF_NAMESPACE else made
 
     def set_class(self, name, suffix):
         if name not in self.spec.sets:
@@ -258,8 +250,6 @@ class Header:
             return self.scalar(attribute, kind)[0]
         form = f"typed::nest<{self.set_class(attribute['nested-attributes'], '_view')}>"
         return f"typed::keyed<{form}>" if attribute["type"] == "nest-type-value" else form
-
-    # Classes
 
     def attributes_of(self, set_name, names=None):
         found = self.spec.sets.get(set_name, {})
@@ -375,8 +365,6 @@ class Header:
         return self.view_class(self.name(operation.name, "_reply"), operation.doc,
                                self.attributes_of(operation.set, names), numbers.pop())
 
-    # The parts
-
     def definitions(self):
         lines = []
         for each in self.spec.constants:
@@ -452,8 +440,7 @@ class Header:
     def client(self):
         lines = ["/// A connection to the family; each call begins a request, which is sent by its",
                  "/// `ask` or `for_each`.",
-                 "class client : public typed::client {", "public:",
-                 "using typed::client::client;",
+                 "class client : public typed::client {", "public:", "using typed::client::client;",
                  "/// Errors: not_found, when this kernel has no such family.",
                  "[[nodiscard]] static strata::result<client> open(",
                  "const strata::nl::connection_options& options = {},",
@@ -461,22 +448,19 @@ class Header:
                  "return open_as<client>(family, options);", "}"]
         for each in self.spec.operations:
             for how, prefix, suffix in (("do", "", "_request"), ("dump", "dump_", "_dump_request")):
-                if not getattr(each, how):
-                    continue
-                kind = snake(each.name) + suffix
-                name = snake(prefix + each.name, OF_CLIENT)
-                lines += comment(each.doc)
-                lines += [f"[[nodiscard]] {kind} {name}() {{",
-                          "return {over(), family_id()};", "}"]
+                if getattr(each, how):
+                    kind, name = snake(each.name) + suffix, snake(prefix + each.name, OF_CLIENT)
+                    lines += [*comment(each.doc), f"[[nodiscard]] {kind} {name}() {{",
+                              "return {over(), family_id()};", "}"]
         return [*lines, "};", ""]
 
     def text(self, source):
-        title = comment(f"{self.spec.doc or 'Typed commands.'}")
         lines = [f"// Made by ynl_to_cpp.py from {source}: change that, not this.", "#pragma once",
                  "", *(f"#include <{each}>" for each in
                        ("bit", "concepts", "cstdint", "optional", "span", "string_view",
                         "utility")),
-                 "", '#include "strata/nl/typed.hpp"', "", *title, f"namespace {self.space} {{",
+                 "", '#include "strata/nl/typed.hpp"', "",
+                 *comment(self.spec.doc), f"namespace {self.space} {{",
                  "", "namespace typed = strata::nl::typed;", "",
                  f"constexpr std::string_view family_name = {json.dumps(self.spec.name)};",
                  f"constexpr std::uint8_t family_version = {int(self.spec.version)};", "",

@@ -191,7 +191,8 @@ std::string render_spec(const nl_spec& spec) {
     text += each["name"].get<std::string>() + (doc.empty() ? "" : ": " + doc) + "\n";
     for (const char* const how : {"do", "dump", "event"}) {
       if (!each.contains(how)) continue;
-      text += fmt::format("  {}: {} -> {}\n", how, words(each[how]["takes"]),
+      const bool is_asked = how != std::string_view("event");
+      text += fmt::format("  {}: {}{}\n", how, is_asked ? words(each[how]["takes"]) + " -> " : "",
                           words(each[how]["tells"]));
     }
   }

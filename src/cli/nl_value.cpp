@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
+#include <cstring>
+#include <utility>
 
 #include "cli/number.hpp"
 #include "cli/text.hpp"

@@ -49,6 +49,11 @@ def xdp_examples(prefix, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def nl_examples(prefix, tmp_path_factory):
+    return build_examples(os.path.join(ALL_EXAMPLES, "nl"), prefix, tmp_path_factory.mktemp("nl"))
+
+
+@pytest.fixture(scope="module")
 def space():
     if os.geteuid() != 0:
         pytest.skip("NEEDS ROOT: it makes a network namespace")
@@ -92,6 +97,19 @@ def test_messages_go_from_process_to_process(space, examples):
                                 stdout=subprocess.PIPE)
     run(*space, f"{examples}/ipc", "send", "line", "hello")
     assert receiver.communicate(timeout=30) == ("hello\n", None)
+
+
+def test_typed_commands_are_made_of_installed_specifications(nl_examples):
+    assert "16 nlctrl" in run(f"{nl_examples}/families").splitlines()
+    assert run(f"{nl_examples}/families", "nlctrl").endswith(" notify\n")
+
+
+def test_the_program_finds_installed_specifications(prefix):
+    specs = {**os.environ, "STRATA_YNL_PATH": f"{prefix}/share/strata/ynl"}
+    said = run(f"{prefix}/bin/strata", "nl", "call", "nlctrl", "getfamily", "-a",
+               "family-name=nlctrl", env=specs)
+    assert 'family-name "nlctrl"' in said
+    assert os.path.exists(f"{prefix}/share/strata/ynl/strata_echo.yaml")
 
 
 def test_pkg_config_finds_it_too(space, prefix, examples, tmp_path):
