@@ -148,7 +148,7 @@ class set_reader {
     if (made.kind == attribute_kind::nested) {
       if (set) made.set = set;
       if (!made.set) node.refuse("a nest has to have 'nested-attributes'");
-    } else if (made.kind == attribute_kind::nested_array && (set || !type.empty())) {
+    } else if (made.kind == attribute_kind::nested_array && (set || !made.elements)) {
       made.elements = elements_of(node, type, set, made);
     }
   }
