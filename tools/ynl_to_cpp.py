@@ -49,10 +49,10 @@ def snake(name, taken=frozenset()):
     return word + "_" if word in KEYWORDS or word in taken else word
 
 
-def comment(text, indent=""):
+def comment(text):
     """Lines of a documenting comment; none when there is nothing to say."""
-    words = " ".join(str(text or "").split()).rstrip("\\")
-    return [f"{indent}/// {line}" for line in textwrap.wrap(words, 90 - len(indent))]
+    words = " ".join(str(text or "").split()).replace("\\", "/")
+    return [f"/// {line}" for line in textwrap.wrap(words, 90)]
 
 
 @dataclass
@@ -488,7 +488,7 @@ def main():
         text = Header(read_spec(tree)).text(source.rsplit("/", 1)[-1])
     except (OSError, yaml.YAMLError) as why:
         refuse(f"cannot read {source}: {why}")
-    except (KeyError, TypeError, AttributeError) as why:
+    except (KeyError, TypeError, ValueError, AttributeError) as why:
         refuse(f"{source} is not in the form of a specification: {type(why).__name__}: {why}")
     sys.stdout.write(formatted(text))
 

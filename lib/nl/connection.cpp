@@ -172,7 +172,7 @@ refused_attribute connection::named_by(const wire::netlink_ack& ack) const {
   if (offset && *offset >= at_attributes) named.path = all.path_to(*offset - at_attributes);
   if (!ack.missing_type) return named;
   named.is_missing = true;
-  const auto end = std::ranges::find(named.path, 0);
+  auto* const end = std::ranges::find(named.path, 0);
   if (end != named.path.end()) *end = static_cast<std::uint16_t>(*ack.missing_type);
   return named;
 }

@@ -33,8 +33,7 @@ std::string why_unknown(std::string_view name, const spec_scope& scope) {
         "write PATH[:TYPE][=VALUE] with numbers, as in 1=hello or 3.1:u32=5",
         printable(name));
   }
-  std::vector<std::string> names;
-  for (const auto& each : scope.set->attributes) names.push_back(each.name);
+  const auto names = names_in(scope.set->attributes);
   return fmt::format("'{}' is no attribute of '{}'{}; it has {}", printable(name),
                      printable(scope.set->name), printable(did_you_mean(name, names)),
                      names_listed(names));

@@ -49,8 +49,7 @@ outcome<called_command> command_word(const std::string& word, const nl_spec* spe
                               printable(word)));
   }
   if (const auto* const operation = spec->find(word)) return command_of(*operation, *spec, is_dump);
-  std::vector<std::string> names;
-  for (const auto& each : spec->operations) names.push_back(each.name);
+  const auto names = names_in(spec->operations);
   return refuse(exit_misused,
                 fmt::format("'{}' is no command of '{}'{}; it has {}", printable(word),
                             printable(spec->family), printable(did_you_mean(word, names)),

@@ -105,6 +105,15 @@ struct spec_scope {
 /// Whether they are one, underscores being dashes.
 [[nodiscard]] bool is_same_name(std::string_view one, std::string_view other);
 
+/// Of entries, attributes or operations.
+template <class Named>
+[[nodiscard]] std::vector<std::string> names_in(const std::vector<Named>& all) {
+  std::vector<std::string> names;
+  names.reserve(all.size());
+  for (const auto& each : all) names.push_back(each.name);
+  return names;
+}
+
 /// "a, b, c", cut where it is long.
 [[nodiscard]] std::string names_listed(const std::vector<std::string>& names);
 

@@ -64,7 +64,7 @@ outcome<nl_spec> read_file(const std::string& file, std::string_view family) {
 
 outcome<std::optional<nl_spec>> find_spec(const invocation& call, std::string_view family) {
   if (const auto file = call.text("spec"); !file.empty()) return read_file(file, family);
-  if (family.find('/') != std::string_view::npos) return std::nullopt;
+  if (family.contains('/')) return std::nullopt;
   for (const auto& folder : folders()) {
     const auto file = (fs::path(folder) / family).string() + ".yaml";
     std::error_code ignored;

@@ -156,12 +156,10 @@ outcome<> put_value(wire::netlink_writer& to, const typed_attribute& what, attri
   if (put(to, what, kind, named)) return {};
   const auto* const names = named != nullptr ? what.scope.names_of(*named) : nullptr;
   if (names != nullptr) {
-    std::vector<std::string> list;
-    for (const auto& each : names->entries) list.push_back(each.name);
-    return refuse_attribute(
-        what.whole,
-        fmt::format("its value is no {}, and {} of {}", nl::name_of(kind),
-                    named->is_flags ? "not made (as a|b)" : "none", names_listed(list)));
+    return refuse_attribute(what.whole,
+                            fmt::format("its value is no {}, and {} of {}", nl::name_of(kind),
+                                        named->is_flags ? "not made (as a|b)" : "none",
+                                        names_listed(names_in(names->entries))));
   }
   if (kind == attribute_kind::nested || kind == attribute_kind::nested_array) {
     return refuse_attribute(what.whole, "attributes are within it: write PATH.NAME=VALUE");

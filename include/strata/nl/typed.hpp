@@ -27,7 +27,7 @@ namespace strata::nl::typed {
 template <class Form>
 class range {
  public:
-  using value_type = typename Form::value;
+  using value_type = Form::value;
 
   range() = default;
   explicit range(wire::netlink_attributes in, std::optional<std::uint16_t> type = {})
@@ -35,7 +35,7 @@ class range {
 
   class iterator {
    public:
-    using value_type = typename Form::value;
+    using value_type = Form::value;
     using difference_type = std::ptrdiff_t;
     iterator() = default;
     explicit iterator(const range& of) : at_(of.in_.begin()), type_(of.type_) { seek(); }
@@ -115,7 +115,7 @@ struct named {
     return static_cast<Enum>(*found);
   }
   static void write(wire::netlink_writer& to, std::uint16_t type, Enum what) {
-    Number::write(to, type, static_cast<typename Number::value>(what));
+    Number::write(to, type, static_cast<Number::value>(what));
   }
 };
 
