@@ -3,6 +3,9 @@
 find_program(strata_python python3)
 
 function(strata_ynl target)
+  if(NOT strata_python)
+    message(FATAL_ERROR "strata_ynl needs python3, and python3-yaml: set strata_python to it")
+  endif()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}_ynl)
   file(MAKE_DIRECTORY ${folder})
   foreach(spec ${ARGN})

@@ -22,9 +22,14 @@ struct called_command {
 
 outcome<called_command> command_of(const spec_operation& operation, const nl_spec& spec,
                                    bool is_dump) {
+  const auto name = printable(operation.name);
+  if (operation.has_fixed_header) {
+    return refuse(exit_failed, fmt::format("'{}' begins with a fixed header, which strata nl does "
+                                           "not write",
+                                           name));
+  }
   const auto& exchange = is_dump ? operation.dump : operation.act;
   if (exchange) return called_command{exchange->request, &operation};
-  const auto name = printable(operation.name);
   if (operation.act || operation.dump) {
     return refuse(exit_misused, is_dump
                                     ? fmt::format("'{}' cannot be dumped: leave out --dump", name)
@@ -60,11 +65,6 @@ outcome<wire::netlink_writer> request_of(const invocation& call, nl::generic& on
                                          const nl::generic_family& family,
                                          const called_command& command, const spec_scope& scope) {
   const bool is_dump = call.is_set("dump");
-  if (command.operation != nullptr && command.operation->has_fixed_header) {
-    return refuse(exit_failed, fmt::format("'{}' begins with a fixed header, which strata nl does "
-                                           "not write",
-                                           printable(command.operation->name)));
-  }
   const auto policy = on.policy(family);
   auto request = on.over().request();
   wire::begin_genl(

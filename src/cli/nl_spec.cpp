@@ -65,6 +65,7 @@ const spec_operation* nl_spec::find_event(std::uint8_t command) const {
 
 spec_scope spec_scope::of(const nl_spec* spec, const spec_operation* operation) {
   if (spec == nullptr || operation == nullptr || !operation->set) return {};
+  if (operation->has_fixed_header) return {};
   return {.spec = spec, .set = &spec->sets[*operation->set]};
 }
 

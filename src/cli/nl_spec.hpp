@@ -89,7 +89,7 @@ struct spec_scope {
   const spec_set* set = nullptr;
   const spec_attribute* element = nullptr;
 
-  /// Of the operation's messages; of nothing when either is nullptr.
+  /// Of the operation's messages; of nothing when either is nullptr, or they begin with a header.
   [[nodiscard]] static spec_scope of(const nl_spec* spec, const spec_operation* operation);
   /// Within one of them; of nothing when that is nullptr.
   [[nodiscard]] spec_scope within(const spec_attribute* attribute) const;

@@ -201,6 +201,17 @@ def test_what_a_specification_does_not_have_is_refused(arguments, exit_code, say
     assert says in nl("call", "nlctrl", *arguments, *NAMED, exit_code=exit_code)
 
 
+def test_a_fixed_header_is_not_written(tmp_path):
+    spec = tmp_path / "x.yaml"
+    spec.write_text("{name: nlctrl, protocol: genetlink-legacy, operations: {fixed-header: h, "
+                    "list: [{name: get, value: 3, do: {request: {}}}]}}")
+    said = nl("call", "nlctrl", "get", "--spec", str(spec), exit_code=1)
+    assert "'get' begins with a fixed header" in said
+    # By number all is as without a specification.
+    [reply] = nl_json("call", "nlctrl", "3", "-a", "2=nlctrl", "--spec", str(spec))
+    assert all("name" not in each for each in reply["attributes"])
+
+
 ETHTOOL = """
 name: ethtool
 protocol: genetlink-legacy
