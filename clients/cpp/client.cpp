@@ -1,8 +1,9 @@
-// The exchange with strata_echo by strata's own library. What the family says is in
-// kernel/uapi/strata_echo.h.
+// The exchange with strata_echo by strata's own library: by typed commands, which
+// tools/ynl_to_cpp.py makes of kernel/strata_echo.yaml and kernel/ynl/nlctrl.yaml.
 #include <poll.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
@@ -12,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "../../kernel/uapi/strata_echo.h"
-#include "strata/nl/generic.hpp"
+#include "nlctrl.hpp"
+#include "strata_echo.hpp"
 
 namespace {
 
@@ -23,7 +24,7 @@ enum ending : int { ended_wrong = 1, misused = 2, no_family = 3 };
 
 struct wanted {
   std::string_view verb;
-  std::string_view family = STRATA_ECHO_FAMILY_NAME;
+  std::string_view family = strata_echo::family_name;
   bool controller = false;
   std::size_t times = 0;
 };
@@ -37,7 +38,7 @@ struct wanted {
 
 template <class Value>
 Value need(result<Value> outcome) {
-  if (outcome) return std::move(*outcome);
+  if (outcome) return std::move(outcome).value();
   fail(outcome.error().code == errc::not_found ? no_family : ended_wrong,
        describe(outcome.error()));
 }
@@ -49,7 +50,7 @@ wanted parse(const std::vector<std::string_view>& words) {
   made.verb = next();
   if (made.verb == "--family") made.family = next();
   made.controller = made.verb == "--controller";
-  if (made.controller) made.family = "nlctrl";
+  if (made.controller) made.family = nlctrl::family_name;
   if (made.verb.starts_with("--")) made.verb = next();
   if (made.verb == "time") {
     const auto text = next();
@@ -63,118 +64,80 @@ wanted parse(const std::vector<std::string_view>& words) {
   return made;
 }
 
-/// Requests to one family.
-class echo_client {
- public:
-  explicit echo_client(std::string_view name, bool extended_acks)
-      : on_(need(nl::generic::open({.extended_acks = extended_acks}))),
-        id_(need(on_.resolve(name))),
-        name_(name) {}
+void exchange(strata_echo::client& client) {
+  const auto reply = need(client.echo_msg().msg("hello").ask());
+  if (reply.msg() != "hello") fail(ended_wrong, "another text came back");
+}
 
-  wire::netlink_writer request(std::uint8_t command, std::uint16_t flags = 0) {
-    auto made = on_.over().request();
-    wire::begin_genl(made, id_, wire::netlink_flag::request | flags, command,
-                     STRATA_ECHO_FAMILY_VERSION);
-    return made;
-  }
-  void echo(std::string_view text) {
-    auto asked = request(STRATA_ECHO_CMD_ECHO_MSG);
-    asked.put_text(STRATA_ECHO_A_MSG, text);
-    const auto reply = need(on_.over().ask(asked, "echo"));
-    const auto message = wire::genl_message::parse(reply);
-    const auto heard = message ? message->attributes.find(STRATA_ECHO_A_MSG) : std::nullopt;
-    if (!heard || heard->text() != text) fail(ended_wrong, "another text came back");
-  }
-  /// An exchange with the controller, which needs no module.
-  void resolve_again() {
-    if (need(on_.resolve(name_)) != id_) fail(ended_wrong, "the family has another id now");
-  }
-  nl::connection& over() { return on_.over(); }
-  nl::generic& on() { return on_; }
+/// With the controller, which needs no module.
+void exchange(nlctrl::client& client) {
+  const auto reply = need(client.getfamily().family_name("nlctrl").ask());
+  if (reply.family_id() != client.family_id()) fail(ended_wrong, "it has another id now");
+}
 
- private:
-  nl::generic on_;
-  std::uint16_t id_;
-  std::string_view name_;
-};
-
-void dump(echo_client& client) {
-  auto asked = client.request(STRATA_ECHO_CMD_ECHO_MSG, wire::netlink_flag::dump);
+void dump(strata_echo::client& client) {
+  auto request = client.dump_echo_msg();
   std::puts("sent ECHO_MSG (dump)");
-  const auto show = [](const wire::netlink_message& each) {
-    const auto message = wire::genl_message::parse(each);
-    const auto index = message ? message->attributes.find(STRATA_ECHO_A_INDEX) : std::nullopt;
-    const auto text = message ? message->attributes.find(STRATA_ECHO_A_MSG) : std::nullopt;
-    if (!index || !text) fail(ended_wrong, "a message of the dump is not what it should be");
-    std::printf("received ECHO_MSG %u \"%s\"\n", index->number<std::uint32_t>().value_or(0),
-                std::string(text->text()).c_str());
-  };
-  if (auto done = client.over().dump(asked, "dump", show); !done) {
-    fail(ended_wrong, describe(done.error()));
-  }
+  need(request.for_each([](const strata_echo::echo_msg_reply& each) {
+    if (!each.index() || !each.msg()) {
+      fail(ended_wrong, "a message of the dump is not what it should be");
+    }
+    std::printf("received ECHO_MSG %u \"%s\"\n", *each.index(), std::string(*each.msg()).c_str());
+  }));
   std::puts("received NLMSG_DONE");
 }
 
-void be_refused(echo_client& client) {
-  auto asked = client.request(STRATA_ECHO_CMD_REPLY_WITH_NLMSG_ERR);
-  asked.put_text(STRATA_ECHO_A_MSG, "hello");
+void be_refused(strata_echo::client& client) {
+  auto request = client.reply_with_nlmsg_err().msg("hello");
   std::puts("sent REPLY_WITH_NLMSG_ERR \"hello\"");
-  const auto refused = client.over().ask(asked, "be refused");
+  const auto refused = request.ask();
   if (refused || refused.error().sys_errno != EINVAL) fail(ended_wrong, "it was not refused");
   std::printf("received NLMSG_ERROR -%d \"%s\" at offset %zu\n", refused.error().sys_errno,
               refused.error().reason.c_str(), refused.error().offset.value_or(0));
 }
 
-void hear_event(echo_client& client, std::uint32_t group) {
+void hear_event(strata_echo::client& client, std::uint32_t group) {
   auto listener = need(nl::generic::open());
-  if (auto joined = listener.over().join(group); !joined) {
-    fail(ended_wrong, describe(joined.error()));
-  }
-  auto asked = client.request(STRATA_ECHO_CMD_NOTIFY, wire::netlink_flag::ack);
-  asked.put_text(STRATA_ECHO_A_MSG, "hello");
+  need(listener.over().join(group));
+  auto request = client.notify().msg("hello");
   std::puts("sent NOTIFY \"hello\"");
-  need(client.over().ask(asked, "notify"));
+  need(request.ask());
   std::puts("received ACK");
   constexpr int patience_ms = 5000;
   for (;;) {
-    const auto event = need(listener.over().try_event());
-    if (!event) {
+    const auto message = need(listener.over().try_event());
+    if (!message) {
       pollfd ready{listener.over().fd(), POLLIN, 0};
       if (::poll(&ready, 1, patience_ms) == 0) fail(ended_wrong, "no EVENT came in 5 s");
       continue;
     }
-    const auto message = wire::genl_message::parse(*event);
-    const auto text = message ? message->attributes.find(STRATA_ECHO_A_MSG) : std::nullopt;
+    const auto event = strata_echo::event_notification::parse(*message);
     // Others' events, and those that nobody asked for, come too.
-    if (!text || text->text() != "hello") continue;
-    const auto number = message->attributes.find(STRATA_ECHO_A_SEQUENCE);
-    std::printf("received EVENT %u \"hello\"\n",
-                number ? number->number<std::uint32_t>().value_or(0) : 0);
+    if (!event || event->msg() != "hello") continue;
+    std::printf("received EVENT %u \"hello\"\n", event->sequence().value_or(0));
     return;
   }
 }
 
 void demonstrate(const wanted& what) {
-  echo_client client(what.family, true);
+  auto client = need(strata_echo::client::open({}, what.family));
   const auto family = need(client.on().family(what.family));
-  const auto* const group = family.find_group(STRATA_ECHO_GROUP_EVENTS);
+  const auto* const group = family.find_group(strata_echo::groups::events);
   if (group == nullptr) fail(ended_wrong, "the family has no group 'events'; is it another one?");
   std::printf("resolved %s: family %u, group \"events\" %u\n", family.name.c_str(), family.id,
               group->id);
   std::puts("sent ECHO_MSG \"hello\"");
-  client.echo("hello");
+  exchange(client);
   std::puts("received ECHO_MSG \"hello\"");
   dump(client);
   be_refused(client);
   hear_event(client, group->id);
 }
 
-void exchange(echo_client& client, const wanted& what) {
-  if (what.controller) {
-    client.resolve_again();
-  } else {
-    client.echo("hello");
-  }
+/// As the other clients: nothing that the exchange does not need.
+template <class Client>
+Client open(const wanted& what) {
+  return need(Client::open({.extended_acks = false}, what.family));
 }
 
 template <class Work>
@@ -185,17 +148,18 @@ std::uint64_t time(Work work) {
   return static_cast<std::uint64_t>(std::chrono::nanoseconds(clock::now() - begins).count());
 }
 
+template <class Client>
 void measure(const wanted& what) {
-  // As the other clients: nothing that the exchange does not need, and the two in turns.
   std::vector<std::uint64_t> whole(what.times);
   std::vector<std::uint64_t> alone(what.times);
-  echo_client open(what.family, false);
+  auto client = open<Client>(what);
+  // The two in turns.
   for (std::size_t i = 0; i < what.times; ++i) {
     whole[i] = time([&] {
-      echo_client client(what.family, false);
-      exchange(client, what);
+      auto fresh = open<Client>(what);
+      exchange(fresh);
     });
-    alone[i] = time([&] { exchange(open, what); });
+    alone[i] = time([&] { exchange(client); });
   }
   std::ranges::sort(whole);
   std::ranges::sort(alone);
@@ -208,17 +172,23 @@ void measure(const wanted& what) {
       at(whole, 50), at(whole, 99), at(alone, 50), at(alone, 99));
 }
 
+template <class Client>
+void run(const wanted& what) {
+  if (what.verb == "time") return measure<Client>(what);
+  auto client = open<Client>(what);
+  exchange(client);
+}
+
 }  // namespace
 
 int main(int count, char** words) {
   const auto what = parse({words + 1, words + count});
   if (what.verb == "demo") {
     demonstrate(what);
-  } else if (what.verb == "time") {
-    measure(what);
+  } else if (what.controller) {
+    run<nlctrl::client>(what);
   } else {
-    echo_client client(what.family, false);
-    exchange(client, what);
+    run<strata_echo::client>(what);
   }
   return 0;
 }

@@ -79,6 +79,7 @@ result<void> connection::send(wire::netlink_writer& request, std::string_view op
   request.set_sequence(++sequence_);
   unread_ = {};
   cookie_ = {};
+  refused_ = {};
   was_interrupted_ = false;
   const auto bytes = request.bytes();
   if (!bytes) {
@@ -160,21 +161,31 @@ result<wire::netlink_message> connection::next_reply(std::string_view operation,
   }
 }
 
-error connection::refusal(const wire::netlink_ack& ack, std::string_view operation) const {
+refused_attribute connection::named_by(const wire::netlink_ack& ack) const {
+  refused_attribute named;
+  const auto sent = wire::netlink_message::parse(request_);
+  if (!sent) return named;
+  const auto at_attributes =
+      wire::netlink_message::header_size + wire::netlink_aligned(options_.family_header);
+  const auto all = sent->attributes(options_.family_header);
+  const auto offset = ack.missing_type ? ack.missing_nest : ack.offset;
+  if (offset && *offset >= at_attributes) named.path = all.path_to(*offset - at_attributes);
+  if (!ack.missing_type) return named;
+  named.is_missing = true;
+  auto* const end = std::ranges::find(named.path, 0);
+  if (end != named.path.end()) *end = static_cast<std::uint16_t>(*ack.missing_type);
+  return named;
+}
+
+error connection::refusal(const wire::netlink_ack& ack, std::string_view operation) {
   error made = system_error(ack.error_number, std::string(operation));
   made.code = code_of(ack.error_number);
   made.reason = ack.text;
   made.offset = ack.offset;
-  const auto sent = wire::netlink_message::parse(request_);
-  if (!sent) return made;
-  const auto at_attributes =
-      wire::netlink_message::header_size + wire::netlink_aligned(options_.family_header);
-  const auto all = sent->attributes(options_.family_header);
-  if (ack.offset && *ack.offset >= at_attributes) {
-    const auto path = text_of(all.path_to(*ack.offset - at_attributes));
-    if (!path.empty()) made.remedy = "see attribute " + path;
-  }
-  if (ack.missing_type) made.remedy = "give attribute " + std::to_string(*ack.missing_type);
+  refused_ = named_by(ack);
+  const auto path = text_of(refused_.path);
+  if (!path.empty())
+    made.remedy = (refused_.is_missing ? "give attribute " : "see attribute ") + path;
   return made;
 }
 

@@ -1,11 +1,12 @@
-// Attributes as they are typed: `--attr PATH[:TYPE][=VALUE]`, PATH being the attributes' numbers
-// from the outermost in, as 3.1.
+// Attributes as they are typed: `--attr PATH[:TYPE][=VALUE]`, PATH being the attributes' names or
+// numbers from the outermost in, as header.dev-name or 1.2.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/nl_spec.hpp"
 #include "cli/outcome.hpp"
 #include "strata/nl/generic.hpp"
 
@@ -16,12 +17,21 @@ namespace strata::cli {
   return refuse(why.code == errc::not_found ? exit_not_found : exit_failed, why);
 }
 
-/// Writes them all. What type one has is said by TYPE, else by the kernel's policy (`table`, which
-/// may be nullptr), else it is a text. A path that was written already begins its nest anew.
+/// What is known of a message's attributes: by the specification, and by the kernel's policy, of
+/// which both may be nullptr.
+struct known_attributes {
+  spec_scope scope;
+  const nl::family_policy* policy = nullptr;
+  const std::vector<nl::attribute_policy>* table = nullptr;
+};
+
+/// Writes them all. What type one has is said by TYPE, else by the specification, else by the
+/// kernel's policy, else it is a text. A path that was written already begins anew the innermost
+/// nest that may be there many times, or its own nest if nothing is known; an attribute that may
+/// itself be there many times is written behind the other.
 /// Errors: misused, naming the attribute and what it takes.
 [[nodiscard]] outcome<> write_attributes(wire::netlink_writer& to,
                                          const std::vector<std::string>& typed,
-                                         const nl::family_policy* policy,
-                                         const std::vector<nl::attribute_policy>* table);
+                                         const known_attributes& known);
 
 }  // namespace strata::cli

@@ -1,84 +1,94 @@
-// strata nl call and listen
+// strata nl call
 #include <fmt/format.h>
-#include <poll.h>
 
-#include <cerrno>
-#include <charconv>
-#include <chrono>
-#include <nlohmann/json.hpp>
-#include <utility>
+#include <algorithm>
 
-#include "cli/interrupt.hpp"
+#include "cli/nearest.hpp"
 #include "cli/nl_arguments.hpp"
-#include "cli/nl_text.hpp"
-#include "cli/output.hpp"
-#include "cli/report.hpp"
+#include "cli/nl_message.hpp"
+#include "cli/nl_spec_search.hpp"
+#include "cli/number.hpp"
+#include "cli/text.hpp"
 #include "cli/verbs.hpp"
 
 namespace strata::cli {
 
-using nlohmann::json;
-
 namespace {
 
-using clock = std::chrono::steady_clock;
-
-outcome<std::uint8_t> command_word(const std::string& word) {
-  std::uint8_t command = 0;
-  const char* const end = word.data() + word.size();
-  const auto [rest, code] = std::from_chars(word.data(), end, command);
-  if (code == std::errc{} && rest == end) return command;
-  return refuse(exit_misused,
-                fmt::format("'{}' is no command: write its number, 0 to 255; 'strata nl show "
-                            "FAMILY' lists them",
-                            word));
-}
-
-json message_to_json(const wire::genl_message& message) {
-  return {{"command", message.command}, {"attributes", attributes_to_json(message.attributes)}};
-}
-
-/// Messages as they come: lines, or one JSON array.
-class message_sink {
- public:
-  explicit message_sink(bool as_json) : as_json_(as_json) {}
-
-  void take(const wire::netlink_message& raw) {
-    const auto message = wire::genl_message::parse(raw);
-    if (!message || raw.is(wire::netlink_control::error)) return;
-    const bool is_first = !std::exchange(begun_, true);
-    if (as_json_) {
-      print((is_first ? "[\n" : ",\n") + message_to_json(*message).dump());
-    } else {
-      print(fmt::format("command {}\n{}", message->command,
-                        render_attributes(message->attributes, 2)));
-    }
-  }
-  void end() const {
-    if (as_json_) print(begun_ ? "\n]\n" : "[]\n");
-  }
-
- private:
-  bool as_json_;
-  bool begun_ = false;
+struct called_command {
+  std::uint8_t number = 0;
+  const spec_operation* operation = nullptr;  ///< nullptr when nothing tells of it
 };
 
+outcome<called_command> command_of(const spec_operation& operation, const nl_spec& spec,
+                                   bool is_dump) {
+  const auto name = printable(operation.name);
+  if (operation.has_fixed_header) {
+    return refuse(exit_failed, fmt::format("'{}' begins with a fixed header, which strata nl does "
+                                           "not write",
+                                           name));
+  }
+  const auto& exchange = is_dump ? operation.dump : operation.act;
+  if (exchange) return called_command{exchange->request, &operation};
+  if (operation.act || operation.dump) {
+    return refuse(exit_misused, is_dump
+                                    ? fmt::format("'{}' cannot be dumped: leave out --dump", name)
+                                    : fmt::format("'{}' can only be dumped: add --dump", name));
+  }
+  return refuse(
+      exit_misused,
+      fmt::format("'{}' is only ever sent by the kernel: 'strata nl listen {} {}' hears it", name,
+                  printable(spec.family),
+                  operation.group.empty() ? "GROUP" : printable(operation.group)));
+}
+
+outcome<called_command> command_word(const std::string& word, const nl_spec* spec, bool is_dump) {
+  if (const auto number = number_in<std::uint8_t>(word)) {
+    return called_command{*number,
+                          spec != nullptr ? spec->find_request(*number, is_dump) : nullptr};
+  }
+  if (spec == nullptr) {
+    return refuse(exit_misused,
+                  fmt::format("'{}' is no command: write its number, 0 to 255, which 'strata nl "
+                              "show FAMILY' lists, or give a specification by --spec FILE",
+                              printable(word)));
+  }
+  if (const auto* const operation = spec->find(word)) return command_of(*operation, *spec, is_dump);
+  const auto names = names_in(spec->operations);
+  return refuse(exit_misused,
+                fmt::format("'{}' is no command of '{}'{}; it has {}", printable(word),
+                            printable(spec->family), printable(did_you_mean(word, names)),
+                            names_listed(names)));
+}
+
 outcome<wire::netlink_writer> request_of(const invocation& call, nl::generic& on,
-                                         const nl::generic_family& family) {
-  const auto command = command_word(call.words[1]);
-  if (!command) return std::unexpected(command.error());
+                                         const nl::generic_family& family,
+                                         const called_command& command, const spec_scope& scope) {
   const bool is_dump = call.is_set("dump");
   const auto policy = on.policy(family);
-  const auto* const table = policy ? policy->table_of(*command, is_dump) : nullptr;
   auto request = on.over().request();
   wire::begin_genl(
       request, family.id,
       wire::netlink_flag::request | (is_dump ? wire::netlink_flag::dump : wire::netlink_flag::ack),
-      *command, static_cast<std::uint8_t>(family.version));
-  const auto typed = call.flags.value("attr", std::vector<std::string>{});
-  auto written = write_attributes(request, typed, policy ? &*policy : nullptr, table);
+      command.number, static_cast<std::uint8_t>(family.version));
+  const known_attributes known{
+      .scope = scope,
+      .policy = policy ? &*policy : nullptr,
+      .table = policy ? policy->table_of(command.number, is_dump) : nullptr};
+  auto written =
+      write_attributes(request, call.flags.value("attr", std::vector<std::string>{}), known);
   if (!written) return std::unexpected(written.error());
   return request;
+}
+
+/// The attribute that the kernel complains of is told by its name.
+std::unexpected<refusal> refuse_call(error why, const nl::refused_attribute& refused,
+                                     const spec_scope& scope) {
+  if (scope.set != nullptr && refused.path.front() != 0) {
+    why.remedy = fmt::format("{} attribute {}", refused.is_missing ? "give" : "see",
+                             scope.path_text(refused.path));
+  }
+  return refuse(exit_failed, why);
 }
 
 }  // namespace
@@ -88,62 +98,30 @@ outcome<int> run_nl_call(const invocation& call) {
   if (!on) return refuse_family(on.error());
   const auto family = on->family(call.words[0]);
   if (!family) return refuse_family(family.error());
-  auto request = request_of(call, *on, *family);
+  const auto found = find_spec(call, family->name);
+  if (!found) return std::unexpected(found.error());
+  const auto* const spec = *found ? &**found : nullptr;
+  const auto command = command_word(call.words[1], spec, call.is_set("dump"));
+  if (!command) return std::unexpected(command.error());
+  const auto scope = spec_scope::of(spec, command->operation);
+  auto request = request_of(call, *on, *family, *command, scope);
   if (!request) return std::unexpected(request.error());
   const auto operation =
       fmt::format("call command {} of the family '{}'", call.words[1], call.words[0]);
-  message_sink sink(call.as_json);
+  message_sink sink(call.as_json, spec);
+  result<void> done;
   if (call.is_set("dump")) {
-    const auto done = on->over().dump(*request, operation,
-                                      [&](const wire::netlink_message& each) { sink.take(each); });
+    done = on->over().dump(*request, operation, [&](const wire::netlink_message& each) {
+      sink.take(each, command->operation);
+    });
     sink.end();
-    if (!done) return refuse(exit_failed, done.error());
-    return exit_done;
+  } else if (const auto reply = on->over().ask(*request, operation)) {
+    sink.take(*reply, command->operation);
+    sink.end();
+  } else {
+    done = std::unexpected(reply.error());
   }
-  const auto reply = on->over().ask(*request, operation);
-  if (!reply) return refuse(exit_failed, reply.error());
-  sink.take(*reply);
-  sink.end();
-  return exit_done;
-}
-
-outcome<int> run_nl_listen(const invocation& call) {
-  auto on = nl::generic::open();
-  if (!on) return refuse_family(on.error());
-  const auto family = on->family(call.words[0]);
-  if (!family) return refuse_family(family.error());
-  const auto* const group = family->find_group(call.words[1]);
-  if (group == nullptr) {
-    return refuse(exit_not_found,
-                  fmt::format("the family '{}' has no group '{}'; 'strata nl show {}' lists them",
-                              call.words[0], call.words[1], call.words[0]));
-  }
-  if (auto joined = on->over().join(group->id); !joined) return refuse(exit_failed, joined.error());
-  watch_for_interrupt();
-  complain(fmt::format("listening to '{}' of '{}'", group->name, family->name));
-  const auto most = call.flags.value("count", std::uint64_t{UINT64_MAX});
-  const std::chrono::duration<double> silence(call.flags.value("timeout", 1e9));
-  auto last = clock::now();
-  message_sink sink(call.as_json);
-  for (std::uint64_t heard = 0; heard < most && !is_interrupted();) {
-    const auto event = on->over().try_event();
-    if (!event) {
-      complain(describe(event.error()));
-      if (event.error().sys_errno != ENOBUFS) break;
-      continue;
-    }
-    if (*event) {
-      sink.take(**event);
-      last = clock::now();
-      ++heard;
-      continue;
-    }
-    if (clock::now() - last > silence) break;
-    constexpr int longest_wait_ms = 100;
-    pollfd ready{on->over().fd(), POLLIN, 0};
-    ::poll(&ready, 1, longest_wait_ms);
-  }
-  sink.end();
+  if (!done) return refuse_call(done.error(), on->over().refused(), scope);
   return exit_done;
 }
 

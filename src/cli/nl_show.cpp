@@ -1,10 +1,14 @@
 // strata nl families, show and policy
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "cli/nl_arguments.hpp"
+#include "cli/nl_spec_search.hpp"
 #include "cli/nl_text.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
+#include "cli/text.hpp"
 #include "cli/verbs.hpp"
 
 namespace strata::cli {
@@ -40,18 +44,25 @@ outcome<int> run_nl_show(const invocation& call) {
   if (!on) return refuse_family(on.error());
   const auto family = on->family(call.words[0]);
   if (!family) return refuse_family(family.error());
+  const auto found = find_spec(call, family->name);
+  if (!found) return std::unexpected(found.error());
+  const auto* const spec = *found ? &**found : nullptr;
   const auto policy = on->policy(*family);
   // A family need not tell any.
   if (!policy && policy.error().code != errc::not_found) return refuse_family(policy.error());
   const auto told = policy.value_or(nl::family_policy{});
   if (call.as_json) {
-    auto object = family_to_json(*family);
-    object["policy"] = policy_to_json(told);
+    auto object = family_to_json(*family, spec);
+    object["policy"] = policy_to_json(told, spec);
+    if (spec != nullptr) object["specification"] = spec_to_json(*spec);
     print_json(object);
     return exit_done;
   }
-  print(render_family(*family));
-  if (policy) print("\n" + render_policy(told));
+  print(render_family(*family, spec));
+  if (spec != nullptr) {
+    print(fmt::format("\nas {} says:\n{}", printable(spec->file), render_spec(*spec)));
+  }
+  if (policy) print("\n" + render_policy(told, spec));
   return exit_done;
 }
 
@@ -60,12 +71,15 @@ outcome<int> run_nl_policy(const invocation& call) {
   if (!on) return refuse_family(on.error());
   const auto family = on->family(call.words[0]);
   if (!family) return refuse_family(family.error());
+  const auto found = find_spec(call, family->name);
+  if (!found) return std::unexpected(found.error());
+  const auto* const spec = *found ? &**found : nullptr;
   const auto policy = on->policy(*family);
   if (!policy) return refuse_family(policy.error());
   if (call.as_json) {
-    print_json(policy_to_json(*policy));
+    print_json(policy_to_json(*policy, spec));
   } else {
-    print(render_policy(*policy));
+    print(render_policy(*policy, spec));
   }
   return exit_done;
 }

@@ -16,25 +16,38 @@ namespace {
 // Nests within nests within nests: a policy may name itself.
 constexpr std::size_t deepest = 6;
 
+/// Empty when nothing tells it.
+std::string name_of(const nl_spec* spec, const nl::generic_operation& operation) {
+  const auto command = static_cast<std::uint8_t>(operation.command);
+  const auto* const found =
+      spec != nullptr ? spec->find_request(command, !operation.can_do) : nullptr;
+  return found != nullptr ? printable(found->name) : std::string();
+}
+
 std::string needs(const nl::generic_operation& operation) {
   if (operation.needs_admin) return "CAP_NET_ADMIN";
   return operation.needs_uns_admin ? "CAP_NET_ADMIN (of the namespace)" : "-";
 }
 
 json attribute_to_json(const nl::family_policy& policy, const nl::attribute_policy& attribute,
-                       std::size_t depth);
+                       const spec_scope& scope, std::size_t depth);
 
-json table_to_json(const nl::family_policy& policy, std::uint32_t number, std::size_t depth) {
+json table_to_json(const nl::family_policy& policy, std::uint32_t number, const spec_scope& scope,
+                   std::size_t depth) {
   auto list = json::array();
   const auto table = policy.tables.find(number);
   if (table == policy.tables.end() || depth == deepest) return list;
-  for (const auto& each : table->second) list.push_back(attribute_to_json(policy, each, depth + 1));
+  for (const auto& each : table->second) {
+    list.push_back(attribute_to_json(policy, each, scope, depth + 1));
+  }
   return list;
 }
 
 json attribute_to_json(const nl::family_policy& policy, const nl::attribute_policy& attribute,
-                       std::size_t depth) {
+                       const spec_scope& scope, std::size_t depth) {
   json object{{"attribute", attribute.type}, {"type", nl::name_of(attribute.kind)}};
+  const auto* const known = scope.find(attribute.type);
+  if (known != nullptr && scope.set != nullptr) object["name"] = printable(known->name);
   const auto add = [&](const char* key, const auto& value) {
     if (value) object[key] = *value;
   };
@@ -45,7 +58,9 @@ json attribute_to_json(const nl::family_policy& policy, const nl::attribute_poli
   add("min_bytes", attribute.least_size);
   add("max_bytes", attribute.most_size);
   add("mask", attribute.mask);
-  if (attribute.table) object["attributes"] = table_to_json(policy, *attribute.table, depth);
+  if (attribute.table) {
+    object["attributes"] = table_to_json(policy, *attribute.table, scope.within(known), depth);
+  }
   return object;
 }
 
@@ -62,39 +77,51 @@ std::string limits(const json& attribute) {
   return text;
 }
 
+/// "1", or "1 msg"
+std::string numbered(const json& object, const char* number) {
+  const auto text = std::to_string(object[number].get<unsigned>());
+  return object.contains("name") ? text + " " + object["name"].get<std::string>() : text;
+}
+
 void render_attributes_of(const json& list, std::size_t indent, std::string& text) {
   for (const auto& each : list) {
-    text += fmt::format("{:{}}{} {}{}\n", "", indent, each["attribute"].get<unsigned>(),
+    text += fmt::format("{:{}}{} {}{}\n", "", indent, numbered(each, "attribute"),
                         each["type"].get<std::string>(), limits(each));
     if (each.contains("attributes")) render_attributes_of(each["attributes"], indent + 2, text);
   }
 }
 
-std::string hex_of(byte_span bytes) {
-  constexpr std::size_t most = 64;
+json names_to_json(const std::vector<std::string>& names) {
+  auto list = json::array();
+  for (const auto& each : names) list.push_back(printable(each));
+  return list;
+}
+
+/// "a, b", or "nothing".
+std::string words(const json& names) {
   std::string text;
-  for (const auto byte : bytes.first(std::min(most, bytes.size()))) {
-    text += fmt::format("{:02x}", static_cast<unsigned>(byte));
+  for (const auto& each : names) text += (text.empty() ? "" : ", ") + each.get<std::string>();
+  return text.empty() ? "nothing" : text;
+}
+
+/// Line ends and what follows them are one space each.
+std::string one_line(std::string_view doc) {
+  std::string text;
+  for (const char letter : doc) {
+    const bool is_space = letter == ' ' || letter == '\n' || letter == '\t';
+    if (!is_space) {
+      text += letter;
+    } else if (!text.empty() && text.back() != ' ') {
+      text += ' ';
+    }
   }
-  return bytes.size() > most ? text + "…" : text;
-}
-
-bool is_text(const wire::netlink_attribute& attribute) {
-  const auto all = as_text(attribute.value());
-  if (all.size() < 2 || all.back() != '\0') return false;
-  return std::ranges::all_of(all.substr(0, all.size() - 1),
-                             [](char letter) { return letter >= ' ' && letter != '\x7f'; });
-}
-
-// A number of four bytes is seldom a nest of one empty attribute.
-bool is_nest(const wire::netlink_attribute& attribute) {
-  const wire::netlink_attributes within(attribute.value());
-  return attribute.is_marked_nested() || (within.bytes().size() > 8 && within.is_whole());
+  if (text.ends_with(' ')) text.pop_back();
+  return printable(text);
 }
 
 }  // namespace
 
-json family_to_json(const nl::generic_family& family) {
+json family_to_json(const nl::generic_family& family, const nl_spec* spec) {
   json object{{"name", family.name},
               {"id", family.id},
               {"version", family.version},
@@ -109,6 +136,8 @@ json family_to_json(const nl::generic_family& family) {
                                     {"policy", each.has_policy},
                                     {"needs_admin", each.needs_admin},
                                     {"needs_uns_admin", each.needs_uns_admin}});
+    const auto name = name_of(spec, each);
+    if (!name.empty()) object["operations"].back()["name"] = name;
   }
   for (const auto& each : family.groups) {
     object["groups"].push_back({{"name", each.name}, {"id", each.id}});
@@ -116,14 +145,16 @@ json family_to_json(const nl::generic_family& family) {
   return object;
 }
 
-std::string render_family(const nl::generic_family& family) {
+std::string render_family(const nl::generic_family& family, const nl_spec* spec) {
   auto text = fmt::format("{}: id {}, version {}, header of {} bytes, attributes up to {}\n\n",
                           printable(family.name), family.id, family.version, family.header_size,
                           family.max_attribute);
   std::vector<std::vector<std::string>> rows = {{"COMMAND", "DO", "DUMP", "NEEDS"}};
+  if (spec != nullptr) rows[0].emplace_back("NAME");
   for (const auto& each : family.operations) {
     rows.push_back({std::to_string(each.command), each.can_do ? "yes" : "-",
                     each.can_dump ? "yes" : "-", needs(each)});
+    if (spec != nullptr) rows.back().push_back(name_of(spec, each));
   }
   text += align(rows);
   if (family.groups.empty()) return text;
@@ -134,57 +165,67 @@ std::string render_family(const nl::generic_family& family) {
   return text + "\n" + align(rows);
 }
 
-json policy_to_json(const nl::family_policy& policy) {
+json spec_to_json(const nl_spec& spec) {
   auto list = json::array();
-  for (const auto& [command, of] : policy.operations) {
-    json object{{"command", command}};
-    if (of.for_do) object["do"] = table_to_json(policy, *of.for_do, 0);
-    if (of.for_dump) object["dump"] = table_to_json(policy, *of.for_dump, 0);
+  for (const auto& each : spec.operations) {
+    json object{{"name", printable(each.name)}, {"doc", one_line(each.doc)}};
+    if (!each.group.empty()) object["group"] = printable(each.group);
+    const auto add = [&](const char* key, const std::optional<spec_exchange>& exchange) {
+      if (!exchange) return;
+      object[key] = {{"takes", names_to_json(exchange->takes)},
+                     {"tells", names_to_json(exchange->tells)}};
+    };
+    add("do", each.act);
+    add("dump", each.dump);
+    add("event", each.event);
     list.push_back(std::move(object));
   }
-  return list;
+  return {{"file", printable(spec.file)}, {"operations", std::move(list)}};
 }
 
-std::string render_policy(const nl::family_policy& policy) {
+std::string render_spec(const nl_spec& spec) {
   std::string text;
-  const auto operations = policy_to_json(policy);
-  for (const auto& each : operations) {
-    for (const char* const how : {"do", "dump"}) {
+  const auto object = spec_to_json(spec);
+  for (const auto& each : object["operations"]) {
+    const auto doc = each["doc"].get<std::string>();
+    text += each["name"].get<std::string>() + (doc.empty() ? "" : ": " + doc) + "\n";
+    for (const char* const how : {"do", "dump", "event"}) {
       if (!each.contains(how)) continue;
-      text += fmt::format("command {}, {}:\n", each["command"].get<unsigned>(), how);
-      if (each[how].empty()) text += "  no attributes\n";
-      render_attributes_of(each[how], 2, text);
+      const bool is_asked = how != std::string_view("event");
+      text += fmt::format("  {}: {}{}\n", how, is_asked ? words(each[how]["takes"]) + " -> " : "",
+                          words(each[how]["tells"]));
     }
   }
   return text;
 }
 
-json attributes_to_json(const wire::netlink_attributes& attributes) {
+json policy_to_json(const nl::family_policy& policy, const nl_spec* spec) {
   auto list = json::array();
-  for (const auto& each : attributes) {
-    json object{{"attribute", each.type()}, {"hex", hex_of(each.value())}};
-    if (const auto number = each.any_number()) object["number"] = *number;
-    if (is_text(each)) object["text"] = printable(each.text());
-    if (is_nest(each)) {
-      object["attributes"] = attributes_to_json(wire::netlink_attributes(each.value()));
-    }
+  for (const auto& [command, of] : policy.operations) {
+    json object{{"command", command}};
+    const auto number = static_cast<std::uint8_t>(command);
+    const auto add = [&](const char* how, std::optional<std::uint32_t> table, bool is_dump) {
+      if (!table) return;
+      const auto* const known = spec != nullptr ? spec->find_request(number, is_dump) : nullptr;
+      if (known != nullptr) object["name"] = printable(known->name);
+      object[how] = table_to_json(policy, *table, spec_scope::of(spec, known), 0);
+    };
+    add("do", of.for_do, false);
+    add("dump", of.for_dump, true);
     list.push_back(std::move(object));
   }
   return list;
 }
 
-std::string render_attributes(const wire::netlink_attributes& attributes, std::size_t indent) {
+std::string render_policy(const nl::family_policy& policy, const nl_spec* spec) {
   std::string text;
-  for (const auto& each : attributes) {
-    text += fmt::format("{:{}}{}", "", indent, each.type());
-    if (is_text(each)) {
-      text += fmt::format(" \"{}\"\n", printable(each.text()));
-    } else if (is_nest(each)) {
-      text += "\n" + render_attributes(wire::netlink_attributes(each.value()), indent + 2);
-    } else if (const auto number = each.any_number()) {
-      text += fmt::format(" {}\n", *number);
-    } else {
-      text += fmt::format(" {}\n", each.value().empty() ? "flag" : hex_of(each.value()));
+  const auto operations = policy_to_json(policy, spec);
+  for (const auto& each : operations) {
+    for (const char* const how : {"do", "dump"}) {
+      if (!each.contains(how)) continue;
+      text += fmt::format("command {}, {}:\n", numbered(each, "command"), how);
+      if (each[how].empty()) text += "  no attributes\n";
+      render_attributes_of(each[how], 2, text);
     }
   }
   return text;

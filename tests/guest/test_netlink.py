@@ -69,7 +69,7 @@ def script(kernel):
     goes on when another failed. Users other than root come by no other way to what they run."""
     here = ROOT / "tests/guest"
     lines = ["mkdir /tmp/run && cp /run/out/bin/* /tmp/run && chmod -R a+rX /tmp/run",
-             "cd /tmp/run", "export PYTHONDONTWRITEBYTECODE=1",
+             "cd /tmp/run", "export PYTHONDONTWRITEBYTECODE=1", "export STRATA_YNL_PATH=",
              'part() { to=/run/out/$1; shift; "$@" > $to 2>&1; echo $? > $to.code; }']
     for client in CLIENTS:
         lines.append(f"part {client}.missing ./{client} demo")
@@ -85,6 +85,20 @@ def script(kernel):
               "part nl.period ./strata nl call strata_echo 6 -a 6=50",
               "part nl.listen ./strata nl listen strata_echo events -c 2 --timeout 20s",
               "part nl.still ./strata nl call strata_echo 6 -a 6=0"]
+    named = "--spec ./strata_echo.yaml"
+    lines += [f"part nl.named.echo ./strata nl call strata_echo echo-msg -a msg=hello {named}",
+              f"part nl.named.dump ./strata nl call strata_echo echo_msg --dump {named}",
+              "part nl.named.batch ./strata nl call strata_echo echo-batch -a item.msg=one "
+              f"-a item.msg=two {named}",
+              f"part nl.named.counters ./strata nl call strata_echo get-counters {named} "
+              "--format json",
+              "part nl.named.refused ./strata nl call strata_echo reply-with-nlmsg-err "
+              f"-a msg=hello {named}",
+              f"part nl.named.missing ./strata nl call strata_echo echo-msg {named}",
+              f"part nl.named.period ./strata nl call strata_echo set-period -a period=50 {named}",
+              "part nl.named.listen ./strata nl listen strata_echo events -c 2 --timeout 20s "
+              f"{named}",
+              f"part nl.named.still ./strata nl call strata_echo set-period -a period=0 {named}"]
     lines += [f"part noise python3 ./noise_netlink.py {MESSAGES} {SEED}",
               "part life python3 ./module_life.py ./strata_echo.ko"]
     lines += [f"part bench ./strata bench netlink --clients . --family strata_echo "
@@ -128,7 +142,8 @@ def outcome(kernel, module, clients):
     folder = WORK / f"out-{kernel.version}"
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "bin").mkdir(parents=True)
-    for each in [module, *clients, BINARY, *(ROOT / "tests/guest").glob("*.py")]:
+    for each in [module, *clients, BINARY, ROOT / "kernel/strata_echo.yaml",
+                 *(ROOT / "tests/guest").glob("*.py")]:
         shutil.copy(each, folder / "bin")
     done = guest.boot(kernel, script(kernel), folder, seconds=PATIENCE)
     assert done.exit_code == 0, f"exit code {done.exit_code}\n{done.output}\n{done.console[-5000:]}"
@@ -199,6 +214,23 @@ def test_strata_nl_calls_and_listens(outcome):
     part(outcome, "nl.period")
     assert part(outcome, "nl.listen").count("command 7\n  7 ") == 2
     part(outcome, "nl.still")
+
+
+def test_strata_nl_calls_and_listens_by_name(outcome):
+    assert part(outcome, "nl.named.echo") == 'command echo-msg\n  msg "hello"\n'
+    assert part(outcome, "nl.named.dump").count('  msg "a message of a dump"\n') == 3
+    assert part(outcome, "nl.named.batch") == ('command echo-batch\n  count 2\n  item\n'
+                                               '    msg "one"\n  item\n    msg "two"\n')
+    [reply] = json.loads(part(outcome, "nl.named.counters"))
+    [counters] = reply["attributes"]
+    told = {each["name"]: each["value"] for each in counters["attributes"]}
+    assert set(told) == {"echoes", "bytes", "dumps", "refused", "events"} and told["echoes"] > 0
+    said = part(outcome, "nl.named.refused", 1)
+    assert "this command always fails" in said and "see attribute msg" in said, said
+    assert "give attribute msg" in part(outcome, "nl.named.missing", 1)
+    part(outcome, "nl.named.period")
+    assert part(outcome, "nl.named.listen").count("command event\n  sequence ") == 2
+    part(outcome, "nl.named.still")
 
 
 @pytest.mark.parametrize("user", USERS)

@@ -49,6 +49,11 @@ def xdp_examples(prefix, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def nl_examples(prefix, tmp_path_factory):
+    return build_examples(os.path.join(ALL_EXAMPLES, "nl"), prefix, tmp_path_factory.mktemp("nl"))
+
+
+@pytest.fixture(scope="module")
 def space():
     if os.geteuid() != 0:
         pytest.skip("NEEDS ROOT: it makes a network namespace")
@@ -92,6 +97,37 @@ def test_messages_go_from_process_to_process(space, examples):
                                 stdout=subprocess.PIPE)
     run(*space, f"{examples}/ipc", "send", "line", "hello")
     assert receiver.communicate(timeout=30) == ("hello\n", None)
+
+
+def test_typed_commands_are_made_of_installed_specifications(nl_examples):
+    assert "16 nlctrl" in run(f"{nl_examples}/families").splitlines()
+    assert run(f"{nl_examples}/families", "nlctrl").endswith(" notify\n")
+
+
+@pytest.mark.parametrize("spec,says", [
+    ("name: [", "cannot read"),
+    ("[]", "not in the form of a specification"),
+    ("{name: x, protocol: netlink-raw, operations: {list: []}}", "'netlink-raw'"),
+    ("{name: x, operations: {list: [{name: a, value: 300}]}}", "cannot be 300"),
+    ("{name: x, operations: {list: [{name: a, attribute-set: s, "
+     "do: {request: {attributes: [b]}}}]}}", "'b' is no attribute of 's'"),
+    ("{name: x, attribute-sets: [{name: s, attributes: [{name: b, type: u24}]}], operations: "
+     "{list: [{name: a, attribute-set: s, do: {request: {attributes: [b]}}}]}}", "'u24'"),
+])
+def test_what_is_no_specification_makes_no_header(prefix, tmp_path, spec, says):
+    (tmp_path / "x.yaml").write_text(spec)
+    done = subprocess.run([f"{prefix}/share/strata/ynl_to_cpp.py", tmp_path / "x.yaml"],
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1 and done.stdout == "" and says in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_program_finds_installed_specifications(prefix):
+    specs = {**os.environ, "STRATA_YNL_PATH": f"{prefix}/share/strata/ynl"}
+    said = run(f"{prefix}/bin/strata", "nl", "call", "nlctrl", "getfamily", "-a",
+               "family-name=nlctrl", env=specs)
+    assert 'family-name "nlctrl"' in said
+    assert os.path.exists(f"{prefix}/share/strata/ynl/strata_echo.yaml")
 
 
 def test_pkg_config_finds_it_too(space, prefix, examples, tmp_path):

@@ -5,20 +5,28 @@ import json
 import os
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
+import yaml
 
 from strata_daemon import BINARY
 
 
-def nl(*arguments, exit_code=0):
-    done = subprocess.run([BINARY, "nl", *arguments], capture_output=True, text=True, timeout=60)
+SPEC = Path(__file__).resolve().parents[2] / "kernel/ynl/nlctrl.yaml"
+NAMED = ["--spec", str(SPEC)]
+
+
+def nl(*arguments, exit_code=0, ynl_path=""):
+    """Without what specifications are installed on this machine."""
+    done = subprocess.run([BINARY, "nl", *arguments], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "STRATA_YNL_PATH": str(ynl_path)})
     assert done.returncode == exit_code, done.stderr
     return done.stdout if exit_code == 0 else done.stderr
 
 
-def nl_json(*arguments):
-    return json.loads(nl(*arguments, "--format", "json"))
+def nl_json(*arguments, **how):
+    return json.loads(nl(*arguments, "--format", "json", **how))
 
 
 def libnl_families():
@@ -84,6 +92,7 @@ def test_a_call_writes_attributes_as_the_policy_says():
     (["call", "nlctrl", "3", "-a", "2:colour=red"], 2, "its type is none of"),
     (["call", "nlctrl", "3", "-a", "2:binary=0"], 2, "its value is no binary"),
     (["call", "nlctrl", "3", "-a", "2=sixteen_letters_"], 1, "see attribute 2"),
+    (["call", "ethtool", "11"], 1, "give attribute 1"),
     (["call", "nlctrl", "99"], 1, "Operation not supported"),
 ])
 def test_what_cannot_be_is_refused_with_what_to_do(arguments, exit_code, says):
@@ -113,3 +122,179 @@ def test_an_exchange_takes_two_system_calls_and_opening_two(tmp_path):
     # The policy's dump is sent once and received in a datagram or more.
     assert calls[:5] == ["socket", "setsockopt", "sendto", "recvfrom", "sendto"], calls
     assert set(calls[5:]) == {"recvfrom"}
+
+
+def values(attributes):
+    """By name; of nests a list of them."""
+    return {each["name"]: [values(one["attributes"]) for one in each["attributes"]]
+            if "attributes" in each else each["value"] for each in attributes}
+
+
+def test_a_call_by_name_is_answered_by_name():
+    [reply] = nl_json("call", "nlctrl", "getfamily", "--attr", "family-name=nlctrl", *NAMED)
+    assert (reply["command"], reply["name"]) == (1, "getfamily")
+    told = values(reply["attributes"])
+    assert (told["family-name"], told["family-id"], told["version"]) == ("nlctrl", 16, 2)
+    assert {each["name"] for each in told["mcast-groups"]} == {"notify"}
+    [getfamily] = [each for each in told["ops"] if each["id"] == 3]
+    assert getfamily["flags"] == ["cmd-cap-do", "cmd-cap-dump", "cmd-cap-haspol"]
+    # By number, or with underscores, it is the same; and all that is told without names stays.
+    for command, attribute in (("3", "2=nlctrl"), ("getfamily", "family_name=nlctrl")):
+        assert nl_json("call", "nlctrl", command, "-a", attribute, *NAMED) == [reply]
+    [raw] = nl_json("call", "nlctrl", "3", "-a", "2=nlctrl")
+    assert "name" not in raw and len(raw["attributes"]) == len(reply["attributes"])
+    for plain, named in zip(raw["attributes"], reply["attributes"]):
+        assert plain["attribute"] == named["attribute"] and plain["hex"] == named["hex"]
+    said = nl("call", "nlctrl", "getfamily", "-a", "family-name=nlctrl", *NAMED)
+    assert said.startswith('command getfamily\n  family-name "nlctrl"\n  family-id 16\n'), said
+    assert "flags cmd-cap-do|cmd-cap-dump|cmd-cap-haspol" in said
+
+
+def test_a_dump_by_name():
+    families = nl_json("call", "nlctrl", "getfamily", "--dump", *NAMED)
+    assert {values(each["attributes"])["family-name"] for each in families} \
+        == {each["name"] for each in nl_json("families")}
+    policies = nl_json("call", "nlctrl", "getpolicy", "--dump", "-a", "family-name=nlctrl", *NAMED)
+    # policy { number of the policy { number of the attribute { type, … } } }
+    types = {one["attribute"]: values(one["attributes"]).get("type")
+             for each in policies for top in each["attributes"] if top["name"] == "policy"
+             for policy in top["attributes"] for one in policy["attributes"]}
+    assert types[2] == "nul-string", types
+
+
+def test_a_family_is_shown_by_name():
+    shown = nl_json("show", "nlctrl", *NAMED)
+    assert {each["command"]: each["name"] for each in shown["operations"]} \
+        == {3: "getfamily", 10: "getpolicy"}
+    assert shown["specification"]["file"] == str(SPEC)
+    specified = yaml.safe_load(SPEC.read_text())["operations"]["list"]
+    assert [each["name"] for each in shown["specification"]["operations"]] \
+        == [each["name"] for each in specified]
+    [getfamily] = [each for each in shown["policy"] if each["command"] == 3]
+    assert {each["name"] for each in getfamily["do"]} == {"family-id", "family-name"}
+    said = nl("show", "nlctrl", *NAMED)
+    assert "command 3 getfamily, do:\n  1 family-id u16" in said, said
+    assert "2 family-name nul-string, 15 bytes at most" in nl("policy", "nlctrl", *NAMED)
+
+
+def test_specifications_are_found_by_the_familys_name(tmp_path):
+    (tmp_path / "nlctrl.yaml").write_text(SPEC.read_text())
+    call = ["call", "nlctrl", "getfamily", "-a", "family-name=nlctrl"]
+    assert nl_json(*call, ynl_path=f"/nonexistent::{tmp_path}") == nl_json(*call, *NAMED)
+    # One that is another family's, or that is none, is not passed over.
+    (tmp_path / "nlctrl.yaml").write_text("name: other\noperations: {list: []}\n")
+    said = nl(*call, ynl_path=tmp_path, exit_code=1)
+    assert f"'{tmp_path}/nlctrl.yaml': it is of the family 'other'" in said
+    assert "STRATA_YNL_PATH= does without" in said
+
+
+@pytest.mark.parametrize("arguments,exit_code,says", [
+    (["getfamilly"], 2, "no command of 'nlctrl' (did you mean 'getfamily'?); it has getfamily, "),
+    (["newfamily"], 2, "'strata nl listen nlctrl notify' hears it"),
+    (["getpolicy"], 2, "can only be dumped: add --dump"),
+    (["getfamily", "-a", "name=lo"], 2, "is no attribute of 'ctrl-attrs'"),
+    (["getfamily", "-a", "family-id=65536"], 2, "its value is no u16"),
+    (["getfamily", "-a", "mcast-groups.0.nam=x"], 2, "is no attribute of 'mcast-group-attrs'"),
+    (["getfamily", "-a", "family-name=sixteen_letters_"], 1, "see attribute family-name"),
+])
+def test_what_a_specification_does_not_have_is_refused(arguments, exit_code, says):
+    assert says in nl("call", "nlctrl", *arguments, *NAMED, exit_code=exit_code)
+
+
+def test_a_fixed_header_is_not_written(tmp_path):
+    spec = tmp_path / "x.yaml"
+    spec.write_text("{name: nlctrl, protocol: genetlink-legacy, operations: {fixed-header: h, "
+                    "list: [{name: get, value: 3, do: {request: {}}}]}}")
+    said = nl("call", "nlctrl", "get", "--spec", str(spec), exit_code=1)
+    assert "'get' begins with a fixed header" in said
+    # By number all is as without a specification.
+    [reply] = nl_json("call", "nlctrl", "3", "-a", "2=nlctrl", "--spec", str(spec))
+    assert all("name" not in each for each in reply["attributes"])
+
+
+ETHTOOL = """
+name: ethtool
+protocol: genetlink-legacy
+attribute-sets:
+  - {name: header, attributes: [{name: dev-index, type: u32}, {name: dev-name, type: string}]}
+  - {name: features, attributes: [{name: header, type: nest, nested-attributes: header}]}
+operations:
+  enum-model: directional
+  list:
+    - name: features-get
+      attribute-set: features
+      do: {request: {value: 11, attributes: [header]}, reply: {value: 11, attributes: [header]}}
+    - {name: features-ntf, notify: features-get, value: 13}
+"""
+
+
+def test_what_the_kernel_complains_of_is_told_by_name(tmp_path):
+    spec = tmp_path / "ethtool.yaml"
+    spec.write_text(ETHTOOL)
+    call = ["call", "ethtool", "features-get", "--spec", str(spec)]
+    assert "give attribute header" in nl(*call, exit_code=1)
+    name = "header.dev-name=averyverylongname12345"
+    assert "see attribute header.dev-name" in nl(*call, "-a", name, exit_code=1)
+    # What the specification does not know is shown raw beside what it does.
+    [reply] = nl_json(*call, "-a", "header.dev-name=lo")
+    assert reply["name"] == "features-get"
+    [header] = [each for each in reply["attributes"] if each.get("name") == "header"]
+    assert values(header["attributes"]) == {"dev-index": 1, "dev-name": "lo"}
+    assert any("name" not in each and "hex" in each for each in reply["attributes"])
+
+
+def test_a_listener_tells_events_by_name(veth, tmp_path):
+    spec = tmp_path / "ethtool.yaml"
+    spec.write_text(ETHTOOL)
+    listener = veth.start(veth.a, BINARY, "nl", "listen", "ethtool", "monitor", "-c", "1",
+                          "--timeout", "20s", "--format", "json", "--spec", spec)
+    assert "listening to 'monitor'" in listener.stderr.readline()
+    veth.inside(veth.a, "ip", "link", "set", "vethA", "down")
+    veth.inside(veth.a, "ethtool", "-K", "vethA", "tx", "off")
+    out, _ = listener.communicate(timeout=60)
+    [event] = json.loads(out)
+    assert event["name"] == "features-ntf"
+    [header] = [each for each in event["attributes"] if each.get("name") == "header"]
+    assert values(header["attributes"])["dev-name"] == "vethA"
+
+
+def hostile_specs():
+    many = ", ".join("{name: a, type: u8}" for _ in range(300))
+    return {
+        "no such file": (None, 3, "there is no such file"),
+        "empty": ("", 1, "it is no map"),
+        "binary": ("\x00\x01\xff", 1, "cannot read the specification"),
+        "no YAML": ("name: [", 1, "line "),
+        "deep": ("[" * 500000, 1, "cannot read the specification"),
+        "deep maps": ("{a: " * 200000, 1, "cannot read the specification"),
+        "another form": ("name: {a: b}", 1, "'name' should be a text"),
+        "no operations": ("name: nlctrl", 1, "it has no 'operations'"),
+        "another protocol": ("name: nlctrl\nprotocol: netlink-raw", 1, "'netlink-raw'"),
+        "a huge number": ("name: nlctrl\noperations: {list: [{name: a, value: 1e99}]}", 1,
+                          "'value' cannot be '1e99': it is a number from 0 to 255"),
+        "too large": ("#" * (1 << 20) + "\n", 1, "it has more than 1 MiB"),
+        "many commas": ("[" + "a," * 500000 + "]", 1, "it is no map"),
+        "many keys": ("".join(f"k{i}: {i}\n" for i in range(60000)), 1, "it has no 'name'"),
+        "aliases": ("name: nlctrl\noperations: {list: []}\nall: &all [" + many
+                    + "]\nattribute-sets:\n"
+                    + "".join(f"  - {{name: s{i}, attributes: *all}}\n" for i in range(20000)), 1,
+                    "it holds more than 50000"),
+        "an alias of itself": ("name: nlctrl\noperations: &o {list: [*o]}", 1, "line "),
+    }
+
+
+@pytest.mark.parametrize("how", hostile_specs())
+def test_a_hostile_specification_is_named_with_what_is_wrong(how, tmp_path):
+    text, exit_code, says = hostile_specs()[how]
+    spec = tmp_path / "x.yaml"
+    if text is not None:
+        spec.write_bytes(text.encode("latin-1"))
+    said = nl("call", "nlctrl", "3", "--spec", str(spec), exit_code=exit_code)
+    assert str(spec) in said and says in said, said[:2000]
+    assert len(said) < 2000
+
+
+def test_what_is_no_file_is_not_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe", "/dev/zero"):
+        assert "it is no regular file" in nl("show", "nlctrl", "--spec", str(path), exit_code=1)

@@ -33,6 +33,13 @@ struct connection_options {
   std::size_t family_header = 0;
 };
 
+/// The attribute that an extended ACK complained of, as types from the outermost in; 0 ends it,
+/// at its beginning when none was named.
+struct refused_attribute {
+  wire::netlink_attributes::path path{};
+  bool is_missing = false;
+};
+
 class connection {
  public:
   /// `protocol` is NETLINK_GENERIC, NETLINK_ROUTE, … Errors: not_supported when this kernel has no
@@ -76,6 +83,8 @@ class connection {
 
   /// What came with the last ACK: nl_set_extack_cookie_u64 in the kernel. Empty when nothing did.
   [[nodiscard]] byte_span cookie() const;
+  /// Where the last request that the kernel refused was wrong.
+  [[nodiscard]] const refused_attribute& refused() const { return refused_; }
 
  private:
   connection(unique_fd fd, const connection_options& options);
@@ -89,7 +98,8 @@ class connection {
   [[nodiscard]] result<std::optional<wire::netlink_message>> next_of_dump(
       std::string_view operation);
   [[nodiscard]] result<void> wait(std::string_view operation) const;
-  [[nodiscard]] error refusal(const wire::netlink_ack& ack, std::string_view operation) const;
+  [[nodiscard]] refused_attribute named_by(const wire::netlink_ack& ack) const;
+  [[nodiscard]] error refusal(const wire::netlink_ack& ack, std::string_view operation);
 
   unique_fd fd_;
   connection_options options_;
@@ -98,6 +108,7 @@ class connection {
   byte_span request_;  // in memory_, of the last one
   byte_span unread_;   // in memory_
   byte_span cookie_;   // in memory_
+  refused_attribute refused_;
   std::uint32_t sequence_ = 0;
   bool is_bound_ = false;         // to a port of its own
   bool was_interrupted_ = false;  // the dump

@@ -1,0 +1,120 @@
+// A family's YNL specification (the kernel's Documentation/netlink/genetlink-legacy.yaml) as plain
+// values: how its commands and attributes are called, and what they hold.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "strata/nl/generic.hpp"
+
+namespace strata::cli {
+
+/// A name of a number, or of a bit of it.
+struct spec_entry {
+  std::string name;
+  std::uint64_t value = 0;  ///< which bit, where they are flags
+};
+
+struct spec_enum {
+  std::string name;
+  bool is_flags = false;
+  std::vector<spec_entry> entries;
+
+  /// nullptr when there is none.
+  [[nodiscard]] const spec_entry* find(std::string_view wanted) const;
+  [[nodiscard]] const spec_entry* find(std::uint64_t value) const;
+};
+
+struct spec_attribute {
+  std::uint16_t number = 0;
+  std::string name;
+  std::string doc;
+  nl::attribute_kind kind = nl::attribute_kind::invalid;  ///< invalid: padding, or out of use
+  bool is_multi = false;
+  bool is_big_endian = false;
+  bool is_flags = false;                ///< the number is bits of `names`
+  std::optional<std::size_t> names;     ///< of its numbers, in `nl_spec::enums`
+  std::optional<std::size_t> set;       ///< of the nest, in `nl_spec::sets`
+  std::optional<std::size_t> elements;  ///< of the nested array, in `nl_spec::elements`
+};
+
+struct spec_set {
+  std::string name;
+  std::vector<spec_attribute> attributes;
+};
+
+/// The numbers of both messages, and the attributes that they may have.
+struct spec_exchange {
+  std::uint8_t request = 0;
+  std::uint8_t reply = 0;
+  std::vector<std::string> takes;
+  std::vector<std::string> tells;
+};
+
+struct spec_operation {
+  std::string name;
+  std::string doc;
+  std::string group;               ///< that hears it; may be empty
+  std::optional<std::size_t> set;  ///< in `nl_spec::sets`
+  bool has_fixed_header = false;
+  std::optional<spec_exchange> act;  ///< `do`
+  std::optional<spec_exchange> dump;
+  /// What is multicast; `reply` and `tells` alone.
+  std::optional<spec_exchange> event;
+};
+
+struct nl_spec {
+  std::string file;
+  std::string family;
+  std::vector<spec_enum> enums;
+  std::vector<spec_set> sets;
+  std::vector<spec_attribute> elements;  ///< of arrays; their number is any
+  std::vector<spec_operation> operations;
+
+  /// nullptr when there is none.
+  [[nodiscard]] const spec_operation* find(std::string_view operation) const;
+  [[nodiscard]] const spec_operation* find_request(std::uint8_t command, bool is_dump) const;
+  /// Of what was multicast: an event, or else a reply that others hear too.
+  [[nodiscard]] const spec_operation* find_event(std::uint8_t command) const;
+};
+
+/// What is known of the attributes that stand side by side in a message or a nest: nothing, a set,
+/// or that all are elements of an array. Refers to the specification.
+struct spec_scope {
+  const nl_spec* spec = nullptr;
+  const spec_set* set = nullptr;
+  const spec_attribute* element = nullptr;
+
+  /// Of the operation's messages; of nothing when either is nullptr, or they begin with a header.
+  [[nodiscard]] static spec_scope of(const nl_spec* spec, const spec_operation* operation);
+  /// Within one of them; of nothing when that is nullptr.
+  [[nodiscard]] spec_scope within(const spec_attribute* attribute) const;
+  /// nullptr when it is not known.
+  [[nodiscard]] const spec_attribute* find(std::uint16_t number) const;
+  [[nodiscard]] const spec_attribute* find(std::string_view name) const;
+  /// The names of an attribute's numbers; nullptr when they have none.
+  [[nodiscard]] const spec_enum* names_of(const spec_attribute& attribute) const;
+  /// "header.dev-name" of 1.2, with numbers where names are not known.
+  [[nodiscard]] std::string path_text(const wire::netlink_attributes::path& path) const;
+};
+
+/// Whether they are one, underscores being dashes.
+[[nodiscard]] bool is_same_name(std::string_view one, std::string_view other);
+
+/// Of entries, attributes or operations.
+template <class Named>
+[[nodiscard]] std::vector<std::string> names_in(const std::vector<Named>& all) {
+  std::vector<std::string> names;
+  names.reserve(all.size());
+  for (const auto& each : all) names.push_back(each.name);
+  return names;
+}
+
+/// "a, b, c", cut where it is long.
+[[nodiscard]] std::string names_listed(const std::vector<std::string>& names);
+
+}  // namespace strata::cli

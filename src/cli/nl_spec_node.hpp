@@ -1,0 +1,50 @@
+// The YAML of a specification, by key: what is of another form is a `spec_flaw`, which is thrown
+// and caught by the reader.
+#pragma once
+
+#include <yaml-cpp/yaml.h>
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace strata::cli {
+
+struct spec_flaw : std::runtime_error {
+  spec_flaw(const YAML::Node& at, const std::string& what)
+      : runtime_error(what), line(at.Mark().line + 1) {}
+  int line;  ///< from 1; 0 when it is not known
+};
+
+class spec_node {
+ public:
+  explicit spec_node(const YAML::Node& yaml) : yaml_(yaml) {}
+
+  [[nodiscard]] const YAML::Node& yaml() const { return yaml_; }
+  [[nodiscard]] bool is_map() const { return yaml_.IsMap(); }
+  /// nullopt when the map has no such key, or nothing behind it.
+  [[nodiscard]] std::optional<spec_node> find(const char* key) const;
+  /// A map with something behind that key.
+  [[nodiscard]] std::optional<spec_node> map(const char* key) const;
+  /// Empty when there is no such key.
+  [[nodiscard]] std::vector<spec_node> list(const char* key) const;
+
+  /// Of a scalar itself; `what` is what it is to be.
+  [[nodiscard]] std::string text(std::string_view what) const;
+  [[nodiscard]] std::string text_of(const char* key, std::string_view otherwise = {}) const;
+  [[nodiscard]] std::string needed_text(const char* key) const;
+  [[nodiscard]] std::vector<std::string> texts_of(const char* key) const;
+  /// From 0 to `most`.
+  [[nodiscard]] std::optional<std::uint64_t> number_of(const char* key, std::uint64_t most) const;
+  [[nodiscard]] bool is_true(const char* key) const;
+
+  [[noreturn]] void refuse(const std::string& what) const { throw spec_flaw(yaml_, what); }
+
+ private:
+  YAML::Node yaml_;
+};
+
+}  // namespace strata::cli

@@ -1,0 +1,53 @@
+#include "cli/nl_spec_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "cli/nl_spec_node.hpp"
+#include "cli/nl_spec_parts.hpp"
+#include "cli/text.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+void check_protocol(const spec_node& root) {
+  static constexpr std::array protocols = {"genetlink", "genetlink-c", "genetlink-legacy"};
+  const auto protocol = root.text_of("protocol", protocols[0]);
+  if (std::ranges::find(protocols, protocol) != protocols.end()) return;
+  root.refuse(fmt::format(
+      "its protocol is '{}': strata nl speaks genetlink, genetlink-c and genetlink-legacy",
+      printable(protocol)));
+}
+
+}  // namespace
+
+outcome<nl_spec> read_spec(std::string_view yaml, const std::string& file) {
+  nl_spec made{.file = file};
+  const auto refused = [&](int line, std::string_view why) {
+    return refuse(exit_failed,
+                  fmt::format("cannot read the specification '{}': {}{}", printable(file),
+                              line > 0 ? fmt::format("line {}: ", line) : "", printable(why)));
+  };
+  // The parser throws, and so do the readers.
+  try {
+    const spec_node root(YAML::Load(std::string(yaml)));
+    if (!root.is_map()) root.refuse("it is no map of 'name', 'attribute-sets', 'operations'");
+    made.family = root.needed_text("name");
+    check_protocol(root);
+    spec_budget budget;
+    read_enums(root, budget, made);
+    read_sets(root, budget, made);
+    read_operations(root, budget, made);
+  } catch (const spec_flaw& flaw) {
+    return refused(flaw.line, flaw.what());
+  } catch (const YAML::Exception& why) {
+    return refused(why.mark.line + 1, why.msg);
+  }
+  return made;
+}
+
+}  // namespace strata::cli

@@ -1,0 +1,227 @@
+// Definitions and attribute sets.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "cli/nl_spec_parts.hpp"
+#include "cli/text.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+using nl::attribute_kind;
+
+constexpr std::uint64_t largest_type = 0x3FFF;
+
+constexpr std::array<std::pair<std::string_view, attribute_kind>, 23> kinds{{
+    {"unused", attribute_kind::invalid},
+    {"pad", attribute_kind::invalid},
+    {"flag", attribute_kind::flag},
+    {"u8", attribute_kind::u8},
+    {"u16", attribute_kind::u16},
+    {"u32", attribute_kind::u32},
+    {"u64", attribute_kind::u64},
+    {"s8", attribute_kind::s8},
+    {"s16", attribute_kind::s16},
+    {"s32", attribute_kind::s32},
+    {"s64", attribute_kind::s64},
+    {"uint", attribute_kind::uint},
+    {"sint", attribute_kind::sint},
+    {"binary", attribute_kind::binary},
+    {"sub-message", attribute_kind::binary},
+    {"string", attribute_kind::nul_string},
+    {"bitfield32", attribute_kind::bitfield32},
+    {"nest", attribute_kind::nested},
+    {"indexed-array", attribute_kind::nested_array},
+    {"array-nest", attribute_kind::nested_array},
+    {"nest-type-value", attribute_kind::nested_array},
+    {"bitset", attribute_kind::binary},
+    {"struct", attribute_kind::binary},
+}};
+
+attribute_kind kind_of(const spec_node& node, std::string_view type) {
+  const auto* const found = std::ranges::find(kinds, type, &decltype(kinds)::value_type::first);
+  if (found == kinds.end()) node.refuse(fmt::format("no type is called '{}'", printable(type)));
+  return found->second;
+}
+
+/// Reads each set once, and those that others are subsets of before them.
+class set_reader {
+ public:
+  set_reader(const spec_node& root, spec_budget& budget, nl_spec& to) : budget_(budget), to_(to) {
+    for (const auto& node : root.list("attribute-sets")) {
+      budget_.spend(node);
+      auto name = node.needed_text("name");
+      if (!places_.emplace(name, to_.sets.size()).second) {
+        node.refuse(fmt::format("the attribute set '{}' is there twice", name));
+      }
+      nodes_.push_back(node);
+      to_.sets.push_back({.name = std::move(name)});
+    }
+    states_.resize(nodes_.size(), state::unread);
+    for (std::size_t place = 0; place < nodes_.size(); ++place) read(place);
+  }
+
+ private:
+  enum class state : std::uint8_t { unread, begun, read };
+
+  std::size_t place_of(const spec_node& at, const std::string& name) const {
+    const auto found = places_.find(name);
+    if (found == places_.end()) at.refuse(fmt::format("there is no attribute set '{}'", name));
+    return found->second;
+  }
+
+  /// nullptr when it is no subset.
+  const spec_set* superset_of(const spec_node& node) {
+    const auto name = node.text_of("subset-of");
+    if (name.empty()) return nullptr;
+    const auto place = place_of(node, name);
+    if (states_[place] != state::read) {
+      // One that is no subset itself: nothing in the kernel's tree needs more.
+      if (states_[place] == state::begun || !nodes_[place].text_of("subset-of").empty()) {
+        node.refuse(fmt::format("'{}', of which it is a subset, is to stand before it", name));
+      }
+      read(place);
+    }
+    return &to_.sets[place];
+  }
+
+  void read(std::size_t place) {
+    if (states_[place] != state::unread) return;
+    states_[place] = state::begun;
+    const auto& node = nodes_[place];
+    const auto* const super = superset_of(node);
+    std::vector<spec_attribute> all;
+    std::uint64_t next = 1;
+    for (const auto& each : node.list("attributes")) {
+      budget_.spend(each);
+      all.push_back(attribute_of(each, super, next));
+      next = all.back().number + 1U;
+    }
+    to_.sets[place].attributes = std::move(all);
+    states_[place] = state::read;
+  }
+
+  spec_attribute attribute_of(const spec_node& node, const spec_set* super, std::uint64_t next) {
+    spec_attribute made;
+    const auto name = node.needed_text("name");
+    if (super != nullptr) {
+      const auto found = std::ranges::find(super->attributes, name, &spec_attribute::name);
+      if (found == super->attributes.end()) {
+        node.refuse(fmt::format("'{}' is not in the set '{}', of which this is a subset", name,
+                                super->name));
+      }
+      made = *found;
+    } else {
+      const auto number = node.number_of("value", largest_type).value_or(next);
+      if (number > largest_type) node.refuse(fmt::format("its number is above {}", largest_type));
+      made.number = static_cast<std::uint16_t>(number);
+      made.name = name;
+    }
+    made.doc = node.text_of("doc", made.doc);
+    const auto type = super != nullptr ? node.text_of("type") : node.needed_text("type");
+    if (!type.empty()) made.kind = kind_of(node, type);
+    made.is_multi = made.is_multi || node.is_true("multi-attr");
+    made.is_big_endian = made.is_big_endian || node.text_of("byte-order") == "big-endian";
+    name_numbers(node, made);
+    nest(node, type, made);
+    return made;
+  }
+
+  void name_numbers(const spec_node& node, spec_attribute& made) {
+    const auto name = node.text_of("enum");
+    if (name.empty()) return;
+    const auto found = std::ranges::find(to_.enums, name, &spec_enum::name);
+    if (found == to_.enums.end()) node.refuse(fmt::format("there is no enum '{}'", name));
+    made.names = static_cast<std::size_t>(found - to_.enums.begin());
+    made.is_flags = found->is_flags || node.is_true("enum-as-flags");
+  }
+
+  void nest(const spec_node& node, std::string_view type, spec_attribute& made) {
+    const auto name = node.text_of("nested-attributes");
+    std::optional<std::size_t> set;
+    if (!name.empty()) set = place_of(node, name);
+    if (made.kind == attribute_kind::nested) {
+      if (set) made.set = set;
+      if (!made.set) node.refuse("a nest has to have 'nested-attributes'");
+    } else if (made.kind == attribute_kind::nested_array && (set || !made.elements)) {
+      made.elements = elements_of(node, type, set, made);
+    }
+  }
+
+  /// The place of what an array's elements are: one kind, or arrays of them for each number that
+  /// stands for a type.
+  std::size_t elements_of(const spec_node& node, std::string_view type,
+                          std::optional<std::size_t> set, const spec_attribute& array) {
+    spec_attribute element{.name = array.name, .is_big_endian = array.is_big_endian};
+    const auto sub_type = node.text_of("sub-type", "nest");
+    element.kind = kind_of(node, sub_type);
+    if (element.kind == attribute_kind::nested) {
+      if (!set) node.refuse("an array of nests has to have 'nested-attributes'");
+      element.set = set;
+    } else if (element.kind == attribute_kind::nested_array) {
+      node.refuse(fmt::format("an array's 'sub-type' cannot be '{}'", sub_type));
+    } else {
+      element.names = array.names;
+      element.is_flags = array.is_flags;
+    }
+    auto place = keep(node, std::move(element));
+    if (type != "nest-type-value") return place;
+    const auto levels = node.list("type-value").size();
+    for (std::size_t level = 1; level < levels; ++level) {
+      place =
+          keep(node, {.name = array.name, .kind = attribute_kind::nested_array, .elements = place});
+    }
+    return place;
+  }
+
+  std::size_t keep(const spec_node& node, spec_attribute element) {
+    budget_.spend(node);
+    to_.elements.push_back(std::move(element));
+    return to_.elements.size() - 1;
+  }
+
+  spec_budget& budget_;
+  nl_spec& to_;
+  std::vector<spec_node> nodes_;
+  std::vector<state> states_;
+  std::map<std::string, std::size_t, std::less<>> places_;
+};
+
+}  // namespace
+
+void read_enums(const spec_node& root, spec_budget& budget, nl_spec& to) {
+  for (const auto& node : root.list("definitions")) {
+    budget.spend(node);
+    const auto type = node.needed_text("type");
+    const bool is_flags = type == "flags";
+    if (!is_flags && type != "enum") continue;
+    spec_enum made{.name = node.needed_text("name"), .is_flags = is_flags};
+    const std::uint64_t most = is_flags ? 63 : INT64_MAX;
+    auto next = node.number_of("value-start", most).value_or(0);
+    for (const auto& each : node.list("entries")) {
+      budget.spend(each);
+      spec_entry entry{.value = next};
+      if (each.is_map()) {
+        entry = {.name = each.needed_text("name"),
+                 .value = each.number_of("value", most).value_or(next)};
+      } else {
+        entry.name = each.text("an entry");
+      }
+      if (entry.value > most) each.refuse(fmt::format("its value is above {}", most));
+      next = entry.value + 1;
+      made.entries.push_back(std::move(entry));
+    }
+    to.enums.push_back(std::move(made));
+  }
+}
+
+void read_sets(const spec_node& root, spec_budget& budget, nl_spec& to) {
+  const set_reader done(root, budget, to);
+}
+
+}  // namespace strata::cli
