@@ -2,9 +2,11 @@
 #include "strata/strata_nl.h"
 
 #include <linux/genetlink.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <memory>
 #include <new>
 #include <string>
@@ -175,6 +177,42 @@ strata::result<std::vector<nl::link>> ask_links(const char* name) {
   return name == nullptr ? on->links() : list_of(on->link_named(name));
 }
 
+/// What happened to a link, which is moved to `to`; 0 when it is about something else.
+int take_link(nl::route_event& event, nl::link& to) {
+  if (auto* const changed = std::get_if<nl::link_changed>(&event)) {
+    to = std::move(changed->now);
+    return STRATA_NL_LINK_CHANGED;
+  }
+  if (auto* const removed = std::get_if<nl::link_removed>(&event)) {
+    to = std::move(removed->last);
+    return STRATA_NL_LINK_REMOVED;
+  }
+  return 0;
+}
+
+/// How long to wait, from now on; below 0: for ever.
+class patience {
+ public:
+  explicit patience(int timeout_ms)
+      : is_endless_(timeout_ms < 0),
+        until_(clock::now() + std::chrono::milliseconds(std::max(timeout_ms, 0))) {}
+
+  /// False when the time is over, and nothing is to be read.
+  [[nodiscard]] bool wait(int fd) const {
+    for (;;) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(until_ - clock::now());
+      if (!is_endless_ && left.count() <= 0) return false;
+      pollfd ready{fd, POLLIN, 0};
+      if (::poll(&ready, 1, is_endless_ ? -1 : static_cast<int>(left.count())) > 0) return true;
+    }
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+  bool is_endless_;
+  clock::time_point until_;
+};
+
 }  // namespace
 
 // --- the connection
@@ -320,16 +358,22 @@ int strata_nl_leave(strata_nl* on, uint32_t group) {
   return done ? 0 : refuse(on, std::move(done.error()));
 }
 
-int strata_nl_try_event(strata_nl* on, const strata_nl_message** event) {
+int strata_nl_event(strata_nl* on, int timeout_ms, const strata_nl_message** event) {
   if (event == nullptr) return fail_missing("a place for an event");
-  auto heard = on->within.over().try_event();
-  if (!heard) return refuse(on, std::move(heard.error()));
-  if (!*heard) return 0;
-  const auto message = read(**heard);
-  if (!message) return refuse_cut(on);
-  on->message = *message;
-  *event = &on->message;
-  return 1;
+  const patience time(timeout_ms);
+  for (;;) {
+    auto heard = on->within.over().try_event();
+    if (!heard) return refuse(on, std::move(heard.error()));
+    if (!*heard) {
+      if (time.wait(strata_nl_fd(on))) continue;
+      return 0;
+    }
+    const auto message = read(**heard);
+    if (!message) return refuse_cut(on);
+    on->message = *message;
+    *event = &on->message;
+    return 1;
+  }
 }
 
 // --- links
@@ -366,22 +410,18 @@ void strata_nl_watch_close(strata_nl_watch* which) { delete which; }
 
 int strata_nl_watch_fd(const strata_nl_watch* which) { return which->within.fd(); }
 
-int strata_nl_watch_try_event(strata_nl_watch* which, const strata_nl_link** link) {
+int strata_nl_watch_event(strata_nl_watch* which, int timeout_ms, const strata_nl_link** link) {
   if (link == nullptr) return fail_missing("a place for a link");
+  const patience time(timeout_ms);
   for (;;) {
     auto heard = which->within.try_event();
     if (!heard) return fail(heard.error());
-    if (!*heard) return 0;
-    int kind = 0;
-    if (auto* const changed = std::get_if<nl::link_changed>(&**heard)) {
-      which->last = std::move(changed->now);
-      kind = STRATA_NL_LINK_CHANGED;
-    } else if (auto* const removed = std::get_if<nl::link_removed>(&**heard)) {
-      which->last = std::move(removed->last);
-      kind = STRATA_NL_LINK_REMOVED;
-    } else {
-      continue;  // an address
+    if (!*heard) {
+      if (time.wait(which->within.fd())) continue;
+      return 0;
     }
+    const int kind = take_link(**heard, which->last);
+    if (kind == 0) continue;  // an address
     which->shown = show(which->last);
     *link = &which->shown;
     return kind;

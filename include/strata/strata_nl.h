@@ -228,9 +228,9 @@ int strata_nl_dump(strata_nl* on, void (*each)(void* context, const strata_nl_me
 /* `group` is an id of strata_nl_group. -EPERM, -ENOENT. */
 int strata_nl_join(strata_nl* on, uint32_t group);
 int strata_nl_leave(strata_nl* on, uint32_t group);
-/* 1 and the next message, or 0 when none has come: it does not wait. -ENOBUFS when some were lost,
- * as they came faster than they were read; then goes on. */
-int strata_nl_try_event(strata_nl* on, const strata_nl_message** event);
+/* 1 and the next message, or 0 when none has come in `timeout_ms` (0: does not wait, -1: waits for
+ * ever). -ENOBUFS when some were lost, as they came faster than they were read; then goes on. */
+int strata_nl_event(strata_nl* on, int timeout_ms, const strata_nl_message** event);
 
 /* --- links: the network interfaces, by rtnetlink */
 
@@ -267,9 +267,10 @@ int strata_nl_watch_open(const strata_nl_options* options, strata_nl_watch** ope
 void strata_nl_watch_close(strata_nl_watch* which);
 /* To poll: readable when something has happened. Stays the watch's. */
 int strata_nl_watch_fd(const strata_nl_watch* which);
-/* STRATA_NL_LINK_CHANGED or _REMOVED and the link, or 0 when nothing has happened: it does not
- * wait. -ENOBUFS when something was lost: look at what there is again; then goes on. */
-int strata_nl_watch_try_event(strata_nl_watch* which, const strata_nl_link** link);
+/* STRATA_NL_LINK_CHANGED or _REMOVED and the link, or 0 when nothing has happened in `timeout_ms`
+ * (0: does not wait, -1: waits for ever). -ENOBUFS when something was lost: look at what there is
+ * again; then goes on. */
+int strata_nl_watch_event(strata_nl_watch* which, int timeout_ms, const strata_nl_link** link);
 
 /* NOLINTEND(modernize-use-using) */
 
