@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Measures one netlink exchange by plain C, libnl, neli, and strata's library in C++ and Rust: the
-clients of clients/, which take turns. Without --family the other end is the kernel's controller, else a family
-that speaks kernel/uapi/strata_echo.h."""
+"""Measures one netlink exchange by plain C, libnl, neli, and strata's library in C++ and in Rust:
+the clients of clients/, which take turns. Without --family the other end is the kernel's
+controller, else a family that speaks kernel/uapi/strata_echo.h."""
 
 import argparse
 import json
