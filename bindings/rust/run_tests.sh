@@ -1,6 +1,7 @@
 #!/bin/sh
-# Builds strata's crates against a strata that is installed at PREFIX, and runs all their tests, which
-# make network namespaces of their own: as root. Downloads nothing. The exit code says how it went.
+# Builds strata's crates against a strata that is installed at PREFIX, and runs all their tests,
+# which make network namespaces of their own: as root. Downloads nothing. The exit code says how it
+# went.
 #
 #   run_tests.sh PREFIX      CARGO=/usr/bin/cargo  CARGO_TARGET_DIR=target  TEST_TIMEOUT_S=600
 set -eu

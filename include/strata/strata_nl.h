@@ -18,7 +18,8 @@
 extern "C" {
 #endif
 
-/* NOLINTBEGIN(modernize-use-using) */
+/* C has no other way to name a type, or to convert one. */
+/* NOLINTBEGIN(modernize-use-using,cppcoreguidelines-pro-type-cstyle-cast) */
 
 /* --- attributes, as they are received. Nothing is read outside of the bytes, whatever they hold.
  */
@@ -272,7 +273,7 @@ int strata_nl_watch_fd(const strata_nl_watch* which);
  * again; then goes on. */
 int strata_nl_watch_event(strata_nl_watch* which, int timeout_ms, const strata_nl_link** link);
 
-/* NOLINTEND(modernize-use-using) */
+/* NOLINTEND(modernize-use-using,cppcoreguidelines-pro-type-cstyle-cast) */
 
 #ifdef __cplusplus
 }
