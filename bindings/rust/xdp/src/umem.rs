@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fmt, slice};
 
 use strata_base::binding::{checked, invalid};
-use strata_base::{Error, Result};
+use strata_base::Result;
 
 use crate::ffi;
 use crate::frame::Frame;
