@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <cstring>
 #include <new>
 
 #include "abi_error.hpp"
+#include "abi_options.hpp"
 #include "strata/xdp/port.hpp"
 
 struct strata_xdp_umem {
@@ -32,17 +32,9 @@ namespace {
 namespace xdp = strata::xdp;
 using strata::abi::fail;
 using strata::abi::fail_missing;
+using strata::abi::known;
 
 static_assert(sizeof(strata_xdp_descriptor) == sizeof(xdp::descriptor));
-
-// A caller of an older version knows fewer fields.
-template <class Options>
-Options known(const Options* given, void (*set_defaults)(Options*)) {
-  Options known;
-  set_defaults(&known);
-  if (given != nullptr) std::memcpy(&known, given, std::min(given->size, sizeof known));
-  return known;
-}
 
 xdp::umem_options options_of(const strata_xdp_umem_options* given) {
   const auto from = known(given, strata_xdp_umem_defaults);

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Builds strata-xdp against a strata that is installed at PREFIX, and runs all its tests, which make
-# network namespaces of their own: as root. Downloads nothing. The exit code says how it went.
+# Builds strata's crates against a strata that is installed at PREFIX, and runs all their tests,
+# which make network namespaces of their own: as root. Downloads nothing. The exit code says how it
+# went.
 #
 #   run_tests.sh PREFIX      CARGO=/usr/bin/cargo  CARGO_TARGET_DIR=target  TEST_TIMEOUT_S=600
 set -eu
@@ -24,6 +25,7 @@ fi
 PKG_CONFIG_PATH=$(dirname "$description")
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir "$description")
 export PKG_CONFIG_PATH LD_LIBRARY_PATH
+unset STRATA_STATIC
 export RUSTFLAGS="-D warnings" RUSTDOCFLAGS="-D warnings"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
 # Some tests panic on purpose.
@@ -31,10 +33,10 @@ export RUST_BACKTRACE="${TEST_BACKTRACE:-0}"
 cargo=${CARGO:-cargo}
 
 if command -v rustfmt >/dev/null; then
-  rustfmt --edition 2021 --check src/*.rs tests/*.rs examples/*.rs build.rs
+  rustfmt --edition 2021 --check base/build.rs ./*/src/*.rs ./*/tests/*.rs ./*/examples/*.rs
 fi
 # One test at a time: each loads both ends of a link, and measures what it lost.
 timeout "${TEST_TIMEOUT_S:-600}" \
-  "$cargo" test --offline --no-fail-fast -- --test-threads=1 --nocapture
-"$cargo" doc --offline --no-deps --quiet
-echo "strata-xdp: all tests passed"
+  "$cargo" test --offline --workspace --no-fail-fast -- --test-threads=1 --nocapture
+"$cargo" doc --offline --workspace --no-deps --quiet
+echo "strata-base, strata-xdp, strata-netlink: all tests passed"

@@ -164,4 +164,12 @@ void netlink_writer::set_sequence(std::uint32_t sequence) {
   }
 }
 
+void netlink_writer::add_flags(std::uint16_t flags) {
+  constexpr std::size_t place = 6;
+  if (size_ < message_ + netlink_message::header_size) return;
+  std::uint16_t all = 0;
+  std::memcpy(&all, memory_.data() + message_ + place, sizeof all);
+  write_u16(message_ + place, all | flags);
+}
+
 }  // namespace strata::wire

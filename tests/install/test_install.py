@@ -14,6 +14,7 @@ FLAGS = os.environ.get("STRATA_FLAGS", "")
 ALL_EXAMPLES = os.path.join(os.path.dirname(__file__), "..", "..", "examples")
 EXAMPLES = os.path.join(ALL_EXAMPLES, "l2")
 CXX = ["g++", "-std=c++23", "-Wall", "-Wextra", "-Werror"]
+C = ["gcc", "-std=c17", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 
 def run(*command, **how):
@@ -147,11 +148,28 @@ def test_pkg_config_finds_it_too(space, prefix, examples, tmp_path):
     assert hear(space, receiver, [program, "vethA", "in C"]) == "in C\n"
 
 
+def test_a_program_in_c_lists_netlink_families(prefix, tmp_path):
+    folder = next(str(each) for each in prefix.glob("lib/**/pkgconfig"))
+    flags = run("pkg-config", "--cflags", "--libs", "strata-c",
+                env={**os.environ, "PKG_CONFIG_PATH": folder}).split()
+    library_path = next(part[2:] for part in flags if part.startswith("-L"))
+    program = str(tmp_path / "list_families")
+    run(*C, *FLAGS.split(), os.path.join(ALL_EXAMPLES, "netlink", "list_families.c"), "-o", program,
+        *flags, f"-Wl,-rpath,{library_path}")
+    listed = run(program).splitlines()
+    assert "16 nlctrl" in listed
+    assert any(line.startswith("nlctrl: number 16, version 2, ") for line in listed), listed
+    refused = subprocess.run([program, "no_such"], capture_output=True, text=True, timeout=60,
+                             check=False)
+    assert refused.returncode == 1 and "'no_such'" in refused.stderr, refused
+
+
 def test_the_shared_library_shows_the_c_abi_and_nothing_else(prefix):
     library = next(str(each) for each in prefix.glob("lib/**/libstrata-c.so"))
     symbols = [line.split()[-1] for line in
                run("nm", "-D", "--defined-only", library).splitlines()]
-    assert "strata_raw_socket_open@@STRATA_0.1" in symbols
+    for symbol in ["strata_raw_socket_open", "strata_xdp_port_open", "strata_nl_ask"]:
+        assert f"{symbol}@@STRATA_0.1" in symbols
     ours = {symbol for symbol in symbols if not symbol.startswith(("STRATA_0.1", "__asan"))}
     assert all(symbol.startswith("strata_") for symbol in ours), ours
 
@@ -162,9 +180,11 @@ def test_every_installed_header_compiles_alone(prefix):
     assert len(headers) > 20
     source = "".join(f"#include <{header}>\n" for header in headers)
     run(*CXX, "-fsyntax-only", "-x", "c++", "-", f"-I{prefix}/include", input=source)
-    run("gcc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-x", "c",
-        "-", f"-I{prefix}/include",
-        input="#include <strata/strata.h>\n#include <strata/strata_xdp.h>\n")
+    in_c = "".join(f"#include <{header}>\n" for header in headers if header.endswith(".h"))
+    assert in_c.count("\n") == 3
+    for standard in ["c11", "c17"]:
+        run(*C, f"-std={standard}", "-fsyntax-only", "-x", "c", "-", f"-I{prefix}/include",
+            input=in_c)
 
 
 def test_the_program_is_installed(prefix):

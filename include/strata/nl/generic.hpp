@@ -104,6 +104,7 @@ class generic {
   [[nodiscard]] static result<generic> open(connection_options options = {});
 
   [[nodiscard]] connection& over() { return over_; }
+  [[nodiscard]] const connection& over() const { return over_; }
 
   /// The number that messages to it have as their type. Allocates nothing. Errors: not_found, and
   /// how to make it be there.

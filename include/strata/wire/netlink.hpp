@@ -103,6 +103,7 @@ class netlink_writer {
   /// All messages; nullopt when something had no room.
   [[nodiscard]] std::optional<byte_span> bytes() const;
   void set_sequence(std::uint32_t sequence);
+  void add_flags(std::uint16_t flags);
 
  private:
   static constexpr std::size_t deepest = 8;

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, ptr};
 
-use crate::error::{c_string, checked, Result};
+use strata_base::binding::{c_string, checked};
+use strata_base::Result;
+
 use crate::ffi;
 use crate::options::SocketOptions;
 use crate::port::PortOptions;

@@ -1,6 +1,7 @@
 use std::ops::Range;
 
-use crate::error::{Error, Result};
+use strata_base::binding::invalid;
+use strata_base::Result;
 
 /// A frame of a [`Umem`](crate::Umem), owned: who has it, and nobody else, not even the kernel, may
 /// read and write its memory.
@@ -66,7 +67,7 @@ impl Frame {
     /// front of what was received. Fails with `EINVAL` when the chunk has no such bytes.
     pub fn set_range(&mut self, range: Range<usize>) -> Result<()> {
         if range.start > range.end || range.end > self.capacity() {
-            return Err(Error::invalid(format!(
+            return Err(invalid(format!(
                 "cover the bytes {} to {} of a frame: it has {}; choose frames of another size",
                 range.start,
                 range.end,

@@ -7,7 +7,9 @@ use std::ptr::{null, null_mut, NonNull};
 use std::time::Duration;
 use std::{fmt, slice};
 
-use crate::error::{c_string, checked, Result};
+use strata_base::binding::{c_string, checked};
+use strata_base::Result;
+
 use crate::ffi;
 use crate::options::{SocketOptions, UmemOptions};
 use crate::program::{AttachMode, Filter};

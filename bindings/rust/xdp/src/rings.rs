@@ -4,7 +4,9 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::error::{checked, Error, Result};
+use strata_base::binding::{checked, invalid};
+use strata_base::Result;
+
 use crate::ffi;
 use crate::frame::Frame;
 use crate::socket::Inner;
@@ -248,12 +250,12 @@ impl TxRing {
     fn check(&self, frame: &Frame) -> Result<()> {
         self.umem().check_owner(frame);
         if frame.is_empty() {
-            return Err(Error::invalid(
+            return Err(invalid(
                 "send a frame by AF_XDP: it covers no bytes; set its length first".to_string(),
             ));
         }
         if frame.continues() && !self.socket.multi_buffer {
-            return Err(Error::invalid(
+            return Err(invalid(
                 "send a frame by AF_XDP: it continues in the next; open the socket with \
                  multi_buffer for that"
                     .to_string(),

@@ -3,7 +3,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fmt, slice};
 
-use crate::error::{checked, Error, Result};
+use strata_base::binding::{checked, invalid};
+use strata_base::Result;
+
 use crate::ffi;
 use crate::frame::Frame;
 use crate::options::UmemOptions;
@@ -92,7 +94,7 @@ impl Umem {
         let memory = unsafe { ffi::strata_xdp_umem_memory(handle, &mut size) };
         let (handle, memory) = match (NonNull::new(handle), NonNull::new(memory.cast::<u8>())) {
             (Some(handle), Some(memory)) => (handle, memory),
-            _ => return Err(Error::invalid("make a UMEM: there is no memory".to_string())),
+            _ => return Err(invalid("make a UMEM: there is no memory".to_string())),
         };
         let mut shared = Shared {
             handle,
@@ -107,10 +109,10 @@ impl Umem {
         // From here on `shared` closes the handle.
         shared.identity = NEXT_IDENTITY
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| last.checked_add(1))
-            .map_err(|_| Error::invalid("make a UMEM: 4 billion were made before".to_string()))?;
+            .map_err(|_| invalid("make a UMEM: 4 billion were made before".to_string()))?;
         let needed = u64::from(options.frame_count) * u64::from(options.frame_size);
         if (size as u64) < needed {
-            return Err(Error::invalid(format!(
+            return Err(invalid(format!(
                 "make a UMEM: {needed} bytes are more than this machine's addresses reach"
             )));
         }

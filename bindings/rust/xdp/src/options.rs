@@ -1,5 +1,7 @@
 use std::os::raw::c_int;
 
+use strata_base::binding::defaults;
+
 use crate::ffi;
 
 /// How the memory of a [`Umem`](crate::Umem) is divided. `..UmemOptions::default()` gives what is
@@ -20,7 +22,7 @@ pub struct UmemOptions {
 /// 4096 frames of 4096 bytes.
 impl Default for UmemOptions {
     fn default() -> UmemOptions {
-        UmemOptions::from(&ffi::defaults())
+        UmemOptions::from(&defaults())
     }
 }
 
@@ -44,7 +46,7 @@ impl UmemOptions {
             headroom: self.headroom,
             unaligned: self.unaligned.into(),
             huge_pages: self.huge_pages.into(),
-            ..ffi::defaults()
+            ..defaults()
         }
     }
 }
@@ -98,7 +100,7 @@ pub struct SocketOptions {
 /// Rings of 2048, automatic mode, `need_wakeup`, 500 ms for a queue that is held.
 impl Default for SocketOptions {
     fn default() -> SocketOptions {
-        let raw: ffi::SocketOptions = ffi::defaults();
+        let raw: ffi::SocketOptions = defaults();
         let budget = raw.busy_poll_budget;
         let busy_poll = BusyPoll { duration_us: raw.busy_poll_us, budget };
         SocketOptions {
@@ -138,7 +140,7 @@ impl SocketOptions {
             busy_poll_us: busy_poll.duration_us,
             busy_poll_budget: busy_poll.budget,
             busy_limit_ms: self.busy_limit_ms,
-            ..ffi::defaults()
+            ..defaults()
         }
     }
 }

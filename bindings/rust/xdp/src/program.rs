@@ -4,9 +4,10 @@ use std::marker::PhantomData;
 use std::os::raw::c_int;
 use std::ptr::{null, null_mut, NonNull};
 
-use crate::error::{c_string, checked, Result};
+use strata_base::binding::{c_string, checked, defaults};
+use strata_base::{MacAddress, Result};
+
 use crate::ffi;
-use crate::mac::MacAddress;
 use crate::socket::Socket;
 
 /// Where a [`Program`] runs.
@@ -61,7 +62,7 @@ impl Filter {
             vlan_id: number(self.vlan_id),
             udp_port: number(self.udp_port),
             destination: self.destination.as_ref().map_or(null(), |mac| mac.0.as_ptr()),
-            ..ffi::defaults()
+            ..defaults()
         }
     }
 }

@@ -1,19 +1,20 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::{c_string, checked, Error, Result};
+use crate::binding::{c_string, checked};
+use crate::error::{Error, Result};
 use crate::ffi;
 
 /// A MAC address.
 ///
 /// ```
-/// use strata_xdp::MacAddress;
+/// use strata_base::MacAddress;
 ///
 /// let address: MacAddress = "02:00:00:00:00:0a".parse()?;
 /// assert_eq!(address, MacAddress([2, 0, 0, 0, 0, 10]));
 /// assert_eq!(address.to_string(), "02:00:00:00:00:0a");
 /// assert!("02:00".parse::<MacAddress>().is_err());
-/// # Ok::<(), strata_xdp::Error>(())
+/// # Ok::<(), strata_base::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MacAddress(pub [u8; 6]);

@@ -1,21 +1,8 @@
-//! strata_xdp.h, and what it needs of strata.h, by hand. Nothing here is public.
+//! strata_xdp.h, by hand. Nothing here is public.
 
-use std::marker::{PhantomData, PhantomPinned};
-use std::mem::{size_of, MaybeUninit};
 use std::os::raw::{c_char, c_int, c_void};
 
-macro_rules! opaque {
-    ($($name:ident),*) => {$(
-        #[repr(C)]
-        pub struct $name {
-            bytes: [u8; 0],
-            // Neither Send, Sync nor Unpin by itself.
-            marker: PhantomData<(*mut u8, PhantomPinned)>,
-        }
-    )*};
-}
-
-opaque!(Umem, Socket, Program, Route, Port);
+strata_base::opaque!(Umem, Socket, Program, Route, Port);
 
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -105,9 +92,6 @@ impl Iovec {
 }
 
 extern "C" {
-    pub fn strata_last_error() -> *const c_char;
-    pub fn strata_mac_parse(text: *const c_char, mac: *mut u8) -> c_int;
-
     pub fn strata_xdp_umem_defaults(options: *mut UmemOptions);
     pub fn strata_xdp_umem_create(options: *const UmemOptions, created: *mut *mut Umem) -> c_int;
     pub fn strata_xdp_umem_close(which: *mut Umem);
@@ -198,64 +182,17 @@ extern "C" {
     pub fn strata_xdp_port_statistics(which: *const Port, counted: *mut Statistics) -> c_int;
 }
 
-/// Structures that begin with their size, and the library's function that sets them up.
-///
-/// # Safety
-/// `Self` is `repr(C)`, begins with the `usize` that `size_mut` names, and has no invalid values.
-pub unsafe trait Grows: Copy {
-    const SET_DEFAULTS: unsafe extern "C" fn(*mut Self);
-    fn size_mut(&mut self) -> &mut usize;
-}
-
-macro_rules! with_size {
-    ($name:ident, $function:ident) => {
-        // SAFETY: see the declarations above; integers and pointers have no invalid values.
-        unsafe impl Grows for $name {
-            const SET_DEFAULTS: unsafe extern "C" fn(*mut Self) = $function;
-            fn size_mut(&mut self) -> &mut usize {
-                &mut self.size
-            }
-        }
-    };
-}
-
-with_size!(UmemOptions, strata_xdp_umem_defaults);
-with_size!(SocketOptions, strata_xdp_socket_defaults);
-with_size!(Filter, strata_xdp_filter_defaults);
-
-/// The library's defaults. A library newer than these declarations writes a longer structure than
-/// ours, which its _defaults function cannot know: it gets room for that.
-pub fn defaults<Options: Grows>() -> Options {
-    #[repr(C)]
-    struct Roomy<Options> {
-        known: Options,
-        newer: [u64; 64],
-    }
-    let mut roomy = MaybeUninit::<Roomy<Options>>::zeroed();
-    // SAFETY: the memory is larger than the structure; the function writes only to it, and zeros
-    // are valid where it does not write.
-    let mut known = unsafe {
-        (Options::SET_DEFAULTS)(roomy.as_mut_ptr().cast::<Options>());
-        std::ptr::addr_of!((*roomy.as_ptr()).known).read()
-    };
-    *known.size_mut() = size_of::<Options>();
-    known
-}
+strata_base::grows!(UmemOptions, strata_xdp_umem_defaults);
+strata_base::grows!(SocketOptions, strata_xdp_socket_defaults);
+strata_base::grows!(Filter, strata_xdp_filter_defaults);
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::mem::size_of;
 
-    /// The library states the sizes that its header has: ours are the same, field for field.
-    fn stated<Options: Grows>() -> (usize, Options) {
-        let mut roomy = MaybeUninit::<[Options; 8]>::zeroed();
-        // SAFETY: room for 8 of them; zeros are valid.
-        let mut first = unsafe {
-            (Options::SET_DEFAULTS)(roomy.as_mut_ptr().cast::<Options>());
-            roomy.assume_init()[0]
-        };
-        (*first.size_mut(), first)
-    }
+    use strata_base::binding::stated;
+
+    use super::*;
 
     #[test]
     fn structures_are_as_the_library_has_them() {

@@ -45,10 +45,8 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 #![warn(missing_debug_implementations)]
 
-mod error;
 mod ffi;
 mod frame;
-mod mac;
 mod options;
 mod port;
 mod program;
@@ -57,13 +55,12 @@ mod socket;
 mod statistics;
 mod umem;
 
-pub use error::{Error, Result};
 pub use frame::{Descriptor, Frame};
-pub use mac::MacAddress;
 pub use options::{BusyPoll, CopyMode, SocketOptions, UmemOptions};
 pub use port::{Frames, Port, PortOptions};
 pub use program::{AttachMode, Filter, Program, Route};
 pub use rings::{CompletionRing, FillRing, Rings, RxRing, TxRing};
 pub use socket::Socket;
 pub use statistics::Statistics;
+pub use strata_base::{Error, MacAddress, Result};
 pub use umem::Umem;

@@ -1,0 +1,18 @@
+// Structures of the C ABI that may grow: they begin with the size that their user knows.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+namespace strata::abi {
+
+/// What is given (or NULL), and the defaults of what a caller of an older version does not know.
+template <class Options>
+[[nodiscard]] Options known(const Options* given, void (*set_defaults)(Options*)) {
+  Options known;
+  set_defaults(&known);
+  if (given != nullptr) std::memcpy(&known, given, std::min(given->size, sizeof known));
+  return known;
+}
+
+}  // namespace strata::abi

@@ -1,0 +1,429 @@
+// The C ABI of netlink: translates to the C++ library and back, and decides nothing itself.
+#include "strata/strata_nl.h"
+
+#include <linux/genetlink.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <memory>
+#include <new>
+#include <string>
+
+#include "abi_error.hpp"
+#include "abi_options.hpp"
+#include "strata/nl/generic.hpp"
+#include "strata/nl/route.hpp"
+
+namespace {
+
+namespace nl = strata::nl;
+namespace wire = strata::wire;
+using strata::abi::fail;
+using strata::abi::fail_missing;
+
+struct told_family {
+  nl::generic_family within;
+  std::vector<strata_nl_operation> operations;
+  std::vector<strata_nl_group> groups;
+  strata_nl_family shown{};
+};
+
+strata_nl_attributes show(strata::byte_span bytes) { return {bytes.data(), bytes.size()}; }
+
+strata_nl_link show(const nl::link& of) {
+  strata_nl_link made{.index = of.index,
+                      .peer = of.peer.value_or(0),
+                      .name = of.name.c_str(),
+                      .kind = of.kind.c_str(),
+                      .mtu = of.mtu,
+                      .flags = of.flags,
+                      .mac = {}};
+  std::ranges::copy(of.mac.octets(), made.mac);
+  return made;
+}
+
+}  // namespace
+
+struct strata_nl {
+  nl::generic within;
+  wire::netlink_writer request;
+  bool has_request = false;
+  std::uint16_t family = 0;  // that the request is to
+  std::uint8_t command = 0;
+  strata_nl_message message{};
+  std::string failure_text;
+  strata_nl_failure failure{0, 0, ""};
+};
+struct strata_nl_families {
+  std::vector<told_family> all;
+};
+struct strata_nl_links {
+  std::vector<nl::link> all;
+  std::vector<strata_nl_link> shown;
+};
+struct strata_nl_watch {
+  nl::route_watch within;
+  nl::link last;
+  strata_nl_link shown{};
+};
+
+namespace {
+
+static_assert(STRATA_NL_NEEDS_ADMIN == GENL_ADMIN_PERM && STRATA_NL_CAN_DO == GENL_CMD_CAP_DO &&
+              STRATA_NL_CAN_DUMP == GENL_CMD_CAP_DUMP &&
+              STRATA_NL_HAS_POLICY == GENL_CMD_CAP_HASPOL &&
+              STRATA_NL_NEEDS_UNS_ADMIN == GENL_UNS_ADMIN_PERM);
+static_assert(STRATA_NL_ACK == wire::netlink_flag::ack);
+
+strata::result<nl::connection_options> options_of(const strata_nl_options* given) {
+  constexpr std::uint32_t least = 1U << 10U;
+  constexpr std::uint32_t most = 1U << 24U;
+  const auto from = strata::abi::known(given, strata_nl_defaults);
+  if (from.largest_message < least || from.largest_message > most) {
+    return strata::failure(strata::errc::invalid_argument,
+                           "open a netlink connection for messages of " +
+                               std::to_string(from.largest_message) + " bytes",
+                           "it takes 1 KiB to 16 MiB");
+  }
+  return nl::connection_options{
+      .extended_acks = from.extended_acks != 0,
+      .receive_buffer = from.receive_buffer,
+      .largest_message = from.largest_message,
+      .patience = std::chrono::milliseconds(std::min<std::uint32_t>(from.patience_ms, INT32_MAX))};
+}
+
+template <class Handle, class... Parts>
+int hand_over(Handle** to, Parts... parts) {
+  *to = new (std::nothrow) Handle{std::move(parts)...};
+  return *to == nullptr ? fail(strata::system_error(ENOMEM, "make a handle")) : 0;
+}
+
+/// Keeps what C reads of a failure; returns -errno.
+int refuse(strata_nl* on, strata::error failed) {
+  if (failed.operation.empty()) {
+    failed.operation = "call command " + std::to_string(on->command) +
+                       " of generic netlink family " + std::to_string(on->family);
+  }
+  const int code = fail(failed);
+  on->failure_text = std::move(failed.reason);
+  on->failure = {.error_number = failed.sys_errno,
+                 .offset = failed.offset ? static_cast<std::int64_t>(*failed.offset) : -1,
+                 .text = on->failure_text.c_str()};
+  return code;
+}
+
+int refuse_cut(strata_nl* on) {
+  return refuse(on, {.code = strata::errc::malformed, .reason = "the kernel's message is cut"});
+}
+
+/// An answer without a request would be to what other calls left in its memory.
+int check_request(strata_nl* on) {
+  if (on->has_request) return 0;
+  return refuse(on, {.code = strata::errc::invalid_argument,
+                     .operation = "ask a generic netlink family",
+                     .reason = "no request was begun, or another call took its place"});
+}
+
+/// nullopt when it is cut.
+std::optional<strata_nl_message> read(const wire::netlink_message& from) {
+  strata_nl_message made{.family = from.header().type, .flags = from.header().flags};
+  made.is_ack = static_cast<std::uint8_t>(from.is(wire::netlink_control::error));
+  if (made.is_ack != 0) return made;
+  const auto generic = wire::genl_message::parse(from);
+  if (!generic) return {};
+  made.command = generic->command;
+  made.version = generic->version;
+  made.attributes = show(generic->attributes.bytes());
+  return made;
+}
+
+std::uint32_t flags_of(const nl::generic_operation& of) {
+  return (of.needs_admin ? STRATA_NL_NEEDS_ADMIN : 0U) | (of.can_do ? STRATA_NL_CAN_DO : 0U) |
+         (of.can_dump ? STRATA_NL_CAN_DUMP : 0U) | (of.has_policy ? STRATA_NL_HAS_POLICY : 0U) |
+         (of.needs_uns_admin ? STRATA_NL_NEEDS_UNS_ADMIN : 0U);
+}
+
+/// Once it stays where it is.
+void show(told_family& family) {
+  const auto& of = family.within;
+  for (const auto& each : of.operations) {
+    family.operations.push_back({each.command, flags_of(each)});
+  }
+  for (const auto& each : of.groups) family.groups.push_back({each.name.c_str(), each.id});
+  family.shown = {.name = of.name.c_str(),
+                  .id = of.id,
+                  .version = of.version,
+                  .header_size = of.header_size,
+                  .max_attribute = of.max_attribute,
+                  .operations = family.operations.data(),
+                  .operation_count = family.operations.size(),
+                  .groups = family.groups.data(),
+                  .group_count = family.groups.size()};
+}
+
+template <class One>
+strata::result<std::vector<One>> list_of(strata::result<One> one) {
+  if (!one) return std::unexpected(std::move(one.error()));
+  std::vector<One> made;
+  made.push_back(std::move(*one));
+  return made;
+}
+
+strata::result<std::vector<nl::link>> ask_links(const char* name) {
+  auto on = nl::route::open();
+  if (!on) return std::unexpected(std::move(on.error()));
+  return name == nullptr ? on->links() : list_of(on->link_named(name));
+}
+
+/// What happened to a link, which is moved to `to`; 0 when it is about something else.
+int take_link(nl::route_event& event, nl::link& to) {
+  if (auto* const changed = std::get_if<nl::link_changed>(&event)) {
+    to = std::move(changed->now);
+    return STRATA_NL_LINK_CHANGED;
+  }
+  if (auto* const removed = std::get_if<nl::link_removed>(&event)) {
+    to = std::move(removed->last);
+    return STRATA_NL_LINK_REMOVED;
+  }
+  return 0;
+}
+
+/// How long to wait, from now on; below 0: for ever.
+class patience {
+ public:
+  explicit patience(int timeout_ms)
+      : is_endless_(timeout_ms < 0),
+        until_(clock::now() + std::chrono::milliseconds(std::max(timeout_ms, 0))) {}
+
+  /// False when the time is over, and nothing is to be read.
+  [[nodiscard]] bool wait(int fd) const {
+    for (;;) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(until_ - clock::now());
+      if (!is_endless_ && left.count() <= 0) return false;
+      pollfd ready{fd, POLLIN, 0};
+      if (::poll(&ready, 1, is_endless_ ? -1 : static_cast<int>(left.count())) > 0) return true;
+    }
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+  bool is_endless_;
+  clock::time_point until_;
+};
+
+}  // namespace
+
+// --- the connection
+
+void strata_nl_defaults(strata_nl_options* options) {
+  const nl::connection_options usual;
+  *options = {.size = sizeof *options,
+              .receive_buffer = 0,
+              .patience_ms = static_cast<std::uint32_t>(usual.patience.count()),
+              .largest_message = static_cast<std::uint32_t>(usual.largest_message),
+              .extended_acks = static_cast<std::uint8_t>(usual.extended_acks)};
+}
+
+int strata_nl_open(const strata_nl_options* options, strata_nl** opened) {
+  if (opened == nullptr) return fail_missing("a place for a netlink connection");
+  const auto wanted = options_of(options);
+  if (!wanted) return fail(wanted.error());
+  auto made = nl::generic::open(*wanted);
+  if (!made) return fail(made.error());
+  return hand_over(opened, std::move(*made));
+}
+
+void strata_nl_close(strata_nl* which) { delete which; }
+
+int strata_nl_fd(const strata_nl* which) { return which->within.over().fd(); }
+
+const strata_nl_failure* strata_nl_last_failure(const strata_nl* which) { return &which->failure; }
+
+// --- families
+
+int strata_nl_resolve(strata_nl* on, const char* name, uint16_t* family) {
+  if (name == nullptr || family == nullptr) return fail_missing("the name of a family");
+  on->has_request = false;
+  const auto found = on->within.resolve(name);
+  if (!found) return refuse(on, found.error());
+  *family = *found;
+  return 0;
+}
+
+int strata_nl_families_open(strata_nl* on, const char* name, strata_nl_families** told) {
+  if (told == nullptr) return fail_missing("a place for families");
+  on->has_request = false;
+  auto found = name == nullptr ? on->within.families() : list_of(on->within.family(name));
+  if (!found) return refuse(on, found.error());
+  auto made = std::make_unique<strata_nl_families>();
+  for (auto& each : *found) made->all.push_back({.within = std::move(each)});
+  for (auto& each : made->all) show(each);
+  *told = made.release();
+  return 0;
+}
+
+void strata_nl_families_close(strata_nl_families* which) { delete which; }
+
+size_t strata_nl_families_count(const strata_nl_families* which) { return which->all.size(); }
+
+const strata_nl_family* strata_nl_families_at(const strata_nl_families* which, size_t index) {
+  return index < which->all.size() ? &which->all[index].shown : nullptr;
+}
+
+// --- requests
+
+void strata_nl_begin(strata_nl* on, uint16_t family, uint8_t command, uint8_t version) {
+  on->request = on->within.over().request();
+  wire::begin_genl(on->request, family, wire::netlink_flag::request, command, version);
+  on->has_request = true;
+  on->family = family;
+  on->command = command;
+}
+
+void strata_nl_add_flags(strata_nl* on, uint16_t flags) { on->request.add_flags(flags); }
+
+void strata_nl_put_header(strata_nl* on, const void* header, size_t size) {
+  on->request.put_header({static_cast<const std::byte*>(header), size});
+}
+
+void strata_nl_put_flag(strata_nl* on, uint16_t type) { on->request.put(type, {}); }
+
+void strata_nl_put_u8(strata_nl* on, uint16_t type, uint8_t value) {
+  on->request.put_number(type, value);
+}
+
+void strata_nl_put_u16(strata_nl* on, uint16_t type, uint16_t value) {
+  on->request.put_number(type, value);
+}
+
+void strata_nl_put_u32(strata_nl* on, uint16_t type, uint32_t value) {
+  on->request.put_number(type, value);
+}
+
+void strata_nl_put_u64(strata_nl* on, uint16_t type, uint64_t value) {
+  on->request.put_number(type, value);
+}
+
+void strata_nl_put_text(strata_nl* on, uint16_t type, const char* text, size_t size) {
+  on->request.put_text(type, {text, size});
+}
+
+void strata_nl_put_bytes(strata_nl* on, uint16_t type, const void* bytes, size_t size) {
+  on->request.put(type, {static_cast<const std::byte*>(bytes), size});
+}
+
+void strata_nl_open_nest(strata_nl* on, uint16_t type) { on->request.open_nest(type); }
+
+void strata_nl_close_nest(strata_nl* on) { on->request.close_nest(); }
+
+int strata_nl_ask(strata_nl* on, const strata_nl_message** reply) {
+  if (const int code = check_request(on); code != 0) return code;
+  auto answered = on->within.over().ask(on->request, {});
+  if (!answered) return refuse(on, std::move(answered.error()));
+  const auto message = read(*answered);
+  if (!message) return refuse_cut(on);
+  on->message = *message;
+  if (reply != nullptr) *reply = &on->message;
+  return 0;
+}
+
+const void* strata_nl_cookie(const strata_nl* on, size_t* size) {
+  const auto bytes = on->within.over().cookie();
+  *size = bytes.size();
+  return bytes.data();
+}
+
+int strata_nl_dump(strata_nl* on, void (*each)(void* context, const strata_nl_message* message),
+                   void* context) {
+  if (each == nullptr) return fail_missing("a function for a dump's messages");
+  if (const int code = check_request(on); code != 0) return code;
+  on->request.add_flags(wire::netlink_flag::dump);
+  auto done = on->within.over().dump(on->request, {}, [&](const wire::netlink_message& message) {
+    if (const auto made = read(message)) each(context, &*made);
+  });
+  return done ? 0 : refuse(on, std::move(done.error()));
+}
+
+// --- multicast
+
+int strata_nl_join(strata_nl* on, uint32_t group) {
+  auto done = on->within.over().join(group);
+  return done ? 0 : refuse(on, std::move(done.error()));
+}
+
+int strata_nl_leave(strata_nl* on, uint32_t group) {
+  auto done = on->within.over().leave(group);
+  return done ? 0 : refuse(on, std::move(done.error()));
+}
+
+int strata_nl_event(strata_nl* on, int timeout_ms, const strata_nl_message** event) {
+  if (event == nullptr) return fail_missing("a place for an event");
+  const patience time(timeout_ms);
+  for (;;) {
+    auto heard = on->within.over().try_event();
+    if (!heard) return refuse(on, std::move(heard.error()));
+    if (!*heard) {
+      if (time.wait(strata_nl_fd(on))) continue;
+      return 0;
+    }
+    const auto message = read(**heard);
+    if (!message) return refuse_cut(on);
+    on->message = *message;
+    *event = &on->message;
+    return 1;
+  }
+}
+
+// --- links
+
+int strata_nl_links_open(const char* name, strata_nl_links** told) {
+  if (told == nullptr) return fail_missing("a place for links");
+  auto found = ask_links(name);
+  if (!found) return fail(found.error());
+  auto made = std::make_unique<strata_nl_links>();
+  made->all = std::move(*found);
+  for (const auto& each : made->all) made->shown.push_back(show(each));
+  *told = made.release();
+  return 0;
+}
+
+void strata_nl_links_close(strata_nl_links* which) { delete which; }
+
+size_t strata_nl_links_count(const strata_nl_links* which) { return which->shown.size(); }
+
+const strata_nl_link* strata_nl_links_at(const strata_nl_links* which, size_t index) {
+  return index < which->shown.size() ? &which->shown[index] : nullptr;
+}
+
+int strata_nl_watch_open(const strata_nl_options* options, strata_nl_watch** opened) {
+  if (opened == nullptr) return fail_missing("a place for a watch");
+  const auto wanted = options_of(options);
+  if (!wanted) return fail(wanted.error());
+  auto made = nl::route_watch::open(*wanted);
+  if (!made) return fail(made.error());
+  return hand_over(opened, std::move(*made), nl::link());
+}
+
+void strata_nl_watch_close(strata_nl_watch* which) { delete which; }
+
+int strata_nl_watch_fd(const strata_nl_watch* which) { return which->within.fd(); }
+
+int strata_nl_watch_event(strata_nl_watch* which, int timeout_ms, const strata_nl_link** link) {
+  if (link == nullptr) return fail_missing("a place for a link");
+  const patience time(timeout_ms);
+  for (;;) {
+    auto heard = which->within.try_event();
+    if (!heard) return fail(heard.error());
+    if (!*heard) {
+      if (time.wait(which->within.fd())) continue;
+      return 0;
+    }
+    const int kind = take_link(**heard, which->last);
+    if (kind == 0) continue;  // an address
+    which->shown = show(which->last);
+    *link = &which->shown;
+    return kind;
+  }
+}
