@@ -401,7 +401,7 @@ int strata_nl_watch_open(const strata_nl_options* options, strata_nl_watch** ope
   if (opened == nullptr) return fail_missing("a place for a watch");
   const auto wanted = options_of(options);
   if (!wanted) return fail(wanted.error());
-  auto made = nl::route_watch::open(*wanted);
+  auto made = nl::route_watch::open(nl::route_watch::subject::links, *wanted);
   if (!made) return fail(made.error());
   return hand_over(opened, std::move(*made), nl::link());
 }
@@ -421,7 +421,7 @@ int strata_nl_watch_event(strata_nl_watch* which, int timeout_ms, const strata_n
       return 0;
     }
     const int kind = take_link(**heard, which->last);
-    if (kind == 0) continue;  // an address
+    if (kind == 0) continue;  // nothing of a link
     which->shown = show(which->last);
     *link = &which->shown;
     return kind;

@@ -368,9 +368,11 @@ class Header:
     def definitions(self):
         lines = []
         for each in self.spec.constants:
-            kind = "std::int64_t" if each["value"] < 0 else "std::uint64_t"
+            value = each["value"]
+            kind = ("std::string_view" if isinstance(value, str) else
+                    "std::int64_t" if value < 0 else "std::uint64_t")
             lines += comment(each.get("doc"))
-            lines += [f"constexpr {kind} {self.name(each['name'])} = {each['value']};", ""]
+            lines += [f"constexpr {kind} {self.name(each['name'])} = {json.dumps(value)};", ""]
         for each in self.spec.enums.values():
             entries = list(numbered_entries(each))
             width = 64 if any(value >= 1 << 32 for _, value, _ in entries) else 32
