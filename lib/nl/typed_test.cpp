@@ -69,7 +69,7 @@ TEST_F(typed_test, a_request_is_the_bytes_that_the_specification_says) {
             NLM_F_REQUEST | NLM_F_ACK);
 }
 
-TEST(typed_test, constants_are_numbers_or_texts) {
+TEST_F(typed_test, constants_are_numbers_or_texts) {
   EXPECT_EQ(forms::answer, 42U);
   EXPECT_EQ(forms::motto, "many forms");
 }
