@@ -1,5 +1,7 @@
 # strata_ynl(TARGET SPEC...): typed commands of netlink families, made of their YNL specifications;
 # the target includes each as "FAMILY.hpp", after the name of its file. Needs Python with PyYAML.
+# Debian's python3-yaml is of Debian's Python, which may not be the first of PATH.
+find_program(strata_python python3 PATHS /usr/bin NO_DEFAULT_PATH)
 find_program(strata_python python3)
 
 function(strata_ynl target)

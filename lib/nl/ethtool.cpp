@@ -16,6 +16,10 @@ std::optional<std::uint32_t> number_of(const wire::netlink_attributes& all, std:
   return found ? found->number<std::uint32_t>() : std::nullopt;
 }
 
+bounded_count count_of(const wire::netlink_attributes& all, std::uint16_t now, std::uint16_t most) {
+  return {.now = number_of(all, now), .most = number_of(all, most)};
+}
+
 void put(wire::netlink_writer& to, std::uint16_t type, std::optional<std::uint32_t> value) {
   if (value) to.put_number(type, *value);
 }
@@ -73,13 +77,11 @@ result<interface_rings> ethtool::rings(std::string_view interface_name) {
   auto asked = request(ETHTOOL_MSG_RINGS_GET, ETHTOOL_A_RINGS_HEADER, interface_name);
   const auto told = ask(asked, "look at the rings of", interface_name);
   if (!told) return std::unexpected(told.error());
-  const auto count = [&](std::uint16_t now, std::uint16_t most) {
-    return bounded_count{.now = number_of(*told, now), .most = number_of(*told, most)};
-  };
-  return interface_rings{.rx = count(ETHTOOL_A_RINGS_RX, ETHTOOL_A_RINGS_RX_MAX),
-                         .rx_mini = count(ETHTOOL_A_RINGS_RX_MINI, ETHTOOL_A_RINGS_RX_MINI_MAX),
-                         .rx_jumbo = count(ETHTOOL_A_RINGS_RX_JUMBO, ETHTOOL_A_RINGS_RX_JUMBO_MAX),
-                         .tx = count(ETHTOOL_A_RINGS_TX, ETHTOOL_A_RINGS_TX_MAX)};
+  return interface_rings{
+      .rx = count_of(*told, ETHTOOL_A_RINGS_RX, ETHTOOL_A_RINGS_RX_MAX),
+      .rx_mini = count_of(*told, ETHTOOL_A_RINGS_RX_MINI, ETHTOOL_A_RINGS_RX_MINI_MAX),
+      .rx_jumbo = count_of(*told, ETHTOOL_A_RINGS_RX_JUMBO, ETHTOOL_A_RINGS_RX_JUMBO_MAX),
+      .tx = count_of(*told, ETHTOOL_A_RINGS_TX, ETHTOOL_A_RINGS_TX_MAX)};
 }
 
 result<void> ethtool::set_rings(std::string_view interface_name, const ring_change& to) {
@@ -97,14 +99,12 @@ result<interface_channels> ethtool::channels(std::string_view interface_name) {
   auto asked = request(ETHTOOL_MSG_CHANNELS_GET, ETHTOOL_A_CHANNELS_HEADER, interface_name);
   const auto told = ask(asked, "look at the channels of", interface_name);
   if (!told) return std::unexpected(told.error());
-  const auto count = [&](std::uint16_t now, std::uint16_t most) {
-    return bounded_count{.now = number_of(*told, now), .most = number_of(*told, most)};
-  };
   return interface_channels{
-      .rx = count(ETHTOOL_A_CHANNELS_RX_COUNT, ETHTOOL_A_CHANNELS_RX_MAX),
-      .tx = count(ETHTOOL_A_CHANNELS_TX_COUNT, ETHTOOL_A_CHANNELS_TX_MAX),
-      .other = count(ETHTOOL_A_CHANNELS_OTHER_COUNT, ETHTOOL_A_CHANNELS_OTHER_MAX),
-      .combined = count(ETHTOOL_A_CHANNELS_COMBINED_COUNT, ETHTOOL_A_CHANNELS_COMBINED_MAX)};
+      .rx = count_of(*told, ETHTOOL_A_CHANNELS_RX_COUNT, ETHTOOL_A_CHANNELS_RX_MAX),
+      .tx = count_of(*told, ETHTOOL_A_CHANNELS_TX_COUNT, ETHTOOL_A_CHANNELS_TX_MAX),
+      .other = count_of(*told, ETHTOOL_A_CHANNELS_OTHER_COUNT, ETHTOOL_A_CHANNELS_OTHER_MAX),
+      .combined =
+          count_of(*told, ETHTOOL_A_CHANNELS_COMBINED_COUNT, ETHTOOL_A_CHANNELS_COMBINED_MAX)};
 }
 
 result<void> ethtool::set_channels(std::string_view interface_name, const channel_change& to) {
