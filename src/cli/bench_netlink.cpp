@@ -1,6 +1,7 @@
 // strata bench netlink
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
