@@ -172,7 +172,8 @@ loop::task<> control_api::serve(loop::socket connection, bool only_metrics) {
     spdlog::warn("control API: a process of another user and group was refused");
     co_return;
   }
-  net::stream wire(registry_.home(), std::move(connection));
+  const auto made = net::stream::over(registry_.home(), std::move(connection));
+  auto& wire = *made;
   proto::http_request_parser parser;
   bool open = true;
   while (open) {
@@ -183,11 +184,11 @@ loop::task<> control_api::serve(loop::socket connection, bool only_metrics) {
       open = co_await handle(**parsed, wire, only_metrics) && co_await settle(wire, most_unread);
       if (open) parsed = parser.next();
     }
-    if (parser.take_continue()) wire.out().push_copy(as_bytes(proto::http_continue));
+    if (parser.take_continue()) wire.push_copy(as_bytes(proto::http_continue));
     if (!parsed) {
       const auto& why = parsed.error();
       const auto body = dump(error_json(name_of(why.code), describe(why), why.remedy));
-      wire.out().push_copy(
+      wire.push_copy(
           as_bytes(proto::http_response(parser.refusal_status(), "application/json", body, false)));
       open = false;
     }
@@ -196,16 +197,14 @@ loop::task<> control_api::serve(loop::socket connection, bool only_metrics) {
 }
 
 loop::task<bool> control_api::settle(net::stream& wire, std::size_t left) {
-  for (int i = 0; i < 250 && wire.out().bytes() > left; ++i) {
-    co_await registry_.home().sleep(20ms);
-  }
-  co_return wire.out().bytes() <= left;
+  const bool has_room = co_await wire.writable(left, registry_.home().now() + 5s);
+  co_return has_room&& wire.broken() == 0;
 }
 
 void control_api::respond(const proto::http_request& to, const answer& with, net::stream& wire) {
   auto text = proto::http_response(with.status, with.type, with.body, to.keep_alive);
   if (to.method == "HEAD") text.resize(text.find("\r\n\r\n") + 4);
-  wire.out().push_copy(as_bytes(text));
+  wire.push_copy(as_bytes(text));
 }
 
 loop::task<bool> control_api::handle(const proto::http_request& request, net::stream& wire,
@@ -386,23 +385,23 @@ loop::task<bool> control_api::stream(const proto::http_request& request, const f
   const bool follows = from.always_follows || follow == "true" || follow == "1";
   auto text = proto::http_stream_head(200, "application/x-ndjson");
   if (request.method == "HEAD") {
-    wire.out().push_copy(as_bytes(text));
+    wire.push_copy(as_bytes(text));
     co_return request.keep_alive;
   }
   for (const auto& line : from.of->last(tail)) text += proto::http_chunk(from.line(line));
   if (!follows) text += proto::http_last_chunk();
-  wire.out().push_copy(as_bytes(text));
+  wire.push_copy(as_bytes(text));
   if (!follows) co_return request.keep_alive;
   const auto following = from.of->follow(
       registry_.home(),
       [&wire, write = from.line](const runtime::journal_line& line) {
-        if (wire.out().bytes() > most_behind) {
+        if (wire.unsent() > most_behind) {
           wire.abort();
           return;
         }
-        wire.out().push_copy(as_bytes(proto::http_chunk(write(line))));
+        wire.push_copy(as_bytes(proto::http_chunk(write(line))));
       },
-      [&wire] { wire.out().push_copy(as_bytes(proto::http_last_chunk())); });
+      [&wire] { wire.push_copy(as_bytes(proto::http_last_chunk())); });
   // Nothing more is expected from the client but its end.
   for (;;) {
     auto got = co_await wire.receive();

@@ -6,7 +6,30 @@ namespace {
 
 thread_local loop* current_loop = nullptr;
 
+// Memory of one buffer, which frees itself when it is given back.
+class own_memory final : public buffer::pool {
+ public:
+  explicit own_memory(byte_span bytes) : bytes_(bytes.begin(), bytes.end()) {}
+  [[nodiscard]] byte_span bytes() const { return bytes_; }
+  void give_back(std::uint32_t /*id*/) override { delete this; }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
 }  // namespace
+
+buffer buffer::copy_of(byte_span bytes) {
+  if (bytes.empty()) return {};
+  auto* const memory = new own_memory(bytes);
+  return {*memory, 0, memory->bytes()};
+}
+
+buffer buffer::owned() && {
+  auto copy = copy_of(bytes_);
+  reset();
+  return copy;
+}
 
 void request::cancel() {
   if (operation_ != nullptr) loop_->cancel(*operation_);

@@ -18,7 +18,8 @@ class loop;
 class request;
 
 /// Received bytes, in memory lent by the loop; the memory goes back when the buffer is destroyed.
-/// Never outlives its loop, never leaves its thread.
+/// Never outlives its loop, never leaves its thread. A loop has few such buffers: a coroutine that
+/// waits for anything must not hold one meanwhile (`owned()` makes it one of its own).
 class buffer {
  public:
   class pool {
@@ -46,7 +47,12 @@ class buffer {
   buffer& operator=(const buffer&) = delete;
   ~buffer() { reset(); }
 
+  /// Not lent by a loop, but with memory of its own. No bytes: an empty buffer.
+  [[nodiscard]] static buffer copy_of(byte_span bytes);
+
   [[nodiscard]] byte_span bytes() const { return bytes_; }
+  /// The same bytes in memory of their own: what was lent has gone back.
+  [[nodiscard]] buffer owned() &&;
   /// The same lent memory, of which only `part` counts.
   [[nodiscard]] buffer narrowed(byte_span part) && {
     bytes_ = part;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 
 #include "loop/sim_operation.hpp"
 
@@ -146,6 +148,17 @@ void sim_loop::close_fd(int fd) { world_.close(fd); }
 
 void sim_loop::cancel(operation& which) {
   world_.cancel(static_cast<sim_world::sim_operation&>(which));
+}
+
+void sim_loop::give_back(std::uint32_t id) {
+  lent_.erase(id);
+  if (!starved_.empty()) world_.feed(std::exchange(starved_, {}));
+}
+
+void sim_loop::check_lent() const {
+  if (has_events() || lent_.empty()) return;
+  std::fprintf(stderr, "a coroutine that waits holds %zu of the loop's buffers\n", lent_.size());
+  std::abort();
 }
 
 void sim_loop::deliver_bytes(operation& of, std::string bytes, const socket_address& from) {

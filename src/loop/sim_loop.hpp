@@ -54,10 +54,15 @@ class sim_loop final : public loop, private buffer::pool {
   void deliver_result(operation& of, int outcome, bool more) {
     queue({.of = &of, .result = outcome, .more = more, .data = {}, .from = {}});
   }
-  void give_back(std::uint32_t id) override { lent_.erase(id); }
+  void give_back(std::uint32_t id) override;
+  /// One more buffer may be lent.
+  [[nodiscard]] bool has_buffer() const { return lent_.size() < world_.faults.buffers; }
+  /// After a turn: nobody who waits holds what was lent.
+  void check_lent() const;
 
   sim_world& world_;
   std::map<std::uint32_t, std::string> lent_;
+  std::vector<std::uint64_t> starved_;  // whose readers wait for a buffer
   std::uint32_t next_buffer_ = 0;
 };
 

@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t window = 4096;  // bytes one direction of a connection holds: soon full
 constexpr std::size_t largest_read = 16384;
 constexpr std::size_t datagram_queue = 64;
+constexpr std::size_t accept_queue = 64;
+constexpr auto retry_after = std::chrono::seconds(1);  // of who finds that queue full
 
 }  // namespace
 
@@ -45,7 +47,9 @@ bool sim_world::step(time_point until) {
     if (each->runnable()) ready.push_back(each.get());
   }
   if (!ready.empty()) {
-    ready[draw(ready.size())]->turn(false);
+    auto& next = *ready[draw(ready.size())];
+    next.turn(false);
+    next.check_lent();
     return true;
   }
   auto next = scheduled_.empty() ? time_point::max() : scheduled_.begin()->first;
@@ -202,8 +206,12 @@ void sim_world::arrive_connection(std::uint64_t client_id, const socket_address&
   auto* const client = by_id(client_id);
   if (client == nullptr || client->writers.empty()) return;
   auto& asked = *client->writers.front();
-  client->writers.pop_front();
   auto* const listener = listener_for(to);
+  if (listener != nullptr && listener->waiting.size() >= accept_queue) {
+    schedule(retry_after, [this, client_id, to] { arrive_connection(client_id, to); });
+    return;
+  }
+  client->writers.pop_front();
   if (listener == nullptr) {
     finish(asked, -ECONNREFUSED);
     return;
@@ -257,11 +265,8 @@ void sim_world::progress_receive(endpoint& on) {
     finish(*std::exchange(on.reader, nullptr), -ECONNRESET);
     return;
   }
-  if (!on.received.empty() && chance(faults.no_buffers)) {
-    finish(*std::exchange(on.reader, nullptr), -ENOBUFS);
-    return;
-  }
   if (!on.received.empty()) {
+    if (!finds_buffer(on)) return;
     std::size_t size = std::min(on.received.size(), largest_read);
     if (chance(faults.short_read)) size = 1 + draw(size);
     on.reader->from.deliver_bytes(*on.reader, on.received.substr(0, size), {});
@@ -274,6 +279,26 @@ void sim_world::progress_receive(endpoint& on) {
     });
   } else if (on.peer_ended) {
     finish(*std::exchange(on.reader, nullptr), 0);
+  }
+}
+
+// One that finds none waits for the next that is given back, or is told at once.
+bool sim_world::finds_buffer(endpoint& on) {
+  const bool has = on.reader->from.has_buffer();
+  if (has && !chance(faults.no_buffers)) return true;
+  if (has || chance(0.5)) {
+    finish(*std::exchange(on.reader, nullptr), -ENOBUFS);
+  } else {
+    on.reader->from.starved_.push_back(on.id);
+  }
+  return false;
+}
+
+void sim_world::feed(const std::vector<std::uint64_t>& starved) {
+  for (const auto each : starved) {
+    schedule(random_delay(), [this, each] {
+      if (auto* still = by_id(each)) progress(*still);
+    });
   }
 }
 
@@ -361,10 +386,7 @@ void sim_world::send_datagram(endpoint& from, sim_operation& of) {
 
 void sim_world::progress_datagrams(endpoint& on) {
   while (on.reader != nullptr && !on.datagrams.empty()) {
-    if (chance(faults.no_buffers)) {
-      finish(*std::exchange(on.reader, nullptr), -ENOBUFS);
-      return;
-    }
+    if (!finds_buffer(on)) return;
     auto [from, bytes] = std::move(on.datagrams.front());
     on.datagrams.pop_front();
     on.reader->from.deliver_bytes(*on.reader, std::move(bytes), from);

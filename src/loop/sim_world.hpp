@@ -26,6 +26,7 @@ class sim_loop;
 struct sim_faults {
   double short_read = 0.3;
   double short_write = 0.3;
+  std::size_t buffers = 8;    ///< that a loop has to receive into; a receive that finds none waits
   double no_buffers = 0.05;   ///< a receive ends with -ENOBUFS
   double reset = 0;           ///< a segment's arrival becomes a connection reset
   double accept_failure = 0;  ///< an accept ends with -EMFILE
@@ -108,6 +109,9 @@ class sim_world final : public file_store {
   void progress_receive(endpoint& on);
   void progress_send(endpoint& on);
   void progress_datagrams(endpoint& on);
+  [[nodiscard]] bool finds_buffer(endpoint& on);
+  /// Lets those receive that found no buffer.
+  void feed(const std::vector<std::uint64_t>& starved);
   void send_datagram(endpoint& from, sim_operation& of);
   void write_file(endpoint& on, sim_operation& of);
   void sync_file(endpoint& on, sim_operation& of);

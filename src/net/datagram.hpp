@@ -24,6 +24,7 @@ class datagram {
     int result = 0;  ///< bytes, or a negative errno: -EMSGSIZE is one lost datagram
     loop::buffer data;
     loop::socket_address from;
+    bool is_lent = true;  ///< in memory of the loop's; see `own_arrived`
   };
 
   datagram() = default;
@@ -58,6 +59,14 @@ class datagram {
   void arrive(arrival one) {
     arrived_.push_back(std::move(one));
     if (waiter_) std::exchange(waiter_, {}).resume();
+  }
+  /// Something has come that nobody awaits.
+  [[nodiscard]] bool is_behind() const { return !arrived_.empty(); }
+  /// Moves what has come out of the memory that the loop has lent.
+  void own_arrived() {
+    for (auto& each : arrived_) {
+      if (std::exchange(each.is_lent, false)) each.data = std::move(each.data).owned();
+    }
   }
   /// For destructors of those whose buffers these are: drops what came and nobody took.
   void forget_arrived() { arrived_.clear(); }

@@ -7,82 +7,14 @@
 #include <algorithm>
 #include <thread>
 
-#include "loop/backend.hpp"
 #include "loop/call_on.hpp"
-#include "loop/sim_loop.hpp"
-#include "net/listener.hpp"
-#include "net/stream.hpp"
+#include "net/testing/backend_stage.hpp"
 #include "strata/base/unique_fd.hpp"
 
 namespace strata::loop {
 namespace {
 
-class loop_test : public testing::TestWithParam<std::string> {
- protected:
-  void SetUp() override {
-    if (GetParam() == "simulation") {
-      loop_ = &world_.add_loop();
-      return;
-    }
-    auto made = make_loop(*parse_backend(GetParam()));
-    ASSERT_TRUE(made) << describe(made.error());
-    owned_ = std::move(*made);
-    loop_ = owned_.get();
-  }
-
-  /// Turns the loop until `done` or for five seconds.
-  bool run_until(const std::function<bool()>& done) {
-    if (!owned_) return world_.run_until(done, std::chrono::seconds(5));
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-    while (!done() && std::chrono::steady_clock::now() < limit) {
-      loop_->turn(false);
-      std::this_thread::yield();
-    }
-    return done();
-  }
-
-  struct pair {
-    std::unique_ptr<net::stream> client;
-    std::unique_ptr<net::stream> server;
-  };
-  pair connected_pair() {
-    auto listening = loop_->listen(*socket_address::from_ip("127.0.0.1", 0), {});
-    EXPECT_TRUE(listening) << describe(listening.error());
-    const auto address = loop_->local_address(*listening);
-    net::listener listener(*loop_, std::move(*listening));
-    pair made;
-    task_group tasks;
-    tasks.spawn(accept_one(listener, made.server));
-    tasks.spawn(connect_one(address, made.client));
-    EXPECT_TRUE(run_until([&] { return made.client && made.server; }));
-    return made;
-  }
-
-  task<> accept_one(net::listener& from, std::unique_ptr<net::stream>& into) {
-    auto got = co_await from.accept();
-    if (got) into = std::make_unique<net::stream>(*loop_, std::move(*got));
-  }
-  task<> connect_one(socket_address to, std::unique_ptr<net::stream>& into) {
-    auto opened = loop_->open_stream(to.family());
-    awaited_request connecting;
-    loop_->connect(*opened, to, connecting);
-    const int code = co_await connecting;
-    EXPECT_EQ(code, 0);
-    into = std::make_unique<net::stream>(*loop_, std::move(*opened));
-  }
-  static task<> read_all(net::stream& from, std::string& into, bool& ended) {
-    for (;;) {
-      auto got = co_await from.receive();
-      if (!got || got->empty()) break;
-      into += as_text(got->bytes());
-    }
-    ended = true;
-  }
-
-  sim_world world_{42};
-  std::unique_ptr<loop> owned_;
-  loop* loop_ = nullptr;
-};
+class loop_test : public net::backend_stage {};
 
 class loop_thread_test : public loop_test {};
 
@@ -96,10 +28,10 @@ TEST_P(loop_test, bytes_arrive_whole_and_in_order) {
   for (int i = 0; i < 2000; ++i) {
     const std::string line = "message number " + std::to_string(i) + "\n";
     expected += line;
-    client->out().push_copy(as_bytes(line));
+    client->push_copy(as_bytes(line));
   }
-  ASSERT_TRUE(run_until([&] { return client->out().empty(); }));
-  client->end_sending();
+  ASSERT_TRUE(run_until([&] { return client->unsent() == 0; }));
+  client->end();
   ASSERT_TRUE(run_until([&] { return ended; }));
   EXPECT_EQ(received, expected);
 }
@@ -111,11 +43,11 @@ TEST_P(loop_test, a_task_destroyed_while_it_receives_harms_nothing) {
   {
     task_group tasks;
     tasks.spawn(read_all(*server, received, ended));
-    client->out().push_copy(as_bytes("x"));
+    client->push_copy(as_bytes("x"));
     run_until([&] { return !received.empty(); });
   }
-  client->out().push_copy(as_bytes("y"));
-  run_until([&] { return client->out().empty(); });
+  client->push_copy(as_bytes("y"));
+  run_until([&] { return client->unsent() == 0; });
   EXPECT_FALSE(ended);
   EXPECT_EQ(received, "x");
 }
@@ -130,8 +62,10 @@ TEST_P(loop_test, a_task_may_be_destroyed_after_any_turn) {
       auto got = co_await listener.accept();
       if (!got) co_return;
       net::stream wire(*loop_, std::move(*got));
-      auto bytes = co_await wire.receive();
-      if (bytes) wire.out().push_copy(bytes->bytes());
+      {
+        auto bytes = co_await wire.receive();
+        if (bytes) wire.push_copy(bytes->bytes());
+      }
       co_await loop_->sleep(std::chrono::microseconds(50));
     }
   };
@@ -141,7 +75,7 @@ TEST_P(loop_test, a_task_may_be_destroyed_after_any_turn) {
     loop_->connect(*opened, address, connecting);
     if (co_await connecting != 0) co_return;
     net::stream wire(*loop_, std::move(*opened));
-    wire.out().push_copy(as_bytes("question"));
+    wire.push_copy(as_bytes("question"));
     (void)co_await wire.receive();
     (void)co_await loop_->resolve("localhost", 1);
     co_await loop_->sleep(std::chrono::microseconds(50));
@@ -308,7 +242,7 @@ TEST_P(loop_test, appends_to_a_file) {
   };
   tasks.spawn(append());
   ASSERT_TRUE(run_until([&] { return written == 5; }));
-  if (owned_) ::unlink(path.c_str());
+  if (!is_simulated()) ::unlink(path.c_str());
 }
 
 // A simulated world is for one thread by design.

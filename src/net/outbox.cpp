@@ -9,6 +9,8 @@ namespace {
 // A slice that pins this many times its size is copied out, so that a reader that is slow cannot
 // hold much more memory than the bytes that wait for it.
 constexpr std::uint32_t worst_pinning = 8;
+// Sealed at a time: four records of TLS.
+constexpr std::size_t most_sealed = 64U << 10U;
 
 }  // namespace
 
@@ -28,33 +30,62 @@ void outbox::compact_last() {
   if (last.pinned() / worst_pinning > last.size()) last = loop::slice::copy_of(last.bytes());
 }
 
+void outbox::seal_with(std::unique_ptr<sealer> how) {
+  sealing_ = std::make_unique<sealing>();
+  sealing_->how = std::move(how);
+}
+
 void outbox::on_turn_end() {
-  if (under_way() || first_ == waiting_.size()) return;
+  if (under_way() || broken_ != 0) return;
+  if (bytes_ == 0) {
+    if (is_ending_) loop_.shut_down_send(to_);
+    return;
+  }
   const auto count = std::min(waiting_.size() - first_, loop::loop::max_send_slices);
   const auto next = std::span(waiting_).subspan(first_, count);
-  const auto sent = pushed_ - bytes_;
-  if (pushed_ <= allowed_) {
+  if (sealing_) {
+    send_sealed(next);
+  } else if (pushed_ <= allowed_) {
     loop_.send(to_, next, *this);
-  } else if (sent < allowed_) {
-    send_first(next, allowed_ - sent);
+  } else if (const auto part = first_of(next); !part.empty()) {
+    loop_.send(to_, part, *this);
   }
 }
 
-// A part of what waits: `most` bytes at most.
-void outbox::send_first(std::span<const loop::slice> of, std::uint64_t most) {
+// What of it may go, and into one seal.
+std::vector<loop::slice> outbox::first_of(std::span<const loop::slice> waiting) const {
+  const auto sent = pushed_ - bytes_;
+  auto most = sent < allowed_ ? allowed_ - sent : 0;
+  if (sealing_) most = std::min<std::uint64_t>(most, most_sealed);
   std::vector<loop::slice> part;
-  for (const auto& each : of) {
+  for (const auto& each : waiting) {
     if (most == 0) break;
     const auto size = static_cast<std::uint32_t>(std::min<std::uint64_t>(each.size(), most));
     part.push_back(each.part(0, size));
     most -= size;
   }
-  loop_.send(to_, part, *this);
+  return part;
+}
+
+void outbox::send_sealed(std::span<const loop::slice> waiting) {
+  auto& [how, on_its_way, plain] = *sealing_;
+  if (on_its_way.empty()) {
+    const auto part = first_of(waiting);
+    if (part.empty()) return;
+    for (const auto& each : part) plain += each.size();
+    on_its_way = how->seal(part);
+  }
+  loop_.send(to_, {&on_its_way, 1}, *this);
 }
 
 void outbox::allow(std::uint64_t bytes) {
   allowed_ = bytes;
   if (!empty() && !under_way()) loop_.at_turn_end(*this);
+}
+
+void outbox::end() {
+  is_ending_ = true;
+  if (!under_way()) loop_.at_turn_end(*this);
 }
 
 void outbox::on_completion(loop::completion done) {
@@ -65,10 +96,18 @@ void outbox::on_completion(loop::completion done) {
     bytes_ = 0;
     // The reader of this stream learns of it by the end of its receive.
     loop_.shut_down(to_);
-    return;
+  } else if (sealing_) {
+    auto& left = sealing_->on_its_way;
+    left.remove_prefix(static_cast<std::uint32_t>(done.result));
+    if (left.empty()) {
+      left = {};
+      take_sent(std::exchange(sealing_->plain, 0));
+    }
+  } else {
+    take_sent(static_cast<std::size_t>(done.result));
   }
-  take_sent(static_cast<std::size_t>(done.result));
-  if (!empty()) loop_.at_turn_end(*this);
+  if (!empty() || is_ending_) loop_.at_turn_end(*this);
+  changed_.notify();
 }
 
 void outbox::take_sent(std::size_t count) {

@@ -3,23 +3,42 @@
 // Whatever is pushed during a turn of the loop goes out in one send at the turn's end. Neighbouring
 // slices of one chunk become one, so a connection that hears all broadcasts of a turn costs one
 // contiguous send however many messages there were.
+//
+// A `sealer` turns what is sent into what the wire carries (TLS's records) when it leaves, and not
+// when it is pushed: slices stay shared until the last moment, a turn's output fills its records,
+// and all figures here count what was pushed.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "loop/condition.hpp"
 #include "loop/loop.hpp"
 
 namespace strata::net {
 
+class sealer {
+ public:
+  sealer() = default;
+  sealer(const sealer&) = delete;
+  sealer& operator=(const sealer&) = delete;
+  virtual ~sealer() = default;
+
+  /// What the wire carries for `plain`, all of it, in order. Called once for each byte.
+  virtual loop::slice seal(std::span<const loop::slice> plain) = 0;
+};
+
 class outbox final : private loop::request, private loop::turn_end_hook {
  public:
-  outbox(loop::loop& owner, const loop::socket& to) : loop_(owner), to_(to) {}
+  outbox(loop::loop& on, const loop::socket& to) : loop_(on), to_(to), changed_(on) {}
 
   /// Takes `data` to be sent after all that was pushed before.
   void push(const loop::slice& data);
   void push_copy(byte_span bytes) { push(loop::slice::copy_of(bytes)); }
+  /// From now on, what leaves is sealed; to be called while nothing waits.
+  void seal_with(std::unique_ptr<sealer> how);
 
   /// Sends nothing that was pushed after the first `pushed()` bytes, until told otherwise.
   void allow(std::uint64_t bytes);
@@ -33,21 +52,43 @@ class outbox final : private loop::request, private loop::turn_end_hook {
   /// The errno that ended sending, or 0. After it everything pushed is dropped.
   [[nodiscard]] int broken() const { return broken_; }
 
+  /// Awaits that no more than `low` bytes wait; says whether that came true before `limit`.
+  auto room(std::size_t low, loop::time_point limit) {
+    return changed_.wait([this, low] { return bytes_ <= low; }, limit);
+  }
+  /// Awaits that all has reached the peer's side, of which the kernel tells nobody: it is asked
+  /// again and again.
+  auto acknowledged(loop::time_point limit) {
+    return changed_.wait([this] { return bytes_ == 0 && loop_.unacknowledged(to_) == 0; }, limit,
+                         std::chrono::milliseconds(5));
+  }
+  /// Ends the sending direction, behind all that waits.
+  void end();
+
  private:
   void on_completion(loop::completion done) override;
   void on_turn_end() override;
-  void send_first(std::span<const loop::slice> of, std::uint64_t most);
+  [[nodiscard]] std::vector<loop::slice> first_of(std::span<const loop::slice> waiting) const;
+  void send_sealed(std::span<const loop::slice> waiting);
   void take_sent(std::size_t count);
   void compact_last();
 
   loop::loop& loop_;
   const loop::socket& to_;
+  loop::condition changed_;
   std::vector<loop::slice> waiting_;
   std::size_t first_ = 0;  // slices before this one are gone
   std::size_t bytes_ = 0;
   std::uint64_t pushed_ = 0;
   std::uint64_t allowed_ = UINT64_MAX;
+  struct sealing {
+    std::unique_ptr<sealer> how;
+    loop::slice on_its_way;  // what the kernel has not taken yet
+    std::size_t plain = 0;   // of those that wait, how many bytes are in it
+  };
+  std::unique_ptr<sealing> sealing_;  // null: what is pushed is what is sent
   int broken_ = 0;
+  bool is_ending_ = false;
 };
 
 }  // namespace strata::net

@@ -4,11 +4,48 @@
 
 namespace strata::net {
 
-namespace {
+class stream::timed_receive final : public loop::timer {
+ public:
+  timed_receive(stream& from, loop::time_point limit) : from_(from), limit_(limit) {}
+  timed_receive(const timed_receive&) = delete;
+  timed_receive& operator=(const timed_receive&) = delete;
+  ~timed_receive() override {
+    if (waits_) from_.waiter_ = {};
+  }
 
-constexpr std::size_t most_waiting = 8;  // buffers
+  [[nodiscard]] bool await_ready() { return from_.prepare(); }
+  void await_suspend(std::coroutine_handle<> self) {
+    from_.waiter_ = self_ = self;
+    waits_ = true;
+    if (limit_ != loop::time_point::max()) from_.loop_.arm(*this, limit_);
+  }
+  /// Whether something has come.
+  [[nodiscard]] bool await_resume() {
+    waits_ = false;
+    disarm();
+    return !is_over_;
+  }
 
-}  // namespace
+ private:
+  void on_timer() override {
+    is_over_ = true;
+    from_.waiter_ = {};
+    self_.resume();
+  }
+
+  stream& from_;
+  loop::time_point limit_;
+  std::coroutine_handle<> self_;
+  bool waits_ = false;
+  bool is_over_ = false;
+};
+
+loop::task<std::optional<result<loop::buffer>>> stream::receive(loop::time_point limit) {
+  timed_receive until(*this, limit);
+  const bool has_come = co_await until;
+  if (!has_come) co_return std::nullopt;
+  co_return take();
+}
 
 bool stream::prepare() {
   if (!arrived_.empty()) return true;
@@ -20,10 +57,12 @@ void stream::on_completion(loop::completion done) {
   const bool paused = done.result == -ECANCELED;
   if (done.result > 0 || !(paused || done.result == -ENOBUFS)) {
     ended_ = done.result <= 0;
-    arrived_.push_back({done.result, std::move(done.data)});
+    arrived_.push_back({done.result, std::move(done.data), true});
   }
-  if (arrived_.size() >= most_waiting && under_way()) cancel();
-  if (!waiter_) return;
+  if (!waiter_) {
+    if (!arrived_.empty()) loop_.at_turn_end(*this);
+    return;
+  }
   if (arrived_.empty()) {
     // No buffer was free, or receiving was paused and is wanted again.
     if (!under_way()) loop_.receive(socket_, *this);
@@ -32,12 +71,37 @@ void stream::on_completion(loop::completion done) {
   std::exchange(waiter_, {}).resume();
 }
 
+// The reader is busy: until it asks again nothing more is received, and the loop gets back what it
+// lent. What the kernel has handed over by the time it hears of the pause arrives all the same.
+void stream::on_turn_end() {
+  if (arrived_.empty()) return;
+  if (under_way()) cancel();
+  for (auto& each : arrived_) {
+    if (std::exchange(each.is_lent, false)) each.data = std::move(each.data).owned();
+  }
+}
+
 result<loop::buffer> stream::take() {
   if (arrived_.empty()) return loop::buffer{};
   auto first = std::move(arrived_.front());
   arrived_.erase(arrived_.begin());
   if (first.result < 0) return system_failure(-first.result, "receive");
   return std::move(first.data);
+}
+
+void stream::unread(loop::buffer&& seen) {
+  if (seen.empty()) return;
+  const auto size = static_cast<int>(seen.bytes().size());
+  arrived_.insert(arrived_.begin(), {size, std::move(seen), true});
+  loop_.at_turn_end(*this);
+}
+
+const peer_info& stream::peer() const {
+  if (!peer_) {
+    peer_ = std::make_unique<peer_info>(
+        peer_info{loop_.remote_address(socket_), loop_.local_address(socket_)});
+  }
+  return *peer_;
 }
 
 }  // namespace strata::net

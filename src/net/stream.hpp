@@ -1,10 +1,15 @@
-// A connected byte stream (TCP or Unix) on a loop: await what comes, push what goes.
+// The byte channel: a connected stream (TCP or Unix) on a loop. Await what comes, push what goes.
 //
-// One coroutine receives. What arrives while it is busy waits here, up to a few buffers; then
-// receiving pauses and the peer feels it. Destroying the stream closes the connection.
+// It is made before anybody knows what will be spoken on it, and handed on as a `unique_ptr`. One
+// coroutine receives. Bytes are received on credit: while nobody awaits them the peer feels it,
+// and what had already arrived is moved out of the loop's few buffers into memory of the stream's
+// own, so a reader that waits for something else keeps nobody from being heard. Destroying the
+// stream closes the connection; coroutines that await room are resumed.
 #pragma once
 
 #include <coroutine>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "loop/loop.hpp"
@@ -13,32 +18,62 @@
 
 namespace strata::net {
 
-class stream final : private loop::request {
+/// Who is at the two ends of a connection.
+struct peer_info {
+  loop::socket_address address;  ///< the peer's
+  loop::socket_address local;
+};
+
+class stream final : private loop::request, private loop::turn_end_hook {
  public:
-  stream(loop::loop& owner, loop::socket connected)
-      : loop_(owner), socket_(std::move(connected)), out_(owner, socket_) {}
+  [[nodiscard]] static std::unique_ptr<stream> over(loop::loop& on, loop::socket connected) {
+    return std::make_unique<stream>(on, std::move(connected));
+  }
+  stream(loop::loop& on, loop::socket connected)
+      : loop_(on), socket_(std::move(connected)), out_(on, socket_) {}
   ~stream() override { abandon(); }
   stream(const stream&) = delete;
   stream& operator=(const stream&) = delete;
 
   /// Awaits the next bytes. An empty buffer is the end of the stream. Errors: of the connection.
   auto receive() { return loop::source_awaiter(*this); }
+  /// The same, until `limit` at the longest: then nullopt. Nothing is lost by that.
+  loop::task<std::optional<result<loop::buffer>>> receive(loop::time_point limit);
+  /// Gives back what was received last, or its end part: it is what is received next. For whoever
+  /// had to look at the first bytes to know who is to read them.
+  void unread(loop::buffer&& seen);
 
+  /// Takes bytes to be sent behind all that was pushed before; they go at the turn's end.
+  void push(const loop::slice& data) { out_.push(data); }
+  void push_copy(byte_span bytes) { out_.push_copy(bytes); }
+  /// Bytes pushed and not yet taken by the kernel.
+  [[nodiscard]] std::size_t unsent() const { return out_.bytes(); }
+  /// The errno that ended sending, or 0. After it everything pushed is dropped.
+  [[nodiscard]] int broken() const { return out_.broken(); }
   [[nodiscard]] outbox& out() { return out_; }
-  [[nodiscard]] const loop::socket& handle() const { return socket_; }
 
-  /// All that was pushed has reached the peer's side: closing loses nothing.
-  [[nodiscard]] bool delivered() const {
-    return out_.empty() && loop_.unacknowledged(socket_) == 0;
+  /// Each awaits until `limit` at the longest and says whether it came true: that no more than
+  /// `low` bytes are unsent; that none is; and that the peer's side has acknowledged all, so that
+  /// closing loses nothing. A connection that breaks has nothing unsent: look at `broken()`.
+  auto writable(std::size_t low, loop::time_point limit = loop::time_point::max()) {
+    return out_.room(low, limit);
   }
-  /// Ends both directions: the receive under way ends, what waits in `out()` is lost.
+  auto flushed(loop::time_point limit) { return out_.room(0, limit); }
+  auto delivered(loop::time_point limit) { return out_.acknowledged(limit); }
+
+  /// Ends the sending direction, behind what is unsent. Nothing may be pushed after it.
+  void end() { out_.end(); }
+  /// Ends both directions now: a receive under way ends, what is unsent is lost.
   void abort() { loop_.shut_down(socket_); }
-  /// Ends the sending direction; to be called when `out()` is empty.
-  void end_sending() { loop_.shut_down_send(socket_); }
+
+  /// Asked of the kernel at the first call.
+  [[nodiscard]] const peer_info& peer() const;
 
  private:
   friend class loop::source_awaiter<stream>;
+  class timed_receive;
   void on_completion(loop::completion done) override;
+  void on_turn_end() override;
   /// Sees to it that something is or will be there; says whether it is there now.
   bool prepare();
   result<loop::buffer> take();
@@ -46,6 +81,7 @@ class stream final : private loop::request {
   struct arrival {
     int result;
     loop::buffer data;
+    bool is_lent;  // in the loop's memory
   };
 
   loop::loop& loop_;
@@ -54,6 +90,7 @@ class stream final : private loop::request {
   std::coroutine_handle<> waiter_;
   std::vector<arrival> arrived_;  // oldest first
   bool ended_ = false;            // the last arrival has been queued
+  mutable std::unique_ptr<peer_info> peer_;
 };
 
 }  // namespace strata::net

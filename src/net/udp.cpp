@@ -38,12 +38,20 @@ void udp::want() {
 }
 
 void udp::on_completion(loop::completion done) {
-  if (done.result == -ENOBUFS) {
+  if (done.result == -ENOBUFS || done.result == -ECANCELED) {
     if (is_wanted()) want();
     return;
   }
   arrive({done.result, std::move(done.data),
           done.from != nullptr ? *done.from : loop::socket_address{}});
+  if (is_behind()) loop_.at_turn_end(*this);
+}
+
+// The reader is busy: what comes from now on waits in the kernel, which has a limit for it.
+void udp::on_turn_end() {
+  if (!is_behind()) return;
+  if (under_way()) cancel();
+  own_arrived();
 }
 
 }  // namespace strata::net

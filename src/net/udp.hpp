@@ -8,7 +8,7 @@
 
 namespace strata::net {
 
-class udp final : public datagram, private loop::request {
+class udp final : public datagram, private loop::request, private loop::turn_end_hook {
  public:
   static constexpr std::size_t most_under_way = 4096;
 
@@ -22,6 +22,7 @@ class udp final : public datagram, private loop::request {
   class sending;
   void want() override;
   void on_completion(loop::completion done) override;
+  void on_turn_end() override;
 
   loop::loop& loop_;
   loop::socket socket_;

@@ -15,7 +15,8 @@ file_sink::file_sink(loop::loop& owner, loop::socket file, std::string path,
     : loop_(owner),
       file_(std::move(file)),
       path_(std::move(path)),
-      on_error_(std::move(on_error)) {}
+      on_error_(std::move(on_error)),
+      changed_(owner) {}
 
 file_sink::~file_sink() {
   abandon();
@@ -51,6 +52,7 @@ void file_sink::on_turn_end() {
 }
 
 void file_sink::on_completion(loop::completion done) {
+  changed_.notify();
   if (done.result <= 0) {
     if (!failing_) {
       on_error_(describe(system_error(done.result == 0 ? ENOSPC : -done.result,

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "loop/condition.hpp"
 #include "loop/loop.hpp"
 
 namespace strata::runtime {
@@ -26,10 +27,10 @@ class file_sink final : private loop::request, private loop::turn_end_hook, priv
 
   /// Takes a message, to stand on a line of its own. False when too much waits already.
   [[nodiscard]] bool append(byte_span message);
-  /// Nothing waits to be written.
-  [[nodiscard]] bool empty() const { return waiting_.empty() && !under_way(); }
-  /// The last write failed.
-  [[nodiscard]] bool failing() const { return failing_; }
+  /// Awaits, until `limit` at the longest, that nothing waits to be written or writing fails.
+  auto flushed(loop::time_point limit) {
+    return changed_.wait([this] { return failing_ || is_empty(); }, limit);
+  }
 
  private:
   file_sink(loop::loop& owner, loop::socket file, std::string path,
@@ -37,6 +38,9 @@ class file_sink final : private loop::request, private loop::turn_end_hook, priv
   void on_completion(loop::completion done) override;
   void on_turn_end() override;
   void on_timer() override { on_turn_end(); }
+  [[nodiscard]] bool is_empty() const {
+    return waiting_.empty() && writing_.empty() && !under_way();
+  }
 
   loop::loop& loop_;
   loop::socket file_;
@@ -44,7 +48,8 @@ class file_sink final : private loop::request, private loop::turn_end_hook, priv
   std::function<void(std::string)> on_error_;
   std::string waiting_;
   loop::slice writing_;
-  bool failing_ = false;
+  bool failing_ = false;  // the last write did
+  loop::condition changed_;
 };
 
 }  // namespace strata::runtime

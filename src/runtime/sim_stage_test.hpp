@@ -98,7 +98,7 @@ class actor {
     std::string framed(as_text(envelope.head()));
     framed += message;
     framed += envelope.after;
-    wire_->out().push_copy(as_bytes(framed));
+    wire_->push_copy(as_bytes(framed));
   }
   void leave() {
     tasks_.cancel();
@@ -107,7 +107,7 @@ class actor {
 
   [[nodiscard]] bool connected() const { return wire_ != nullptr && !ended_; }
   [[nodiscard]] bool ended() const { return ended_; }
-  [[nodiscard]] bool delivered() const { return wire_ == nullptr || wire_->out().empty(); }
+  [[nodiscard]] bool delivered() const { return wire_ == nullptr || wire_->unsent() == 0; }
   [[nodiscard]] const std::vector<std::string>& heard() const { return heard_; }
 
  private:
@@ -120,7 +120,7 @@ class actor {
       ended_ = true;
       co_return;
     }
-    wire_ = std::make_unique<net::stream>(loop_, std::move(*opened));
+    wire_ = net::stream::over(loop_, std::move(*opened));
     proto::frame_reader reader(framing_, 1U << 20U);
     while (reads) {
       auto got = co_await wire_->receive();

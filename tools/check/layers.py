@@ -7,7 +7,7 @@ from check.source import CPP_SUFFIXES, Breach, bare_code, files, read, without_c
 
 TOPS = ("include", "lib", "src")
 LIBRARY = {"base", "wire", "broker", "l2", "xdp", "nl"}
-DAEMON = LIBRARY | {"loop", "proto", "script", "net", "runtime"}
+DAEMON = LIBRARY | {"loop", "proto", "script", "net", "serve", "runtime"}
 
 # What a layer may include beside itself.
 ALLOWED = {
@@ -22,7 +22,8 @@ ALLOWED = {
     "proto": {"base"},
     "script": {"base"},
     "net": LIBRARY | {"loop", "proto"},
-    "runtime": {"base", "loop", "proto", "script", "net"},
+    "serve": {"base", "loop", "net"},
+    "runtime": {"base", "loop", "proto", "script", "net", "serve"},
     "daemon": DAEMON,
     "paths": LIBRARY,
     "cli": LIBRARY | {"proto", "paths"},
@@ -114,7 +115,7 @@ def _probes_kernel(path):
 
 
 def _is_test(path):
-    return path.stem.endswith("_test")
+    return path.stem.endswith("_test") or "testing" in path.parts
 
 
 def _inner_breach(path, target):
@@ -149,7 +150,7 @@ def _outer_breach(path, mark, name):
     if SSH_HEADER.fullmatch(name) and not str(path).startswith("src/paths/remote_shell"):
         return f"includes {name}; only src/paths/remote_shell* may, use paths/remote_shell.hpp"
     if TEST_HEADER.fullmatch(name) and not _is_test(path):
-        return f"includes {name}; only *_test.cpp may"
+        return f"includes {name}; only *_test.cpp and testing/ may"
     if mark == '"':
         return (
             f'"{name}" is no file below {path.parts[0]}/ or include/; '

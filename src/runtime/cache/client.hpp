@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "loop/slice.hpp"
+#include "loop/task.hpp"
 #include "loop/timer.hpp"
 #include "proto/resp_reply.hpp"
 #include "runtime/cache/command.hpp"
@@ -77,6 +78,8 @@ class client {
   [[nodiscard]] virtual std::string remote_address() const { return {}; }
   [[nodiscard]] virtual std::string local_address() const { return {}; }
   [[nodiscard]] virtual std::size_t output_bytes() { return 0; }
+  /// Awaits that no more than `low` bytes of output wait, or its end.
+  [[nodiscard]] virtual loop::task<> room(std::size_t /*low*/) { co_return; }
 
   [[nodiscard]] bool is_resp3() { return reply().is_resp3(); }
   [[nodiscard]] bool is_subscribed() const {

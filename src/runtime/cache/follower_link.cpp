@@ -92,7 +92,7 @@ loop::task<result<void>> follower_link::connect() {
   loop_.connect(*opened, to, connecting);
   const int code = co_await connecting;
   if (code < 0) co_return system_failure(-code, "connect to the leader " + name());
-  stream_ = std::make_unique<net::stream>(loop_, std::move(*opened));
+  stream_ = net::stream::over(loop_, std::move(*opened));
   heard_ms_ = engine_.now_ms();
   co_return co_await introduce();
 }
@@ -118,7 +118,7 @@ loop::task<result<void>> follower_link::introduce() {
 void follower_link::send(std::span<const std::string_view> words) {
   std::string text;
   append_command(text, words);
-  stream_->out().push_copy(as_bytes(text));
+  stream_->push_copy(as_bytes(text));
 }
 
 loop::task<result<void>> follower_link::receive() {

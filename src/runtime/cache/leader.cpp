@@ -241,9 +241,8 @@ loop::task<> leader::send_snapshot() {
   for (bool more = true; more;) {
     more = taken->step(step_budget);
     if (const auto text = taken->take(); !text.empty()) push_to_receivers(slice_of(text));
-    do {
-      co_await loop_.sleep(0ms);
-    } while (longest_queue() > most_on_the_way);
+    co_await loop_.sleep(0ms);
+    while (auto* const slow = slow_receiver()) co_await slow->room(most_on_the_way);
   }
   push_to_receivers(slice_of(mark));
   for (auto& each : followers_) {
@@ -257,12 +256,13 @@ void leader::push_to_receivers(const loop::slice& bytes) {
   }
 }
 
-std::size_t leader::longest_queue() const {
-  std::size_t longest = 0;
+client* leader::slow_receiver() const {
   for (const auto& each : followers_) {
-    if (each.at == stage::gets_snapshot) longest = std::max(longest, each.who->output_bytes());
+    if (each.at == stage::gets_snapshot && each.who->output_bytes() > most_on_the_way) {
+      return each.who;
+    }
   }
-  return longest;
+  return nullptr;
 }
 
 }  // namespace strata::runtime

@@ -70,7 +70,8 @@ class leader final : public change_listener, private loop::turn_end_hook {
   loop::task<> send_snapshots();
   loop::task<> send_snapshot();
   void push_to_receivers(const loop::slice& bytes);
-  [[nodiscard]] std::size_t longest_queue() const;
+  /// One that has too much of the snapshot to read still, or null.
+  [[nodiscard]] client* slow_receiver() const;
 
   loop::loop& loop_;
   engine& engine_;

@@ -22,13 +22,16 @@ constexpr std::size_t most_pushed = 32U << 20U;
 constexpr std::size_t most_unexecuted = 1U << 20U;
 // A rate limit may be raised while somebody waits for it.
 constexpr auto longest_pause = 100ms;
+// So many batches of a client are executed before others have their turn.
+constexpr int most_batches = 32;
 
 }  // namespace
 
-cache_session::cache_session(cache_shard& home, loop::socket connection)
+cache_session::cache_session(cache_shard& home, std::unique_ptr<net::stream> connection)
     : home_(home),
-      stream_(home.owner(), std::move(connection)),
-      reply_(home.shared_output(), stream_.out()) {
+      stream_(std::move(connection)),
+      reply_(home.shared_output(), stream_->out()),
+      caught_up_(home.owner()) {
   home_.data().enter(*this);
   settle();
 }
@@ -41,7 +44,7 @@ cache_session::~cache_session() {
 // With a strict log nothing is sent that was not settled: what speaks of changes, one's own or
 // others', goes when these are safe.
 void cache_session::settle() {
-  auto& out = stream_.out();
+  auto& out = stream_->out();
   const auto* const log = home_.strict_log();
   if (log == nullptr) {
     held_.clear();
@@ -81,17 +84,17 @@ proto::reply_writer& cache_session::reply() {
 
 void cache_session::push(const loop::slice& bytes) {
   reply_.flush();
-  const auto waiting_bytes = stream_.out().bytes() + bytes.size();
+  const auto waiting_bytes = stream_->unsent() + bytes.size();
   if (is_too_much(waiting_bytes) || (limit().hard == 0 && waiting_bytes > most_pushed)) {
     disconnect(false);
     return;
   }
   if (plain_) {
     say_plainly();
-    stream_.out().push_copy(as_bytes(proto::plain_text(as_text(bytes.bytes()))));
+    stream_->push_copy(as_bytes(proto::plain_text(as_text(bytes.bytes()))));
     return;
   }
-  stream_.out().push(bytes);
+  stream_->push(bytes);
   if (home_.strict_log() != nullptr) home_.owner().at_turn_end(*this);
 }
 
@@ -115,29 +118,27 @@ bool cache_session::is_too_much(std::size_t bytes) {
 }
 
 void cache_session::say_plainly() {
-  if (plain_) stream_.out().push_copy(as_bytes(proto::plain_text(plain_->take())));
+  if (plain_) stream_->push_copy(as_bytes(proto::plain_text(plain_->take())));
 }
 
 void cache_session::disconnect(bool after_reply) {
   is_ending = true;
-  if (!after_reply) stream_.abort();
+  if (!after_reply) stream_->abort();
   home_.owner().at_turn_end(*this);
 }
 
 void cache_session::resume() { home_.owner().at_turn_end(*this); }
 
-std::string cache_session::remote_address() const {
-  return home_.owner().remote_address(stream_.handle()).text();
-}
+std::string cache_session::remote_address() const { return stream_->peer().address.text(); }
 
-std::string cache_session::local_address() const {
-  return home_.owner().local_address(stream_.handle()).text();
-}
+std::string cache_session::local_address() const { return stream_->peer().local.text(); }
+
+loop::task<> cache_session::room(std::size_t low) { co_await stream_->writable(low); }
 
 loop::task<> cache_session::run() {
-  while (!is_ending && !is_broken_) {
+  while (!is_over()) {
     {
-      auto got = co_await stream_.receive();
+      auto got = co_await stream_->receive();
       if (!got || got->empty()) break;
       home_.count().bytes_in.add(got->bytes().size());
       if (std::exchange(is_new_, false) && !home_.speaks_only_resp() &&
@@ -147,24 +148,14 @@ loop::task<> cache_session::run() {
       reader_.feed(got->bytes());
       work();
     }
-    // Nothing is read from who does not read: what it asks for waits in its own kernel's buffers.
-    while (has_to_pause() && !is_ending && stream_.out().broken() == 0) {
-      co_await home_.owner().sleep(pause());
-      work_on();
-    }
+    // A client that does not read its replies is not read from: what it asks for waits in its own
+    // kernel's buffers.
+    co_await caught_up_.wait([this] { return !has_to_pause() || is_over(); });
   }
   // The client may have closed only its sending side: it still gets what waits for it.
-  co_await flush();
-}
-
-// Delivers what was said before the connection goes.
-loop::task<> cache_session::flush() {
   reply_.flush();
   say_plainly();
-  const auto limit = home_.owner().now() + 5s;
-  while (!stream_.out().empty() && stream_.out().broken() == 0 && home_.owner().now() < limit) {
-    co_await home_.owner().sleep(5ms);
-  }
+  co_await stream_->flushed(home_.owner().now() + 5s);
 }
 
 void cache_session::on_turn_end() {
@@ -172,33 +163,42 @@ void cache_session::on_turn_end() {
   say_plainly();
   settle();
   if (is_ending) {
-    // The reader wakes up and sees it.
-    if (stream_.out().empty()) stream_.abort();
-    return;
+    caught_up_.notify();
+    if (catching_up_.empty()) catching_up_.spawn(leave());
+  } else if (!is_held() && catching_up_.empty()) {
+    work();
   }
-  if (is_held()) return;
-  work();
-  // The reader may be waiting for more to come, and so would not look after the rest.
-  if (has_rest_) home_.owner().arm_after(*this, pause());
 }
 
-void cache_session::work_on() {
-  if (is_too_much(stream_.out().bytes())) disconnect(false);
-  const bool may = has_rest_ && !is_held() && !is_ending;
-  if (may && stream_.out().bytes() < most_replies / 2) work();
-}
-
-void cache_session::on_timer() {
-  work_on();
-  if (has_rest_) home_.owner().arm_after(*this, pause());
+// Wakes the reader, once the client has what was said to it.
+loop::task<> cache_session::leave() {
+  co_await stream_->flushed(home_.owner().now() + 5s);
+  stream_->abort();
 }
 
 bool cache_session::has_to_pause() const {
-  return has_rest_ || (is_held() && reader_.held() > most_unexecuted);
+  return rest_ != rest::none || (is_held() && reader_.held() > most_unexecuted);
 }
 
-loop::duration cache_session::pause() const {
-  return is_early_ ? std::clamp<loop::duration>(until_turn(), 1ms, longest_pause) : 1ms;
+loop::task<> cache_session::catch_up() {
+  while (rest_ != rest::none && !is_held() && !is_over()) {
+    if (rest_ == rest::rate_limit) {
+      co_await home_.owner().sleep(std::clamp<loop::duration>(until_turn(), 0ms, longest_pause));
+    } else if (rest_ == rest::room_for_replies) {
+      co_await stream_->writable(most_replies / 2, end_of_patience());
+    } else {
+      co_await home_.owner().sleep(0ms);
+    }
+    if (is_too_much(stream_->unsent())) disconnect(false);
+    if (!is_over()) work();
+  }
+  caught_up_.notify();
+}
+
+// When the soft limit of what waits for the client becomes a hard one.
+loop::time_point cache_session::end_of_patience() {
+  if (!over_since_) return loop::time_point::max();
+  return *over_since_ + std::chrono::seconds(limit().soft_s) + 1ms;
 }
 
 loop::duration cache_session::until_turn() const {
@@ -212,10 +212,14 @@ bool cache_session::take_turn() {
 
 void cache_session::work() {
   home_.begin_work();
-  has_rest_ = is_early_ = false;
-  while (!is_held() && !is_ending && !is_broken_) {
+  rest_ = rest::none;
+  for (int batches = 0; !is_held() && !is_over(); ++batches) {
     if (until_turn() > 0ns) {
-      has_rest_ = is_early_ = true;
+      rest_ = rest::rate_limit;
+      break;
+    }
+    if (batches == most_batches) {
+      rest_ = rest::its_turn;
       break;
     }
     if (!read_batch() || !execute_batch()) break;
@@ -223,10 +227,12 @@ void cache_session::work() {
   reply_.flush();
   say_plainly();
   settle();
-  if (is_too_much(stream_.out().bytes())) disconnect(false);
+  if (is_too_much(stream_->unsent())) disconnect(false);
   reader_.keep();
   home_.data().end_batch();
   home_.end_work();
+  if (rest_ != rest::none && catching_up_.empty()) catching_up_.spawn(catch_up());
+  caught_up_.notify();
 }
 
 // Reads some requests and asks memory for what they will need; says whether there are any.
@@ -272,7 +278,7 @@ bool cache_session::execute_batch() {
     const auto& each = batch.requests[i];
     // The first was not too early when the batch was read.
     if (!take_turn() && i != 0) {
-      has_rest_ = is_early_ = true;
+      rest_ = rest::rate_limit;
       reader_.go_back(batch.requests[i - 1].end);
       home_.count().messages_in.add(i);
       return false;
@@ -285,9 +291,9 @@ bool cache_session::execute_batch() {
       return false;
     }
     if (replies != reply_mode::on) end_reply_mode();
-    const bool is_full = stream_.out().bytes() > most_replies && !is_follower;
+    const bool is_full = stream_->unsent() > most_replies && !is_follower;
     if (!waiting && !is_ending && !is_full) continue;
-    has_rest_ = is_full;
+    if (is_full) rest_ = rest::room_for_replies;
     reader_.go_back(each.end);
     home_.count().messages_in.add(i + 1);
     return false;

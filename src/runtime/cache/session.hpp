@@ -7,6 +7,8 @@
 #include <deque>
 #include <memory>
 
+#include "loop/condition.hpp"
+#include "loop/task_group.hpp"
 #include "net/stream.hpp"
 #include "proto/resp_request.hpp"
 #include "runtime/cache/client.hpp"
@@ -18,9 +20,9 @@ namespace strata::runtime {
 
 class cache_shard;
 
-class cache_session final : public client, private loop::turn_end_hook, private loop::timer {
+class cache_session final : public client, private loop::turn_end_hook {
  public:
-  cache_session(cache_shard& home, loop::socket connection);
+  cache_session(cache_shard& home, std::unique_ptr<net::stream> connection);
   ~cache_session() override;
 
   loop::task<> run();
@@ -31,7 +33,8 @@ class cache_session final : public client, private loop::turn_end_hook, private 
   void resume() override;
   [[nodiscard]] std::string remote_address() const override;
   [[nodiscard]] std::string local_address() const override;
-  [[nodiscard]] std::size_t output_bytes() override { return stream_.out().bytes(); }
+  [[nodiscard]] std::size_t output_bytes() override { return stream_->unsent(); }
+  [[nodiscard]] loop::task<> room(std::size_t low) override;
 
   /// Sees which replies may go: to be called when there are new ones, and when the log is safe
   /// further on.
@@ -39,23 +42,26 @@ class cache_session final : public client, private loop::turn_end_hook, private 
 
  private:
   void on_turn_end() override;
-  void on_timer() override;
   void work();
+  /// No more commands of it will be executed.
+  [[nodiscard]] bool is_over() const { return is_ending || is_broken_ || stream_->broken() != 0; }
+  /// Too much of what it said waits: it is read from no more until that is executed.
   [[nodiscard]] bool has_to_pause() const;
-  [[nodiscard]] loop::duration pause() const;
+  /// Executes what `work` has left, when there is room, it is time, or others had their turn.
+  loop::task<> catch_up();
+  loop::task<> leave();
   [[nodiscard]] loop::duration until_turn() const;
+  [[nodiscard]] loop::time_point end_of_patience();
   [[nodiscard]] bool take_turn();
-  void work_on();
   bool read_batch();
   bool execute_batch();
   void end_reply_mode();
   void say_plainly();
   [[nodiscard]] const output_limit& limit();
   [[nodiscard]] bool is_too_much(std::size_t bytes);
-  loop::task<> flush();
 
   cache_shard& home_;
-  net::stream stream_;
+  std::unique_ptr<net::stream> stream_;
   proto::request_reader reader_;
   reply_stream reply_;
   struct held_replies {
@@ -65,11 +71,14 @@ class cache_session final : public client, private loop::turn_end_hook, private 
   std::deque<held_replies> held_;
   std::unique_ptr<kept_reply> plain_;  // of who speaks in lines, unless all are to speak RESP
   bool is_new_ = true;                 // nothing has been read yet
-  bool has_rest_ = false;  // requests that are not executed yet: no room for replies, or too early
-  bool is_early_ = false;  // the rest waits for the rate limit
+  // Requests that are not executed yet, and what they wait for.
+  enum class rest : std::uint8_t { none, its_turn, room_for_replies, rate_limit };
+  rest rest_ = rest::none;
   std::int64_t rate_due_ = 0;
   bool is_broken_ = false;
   std::optional<loop::time_point> over_since_;  // more waits for the client than its soft limit
+  loop::condition caught_up_;
+  loop::task_group catching_up_;  // one at the most
 };
 
 }  // namespace strata::runtime

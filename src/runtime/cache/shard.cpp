@@ -169,12 +169,13 @@ loop::task<> cache_shard::accept_all(net::listener& from) {
     auto connection = co_await from.accept();
     if (connection) {
       failing = false;
+      auto wire = net::stream::over(loop_, std::move(*connection));
       if (connections_.enter(options_.max_connections)) {
-        serving_.spawn(serve(std::move(*connection)));
+        serving_.spawn(serve(std::move(wire)));
       } else {
         counters_.refused.add();
         ++data_.counted().rejected;
-        if (refusing_ < most_refusing) serving_.spawn(refuse(std::move(*connection)));
+        if (refusing_ < most_refusing) serving_.spawn(refuse(std::move(wire)));
       }
       continue;
     }
@@ -186,7 +187,7 @@ loop::task<> cache_shard::accept_all(net::listener& from) {
   }
 }
 
-loop::task<> cache_shard::serve(loop::socket connection) {
+loop::task<> cache_shard::serve(std::unique_ptr<net::stream> connection) {
   cache_session served(*this, std::move(connection));
   co_await served.run();
   connections_.leave();
@@ -194,18 +195,14 @@ loop::task<> cache_shard::serve(loop::socket connection) {
 
 // What it says meanwhile is read: closing while something is unread makes the kernel send a reset,
 // which may overtake the words.
-loop::task<> cache_shard::refuse(loop::socket connection) {
+loop::task<> cache_shard::refuse(std::unique_ptr<net::stream> refused) {
   ++refusing_;
-  net::stream refused(loop_, std::move(connection));
-  ending limit(refused);
+  ending limit(*refused);
   loop_.arm_after(limit, 1s);
-  refused.out().push_copy(as_bytes("-ERR max number of clients reached\r\n"));
-  while (!refused.out().empty() && refused.out().broken() == 0 && limit.armed()) {
-    co_await loop_.sleep(1ms);
-  }
-  refused.end_sending();
+  refused->push_copy(as_bytes("-ERR max number of clients reached\r\n"));
+  refused->end();
   for (;;) {
-    const auto said = co_await refused.receive();
+    const auto said = co_await refused->receive();
     if (!said || said->empty()) break;
   }
   --refusing_;

@@ -11,6 +11,7 @@
 #include "loop/task_group.hpp"
 #include "net/endpoint_url.hpp"
 #include "net/listener.hpp"
+#include "net/stream.hpp"
 #include "proto/resp_request.hpp"
 #include "runtime/bind_target.hpp"
 #include "runtime/cache/engine.hpp"
@@ -91,8 +92,8 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
   void arm_timer(loop::duration longest);
   void release_held();
   loop::task<> accept_all(net::listener& from);
-  loop::task<> serve(loop::socket connection);
-  loop::task<> refuse(loop::socket connection);
+  loop::task<> serve(std::unique_ptr<net::stream> connection);
+  loop::task<> refuse(std::unique_ptr<net::stream> refused);
 
   loop::loop& loop_;
   cache_options options_;

@@ -65,10 +65,8 @@ loop::task<result<void>> link::open(std::function<void(std::string)> on_end) {
 
 loop::task<> link::close(loop::time_point limit) {
   limit = std::min(limit, loop_.now() + 5s);
-  while (stream_ && !stream_->out().empty() && loop_.now() < limit) co_await loop_.sleep(5ms);
-  while (file_ && !file_->empty() && !file_->failing() && loop_.now() < limit) {
-    co_await loop_.sleep(5ms);
-  }
+  if (stream_) co_await stream_->flushed(limit);
+  if (file_) co_await file_->flushed(limit);
   tasks_.cancel();
   end_connection();
 }
@@ -146,7 +144,7 @@ loop::task<result<void>> link::connect() {
       if (url_.kind == net::scheme::udp) {
         datagram_ = std::make_unique<net::udp>(loop_, std::move(*connected));
       } else {
-        stream_ = std::make_unique<net::stream>(loop_, std::move(*connected));
+        stream_ = net::stream::over(loop_, std::move(*connected));
       }
       begin_connection();
       co_return result<void>{};
@@ -183,10 +181,10 @@ void link::begin_connection() {
 
 void link::end_connection() {
   connected_ = false;
-  if (stream_ && stream_->out().bytes() != 0) {
+  if (stream_ && stream_->unsent() != 0) {
     counters_.drop_message(drop::connection);
-    log_->write(level::error, fmt::format("the connection ended before {} bytes were sent",
-                                          stream_->out().bytes()));
+    log_->write(level::error,
+                fmt::format("the connection ended before {} bytes were sent", stream_->unsent()));
   }
   stream_.reset();
   datagram_.reset();
@@ -260,7 +258,7 @@ void link::push(byte_span message) {
   if (datagram_) {
     if (!datagram_->send({}, data)) counters_.drop_message(drop::slow_client);
   } else {
-    stream_->out().push(data);
+    stream_->push(data);
   }
   counters_.messages_out.add();
   counters_.bytes_out.add(framed.size());
@@ -283,10 +281,10 @@ result<send_outcome> link::send(byte_span message) {
                                                  : "that is the most that its endpoint takes");
   }
   if (connected_) {
-    if (stream_ && stream_->out().bytes() + message.size() > options_.max_buffer) {
+    if (stream_ && stream_->unsent() + message.size() > options_.max_buffer) {
       counters_.drop_message(drop::slow_client);
       return failure(errc::limit_exceeded, operation,
-                     fmt::format("{} bytes wait already for it to read", stream_->out().bytes()),
+                     fmt::format("{} bytes wait already for it to read", stream_->unsent()),
                      "send more slowly or raise --max-buffer");
     }
     push(message);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "loop/task.hpp"
 #include "loop/timer.hpp"
 #include "runtime/server/broadcast_log.hpp"
 
@@ -25,6 +26,11 @@ class member {
   virtual void offer(const batch& messages) = 0;
   /// Ends it soon; safe while members are gone through.
   virtual void dismiss() = 0;
+  /// Awaits, until `limit` at the longest, that what was offered has reached it. It may leave
+  /// meanwhile.
+  virtual loop::task<> delivered(loop::time_point /*limit*/) { co_return; }
+  /// Nothing more will be offered: tells it so, behind what waits for it.
+  virtual void end() {}
 
   std::int64_t rate_due = 0;     ///< for `admit`
   loop::time_point last_active;  ///< when it last sent something

@@ -15,14 +15,14 @@ member::member(shard& home, bool is_datagram)
 
 member::~member() { home_.leave(*this); }
 
-session::session(shard& home, loop::socket connection)
+session::session(shard& home, std::unique_ptr<net::stream> connection)
     : member(home, false),
-      stream_(home.owner(), std::move(connection)),
+      stream_(std::move(connection)),
       reader_(home.framing(), home.options().max_message) {}
 
 loop::task<> session::run() {
   for (;;) {
-    auto got = co_await stream_.receive();
+    auto got = co_await stream_->receive();
     if (!got) {
       // A reset is how many clients say goodbye; only what is not that is an error.
       if (got.error().code != errc::connection_closed) home_.count().errors.add();
@@ -32,11 +32,10 @@ loop::task<> session::run() {
       feed_unfinished();
       break;
     }
-    // Were its last messages waited for here, what it still sends would hold the loop's buffers.
     if (!feed(got->bytes())) co_return;
   }
   // The client may have closed only its sending side: it still gets what waits for it.
-  co_await flush();
+  co_await stream_->flushed(home_.owner().now() + 5s);
 }
 
 bool session::feed(byte_span bytes) {
@@ -49,11 +48,10 @@ bool session::feed(byte_span bytes) {
   if (!fed) {
     home_.count().drop_message(drop::too_large);
     home_.count().errors.add();
-    home_.state().log->write(
-        level::warning,
-        fmt::format("client {} disconnected: {}",
-                    home_.owner().remote_address(stream_.handle()).text(), describe(fed.error())),
-        fmt::format("#{}", id()));
+    home_.state().log->write(level::warning,
+                             fmt::format("client {} disconnected: {}",
+                                         stream_->peer().address.text(), describe(fed.error())),
+                             fmt::format("#{}", id()));
   }
   return fed.has_value();
 }
@@ -65,24 +63,19 @@ void session::feed_unfinished() {
   }
 }
 
-loop::task<> session::flush() {
-  const auto limit = home_.owner().now() + 5s;
-  while (!stream_.out().empty() && home_.owner().now() < limit) {
-    co_await home_.owner().sleep(20ms);
-  }
-}
+loop::task<> session::delivered(loop::time_point limit) { co_await stream_->delivered(limit); }
 
 void session::offer(const batch& messages) {
   const auto& options = home_.options();
   const auto count = messages.messages.size();
-  if (stream_.out().bytes() + messages.framed.size() > options.max_buffer) {
+  if (stream_->unsent() + messages.framed.size() > options.max_buffer) {
     home_.count().drop_message(drop::slow_client, count);
     const bool disconnect = options.slow_client == "disconnect";
     if (!told_slow_) {
       home_.state().log->write(
           level::warning,
           fmt::format("client {} reads too slowly: {} bytes wait for it; {}",
-                      home_.owner().remote_address(stream_.handle()).text(), stream_.out().bytes(),
+                      stream_->peer().address.text(), stream_->unsent(),
                       disconnect ? "disconnected" : "messages to it are dropped"),
           fmt::format("#{}", id()));
     }
@@ -90,7 +83,7 @@ void session::offer(const batch& messages) {
     if (disconnect) dismiss();
     return;
   }
-  stream_.out().push(messages.framed);
+  stream_->push(messages.framed);
   home_.count_out(count, messages.framed.size());
 }
 

@@ -1,6 +1,8 @@
 // One stream connection of a server: bytes in become messages, messages become bytes out.
 #pragma once
 
+#include <memory>
+
 #include "net/stream.hpp"
 #include "proto/framing.hpp"
 #include "runtime/server/member.hpp"
@@ -9,22 +11,22 @@ namespace strata::runtime {
 
 class session final : public member {
  public:
-  session(shard& home, loop::socket connection);
+  session(shard& home, std::unique_ptr<net::stream> connection);
 
   /// Reads until the client or the server has enough.
   loop::task<> run();
 
   void offer(const batch& messages) override;
-  void dismiss() override { stream_.abort(); }
-  [[nodiscard]] net::stream& wire() { return stream_; }
+  void dismiss() override { stream_->abort(); }
+  loop::task<> delivered(loop::time_point limit) override;
+  void end() override { stream_->end(); }
 
  private:
   /// False when the connection has to end.
   bool feed(byte_span bytes);
   void feed_unfinished();
-  loop::task<> flush();
 
-  net::stream stream_;
+  std::unique_ptr<net::stream> stream_;
   proto::frame_reader reader_;
   bool told_slow_ = false;  // once is enough for the log, however often it happens
 };

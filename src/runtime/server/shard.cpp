@@ -85,25 +85,18 @@ void shard::fall_silent() {
 }
 
 loop::task<> shard::close(loop::time_point limit) {
-  while (options_.drain && !delivered() && loop_.now() < limit) co_await loop_.sleep(5ms);
-  // The file is drained whether or not the connections are: its messages were accepted.
-  while (file_ && !file_->empty() && !file_->failing() && loop_.now() < limit) {
-    co_await loop_.sleep(5ms);
-  }
   if (options_.drain) {
-    for (auto* each : members_) {
-      if (auto* const stream = dynamic_cast<session*>(each)) stream->wire().end_sending();
-    }
+    loop::task_group draining;
+    for (auto* each : members_) draining.spawn(each->delivered(limit));
+    co_await draining.drained();
+  }
+  // The file is drained whether or not the connections are: its messages were accepted.
+  if (file_) co_await file_->flushed(limit);
+  if (options_.drain) {
+    for (auto* each : members_) each->end();
   }
   serving_.cancel();
   datagram_ports_.clear();
-}
-
-bool shard::delivered() const {
-  return std::ranges::all_of(members_, [](member* each) {
-    auto* const stream = dynamic_cast<session*>(each);
-    return stream == nullptr || stream->wire().delivered();
-  });
 }
 
 void shard::apply(const server_options& changed) {
@@ -146,7 +139,7 @@ loop::task<> shard::accept_all(net::listener& from) {
     if (connection) {
       failing = false;
       if (state_.connections.enter(options_.max_connections)) {
-        serving_.spawn(serve(std::move(*connection)));
+        serving_.spawn(serve(net::stream::over(loop_, std::move(*connection))));
       } else {
         counters_.refused.add();
       }
@@ -160,7 +153,7 @@ loop::task<> shard::accept_all(net::listener& from) {
   }
 }
 
-loop::task<> shard::serve(loop::socket connection) {
+loop::task<> shard::serve(std::unique_ptr<net::stream> connection) {
   session served(*this, std::move(connection));
   co_await served.run();
 }

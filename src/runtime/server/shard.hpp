@@ -12,6 +12,7 @@
 #include "loop/task_group.hpp"
 #include "net/endpoint_url.hpp"
 #include "net/listener.hpp"
+#include "net/stream.hpp"
 #include "runtime/bind_target.hpp"
 #include "runtime/file_sink.hpp"
 #include "runtime/runtime.hpp"
@@ -67,7 +68,7 @@ class shard final : private loop::turn_end_hook, private loop::timer {
   result<void> open_target(bind_target& target, bool share_port);
   result<void> open_ethernet(const net::endpoint_url& url);
   loop::task<> accept_all(net::listener& from);
-  loop::task<> serve(loop::socket connection);
+  loop::task<> serve(std::unique_ptr<net::stream> connection);
   bool within_limits(member& from);
   void say(member& from, byte_span message);
   void deliver(std::uint64_t except);
@@ -78,7 +79,6 @@ class shard final : private loop::turn_end_hook, private loop::timer {
   void offer_alone(member& to, byte_span message);
   void tell_master(byte_span message);
   [[nodiscard]] member* find(std::uint64_t id);
-  [[nodiscard]] bool delivered() const;
 
   server_state& state_;
   loop::loop& loop_;

@@ -1,0 +1,90 @@
+// Coroutines that wait until something is true of an object. The object says when to look again.
+//
+// For one loop's thread. Destroying the object is safe: whoever still waits is resumed in a later
+// turn and told that it did not come true.
+#pragma once
+
+#include <boost/intrusive/list.hpp>
+#include <coroutine>
+#include <utility>
+
+#include "loop/loop.hpp"
+
+namespace strata::loop {
+
+class condition final : private turn_end_hook {
+ public:
+  explicit condition(loop& on) : loop_(on) {}
+  ~condition() override;
+
+  /// Something has changed: those whose wait is over are resumed at this turn's end.
+  void notify() {
+    if (!waiting_.empty()) loop_.at_turn_end(*this);
+  }
+
+  /// Awaits that `holds()` is true, until `limit` at the longest; says whether it is. With an
+  /// `interval`, `holds` is also looked at that often: for what nobody can notify of.
+  template <class Holds>
+  [[nodiscard]] auto wait(Holds holds, time_point limit = time_point::max(),
+                          duration interval = {});
+
+ private:
+  class waiter : public timer {
+   public:
+    waiter(condition& of, time_point limit, duration interval)
+        : loop_(of.loop_), of_(&of), limit_(limit), interval_(interval) {}
+
+    [[nodiscard]] bool await_ready() { return holds() || loop_.now() >= limit_; }
+    void await_suspend(std::coroutine_handle<> self) {
+      self_ = self;
+      of_->waiting_.push_back(*this);
+      arm_next();
+    }
+    [[nodiscard]] bool await_resume() { return of_ != nullptr && holds(); }
+
+   protected:
+    [[nodiscard]] virtual bool holds() = 0;
+
+   private:
+    friend class condition;
+    void on_timer() override;
+    void arm_next();
+    void resume();
+
+    loop& loop_;
+    condition* of_;  // null once that is gone
+    time_point limit_;
+    duration interval_;
+    std::coroutine_handle<> self_;
+
+   public:
+    boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>
+        place;
+  };
+
+  template <class Holds>
+  class waiter_for final : public waiter {
+   public:
+    waiter_for(condition& of, Holds holds, time_point limit, duration interval)
+        : waiter(of, limit, interval), holds_(std::move(holds)) {}
+
+   private:
+    [[nodiscard]] bool holds() override { return holds_(); }
+    Holds holds_;
+  };
+
+  void on_turn_end() override;
+
+  loop& loop_;
+  boost::intrusive::list<
+      waiter, boost::intrusive::member_hook<waiter, decltype(waiter::place), &waiter::place>,
+      boost::intrusive::constant_time_size<false>>
+      waiting_;
+};
+
+template <class Holds>
+auto condition::wait(Holds holds, time_point limit, duration interval) {
+  return waiter_for<Holds>(*this, std::move(holds), limit, interval);
+}
+
+}  // namespace strata::loop

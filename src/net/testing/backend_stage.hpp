@@ -1,0 +1,93 @@
+// For tests: one loop of the backend that the test is run for, and connections on it.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "loop/backend.hpp"
+#include "loop/sim_loop.hpp"
+#include "net/listener.hpp"
+#include "net/stream.hpp"
+
+namespace strata::net {
+
+class backend_stage : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == "simulation") {
+      loop_ = &world_.add_loop();
+      return;
+    }
+    auto made = loop::make_loop(*loop::parse_backend(GetParam()));
+    ASSERT_TRUE(made) << describe(made.error());
+    owned_ = std::move(*made);
+    loop_ = owned_.get();
+  }
+
+  [[nodiscard]] bool is_simulated() const { return !owned_; }
+
+  /// Turns the loop until `done` or for five seconds.
+  bool run_until(const std::function<bool()>& done) {
+    if (is_simulated()) return world_.run_until(done, std::chrono::seconds(5));
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    while (!done() && std::chrono::steady_clock::now() < limit) {
+      loop_->turn(false);
+      std::this_thread::yield();
+    }
+    return done();
+  }
+  void run_turns(int count) {
+    run_until([left = count]() mutable { return left-- == 0; });
+  }
+
+  struct pair {
+    std::unique_ptr<stream> client;
+    std::unique_ptr<stream> server;
+  };
+  pair connected_pair() {
+    auto listening = loop_->listen(*loop::socket_address::from_ip("127.0.0.1", 0), {});
+    EXPECT_TRUE(listening) << describe(listening.error());
+    const auto address = loop_->local_address(*listening);
+    listener accepting(*loop_, std::move(*listening));
+    pair made;
+    loop::task_group tasks;
+    tasks.spawn(accept_one(accepting, made.server));
+    tasks.spawn(connect_one(address, made.client));
+    EXPECT_TRUE(run_until([&] { return made.client && made.server; }));
+    return made;
+  }
+
+  static loop::task<> read_all(stream& from, std::string& into, bool& ended) {
+    for (;;) {
+      auto got = co_await from.receive();
+      if (!got || got->empty()) break;
+      into += as_text(got->bytes());
+    }
+    ended = true;
+  }
+
+  loop::sim_world world_{42};
+  std::unique_ptr<loop::loop> owned_;
+  loop::loop* loop_ = nullptr;
+
+ private:
+  loop::task<> accept_one(listener& from, std::unique_ptr<stream>& into) {
+    auto got = co_await from.accept();
+    if (got) into = stream::over(*loop_, std::move(*got));
+  }
+  loop::task<> connect_one(loop::socket_address to, std::unique_ptr<stream>& into) {
+    auto opened = loop_->open_stream(to.family());
+    loop::awaited_request connecting;
+    loop_->connect(*opened, to, connecting);
+    const int code = co_await connecting;
+    EXPECT_EQ(code, 0);
+    into = stream::over(*loop_, std::move(*opened));
+  }
+};
+
+}  // namespace strata::net
