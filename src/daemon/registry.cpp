@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <set>
 
-#include "net/endpoint_url.hpp"
+#include "net/scheme.hpp"
 
 namespace strata::daemon {
 
@@ -14,20 +14,6 @@ namespace {
 std::unexpected<error> not_found(const std::string& name) {
   return failure(errc::not_found, "find runtime '" + name + "'", "there is none of that name",
                  "see 'strata ls'");
-}
-
-// Two endpoints that cannot both be listened on.
-bool collide(const std::string& one, const std::string& other) {
-  const auto a = net::parse_endpoint(one);
-  const auto b = net::parse_endpoint(other);
-  if (!a || !b || a->kind != b->kind) return false;
-  if (a->kind == net::scheme::unix_stream) return a->path == b->path;
-  // A name may mean the other's address, as a wildcard does.
-  const auto is_open = [](const net::endpoint_url& url) {
-    return url.host == "0.0.0.0" || url.host == "::" ||
-           !loop::socket_address::from_ip(url.host, url.port);
-  };
-  return a->port == b->port && (a->host == b->host || is_open(*a) || is_open(*b));
 }
 
 spdlog::level::level_enum log_level(runtime::level severity) {
@@ -254,7 +240,9 @@ void registry::explain_conflict(const entry& loser, error& failed) const {
     if (each.get() == &loser || each->state != run_state::running) continue;
     for (const auto& theirs : each->body->endpoints()) {
       for (const auto& ours : loser.body->endpoints()) {
-        if (!collide(theirs, ours)) continue;
+        const auto a = net::parse_endpoint(theirs);
+        const auto b = net::parse_endpoint(ours);
+        if (!a || !b || !net::collide(*a, *b)) continue;
         failed.reason = "runtime '" + name + "' listens on " + theirs;
         failed.remedy = "stop that one or choose another port";
         return;

@@ -4,35 +4,15 @@
 #include <charconv>
 
 #include "net/ethernet_url.hpp"
+#include "net/scheme.hpp"
 
 namespace strata::net {
 
 namespace {
 
-constexpr scheme_row scheme_table[] = {
-    {"tcp", scheme::tcp, url_form::host_and_port, "a TCP stream: tcp://HOST:PORT"},
-    {"udp", scheme::udp, url_form::host_and_port, "UDP datagrams: udp://HOST:PORT"},
-    {"unix", scheme::unix_stream, url_form::path, "a Unix socket's stream: unix:///PATH"},
-    {"l2", scheme::l2, url_form::interface,
-     "Ethernet frames: l2://IFACE/ETHERTYPE?dst=MAC&vlan=VID&prio=PCP&dei=1"},
-    {"xdp", scheme::xdp, url_form::queue,
-     "Ethernet frames by AF_XDP: xdp://IFACE/QUEUE?ethertype=TYPE&mode=native|generic|zerocopy, "
-     "and "
-     "the rest as for l2"},
-};
-
-const scheme_row& row_of(scheme kind) {
-  for (const auto& row : scheme_table) {
-    if (row.value == kind) return row;
-  }
-  return scheme_table[0];
-}
-
 std::unexpected<error> refuse(std::string_view text, std::string reason) {
   return failure(errc::invalid_argument, "use endpoint '" + std::string(text) + "'",
-                 std::move(reason),
-                 "write tcp://HOST:PORT, udp://HOST:PORT, unix:///PATH, "
-                 "l2://IFACE/0x88b5?vlan=10&prio=7 or xdp://IFACE/QUEUE?ethertype=0x88b5");
+                 std::move(reason), "write " + scheme_examples());
 }
 
 result<std::uint16_t> parse_port(std::string_view text, std::string_view whole) {
@@ -101,17 +81,22 @@ result<endpoint_url> parse_interface(endpoint_url url, std::string_view rest,
   }
   url.host = name;
   const auto more = rest.substr(name.size());
-  const auto read = url.kind == scheme::xdp ? parse_xdp(more, url) : parse_l2(more, url);
+  const bool has_queue = url.scheme->form == url_form::queue;
+  const auto read = has_queue ? parse_xdp(more, url) : parse_l2(more, url);
   if (!read) return refuse(text, read.error());
   return url;
 }
 
 }  // namespace
 
-std::span<const scheme_row> schemes() { return scheme_table; }
+bool endpoint_url::is_ethernet() const { return scheme->carries == traffic::frames; }
+
+bool endpoint_url::is_stream() const { return scheme->carries == traffic::bytes; }
+
+bool endpoint_url::is_for_one() const { return scheme->form != url_form::host_and_port; }
 
 std::string endpoint_url::text() const {
-  const auto& row = row_of(kind);
+  const auto& row = *scheme;
   const std::string start = std::string(row.name) + "://";
   if (row.form == url_form::path) return start + path;
   if (row.form == url_form::interface) return start + host + write_l2(*this);
@@ -124,13 +109,13 @@ result<endpoint_url> parse_endpoint(std::string_view text) {
   const auto colon = text.find("://");
   if (colon == std::string_view::npos) return refuse(text, "it has no scheme");
   const scheme_row* row = nullptr;
-  for (const auto& each : scheme_table) {
+  for (const auto& each : schemes()) {
     if (each.name == text.substr(0, colon)) row = &each;
   }
   if (row == nullptr) {
     return refuse(text, "scheme '" + std::string(text.substr(0, colon)) + "' is not known");
   }
-  endpoint_url url{.kind = row->value, .host = {}, .path = {}};
+  endpoint_url url{.scheme = row, .host = {}, .path = {}};
   const std::string_view rest = text.substr(colon + 3);
   if (row->form == url_form::path) return parse_path(std::move(url), rest, text);
   if (row->form == url_form::interface || row->form == url_form::queue) {

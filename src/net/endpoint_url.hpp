@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -12,20 +11,7 @@
 
 namespace strata::net {
 
-enum class scheme : std::uint8_t { tcp, udp, unix_stream, l2, xdp };
-
-/// What stands behind `NAME://`.
-enum class url_form : std::uint8_t { host_and_port, path, interface, queue };
-
-struct scheme_row {
-  std::string_view name;
-  scheme value;
-  url_form form;
-  std::string_view summary;
-};
-
-/// All schemes that this build knows.
-[[nodiscard]] std::span<const scheme_row> schemes();
+struct scheme_row;  // scheme.hpp
 
 /// How frames of an `l2://` or `xdp://` endpoint look.
 struct l2_address {
@@ -50,7 +36,7 @@ struct xdp_address {
 };
 
 struct endpoint_url {
-  scheme kind = scheme::tcp;
+  const scheme_row* scheme = nullptr;  ///< never null once it is parsed
   std::string host;  ///< a name or an address, without brackets; of frames, the interface
   std::uint16_t port = 0;
   std::string path;
@@ -58,9 +44,11 @@ struct endpoint_url {
   xdp_address xdp;
 
   /// Its messages are Ethernet frames.
-  [[nodiscard]] bool is_ethernet() const { return kind == scheme::l2 || kind == scheme::xdp; }
+  [[nodiscard]] bool is_ethernet() const;
+  /// Its bytes come as a stream.
+  [[nodiscard]] bool is_stream() const;
   /// A path or an interface: it has no host to look up, and is not shared between loops.
-  [[nodiscard]] bool is_for_one() const { return kind == scheme::unix_stream || is_ethernet(); }
+  [[nodiscard]] bool is_for_one() const;
   /// As it was written, in normal form.
   [[nodiscard]] std::string text() const;
   bool operator==(const endpoint_url&) const = default;

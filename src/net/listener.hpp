@@ -1,8 +1,11 @@
-// A listening socket: await the next connection.
+// A listening socket: await the next connection. A Unix socket's path goes with it.
 #pragma once
 
 #include <coroutine>
+#include <cstdint>
 #include <deque>
+#include <string>
+#include <utility>
 
 #include "loop/loop.hpp"
 #include "loop/source_awaiter.hpp"
@@ -11,16 +14,14 @@ namespace strata::net {
 
 class listener final : private loop::request {
  public:
-  listener(loop::loop& owner, loop::socket listening)
-      : loop_(owner), socket_(std::move(listening)) {}
-  ~listener() override { abandon(); }
+  listener(loop::loop& on, loop::socket listening);
+  /// Removes a Unix socket's path, if what is there is still the socket that was bound.
+  ~listener() override;
   listener(const listener&) = delete;
   listener& operator=(const listener&) = delete;
 
   /// Awaits a connection. Errors: as accept(2) gives them (EMFILE …); accepting may go on.
   auto accept() { return loop::source_awaiter(*this); }
-
-  [[nodiscard]] const loop::socket& handle() const { return socket_; }
 
  private:
   friend class loop::source_awaiter<listener>;
@@ -39,6 +40,8 @@ class listener final : private loop::request {
 
   loop::loop& loop_;
   loop::socket socket_;
+  std::string path_;  // of a Unix socket, and what was bound there
+  std::pair<std::uint64_t, std::uint64_t> bound_;
   std::coroutine_handle<> waiter_;
   std::deque<arrival> arrived_;
 };

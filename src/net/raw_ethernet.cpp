@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "net/scheme.hpp"
 #include "net/xdp_device.hpp"
 
 namespace strata::net {
@@ -26,7 +27,7 @@ l2::raw_socket_options options_for(const l2_address& peer) {
 }
 
 result<std::unique_ptr<l2::device>> open_device(const endpoint_url& url) {
-  if (url.kind == scheme::xdp) return xdp_device::open(url);
+  if (url.scheme->form == url_form::queue) return xdp_device::open(url);
   auto socket = l2::raw_socket::create_bound(url.host, options_for(url.l2));
   if (!socket) return std::unexpected(socket.error());
   return std::make_unique<l2::raw_socket>(std::move(*socket));

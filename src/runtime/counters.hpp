@@ -80,34 +80,6 @@ struct counters {
   }
 };
 
-/// Connections of all shards together: several threads write it, once a connection.
-class connection_gauge {
- public:
-  /// Takes one place, unless `limit` (0: none) are taken.
-  [[nodiscard]] bool enter(std::uint64_t limit) {
-    const auto now = now_.fetch_add(1, std::memory_order_relaxed) + 1;
-    if (limit != 0 && now > limit) {
-      now_.fetch_sub(1, std::memory_order_relaxed);
-      return false;
-    }
-    total_.fetch_add(1, std::memory_order_relaxed);
-    auto peak = peak_.load(std::memory_order_relaxed);
-    while (now > peak && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
-    }
-    return true;
-  }
-  void leave() { now_.fetch_sub(1, std::memory_order_relaxed); }
-
-  [[nodiscard]] std::uint64_t now() const { return now_.load(std::memory_order_relaxed); }
-  [[nodiscard]] std::uint64_t peak() const { return peak_.load(std::memory_order_relaxed); }
-  [[nodiscard]] std::uint64_t total() const { return total_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<std::uint64_t> now_ = 0;
-  std::atomic<std::uint64_t> peak_ = 0;
-  std::atomic<std::uint64_t> total_ = 0;
-};
-
 /// Everything counted, at one moment: what the control API and /metrics show.
 struct statistics {
   std::uint64_t connections_now = 0;

@@ -46,7 +46,7 @@ result<void> check(const cache_options& options) {
   for (const auto& each : urls) {
     auto url = net::parse_endpoint(each);
     if (!url) return std::unexpected(url.error());
-    if (url->kind != net::scheme::tcp && url->kind != net::scheme::unix_stream) {
+    if (!url->is_stream()) {
       return failure(errc::invalid_argument, "listen on '" + each + "'",
                      "a cache speaks on streams only", "use tcp://HOST:PORT or unix:///PATH");
     }
@@ -54,7 +54,7 @@ result<void> check(const cache_options& options) {
   if (!options.follow.empty()) {
     const auto url = net::parse_endpoint(options.follow);
     if (!url) return std::unexpected(url.error());
-    if (url->kind != net::scheme::tcp) {
+    if (!url->is_stream() || url->is_for_one()) {
       return failure(errc::invalid_argument, "follow '" + options.follow + "'",
                      "a cache follows over TCP only", "use tcp://HOST:PORT");
     }
@@ -91,7 +91,7 @@ class cache final : public runtime {
   setting born_;
   cache_options options_;
   std::vector<loop::loop*> loops_;
-  std::unique_ptr<connection_gauge> connections_;
+  std::unique_ptr<serve::connection_gauge> connections_;
   std::unique_ptr<cache_shard> shard_;
   std::vector<std::string> bound_;
   std::string reason_;
@@ -105,14 +105,14 @@ loop::task<result<void>> cache::start() {
   auto loops = born_.loops.assign(1);
   if (!loops) co_return std::unexpected(loops.error());
   loops_ = std::move(*loops);
-  connections_ = std::make_unique<connection_gauge>();
+  connections_ = std::make_unique<serve::connection_gauge>();
   auto opened = co_await open_shard();
   if (!opened) co_await stop(born_.home.now());
   co_return opened;
 }
 
 loop::task<result<void>> cache::open_shard() {
-  auto targets = co_await find_bind_targets(born_.home, options_.endpoints());
+  auto targets = co_await net::find_bind_targets(born_.home, options_.endpoints());
   if (!targets) co_return std::unexpected(targets.error());
   const auto ports = co_await born_.binding.acquire();
   auto opened = co_await loop::call_on(

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "net/connector.hpp"
 #include "runtime/cache/engine.hpp"
 #include "runtime/cache/in_steps.hpp"
 #include "runtime/cache/rdb_file.hpp"
@@ -83,16 +84,18 @@ void follower_link::acknowledge() {
 // ---------------------------------------------------------------------------------
 
 loop::task<result<void>> follower_link::connect() {
-  auto found = co_await loop_.resolve(leader_.host, leader_.port);
-  if (!found) co_return std::unexpected(found.error());
-  const auto to = found->front();
-  auto opened = loop_.open_stream(to.family());
-  if (!opened) co_return std::unexpected(opened.error());
-  loop::awaited_request connecting;
-  loop_.connect(*opened, to, connecting);
-  const int code = co_await connecting;
-  if (code < 0) co_return system_failure(-code, "connect to the leader " + name());
-  stream_ = net::stream::over(loop_, std::move(*opened));
+  const bool brackets = leader_.host.contains(':');
+  auto url = net::parse_endpoint(fmt::format(
+      fmt::runtime(brackets ? "tcp://[{}]:{}" : "tcp://{}:{}"), leader_.host, leader_.port));
+  if (!url) co_return std::unexpected(url.error());
+  const auto timeout = std::chrono::seconds(engine_.settings().replication_timeout_s);
+  auto made = co_await net::connect(loop_, *url, timeout);
+  if (!made) {
+    auto failed = made.error();
+    failed.operation = "follow " + name() + ": cannot " + failed.operation;
+    co_return std::unexpected(failed);
+  }
+  stream_ = std::move(made->bytes);
   heard_ms_ = engine_.now_ms();
   co_return co_await introduce();
 }

@@ -1,7 +1,5 @@
 #include "runtime/cache/shard.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -18,33 +16,19 @@ constexpr auto usual_tick = 100ms;
 // Where more keys have expired than a tick's budget lets go, the next tick comes soon.
 constexpr auto soon = 1ms;
 constexpr auto budget = 500us;
-// Who comes too many is told so; of a flood, only so many at a time.
-constexpr std::size_t most_refusing = 64;
-
 std::int64_t ms_of(loop::duration span) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(span).count();
 }
-
-// Ends a connection at a point in time.
-class ending final : public loop::timer {
- public:
-  explicit ending(net::stream& of) : of_(of) {}
-
- private:
-  void on_timer() override { of_.abort(); }
-
-  net::stream& of_;
-};
 
 std::int64_t wall_clock_ms() { return ms_of(std::chrono::system_clock::now().time_since_epoch()); }
 
 }  // namespace
 
-cache_shard::cache_shard(loop::loop& owner, cache_options options, connection_gauge& connections,
-                         std::shared_ptr<journal> log, std::function<void()> on_shut_down)
+cache_shard::cache_shard(loop::loop& owner, cache_options options,
+                         serve::connection_gauge& connections, std::shared_ptr<journal> log,
+                         std::function<void()> on_shut_down)
     : loop_(owner),
       options_(std::move(options)),
-      connections_(connections),
       log_(std::move(log)),
       storage_(owner, data_, {.log = options_.persistent, .snapshot = options_.snapshot},
                {.begin_work = [this] { begin_work(); },
@@ -56,27 +40,45 @@ cache_shard::cache_shard(loop::loop& owner, cache_options options, connection_ga
                    {.begin_work = [this] { begin_work(); },
                     .end_work = [this] { end_work(); },
                     .on_new_data = [this] { (void)storage_.rewrite(); }},
-                   log_) {
+                   log_),
+      acceptor_(owner, reception(connections)) {
   clock_offset_ms_ = wall_clock_ms() - ms_of(loop_.now().time_since_epoch());
   apply(options_);
 }
 
+// Sessions leave it while its own members are still there.
 cache_shard::~cache_shard() {
-  listening_.cancel();
-  serving_.cancel();
+  acceptor_.stop_listening();
+  acceptor_.end_connections();
 }
 
-result<void> cache_shard::open(std::vector<bind_target>& targets) {
+serve::reception cache_shard::reception(serve::connection_gauge& connections) {
+  return {
+      .connections = connections,
+      .most = [this] { return options_.max_connections; },
+      .serve = [this](auto connection) { return serve(std::move(connection)); },
+      .refusal = "-ERR max number of clients reached\r\n",
+      .on_refused =
+          [this] {
+            counters_.refused.add();
+            ++data_.counted().rejected;
+          },
+      .on_trouble =
+          [this](const error& why, bool is_new) {
+            counters_.errors.add();
+            if (is_new) log_->write(level::error, describe(why));
+          },
+  };
+}
+
+result<void> cache_shard::open(std::vector<net::bind_target>& targets) {
   for (auto& each : targets) {
-    auto listening = loop_.listen(each.address, {});
-    if (!listening) return std::unexpected(listening.error());
-    if (each.url.kind == net::scheme::tcp) each.address = loop_.local_address(*listening);
-    listeners_.emplace_back(loop_, std::move(*listening));
+    auto opened = each.url.scheme->listen(loop_, each, {});
+    if (!opened) return std::unexpected(opened.error());
+    acceptor_.add(std::move(opened->streams));
+    if (each.address.port() != 0) replication_.set_own_port(each.address.port());
   }
-  for (auto& each : listeners_) listening_.spawn(accept_all(each));
-  for (const auto& each : targets) {
-    if (each.url.kind == net::scheme::tcp) replication_.set_own_port(each.address.port());
-  }
+  acceptor_.begin();
   if (!options_.follow.empty()) {
     const auto url = *net::parse_endpoint(options_.follow);
     replication_.follow(url.host, url.port);
@@ -86,15 +88,10 @@ result<void> cache_shard::open(std::vector<bind_target>& targets) {
 }
 
 loop::task<> cache_shard::close() {
-  listening_.cancel();
-  for (const auto& each : listeners_) {
-    const auto path = loop_.local_address(each.handle()).path();
-    if (!path.empty()) ::unlink(path.c_str());
-  }
-  listeners_.clear();
+  acceptor_.stop_listening();
   replication_.close();
   // Nothing is to change any more when the log is ended.
-  serving_.cancel();
+  acceptor_.end_connections();
   disarm();
   co_await storage_.close();
 }
@@ -163,49 +160,9 @@ void cache_shard::on_timer() {
   arm_timer(done ? loop::duration(usual_tick) : loop::duration(soon));
 }
 
-loop::task<> cache_shard::accept_all(net::listener& from) {
-  bool failing = false;
-  for (;;) {
-    auto connection = co_await from.accept();
-    if (connection) {
-      failing = false;
-      auto wire = net::stream::over(loop_, std::move(*connection));
-      if (connections_.enter(options_.max_connections)) {
-        serving_.spawn(serve(std::move(wire)));
-      } else {
-        counters_.refused.add();
-        ++data_.counted().rejected;
-        if (refusing_ < most_refusing) serving_.spawn(refuse(std::move(wire)));
-      }
-      continue;
-    }
-    // No descriptor or memory is left: those who wait stay in the kernel's queue meanwhile.
-    counters_.errors.add();
-    if (!failing) log_->write(level::error, describe(connection.error()));
-    failing = true;
-    co_await loop_.sleep(100ms);
-  }
-}
-
 loop::task<> cache_shard::serve(std::unique_ptr<net::stream> connection) {
   cache_session served(*this, std::move(connection));
   co_await served.run();
-  connections_.leave();
-}
-
-// What it says meanwhile is read: closing while something is unread makes the kernel send a reset,
-// which may overtake the words.
-loop::task<> cache_shard::refuse(std::unique_ptr<net::stream> refused) {
-  ++refusing_;
-  ending limit(*refused);
-  loop_.arm_after(limit, 1s);
-  refused->push_copy(as_bytes("-ERR max number of clients reached\r\n"));
-  refused->end();
-  for (;;) {
-    const auto said = co_await refused->receive();
-    if (!said || said->empty()) break;
-  }
-  --refusing_;
 }
 
 }  // namespace strata::runtime

@@ -2,24 +2,20 @@
 // now.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <memory>
 #include <vector>
 
 #include "loop/loop.hpp"
-#include "loop/task_group.hpp"
-#include "net/endpoint_url.hpp"
-#include "net/listener.hpp"
-#include "net/stream.hpp"
+#include "net/scheme.hpp"
 #include "proto/resp_request.hpp"
-#include "runtime/bind_target.hpp"
 #include "runtime/cache/engine.hpp"
 #include "runtime/cache/options.hpp"
 #include "runtime/cache/output.hpp"
 #include "runtime/cache/replication.hpp"
 #include "runtime/cache/storage.hpp"
 #include "runtime/runtime.hpp"
+#include "serve/acceptor.hpp"
 
 namespace strata::runtime {
 
@@ -43,7 +39,7 @@ struct request_batch {
 class cache_shard final : private loop::turn_end_hook, private loop::timer {
  public:
   /// `on_shut_down` is called when a client has asked that the cache ends.
-  cache_shard(loop::loop& owner, cache_options options, connection_gauge& connections,
+  cache_shard(loop::loop& owner, cache_options options, serve::connection_gauge& connections,
               std::shared_ptr<journal> log, std::function<void()> on_shut_down);
   ~cache_shard() override;
   cache_shard(const cache_shard&) = delete;
@@ -52,7 +48,7 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
   /// Reads what is on the disk. Errors: as of `storage::open`.
   [[nodiscard]] loop::task<result<void>> load() { return storage_.open(); }
   /// Starts to listen; a port that was 0 is filled in. Errors: of the first that cannot be bound.
-  result<void> open(std::vector<bind_target>& targets);
+  result<void> open(std::vector<net::bind_target>& targets);
   /// Ends all connections, and awaits that the data is on the disk.
   [[nodiscard]] loop::task<> close();
   void apply(const cache_options& changed);
@@ -91,13 +87,11 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
   void on_timer() override;
   void arm_timer(loop::duration longest);
   void release_held();
-  loop::task<> accept_all(net::listener& from);
+  [[nodiscard]] serve::reception reception(serve::connection_gauge& connections);
   loop::task<> serve(std::unique_ptr<net::stream> connection);
-  loop::task<> refuse(std::unique_ptr<net::stream> refused);
 
   loop::loop& loop_;
   cache_options options_;
-  connection_gauge& connections_;
   std::shared_ptr<journal> log_;
   counters counters_;
   output output_;
@@ -109,10 +103,7 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
   std::vector<cache_session*> held_;
   std::int64_t clock_offset_ms_ = 0;
   std::optional<charging> charging_;
-  std::size_t refusing_ = 0;
-  loop::task_group listening_;
-  loop::task_group serving_;
-  std::deque<net::listener> listeners_;
+  serve::acceptor acceptor_;
 };
 
 }  // namespace strata::runtime

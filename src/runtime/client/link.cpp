@@ -3,37 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
+#include "net/connector.hpp"
 #include "net/link_watch.hpp"
-#include "net/raw_ethernet.hpp"
-#include "net/udp.hpp"
 
 namespace strata::runtime {
 
 using namespace std::chrono_literals;
-
-namespace {
-
-// Ends a request that takes too long.
-class time_limit final : public loop::timer {
- public:
-  time_limit(loop::loop& on, loop::request& limited, double seconds) : limited_(limited) {
-    if (seconds > 0) on.arm_after(*this, loop::from_seconds(seconds));
-  }
-  [[nodiscard]] bool reached() const { return reached_; }
-
- private:
-  void on_timer() override {
-    reached_ = true;
-    limited_.cancel();
-  }
-
-  loop::request& limited_;
-  bool reached_ = false;
-};
-
-}  // namespace
 
 link::link(loop::loop& owner, client_options options, std::shared_ptr<journal> log,
            std::shared_ptr<journal> messages)
@@ -43,7 +19,7 @@ link::link(loop::loop& owner, client_options options, std::shared_ptr<journal> l
       framing_(proto::framing_of(options_.framing)),
       log_(std::move(log)),
       messages_(std::move(messages)),
-      random_(options_.reconnect_seed != 0 ? options_.reconnect_seed : std::random_device{}()) {}
+      backoff_(options_.reconnect_seed) {}
 
 loop::task<result<void>> link::open(std::function<void(std::string)> on_end) {
   on_end_ = std::move(on_end);
@@ -85,12 +61,11 @@ loop::task<> link::keep() {
       on_end_(why);
       co_return;
     }
-    ++failures_;
-    if (*options_.reconnect != 0 && failures_ > *options_.reconnect) {
+    const auto wait = backoff_.next(options_.reconnect_min, options_.reconnect_max);
+    if (*options_.reconnect != 0 && backoff_.failures() > *options_.reconnect) {
       on_end_(fmt::format("{} (gave up after {} attempts)", why, *options_.reconnect));
       co_return;
     }
-    const auto wait = next_wait();
     log_->write(level::warning, fmt::format("{}; next attempt in {:.1f} s", why,
                                             std::chrono::duration<double>(wait).count()));
     if (url_.is_ethernet()) {
@@ -101,77 +76,26 @@ loop::task<> link::keep() {
   }
 }
 
-// Exponential, with up to half of the wait taken off by chance, so that many clients of one server
-// that came back do not all come at once.
-loop::duration link::next_wait() {
-  const auto doublings = static_cast<double>(std::min<std::uint64_t>(failures_ - 1, 30));
-  const auto longest = std::max(options_.reconnect_max, options_.reconnect_min);
-  const double wait = std::min(options_.reconnect_min * std::exp2(doublings), longest);
-  const double chance = std::uniform_real_distribution<double>(0.5, 1.0)(random_);
-  return loop::from_seconds(wait * chance);
-}
-
-loop::task<result<std::vector<loop::socket_address>>> link::addresses() {
-  if (url_.kind == net::scheme::unix_stream) {
-    auto address = loop::socket_address::from_path(url_.path);
-    if (!address) co_return std::unexpected(address.error());
-    co_return std::vector{*address};
-  }
-  co_return co_await loop_.resolve(url_.host, url_.port);
-}
-
 loop::task<result<void>> link::connect() {
-  if (url_.is_ethernet()) {
-    auto opened = net::raw_ethernet::open(loop_, url_);
-    if (!opened) {
-      counters_.errors.add();
-      co_return std::unexpected(opened.error());
-    }
-    datagram_ = std::move(*opened);
+  auto made = co_await net::connect(loop_, url_, loop::from_seconds(options_.connect_timeout));
+  if (!made) {
+    counters_.errors.add();
+    co_return std::unexpected(made.error());
+  }
+  stream_ = std::move(made->bytes);
+  datagram_ = std::move(made->messages);
+  if (datagram_) {
     datagram_->on_notice([this](bool is_trouble, const std::string& what) {
       if (is_trouble) counters_.errors.add();
       log_->write(is_trouble ? level::warning : level::info, what);
     });
-    begin_connection();
-    co_return result<void>{};
   }
-  auto found = co_await addresses();
-  if (!found) co_return std::unexpected(found.error());
-  result<void> last = failure(errc::not_found, "connect to " + url_.text(), "it has no address");
-  for (const auto& each : *found) {
-    auto connected = co_await connect_to(each);
-    if (connected) {
-      if (url_.kind == net::scheme::udp) {
-        datagram_ = std::make_unique<net::udp>(loop_, std::move(*connected));
-      } else {
-        stream_ = net::stream::over(loop_, std::move(*connected));
-      }
-      begin_connection();
-      co_return result<void>{};
-    }
-    last = std::unexpected(connected.error());
-  }
-  counters_.errors.add();
-  co_return last;
-}
-
-loop::task<result<loop::socket>> link::connect_to(loop::socket_address to) {
-  auto opened = url_.kind == net::scheme::udp ? loop_.open_datagram(to.family(), {}, {})
-                                              : loop_.open_stream(to.family());
-  if (!opened) co_return std::unexpected(opened.error());
-  loop::awaited_request connecting;
-  loop_.connect(*opened, to, connecting);
-  const time_limit limit(loop_, connecting, options_.connect_timeout);
-  const int code = co_await connecting;
-  if (code == 0) co_return std::move(*opened);
-  auto operation = "connect to " + url_.text();
-  if (!url_.text().contains(to.text())) operation += " at " + to.text();
-  co_return system_failure(limit.reached() ? ETIMEDOUT : -code, std::move(operation),
-                           "see that a server listens there");
+  begin_connection();
+  co_return result<void>{};
 }
 
 void link::begin_connection() {
-  failures_ = 0;
+  backoff_.succeeded();
   connections_.add();
   connected_ = true;
   log_->write(level::info, "connected to " + url_.text());

@@ -5,14 +5,12 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <random>
 #include <string>
 
 #include "loop/loop.hpp"
 #include "loop/task_group.hpp"
-#include "net/datagram.hpp"
-#include "net/endpoint_url.hpp"
-#include "net/stream.hpp"
+#include "net/backoff.hpp"
+#include "net/scheme.hpp"
 #include "proto/framing.hpp"
 #include "runtime/client/options.hpp"
 #include "runtime/counters.hpp"
@@ -44,8 +42,6 @@ class link {
  private:
   loop::task<> keep();
   loop::task<result<void>> connect();
-  loop::task<result<loop::socket>> connect_to(loop::socket_address to);
-  loop::task<result<std::vector<loop::socket_address>>> addresses();
   /// Reads until the connection ends; says why it did.
   loop::task<std::string> read_stream();
   loop::task<std::string> read_datagrams();
@@ -53,7 +49,6 @@ class link {
   void push(byte_span message);
   void begin_connection();
   void end_connection();
-  [[nodiscard]] loop::duration next_wait();
 
   loop::loop& loop_;
   client_options options_;
@@ -65,8 +60,7 @@ class link {
   counters counters_;
   counter connections_;
   std::atomic<bool> connected_ = false;
-  std::mt19937_64 random_;
-  std::uint64_t failures_ = 0;  // attempts in a row
+  net::backoff backoff_;
   std::unique_ptr<file_sink> file_;
   std::unique_ptr<net::stream> stream_;
   std::unique_ptr<net::datagram> datagram_;

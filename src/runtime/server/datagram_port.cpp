@@ -10,8 +10,9 @@ using namespace std::chrono_literals;
 
 class datagram_port::peer final : public member {
  public:
-  peer(shard& home, datagram_port& port, const loop::socket_address& address)
-      : member(home, true), port_(port), address_(address) {}
+  peer(shard& home, datagram_port& port, const loop::socket_address& address,
+       serve::connection_gauge::place place)
+      : member(home, true), port_(port), address_(address), place_(std::move(place)) {}
 
   void offer(const batch& messages) override {
     for (const auto& range : messages.messages) {
@@ -30,6 +31,7 @@ class datagram_port::peer final : public member {
  private:
   datagram_port& port_;
   loop::socket_address address_;
+  serve::connection_gauge::place place_;
 };
 
 datagram_port::datagram_port(shard& home, std::unique_ptr<net::datagram> wire)
@@ -117,8 +119,9 @@ void datagram_port::on_datagram(net::datagram::arrival got) {
 datagram_port::peer* datagram_port::peer_of(const loop::socket_address& address) {
   if (const auto found = peers_.find(address); found != peers_.end()) return found->second.get();
   if (peers_.size() >= most_peers) return nullptr;
-  if (!home_.state().connections.enter(home_.options().max_connections)) return nullptr;
-  auto made = std::make_unique<peer>(home_, *this, address);
+  auto place = home_.state().connections.enter(home_.options().max_connections);
+  if (!place) return nullptr;
+  auto made = std::make_unique<peer>(home_, *this, address, std::move(place));
   return peers_.emplace(address, std::move(made)).first->second.get();
 }
 

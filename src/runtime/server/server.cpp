@@ -45,7 +45,7 @@ class server final : public runtime {
   [[nodiscard]] statistics stats() const override;
 
  private:
-  result<void> probe(const std::vector<bind_target>& targets);
+  result<void> probe(const std::vector<net::bind_target>& targets);
   loop::task<result<void>> open_shards();
 
   setting born_;
@@ -58,16 +58,11 @@ class server final : public runtime {
 };
 
 // Shared ports would let another program's listener, or another runtime's, go unnoticed.
-result<void> server::probe(const std::vector<bind_target>& targets) {
-  for (const auto& target : targets) {
+result<void> server::probe(const std::vector<net::bind_target>& targets) {
+  for (auto target : targets) {
     if (target.url.is_for_one() || target.address.port() == 0) continue;
-    if (target.url.kind == net::scheme::udp) {
-      auto alone = born_.home.open_datagram(target.address.family(), target.address, {});
-      if (!alone) return std::unexpected(alone.error());
-    } else {
-      auto alone = born_.home.listen(target.address, {});
-      if (!alone) return std::unexpected(alone.error());
-    }
+    auto alone = target.url.scheme->listen(born_.home, target, {});
+    if (!alone) return std::unexpected(alone.error());
   }
   return {};
 }
@@ -91,7 +86,7 @@ loop::task<result<void>> server::start() {
 // `call_on` keeps its closure alive until the coroutine that the closure is has ended.
 // NOLINTBEGIN(cppcoreguidelines-avoid-capturing-lambda-coroutines)
 loop::task<result<void>> server::open_shards() {
-  auto targets = co_await find_bind_targets(born_.home, options_.endpoints());
+  auto targets = co_await net::find_bind_targets(born_.home, options_.endpoints());
   if (!targets) co_return std::unexpected(targets.error());
   const auto ports = co_await born_.binding.acquire();
   const bool share_port = loops_.size() > 1;

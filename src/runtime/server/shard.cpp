@@ -1,12 +1,9 @@
 #include "runtime/server/shard.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 
-#include "net/raw_ethernet.hpp"
-#include "net/udp.hpp"
 #include "runtime/server/datagram_port.hpp"
 #include "runtime/server/session.hpp"
 
@@ -20,14 +17,32 @@ shard::shard(server_state& shared, loop::loop& owner, std::size_t number, server
       number_(number),
       options_(std::move(options)),
       framing_(proto::framing_of(options_.framing)),
-      log_(framing_) {}
+      log_(framing_),
+      acceptor_(owner, reception()) {}
 
+// Members leave it while its own members are still there.
 shard::~shard() {
-  listening_.cancel();
-  serving_.cancel();
+  hearing_.cancel();
+  acceptor_.stop_listening();
+  acceptor_.end_connections();
 }
 
-result<void> shard::open(std::vector<bind_target>& targets, bool share_port) {
+serve::reception shard::reception() {
+  return {
+      .connections = state_.connections,
+      .most = [this] { return options_.max_connections; },
+      .serve = [this](auto connection) { return serve(std::move(connection)); },
+      .refusal = {},
+      .on_refused = [this] { counters_.refused.add(); },
+      .on_trouble =
+          [this](const error& why, bool is_new) {
+            counters_.errors.add();
+            if (is_new) state_.log->write(level::error, describe(why));
+          },
+  };
+}
+
+result<void> shard::open(std::vector<net::bind_target>& targets, bool share_port) {
   if (!options_.write.empty()) {
     auto opened = file_sink::open(loop_, options_.write, [this](const std::string& why) {
       counters_.errors.add();
@@ -39,48 +54,35 @@ result<void> shard::open(std::vector<bind_target>& targets, bool share_port) {
   for (auto& target : targets) {
     if (auto opened = open_target(target, share_port); !opened) return opened;
   }
-  for (auto& each : listeners_) listening_.spawn(accept_all(each));
-  for (auto& each : datagram_ports_) listening_.spawn(each.run());
+  acceptor_.begin();
+  for (auto& each : datagram_ports_) hearing_.spawn(each.run());
   return {};
 }
 
-result<void> shard::open_target(bind_target& target, bool share_port) {
-  const loop::listen_options how{.share_port = share_port};
-  if (target.url.kind == net::scheme::udp) {
-    auto bound = loop_.open_datagram(target.address.family(), target.address, how);
-    if (!bound) return std::unexpected(bound.error());
-    target.address = loop_.local_address(*bound);
-    datagram_ports_.emplace_back(*this, std::make_unique<net::udp>(loop_, std::move(*bound)));
-    return {};
-  }
+result<void> shard::open_target(net::bind_target& target, bool share_port) {
   // A Unix socket's path or an interface cannot be shared: one shard serves it.
   if (target.url.is_for_one() && number_ != 0) return {};
-  if (target.url.is_ethernet()) return open_ethernet(target.url);
-  auto listening = loop_.listen(target.address, how);
-  if (!listening) return std::unexpected(listening.error());
-  if (target.url.kind == net::scheme::tcp) target.address = loop_.local_address(*listening);
-  listeners_.emplace_back(loop_, std::move(*listening));
-  return {};
-}
-
-result<void> shard::open_ethernet(const net::endpoint_url& url) {
-  const auto open = [this, url]() -> result<std::unique_ptr<net::datagram>> {
-    return net::raw_ethernet::open(loop_, url);
-  };
-  auto wire = open();
-  if (!wire) return std::unexpected(wire.error());
-  datagram_ports_.emplace_back(*this, std::move(*wire), url.host, open);
+  auto opened = target.url.scheme->listen(loop_, target, {.share_port = share_port});
+  if (!opened) return std::unexpected(opened.error());
+  if (opened->streams) {
+    acceptor_.add(std::move(opened->streams));
+  } else if (!target.url.is_ethernet()) {
+    datagram_ports_.emplace_back(*this, std::move(opened->messages));
+  } else {
+    const auto reopen = [this, where = target]() mutable -> result<std::unique_ptr<net::datagram>> {
+      auto again = where.url.scheme->listen(loop_, where, {});
+      if (!again) return std::unexpected(again.error());
+      return std::move(again->messages);
+    };
+    datagram_ports_.emplace_back(*this, std::move(opened->messages), target.url.host, reopen);
+  }
   return {};
 }
 
 void shard::fall_silent() {
   silent_ = true;
-  listening_.cancel();
-  for (const auto& each : listeners_) {
-    const auto path = loop_.local_address(each.handle()).path();
-    if (!path.empty()) ::unlink(path.c_str());
-  }
-  listeners_.clear();
+  hearing_.cancel();
+  acceptor_.stop_listening();
   on_turn_end();
 }
 
@@ -95,7 +97,7 @@ loop::task<> shard::close(loop::time_point limit) {
   if (options_.drain) {
     for (auto* each : members_) each->end();
   }
-  serving_.cancel();
+  acceptor_.end_connections();
   datagram_ports_.clear();
 }
 
@@ -119,7 +121,6 @@ void shard::enter(member& arrived) {
 }
 
 void shard::leave(member& gone) {
-  state_.connections.leave();
   members_.back()->position_ = gone.position_;
   members_[gone.position_] = members_.back();
   members_.pop_back();
@@ -130,27 +131,6 @@ void shard::leave(member& gone) {
 member* shard::find(std::uint64_t id) {
   const auto found = std::ranges::find(members_, id, &member::id);
   return found == members_.end() ? nullptr : *found;
-}
-
-loop::task<> shard::accept_all(net::listener& from) {
-  bool failing = false;
-  for (;;) {
-    auto connection = co_await from.accept();
-    if (connection) {
-      failing = false;
-      if (state_.connections.enter(options_.max_connections)) {
-        serving_.spawn(serve(net::stream::over(loop_, std::move(*connection))));
-      } else {
-        counters_.refused.add();
-      }
-      continue;
-    }
-    // No descriptor or memory is left: those who wait stay in the kernel's queue meanwhile.
-    counters_.errors.add();
-    if (!failing) state_.log->write(level::error, describe(connection.error()));
-    failing = true;
-    co_await loop_.sleep(100ms);
-  }
 }
 
 loop::task<> shard::serve(std::unique_ptr<net::stream> connection) {

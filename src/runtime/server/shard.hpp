@@ -10,16 +10,14 @@
 
 #include "loop/loop.hpp"
 #include "loop/task_group.hpp"
-#include "net/endpoint_url.hpp"
-#include "net/listener.hpp"
-#include "net/stream.hpp"
-#include "runtime/bind_target.hpp"
+#include "net/scheme.hpp"
 #include "runtime/file_sink.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/server/broadcast_log.hpp"
 #include "runtime/server/member.hpp"
 #include "runtime/server/options.hpp"
 #include "runtime/server/state.hpp"
+#include "serve/acceptor.hpp"
 
 namespace strata::runtime {
 
@@ -33,7 +31,7 @@ class shard final : private loop::turn_end_hook, private loop::timer {
   shard& operator=(const shard&) = delete;
 
   /// Starts to listen. Ports that were 0 are filled in. Errors: of the first that cannot be bound.
-  result<void> open(std::vector<bind_target>& targets, bool share_port);
+  result<void> open(std::vector<net::bind_target>& targets, bool share_port);
   /// Stops listening, and hears its members no more; what they said before is on its way.
   void fall_silent();
   /// Ends all members; first delivers what waits, until `limit`, if the options say so.
@@ -65,9 +63,8 @@ class shard final : private loop::turn_end_hook, private loop::timer {
   void on_turn_end() override;
   void on_timer() override;
   void arm_sweep();
-  result<void> open_target(bind_target& target, bool share_port);
-  result<void> open_ethernet(const net::endpoint_url& url);
-  loop::task<> accept_all(net::listener& from);
+  result<void> open_target(net::bind_target& target, bool share_port);
+  [[nodiscard]] serve::reception reception();
   loop::task<> serve(std::unique_ptr<net::stream> connection);
   bool within_limits(member& from);
   void say(member& from, byte_span message);
@@ -92,9 +89,8 @@ class shard final : private loop::turn_end_hook, private loop::timer {
   std::unique_ptr<file_sink> file_;
   std::vector<member*> members_;
   bool silent_ = false;
-  loop::task_group listening_;
-  loop::task_group serving_;
-  std::deque<net::listener> listeners_;
+  serve::acceptor acceptor_;
+  loop::task_group hearing_;
   std::deque<datagram_port> datagram_ports_;
 };
 

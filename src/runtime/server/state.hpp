@@ -11,6 +11,7 @@
 #include "runtime/counters.hpp"
 #include "runtime/journal.hpp"
 #include "runtime/rate_limiter.hpp"
+#include "serve/connection_gauge.hpp"
 
 namespace strata::runtime {
 
@@ -19,7 +20,7 @@ class shard;
 inline constexpr unsigned shard_bits = 48;
 
 struct server_state {
-  connection_gauge connections;
+  serve::connection_gauge connections;
   shared_rate_limiter rate;
   std::atomic<std::uint64_t> next_id = 1;
   /// The member that is master, or 0.

@@ -1,8 +1,8 @@
-#include "runtime/bind_target.hpp"
-
 #include <algorithm>
 
-namespace strata::runtime {
+#include "net/scheme.hpp"
+
+namespace strata::net {
 
 std::string bind_target::bound_text() const {
   const auto text = url.text();
@@ -13,22 +13,12 @@ loop::task<result<std::vector<bind_target>>> find_bind_targets(loop::loop& on,
                                                                std::vector<std::string> endpoints) {
   std::vector<bind_target> targets;
   for (const auto& each : endpoints) {
-    const auto url = *net::parse_endpoint(each);
-    if (url.kind == net::scheme::unix_stream) {
-      auto address = loop::socket_address::from_path(url.path);
-      if (!address) co_return std::unexpected(address.error());
-      targets.push_back({url, *address});
-      continue;
-    }
-    if (url.is_ethernet()) {
-      targets.push_back({url, {}});
-      continue;
-    }
-    auto found = co_await on.resolve(url.host, url.port);
+    const auto url = *parse_endpoint(each);
+    auto found = co_await find_addresses(on, url);
     if (!found) co_return std::unexpected(found.error());
     for (const auto& address : *found) {
       const bool known = std::ranges::any_of(targets, [&](const bind_target& target) {
-        return target.address == address && target.url.kind == url.kind && address.port() != 0;
+        return target.address == address && target.url.scheme == url.scheme && address.port() != 0;
       });
       if (!known) targets.push_back({url, address});
     }
@@ -36,4 +26,4 @@ loop::task<result<std::vector<bind_target>>> find_bind_targets(loop::loop& on,
   co_return targets;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::net

@@ -1,0 +1,42 @@
+#include "net/connector.hpp"
+
+#include "loop/within.hpp"
+
+namespace strata::net {
+
+loop::task<result<std::vector<loop::socket_address>>> find_addresses(loop::loop& on,
+                                                                     endpoint_url of) {
+  switch (of.scheme->form) {
+    case url_form::path: {
+      auto address = loop::socket_address::from_path(of.path);
+      if (!address) co_return std::unexpected(address.error());
+      co_return std::vector{*address};
+    }
+    case url_form::interface:
+    case url_form::queue: co_return std::vector{loop::socket_address{}};
+    case url_form::host_and_port: break;
+  }
+  co_return co_await on.resolve(of.host, of.port);
+}
+
+loop::task<result<connection>> connect(loop::loop& on, endpoint_url to, loop::duration timeout) {
+  const auto limit = [&] {
+    return timeout == loop::duration::zero() ? loop::time_point::max() : on.now() + timeout;
+  };
+  auto found = co_await loop::within(on, find_addresses(on, to), limit());
+  if (!found) {
+    co_return failure(errc::timed_out, "find the address of '" + to.host + "'",
+                      "no name server has answered",
+                      "check the name and the name server (/etc/resolv.conf)");
+  }
+  if (!*found) co_return std::unexpected(found->error());
+  result<connection> last =
+      failure(errc::not_found, "connect to " + to.text(), "it has no address", "check the name");
+  for (const auto& each : **found) {
+    last = co_await to.scheme->connect(on, to, each, limit());
+    if (last) break;
+  }
+  co_return last;
+}
+
+}  // namespace strata::net

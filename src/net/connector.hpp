@@ -1,0 +1,13 @@
+// Connects to what a URL names: finds its addresses, and takes the first that answers.
+#pragma once
+
+#include "net/scheme.hpp"
+
+namespace strata::net {
+
+/// `timeout` is for the look-up, and again for each address; 0: none but the system's. Errors: of
+/// the last address that was tried, naming the URL.
+[[nodiscard]] loop::task<result<connection>> connect(loop::loop& on, endpoint_url to,
+                                                     loop::duration timeout);
+
+}  // namespace strata::net

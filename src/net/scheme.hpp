@@ -1,0 +1,71 @@
+// The one table of what listens and connects: a row a URL scheme.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "loop/loop.hpp"
+#include "net/datagram.hpp"
+#include "net/endpoint_url.hpp"
+#include "net/listener.hpp"
+#include "net/stream.hpp"
+
+namespace strata::net {
+
+/// Where one endpoint listens: its URL, and the address that was found for it.
+struct bind_target {
+  endpoint_url url;
+  loop::socket_address address;  ///< none where the scheme has no addresses
+
+  /// As it is shown once it is bound: with the address and port that were taken.
+  [[nodiscard]] std::string bound_text() const;
+};
+
+/// What listens: streams to be accepted, or messages. One of the two.
+struct listening {
+  std::unique_ptr<listener> streams;
+  std::unique_ptr<datagram> messages;
+};
+
+/// What is connected: a stream, or messages to and from one peer. One of the two.
+struct connection {
+  std::unique_ptr<stream> bytes;
+  std::unique_ptr<datagram> messages;
+};
+
+/// What stands behind `NAME://`.
+enum class url_form : std::uint8_t { host_and_port, path, interface, queue };
+/// What an endpoint carries.
+enum class traffic : std::uint8_t { bytes, datagrams, frames };
+
+struct scheme_row {
+  std::string_view name;
+  url_form form;
+  traffic carries;
+  std::string_view example;
+  std::string_view help;
+  /// Listens, and writes the address that was taken into `where`.
+  result<listening> (*listen)(loop::loop& on, bind_target& where, const loop::listen_options& how);
+  /// Connects to `address`, one of the URL's, until `limit`.
+  loop::task<result<connection>> (*connect)(loop::loop& on, endpoint_url to,
+                                            loop::socket_address address, loop::time_point limit);
+};
+
+[[nodiscard]] std::span<const scheme_row> schemes();
+/// `tcp://HOST:PORT, udp://HOST:PORT, … or …`: an example of each, for help and for errors.
+[[nodiscard]] std::string scheme_examples();
+
+/// Where a URL leads: one empty address where the scheme has none. Errors: of names not found.
+[[nodiscard]] loop::task<result<std::vector<loop::socket_address>>> find_addresses(loop::loop& on,
+                                                                                   endpoint_url of);
+/// Of `endpoints`, which parse; each address once. Errors: of names that are not found.
+[[nodiscard]] loop::task<result<std::vector<bind_target>>> find_bind_targets(
+    loop::loop& on, std::vector<std::string> endpoints);
+
+/// Both cannot be listened on; of frames, both would hear each of them.
+[[nodiscard]] bool collide(const endpoint_url& one, const endpoint_url& other);
+
+}  // namespace strata::net

@@ -1,0 +1,150 @@
+// The rows of the table, and what each needs to listen and to connect.
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <chrono>
+
+#include "net/raw_ethernet.hpp"
+#include "net/scheme.hpp"
+#include "net/udp.hpp"
+
+namespace strata::net {
+
+namespace {
+
+using loop::listen_options;
+using loop::socket_address;
+using loop::time_point;
+
+// Ends a request that takes too long.
+class time_limit final : public loop::timer {
+ public:
+  time_limit(loop::loop& on, loop::request& limited, time_point limit) : limited_(limited) {
+    if (limit != time_point::max()) on.arm(*this, limit);
+  }
+  [[nodiscard]] bool reached() const { return reached_; }
+
+ private:
+  void on_timer() override {
+    reached_ = true;
+    limited_.cancel();
+  }
+
+  loop::request& limited_;
+  bool reached_ = false;
+};
+
+loop::task<result<void>> connect_socket(loop::loop& on, const loop::socket& opened,
+                                        const endpoint_url& to, const socket_address& address,
+                                        time_point until) {
+  loop::awaited_request connecting;
+  on.connect(opened, address, connecting);
+  const time_limit limit(on, connecting, until);
+  const int code = co_await connecting;
+  if (code == 0) co_return result<void>{};
+  auto operation = "connect to " + to.text();
+  if (!to.text().contains(address.text())) operation += " at " + address.text();
+  co_return system_failure(limit.reached() ? ETIMEDOUT : -code, std::move(operation),
+                           "see that a server listens there");
+}
+
+result<listening> listen_streams(loop::loop& on, bind_target& where, const listen_options& how) {
+  auto opened = on.listen(where.address, how);
+  if (!opened) return std::unexpected(opened.error());
+  if (where.address.family() != AF_UNIX) where.address = on.local_address(*opened);
+  return listening{std::make_unique<listener>(on, std::move(*opened)), nullptr};
+}
+
+loop::task<result<connection>> connect_stream(loop::loop& on, endpoint_url to,
+                                              socket_address address, time_point limit) {
+  auto opened = on.open_stream(address.family());
+  if (!opened) co_return std::unexpected(opened.error());
+  auto done = co_await connect_socket(on, *opened, to, address, limit);
+  if (!done) co_return std::unexpected(done.error());
+  co_return connection{stream::over(on, std::move(*opened)), nullptr};
+}
+
+result<listening> listen_udp(loop::loop& on, bind_target& where, const listen_options& how) {
+  auto opened = on.open_datagram(where.address.family(), where.address, how);
+  if (!opened) return std::unexpected(opened.error());
+  where.address = on.local_address(*opened);
+  return listening{nullptr, std::make_unique<udp>(on, std::move(*opened))};
+}
+
+loop::task<result<connection>> connect_udp(loop::loop& on, endpoint_url to, socket_address address,
+                                           time_point limit) {
+  auto opened = on.open_datagram(address.family(), {}, {});
+  if (!opened) co_return std::unexpected(opened.error());
+  auto done = co_await connect_socket(on, *opened, to, address, limit);
+  if (!done) co_return std::unexpected(done.error());
+  co_return connection{nullptr, std::make_unique<udp>(on, std::move(*opened))};
+}
+
+result<listening> listen_frames(loop::loop& on, bind_target& where, const listen_options& /*how*/) {
+  auto opened = raw_ethernet::open(on, where.url);
+  if (!opened) return std::unexpected(opened.error());
+  return listening{nullptr, std::move(*opened)};
+}
+
+loop::task<result<connection>> connect_frames(loop::loop& on, endpoint_url to,
+                                              socket_address /*address*/, time_point /*limit*/) {
+  auto opened = raw_ethernet::open(on, to);
+  if (!opened) co_return std::unexpected(opened.error());
+  co_return connection{nullptr, std::move(*opened)};
+}
+
+// A row is read as a row.
+// clang-format off
+constexpr scheme_row table[] = {
+    {.name = "tcp", .form = url_form::host_and_port, .carries = traffic::bytes,
+     .example = "tcp://HOST:PORT", .help = "a TCP stream",
+     .listen = listen_streams, .connect = connect_stream},
+    {.name = "udp", .form = url_form::host_and_port, .carries = traffic::datagrams,
+     .example = "udp://HOST:PORT", .help = "UDP datagrams",
+     .listen = listen_udp, .connect = connect_udp},
+    {.name = "unix", .form = url_form::path, .carries = traffic::bytes,
+     .example = "unix:///PATH", .help = "a Unix socket's stream",
+     .listen = listen_streams, .connect = connect_stream},
+    {.name = "l2", .form = url_form::interface, .carries = traffic::frames,
+     .example = "l2://IFACE/0x88b5?vlan=10&prio=7",
+     .help = "Ethernet frames; also dst=MAC and dei=1",
+     .listen = listen_frames, .connect = connect_frames},
+    {.name = "xdp", .form = url_form::queue, .carries = traffic::frames,
+     .example = "xdp://IFACE/QUEUE?ethertype=0x88b5",
+     .help = "Ethernet frames by AF_XDP; also mode=native|generic|zerocopy, and the rest as for l2",
+     .listen = listen_frames, .connect = connect_frames},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const scheme_row> schemes() { return table; }
+
+std::string scheme_examples() {
+  std::string all;
+  for (const auto& row : table) {
+    if (!all.empty()) all += &row == std::end(table) - 1 ? " or " : ", ";
+    all += row.example;
+  }
+  return all;
+}
+
+bool collide(const endpoint_url& one, const endpoint_url& other) {
+  if (one.scheme != other.scheme) return false;
+  switch (one.scheme->form) {
+    case url_form::path: return one.path == other.path;
+    case url_form::queue: return one.host == other.host && one.xdp.queue == other.xdp.queue;
+    case url_form::interface:
+      return one.host == other.host && one.l2.ethertype == other.l2.ethertype &&
+             (!one.l2.vlan_id || !other.l2.vlan_id || one.l2.vlan_id == other.l2.vlan_id);
+    case url_form::host_and_port: break;
+  }
+  // A name may mean the other's address, as a wildcard does.
+  const auto is_open = [](const endpoint_url& url) {
+    return url.host == "0.0.0.0" || url.host == "::" ||
+           !socket_address::from_ip(url.host, url.port);
+  };
+  return one.port == other.port && (one.host == other.host || is_open(one) || is_open(other));
+}
+
+}  // namespace strata::net
