@@ -85,10 +85,17 @@ void sim_loop::shut_down_send(const socket& which) {
 
 task<result<std::vector<socket_address>>> sim_loop::resolve(std::string host, std::uint16_t port) {
   if (host == "localhost") host = "127.0.0.1";
+  const auto known = world_.names.find(host);
+  const auto meant = known != world_.names.end() ? known->second : std::vector{host};
+  if (meant.empty()) co_await sleep(std::chrono::hours(24));
   co_await sleep(world_.random_delay());
-  auto address = socket_address::from_ip(host, port);
-  if (!address) co_return failure(errc::not_found, "find the address of '" + host + "'");
-  co_return std::vector<socket_address>{*address};
+  std::vector<socket_address> found;
+  for (const auto& each : meant) {
+    auto address = socket_address::from_ip(each, port);
+    if (!address) co_return failure(errc::not_found, "find the address of '" + host + "'");
+    found.push_back(*address);
+  }
+  co_return found;
 }
 
 sim_world::sim_operation& sim_loop::ask(operation::kind what, const socket& on, request& asker) {

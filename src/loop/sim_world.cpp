@@ -198,6 +198,8 @@ void sim_world::begin_connect(sim_operation& of) {
     finish(of, 0);
     return;
   }
+  const auto host = of.to.text();
+  if (black_holes.contains(host.substr(0, host.rfind(':')))) return;
   on->local = *socket_address::from_ip("127.0.0.1", free_port());
   schedule(random_delay(), [this, id = on->id, to = of.to] { arrive_connection(id, to); });
 }

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,10 @@ class sim_world final : public file_store {
   sim_world& operator=(const sim_world&) = delete;
 
   sim_faults faults;
+  /// What names mean; others are read as addresses. Of one that means nothing no server tells.
+  std::map<std::string, std::vector<std::string>> names;
+  /// Addresses from which no answer comes, ever.
+  std::set<std::string> black_holes;
 
   /// A loop in this world; it lives as long as the world.
   sim_loop& add_loop();

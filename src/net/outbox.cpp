@@ -41,10 +41,10 @@ void outbox::on_turn_end() {
     if (is_ending_) loop_.shut_down_send(to_);
     return;
   }
-  const auto count = std::min(waiting_.size() - first_, loop::loop::max_send_slices);
-  const auto next = std::span(waiting_).subspan(first_, count);
+  const auto all = std::span(waiting_).subspan(first_);
+  const auto next = all.first(std::min(all.size(), loop::loop::max_send_slices));
   if (sealing_) {
-    send_sealed(next);
+    send_sealed(all);
   } else if (pushed_ <= allowed_) {
     loop_.send(to_, next, *this);
   } else if (const auto part = first_of(next); !part.empty()) {

@@ -20,6 +20,7 @@
 namespace strata::proto {
 
 enum class framing : std::uint8_t { line, length, raw };
+inline constexpr std::size_t framing_count = 3;
 
 /// "line", "length" or "raw"; anything else is `line`.
 [[nodiscard]] framing framing_of(std::string_view name);

@@ -37,6 +37,7 @@ class message final : public http::basic_parser<is_request> {
   int status = 0;
   int version = 11;
   http_fields headers;
+  http_fields trailers;
   std::string body;
 
  private:
@@ -57,7 +58,10 @@ class message final : public http::basic_parser<is_request> {
   }
 
   void on_field_impl(http::field which, text name, text value, error_code& code) override {
-    if (this->is_header_done()) return;  // a trailer: nobody here has a use for one
+    if (this->is_header_done()) {
+      trailers.emplace_back(lower({name.data(), name.size()}), copy(value));
+      return;
+    }
     headers.emplace_back(lower({name.data(), name.size()}), copy(value));
     // Any other coding would leave the body's end unknown to Beast: a way to smuggle a request.
     const bool known = which != http::field::transfer_encoding ||
@@ -129,6 +133,9 @@ class message_reader {
     pending_.clear();
     return refused;
   }
+
+  /// What has come behind the present message.
+  std::string take_rest() { return std::exchange(pending_, {}); }
 
   message<is_request>& current() { return *current_; }
   const message<is_request>& current() const { return *current_; }
@@ -235,10 +242,13 @@ std::optional<std::string_view> find_field(const http_fields& fields, std::strin
 struct http_request_parser::state : message_reader<true> {
   using message_reader::message_reader;
   bool continue_taken = false;
+  std::optional<http_request> head;
 };
 
 http_request_parser::http_request_parser(http_limits limits)
-    : state_(std::make_unique<state>(limits.max_header, limits.max_body)) {}
+    : state_(std::make_unique<state>(limits.max_header, limits.max_body == http_limits::unlimited
+                                                            ? std::nullopt
+                                                            : std::optional(limits.max_body))) {}
 http_request_parser::~http_request_parser() = default;
 http_request_parser::http_request_parser(http_request_parser&&) noexcept = default;
 http_request_parser& http_request_parser::operator=(http_request_parser&&) noexcept = default;
@@ -249,24 +259,63 @@ result<std::optional<http_request>> http_request_parser::feed(byte_span input) {
 }
 
 result<std::optional<http_request>> http_request_parser::next() {
-  if (auto read = state_->advance(); !read) return std::unexpected(read.error());
-  auto& current = state_->current();
-  if (!current.is_done()) return std::nullopt;
-  http_request request{.method = std::move(current.method),
-                       .target = std::move(current.target),
-                       .path = {},
-                       .query = {},
-                       .headers = std::move(current.headers),
-                       .body = std::move(current.body),
-                       .keep_alive = current.keep_alive()};
-  if (!split_target(request)) {
-    const auto why = fmt::format("its target '{}' has a bad percent-encoding", request.target);
-    return std::unexpected(state_->refuse(errc::malformed, 400, why).error());
-  }
+  if (auto taken = take({}); !taken) return std::unexpected(taken.error());
+  if (!done()) return std::nullopt;
+  auto request = std::move(*state_->head);
+  request.body = take_body();
+  request.trailers = take_trailers();
+  state_->head.reset();
   state_->restart();
   state_->continue_taken = false;
   return request;
 }
+
+result<void> http_request_parser::take(byte_span input) {
+  state_->append(input);
+  if (auto read = state_->advance(); !read) return read;
+  if (state_->current().is_header_done() && !state_->head) return complete_head();
+  return {};
+}
+
+result<void> http_request_parser::complete_head() {
+  const auto& current = state_->current();
+  http_request request{.method = current.method,
+                       .target = current.target,
+                       .path = {},
+                       .query = {},
+                       .headers = current.headers,
+                       .body = {},
+                       .trailers = {},
+                       .version = static_cast<unsigned>(current.version),
+                       .keep_alive = current.keep_alive()};
+  if (!split_target(request)) {
+    const auto why = fmt::format("its target '{}' has a bad percent-encoding", request.target);
+    return state_->refuse(errc::malformed, 400, why);
+  }
+  state_->head = std::move(request);
+  return {};
+}
+
+const http_request* http_request_parser::head() const {
+  return state_->head ? &*state_->head : nullptr;
+}
+
+std::string http_request_parser::take_body() { return std::exchange(state_->current().body, {}); }
+
+bool http_request_parser::done() const { return state_->head && state_->current().is_done(); }
+
+http_fields http_request_parser::take_trailers() {
+  return std::exchange(state_->current().trailers, {});
+}
+
+result<void> http_request_parser::restart() {
+  state_->head.reset();
+  state_->restart();
+  state_->continue_taken = false;
+  return take({});
+}
+
+std::string http_request_parser::take_rest() { return state_->take_rest(); }
 
 bool http_request_parser::take_continue() {
   const auto& current = state_->current();
@@ -326,6 +375,17 @@ const http_response_head* http_response_parser::head() const {
 }
 
 std::string http_response_parser::take_body() { return std::exchange(state_->current().body, {}); }
+
+void http_response_parser::expect_no_body() { state_->current().skip(true); }
+
+bool http_response_parser::keep_alive() const { return state_->current().keep_alive(); }
+
+void http_response_parser::restart() {
+  state_->head.reset();
+  state_->restart();
+}
+
+std::string http_response_parser::take_rest() { return state_->take_rest(); }
 
 bool http_response_parser::done() const { return state_->head && state_->current().is_done(); }
 

@@ -27,6 +27,8 @@ using http_fields = std::vector<std::pair<std::string, std::string>>;
 struct http_limits {
   std::size_t max_header = 16U << 10U;  ///< bytes of start line and header fields together
   std::size_t max_body = 16U << 20U;    ///< bytes, after chunked encoding is taken off
+  /// For whoever takes bodies in pieces, and so needs no limit.
+  static constexpr std::size_t unlimited = SIZE_MAX;
 };
 
 struct http_request {
@@ -36,6 +38,8 @@ struct http_request {
   http_fields query;    ///< decoded
   http_fields headers;  ///< names in lower case
   std::string body;
+  http_fields trailers;     ///< fields behind a chunked body; names in lower case
+  unsigned version = 11;    ///< 10 is HTTP/1.0
   bool keep_alive = false;  ///< the client wants to send another request on this connection
 
   [[nodiscard]] std::optional<std::string_view> header(std::string_view name) const {
@@ -46,6 +50,8 @@ struct http_request {
   }
 };
 
+/// Requests whole (`feed`, `next`), or head first and the body in pieces (`take` and what follows
+/// it). One of the two for one parser.
 class http_request_parser {
  public:
   explicit http_request_parser(http_limits limits = {});
@@ -60,6 +66,21 @@ class http_request_parser {
   [[nodiscard]] result<std::optional<http_request>> feed(byte_span input);
   [[nodiscard]] result<std::optional<http_request>> next();
 
+  /// Takes the next bytes. Errors: as of `feed`.
+  [[nodiscard]] result<void> take(byte_span input);
+  /// The request without its body, from when its head is complete until `restart()`; else null.
+  [[nodiscard]] const http_request* head() const;
+  /// The body's bytes that came since the last call.
+  [[nodiscard]] std::string take_body();
+  /// All of the present request has come.
+  [[nodiscard]] bool done() const;
+  /// The fields behind a chunked body; for a request that is done.
+  [[nodiscard]] http_fields take_trailers();
+  /// Forgets a request that is done, and reads on in what came behind it. Errors: as of `feed`.
+  [[nodiscard]] result<void> restart();
+  /// What came behind a request that is done: of another protocol, to which it has led.
+  [[nodiscard]] std::string take_rest();
+
   /// True once for a request whose head has come and whose client waits for `100 Continue` before
   /// it sends the body: then send `http_continue`.
   [[nodiscard]] bool take_continue();
@@ -72,6 +93,7 @@ class http_request_parser {
 
  private:
   struct state;
+  [[nodiscard]] result<void> complete_head();
   std::unique_ptr<state> state_;
 };
 
@@ -103,6 +125,15 @@ class http_response_parser {
 
   [[nodiscard]] bool done() const;
 
+  /// The request was a HEAD: whatever the head says, no body follows. Before the first byte.
+  void expect_no_body();
+  /// The connection can carry another request, once this response is done.
+  [[nodiscard]] bool keep_alive() const;
+  /// Forgets a response that is done, for the next on the same connection.
+  void restart();
+  /// What came behind a response that is done: of another protocol, to which it has led.
+  [[nodiscard]] std::string take_rest();
+
  private:
   struct state;
   std::unique_ptr<state> state_;
@@ -119,6 +150,9 @@ inline constexpr std::string_view http_continue = "HTTP/1.1 100 Continue\r\n\r\n
 
 /// The start of a response whose length is not known: chunks follow, and the last chunk.
 [[nodiscard]] std::string http_stream_head(int status, std::string_view content_type);
+
+/// A response's start. `fields` go into it as they are.
+[[nodiscard]] std::string http_response_head_text(int status, const http_fields& fields);
 
 /// One chunk. Empty for no bytes, since an empty chunk would end the body.
 [[nodiscard]] std::string http_chunk(std::string_view bytes);

@@ -63,6 +63,12 @@ std::string http_stream_head(int status, std::string_view content_type) {
       status, http_reason(status), content_type);
 }
 
+std::string http_response_head_text(int status, const http_fields& fields) {
+  auto text = fmt::format("HTTP/1.1 {} {}\r\n", status, http_reason(status));
+  for (const auto& [name, value] : fields) text += fmt::format("{}: {}\r\n", name, value);
+  return text + "\r\n";
+}
+
 std::string http_chunk(std::string_view bytes) {
   return bytes.empty() ? std::string{} : fmt::format("{:x}\r\n{}\r\n", bytes.size(), bytes);
 }

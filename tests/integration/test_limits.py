@@ -156,6 +156,17 @@ def test_a_client_that_never_reads_loses_messages_when_drop_is_asked_for(daemon)
         assert slow.hear() == bob.hear() == b"reading again"
 
 
+def test_what_is_dropped_was_not_delivered(daemon):
+    [url] = daemon.server("chat", max_buffer=65536, slow_client="drop")
+    with Talker(url, room=4096):
+        daemon.wait_connections("chat", 1)
+        delivered = 0
+        for _ in range(200):
+            delivered += daemon.send("chat", b"x" * 32768)["delivered"]
+        assert delivered < 200
+        assert delivered + daemon.stats("chat")["dropped"]["slow_client"] == 200
+
+
 def test_a_client_that_never_reads_is_disconnected_by_default(daemon):
     [url] = daemon.server("chat", max_buffer=65536)
     with Talker(url) as ann, Talker(url) as bob, slow_reader(url) as slow:

@@ -7,7 +7,7 @@ from check.source import CPP_SUFFIXES, Breach, bare_code, files, read, without_c
 
 TOPS = ("include", "lib", "src")
 LIBRARY = {"base", "wire", "broker", "l2", "xdp", "nl"}
-DAEMON = LIBRARY | {"loop", "proto", "script", "net", "serve", "runtime"}
+DAEMON = LIBRARY | {"loop", "proto", "script", "net", "serve", "http", "runtime"}
 
 # What a layer may include beside itself.
 ALLOWED = {
@@ -23,6 +23,7 @@ ALLOWED = {
     "script": {"base"},
     "net": LIBRARY | {"loop", "proto"},
     "serve": {"base", "loop", "net"},
+    "http": {"base", "loop", "proto", "net"},
     "runtime": {"base", "loop", "proto", "script", "net", "serve"},
     "daemon": DAEMON,
     "paths": LIBRARY,

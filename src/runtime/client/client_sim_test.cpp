@@ -59,7 +59,9 @@ class far_server {
 };
 
 std::unique_ptr<runtime> made_client(sim_stage& stage, nlohmann::json options) {
-  options["connect"] = "tcp://localhost:" + std::to_string(port);
+  if (!options.contains("connect")) {
+    options["connect"] = "tcp://localhost:" + std::to_string(port);
+  }
   auto made = make_client(stage.birth(), options);
   EXPECT_TRUE(made) << describe(made.error());
   return std::move(*made);
@@ -122,6 +124,32 @@ TEST(client_simulation, what_was_accepted_arrives_once_and_in_order_after_reconn
     stage.world.run_for(1s);
     EXPECT_EQ(stage.world.open_count(), 0U);
   });
+}
+
+// A datagram that there is no room for was dropped, and not sent.
+TEST(client_simulation, a_datagram_counts_as_sent_or_as_dropped) {
+  sim_stage stage(1);
+  stage.world.names["late"] = {"no address yet"};
+  auto client = made_client(stage, {{"connect", "udp://late:" + std::to_string(port)},
+                                    {"reconnect", 0},
+                                    {"reconnect_min", 0.01},
+                                    {"reconnect_max", 0.05},
+                                    {"queue", 5000}});
+  const auto started = stage.await(client->start());
+  ASSERT_TRUE(started && *started);
+  for (int i = 0; i < 5000; ++i) {
+    const auto sent = stage.await(client->send("message"));
+    ASSERT_TRUE(sent && *sent && (*sent)->queued == 1);
+  }
+  // All of them go at once as soon as there is an address.
+  stage.world.names["late"] = {"127.0.0.1"};
+  ASSERT_TRUE(stage.world.run_until([&] { return client->stats().connections_now == 1; }, 60s));
+  const auto stats = client->stats();
+  const auto dropped = stats.dropped[static_cast<std::size_t>(drop::slow_client)];
+  EXPECT_GT(dropped, 0U);
+  EXPECT_EQ(stats.messages_out + dropped, 5000U);
+  EXPECT_EQ(stats.bytes_out, stats.messages_out * std::string_view("message").size());
+  EXPECT_TRUE(stage.await_done(client->stop()));
 }
 
 TEST(client_simulation, comes_back_after_every_reset_and_stops_at_any_moment) {

@@ -41,7 +41,7 @@ loop::task<result<void>> link::open(std::function<void(std::string)> on_end) {
 
 loop::task<> link::close(loop::time_point limit) {
   limit = std::min(limit, loop_.now() + 5s);
-  if (stream_) co_await stream_->flushed(limit);
+  if (port_) co_await port_->flushed(limit);
   if (file_) co_await file_->flushed(limit);
   tasks_.cancel();
   end_connection();
@@ -50,12 +50,11 @@ loop::task<> link::close(loop::time_point limit) {
 loop::task<> link::keep() {
   for (;;) {
     std::string why;
-    if (!stream_ && !datagram_) {
+    if (!port_) {
       auto made = co_await connect();
       if (!made) why = describe(made.error());
     }
-    if (stream_) why = co_await read_stream();
-    if (datagram_) why = co_await read_datagrams();
+    if (port_) why = co_await receive();
     end_connection();
     if (!options_.reconnect) {
       on_end_(why);
@@ -82,14 +81,7 @@ loop::task<result<void>> link::connect() {
     counters_.errors.add();
     co_return std::unexpected(made.error());
   }
-  stream_ = std::move(made->bytes);
-  datagram_ = std::move(made->messages);
-  if (datagram_) {
-    datagram_->on_notice([this](bool is_trouble, const std::string& what) {
-      if (is_trouble) counters_.errors.add();
-      log_->write(is_trouble ? level::warning : level::info, what);
-    });
-  }
+  port_ = net::make_message_port(loop_, std::move(*made), framing_, options_.max_message);
   begin_connection();
   co_return result<void>{};
 }
@@ -105,60 +97,43 @@ void link::begin_connection() {
 
 void link::end_connection() {
   connected_ = false;
-  if (stream_ && stream_->unsent() != 0) {
+  if (port_ && port_->unsent() != 0) {
     counters_.drop_message(drop::connection);
     log_->write(level::error,
-                fmt::format("the connection ended before {} bytes were sent", stream_->unsent()));
+                fmt::format("the connection ended before {} bytes were sent", port_->unsent()));
   }
-  stream_.reset();
-  datagram_.reset();
+  port_.reset();
 }
 
-loop::task<std::string> link::read_stream() {
-  proto::frame_reader reader(framing_, options_.max_message);
-  for (;;) {
-    auto got = co_await stream_->receive();
-    if (!got)
-      co_return fmt::format("the connection to {} broke: {}", url_.text(), describe(got.error()));
-    if (got->empty()) {
-      // A last line without its LF is a message too.
-      if (framing_ == proto::framing::line && !reader.unfinished().empty()) {
-        on_message(reader.unfinished());
-      }
-      co_return fmt::format("{} closed the connection", url_.text());
-    }
-    counters_.bytes_in.add(got->bytes().size());
-    const auto fed = reader.feed(got->bytes(), [this](byte_span message) { on_message(message); });
-    if (!fed) {
-      counters_.drop_message(drop::too_large);
-      counters_.errors.add();
-      co_return describe(fed.error());
-    }
+// Until the connection ends: why it did.
+loop::task<std::string> link::receive() {
+  net::message_port::ears ears{
+      .on_bytes = [this](std::size_t count) { counters_.bytes_in.add(count); },
+      .on_message = [this](byte_span message) { on_message(message); },
+      .on_trouble =
+          [this](error failed, bool is_new) {
+            counters_.errors.add();
+            if (!is_new) return;
+            failed.operation += " from " + url_.text();
+            failed.remedy = "see that a server listens there";
+            log_->write(level::warning, describe(failed));
+          },
+      .on_notice =
+          [this](bool is_trouble, const std::string& what) {
+            if (is_trouble) counters_.errors.add();
+            log_->write(is_trouble ? level::warning : level::info, what);
+          },
+  };
+  const auto why = co_await port_->receive(std::move(ears));
+  if (why.code == errc::limit_exceeded) {
+    counters_.drop_message(drop::too_large);
+    counters_.errors.add();
+    co_return describe(why);
   }
-}
-
-loop::task<std::string> link::read_datagrams() {
-  bool failing = false;
-  for (;;) {
-    auto got = co_await datagram_->receive();
-    counters_.errors.add(datagram_->take_send_errors());
-    if (got.result == -ENODEV) {
-      co_return describe(system_error(ENODEV, "use " + url_.text(), "the interface was removed"));
-    }
-    if (got.result < 0) {
-      counters_.errors.add();
-      if (!failing) {
-        log_->write(level::warning, describe(system_error(-got.result, "reach " + url_.text(),
-                                                          "see that a server listens there")));
-      }
-      failing = true;
-      co_await loop_.sleep(10ms);
-      continue;
-    }
-    failing = false;
-    counters_.bytes_in.add(got.data.bytes().size());
-    if (!got.data.empty()) on_message(got.data.bytes());
+  if (why.code == errc::connection_closed && why.sys_errno == 0) {
+    co_return fmt::format("{} closed the connection", url_.text());
   }
+  co_return fmt::format("the connection to {} broke: {}", url_.text(), describe(why));
 }
 
 void link::on_message(byte_span message) {
@@ -172,21 +147,17 @@ void link::on_message(byte_span message) {
   if (!messages_->idle()) messages_->write(level::info, std::string(as_text(message)));
 }
 
-void link::push(byte_span message) {
-  std::string framed;
-  const auto envelope = proto::envelope_for(framing_, message.size());
-  if (!datagram_) framed = as_text(envelope.head());
-  framed += as_text(message);
-  if (!datagram_) framed += envelope.after;
-  const auto data = loop::slice::copy_of(as_bytes(framed));
-  if (datagram_) {
-    if (!datagram_->send({}, data)) counters_.drop_message(drop::slow_client);
-  } else {
-    stream_->push(data);
+// Says whether there was room for it.
+bool link::push(byte_span message) {
+  const auto sent = port_->offer(message);
+  if (!sent) {
+    counters_.drop_message(drop::slow_client);
+    return false;
   }
   counters_.messages_out.add();
-  counters_.bytes_out.add(framed.size());
+  counters_.bytes_out.add(*sent);
   counters_.rate_out.add(second_of(loop_.now()), 1);
+  return true;
 }
 
 result<send_outcome> link::send(byte_span message) {
@@ -195,9 +166,8 @@ result<send_outcome> link::send(byte_span message) {
     return failure(errc::conflict, operation, "the client's mode is 'in': it only receives",
                    "change it with 'strata edit NAME --mode inout'");
   }
-  const auto limit = datagram_
-                         ? std::min<std::uint64_t>(options_.max_message, datagram_->max_size())
-                         : options_.max_message;
+  const auto limit = port_ ? std::min<std::uint64_t>(options_.max_message, port_->max_size())
+                           : options_.max_message;
   if (message.size() > limit) {
     return failure(errc::limit_exceeded, operation,
                    fmt::format("the message has {} bytes, more than {}", message.size(), limit),
@@ -205,14 +175,16 @@ result<send_outcome> link::send(byte_span message) {
                                                  : "that is the most that its endpoint takes");
   }
   if (connected_) {
-    if (stream_ && stream_->unsent() + message.size() > options_.max_buffer) {
+    const auto unsent = port_->unsent();
+    if (url_.is_stream() && unsent + message.size() > options_.max_buffer) {
       counters_.drop_message(drop::slow_client);
       return failure(errc::limit_exceeded, operation,
-                     fmt::format("{} bytes wait already for it to read", stream_->unsent()),
+                     fmt::format("{} bytes wait already for it to read", unsent),
                      "send more slowly or raise --max-buffer");
     }
-    push(message);
-    return send_outcome{.delivered = 1};
+    if (push(message)) return send_outcome{.delivered = 1};
+    return failure(errc::limit_exceeded, operation, "too many messages wait to be sent",
+                   "send more slowly");
   }
   if (queue_.size() < options_.queue) {
     queue_.emplace_back(as_text(message));

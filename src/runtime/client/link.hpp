@@ -10,7 +10,7 @@
 #include "loop/loop.hpp"
 #include "loop/task_group.hpp"
 #include "net/backoff.hpp"
-#include "net/scheme.hpp"
+#include "net/message_port.hpp"
 #include "proto/framing.hpp"
 #include "runtime/client/options.hpp"
 #include "runtime/counters.hpp"
@@ -42,11 +42,9 @@ class link {
  private:
   loop::task<> keep();
   loop::task<result<void>> connect();
-  /// Reads until the connection ends; says why it did.
-  loop::task<std::string> read_stream();
-  loop::task<std::string> read_datagrams();
+  loop::task<std::string> receive();
   void on_message(byte_span message);
-  void push(byte_span message);
+  bool push(byte_span message);
   void begin_connection();
   void end_connection();
 
@@ -62,8 +60,7 @@ class link {
   std::atomic<bool> connected_ = false;
   net::backoff backoff_;
   std::unique_ptr<file_sink> file_;
-  std::unique_ptr<net::stream> stream_;
-  std::unique_ptr<net::datagram> datagram_;
+  std::unique_ptr<net::message_port> port_;  // while it is connected
   std::deque<std::string> queue_;
   loop::task_group tasks_;
 };

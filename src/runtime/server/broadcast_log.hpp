@@ -1,9 +1,11 @@
 // Messages on their way to many, each written once into shared memory.
 //
 // Messages are appended to a chunk; those appended since the last `take()` are a batch, which
-// stands in one piece and so becomes one slice in each receiver's outbox.
+// stands in one piece and so becomes one slice in each receiver's outbox. They are written in the
+// framing that most receivers want; what another wants is made of that when the first asks for it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -12,15 +14,30 @@
 
 namespace strata::runtime {
 
-struct batch {
-  /// All messages with their framing, for streams.
-  loop::slice framed;
-  /// Where in `framed` each message's own bytes are, for datagrams.
+class batch {
+ public:
+  /// Where in the batch's chunk a message's own bytes are.
   struct range {
     std::uint32_t offset;
     std::uint32_t size;
   };
-  std::vector<range> messages;
+
+  [[nodiscard]] std::size_t count() const { return messages_.size(); }
+  /// All messages, each as streams of that framing carry it. Written once for each framing,
+  /// however many hear it.
+  [[nodiscard]] const loop::slice& as(proto::framing how) const;
+  /// Each message's own bytes, for datagrams.
+  template <class Sink>
+  void for_each(Sink&& sink) const {
+    for (const auto& each : messages_) sink(framed_.part(each.offset, each.size));
+  }
+
+ private:
+  friend class broadcast_log;
+  proto::framing framing_ = proto::framing::line;
+  loop::slice framed_;  // as `framing_` has it
+  std::vector<range> messages_;
+  mutable std::array<loop::slice, proto::framing_count> others_;  // empty: not asked for yet
 };
 
 class broadcast_log {
@@ -49,15 +66,16 @@ class broadcast_log {
   /// The batch so far. Valid until `recycle`, which takes its storage back.
   [[nodiscard]] batch take() {
     batch taken;
-    taken.framed = loop::slice(*current_, start_, current_->size() - start_);
-    taken.messages.swap(ranges_);
+    taken.framing_ = framing_;
+    taken.framed_ = loop::slice(*current_, start_, current_->size() - start_);
+    taken.messages_.swap(ranges_);
     start_ = current_->size();
     return taken;
   }
   void recycle(batch&& done) {
-    ranges_ = std::move(done.messages);
+    ranges_ = std::move(done.messages_);
     ranges_.clear();
-    done.framed = {};
+    done.framed_ = {};
   }
 
  private:

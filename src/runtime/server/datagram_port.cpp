@@ -14,16 +14,19 @@ class datagram_port::peer final : public member {
        serve::connection_gauge::place place)
       : member(home, true), port_(port), address_(address), place_(std::move(place)) {}
 
-  void offer(const batch& messages) override {
-    for (const auto& range : messages.messages) {
-      if (range.size > port_.wire_->max_size()) {
+  std::size_t offer(const batch& messages) override {
+    std::size_t taken = 0;
+    messages.for_each([&](const loop::slice& message) {
+      if (message.size() > port_.wire_->max_size()) {
         home_.count().drop_message(drop::too_large);
-      } else if (port_.wire_->send(address_, messages.framed.part(range.offset, range.size))) {
-        home_.count_out(1, range.size);
+      } else if (port_.wire_->send(address_, message)) {
+        home_.count_out(1, message.size());
+        ++taken;
       } else {
         home_.count().drop_message(drop::slow_client);
       }
-    }
+    });
+    return taken;
   }
   // It is forgotten at the next sweep.
   void dismiss() override { last_active = loop::time_point::min(); }

@@ -1,6 +1,7 @@
 // Master mode: one member is heard by all; the others are heard, at most, by the master.
 #include <fmt/format.h>
 
+#include "runtime/server/policy.hpp"
 #include "runtime/server/shard.hpp"
 
 namespace strata::runtime {
@@ -20,76 +21,61 @@ bool equal_in_constant_time(std::string_view guess, std::string_view secret) {
   return difference == 0;
 }
 
-}  // namespace
+class one_master final : public policy {
+  void on_message(shard& at, member& from, byte_span message) const override;
+  static bool claim(shard& at, member& from, std::string_view text);
+  static void forward(shard& at, member& from, byte_span message);
+};
 
-void shard::on_master_message(member& from, byte_span message) {
+void one_master::on_message(shard& at, member& from, byte_span message) const {
   const auto text = as_text(message);
   if (text.starts_with(claim_word)) {
-    const bool granted = claim(from, text.substr(claim_word.size()));
-    offer_alone(from, as_bytes(granted ? "master: ok" : "master: denied"));
+    const bool granted = claim(at, from, text.substr(claim_word.size()));
+    at.tell(from, as_bytes(granted ? "master: ok" : "master: denied"));
     if (!granted && ++from.failed_claims >= most_failed_claims) {
-      state_.log->write(level::warning, "disconnected after too many wrong master passwords",
-                        fmt::format("#{}", from.id()));
+      at.state().log->write(level::warning, "disconnected after too many wrong master passwords",
+                            fmt::format("#{}", from.id()));
       from.dismiss();
     }
     return;
   }
-  const bool is_master = state_.master.load() == from.id();
-  if (!is_master && !options_.master_forward) {
-    counters_.drop_message(drop::mode);
+  const bool is_master = at.state().master.load() == from.id();
+  if (!is_master && !at.options().master_forward) {
+    at.count().drop_message(drop::mode);
     return;
   }
-  if (file_ && !file_->append(message)) counters_.drop_message(drop::file);
-  if (!state_.messages->idle()) {
-    state_.messages->write(level::info, std::string(text), fmt::format("#{}", from.id()));
-  }
+  at.keep(from, message);
   if (is_master) {
-    say(from, message);
+    at.say(from, message);
   } else {
-    forward(from, message);
+    forward(at, from, message);
   }
 }
 
-bool shard::claim(member& from, std::string_view text) {
+bool one_master::claim(shard& at, member& from, std::string_view text) {
   if (text.ends_with('\r')) text.remove_suffix(1);
   if (from.failed_claims >= most_failed_claims) return false;
-  if (options_.master_pw.empty() || !equal_in_constant_time(text, options_.master_pw)) {
-    return false;
-  }
+  const auto& password = at.options().master_pw;
+  if (password.empty() || !equal_in_constant_time(text, password)) return false;
   // A later success takes over: a master whose machine died would else hold the place for ever.
-  state_.master = from.id();
+  at.state().master = from.id();
   from.failed_claims = 0;
   return true;
 }
 
-void shard::forward(member& from, byte_span message) {
-  const auto master = state_.master.load();
+void one_master::forward(shard& at, member& from, byte_span message) {
+  const auto master = at.state().master.load();
   if (master == 0) {
-    counters_.drop_message(drop::mode);
+    at.count().drop_message(drop::mode);
     return;
   }
-  const auto text = fmt::format("[{}] {}", from.id(), as_text(message));
-  const auto& where = state_.shards[master >> shard_bits];
-  if (where.who == this) {
-    tell_master(as_bytes(text));
-  } else {
-    where.where->post([who = where.who, text] { who->tell_master(as_bytes(text)); });
-  }
+  at.tell_member(master, fmt::format("[{}] {}", from.id(), as_text(message)));
 }
 
-void shard::tell_master(byte_span message) {
-  if (auto* const master = find(state_.master.load())) {
-    offer_alone(*master, message);
-  } else {
-    counters_.drop_message(drop::mode);
-  }
-}
+const one_master the_one;
 
-void shard::offer_alone(member& to, byte_span message) {
-  publish();
-  broadcast_log alone(framing_);
-  alone.append(message);
-  to.offer(alone.take());
-}
+}  // namespace
+
+const policy& master_policy = the_one;
 
 }  // namespace strata::runtime

@@ -22,8 +22,8 @@ class member {
   [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] bool is_datagram() const { return is_datagram_; }
 
-  /// Takes messages to be sent to it, or drops them by the server's rules.
-  virtual void offer(const batch& messages) = 0;
+  /// Takes messages to be sent to it, or drops them by the server's rules. How many it took.
+  virtual std::size_t offer(const batch& messages) = 0;
   /// Ends it soon; safe while members are gone through.
   virtual void dismiss() = 0;
   /// Awaits, until `limit` at the longest, that what was offered has reached it. It may leave

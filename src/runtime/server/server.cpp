@@ -140,7 +140,7 @@ loop::task<void> server::stop(loop::time_point limit) {
 }
 
 loop::task<result<send_outcome>> server::send(std::string message) {
-  if (options_.mode == "in") {
+  if (!policy_of(options_.mode).takes_sends()) {
     co_return failure(errc::conflict, "send through '" + born_.name + "'",
                       "its mode is 'in': it only receives",
                       "change it: strata edit " + born_.name + " --mode inout");

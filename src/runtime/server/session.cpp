@@ -18,7 +18,8 @@ member::~member() { home_.leave(*this); }
 session::session(shard& home, std::unique_ptr<net::stream> connection)
     : member(home, false),
       stream_(std::move(connection)),
-      reader_(home.framing(), home.options().max_message) {}
+      framing_(home.framing()),
+      reader_(framing_, home.options().max_message) {}
 
 loop::task<> session::run() {
   for (;;) {
@@ -58,17 +59,19 @@ bool session::feed(byte_span bytes) {
 
 // A last line without its LF is a message too; a last length without all its bytes is not.
 void session::feed_unfinished() {
-  if (home_.framing() == proto::framing::line && !reader_.unfinished().empty()) {
+  if (framing_ == proto::framing::line && !reader_.unfinished().empty()) {
     (void)feed(as_bytes("\n"));
   }
 }
 
 loop::task<> session::delivered(loop::time_point limit) { co_await stream_->delivered(limit); }
 
-void session::offer(const batch& messages) {
+std::size_t session::offer(const batch& messages) {
   const auto& options = home_.options();
-  const auto count = messages.messages.size();
-  if (stream_->unsent() + messages.framed.size() > options.max_buffer) {
+  const auto count = messages.count();
+  const auto& bytes = messages.as(framing_);
+  if (stream_->broken() != 0) return 0;
+  if (stream_->unsent() + bytes.size() > options.max_buffer) {
     home_.count().drop_message(drop::slow_client, count);
     const bool disconnect = options.slow_client == "disconnect";
     if (!told_slow_) {
@@ -81,10 +84,11 @@ void session::offer(const batch& messages) {
     }
     told_slow_ = true;
     if (disconnect) dismiss();
-    return;
+    return 0;
   }
-  stream_->push(messages.framed);
-  home_.count_out(count, messages.framed.size());
+  stream_->push(bytes);
+  home_.count_out(count, bytes.size());
+  return count;
 }
 
 }  // namespace strata::runtime

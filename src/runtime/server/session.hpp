@@ -16,7 +16,7 @@ class session final : public member {
   /// Reads until the client or the server has enough.
   loop::task<> run();
 
-  void offer(const batch& messages) override;
+  std::size_t offer(const batch& messages) override;
   void dismiss() override { stream_->abort(); }
   loop::task<> delivered(loop::time_point limit) override;
   void end() override { stream_->end(); }
@@ -27,6 +27,7 @@ class session final : public member {
   void feed_unfinished();
 
   std::unique_ptr<net::stream> stream_;
+  proto::framing framing_;
   proto::frame_reader reader_;
   bool told_slow_ = false;  // once is enough for the log, however often it happens
 };

@@ -17,6 +17,7 @@ shard::shard(server_state& shared, loop::loop& owner, std::size_t number, server
       number_(number),
       options_(std::move(options)),
       framing_(proto::framing_of(options_.framing)),
+      policy_(&policy_of(options_.mode)),
       log_(framing_),
       acceptor_(owner, reception()) {}
 
@@ -106,6 +107,7 @@ void shard::apply(const server_options& changed) {
   const auto framing = options_.framing;
   options_ = changed;
   options_.framing = framing;
+  policy_ = &policy_of(options_.mode);
   arm_sweep();
 }
 
@@ -181,20 +183,33 @@ void shard::on_message(member& from, byte_span message) {
   counters_.messages_in.add();
   counters_.rate_in.add(second_of(loop_.now()), 1);
   if (!within_limits(from)) return;
-  if (options_.mode == "out") {
-    counters_.drop_message(drop::mode);
-    return;
-  }
-  if (options_.mode == "master") {
-    on_master_message(from, message);
-    return;
-  }
+  policy_->on_message(*this, from, message);
+}
+
+void shard::keep(member& from, byte_span message) {
   if (file_ && !file_->append(message)) counters_.drop_message(drop::file);
   if (!state_.messages->idle()) {
     state_.messages->write(level::info, std::string(as_text(message)),
                            fmt::format("#{}", from.id()));
   }
-  if (options_.mode == "inout") say(from, message);
+}
+
+void shard::tell(member& to, byte_span message) {
+  publish();
+  broadcast_log alone(framing_);
+  alone.append(message);
+  to.offer(alone.take());
+}
+
+void shard::tell_member(std::uint64_t id, const std::string& message) {
+  const auto& home = state_.shards[id >> shard_bits];
+  if (home.who != this) {
+    home.where->post([who = home.who, id, message] { who->tell_member(id, message); });
+  } else if (auto* const there = find(id)) {
+    tell(*there, as_bytes(message));
+  } else {
+    counters_.drop_message(drop::mode);
+  }
 }
 
 void shard::say(member& from, byte_span message) {
@@ -212,12 +227,14 @@ void shard::publish() {
   if (!log_.empty()) deliver(speaker_);
 }
 
-void shard::deliver(std::uint64_t except) {
+std::uint64_t shard::deliver(std::uint64_t except) {
   auto messages = log_.take();
+  std::uint64_t took = 0;
   for (auto* each : members_) {
-    if (each->id() != except) each->offer(messages);
+    if (each->id() != except && each->offer(messages) == messages.count()) ++took;
   }
   log_.recycle(std::move(messages));
+  return took;
 }
 
 void shard::count_out(std::uint64_t messages, std::uint64_t bytes) {
@@ -247,9 +264,9 @@ void shard::take_far(const far_batch& from) {
 }
 
 std::uint64_t shard::broadcast(byte_span message) {
+  publish();
   log_.append(message);
-  deliver(0);
-  return members_.size();
+  return deliver(0);
 }
 
 }  // namespace strata::runtime

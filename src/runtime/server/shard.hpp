@@ -16,6 +16,7 @@
 #include "runtime/server/broadcast_log.hpp"
 #include "runtime/server/member.hpp"
 #include "runtime/server/options.hpp"
+#include "runtime/server/policy.hpp"
 #include "runtime/server/state.hpp"
 #include "serve/acceptor.hpp"
 
@@ -37,7 +38,7 @@ class shard final : private loop::turn_end_hook, private loop::timer {
   /// Ends all members; first delivers what waits, until `limit`, if the options say so.
   loop::task<> close(loop::time_point limit);
   void apply(const server_options& changed);
-  /// To all members. Says to how many.
+  /// To all members. Says how many took it.
   std::uint64_t broadcast(byte_span message);
 
   // --- for members -------------------------------------------------------------------------------
@@ -55,6 +56,16 @@ class shard final : private loop::turn_end_hook, private loop::timer {
   void publish();
   void count_out(std::uint64_t messages, std::uint64_t bytes);
 
+  // --- for policies ------------------------------------------------------------------------------
+  /// Writes it to the file and to those who follow the messages.
+  void keep(member& from, byte_span message);
+  /// All others hear it.
+  void say(member& from, byte_span message);
+  /// One member alone hears it.
+  void tell(member& to, byte_span message);
+  /// A member of any shard, by its number; dropped when it has gone.
+  void tell_member(std::uint64_t id, const std::string& message);
+
   /// For reading from any thread.
   [[nodiscard]] const counters& counted() const { return counters_; }
   [[nodiscard]] loop::loop_lag lag() const { return loop_.lag(); }
@@ -67,14 +78,9 @@ class shard final : private loop::turn_end_hook, private loop::timer {
   [[nodiscard]] serve::reception reception();
   loop::task<> serve(std::unique_ptr<net::stream> connection);
   bool within_limits(member& from);
-  void say(member& from, byte_span message);
-  void deliver(std::uint64_t except);
+  /// How many members took all of what waits.
+  std::uint64_t deliver(std::uint64_t except);
   void take_far(const far_batch& from);
-  void on_master_message(member& from, byte_span message);
-  bool claim(member& from, std::string_view text);
-  void forward(member& from, byte_span message);
-  void offer_alone(member& to, byte_span message);
-  void tell_master(byte_span message);
   [[nodiscard]] member* find(std::uint64_t id);
 
   server_state& state_;
@@ -82,6 +88,7 @@ class shard final : private loop::turn_end_hook, private loop::timer {
   std::uint64_t number_;
   server_options options_;
   proto::framing framing_;
+  const policy* policy_;
   counters counters_;
   broadcast_log log_;
   std::uint64_t speaker_ = 0;  // whose messages stand in log_

@@ -1,0 +1,194 @@
+// HTTP/1.1's two sides against each other, on every backend; and against hostile bytes.
+#include <gtest/gtest.h>
+
+#include "http/client_connection.hpp"
+#include "http/server_connection.hpp"
+#include "net/testing/backend_stage.hpp"
+
+namespace strata::http {
+namespace {
+
+using proto::http_fields;
+
+const http_fields host = {{"Host", "test"}};
+
+class http_test : public net::backend_stage {
+ protected:
+  void SetUp() override {
+    backend_stage::SetUp();
+    auto [client, server] = connected_pair();
+    client_ = std::make_unique<client_connection>(std::move(client));
+    served_ = std::make_unique<server_connection>(*loop_, std::move(server),
+                                                  server_limits{.max_unsent = 10'000});
+    tasks_.spawn(run_server());
+  }
+
+  /// What a GET or a POST is answered.
+  struct reply {
+    int status = 0;
+    http_fields headers;
+    std::string body;
+  };
+  reply ask(std::string_view method, std::string_view target, std::string_view body = {}) {
+    std::optional<reply> got;
+    const auto run = [&]() -> loop::task<> {
+      reply made;
+      auto head = co_await client_->ask(method, target, host, body);
+      if (head) {
+        made.status = head->status;
+        made.headers = head->headers;
+        auto all = co_await client_->read_all(SIZE_MAX);
+        made.body = all ? *all : describe(all.error());
+      } else {
+        made.body = describe(head.error());
+      }
+      got = std::move(made);
+    };
+    loop::task_group asking;
+    asking.spawn(run());
+    EXPECT_TRUE(run_until([&] { return got.has_value(); })) << method << " " << target;
+    return got.value_or(reply{});
+  }
+
+  std::unique_ptr<client_connection> client_;
+  std::unique_ptr<server_connection> served_;
+  std::unique_ptr<net::stream> upgraded_;
+  std::size_t pieces_ = 0;
+  bool has_ended_ = false;
+  loop::task_group tasks_;
+
+ private:
+  loop::task<> run_server() {
+    co_await served_->serve(
+        [this](exchange& now) { return answer(now); },
+        [](int, const error& why) { return std::pair{describe(why), std::string("text/plain")}; });
+    has_ended_ = true;
+  }
+
+  loop::task<> answer(exchange& now) {
+    const auto& path = now.request().path;
+    if (path == "/echo") {
+      auto body = co_await now.read_all(1000);
+      if (body) {
+        now.respond(200, "text/plain", *body);
+      } else {
+        now.respond(body.error().code == errc::limit_exceeded ? 413 : 400, "text/plain",
+                    describe(body.error()));
+      }
+    } else if (path == "/count") {
+      std::size_t size = 0;
+      for (;;) {
+        auto more = co_await now.read();
+        if (!more || more->empty()) break;
+        size += more->size();
+        ++pieces_;
+      }
+      now.respond(200, "text/plain", std::to_string(size));
+    } else if (path == "/long") {
+      now.begin(200, "text/plain");
+      for (int i = 0; i < 100; ++i) {
+        const std::string piece(1000, 'x');
+        const bool has_room = co_await now.write(piece);
+        if (!has_room) co_return;
+        EXPECT_LE(now.unsent(), 12'000U);
+      }
+      now.finish();
+    } else if (path == "/ignore") {
+      now.respond(200, "text/plain", "ignored");
+    } else if (path == "/upgrade") {
+      upgraded_ = now.upgrade();
+    }
+  }
+};
+
+TEST_P(http_test, many_requests_on_one_connection) {
+  for (int i = 0; i < 20; ++i) {
+    const auto text = "hello " + std::to_string(i);
+    const auto got = ask("POST", "/echo", text);
+    EXPECT_EQ(got.status, 200);
+    EXPECT_EQ(got.body, text);
+    EXPECT_TRUE(client_->is_free());
+  }
+}
+
+TEST_P(http_test, a_head_has_the_headers_alone) {
+  const auto got = ask("HEAD", "/echo");
+  EXPECT_EQ(got.status, 200);
+  EXPECT_EQ(got.body, "");
+  EXPECT_EQ(ask("POST", "/echo", "after").body, "after");
+}
+
+TEST_P(http_test, a_body_comes_in_pieces) {
+  const std::string large(300'000, 'x');
+  EXPECT_EQ(ask("POST", "/count", large).body, "300000");
+  EXPECT_GT(pieces_, 3U);
+}
+
+TEST_P(http_test, a_body_over_its_limit_ends_the_connection) {
+  const auto got = ask("POST", "/echo", std::string(1001, 'x'));
+  EXPECT_EQ(got.status, 413);
+  EXPECT_NE(got.body.find("1000 bytes"), std::string::npos) << got.body;
+  EXPECT_FALSE(client_->is_free());
+  EXPECT_TRUE(run_until([&] { return has_ended_; }));
+}
+
+TEST_P(http_test, a_body_that_nobody_reads_is_passed_over) {
+  EXPECT_EQ(ask("POST", "/ignore", std::string(50'000, 'x')).body, "ignored");
+  EXPECT_EQ(ask("POST", "/echo", "next").body, "next");
+}
+
+TEST_P(http_test, a_long_answer_waits_for_its_reader) {
+  const auto got = ask("GET", "/long");
+  EXPECT_EQ(got.body.size(), 100'000U);
+  EXPECT_TRUE(client_->is_free());
+}
+
+TEST_P(http_test, no_answer_is_500) { EXPECT_EQ(ask("GET", "/nothing").status, 500); }
+
+TEST_P(http_test, an_upgrade_hands_over_the_stream_and_what_came_behind) {
+  auto [raw, server] = connected_pair();
+  std::unique_ptr<net::stream> taken;
+  server_connection connection(*loop_, std::move(server));
+  const auto serve = [&]() -> loop::task<> {
+    co_await connection.serve(
+        [&](exchange& now) -> loop::task<> {
+          taken = now.upgrade();
+          co_return;
+        },
+        [](int, const error&) { return std::pair<std::string, std::string>(); });
+  };
+  tasks_.spawn(serve());
+  raw->push_copy(
+      as_bytes("GET / HTTP/1.1\r\nHost: x\r\nUpgrade: chat\r\n"
+               "Connection: upgrade\r\n\r\nfirst words"));
+  ASSERT_TRUE(run_until([&] { return taken != nullptr; }));
+  std::string heard;
+  bool ended = false;
+  tasks_.spawn(read_all(*taken, heard, ended));
+  raw->push_copy(as_bytes(", and more"));
+  EXPECT_TRUE(run_until([&] { return heard == "first words, and more"; })) << heard;
+}
+
+TEST_P(http_test, what_is_no_http_is_refused_and_ends) {
+  auto [raw, server] = connected_pair();
+  server_connection connection(*loop_, std::move(server));
+  bool is_over = false;
+  const auto serve = [&]() -> loop::task<> {
+    co_await connection.serve(
+        [](exchange&) -> loop::task<> { co_return; },
+        [](int, const error& why) { return std::pair{describe(why), std::string("text/plain")}; });
+    is_over = true;
+  };
+  tasks_.spawn(serve());
+  std::string heard;
+  bool ended = false;
+  tasks_.spawn(read_all(*raw, heard, ended));
+  raw->push_copy(as_bytes("nonsense\r\n\r\n"));
+  EXPECT_TRUE(run_until([&] { return is_over && heard.starts_with("HTTP/1.1 400 "); })) << heard;
+}
+
+INSTANTIATE_TEST_SUITE_P(backends, http_test, testing::Values("io_uring", "epoll", "simulation"),
+                         [](const auto& backend) { return backend.param; });
+
+}  // namespace
+}  // namespace strata::http

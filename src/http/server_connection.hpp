@@ -1,0 +1,55 @@
+// The server's side of HTTP/1.1 on one stream: requests one after the other, each to a handler.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "http/exchange.hpp"
+#include "loop/loop.hpp"
+#include "net/stream.hpp"
+#include "proto/http1.hpp"
+
+namespace strata::http {
+
+struct server_limits {
+  std::size_t max_head = proto::http_limits{}.max_header;
+  /// Bytes of answers that may wait for a client that asks on.
+  std::size_t max_unsent = 1U << 20U;
+  /// How long a client may read nothing, when something has to wait for that.
+  loop::duration write_timeout = std::chrono::seconds(5);
+  /// Bytes of a body that no handler has read, which are passed over to keep the connection.
+  std::size_t max_unread = 1U << 20U;
+};
+
+/// Answers the exchange. One that ends without an answer gets 500.
+using handler = std::function<loop::task<>(exchange&)>;
+/// Makes the body of an error that the connection answers by itself: of a request that cannot be
+/// read. Its type is the second.
+using refusal = std::function<std::pair<std::string, std::string>(int status, const error& why)>;
+
+class server_connection {
+ public:
+  server_connection(loop::loop& on, std::unique_ptr<net::stream> over, server_limits limits = {});
+
+  /// Serves until the client or an answer ends the connection.
+  loop::task<> serve(const handler& answer, const refusal& refuse);
+
+ private:
+  friend class exchange;
+  /// Reads until the parser has more. False at the end of the connection.
+  loop::task<bool> receive();
+  /// Reads to the next request's head. False when there is none.
+  loop::task<bool> next_head();
+  loop::task<bool> pass_over_body();
+  void refuse_rest(const refusal& refuse);
+  loop::task<bool> room(std::size_t left);
+
+  loop::loop& loop_;
+  std::unique_ptr<net::stream> stream_;
+  server_limits limits_;
+  proto::http_request_parser parser_;
+  result<void> parsed_;
+  bool is_upgraded_ = false;
+};
+
+}  // namespace strata::http

@@ -1,0 +1,88 @@
+// Connecting to what a URL names, in a world where addresses may be silent.
+#include "net/connector.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "loop/sim_loop.hpp"
+
+namespace strata::net {
+namespace {
+
+using namespace std::chrono_literals;
+
+class connector_test : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto listening = loop_.listen(*loop::socket_address::from_ip("127.0.0.1", 7000), {});
+    ASSERT_TRUE(listening);
+    listener_ = std::make_unique<listener>(loop_, std::move(*listening));
+    accepting_.spawn(accept_all());
+  }
+
+  /// How the attempt ended, and how long it took in seconds.
+  std::pair<result<connection>, double> attempt(const std::string& url, loop::duration timeout) {
+    std::optional<result<connection>> made;
+    const auto run = [&]() -> loop::task<> {
+      made.emplace(co_await connect(loop_, *parse_endpoint(url), timeout));
+    };
+    const auto began = world_.now();
+    loop::task_group tasks;
+    tasks.spawn(run());
+    EXPECT_TRUE(world_.run_until([&] { return made.has_value(); }, 60s));
+    const std::chrono::duration<double> took = world_.now() - began;
+    return {std::move(*made), took.count()};
+  }
+
+  loop::sim_world world_{7};
+  loop::sim_loop& loop_ = world_.add_loop();
+  std::unique_ptr<listener> listener_;
+  std::vector<loop::socket> accepted_;
+  loop::task_group accepting_;
+
+ private:
+  loop::task<> accept_all() {
+    for (;;) {
+      auto got = co_await listener_->accept();
+      if (got) accepted_.push_back(std::move(*got));
+    }
+  }
+};
+
+TEST_F(connector_test, takes_the_first_address_that_answers) {
+  world_.names["leader"] = {"10.0.0.1", "10.0.0.2", "127.0.0.1"};
+  world_.black_holes = {"10.0.0.1", "10.0.0.2"};
+  const auto [made, took] = attempt("tcp://leader:7000", 2s);
+  ASSERT_TRUE(made) << describe(made.error());
+  EXPECT_TRUE(made->bytes);
+  EXPECT_NEAR(took, 4, 0.5);
+}
+
+TEST_F(connector_test, gives_up_in_time_and_says_where) {
+  world_.black_holes = {"10.0.0.1"};
+  const auto [made, took] = attempt("tcp://10.0.0.1:7000", 2s);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, errc::timed_out);
+  EXPECT_NE(describe(made.error()).find("tcp://10.0.0.1:7000"), std::string::npos);
+  EXPECT_NEAR(took, 2, 0.5);
+}
+
+TEST_F(connector_test, the_time_is_for_the_look_up_too) {
+  world_.names["silent"] = {};
+  const auto [made, took] = attempt("tcp://silent:7000", 2s);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, errc::timed_out);
+  EXPECT_NE(describe(made.error()).find("'silent'"), std::string::npos);
+  EXPECT_NEAR(took, 2, 0.5);
+}
+
+TEST_F(connector_test, nobody_there_is_refused_at_once) {
+  const auto [made, took] = attempt("tcp://127.0.0.1:7001", 2s);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().sys_errno, ECONNREFUSED);
+  EXPECT_LT(took, 1);
+}
+
+}  // namespace
+}  // namespace strata::net

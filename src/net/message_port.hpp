@@ -1,0 +1,52 @@
+// Messages to and from one peer, however they travel: on a stream, where a framing says where each
+// ends, or one in a datagram.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "loop/task.hpp"
+#include "net/scheme.hpp"
+#include "proto/framing.hpp"
+
+namespace strata::net {
+
+class message_port {
+ public:
+  /// What its owner is told while it receives.
+  struct ears {
+    std::function<void(std::size_t count)> on_bytes;
+    /// The span is valid during the call.
+    std::function<void(byte_span message)> on_message;
+    /// Something was lost and it goes on. `is_new`: nothing was lost just before.
+    std::function<void(const error& why, bool is_new)> on_trouble;
+    datagram::notice on_notice;
+  };
+
+  message_port() = default;
+  message_port(const message_port&) = delete;
+  message_port& operator=(const message_port&) = delete;
+  virtual ~message_port() = default;
+
+  /// Receives until there is no more, and says why: connection_closed when the peer has ended it,
+  /// limit_exceeded when a message is too long.
+  virtual loop::task<error> receive(ears told) = 0;
+
+  /// Sends a message. The bytes that it is on the wire; nullopt when there is no room for it.
+  [[nodiscard]] virtual std::optional<std::size_t> offer(byte_span message) = 0;
+  /// The largest that can be sent, in bytes.
+  [[nodiscard]] virtual std::size_t max_size() const = 0;
+  /// Bytes that wait to be sent.
+  [[nodiscard]] virtual std::size_t unsent() const = 0;
+  /// Awaits that none waits, until `limit` at the longest.
+  virtual loop::task<> flushed(loop::time_point limit) = 0;
+};
+
+/// `how` and `max_message` are for streams: the framing, and the longest message received.
+[[nodiscard]] std::unique_ptr<message_port> make_message_port(loop::loop& on, connection&& made,
+                                                              proto::framing how,
+                                                              std::size_t max_message);
+
+}  // namespace strata::net

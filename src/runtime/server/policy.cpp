@@ -1,0 +1,52 @@
+#include "runtime/server/policy.hpp"
+
+#include "runtime/server/shard.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+/// All hear what one says.
+class inout_policy final : public policy {
+  void on_message(shard& at, member& from, byte_span message) const override {
+    at.keep(from, message);
+    at.say(from, message);
+  }
+};
+
+/// The server hears, and nobody else.
+class in_policy final : public policy {
+  void on_message(shard& at, member& from, byte_span message) const override {
+    at.keep(from, message);
+  }
+  [[nodiscard]] bool takes_sends() const override { return false; }
+};
+
+/// Only what is sent through the server is heard.
+class out_policy final : public policy {
+  void on_message(shard& at, member& /*from*/, byte_span /*message*/) const override {
+    at.count().drop_message(drop::mode);
+  }
+};
+
+const inout_policy inout;
+const in_policy in;
+const out_policy out;
+
+struct mode_row {
+  std::string_view name;
+  const policy& decides;
+};
+
+const mode_row modes[] = {{"inout", inout}, {"in", in}, {"out", out}, {"master", master_policy}};
+
+}  // namespace
+
+const policy& policy_of(std::string_view mode) {
+  for (const auto& row : modes) {
+    if (row.name == mode) return row.decides;
+  }
+  return inout;
+}
+
+}  // namespace strata::runtime

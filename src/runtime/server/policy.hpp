@@ -1,0 +1,34 @@
+// Who hears whom: what a server's mode decides about each message.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "strata/base/bytes.hpp"
+
+namespace strata::runtime {
+
+class member;
+class shard;
+
+/// One for all servers of its mode: what it has to remember is the shard's and the server's.
+class policy {
+ public:
+  policy() = default;
+  policy(const policy&) = delete;
+  policy& operator=(const policy&) = delete;
+  virtual ~policy() = default;
+
+  /// A member of `at` has said something, within its limits.
+  virtual void on_message(shard& at, member& from, byte_span message) const = 0;
+  /// Members are told what others say from outside, with `strata send`.
+  [[nodiscard]] virtual bool takes_sends() const { return true; }
+};
+
+/// A mode of the option's choices, "inout|in|out|master".
+[[nodiscard]] const policy& policy_of(std::string_view mode);
+
+extern const policy& master_policy;  // master.cpp
+
+}  // namespace strata::runtime
