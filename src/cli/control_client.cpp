@@ -14,6 +14,7 @@
 
 #include "cli/table.hpp"
 #include "proto/percent.hpp"
+#include "text/json_text.hpp"
 
 namespace strata::cli {
 
@@ -22,7 +23,6 @@ using nlohmann::json;
 namespace {
 
 constexpr timeval connect_timeout{.tv_sec = 5, .tv_usec = 0};
-constexpr int deepest_json = 64;
 constexpr std::size_t longest_answer = 256U << 20U;
 constexpr std::string_view how_to_start =
     "start one with 'strata daemon &' or 'systemctl start strata', or name another with --socket";
@@ -134,14 +134,9 @@ std::string request_text(std::string_view method, std::string_view target,
 }  // namespace
 
 std::optional<json> parse_json(std::string_view text) {
-  bool too_deep = false;
-  const auto guard = [&](int depth, json::parse_event_t, json&) {
-    too_deep = too_deep || depth > deepest_json;
-    return !too_deep;
-  };
-  auto value = json::parse(text, guard, false);
-  if (too_deep || value.is_discarded()) return std::nullopt;
-  return value;
+  auto value = text::parse_json(text, "read the daemon's answer");
+  if (!value) return std::nullopt;
+  return std::move(*value);
 }
 
 outcome<json> parse_line_of_json(std::string_view line) {

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "daemon/render.hpp"
+#include "text/json_text.hpp"
 
 namespace strata::daemon {
 
@@ -43,9 +44,10 @@ nlohmann::json error_json(std::string_view code, std::string_view message,
 }
 
 result<nlohmann::json> parse_body(const proto::http_request& request) {
-  auto json = nlohmann::json::parse(request.body, nullptr, false);
-  if (!json.is_object()) {
-    return failure(errc::malformed, "read the request's body", "it is not a JSON object");
+  const std::string operation = "read the request's body";
+  auto json = text::parse_json(request.body, operation);
+  if (json && !json->is_object()) {
+    return failure(errc::malformed, operation, "it is not a JSON object");
   }
   return json;
 }
