@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -13,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/table.hpp"
+#include "proto/own_folder.hpp"
 #include "proto/percent.hpp"
 #include "text/json_text.hpp"
 
@@ -37,8 +39,8 @@ std::string why_unreachable(const std::string& socket, int failed) {
       return fmt::format("the socket is stale, its daemon has ended; {}", how_to_start);
     case EACCES:
     case EPERM:
-      return "permission denied; use 'sudo strata', become a member of the socket's group, or run "
-             "a daemon of your own";
+      return "permission denied; use 'sudo strata', have the daemon run with --socket-group and a "
+             "group of yours, or run a daemon of your own";
     case EAGAIN:
       return fmt::format("the daemon has accepted no connection for {} s; it is stopped or stuck",
                          connect_timeout.tv_sec);
@@ -46,10 +48,36 @@ std::string why_unreachable(const std::string& socket, int failed) {
   }
 }
 
+/// What is sent may be secret, and anybody may listen where no daemon does: so it goes only to a
+/// process of root's or of our own user's, by a socket that nobody else could have put there.
+outcome<> check_peer(int fd, const std::string& socket) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
+    return refuse(exit_failed, system_error(errno, "ask who listens at " + socket));
+  }
+  if (peer.uid != 0 && peer.uid != ::geteuid()) {
+    return refuse(exit_unreachable,
+                  fmt::format("the process at {} is user {}'s, neither root's nor yours (user {}), "
+                              "and was sent nothing; name your daemon's socket with --socket, or "
+                              "use 'sudo -u \\#{} strata' if that user's daemon is what you want",
+                              socket, peer.uid, ::geteuid(), peer.uid));
+  }
+  if (auto trusted = proto::check_socket_folder(socket); !trusted) {
+    return refuse(exit_unreachable, trusted.error());
+  }
+  return {};
+}
+
 outcome<unique_fd> connect_to(const std::string& socket) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (socket.empty() || socket.size() >= sizeof address.sun_path) {
+  if (socket.empty()) {
+    return refuse(exit_misused,
+                  "there is no telling where the daemon's socket is, since this user has no home "
+                  "folder; name it with --socket or in STRATA_SOCKET");
+  }
+  if (socket.size() >= sizeof address.sun_path) {
     return refuse(exit_misused,
                   fmt::format("the socket's path '{}' is not 1 to {} bytes long; name a shorter "
                               "one with --socket",
@@ -68,6 +96,9 @@ outcome<unique_fd> connect_to(const std::string& socket) {
   if (failed != 0) {
     return refuse(exit_unreachable, fmt::format("cannot reach the daemon at {}: {}", socket,
                                                 why_unreachable(socket, failed)));
+  }
+  if (auto trusted = check_peer(fd.get(), socket); !trusted) {
+    return std::unexpected(trusted.error());
   }
   constexpr timeval for_ever{};
   ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &for_ever, sizeof for_ever);

@@ -271,7 +271,7 @@ def tight(root, make_daemon, tmp_path):
     """A daemon whose state folder is a file system of 64 KiB."""
     folder = tmp_path / "tight"
     folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", folder], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=700", "none", folder], check=True)
     daemon = make_daemon(state_dir=folder)
     yield daemon
     daemon.stop()

@@ -1,7 +1,5 @@
 #include "runtime/cache/shard.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -71,6 +69,7 @@ result<void> cache_shard::open(std::vector<bind_target>& targets) {
     auto listening = loop_.listen(each.address, {});
     if (!listening) return std::unexpected(listening.error());
     if (each.url.kind == net::scheme::tcp) each.address = loop_.local_address(*listening);
+    if (each.url.kind == net::scheme::unix_stream) socket_files_.emplace_back(each.url.path);
     listeners_.emplace_back(loop_, std::move(*listening));
   }
   for (auto& each : listeners_) listening_.spawn(accept_all(each));
@@ -87,10 +86,7 @@ result<void> cache_shard::open(std::vector<bind_target>& targets) {
 
 loop::task<> cache_shard::close() {
   listening_.cancel();
-  for (const auto& each : listeners_) {
-    const auto path = loop_.local_address(each.handle()).path();
-    if (!path.empty()) ::unlink(path.c_str());
-  }
+  socket_files_.clear();
   listeners_.clear();
   replication_.close();
   // Nothing is to change any more when the log is ended.

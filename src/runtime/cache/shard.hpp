@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "loop/loop.hpp"
+#include "loop/socket_file.hpp"
 #include "loop/task_group.hpp"
 #include "net/endpoint_url.hpp"
 #include "net/listener.hpp"
@@ -112,6 +113,7 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
   loop::task_group listening_;
   loop::task_group serving_;
   std::deque<net::listener> listeners_;
+  std::vector<loop::socket_file> socket_files_;  // of listeners; they go before those
 };
 
 }  // namespace strata::runtime

@@ -1,7 +1,6 @@
 #include "runtime/server/shard.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -59,6 +58,7 @@ result<void> shard::open_target(bind_target& target, bool share_port) {
   auto listening = loop_.listen(target.address, how);
   if (!listening) return std::unexpected(listening.error());
   if (target.url.kind == net::scheme::tcp) target.address = loop_.local_address(*listening);
+  if (target.url.kind == net::scheme::unix_stream) socket_files_.emplace_back(target.url.path);
   listeners_.emplace_back(loop_, std::move(*listening));
   return {};
 }
@@ -76,10 +76,7 @@ result<void> shard::open_ethernet(const net::endpoint_url& url) {
 void shard::fall_silent() {
   silent_ = true;
   listening_.cancel();
-  for (const auto& each : listeners_) {
-    const auto path = loop_.local_address(each.handle()).path();
-    if (!path.empty()) ::unlink(path.c_str());
-  }
+  socket_files_.clear();
   listeners_.clear();
   on_turn_end();
 }

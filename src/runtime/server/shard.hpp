@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "loop/loop.hpp"
+#include "loop/socket_file.hpp"
 #include "loop/task_group.hpp"
 #include "net/endpoint_url.hpp"
 #include "net/listener.hpp"
@@ -95,6 +96,7 @@ class shard final : private loop::turn_end_hook, private loop::timer {
   loop::task_group listening_;
   loop::task_group serving_;
   std::deque<net::listener> listeners_;
+  std::vector<loop::socket_file> socket_files_;  // of listeners; they go before those
   std::deque<datagram_port> datagram_ports_;
 };
 
