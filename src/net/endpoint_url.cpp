@@ -10,15 +10,12 @@ namespace strata::net {
 namespace {
 
 constexpr scheme_row scheme_table[] = {
-    {"tcp", scheme::tcp, url_form::host_and_port, "a TCP stream: tcp://HOST:PORT"},
-    {"udp", scheme::udp, url_form::host_and_port, "UDP datagrams: udp://HOST:PORT"},
-    {"unix", scheme::unix_stream, url_form::path, "a Unix socket's stream: unix:///PATH"},
-    {"l2", scheme::l2, url_form::interface,
-     "Ethernet frames: l2://IFACE/ETHERTYPE?dst=MAC&vlan=VID&prio=PCP&dei=1"},
+    {"tcp", scheme::tcp, url_form::host_and_port, "tcp://HOST:PORT"},
+    {"udp", scheme::udp, url_form::host_and_port, "udp://HOST:PORT"},
+    {"unix", scheme::unix_stream, url_form::path, "unix:///PATH"},
+    {"l2", scheme::l2, url_form::interface, "l2://IFACE/ETHERTYPE?dst=MAC&vlan=VID&prio=PCP&dei=1"},
     {"xdp", scheme::xdp, url_form::queue,
-     "Ethernet frames by AF_XDP: xdp://IFACE/QUEUE?ethertype=TYPE&mode=native|generic|zerocopy, "
-     "and "
-     "the rest as for l2"},
+     "xdp://IFACE/QUEUE?ethertype=TYPE&mode=native|generic|zerocopy and the rest as for l2"},
 };
 
 const scheme_row& row_of(scheme kind) {
@@ -109,6 +106,16 @@ result<endpoint_url> parse_interface(endpoint_url url, std::string_view rest,
 }  // namespace
 
 std::span<const scheme_row> schemes() { return scheme_table; }
+
+std::string usage_of_all() {
+  std::string text;
+  for (const auto& each : scheme_table) {
+    const bool is_last = &each == &scheme_table[std::size(scheme_table) - 1];
+    if (!text.empty()) text += is_last ? " or " : ", ";
+    text += each.usage;
+  }
+  return text;
+}
 
 std::string endpoint_url::text() const {
   const auto& row = row_of(kind);

@@ -21,11 +21,13 @@ struct scheme_row {
   std::string_view name;
   scheme value;
   url_form form;
-  std::string_view summary;
+  std::string_view usage;  ///< how its URL is written
 };
 
 /// All schemes that this build knows.
 [[nodiscard]] std::span<const scheme_row> schemes();
+/// How the URL of each is written, in a list for help texts.
+[[nodiscard]] std::string usage_of_all();
 
 /// How frames of an `l2://` or `xdp://` endpoint look.
 struct l2_address {
