@@ -1,11 +1,29 @@
 // The one binary: the CLI, and behind its verb `daemon` the daemon.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "cli/cli.hpp"
 #include "daemon/daemon.hpp"
 
+namespace {
+
+// What is opened later must not become the place that output and the log are written to.
+void open_standard_descriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) >= 0) continue;
+    // Output that nobody gets stays an error for the verb that prints it.
+    (void)::open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR);
+  }
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  open_standard_descriptors();
   return strata::cli::run(argc, argv, [](const strata::cli::daemon_arguments& arguments) {
     return strata::daemon::run({.state_dir = arguments.state_dir,
                                 .socket = arguments.socket,
+                                .socket_group = arguments.socket_group,
                                 .loop = arguments.loop,
                                 .loops = arguments.loops,
                                 .metrics = arguments.metrics,

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -13,7 +14,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/table.hpp"
+#include "proto/own_folder.hpp"
 #include "proto/percent.hpp"
+#include "text/json_text.hpp"
 
 namespace strata::cli {
 
@@ -22,7 +25,6 @@ using nlohmann::json;
 namespace {
 
 constexpr timeval connect_timeout{.tv_sec = 5, .tv_usec = 0};
-constexpr int deepest_json = 64;
 constexpr std::size_t longest_answer = 256U << 20U;
 constexpr std::string_view how_to_start =
     "start one with 'strata daemon &' or 'systemctl start strata', or name another with --socket";
@@ -37,8 +39,8 @@ std::string why_unreachable(const std::string& socket, int failed) {
       return fmt::format("the socket is stale, its daemon has ended; {}", how_to_start);
     case EACCES:
     case EPERM:
-      return "permission denied; use 'sudo strata', become a member of the socket's group, or run "
-             "a daemon of your own";
+      return "permission denied; use 'sudo strata', have the daemon run with --socket-group and a "
+             "group of yours, or run a daemon of your own";
     case EAGAIN:
       return fmt::format("the daemon has accepted no connection for {} s; it is stopped or stuck",
                          connect_timeout.tv_sec);
@@ -46,10 +48,36 @@ std::string why_unreachable(const std::string& socket, int failed) {
   }
 }
 
+/// What is sent may be secret, and anybody may listen where no daemon does: so it goes only to a
+/// process of root's or of our own user's, by a socket that nobody else could have put there.
+outcome<> check_peer(int fd, const std::string& socket) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
+    return refuse(exit_failed, system_error(errno, "ask who listens at " + socket));
+  }
+  if (peer.uid != 0 && peer.uid != ::geteuid()) {
+    return refuse(exit_unreachable,
+                  fmt::format("the process at {} is user {}'s, neither root's nor yours (user {}), "
+                              "and was sent nothing; name your daemon's socket with --socket, or "
+                              "use 'sudo -u \\#{} strata' if that user's daemon is what you want",
+                              socket, peer.uid, ::geteuid(), peer.uid));
+  }
+  if (auto trusted = proto::check_socket_folder(socket); !trusted) {
+    return refuse(exit_unreachable, trusted.error());
+  }
+  return {};
+}
+
 outcome<unique_fd> connect_to(const std::string& socket) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (socket.empty() || socket.size() >= sizeof address.sun_path) {
+  if (socket.empty()) {
+    return refuse(exit_misused,
+                  "there is no telling where the daemon's socket is, since this user has no home "
+                  "folder; name it with --socket or in STRATA_SOCKET");
+  }
+  if (socket.size() >= sizeof address.sun_path) {
     return refuse(exit_misused,
                   fmt::format("the socket's path '{}' is not 1 to {} bytes long; name a shorter "
                               "one with --socket",
@@ -68,6 +96,9 @@ outcome<unique_fd> connect_to(const std::string& socket) {
   if (failed != 0) {
     return refuse(exit_unreachable, fmt::format("cannot reach the daemon at {}: {}", socket,
                                                 why_unreachable(socket, failed)));
+  }
+  if (auto trusted = check_peer(fd.get(), socket); !trusted) {
+    return std::unexpected(trusted.error());
   }
   constexpr timeval for_ever{};
   ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &for_ever, sizeof for_ever);
@@ -134,14 +165,9 @@ std::string request_text(std::string_view method, std::string_view target,
 }  // namespace
 
 std::optional<json> parse_json(std::string_view text) {
-  bool too_deep = false;
-  const auto guard = [&](int depth, json::parse_event_t, json&) {
-    too_deep = too_deep || depth > deepest_json;
-    return !too_deep;
-  };
-  auto value = json::parse(text, guard, false);
-  if (too_deep || value.is_discarded()) return std::nullopt;
-  return value;
+  auto value = text::parse_json(text, "read the daemon's answer");
+  if (!value) return std::nullopt;
+  return std::move(*value);
 }
 
 outcome<json> parse_line_of_json(std::string_view line) {

@@ -12,9 +12,11 @@ outcome<int> run_daemon(const invocation& call) {
   // One that is named must be there; the usual one need not.
   auto policy = call.text("socket_policy");
   const auto usual_policy = paths.config_dir + "/socket-policy";
-  if (policy.empty() && ::access(usual_policy.c_str(), F_OK) == 0) policy = usual_policy;
+  if (policy.empty() && !paths.config_dir.empty() && ::access(usual_policy.c_str(), F_OK) == 0)
+    policy = usual_policy;
   return call.run_daemon({.state_dir = call.text("state_dir", paths.state_dir),
                           .socket = call.socket,
+                          .socket_group = call.text("socket_group"),
                           .loop = call.text("loop", usual.loop),
                           .loops = call.flags.value("loops", usual.loops),
                           .metrics = call.text("metrics"),

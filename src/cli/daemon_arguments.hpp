@@ -9,6 +9,7 @@ namespace strata::cli {
 struct daemon_arguments {
   std::string state_dir;
   std::string socket;
+  std::string socket_group;        ///< who may use it besides the user and root; empty: nobody
   std::string loop = "auto";       ///< auto, io_uring or epoll
   std::uint64_t loops = 0;         ///< 0: one a core
   std::string metrics;             ///< tcp://HOST:PORT; empty: none

@@ -8,6 +8,7 @@
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "proto/own_folder.hpp"
 #include "proto/paths.hpp"
 
 namespace strata::cli {
@@ -31,15 +32,24 @@ check check_daemon(const std::string& socket) {
   return {{}, "daemon", fmt::format("version {} at {}", text_at(*version, "version"), socket), ""};
 }
 
+check check_socket(const std::string& socket) {
+  auto usual = check_folder("socket folder", proto::folder_of(socket), "--socket");
+  const auto trusted = proto::check_socket_folder(socket);
+  if (usual.status != check_status::ok || trusted || trusted.error().code == errc::not_found) {
+    return usual;
+  }
+  auto why = trusted.error();
+  const auto remedy = std::exchange(why.remedy, {});
+  return {check_status::fail, usual.name, describe(why), remedy};
+}
+
 std::vector<check> all_checks(const invocation& call) {
   const auto paths = proto::paths_for(proto::current_path_environment());
-  const auto slash = call.socket.find_last_of('/');
-  const auto socket_folder = slash == std::string::npos ? "." : call.socket.substr(0, slash + 1);
   auto checks = kernel_checks();
   for (auto& more : network_checks()) checks.push_back(std::move(more));
   checks.push_back(
       check_folder("state folder", call.text("state_dir", paths.state_dir), "--state-dir"));
-  checks.push_back(check_folder("socket folder", socket_folder, "--socket"));
+  checks.push_back(check_socket(call.socket));
   checks.push_back(check_daemon(call.socket));
   return checks;
 }

@@ -13,6 +13,7 @@
 #include <filesystem>
 
 #include "cli/output.hpp"
+#include "proto/own_folder.hpp"
 
 namespace strata::cli {
 
@@ -38,7 +39,7 @@ struct line_editor::state {
   }
   int read_letter(wchar_t* into);
   bool hear() const;
-  void load_history() const;
+  void load_history();
 };
 
 // libedit's own way of reading knows one source only. 1: a letter, 0: the end, -1: an error.
@@ -72,12 +73,13 @@ bool line_editor::state::hear() const {
   return true;
 }
 
-void line_editor::state::load_history() const {
+void line_editor::state::load_history() {
   HistEvent event{};
   ::history(history, &event, H_SETSIZE, history_size);
   ::history(history, &event, H_SETUNIQUE, 1);
-  std::error_code failed;
-  std::filesystem::create_directories(std::filesystem::path(history_file).parent_path(), failed);
+  const auto folder = std::filesystem::path(history_file).parent_path().string();
+  if (folder.empty() || !proto::open_own_folder(folder, {})) history_file.clear();
+  if (history_file.empty()) return;
   ::history(history, &event, H_LOAD, history_file.c_str());
 }
 
@@ -124,6 +126,7 @@ std::optional<std::string> line_editor::read(std::string prompt, side_channel& b
 void line_editor::remember(const std::string& line) {
   HistEvent event{};
   ::history(state_->history, &event, H_ENTER, line.c_str());
+  if (state_->history_file.empty()) return;
   ::history(state_->history, &event, H_SAVE, state_->history_file.c_str());
 }
 

@@ -20,7 +20,8 @@ struct side_channel {
 /// a signal ends the program.
 class line_editor {
  public:
-  /// `history_file` is read now; where it cannot be made there is none.
+  /// `history_file` is read now; where it cannot be made, or others may write to its
+  /// folder, there is none.
   explicit line_editor(std::string history_file);
   ~line_editor();
   line_editor(const line_editor&) = delete;

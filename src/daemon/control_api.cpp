@@ -1,16 +1,18 @@
 #include "daemon/control_api.hpp"
 
-#include <grp.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "daemon/control_socket.hpp"
 #include "daemon/render.hpp"
+#include "text/json_text.hpp"
 
 namespace strata::daemon {
 
@@ -21,15 +23,17 @@ namespace {
 constexpr std::size_t most_behind = 8U << 20U;  // bytes that may wait for a follower
 constexpr std::size_t most_unread = 1U << 20U;  // bytes of answers that may wait for who asks on
 
-int status_of(errc code) {
-  switch (code) {
+int status_of(const error& failed) {
+  switch (failed.code) {
     case errc::invalid_argument:
     case errc::malformed: return 400;
     case errc::permission_denied: return 403;
     case errc::not_found: return 404;
     case errc::already_exists:
     case errc::conflict: return 409;
-    case errc::limit_exceeded: return 413;
+    // What the system has run out of is not the request's fault.
+    case errc::limit_exceeded:
+      return failed.sys_errno == 0 || failed.sys_errno == EMSGSIZE ? 413 : 503;
     case errc::not_supported: return 501;
     case errc::timed_out: return 504;
     case errc::no_space: return 507;
@@ -43,9 +47,10 @@ nlohmann::json error_json(std::string_view code, std::string_view message,
 }
 
 result<nlohmann::json> parse_body(const proto::http_request& request) {
-  auto json = nlohmann::json::parse(request.body, nullptr, false);
-  if (!json.is_object()) {
-    return failure(errc::malformed, "read the request's body", "it is not a JSON object");
+  const std::string operation = "read the request's body";
+  auto json = text::parse_json(request.body, operation);
+  if (json && !json->is_object()) {
+    return failure(errc::malformed, operation, "it is not a JSON object");
   }
   return json;
 }
@@ -109,21 +114,23 @@ control_api::~control_api() { stop(); }
 
 void control_api::stop() {
   tasks_.cancel();
+  file_.remove();
   doors_.clear();
-  if (!path_.empty()) ::unlink(path_.c_str());
-  path_.clear();
 }
 
-result<void> control_api::listen(const std::string& path) {
+result<void> control_api::listen(const std::string& path, std::optional<gid_t> group) {
   auto address = loop::socket_address::from_path(path);
   if (!address) return std::unexpected(address.error());
-  // Between bind and chmod nobody else may connect.
+  // From bind on nobody else may connect.
   const auto before = ::umask(0177);
   auto listening = registry_.home().listen(*address, {});
   ::umask(before);
   if (!listening) return std::unexpected(listening.error());
-  path_ = path;
-  if (::chmod(path.c_str(), 0660) != 0) return system_failure(errno, "chmod '" + path + "'");
+  file_ = loop::socket_file(path);
+  group_ = group;
+  if (group) {
+    if (auto admitted = admit_group(path, *group); !admitted) return admitted;
+  }
   doors_.emplace_back(registry_.home(), std::move(*listening), false);
   return {};
 }
@@ -157,14 +164,13 @@ bool control_api::is_trusted(const loop::socket& peer) const {
   socklen_t size = sizeof who;
   if (::getsockopt(peer.fd(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return false;
   if (who.uid == 0 || who.uid == ::geteuid()) return true;
-  struct stat file{};
-  if (::stat(path_.c_str(), &file) != 0) return false;
-  if (who.gid == file.st_gid) return true;
+  if (!group_) return false;
+  if (who.gid == *group_) return true;
   std::vector<gid_t> groups(1024);
   size = static_cast<socklen_t>(groups.size() * sizeof(gid_t));
   if (::getsockopt(peer.fd(), SOL_SOCKET, SO_PEERGROUPS, groups.data(), &size) != 0) return false;
   groups.resize(size / sizeof(gid_t));
-  return std::ranges::find(groups, file.st_gid) != groups.end();
+  return std::ranges::find(groups, *group_) != groups.end();
 }
 
 loop::task<> control_api::serve(loop::socket connection, bool only_metrics) {
@@ -246,7 +252,7 @@ loop::task<control_api::answer> control_api::dispatch(const proto::http_request&
 }
 
 control_api::answer control_api::as_answer(const error& failed) {
-  return {status_of(failed.code), "application/json",
+  return {status_of(failed), "application/json",
           dump(error_json(name_of(failed.code), describe(failed), failed.remedy))};
 }
 

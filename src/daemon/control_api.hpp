@@ -3,10 +3,12 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <string>
 
 #include "daemon/registry.hpp"
 #include "loop/loop.hpp"
+#include "loop/socket_file.hpp"
 #include "loop/task_group.hpp"
 #include "net/listener.hpp"
 #include "net/stream.hpp"
@@ -27,8 +29,9 @@ class control_api {
   control_api(const control_api&) = delete;
   control_api& operator=(const control_api&) = delete;
 
-  /// Serves the whole API on a Unix socket (mode 0660), to its owner's user and group and to root.
-  result<void> listen(const std::string& path);
+  /// Serves the whole API on a Unix socket, to the daemon's user and to root (mode 0600), and to
+  /// the members of `group` if there is one (mode 0660).
+  result<void> listen(const std::string& path, std::optional<gid_t> group);
   /// Serves only `GET /metrics`, on a TCP address.
   result<void> listen_metrics(const loop::socket_address& address);
   /// Starts to answer; until then those who connect wait.
@@ -92,7 +95,8 @@ class control_api {
   registry& registry_;
   runtime::loop_source& loops_;
   facts facts_;
-  std::string path_;
+  loop::socket_file file_;
+  std::optional<gid_t> group_;
   bool closing_ = false;
   struct door {
     door(loop::loop& home, loop::socket listening, bool metrics)

@@ -9,22 +9,28 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <filesystem>
+#include <cstdlib>
 #include <thread>
 
 #include "daemon/control_api.hpp"
+#include "daemon/control_socket.hpp"
 #include "daemon/loop_threads.hpp"
 #include "daemon/registry.hpp"
 #include "daemon/socket_broker.hpp"
 #include "net/endpoint_url.hpp"
+#include "proto/own_folder.hpp"
 
 namespace strata::daemon {
 
 using namespace std::chrono_literals;
 
 namespace {
+
+// What runtimes have beyond the time-out, to end what they have then given up delivering.
+constexpr auto clearing_up = 3s;
 
 int refuse(const error& why) {
   fmt::print(stderr, "strata daemon: {}\n", describe(why));
@@ -46,10 +52,21 @@ result<unique_fd> take_signals() {
   sigaddset(&ending, SIGINT);
   sigaddset(&ending, SIGHUP);
   ::pthread_sigmask(SIG_BLOCK, &ending, nullptr);
-  ::signal(SIGPIPE, SIG_IGN);
+  // A file that grows beyond RLIMIT_FSIZE is an error of the write; the others mean nothing to us.
+  for (const int ignored : {SIGPIPE, SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM}) {
+    ::signal(ignored, SIG_IGN);
+  }
   unique_fd signals(::signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals) return system_failure(errno, "wait for signals");
   return signals;
+}
+
+/// Should this thread hang too, in a write to a disk or a log that takes nothing, then the kernel
+/// ends the process.
+void limit_ending(double drain_timeout) {
+  constexpr double longest = 1e6;
+  ::signal(SIGALRM, SIG_DFL);
+  ::alarm(static_cast<unsigned>(std::min(drain_timeout, longest)) + 10);
 }
 
 result<void> set_up_log(const std::string& level) {
@@ -83,6 +100,7 @@ class daemon {
  private:
   loop::task<> live(loop::socket signals, double drain_timeout);
   loop::task<> bring_up();
+  [[noreturn]] void give_up();
 
   loop::loop& home_;
   loop_threads loops_;
@@ -92,16 +110,18 @@ class daemon {
 };
 
 result<void> daemon::listen(const settings& how) {
-  std::error_code failed;
-  const auto folder = std::filesystem::path(how.socket).parent_path();
-  if (!folder.empty()) std::filesystem::create_directories(folder, failed);
-  if (failed) {
-    return system_failure(failed.value(), "make the folder '" + folder.string() + "'",
-                          "choose another place with --socket");
+  // Anybody may ask the broker, which looks at the policy.
+  folder_guests guests{.group = {}, .everybody = !how.socket_policy.empty()};
+  if (!how.socket_group.empty()) {
+    const auto group = find_group(how.socket_group);
+    if (!group) return std::unexpected(group.error());
+    guests.group = *group;
   }
-  if (auto listening = api_.listen(how.socket); !listening) return listening;
+  if (auto ready = prepare_socket_folder(how.socket, guests); !ready) return ready;
+  if (auto listening = api_.listen(how.socket, guests.group); !listening) return listening;
   if (!how.socket_policy.empty()) {
-    auto started = socket_broker_.start((folder / "broker.sock").string(), how.socket_policy);
+    const auto broker = proto::folder_of(how.socket) + "/broker.sock";
+    auto started = socket_broker_.start(broker, how.socket_policy);
     if (!started) return started;
   }
   if (how.metrics.empty()) return {};
@@ -144,8 +164,25 @@ loop::task<> daemon::live(loop::socket signals, double drain_timeout) {
   sigaddset(&ending, SIGINT);
   ::pthread_sigmask(SIG_UNBLOCK, &ending, nullptr);
   api_.refuse_requests();
-  co_await registry_.shut_down(home_.now() + loop::from_seconds(drain_timeout));
+  limit_ending(drain_timeout);
+  const auto limit = home_.now() + loop::from_seconds(drain_timeout);
+  loop::task_group stopping;
+  stopping.spawn(registry_.shut_down(limit));
+  while (!stopping.empty() && home_.now() < limit + clearing_up) co_await home_.sleep(2ms);
+  if (!stopping.empty()) give_up();
   home_.stop();
+}
+
+// What a runtime waits for may never come. Its threads cannot be ended one by one, but the process
+// can: what is saved is safe at any time.
+void daemon::give_up() {
+  for (const auto& name : registry_.unstopped()) {
+    spdlog::error("'{}' has not stopped in time: the daemon ends without waiting for it", name);
+  }
+  api_.stop();
+  socket_broker_.stop();
+  spdlog::default_logger()->flush();
+  std::_Exit(1);
 }
 
 void daemon::run(unique_fd signals, double drain_timeout) {

@@ -9,6 +9,7 @@ namespace strata::daemon {
 struct settings {
   std::string state_dir;
   std::string socket;
+  std::string socket_group;   ///< who may use the socket besides the user and root; empty: nobody
   std::string loop = "auto";  ///< auto, io_uring or epoll
   std::size_t loops = 0;      ///< shared by the runtimes; 0: one a core
   std::string metrics;        ///< tcp://HOST:PORT, or empty

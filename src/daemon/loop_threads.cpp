@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <future>
 
+#include "loop/thread.hpp"
+
 namespace strata::daemon {
 
 loop_threads::loop_threads(loop::backend_kind kind, std::size_t most)
@@ -22,18 +24,21 @@ result<void> loop_threads::add_worker() {
   std::promise<result<loop::loop*>> ready;
   worker added;
   added.may_end = std::make_unique<std::atomic<bool>>(false);
-  added.thread = std::thread([kind = kind_, &ready, &may_end = *added.may_end] {
-    auto made = loop::make_loop(kind);
-    if (!made) {
-      ready.set_value(std::unexpected(made.error()));
-      return;
-    }
-    auto& mine = **made;
-    ready.set_value(&mine);
-    mine.run();
-    // Who posts the stop still touches the loop after the loop has read it.
-    may_end.wait(false);
-  });
+  auto started =
+      loop::start_thread("run one more loop", [kind = kind_, &ready, &may_end = *added.may_end] {
+        auto made = loop::make_loop(kind);
+        if (!made) {
+          ready.set_value(std::unexpected(made.error()));
+          return;
+        }
+        auto& mine = **made;
+        ready.set_value(&mine);
+        mine.run();
+        // Who posts the stop still touches the loop after the loop has read it.
+        may_end.wait(false);
+      });
+  if (!started) return std::unexpected(started.error());
+  added.thread = std::move(*started);
   const auto runs = ready.get_future().get();
   if (!runs) {
     added.thread.join();

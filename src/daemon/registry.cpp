@@ -2,7 +2,9 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <set>
 
 #include "net/scheme.hpp"
@@ -14,6 +16,17 @@ namespace {
 std::unexpected<error> not_found(const std::string& name) {
   return failure(errc::not_found, "find runtime '" + name + "'", "there is none of that name",
                  "see 'strata ls'");
+}
+
+// Files that a runtime has for itself.
+std::vector<std::string> written_files(const runtime::runtime& of) {
+  std::vector<std::string> paths;
+  const auto options = of.options(false);
+  for (const auto* const key : {"write", "persistent", "snapshot"}) {
+    const auto path = options.value(key, std::string());
+    if (!path.empty()) paths.push_back(path);
+  }
+  return paths;
 }
 
 spdlog::level::level_enum log_level(runtime::level severity) {
@@ -176,6 +189,15 @@ loop::task<> registry::stop_for_now(entry_ref who, loop::time_point limit) {
   const auto guard = co_await who->lock.acquire();
   if (who->state == run_state::running) co_await who->body->stop(limit);
   who->state = run_state::stopped;
+  who->ended = true;
+}
+
+std::vector<std::string> registry::unstopped() const {
+  std::vector<std::string> names;
+  for (const auto& [name, each] : entries_) {
+    if (!each->ended) names.push_back(name);
+  }
+  return names;
 }
 
 loop::task<result<entry_ref>> registry::create(std::string type, std::string name,
@@ -235,6 +257,7 @@ loop::task<result<entry_ref>> registry::locked_start(entry_ref who) {
 }
 
 void registry::explain_conflict(const entry& loser, error& failed) const {
+  if (failed.code == errc::conflict && failed.sys_errno == 0) explain_file_conflict(loser, failed);
   if (failed.sys_errno != EADDRINUSE) return;
   for (const auto& [name, each] : entries_) {
     if (each.get() == &loser || each->state != run_state::running) continue;
@@ -251,6 +274,20 @@ void registry::explain_conflict(const entry& loser, error& failed) const {
   }
   if (failed.remedy.empty()) {
     failed.remedy = "another program listens there: stop it or choose another port";
+  }
+}
+
+void registry::explain_file_conflict(const entry& loser, error& failed) const {
+  const auto ours = written_files(*loser.body);
+  for (const auto& [name, each] : entries_) {
+    if (each.get() == &loser || each->state != run_state::running) continue;
+    for (const auto& theirs : written_files(*each->body)) {
+      const bool is_shared = std::ranges::any_of(ours, [&](const std::string& path) {
+        std::error_code missing;
+        return path == theirs || std::filesystem::equivalent(path, theirs, missing);
+      });
+      if (is_shared) failed.reason = "runtime '" + name + "' writes it";
+    }
   }
 }
 

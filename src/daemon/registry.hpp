@@ -30,6 +30,7 @@ struct entry {
   loop::time_point started;
   bool wanted = false;   ///< start it when the daemon starts
   bool removed = false;  ///< no longer in the registry
+  bool ended = false;    ///< stopped for good by `shut_down`
   std::shared_ptr<runtime::journal> log;
   std::shared_ptr<runtime::journal> messages;
   std::unique_ptr<runtime::runtime> body;
@@ -50,6 +51,8 @@ class registry {
   /// Stops all, to be started again by the next daemon. Who would deliver something first has
   /// until `limit`.
   loop::task<> shut_down(loop::time_point limit);
+  /// Those that `shut_down` still waits for.
+  [[nodiscard]] std::vector<std::string> unstopped() const;
 
   loop::task<result<entry_ref>> create(std::string type, std::string name, nlohmann::json options,
                                        bool start);
@@ -82,6 +85,7 @@ class registry {
   loop::task<> end_children(std::string name);
   loop::task<> end_failed(entry_ref who);
   void explain_conflict(const entry& loser, error& failed) const;
+  void explain_file_conflict(const entry& loser, error& failed) const;
   result<void> check_owner(const std::string& name, const nlohmann::json& options) const;
 
   loop::loop& home_;

@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "loop/thread.hpp"
+
 namespace strata::daemon {
 
 namespace {
@@ -60,9 +62,11 @@ result<void> socket_broker::start(const std::string& path, const std::string& po
   stopping_.reset(::eventfd(0, EFD_CLOEXEC));
   if (!stopping_) return system_failure(errno, "make an eventfd");
   listener_ = std::move(*listening);
-  path_ = path;
+  file_ = loop::socket_file(path);
   policy_path_ = policy_path;
-  thread_ = std::thread([this] { run(); });
+  auto started = loop::start_thread("serve those who want sockets", [this] { run(); });
+  if (!started) return std::unexpected(started.error());
+  thread_ = std::move(*started);
   spdlog::info("sockets for others at {}, by {} rules of {}", path, policy->rules().size(),
                policy_path);
   return {};
@@ -74,8 +78,8 @@ void socket_broker::stop() {
   (void)!::write(stopping_.get(), &now, sizeof now);
   thread_.join();
   clients_.clear();
+  file_.remove();
   listener_.reset();
-  ::unlink(path_.c_str());
 }
 
 void socket_broker::run() {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "daemon/socket_policy.hpp"
+#include "loop/socket_file.hpp"
 #include "strata/base/unique_fd.hpp"
 
 namespace strata::daemon {
@@ -39,7 +40,7 @@ class socket_broker {
   bool serve(client& who);
   [[nodiscard]] result<void> answer(client& to);
 
-  std::string path_;
+  loop::socket_file file_;
   std::string policy_path_;
   unique_fd listener_;
   unique_fd stopping_;

@@ -1,5 +1,6 @@
 #include "daemon/state_store.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -9,23 +10,22 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
+
+#include "proto/own_folder.hpp"
+#include "text/json_text.hpp"
 
 namespace strata::daemon {
 
 namespace {
 
 constexpr std::size_t largest_file = 1U << 20U;
+constexpr std::string_view suffix = ".json";
+const auto* const other_folder = "choose another folder with --state-dir";
 
-result<void> make_folder(const std::string& path) {
-  std::error_code failed;
-  std::filesystem::create_directories(path, failed);
-  if (failed) return system_failure(failed.value(), "make the folder '" + path + "'");
-  return {};
-}
+/// What is opened by its name follows no link, does not wait, and becomes no terminal of ours.
+constexpr int safely = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 
 std::string read_pid(int fd) {
   char text[32] = "";
@@ -34,18 +34,78 @@ std::string read_pid(int fd) {
   return whole.empty() ? "unknown" : whole.substr(0, whole.find('\n'));
 }
 
-result<void> sync_folder(const std::string& path) {
-  const unique_fd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder || ::fsync(folder.get()) != 0) {
-    return system_failure(errno, "sync the folder '" + path + "'");
+/// A regular file, made by root or by the daemon's user: nobody else decides what is in it.
+result<void> check_file(int fd, const std::string& operation) {
+  struct stat found{};
+  if (::fstat(fd, &found) != 0) return system_failure(errno, operation);
+  if (!S_ISREG(found.st_mode)) return failure(errc::malformed, operation, "it is not a file");
+  if (found.st_uid != ::geteuid() && found.st_uid != 0) {
+    return failure(errc::permission_denied, operation,
+                   "it belongs to " + proto::user_text(found.st_uid) + ", not to " +
+                       proto::user_text(::geteuid()));
   }
   return {};
 }
 
-result<void> write_synced(const std::string& path, const std::string& text) {
+result<unique_fd> take_lock(int folder, const std::string& path) {
+  const std::string lock_path = path + "/lock";
+  unique_fd lock(::openat(folder, "lock", O_RDWR | O_CREAT | safely, 0600));
+  if (!lock) return system_failure(errno, "open '" + lock_path + "'", other_folder);
+  if (auto good = check_file(lock.get(), "use '" + lock_path + "'"); !good) {
+    return std::unexpected(good.error());
+  }
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    return failure(errc::conflict, "use the state folder '" + path + "'",
+                   "the daemon with process id " + read_pid(lock.get()) + " uses it",
+                   std::string("stop that one or ") + other_folder);
+  }
+  const auto pid = std::to_string(::getpid()) + "\n";
+  // A full disk must not keep the daemon from starting: the lock holds without its text.
+  if (::ftruncate(lock.get(), 0) == 0) {
+    [[maybe_unused]] const auto written = ::pwrite(lock.get(), pid.data(), pid.size(), 0);
+  }
+  return lock;
+}
+
+std::vector<std::string> names_in(int folder) {
+  std::vector<std::string> names;
+  // A descriptor of its own: reading moves a position that copies would share.
+  const int own = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const auto close = [](DIR* open) { ::closedir(open); };
+  const std::unique_ptr<DIR, decltype(close)> list(own < 0 ? nullptr : ::fdopendir(own), close);
+  if (!list) return names;
+  while (const auto* const each = ::readdir(list.get())) {
+    const std::string name = each->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+  }
+  return names;
+}
+
+void remove_all_in(int folder) {
+  for (const auto& name : names_in(folder)) {
+    if (::unlinkat(folder, name.c_str(), 0) != 0) ::unlinkat(folder, name.c_str(), AT_REMOVEDIR);
+  }
+}
+
+/// At most one byte more than the largest file may have.
+result<std::string> read_all(int fd, const std::string& operation) {
+  std::string text(largest_file + 1, '\0');
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const auto got = ::read(fd, text.data() + size, text.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_failure(errno, operation);
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  text.resize(size);
+  return text;
+}
+
+result<void> write_synced(int folder, const std::string& name, const std::string& path,
+                          const std::string& text) {
   const auto* const remedy = "free some space in the state folder";
-  const unique_fd file(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+  const unique_fd file(::openat(folder, name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | safely, 0600));
   if (!file) return system_failure(errno, "write '" + path + "'", remedy);
   std::size_t done = 0;
   while (done < text.size()) {
@@ -71,50 +131,42 @@ bool is_valid_name(std::string_view name) {
 }
 
 result<state_store> state_store::open(const std::string& folder) {
-  if (auto made = make_folder(folder); !made) return std::unexpected(made.error());
-  const std::string lock_path = folder + "/lock";
-  unique_fd lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!lock) {
-    return system_failure(errno, "open '" + lock_path + "'",
-                          "choose another folder with --state-dir");
+  if (folder.empty()) {
+    return failure(errc::invalid_argument, "keep the state",
+                   "this user has no home folder, and no variable names a folder",
+                   "name one with --state-dir or in STRATA_STATE_DIR");
   }
-  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-    return failure(errc::conflict, "use the state folder '" + folder + "'",
-                   "the daemon with process id " + read_pid(lock.get()) + " uses it",
-                   "stop that one or choose another folder with --state-dir");
-  }
+  const auto opened = proto::open_own_folder(folder, other_folder);
+  if (!opened) return std::unexpected(opened.error());
   // Nobody but the daemon's user reads passwords.
-  ::chmod(folder.c_str(), 0700);
-  const auto pid = std::to_string(::getpid()) + "\n";
-  // A full disk must not keep the daemon from starting: the lock holds without its text.
-  if (::ftruncate(lock.get(), 0) == 0) {
-    [[maybe_unused]] const auto written = ::pwrite(lock.get(), pid.data(), pid.size(), 0);
+  ::fchmod(opened->get(), 0700);
+  auto lock = take_lock(opened->get(), folder);
+  if (!lock) return std::unexpected(lock.error());
+  parts within;
+  for (auto [name, part] : {std::pair{"runtimes", &within.runtimes},
+                            {"tmp", &within.temporary},
+                            {"damaged", &within.damaged}}) {
+    auto made = proto::open_own_folder_in(opened->get(), name, folder + "/" + name);
+    if (!made) return std::unexpected(made.error());
+    *part = std::move(*made);
   }
-  for (const auto* part : {"/runtimes", "/tmp", "/damaged"}) {
-    if (auto made = make_folder(folder + part); !made) return std::unexpected(made.error());
-  }
-  std::error_code ignored;
-  for (const auto& left : std::filesystem::directory_iterator(folder + "/tmp", ignored)) {
-    std::filesystem::remove(left.path(), ignored);
-  }
-  return state_store(folder, std::move(lock));
+  remove_all_in(within.temporary.get());
+  return state_store(folder, std::move(*lock), std::move(within));
 }
 
-std::string state_store::path_of(const std::string& name) const {
-  return folder_ + "/runtimes/" + name + ".json";
-}
-
-result<saved_runtime> state_store::read(const std::string& path, const std::string& name) const {
-  const std::string operation = "read '" + path + "'";
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) {
-    return failure(errc::malformed, operation, "it is not a file");
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return system_failure(errno, operation);
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  if (text.size() > largest_file) return failure(errc::malformed, operation, "it is too large");
-  const auto json = nlohmann::json::parse(text, nullptr, false);
+result<saved_runtime> state_store::read(const std::string& file) const {
+  const auto name = file.substr(0, file.size() - suffix.size());
+  const std::string operation = "read '" + path_of(file) + "'";
+  const unique_fd opened(::openat(within_.runtimes.get(), file.c_str(), O_RDONLY | safely));
+  if (!opened && errno == ELOOP) return failure(errc::malformed, operation, "it is a link");
+  if (!opened) return system_failure(errno, operation);
+  if (auto good = check_file(opened.get(), operation); !good) return std::unexpected(good.error());
+  const auto text = read_all(opened.get(), operation);
+  if (!text) return std::unexpected(text.error());
+  if (text->size() > largest_file) return failure(errc::malformed, operation, "it is too large");
+  const auto parsed = text::parse_json(*text, operation);
+  if (!parsed) return std::unexpected(parsed.error());
+  const auto& json = *parsed;
   const auto is = [&](const char* key, auto check) {
     return json.contains(key) && (json[key].*check)();
   };
@@ -136,18 +188,18 @@ result<saved_runtime> state_store::read(const std::string& path, const std::stri
 std::vector<saved_runtime> state_store::load(
     const std::function<void(std::string)>& on_damaged) const {
   std::vector<saved_runtime> loaded;
-  std::error_code ignored;
-  for (const auto& each : std::filesystem::directory_iterator(folder_ + "/runtimes", ignored)) {
-    if (each.path().extension() != ".json") continue;
-    auto one = read(each.path(), each.path().stem());
+  for (const auto& file : names_in(within_.runtimes.get())) {
+    if (!file.ends_with(suffix) || file.size() == suffix.size()) continue;
+    auto one = read(file);
     if (one) {
       loaded.push_back(std::move(*one));
       continue;
     }
-    const auto aside = fmt::format("{}/damaged/{}.{}", folder_, each.path().filename().string(),
-                                   std::chrono::system_clock::now().time_since_epoch().count());
-    std::filesystem::rename(each.path(), aside, ignored);
-    on_damaged(describe(one.error()) + "; it was set aside as '" + aside + "'");
+    const auto aside =
+        fmt::format("{}.{}", file, std::chrono::system_clock::now().time_since_epoch().count());
+    ::renameat(within_.runtimes.get(), file.c_str(), within_.damaged.get(), aside.c_str());
+    on_damaged(fmt::format("{}; it was set aside as '{}/damaged/{}'", describe(one.error()),
+                           folder_, aside));
   }
   std::ranges::sort(loaded, {}, &saved_runtime::name);
   return loaded;
@@ -160,23 +212,30 @@ result<void> state_store::save(const saved_runtime& what) const {
                                {"created_at", what.created_at},
                                {"running", what.running},
                                {"options", nlohmann::json::parse(what.options)}};
-  const std::string temporary = folder_ + "/tmp/" + what.name + ".json";
+  const auto file = what.name + std::string(suffix);
   const auto text = json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  if (auto written = write_synced(temporary, text); !written) {
-    ::unlink(temporary.c_str());
+  const int temporary = within_.temporary.get();
+  const int runtimes = within_.runtimes.get();
+  if (auto written = write_synced(temporary, file, folder_ + "/tmp/" + file, text); !written) {
+    ::unlinkat(temporary, file.c_str(), 0);
     return written;
   }
-  if (::rename(temporary.c_str(), path_of(what.name).c_str()) != 0) {
-    return system_failure(errno, "put '" + path_of(what.name) + "' in place");
+  if (::renameat(temporary, file.c_str(), runtimes, file.c_str()) != 0) {
+    return system_failure(errno, "put '" + path_of(file) + "' in place");
   }
-  return sync_folder(folder_ + "/runtimes");
+  if (::fsync(runtimes) != 0) return system_failure(errno, "sync '" + folder_ + "/runtimes'");
+  return {};
 }
 
 result<void> state_store::remove(const std::string& name) const {
-  if (::unlink(path_of(name).c_str()) != 0 && errno != ENOENT) {
-    return system_failure(errno, "remove '" + path_of(name) + "'");
+  const auto file = name + std::string(suffix);
+  if (::unlinkat(within_.runtimes.get(), file.c_str(), 0) != 0 && errno != ENOENT) {
+    return system_failure(errno, "remove '" + path_of(file) + "'");
   }
-  return sync_folder(folder_ + "/runtimes");
+  if (::fsync(within_.runtimes.get()) != 0) {
+    return system_failure(errno, "sync '" + folder_ + "/runtimes'");
+  }
+  return {};
 }
 
 }  // namespace strata::daemon

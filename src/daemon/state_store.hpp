@@ -27,8 +27,10 @@ struct saved_runtime {
 
 class state_store {
  public:
-  /// Makes the folders (mode 0700) and takes the lock. Errors: conflict when another daemon has
-  /// it, with that one's process id.
+  /// Makes the folders (mode 0700) and takes the lock. From then on names are looked up in the
+  /// folders that were opened here, and no link is followed. Errors: conflict when another daemon
+  /// has it, with that one's process id; permission_denied when another user made the folder, or
+  /// something in it, or can write there.
   static result<state_store> open(const std::string& folder);
 
   /// All that is saved, by name. A file that is damaged is set aside, and `on_damaged` is told.
@@ -41,13 +43,22 @@ class state_store {
   [[nodiscard]] const std::string& folder() const { return folder_; }
 
  private:
-  state_store(std::string folder, unique_fd lock)
-      : folder_(std::move(folder)), lock_(std::move(lock)) {}
-  [[nodiscard]] std::string path_of(const std::string& name) const;
-  [[nodiscard]] result<saved_runtime> read(const std::string& path, const std::string& name) const;
+  /// Folders within it, opened.
+  struct parts {
+    unique_fd runtimes;
+    unique_fd temporary;
+    unique_fd damaged;
+  };
+  state_store(std::string folder, unique_fd lock, parts within)
+      : folder_(std::move(folder)), lock_(std::move(lock)), within_(std::move(within)) {}
+  [[nodiscard]] std::string path_of(const std::string& file) const {
+    return folder_ + "/runtimes/" + file;
+  }
+  [[nodiscard]] result<saved_runtime> read(const std::string& file) const;
 
   std::string folder_;
   unique_fd lock_;
+  parts within_;
 };
 
 /// [a-zA-Z0-9_.-]{1,64}.

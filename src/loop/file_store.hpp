@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "strata/base/result.hpp"
+#include "strata/base/unique_fd.hpp"
 
 namespace strata::loop {
 
@@ -22,9 +23,24 @@ class file_view {
   [[nodiscard]] virtual std::string_view bytes() const = 0;
 };
 
+/// The right to be the only writer of a file, for as long as it lives. Of a file system without
+/// locks, as the simulation's is, it holds nobody off.
+class file_claim {
+ public:
+  file_claim() = default;
+  explicit file_claim(unique_fd locked) : locked_(std::move(locked)) {}
+
+ private:
+  unique_fd locked_;
+};
+
 class file_store {
  public:
-  /// Errors: not_found when there is no such file.
+  /// Makes `path` (mode 0600) when it is missing, and claims it, for whichever name it is known by.
+  /// Never waits. Errors: conflict when it is claimed already, by this process or another;
+  /// invalid_argument when it is no regular file.
+  virtual result<file_claim> claim(const std::string& /*path*/) { return file_claim{}; }
+  /// Errors: not_found when there is no such file; invalid_argument when it is no regular file.
   virtual result<std::unique_ptr<file_view>> open(const std::string& path) = 0;
   [[nodiscard]] virtual bool exists(const std::string& path) = 0;
   /// Cuts the file down to its first `size` bytes, on the disk too.
@@ -39,6 +55,11 @@ class file_store {
  protected:
   ~file_store() = default;
 };
+
+/// Opens a regular file, which `flags` may make (mode 0600), without ever waiting: a FIFO, a device
+/// or a folder is refused. Errors: invalid_argument for those; those of the system.
+[[nodiscard]] result<unique_fd> open_regular(const std::string& path, int flags,
+                                             const std::string& operation);
 
 /// The kernel's. Lives as long as the process; for any thread.
 [[nodiscard]] file_store& os_files();

@@ -75,7 +75,8 @@ class loop {
   /// A datagram socket; bound when `address` is not empty.
   virtual result<socket> open_datagram(int family, const socket_address& address,
                                        const listen_options& options) = 0;
-  /// A file to append to; made with mode 0600 when missing.
+  /// A file to append to; made with mode 0600 when missing. Errors: invalid_argument when it is no
+  /// regular file.
   virtual result<socket> open_append(const std::string& path) = 0;
   /// Takes over a descriptor that the loop did not open (a signalfd, a device).
   [[nodiscard]] socket adopt(int fd) { return {*this, fd}; }

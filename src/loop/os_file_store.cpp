@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,8 +30,49 @@ class mapped_view final : public file_view {
   std::size_t size_;
 };
 
+result<void> check_regular(const struct stat& found, const std::string& operation) {
+  if (S_ISREG(found.st_mode)) return {};
+  return failure(errc::invalid_argument, operation, "it is not a regular file",
+                 "name a file, or a path at which one can be made");
+}
+
+// The lock is the file's own, not that of its name: two names of one file are one file, and nothing
+// is left behind beside it. So a file that takes its place must be locked before it is renamed, and
+// who has locked one must see whether it has its name still.
+result<unique_fd> lock_file(const std::string& path, const std::string& operation) {
+  auto file = open_regular(path, O_WRONLY | O_APPEND | O_CREAT, operation);
+  // A snapshot that cannot be written is loaded all the same.
+  if (!file && (file.error().sys_errno == EACCES || file.error().sys_errno == EROFS)) {
+    if (auto readable = open_regular(path, O_RDONLY, operation)) file = std::move(readable);
+  }
+  if (!file || ::flock(file->get(), LOCK_EX | LOCK_NB) == 0) return file;
+  const bool has_no_locks = errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOLCK;
+  if (has_no_locks) return file;
+  if (errno != EWOULDBLOCK) return system_failure(errno, operation);
+  return failure(errc::conflict, operation, "another runtime or another daemon writes it",
+                 "name another file, or stop that one");
+}
+
+bool has_name(int fd, const std::string& path) {
+  struct stat locked{};
+  struct stat named{};
+  return ::fstat(fd, &locked) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         locked.st_dev == named.st_dev && locked.st_ino == named.st_ino;
+}
+
 class kernel_files final : public file_store {
  public:
+  result<file_claim> claim(const std::string& path) override {
+    const std::string operation = "write '" + path + "'";
+    // Each new try means that somebody else has renamed a file into place meanwhile.
+    for (int tries = 0; tries < 100; ++tries) {
+      auto locked = lock_file(path, operation);
+      if (!locked) return std::unexpected(locked.error());
+      if (has_name(locked->get(), path)) return file_claim(std::move(*locked));
+    }
+    return failure(errc::conflict, operation, "it is replaced again and again");
+  }
+
   result<void> sync_folder_of(const std::string& path) override {
     auto folder = std::filesystem::path(path).parent_path().string();
     if (folder.empty()) folder = ".";
@@ -42,18 +84,15 @@ class kernel_files final : public file_store {
   }
 
   result<std::unique_ptr<file_view>> open(const std::string& path) override {
-    const unique_fd opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    const std::string operation = "open '" + path + "'";
+    const auto opened = open_regular(path, O_RDONLY, operation);
+    if (!opened) return std::unexpected(opened.error());
     struct stat found{};
-    if (!opened || ::fstat(opened.get(), &found) != 0) {
-      return system_failure(errno, "open '" + path + "'");
-    }
-    if (!S_ISREG(found.st_mode)) {
-      return failure(errc::invalid_argument, "open '" + path + "'", "it is not a file");
-    }
+    if (::fstat(opened->get(), &found) != 0) return system_failure(errno, operation);
     const auto size = static_cast<std::size_t>(found.st_size);
     void* memory = nullptr;
     if (size != 0) {
-      memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, opened.get(), 0);
+      memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, opened->get(), 0);
       if (memory == MAP_FAILED) return system_failure(errno, "map '" + path + "'");
       ::madvise(memory, size, MADV_SEQUENTIAL);
     }
@@ -63,10 +102,11 @@ class kernel_files final : public file_store {
   bool exists(const std::string& path) override { return ::access(path.c_str(), F_OK) == 0; }
 
   result<void> truncate(const std::string& path, std::uint64_t size) override {
-    const unique_fd opened(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (!opened || ::ftruncate(opened.get(), static_cast<off_t>(size)) != 0 ||
-        ::fsync(opened.get()) != 0) {
-      return system_failure(errno, "cut '" + path + "' down to " + std::to_string(size) + " bytes");
+    const auto operation = "cut '" + path + "' down to " + std::to_string(size) + " bytes";
+    const auto opened = open_regular(path, O_WRONLY, operation);
+    if (!opened) return std::unexpected(opened.error());
+    if (::ftruncate(opened->get(), static_cast<off_t>(size)) != 0 || ::fsync(opened->get()) != 0) {
+      return system_failure(errno, operation);
     }
     return {};
   }
@@ -87,6 +127,23 @@ class kernel_files final : public file_store {
 };
 
 }  // namespace
+
+result<unique_fd> open_regular(const std::string& path, int flags, const std::string& operation) {
+  struct stat found{};
+  // Looked at before it is opened, since opening does something to some devices; and again after,
+  // since it may have been replaced.
+  if (::stat(path.c_str(), &found) == 0) {
+    if (auto good = check_regular(found, operation); !good) return std::unexpected(good.error());
+  }
+  unique_fd opened(::open(path.c_str(), flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
+  if (!opened || ::fstat(opened.get(), &found) != 0) return system_failure(errno, operation);
+  if (auto good = check_regular(found, operation); !good) return std::unexpected(good.error());
+  // On a regular file it would only have io_uring refuse what it cannot do at once.
+  if (::fcntl(opened.get(), F_SETFL, flags & O_APPEND) != 0) {
+    return system_failure(errno, operation);
+  }
+  return opened;
+}
 
 file_store& os_files() {
   static kernel_files only;

@@ -12,7 +12,8 @@
 
 #include <cerrno>
 #include <csignal>
-#include <thread>
+
+#include "loop/thread.hpp"
 
 namespace strata::loop {
 
@@ -164,9 +165,10 @@ result<socket> os_loop::open_datagram(int family, const socket_address& address,
 }
 
 result<socket> os_loop::open_append(const std::string& path) {
-  socket made(*this, ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  if (!made) return system_failure(errno, "open '" + path + "' for appending");
-  return made;
+  auto made =
+      open_regular(path, O_WRONLY | O_CREAT | O_APPEND, "open '" + path + "' for appending");
+  if (!made) return std::unexpected(made.error());
+  return adopt(made->release());
 }
 
 socket_address os_loop::local_address(const socket& of) const {
@@ -207,16 +209,22 @@ task<result<std::vector<socket_address>>> os_loop::resolve(std::string host, std
     answer_awaiter& operator=(const answer_awaiter&) = delete;
     ~answer_awaiter() { asked->waiter = {}; }
     [[nodiscard]] bool await_ready() const { return false; }
-    void await_suspend(std::coroutine_handle<> self) const {
+    [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) const {
       asked->waiter = self;
-      std::thread([asked = asked] {
+      auto started = start_thread("find the address of '" + asked->host + "'", [asked = asked] {
         asked->look_up();
         const std::scoped_lock guard(asked->home->lock);
         if (asked->home->target == nullptr) return;
         asked->home->target->post([asked] {
           if (asked->waiter) asked->waiter.resume();
         });
-      }).detach();
+      });
+      if (started) {
+        started->detach();
+        return true;
+      }
+      asked->answer = std::unexpected(started.error());
+      return false;
     }
     result<std::vector<socket_address>> await_resume() const { return std::move(asked->answer); }
   };

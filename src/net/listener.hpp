@@ -2,12 +2,10 @@
 #pragma once
 
 #include <coroutine>
-#include <cstdint>
 #include <deque>
-#include <string>
-#include <utility>
 
 #include "loop/loop.hpp"
+#include "loop/socket_file.hpp"
 #include "loop/source_awaiter.hpp"
 
 namespace strata::net {
@@ -40,8 +38,7 @@ class listener final : private loop::request {
 
   loop::loop& loop_;
   loop::socket socket_;
-  std::string path_;  // of a Unix socket, and what was bound there
-  std::pair<std::uint64_t, std::uint64_t> bound_;
+  loop::socket_file file_;  // goes before the socket does
   std::coroutine_handle<> waiter_;
   std::deque<arrival> arrived_;
 };

@@ -16,6 +16,7 @@
 #include "paths/roles.hpp"
 #include "paths/task.hpp"
 #include "strata/base/unique_fd.hpp"
+#include "text/json_text.hpp"
 
 namespace strata::paths {
 
@@ -72,7 +73,7 @@ class child_task final : public task {
       text.append(piece.data(), static_cast<std::size_t>(got));
     }
     ::waitpid(std::exchange(child_, 0), nullptr, 0);
-    return end_result_from(nlohmann::json::parse(text, nullptr, false));
+    return end_result_from(text::parse_json(text, "read the result").value_or(nullptr));
   }
 
  private:

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <string_view>
 
+#include "text/json_text.hpp"
+
 namespace strata::paths {
 
 namespace {
@@ -66,14 +68,14 @@ result<std::optional<nlohmann::json>> control_line::read() {
   for (;;) {
     const auto end = held_.find('\n', searched);
     if (end != std::string::npos) {
-      auto read = nlohmann::json::parse(held_.begin(), held_.begin() + static_cast<long>(end),
-                                        nullptr, false);
+      const std::string operation = "understand the other end of the benchmark";
+      auto read = text::parse_json(std::string_view(held_).substr(0, end), operation);
       held_.erase(0, end + 1);
-      if (read.is_discarded() || !read.is_object()) {
-        return failure(errc::malformed, "understand the other end of the benchmark",
-                       "its line is not a JSON object");
+      if (!read) return std::unexpected(read.error());
+      if (!read->is_object()) {
+        return failure(errc::malformed, operation, "its line is not a JSON object");
       }
-      return read;
+      return std::move(*read);
     }
     searched = held_.size();
     if (held_.size() > longest_line) {

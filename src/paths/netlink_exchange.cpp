@@ -11,6 +11,7 @@
 #include "paths/program_output.hpp"
 #include "paths/statistics.hpp"
 #include "strata/base/unique_fd.hpp"
+#include "text/json_text.hpp"
 
 namespace strata::paths {
 
@@ -100,7 +101,7 @@ result<json> run_once(const exchange_plan& plan, std::string_view name) {
   const auto program = command.front();
   const auto said = output_of(std::move(command));
   if (!said) return std::unexpected(said.error());
-  auto made = json::parse(*said, nullptr, false);
+  auto made = text::parse_json(*said, "read its times").value_or(nullptr);
   for (const auto* const kind : kinds_of_time) {
     for (const auto* const part : {"median", "p99"}) {
       const json::json_pointer where(std::string("/") + kind + "/" + part);

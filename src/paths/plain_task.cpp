@@ -12,6 +12,7 @@
 #include "paths/pipe.hpp"
 #include "paths/task.hpp"
 #include "strata/base/unique_fd.hpp"
+#include "text/json_text.hpp"
 
 namespace strata::paths {
 
@@ -38,7 +39,7 @@ class plain_task final : public task {
     to_it_.reset();
     const auto line = read_line();
     ::waitpid(std::exchange(child_, 0), nullptr, 0);
-    return end_result_from(nlohmann::json::parse(line, nullptr, false));
+    return end_result_from(text::parse_json(line, "read the result").value_or(nullptr));
   }
 
  private:

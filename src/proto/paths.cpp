@@ -1,5 +1,6 @@
 #include "proto/paths.hpp"
 
+#include <pwd.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -16,18 +17,23 @@ std::string variable(const char* name) {
 /// The XDG specification: a relative path in these variables is to be ignored.
 bool is_usable(const std::string& folder) { return folder.starts_with('/'); }
 
-std::string user_folder(const std::string& xdg, const std::string& home, const char* below_home,
-                        const std::string& last_resort) {
+std::string home_of(uid_t user) {
+  auto home = variable("HOME");
+  if (is_usable(home)) return home;
+  const auto* const known = ::getpwuid(user);
+  return known == nullptr || known->pw_dir == nullptr ? std::string{} : known->pw_dir;
+}
+
+std::string user_folder(const std::string& xdg, const std::string& home, const char* below_home) {
   if (is_usable(xdg)) return xdg + "/strata";
-  if (is_usable(home)) return home + below_home;
-  return last_resort;
+  return is_usable(home) ? home + below_home : std::string{};
 }
 
 }  // namespace
 
 path_environment current_path_environment() {
   return {.uid = ::geteuid(),
-          .home = variable("HOME"),
+          .home = home_of(::geteuid()),
           .xdg_state_home = variable("XDG_STATE_HOME"),
           .xdg_runtime_dir = variable("XDG_RUNTIME_DIR"),
           .xdg_config_home = variable("XDG_CONFIG_HOME"),
@@ -41,15 +47,12 @@ run_paths paths_for(const path_environment& environment) {
                   .socket = "/run/strata/strata.sock",
                   .config_dir = "/etc/strata"};
   if (environment.uid != 0) {
-    const auto own = "/tmp/strata-" + std::to_string(environment.uid);
     const auto& home = environment.home;
-    paths.state_dir =
-        user_folder(environment.xdg_state_home, home, "/.local/state/strata", own + "/state");
-    paths.config_dir =
-        user_folder(environment.xdg_config_home, home, "/.config/strata", own + "/config");
-    paths.socket =
-        (is_usable(environment.xdg_runtime_dir) ? environment.xdg_runtime_dir + "/strata" : own) +
-        "/strata.sock";
+    paths.state_dir = user_folder(environment.xdg_state_home, home, "/.local/state/strata");
+    paths.config_dir = user_folder(environment.xdg_config_home, home, "/.config/strata");
+    // Not in /tmp: whoever comes first may make a folder of any name there.
+    paths.socket = user_folder(environment.xdg_runtime_dir, home, "/.local/state/strata/run");
+    if (!paths.socket.empty()) paths.socket += "/strata.sock";
   }
   if (!environment.state_dir.empty()) paths.state_dir = environment.state_dir;
   if (!environment.socket.empty()) paths.socket = environment.socket;

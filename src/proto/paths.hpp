@@ -10,7 +10,7 @@ namespace strata::proto {
 /// What the paths depend on. A variable that is unset is empty here.
 struct path_environment {
   uid_t uid = 0;
-  std::string home;
+  std::string home;  ///< HOME, or else what the system knows of the user
   std::string xdg_state_home;
   std::string xdg_runtime_dir;
   std::string xdg_config_home;
@@ -29,7 +29,8 @@ struct run_paths {
 };
 
 /// STRATA_* first; then, as root, /var/lib/strata, /run/strata/strata.sock and /etc/strata; else
-/// the XDG folders with their defaults below HOME; /tmp/strata-UID where there is neither.
+/// the XDG folders with their defaults below the home folder, where the socket too has a folder
+/// when there is no XDG_RUNTIME_DIR. What cannot be told for want of a home folder is empty.
 [[nodiscard]] run_paths paths_for(const path_environment& environment);
 
 }  // namespace strata::proto

@@ -33,20 +33,21 @@ TEST(paths, of_a_user_follow_xdg) {
   EXPECT_EQ(paths.config_dir, "/c/strata");
 }
 
-TEST(paths, of_a_user_without_xdg_are_below_home_and_tmp) {
+TEST(paths, of_a_user_without_xdg_are_below_home) {
   auto environment = user();
   environment.home = "/home/u";
   environment.xdg_state_home = "relative";
   const auto paths = paths_for(environment);
   EXPECT_EQ(paths.state_dir, "/home/u/.local/state/strata");
-  EXPECT_EQ(paths.socket, "/tmp/strata-1000/strata.sock");
+  EXPECT_EQ(paths.socket, "/home/u/.local/state/strata/run/strata.sock");
   EXPECT_EQ(paths.config_dir, "/home/u/.config/strata");
 }
 
-TEST(paths, of_a_user_without_anything_are_in_tmp) {
+TEST(paths, of_a_user_without_anything_are_nowhere_rather_than_where_others_can_guess) {
   const auto paths = paths_for(user());
-  EXPECT_EQ(paths.state_dir, "/tmp/strata-1000/state");
-  EXPECT_EQ(paths.config_dir, "/tmp/strata-1000/config");
+  EXPECT_EQ(paths.state_dir, "");
+  EXPECT_EQ(paths.socket, "");
+  EXPECT_EQ(paths.config_dir, "");
 }
 
 TEST(paths, stratas_own_variables_come_first) {

@@ -71,17 +71,19 @@ class Daemon:
                 "ASAN_OPTIONS": "quarantine_size_mb=16",  # else freed memory counts as resident
                 "UBSAN_OPTIONS": "print_stacktrace=1"}
 
+    def command(self, *more):
+        return [BINARY, "daemon", "--state-dir", self.state_dir, "--socket", self.socket,
+                "--loop", LOOP, *self.flags, *more]
+
     def launch(self, *more):
         """The process alone, without waiting for anything."""
         def lower_limit():
             if self.files:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (self.files, self.files))
-        command = [BINARY, "daemon", "--state-dir", self.state_dir, "--socket", self.socket,
-                   "--loop", LOOP, *self.flags, *more]
         with open(self.log_path, "ab") as log:
-            return subprocess.Popen(command, env=self.environment, stdin=subprocess.DEVNULL,
-                                    stdout=subprocess.DEVNULL, stderr=log,
-                                    preexec_fn=lower_limit)
+            return subprocess.Popen(self.command(*more), env=self.environment,
+                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                    stderr=log, preexec_fn=lower_limit)
 
     def start(self):
         before = len(self.log())

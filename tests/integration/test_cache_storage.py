@@ -329,7 +329,7 @@ def test_rules_save_by_themselves(daemon, tmp_path):
     port = new_cache(daemon, "--snapshot", file, "--save", "1 3")
     wire = Wire(port)
     wire.ask_all([["SET", "a", 1], ["SET", "b", 1], ["SET", "c", 1]])
-    eventually(file.exists, "it is saved")
+    eventually(lambda: file.stat().st_size > 0, "it is saved")
     assert len(contents(crash(daemon))) == 3
 
 

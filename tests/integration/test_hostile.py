@@ -150,7 +150,7 @@ def test_starting_a_runtime_without_descriptors_is_an_error_and_no_end(make_daem
         eventually(lambda: "ulimit -n" in daemon.log(), "all descriptors are taken")
         control.request("POST", "/v1/runtimes/more/start")
         reply = control.getresponse()
-        assert reply.status == 413 and b"ulimit -n" in reply.read()
+        assert reply.status == 503 and b"ulimit -n" in reply.read()
         control.request("GET", "/v1/runtimes/s")
         assert control.getresponse().read()
     daemon.wait_connections("s", 0)

@@ -244,7 +244,7 @@ def test_only_the_owner_reads_the_state(daemon):
     assert mode(daemon.state_dir) == 0o700
     assert mode(file_of(daemon, "s")) == 0o600
     assert mode(daemon.state_dir / "lock") == 0o600
-    assert mode(daemon.socket) == 0o660
+    assert mode(daemon.socket) == 0o600
 
 
 def test_secrets_are_shown_to_nobody_and_kept(daemon):
@@ -271,7 +271,7 @@ def tight(root, make_daemon, tmp_path):
     """A daemon whose state folder is a file system of 64 KiB."""
     folder = tmp_path / "tight"
     folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", folder], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=700", "none", folder], check=True)
     daemon = make_daemon(state_dir=folder)
     yield daemon
     daemon.stop()

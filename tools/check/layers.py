@@ -7,7 +7,7 @@ from check.source import CPP_SUFFIXES, Breach, bare_code, files, read, without_c
 
 TOPS = ("include", "lib", "src")
 LIBRARY = {"base", "wire", "broker", "l2", "xdp", "nl"}
-DAEMON = LIBRARY | {"loop", "proto", "script", "net", "serve", "http", "runtime"}
+DAEMON = LIBRARY | {"text", "loop", "proto", "script", "net", "serve", "http", "runtime"}
 
 # What a layer may include beside itself.
 ALLOWED = {
@@ -18,6 +18,7 @@ ALLOWED = {
     "xdp": {"base", "wire", "broker"},
     "nl": {"base", "wire"},
     "abi": LIBRARY,
+    "text": {"base"},
     "loop": {"base"},
     "proto": {"base"},
     "script": {"base"},
@@ -26,8 +27,8 @@ ALLOWED = {
     "http": {"base", "loop", "proto", "net"},
     "runtime": {"base", "loop", "proto", "script", "net", "serve"},
     "daemon": DAEMON,
-    "paths": LIBRARY,
-    "cli": LIBRARY | {"proto", "paths"},
+    "paths": LIBRARY | {"text"},
+    "cli": LIBRARY | {"text", "proto", "paths"},
     "main": {"base", "cli", "daemon"},
 }
 # Of the runtimes the CLI sees their options and nothing else.

@@ -43,11 +43,13 @@ storage::~storage() {
 // ---------------------------------------------------------------------------------
 
 loop::task<result<void>> storage::open() {
-  auto& files = loop_.files();
-  const bool has_log = !where_.log.empty() && files.exists(where_.log);
-  const bool has_snapshot = !where_.snapshot.empty() && files.exists(where_.snapshot);
-  if (has_log || has_snapshot) {
-    auto loaded = co_await load(has_log ? where_.log : where_.snapshot);
+  if (auto claimed = claim_files(); !claimed) co_return claimed;
+  const auto has_log = holds_something(where_.log);
+  if (!has_log) co_return std::unexpected(has_log.error());
+  const auto has_snapshot = *has_log ? result<bool>(false) : holds_something(where_.snapshot);
+  if (!has_snapshot) co_return std::unexpected(has_snapshot.error());
+  if (*has_log || *has_snapshot) {
+    auto loaded = co_await load(*has_log ? where_.log : where_.snapshot);
     if (!loaded) co_return loaded;
   }
   owner_.begin_work();
@@ -58,8 +60,33 @@ loop::task<result<void>> storage::open() {
   if (where_.log.empty()) co_return result<void>{};
   auto opened = co_await open_log();
   // What came from elsewhere has to stand in the log before changes of it do.
-  if (opened && !has_log && has_snapshot) opened = co_await write_log_anew();
+  if (opened && *has_snapshot) opened = co_await write_log_anew();
   co_return opened;
+}
+
+result<void> storage::claim_files() {
+  auto& files = loop_.files();
+  if (!where_.log.empty()) {
+    auto claimed = files.claim(where_.log);
+    if (!claimed) return std::unexpected(claimed.error());
+    log_claim_ = std::move(*claimed);
+  }
+  if (where_.snapshot.empty()) return {};
+  const bool is_missing = !files.exists(where_.snapshot);
+  auto claimed = files.claim(where_.snapshot);
+  if (!claimed) return std::unexpected(claimed.error());
+  snapshot_claim_ = std::move(*claimed);
+  made_snapshot_ = is_missing;
+  return {};
+}
+
+// An empty file was made to be claimed, and nothing was written since.
+result<bool> storage::holds_something(const std::string& path) {
+  auto& files = loop_.files();
+  if (path.empty() || !files.exists(path)) return false;
+  const auto view = files.open(path);
+  if (!view) return std::unexpected(view.error());
+  return !(*view)->bytes().empty();
 }
 
 loop::task<result<void>> storage::load(const std::string& path) {
@@ -133,6 +160,9 @@ loop::task<result<void>> storage::open_log() {
 loop::task<> storage::close() {
   is_closing_ = true;
   running_.cancel();
+  if (made_snapshot_ && !holds_something(where_.snapshot).value_or(true)) {
+    (void)loop_.files().remove(where_.snapshot);
+  }
   if (!log_) co_return;
   result<void> finished;
   if (log_->is_distrusted()) finished = co_await write_log_anew();
@@ -263,12 +293,23 @@ loop::task<result<void>> storage::write_snapshot(growing_file& to, bool is_log_b
   }
 }
 
-loop::task<result<void>> storage::save_to(const std::string& path) {
+// Until the new file has the name the old one's claim holds, and from then on its own.
+loop::task<result<void>> storage::put_in_place(growing_file& file, const std::string& path,
+                                               loop::file_claim& claim) {
+  auto next = loop_.files().claim(file.path());
+  if (!next) co_return std::unexpected(next.error());
+  auto outcome = co_await file.finish(path);
+  if (file.path() == path) claim = std::move(*next);
+  co_return outcome;
+}
+
+loop::task<result<void>> storage::save_snapshot() {
   co_await await_turn();
+  const auto& path = where_.snapshot;
   auto file = growing_file::create(loop_, path + ".new");
   if (!file) co_return std::unexpected(file.error());
   auto outcome = co_await write_snapshot(*file, false);
-  if (outcome) outcome = co_await file->finish(path);
+  if (outcome) outcome = co_await put_in_place(*file, path, snapshot_claim_);
   if (!outcome) (void)loop_.files().remove(path + ".new");
   co_return outcome;
 }
@@ -278,7 +319,7 @@ loop::task<> storage::save_task() {
   co_await loop_.sleep(0ms);
   const auto changes = engine_.changes();
   began_ms_ = engine_.now_ms();
-  auto outcome = co_await save_to(where_.snapshot);
+  auto outcome = co_await save_snapshot();
   const auto now_ms = engine_.now_ms();
   figures_.last_save_took_s = (now_ms - began_ms_) / 1000;
   figures_.last_save_failed = !outcome;
@@ -340,7 +381,7 @@ loop::task<result<void>> storage::write_log_anew() {
   auto outcome = co_await write_snapshot(*file, true);
   const auto base_size = file->appended();
   if (outcome) outcome = co_await catch_up(*file, from);
-  if (outcome) outcome = co_await file->finish(where_.log);
+  if (outcome) outcome = co_await put_in_place(*file, where_.log, log_claim_);
   if (!outcome) {
     // It has the log's name, but may lose it again by a crash.
     if (file->path() == where_.log) log_->distrust(outcome.error());
@@ -400,7 +441,7 @@ loop::task<> storage::shut_down_task(bool saves) {
   while (is_writing()) co_await loop_.sleep(10ms);
   if (saves) {
     figures_.is_saving = true;
-    auto outcome = co_await save_to(where_.snapshot);
+    auto outcome = co_await save_snapshot();
     figures_.is_saving = false;
     if (!outcome) {
       journal_->write(level::error, describe(outcome.error()) + "; the cache goes on");

@@ -65,7 +65,11 @@ class storage final : public keeper {
   loop::task<> rewrite_task();
   loop::task<> await_turn();
   loop::task<result<void>> write_snapshot(growing_file& to, bool is_log_base);
-  loop::task<result<void>> save_to(const std::string& path);
+  loop::task<result<void>> save_snapshot();
+  loop::task<result<void>> put_in_place(growing_file& file, const std::string& path,
+                                        loop::file_claim& claim);
+  result<void> claim_files();
+  result<bool> holds_something(const std::string& path);
   loop::task<result<void>> write_log_anew();
   loop::task<result<void>> catch_up(growing_file& to, command_log::position from);
   loop::task<result<void>> copy_log(growing_file& to, command_log::position from,
@@ -85,6 +89,10 @@ class storage final : public keeper {
   places where_;
   owner owner_;
   std::shared_ptr<journal> journal_;
+  // A file is claimed before it is read, and the one that replaces it before it does.
+  loop::file_claim log_claim_;
+  loop::file_claim snapshot_claim_;
+  bool made_snapshot_ = false;  // there was none before it was claimed
   std::unique_ptr<command_log> log_;
   std::string rules_text_;
   save_rules rules_;

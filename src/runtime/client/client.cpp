@@ -56,6 +56,7 @@ class client final : public runtime {
   client_options options_;
   std::vector<loop::loop*> loops_;
   std::unique_ptr<link> link_;
+  loop::file_claim written_;
   std::string reason_;
   statistics past_;
 };
@@ -64,9 +65,16 @@ class client final : public runtime {
 // NOLINTBEGIN(cppcoreguidelines-avoid-capturing-lambda-coroutines)
 loop::task<result<void>> client::start() {
   reason_.clear();
+  loop::file_claim claimed;
+  if (!options_.write.empty()) {
+    auto made = born_.home.files().claim(options_.write);
+    if (!made) co_return std::unexpected(made.error());
+    claimed = std::move(*made);
+  }
   auto loops = born_.loops.assign(1);
   if (!loops) co_return std::unexpected(loops.error());
   loops_ = std::move(*loops);
+  written_ = std::move(claimed);
   link_ = std::make_unique<link>(*loops_[0], options_, born_.log, born_.messages);
   auto opened =
       co_await loop::call_on(born_.home, *loops_[0], [this]() -> loop::task<result<void>> {
@@ -91,6 +99,7 @@ loop::task<void> client::stop(loop::time_point limit) {
     ending.reset();
     co_return true;
   });
+  written_ = {};
   born_.loops.release(std::exchange(loops_, {}));
 }
 

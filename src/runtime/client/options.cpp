@@ -1,5 +1,7 @@
 #include "runtime/client/options.hpp"
 
+#include "net/scheme.hpp"
+
 namespace strata::runtime {
 
 std::string client_options::endpoint() const {
@@ -15,14 +17,13 @@ using options = client_options;
 // A row is read as a row: one option, two or three lines.
 // clang-format off
 std::vector<row> where_rows() {
+  static const auto connect_help = "connect to " + net::scheme_examples();
   return {
       {{.key = "target", .short_flag = 't', .kind = text, .value_name = "HOST:PORT",
         .help = "connect to tcp://HOST:PORT", .needs_restart = true},
        &options::target},
       {{.key = "connect", .short_flag = 'c', .kind = text, .value_name = "URL",
-        .help = "connect to tcp://HOST:PORT, udp://HOST:PORT, unix:///PATH or "
-                "l2://IFACE/ETHERTYPE?dst=MAC&vlan=VID&prio=PCP",
-        .needs_restart = true},
+        .help = connect_help, .needs_restart = true},
        &options::connect},
       {{.key = "connect_timeout", .kind = seconds, .value_name = "TIME", .default_text = "10",
         .help = "longest time that one attempt to connect may take"},

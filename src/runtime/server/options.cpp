@@ -1,5 +1,7 @@
 #include "runtime/server/options.hpp"
 
+#include "net/scheme.hpp"
+
 namespace strata::runtime {
 
 std::vector<std::string> server_options::endpoints() const { return listen_urls(port, listen); }
@@ -13,14 +15,13 @@ using options = server_options;
 // A row is read as a row: one option, two or three lines.
 // clang-format off
 std::vector<row> where_rows() {
+  static const auto listen_help = "listen on " + net::scheme_examples() + "; repeatable";
   return {
       {{.key = "port", .short_flag = 'p', .kind = port, .value_name = "PORT",
         .help = "listen on tcp://0.0.0.0:PORT; 0 takes a free port", .needs_restart = true},
        &options::port},
       {{.key = "listen", .short_flag = 'l', .kind = list, .value_name = "URL",
-        .help = "listen on tcp://HOST:PORT, udp://HOST:PORT, unix:///PATH or "
-                "l2://IFACE/ETHERTYPE?vlan=VID&prio=PCP; repeatable",
-        .needs_restart = true},
+        .help = listen_help, .needs_restart = true},
        &options::listen},
       {{.key = "threads", .kind = count, .value_name = "N", .default_text = "1",
         .help = "event loops that share the work", .needs_restart = true, .max = 64, .min = 1},

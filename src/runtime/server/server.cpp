@@ -54,7 +54,8 @@ class server final : public runtime {
   std::unique_ptr<server_state> state_;
   std::vector<std::unique_ptr<shard>> shards_;
   std::vector<std::string> bound_;
-  statistics past_;  // what earlier runs counted
+  loop::file_claim written_;  // for all shards
+  statistics past_;           // what earlier runs counted
 };
 
 // Shared ports would let another program's listener, or another runtime's, go unnoticed.
@@ -86,6 +87,11 @@ loop::task<result<void>> server::start() {
 // `call_on` keeps its closure alive until the coroutine that the closure is has ended.
 // NOLINTBEGIN(cppcoreguidelines-avoid-capturing-lambda-coroutines)
 loop::task<result<void>> server::open_shards() {
+  if (!options_.write.empty()) {
+    auto claimed = born_.home.files().claim(options_.write);
+    if (!claimed) co_return std::unexpected(claimed.error());
+    written_ = std::move(*claimed);
+  }
   auto targets = co_await net::find_bind_targets(born_.home, options_.endpoints());
   if (!targets) co_return std::unexpected(targets.error());
   const auto ports = co_await born_.binding.acquire();
@@ -136,6 +142,7 @@ loop::task<void> server::stop(loop::time_point limit) {
     });
   }
   bound_.clear();
+  written_ = {};
   born_.loops.release(std::exchange(loops_, {}));
 }
 

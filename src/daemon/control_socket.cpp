@@ -1,0 +1,93 @@
+#include "daemon/control_socket.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <grp.h>
+#include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+
+#include "proto/own_folder.hpp"
+
+namespace strata::daemon {
+
+namespace {
+
+constexpr mode_t for_guests = 0755;
+constexpr mode_t for_a_group = 0660;
+constexpr std::string_view other_socket = "choose another place with --socket";
+
+result<void> make_folder(const std::string& folder, const folder_guests& guests) {
+  const auto made = proto::open_own_folder(folder, std::string(other_socket));
+  if (!made) return std::unexpected(made.error());
+  if (!guests.group && !guests.everybody) return {};
+  const bool failed = (guests.group && ::fchown(made->get(), -1U, *guests.group) != 0) ||
+                      ::fchmod(made->get(), for_guests) != 0;
+  if (!failed) return {};
+  return system_failure(errno, "let others into the folder '" + folder + "'");
+}
+
+// The administrator's folder stays as it is, but a group that cannot reach the socket is an error
+// that is hard to find.
+void warn_of_closed_folder(const std::string& folder, gid_t group) {
+  struct stat found{};
+  if (::stat(folder.c_str(), &found) != 0) return;
+  const bool is_open =
+      (found.st_mode & S_IXOTH) != 0 || (found.st_gid == group && (found.st_mode & S_IXGRP) != 0);
+  if (is_open) return;
+  spdlog::warn(
+      "group {} cannot reach the control socket: its folder '{}' is closed to it; "
+      "'chmod 755' that",
+      group, folder);
+}
+
+}  // namespace
+
+result<gid_t> find_group(const std::string& name) {
+  if (const auto* const found = ::getgrnam(name.c_str())) return found->gr_gid;
+  gid_t number = 0;
+  const char* const end = name.data() + name.size();
+  const auto [rest, code] = std::from_chars(name.data(), end, number);
+  if (!name.empty() && code == std::errc{} && rest == end) return number;
+  return failure(errc::not_found, "give the control socket to group '" + name + "'",
+                 "there is no such group", "see 'getent group'");
+}
+
+result<void> prepare_socket_folder(const std::string& socket, const folder_guests& guests) {
+  if (socket.empty()) {
+    return failure(errc::invalid_argument, "make the control socket",
+                   "this user has no home folder, and no variable names a place",
+                   "name one with --socket or in STRATA_SOCKET");
+  }
+  const auto folder = proto::folder_of(socket);
+  struct stat found{};
+  if (::stat(folder.c_str(), &found) != 0 && errno == ENOENT) {
+    if (auto made = make_folder(folder, guests); !made) return made;
+  } else if (guests.group) {
+    warn_of_closed_folder(folder, *guests.group);
+  }
+  return proto::check_socket_folder(socket);
+}
+
+result<void> admit_group(const std::string& path, gid_t group) {
+  const auto operation = fmt::format("give the control socket '{}' to group {}", path, group);
+  const unique_fd socket(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  struct stat found{};
+  if (!socket || ::fstat(socket.get(), &found) != 0) return system_failure(errno, operation);
+  if (!S_ISSOCK(found.st_mode) || found.st_uid != ::geteuid()) {
+    return failure(errc::conflict, operation, "something else lies there by now");
+  }
+  // A descriptor by O_PATH has its mode changed by its name below /proc alone.
+  const auto itself = fmt::format("/proc/self/fd/{}", socket.get());
+  if (::fchownat(socket.get(), "", -1U, group, AT_EMPTY_PATH) != 0 ||
+      ::chmod(itself.c_str(), for_a_group) != 0) {
+    return system_failure(errno, operation, "make the daemon's user a member of it");
+  }
+  return {};
+}
+
+}  // namespace strata::daemon

@@ -1,0 +1,98 @@
+#include "proto/own_folder.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+namespace strata::proto {
+
+namespace {
+
+std::string mode_text(mode_t mode) {
+  std::string text = "0000";
+  for (std::size_t i = text.size(); i-- > 0; mode >>= 3U) {
+    text[i] = static_cast<char>('0' + (mode & 7U));
+  }
+  return text;
+}
+
+result<unique_fd> open_at(int parent, const std::string& name, const std::string& shown,
+                          const std::string& remedy) {
+  const std::string operation = "use the folder '" + shown + "'";
+  if (::mkdirat(parent, name.c_str(), 0700) != 0 && errno != EEXIST) {
+    return system_failure(errno, "make the folder '" + shown + "'", remedy);
+  }
+  unique_fd folder(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder && (errno == ENOTDIR || errno == ELOOP)) {
+    return failure(errc::conflict, operation, "it is a link, or no folder at all", remedy);
+  }
+  struct stat found{};
+  if (!folder || ::fstat(folder.get(), &found) != 0) {
+    return system_failure(errno, operation, remedy);
+  }
+  if (found.st_uid != ::geteuid()) {
+    return failure(errc::permission_denied, operation,
+                   "it belongs to " + user_text(found.st_uid) + ", not to " +
+                       user_text(::geteuid()) + ", so what is in it cannot be trusted",
+                   remedy);
+  }
+  if ((found.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return failure(errc::permission_denied, operation,
+                   "others may write to it (its mode is " + mode_text(found.st_mode & 07777U) +
+                       "), so what is in it cannot be trusted",
+                   "see what is in it, then 'chmod 700' it; or " + remedy);
+  }
+  return folder;
+}
+
+}  // namespace
+
+std::string user_text(uid_t user) { return "user " + std::to_string(user); }
+
+result<unique_fd> open_own_folder(const std::string& path, const std::string& remedy) {
+  // A slash at the end would have a link followed after all.
+  std::string bare = path;
+  while (bare.size() > 1 && bare.back() == '/') bare.pop_back();
+  std::error_code failed;
+  const auto parent = std::filesystem::path(bare).parent_path();
+  if (!parent.empty()) std::filesystem::create_directories(parent, failed);
+  if (failed) {
+    return system_failure(failed.value(), "make the folder '" + parent.string() + "'", remedy);
+  }
+  return open_at(AT_FDCWD, bare, path, remedy);
+}
+
+result<unique_fd> open_own_folder_in(int parent, const std::string& name,
+                                     const std::string& shown) {
+  return open_at(parent, name, shown, "remove it, after a look at what is in it");
+}
+
+std::string folder_of(const std::string& socket) {
+  const auto slash = socket.find_last_of('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : socket.substr(0, slash);
+}
+
+result<void> check_socket_folder(const std::string& socket) {
+  const auto folder = folder_of(socket);
+  const std::string operation = "trust the folder '" + folder + "' of the control socket";
+  struct stat found{};
+  if (::stat(folder.c_str(), &found) != 0) return system_failure(errno, operation);
+  if (found.st_uid != 0 && found.st_uid != ::geteuid()) {
+    return failure(errc::permission_denied, operation,
+                   "it belongs to " + user_text(found.st_uid) + ", who may replace the socket",
+                   "name a socket in a folder of your own or of root's with --socket");
+  }
+  const bool is_shared = (found.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+  if (is_shared && (found.st_mode & S_ISVTX) == 0) {
+    return failure(errc::permission_denied, operation,
+                   "others may write to it (its mode is " + mode_text(found.st_mode & 07777U) +
+                       ") and so replace the socket",
+                   "'chmod go-w' it, or name a socket in another folder with --socket");
+  }
+  return {};
+}
+
+}  // namespace strata::proto
