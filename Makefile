@@ -76,7 +76,7 @@ check: deps
 	cmake --preset tidy
 	python3 tools/check.py
 	python3 tools/check/check_test.py
-	tools/tidy.sh build/tidy $(JOBS)
+	python3 tools/tidy.py --jobs $(JOBS) build/tidy
 
 install: build
 	DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)
