@@ -10,6 +10,7 @@ took=$(($(date +%s) - begun))
 [ "$code" = 0 ] && state=passed || state=FAILED
 printf '== %s: %s, %d s\n' "$name" "$state" "$took"
 if [ -n "${STRATA_TIMES:-}" ]; then
-  printf '%-24s %2d min %02d s  %s\n' "$name" $((took / 60)) $((took % 60)) "$state" >> "$STRATA_TIMES"
+  printf '%-24s %2d min %02d s  %s\n' "$name" $((took / 60)) $((took % 60)) "$state" \
+    >> "$STRATA_TIMES"
 fi
 exit $code

@@ -8,6 +8,8 @@ import pytest
 
 from strata_daemon import BINARY
 
+pytestmark = [pytest.mark.once, pytest.mark.xdist_group("bench_netlink")]
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -346,6 +347,41 @@ echo "$4" >> "$0.asked"
         )
         self.assertEqual(done.returncode, 1)
         self.assertIn("src/net/b.cpp", done.stderr)
+
+
+class SkipsTest(unittest.TestCase):
+    """tests/conftest.py, in a folder of its own with a test that skips."""
+
+    def run_pytest(self, allowed="", environment=None):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("conftest.py", "pytest.ini"):
+                shutil.copy(CHECK.parent.parent / "tests" / name, folder)
+            Path(folder, "allowed_skips.txt").write_text(f"# reasons\n{allowed}\n")
+            Path(folder, "test_a.py").write_text(
+                "import pytest\n\n\n@pytest.mark.parametrize('x', [1])\n"
+                "def test_b(x):\n    pytest.skip('NO ROOM')\n\n\n"
+                "@pytest.mark.xfail\ndef test_c():\n    assert False\n"
+            )
+            done = subprocess.run(
+                ["/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:cacheprovider", folder],
+                env={"PATH": os.environ["PATH"], **(environment or {})},
+                capture_output=True, text=True, check=False,
+            )
+        return done.returncode, done.stdout
+
+    def test_a_skip_fails_in_ci(self):
+        code, output = self.run_pytest(environment={"STRATA_CI": "1"})
+        self.assertEqual(code, 1, output)
+        self.assertIn("NO ROOM", output)
+        self.assertIn("1 failed, 1 xfailed", output)
+
+    def test_a_skip_that_is_named_passes(self):
+        code, output = self.run_pytest("test_a.py::test_b no room here", {"STRATA_CI": "1"})
+        self.assertEqual(code, 0, output)
+
+    def test_a_skip_passes_elsewhere(self):
+        code, output = self.run_pytest()
+        self.assertEqual(code, 0, output)
 
 
 class NamesTest(CheckTest):
