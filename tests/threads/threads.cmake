@@ -4,7 +4,7 @@ add_executable(strata_threads ${CMAKE_CURRENT_SOURCE_DIR}/threads/daemon.cpp)
 target_link_libraries(strata_threads PRIVATE strata_core)
 
 foreach(source ${unit_sources})
-  file(STRINGS ${source} found REGEX "std::j?thread|sim_stage" LIMIT_COUNT 1)
+  file(STRINGS ${source} found REGEX "std::(jthread|thread|async)|sim_stage" LIMIT_COUNT 1)
   if(found)
     list(APPEND thread_sources ${source})
   endif()
