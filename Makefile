@@ -3,25 +3,19 @@
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
-PACKAGES := $(shell sed 's/\#.*//' tools/deps.txt)
+TIMED := tools/timed.sh
 
-.PHONY: all deps build demo test test-asan test-tsan test-guest bench bench-cache bench-xdp bench-netlink fuzz \
+.PHONY: all deps deps-compile build demo test test-asan test-tsan test-guest bench bench-cache bench-xdp bench-netlink fuzz \
         check install clean
 
 all: build
 
-# Asks apt only for what is not there, so that it costs nothing the second time. What another
-# package provides is there: NodeSource's nodejs brings npm, and conflicts with Debian's.
 deps:
-	@missing=$$(dpkg-query -W -f '$${db:Status-Status} $${Package} $${Provides}\n' \
-	  | sed -n 's/^installed //p' | sed 's/([^)]*)//g' | tr -s ', ' '\n' | sort -u > .deps.have; \
-	  printf '%s\n' $(PACKAGES) | sort | comm -23 - .deps.have; rm -f .deps.have); \
-	if [ -n "$$missing" ]; then \
-	  echo "installing:" $$missing; \
-	  $(SUDO) apt-get update -qq && \
-	  DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -qq -y --no-install-recommends \
-	    $$missing > /dev/null; \
-	fi
+	@$(TIMED) 'packages' tools/deps.sh
+
+# What compiling and `make check` need. .ci/run installs the rest meanwhile.
+deps-compile:
+	@$(TIMED) 'packages to compile' tools/deps.sh compile
 
 build: deps
 	cmake --preset release
@@ -33,16 +27,18 @@ demo: build
 test: test-asan test-tsan
 
 # Everything under AddressSanitizer and UndefinedBehaviorSanitizer, on io_uring and on epoll.
-test-asan: deps
-	cmake --preset asan
-	cmake --build --preset asan -j $(JOBS)
-	ctest --test-dir build/asan -j $(JOBS) --output-on-failure --no-tests=error
+test-asan: deps-compile
+	@$(TIMED) 'ASan: configure' cmake --preset asan
+	@$(TIMED) 'ASan: compile' cmake --build --preset asan -j $(JOBS)
+	@$(MAKE) -s deps
+	@$(TIMED) 'ASan: tests' ctest --test-dir build/asan -j $(JOBS) --output-on-failure --no-tests=error
 
 # What crosses threads, under ThreadSanitizer.
-test-tsan: deps
-	cmake --preset tsan
-	cmake --build --preset tsan -j $(JOBS) --target strata strata_unit_tests
-	ctest --test-dir build/tsan -j $(JOBS) --output-on-failure --no-tests=error -L threads
+test-tsan: deps-compile
+	@$(TIMED) 'TSan: configure' cmake --preset tsan
+	@$(TIMED) 'TSan: compile' cmake --build --preset tsan -j $(JOBS)
+	@$(MAKE) -s deps
+	@$(TIMED) 'TSan: tests' ctest --test-dir build/tsan -j $(JOBS) --output-on-failure --no-tests=error
 
 # AF_XDP and the netlink module on Debian's stock kernels, in an emulated machine. Needs root, and nearly an hour.
 test-guest: build
@@ -72,11 +68,11 @@ fuzz: deps
 	cmake --build --preset fuzz -j $(JOBS)
 	tools/fuzz.sh build/fuzz/fuzz $(FUZZ_SECONDS)
 
-check: deps
-	cmake --preset tidy
-	python3 tools/check.py
-	python3 tools/check/check_test.py
-	tools/tidy.sh build/tidy $(JOBS)
+check: deps-compile
+	@$(TIMED) 'check: configure' cmake --preset tidy
+	@$(TIMED) 'check: rules' python3 tools/check.py
+	@$(TIMED) 'check: rules fail' python3 tools/check/check_test.py
+	@$(TIMED) 'check: clang-tidy' python3 tools/tidy.py --jobs $(JOBS) build/tidy
 
 install: build
 	DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)

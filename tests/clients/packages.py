@@ -1,4 +1,5 @@
-"""What the client programs need from registries: fetched once, by lock file, into a build folder.
+"""What the client programs need from registries: installed once, by lock file, into a build folder.
+What is downloaded for that is kept outside, for the next clone.
 
 Everything runs with Debian's own tools (tools/deps.txt), wherever else the PATH would lead.
 """
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
+DOWNLOADS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "strata/clients")
 FETCHING_S = 300
 IVY = "/usr/share/java/ivy.jar"
 
@@ -58,7 +60,7 @@ def node(folder, program):
         for lock in locks:
             shutil.copy(lock, folder)
         fetch(program, ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund",
-                        "--cache", folder / "cache"], folder)
+                        "--prefer-offline", "--cache", DOWNLOADS / "npm"], folder)
 
     once(folder, locks, install)
     for each in source.glob("*.mjs"):
@@ -71,8 +73,8 @@ def python(folder, program):
 
     def install():
         fetch(program, ["python3", "-m", "pip", "install", "--quiet", "--no-deps",
-                        "--require-hashes", "--only-binary", ":all:", "--no-cache-dir",
-                        "--disable-pip-version-check",
+                        "--require-hashes", "--only-binary", ":all:",
+                        "--cache-dir", DOWNLOADS / "pip", "--disable-pip-version-check",
                         "--target", folder / "packages", "-r", locks[0]], folder)
 
     once(folder, locks, install)
@@ -81,7 +83,7 @@ def python(folder, program):
 
 def go(folder, program):
     source = HERE / "go"
-    where = {"GOMODCACHE": str(folder / "modules"), "GOCACHE": str(folder / "cache"),
+    where = {"GOMODCACHE": str(DOWNLOADS / "go"), "GOCACHE": str(DOWNLOADS / "go-build"),
              "GOFLAGS": "-mod=readonly -modcacherw", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}
 
     def download():
@@ -101,7 +103,7 @@ def java(folder, program):
 
     def download():
         fetch(program, ["java", "-jar", IVY, "-ivy", source / "ivy.xml", "-cache",
-                        folder / "cache", "-retrieve", folder / "jars" / "[artifact].[ext]"],
+                        DOWNLOADS / "ivy", "-retrieve", folder / "jars" / "[artifact].[ext]"],
               folder)
         seen = subprocess.run(["sha256sum", "--check", "--quiet", "--strict", sums],
                               cwd=folder / "jars", capture_output=True, text=True)

@@ -1,13 +1,11 @@
 """What was there and what was not is printed at the end of the run."""
 
 import subprocess
-from pathlib import Path
 
 import pytest
 
 import guest
 
-ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = ["kernel", "interface", "driver", "queues", "with XDP", "native", "generic",
            "zero-copy in", "zero-copy out", "multi-buffer native", "multi-buffer generic"]
 
@@ -62,8 +60,6 @@ def pytest_generate_tests(metafunc):
 def kernel(request):
     if missing := guest.missing():
         pytest.skip(f"THERE IS NO GUEST: install {' '.join(missing)}")
-    if ROOT.is_relative_to("/tmp"):
-        pytest.skip(f"THERE IS NO GUEST: it has a /tmp of its own, and sees no {ROOT}")
     try:
         return guest.Kernel(request.param)
     except (LookupError, subprocess.CalledProcessError) as failed:

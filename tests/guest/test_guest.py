@@ -28,6 +28,8 @@ PYTEST = ("python3 -m pytest -q -rs --tb=short -p no:cacheprovider --color=no "
 @pytest.fixture(scope="session")
 def binaries():
     """Copies, so that a build may go on meanwhile. The guest sees them under the same path."""
+    if ROOT.is_relative_to("/tmp"):
+        pytest.skip(f"THERE IS NO GUEST: it has a /tmp of its own, and sees no {ROOT}")
     made = WORK / "bin"
     made.mkdir(parents=True, exist_ok=True)
     for each in [Path(os.environ.get("STRATA_BIN", BUILD / "strata")),

@@ -8,6 +8,8 @@ import pytest
 
 from strata_daemon import BINARY
 
+pytestmark = [pytest.mark.once, pytest.mark.xdist_group("bench_netlink")]
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -19,7 +21,7 @@ def bench(*arguments):
 @pytest.fixture(scope="module")
 def clients(tmp_path_factory):
     folder = tmp_path_factory.mktemp("clients")
-    subprocess.run(["make", "-s", "-C", ROOT / "clients", f"OUT={folder}", "pure", "cpp"],
+    subprocess.run(["make", "-s", "-j2", "-C", ROOT / "clients", f"OUT={folder}", "pure", "cpp"],
                    check=True, timeout=300)
     return folder
 

@@ -12,6 +12,8 @@ import pytest
 from strata_daemon import BINARY
 from veth import Veth, end
 
+pytestmark = [pytest.mark.once, pytest.mark.serial]
+
 SHORT = ["--seconds", "0.05", "--repetitions", "1", "--payloads", "50"]
 
 

@@ -15,6 +15,8 @@ from ssh_host import PASSWORD, PORT, SshHost, make_key
 from strata_daemon import BINARY
 from veth import Veth
 
+pytestmark = pytest.mark.once
+
 SHORT = {"--paths": "udp,packet_ring", "--payloads": "50", "--seconds": "0.05",
          "--repetitions": "2", "--tagged": "none", "--measures": "one-way,round-trip"}
 

@@ -5,12 +5,16 @@ import json
 import os
 import signal
 import socket
+
+import pytest
 from random import Random
 
 from broker import NOBODY, refusal_of
 from strata_daemon import BINARY, eventually
 from test_xdp import all_are_counted, attached, result_of
 from veth import KERNEL
+
+pytestmark = pytest.mark.once
 
 
 def is_too_old(broker):

@@ -258,6 +258,7 @@ def test_who_does_not_read_is_not_read_from(daemon, port):
         assert daemon.resident_mib() - before < 64
 
 
+@pytest.mark.serial
 def test_a_pattern_that_explodes_does_not(port):
     wire = Wire(port)
     wire.ask("SET", "a" * 500, "v")

@@ -6,6 +6,8 @@ import redis as redis_py
 from resp_wire import RedisServer
 from test_cache import new_cache
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture
 def redis(tmp_path):

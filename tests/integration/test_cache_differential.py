@@ -9,6 +9,8 @@ import pytest
 from cache_commands import PAIRS, UNORDERED, Commands
 from resp_wire import RedisServer, Wire, encode, sorted_reply, split_replies
 
+pytestmark = pytest.mark.once
+
 COUNT = int(os.environ.get("STRATA_CACHE_COMMANDS", "40000"))
 CHUNK = 200
 

@@ -14,6 +14,8 @@ import pytest
 from resp_wire import Wire
 from strata_daemon import BINARY, PATIENCE, eventually
 
+pytestmark = pytest.mark.once
+
 # Colours and moves of the cursor.
 ESCAPES = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\r|\x07")
 

@@ -9,6 +9,8 @@ import pytest
 
 from resp_wire import RedisServer, Wire, sorted_reply, split_replies
 
+pytestmark = pytest.mark.once
+
 COUNT = int(os.environ.get("STRATA_CACHE_COMMANDS", "20000"))
 CHUNK = 200
 BIG = 2**63

@@ -13,6 +13,8 @@ import pytest
 from strata_daemon import BINARY, PATIENCE, eventually
 from talker import Talker, free_port
 
+pytestmark = pytest.mark.once
+
 DONE, FAILED, MISUSED, NOT_FOUND, UNREACHABLE = range(5)
 
 

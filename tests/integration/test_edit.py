@@ -5,6 +5,8 @@ import pytest
 from strata_daemon import Refused, eventually
 from talker import Talker, free_port
 
+pytestmark = pytest.mark.once
+
 LIVE = {"mode": "in", "master_pw": "secret", "master_forward": True, "max_connections": 5,
         "rate_limit": 7, "global_rate_limit": 8, "idle_timeout": 9.5, "peer_timeout": 10.5,
         "max_message": 4096, "max_buffer": 8192, "slow_client": "drop", "drain": True,

@@ -10,6 +10,8 @@ import pytest
 from strata_daemon import BINARY, eventually
 from veth import Veth, end
 
+pytestmark = pytest.mark.once
+
 TYPE = "0x88b5"
 SCAPY = "/usr/bin/python3"  # Debian's, which has python3-scapy
 

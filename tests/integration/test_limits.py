@@ -108,6 +108,7 @@ def test_a_line_without_end_ends_its_connection_and_costs_no_memory(daemon):
         assert bob.hear() == b"unharmed"
 
 
+@pytest.mark.serial
 def test_many_endless_lines_of_clients_that_never_read_hold_up_nobody(daemon):
     [url] = daemon.server("chat", max_message=65536)
     with Talker(url) as ann, Talker(url) as bob, contextlib.ExitStack() as stack:
@@ -219,6 +220,7 @@ def test_drain_also_delivers_to_one_who_talks_all_the_time(daemon):
         stopping.join()
 
 
+@pytest.mark.serial
 def test_a_drain_that_takes_too_long_ends(daemon):
     [url] = daemon.server("chat", drain=True, drain_timeout=0.3, max_buffer=64 << 20)
     with Talker(url) as ann, slow_reader(url):

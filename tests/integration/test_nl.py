@@ -12,6 +12,8 @@ import yaml
 
 from strata_daemon import BINARY
 
+pytestmark = pytest.mark.once
+
 
 SPEC = Path(__file__).resolve().parents[2] / "kernel/ynl/nlctrl.yaml"
 NAMED = ["--spec", str(SPEC)]

@@ -7,6 +7,8 @@ import pytest
 from strata_daemon import Refused
 from talker import Talker
 
+pytestmark = pytest.mark.once
+
 
 def states(daemon):
     return {each["name"]: each["state"] for each in daemon.ask("GET", "/v1/runtimes")}

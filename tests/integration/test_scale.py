@@ -9,6 +9,8 @@ import pytest
 from strata_daemon import PATIENCE, eventually
 from talker import RESET_ON_CLOSE, Talker, address_of
 
+pytestmark = pytest.mark.serial
+
 
 class Crowd:
     """Many connections, heard all together."""

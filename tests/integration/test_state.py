@@ -15,6 +15,8 @@ import pytest
 from strata_daemon import Refused, eventually
 from talker import Talker, free_port
 
+pytestmark = pytest.mark.once
+
 
 def file_of(daemon, name):
     return daemon.state_dir / "runtimes" / f"{name}.json"

@@ -44,6 +44,7 @@ def all_are_counted(veth, heard, sent):
 
 
 @pytest.mark.parametrize("mode", MODES)
+@pytest.mark.once
 def test_what_was_sent_arrives_or_is_counted_as_dropped(veth, mode):
     receiver = drop(veth, veth.b, "vethB", "--udp-port", str(PORT), "--mode", mode, "-c", "100000",
                     "--timeout", "1s")
@@ -59,6 +60,7 @@ def test_what_was_sent_arrives_or_is_counted_as_dropped(veth, mode):
 
 
 @pytest.mark.parametrize("wakeup", [[], ["--need-wakeup"]], ids=["always awake", "woken"])
+@pytest.mark.once
 def test_without_a_copy_all_arrive_or_it_is_refused(veth, wakeup):
     ways = ["--zero-copy", *wakeup]
     if not veth.has_zero_copy:
@@ -79,6 +81,7 @@ def test_without_a_copy_all_arrive_or_it_is_refused(veth, wakeup):
     assert heard["zero_copy"] and heard["native"]
 
 
+@pytest.mark.once
 def test_tshark_finds_every_checksum_right(veth):
     capture = tshark(veth, veth.b, "vethB", 20, "ip.src", "ip.dst", "udp.srcport", "udp.dstport",
                      "ip.checksum.status", "udp.checksum.status", "udp.payload", "eth.dst",
@@ -98,6 +101,7 @@ def test_tshark_finds_every_checksum_right(veth):
         assert packet[7] == "02:00:00:00:00:02"
 
 
+@pytest.mark.once
 def test_frames_are_forwarded_between_two_interfaces(veth):
     """
     a: vethA ---- vethB :b: vethC ---- vethD :a      b forwards between its two
@@ -127,6 +131,7 @@ def test_frames_are_forwarded_between_two_interfaces(veth):
     assert json.loads(out) == {"forwarded": {"vethB": 3000, "vethC": 0}, "lost": 0}
 
 
+@pytest.mark.once
 def test_what_is_not_ours_goes_on_working(veth):
     """Ping and TCP over the same veth, in both directions, while frames of ours are taken."""
     receiver = drop(veth, veth.b, "vethB", "--udp-port", str(PORT))
@@ -142,6 +147,7 @@ def test_what_is_not_ours_goes_on_working(veth):
     all_are_counted(veth, json.loads(out), 20000)
 
 
+@pytest.mark.once
 def test_no_program_stays_after_kill_9(veth):
     receiver = drop(veth, veth.b, "vethB")
     # `ip netns exec` becomes the program that it runs.
@@ -153,6 +159,7 @@ def test_no_program_stays_after_kill_9(veth):
     assert result_of(again)["packets"] == 10
 
 
+@pytest.mark.once
 def test_a_second_program_is_refused_and_the_first_is_named(veth):
     first = drop(veth, veth.b, "vethB", "-Q", "0")
     second = subprocess.run(["ip", "netns", "exec", veth.b, BINARY, "xdp", "drop", "vethB"],
@@ -186,6 +193,8 @@ def programs_of(veth, space, link):
     return [name for name in ("xdp_dispatcher", "strata_filter", "xdpfilt") if name in status]
 
 
+@pytest.mark.xdist_group("bpffs")  # its pins have fixed names
+@pytest.mark.once
 def test_it_joins_the_dispatcher_of_libxdp_and_leaves_it(shared):
     """The program that was there goes on; what ours is not about reaches it, and the kernel."""
     receiver = subprocess.Popen(
@@ -207,6 +216,8 @@ def test_it_joins_the_dispatcher_of_libxdp_and_leaves_it(shared):
     assert "rtt" in shared.inside(shared.a, "ping", "-c", "1", "-W", "5", "192.0.2.2")
 
 
+@pytest.mark.xdist_group("bpffs")  # its pins have fixed names
+@pytest.mark.once
 def test_a_dispatcher_of_another_mode_is_named(shared):
     refused = subprocess.run(beside_bpffs(shared, shared.b, BINARY, "xdp", "drop", "vethB",
                                           "--mode", "generic"),
@@ -227,6 +238,7 @@ def test_a_dispatcher_of_another_mode_is_named(shared):
     (["fwd", "vethB", "lo", "--through-daemon"], 2, "--through-daemon"),
     (["stats", "none0"], 3, "none0"),
 ])
+@pytest.mark.once
 def test_what_cannot_be_is_refused_with_what_to_do(veth, arguments, exit_code, says):
     refused = subprocess.run(["ip", "netns", "exec", veth.b, BINARY, "xdp", *arguments],
                              capture_output=True, text=True, timeout=60)

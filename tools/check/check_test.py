@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """Plants breaches in small trees and shows that tools/check.py names each of them."""
 
+import json
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -214,6 +217,16 @@ class HeadersTest(CheckTest):
     def test_pragma_once(self):
         self.assert_breach("headers", {"src/net/a.hpp": "\n"}, "src/net/a.hpp:1:", "#pragma once")
 
+    def test_header_that_a_cpp_begins_with_is_left_to_clang_tidy(self):
+        needy = {"src/net/needy.hpp": "#pragma once\n\nstd::string name();\n"}
+        begun = {"src/net/needy.cpp": '// first\n#include "net/needy.hpp"\n'}
+        self.assert_clean("headers", {**needy, **begun})
+        for name, code in (
+            ("src/net/needy_test.cpp", '#include "net/needy.hpp"\n'),  # not read by clang-tidy
+            ("src/net/needy.cpp", '#include <string>\n#include "net/needy.hpp"\n'),
+        ):
+            self.assert_breach("headers", {**needy, name: code}, "src/net/needy.hpp:1:")
+
     def test_cache_sees_a_changed_dependency(self):
         with tempfile.TemporaryDirectory() as folder:
             outer, inner = Path(folder, "src/net/outer.hpp"), Path(folder, "src/net/inner.hpp")
@@ -224,6 +237,151 @@ class HeadersTest(CheckTest):
                 inner.write_text(f"#pragma once\n{content}\n")
                 done = subprocess.run(argv, capture_output=True, text=True, check=False)
                 self.assertEqual(done.returncode, code, done.stdout)
+
+
+class TidyTest(unittest.TestCase):
+    """The programs are played by scripts: one finds nothing, one whatever says `bad`."""
+
+    TIDY = """#!/bin/sh
+[ "$1" = --version ] && { cat "$0.version" 2> /dev/null; exit 0; }
+cd "$3/../.."
+echo "$4" >> "$0.asked"
+! grep -r bad src
+"""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.tool = self.folder / "clang-tidy"
+        self.tool.write_text(self.TIDY)
+        self.tool.chmod(0o755)
+        self.clone = self.make_clone("one")
+
+    def make_clone(self, name):
+        root = self.folder / name
+        command = f"g++ -I{root}/src -DX -o net/a.o -c {root}/src/net/a.cpp"
+        row = {"directory": f"{root}/build/tidy", "file": f"{root}/src/net/a.cpp",
+               "command": command}
+        for path, content in {
+            ".clang-tidy": "Checks: x\n",
+            "src/net/a.cpp": '#include "net/a.hpp"\n',
+            "src/net/a.hpp": "#pragma once\n",
+            "src/net/other.hpp": "#pragma once\n",
+            "build/tidy/compile_commands.json": json.dumps([row]),
+        }.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(content)
+        return root
+
+    def run_tidy(self, root):
+        """The exit code, what was printed, and whether clang-tidy was asked."""
+        asked = self.folder / "clang-tidy.asked"
+        asked.unlink(missing_ok=True)
+        done = subprocess.run(
+            [sys.executable, CHECK.parent / "tidy.py", "--root", root, "--clang-tidy", self.tool,
+             "--clang-format", "true", "--cache", self.folder / "cache", "build/tidy"],
+            capture_output=True, text=True, check=False,
+        )
+        self.assertEqual(done.stderr, "")
+        return done.returncode, done.stdout, asked.exists()
+
+    def assert_read(self, root, read=True):
+        code, output, asked = self.run_tidy(root)
+        self.assertEqual((code, asked), (0, read), output)
+
+    def test_a_clean_file_is_read_once(self):
+        self.assert_read(self.clone)
+        self.assert_read(self.clone, read=False)
+
+    def test_a_clone_in_another_folder_knows_it(self):
+        self.assert_read(self.clone)
+        self.assert_read(self.make_clone("two"), read=False)
+
+    def test_a_changed_header_is_seen(self):
+        self.assert_read(self.clone)
+        header = self.clone / "src/net/a.hpp"
+        header.write_text("#pragma once\nint a;\n")
+        self.assert_read(self.clone)
+        header.write_text("#pragma once\n")
+        self.assert_read(self.clone, read=False)
+        (self.clone / "src/net/other.hpp").write_text("#pragma once\nint a;\n")
+        self.assert_read(self.clone, read=False)
+
+    def test_a_header_that_a_header_begins_to_include_is_seen(self):
+        (self.clone / "src/net/a.hpp").write_text('#pragma once\n#include "net/other.hpp"\n')
+        self.assert_read(self.clone)
+        (self.clone / "src/net/other.hpp").write_text("#pragma once\nint a;\n")
+        self.assert_read(self.clone)
+
+    def test_what_else_a_pass_depends_on(self):
+        self.assert_read(self.clone)
+        (self.clone / ".clang-tidy").write_text("Checks: y\n")
+        self.assert_read(self.clone)
+        (self.folder / "clang-tidy.version").write_text("23\n")
+        self.assert_read(self.clone)
+        commands = self.clone / "build/tidy/compile_commands.json"
+        commands.write_text(commands.read_text().replace("-DX", "-DY"))
+        self.assert_read(self.clone)
+        self.assert_read(self.clone, read=False)
+
+    def test_a_finding_is_never_kept(self):
+        (self.clone / "src/net/a.hpp").write_text("#pragma once\n// bad\n")
+        for _ in range(2):
+            code, output, asked = self.run_tidy(self.clone)
+            self.assertEqual((code, asked), (1, True), output)
+            self.assertIn("src/net/a.hpp", output)
+            self.assertIn("FAILED src/net/a.cpp", output)
+
+    def test_what_does_not_compile_is_never_kept(self):
+        (self.clone / "src/net/a.hpp").write_text('#include "net/gone.hpp"\n')
+        for _ in range(2):
+            self.assert_read(self.clone)
+
+    def test_a_file_without_a_command_is_named(self):
+        (self.clone / "src/net/b.cpp").write_text("\n")
+        done = subprocess.run(
+            [sys.executable, CHECK.parent / "tidy.py", "--root", self.clone, "--clang-tidy",
+             self.tool, "--clang-format", "true", "build/tidy"],
+            capture_output=True, text=True, check=False,
+        )
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("src/net/b.cpp", done.stderr)
+
+
+class SkipsTest(unittest.TestCase):
+    """tests/conftest.py, in a folder of its own with a test that skips."""
+
+    def run_pytest(self, allowed="", environment=None):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("conftest.py", "pytest.ini"):
+                shutil.copy(CHECK.parent.parent / "tests" / name, folder)
+            Path(folder, "allowed_skips.txt").write_text(f"# reasons\n{allowed}\n")
+            Path(folder, "test_a.py").write_text(
+                "import pytest\n\n\n@pytest.mark.parametrize('x', [1])\n"
+                "def test_b(x):\n    pytest.skip('NO ROOM')\n\n\n"
+                "@pytest.mark.xfail\ndef test_c():\n    assert False\n"
+            )
+            done = subprocess.run(
+                ["/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:cacheprovider", folder],
+                env={"PATH": os.environ["PATH"], **(environment or {})},
+                capture_output=True, text=True, check=False,
+            )
+        return done.returncode, done.stdout
+
+    def test_a_skip_fails_in_ci(self):
+        code, output = self.run_pytest(environment={"STRATA_CI": "1"})
+        self.assertEqual(code, 1, output)
+        self.assertIn("NO ROOM", output)
+        self.assertIn("1 failed, 1 xfailed", output)
+
+    def test_a_skip_that_is_named_passes(self):
+        code, output = self.run_pytest("test_a.py::test_b no room here", {"STRATA_CI": "1"})
+        self.assertEqual(code, 0, output)
+
+    def test_a_skip_passes_elsewhere(self):
+        code, output = self.run_pytest()
+        self.assertEqual(code, 0, output)
 
 
 class NamesTest(CheckTest):
@@ -260,4 +418,6 @@ class CommandLineTest(CheckTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    with tempfile.TemporaryDirectory() as own_cache:
+        os.environ["XDG_CACHE_HOME"] = own_cache
+        unittest.main()

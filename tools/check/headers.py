@@ -1,11 +1,10 @@
 """headers: every header compiles alone and has #pragma once.
 
-A header that passed is compiled again only when it or something that it includes has changed:
-build/check-cache/ keeps, for each, the digests of all files that the compiler read.
+A header with which a .cpp of src or lib begins is left to clang-tidy, which reads that .cpp without
+the precompiled headers (tools/tidy.py). What passed is compiled again only when it, or something
+that it includes, has changed.
 """
 
-import hashlib
-import json
 import os
 import re
 import subprocess
@@ -14,15 +13,15 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 
-from check.source import Breach, files, read
+from check.passes import Passes, cache_folder, digest
+from check.source import Breach, files, read, without_comments
 
-JOBS = 2
-CACHE = "build/check-cache"
 FLAGS = ["-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Iinclude", "-Ilib", "-Isrc"]
 LUA = "/usr/include/luajit-2.1"  # Debian's place, which pkg-config would name
 CPP = ["g++", "-std=c++23", "-x", "c++"]
 C = ["gcc", "-std=c11", "-x", "c"]
 PRAGMA = re.compile(r"^#pragma once$", re.MULTILINE)
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 
 
 def breaches(root):
@@ -32,26 +31,40 @@ def breaches(root):
         for path in headers
         if not PRAGMA.search(read(root, path))
     ]
-    with ThreadPoolExecutor(JOBS) as pool:
-        results = pool.map(lambda path: _compile_cached(root, path), headers)
-    return found + [one for one in results if one]
+    passes, proven = Passes(cache_folder("headers"), root), proven_headers(root)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        alone = [path for path in headers if str(path) not in proven]
+        results = pool.map(lambda path: _compile_cached(passes, root, path), alone)
+    found += [one for one in results if one]
+    passes.drop_old()
+    return found
 
 
-def _compile_cached(root, path):
-    entry = root / CACHE / f"{_digest_of(str(path).encode())}.json"
-    if _passed_before(entry):
+def proven_headers(root):
+    """Those with which a .cpp begins that clang-tidy reads. A .h is read by C programs too."""
+    proven = set()
+    for path in files(root, (".cpp",), ("lib", "src")):
+        first = INCLUDE.search(without_comments(read(root, path)))
+        if first and first[1].endswith(".hpp") and not path.stem.endswith("_test"):
+            proven.update(f"{top}/{first[1]}" for top in ("include", path.parts[0]))
+    return proven
+
+
+def _compile_cached(passes, root, path):
+    subject = f"{path} {_rule()}"
+    if passes.has(subject):
         return None
-    # .h is what C programs include too.
+    read_files = set()
     for compiler in (CPP, C) if path.suffix == ".h" else (CPP,):
-        read_files, complaint = _compile(root, path, compiler)
+        names, complaint = _compile(root, path, compiler)
         if complaint:
             language = compiler[-1]
             return Breach(
                 str(path), 1, f"does not compile alone as {language}; include what it uses: "
                 f"{complaint}"
             )
-    entry.parent.mkdir(parents=True, exist_ok=True)
-    entry.write_text(json.dumps({"rule": _rule(), "files": _digests(read_files)}))
+        read_files.update(names)
+    passes.keep(subject, read_files, passes.state(read_files))
     return None
 
 
@@ -69,34 +82,13 @@ def _compile(root, path, compiler):
         )
         names = Path(dependencies.name).read_text().replace("\\\n", " ").split()[1:]
     if done.returncode == 0:
-        return [str(root / name) for name in names if name != "-"], None
+        return [name for name in names if name != "-"], None
     lines = done.stderr.splitlines()
     return [], next((line for line in lines if "error:" in line), lines[0])
-
-
-def _passed_before(entry):
-    try:
-        cached = json.loads(entry.read_text())
-        return cached["rule"] == _rule() and cached["files"] == _digests(cached["files"])
-    except (OSError, ValueError):
-        return False
-
-
-def _digests(names):
-    return {name: _digest(name) for name in names}
-
-
-@lru_cache(maxsize=None)
-def _digest(name):
-    return _digest_of(Path(name).read_bytes())
-
-
-def _digest_of(content):
-    return hashlib.sha256(content).hexdigest()
 
 
 @lru_cache(maxsize=None)
 def _rule():
     """What a pass depends on beside the files: the compiler and this module."""
     version = subprocess.run(["g++", "--version"], capture_output=True, text=True, check=True)
-    return version.stdout.splitlines()[0] + _digest(__file__)
+    return version.stdout.splitlines()[0] + digest(Path(__file__).read_bytes())

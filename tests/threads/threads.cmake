@@ -1,0 +1,18 @@
+# What crosses threads, for ThreadSanitizer: a daemon without CLI, the tests of `--threads`, and the
+# unit tests that start threads or run a runtime.
+add_executable(strata_threads ${CMAKE_CURRENT_SOURCE_DIR}/threads/daemon.cpp)
+target_link_libraries(strata_threads PRIVATE strata_core)
+
+foreach(source ${unit_sources})
+  file(STRINGS ${source} found REGEX "std::(jthread|thread|async)|sim_stage" LIMIT_COUNT 1)
+  if(found)
+    list(APPEND thread_sources ${source})
+  endif()
+endforeach()
+strata_unit_tests(strata_thread_tests ${thread_sources})
+
+add_unit_test(threads_unit 300 strata_thread_tests *)
+foreach(backend io_uring epoll)
+  add_suite(threads_${backend} 300 integration/test_threads.py
+    ENVIRONMENT STRATA_BIN=$<TARGET_FILE:strata_threads> STRATA_LOOP=${backend})
+endforeach()

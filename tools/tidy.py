@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""clang-format and clang-tidy over all C++ of the tree. `tidy.py BUILD_DIR`; exits 1 on a finding.
+
+A file that clang-tidy passed is read again only when it, a header, its compile command, .clang-tidy
+or the tool has changed, in whatever clone: see check/passes.py.
+"""
+
+import argparse
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from check.passes import Passes, cache_folder, digest
+from check.source import files
+
+ROOT = Path(__file__).resolve().parent.parent
+REQUIREMENTS = ROOT / "tools/tidy_requirements.txt"
+LOST = ("-o", "-MF", "-MT", "-MQ")  # options with a value that say where output goes
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--root", type=Path, default=ROOT)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--cache", type=Path, default=cache_folder("tidy"))
+    parser.add_argument("--clang-tidy", help="the program; else that of tidy_requirements.txt")
+    parser.add_argument("--clang-format", default="clang-format-19")
+    parser.add_argument("build", type=Path)
+    wanted = parser.parse_args()
+    root = wanted.root.resolve()
+    formatted = check_format(root, wanted.clang_format)
+    run = Tidy(root, wanted.clang_tidy or fetch_clang_tidy(), root / wanted.build, wanted.cache)
+    return 0 if run.check(wanted.jobs) and formatted else 1
+
+
+def check_format(root, program):
+    begun = time.monotonic()
+    every = files(root, (".cpp", ".hpp"))
+    done = subprocess.run([program, "--dry-run", "--Werror", *every], cwd=root, check=False)
+    if done.returncode == 0:
+        print(f"format: passed ({len(every)} files, {time.monotonic() - begun:.0f} s)", flush=True)
+    return done.returncode == 0
+
+
+def fetch_clang_tidy():
+    """PyPI's wheel, kept for all clones until the requirements change."""
+    folder = cache_folder("clang-tidy") / digest(REQUIREMENTS.read_bytes())[:16]
+    program = folder / "clang_tidy/data/bin/clang-tidy"
+    if not program.exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as fetched:
+            subprocess.run(
+                [sys.executable, "-m", "pip", "install", "--quiet", "--root-user-action",
+                 "ignore", "--disable-pip-version-check", "--target", f"{fetched}/packages",
+                 "--no-deps", "--require-hashes", "--only-binary", ":all:", "-r", REQUIREMENTS],
+                check=True,
+            )
+            if not program.exists():  # nobody was faster
+                os.rename(f"{fetched}/packages", folder)
+    return str(program)
+
+
+class Tidy:
+    def __init__(self, root, program, build, cache):
+        self.root, self.program, self.build = root, program, build
+        self.passes = Passes(cache, root)
+        self.rule = self._rule()
+
+    def check(self, jobs):
+        """Prints what was found. Whether it was nothing."""
+        begun, failed, known = time.monotonic(), 0, 0
+        units = self._units()
+        with ThreadPoolExecutor(jobs) as pool:
+            for number, (was_known, findings) in enumerate(pool.map(self._check, units), 1):
+                known += was_known
+                failed += findings is not None
+                if findings is not None:
+                    print(findings, flush=True)
+                if sys.stderr.isatty():
+                    print(f"\rclang-tidy {number}/{len(units)}", end="", file=sys.stderr)
+        self.passes.drop_old()
+        state = f"{failed} of {len(units)} files have findings" if failed else "passed"
+        print(f"clang-tidy: {state} ({len(units)} files, {known} of them known, "
+              f"{time.monotonic() - begun:.0f} s)")
+        return failed == 0
+
+    def _units(self):
+        """(path below the root, folder, command): what has no test's name and is ours."""
+        rows = {}
+        for row in json.loads((self.build / "compile_commands.json").read_text()):
+            path = Path(row["file"])
+            if path.is_relative_to(self.root):
+                rows[path.relative_to(self.root)] = row
+        listed = [one for one in files(self.root, (".cpp",), ("lib", "src"))
+                  if not one.stem.endswith("_test")]
+        missing = [str(path) for path in listed if path not in rows]
+        if missing:
+            sys.exit(f"{', '.join(missing)}: no compile command; does CMakeLists.txt list it?")
+        return [(path, rows[path]["directory"], shlex.split(rows[path]["command"]))
+                for path in listed]
+
+    def _check(self, unit):
+        """Whether it was known to pass, and what clang-tidy finds, None when that is nothing."""
+        path, folder, command = unit
+        subject = f"{path}\n{self.rule}\n" + "\n".join(
+            word.replace(str(self.root), ".") for word in command)
+        if self.passes.has(subject):
+            return True, None
+        names = self._read_by(folder, command)
+        before = self.passes.state(names)
+        done = subprocess.run(
+            [self.program, "--quiet", "-p", self.build, path], cwd=self.root,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
+        )
+        if done.returncode != 0:
+            return False, f"{done.stdout}{'' if done.stdout else done.stderr}FAILED {path}"
+        if done.stdout.strip():
+            return False, f"{done.stdout}FAILED {path}"
+        if names:
+            self.passes.keep(subject, names, before)
+        return False, None
+
+    @staticmethod
+    def _read_by(folder, command):
+        """All files that the compiler reads for the unit; none when it does not compile."""
+        words = [word for number, word in enumerate(command)
+                 if word not in (*LOST, "-c", "-MD", "-MMD")
+                 and (number == 0 or command[number - 1] not in LOST)]
+        done = subprocess.run([*words, "-M", "-MT", "x"], cwd=folder, capture_output=True,
+                              text=True, check=False)
+        if done.returncode != 0:
+            return []
+        return [os.path.join(folder, name)
+                for name in done.stdout.replace("\\\n", " ").split()[1:]]
+
+    def _rule(self):
+        """What a pass depends on beside the files and the command."""
+        version = subprocess.run([self.program, "--version"], capture_output=True, text=True,
+                                 check=True).stdout
+        config = (self.root / ".clang-tidy").read_bytes()
+        return digest(version.encode() + config + Path(__file__).read_bytes())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
