@@ -12,6 +12,7 @@
 
 #include "daemon/control_socket.hpp"
 #include "daemon/render.hpp"
+#include "http/server_connection.hpp"
 #include "text/json_text.hpp"
 
 namespace strata::daemon {
@@ -20,8 +21,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t most_behind = 8U << 20U;  // bytes that may wait for a follower
-constexpr std::size_t most_unread = 1U << 20U;  // bytes of answers that may wait for who asks on
+constexpr std::size_t most_behind = 8U << 20U;    // bytes that may wait for a follower
+constexpr std::size_t longest_body = 16U << 20U;  // of a request
 
 int status_of(const error& failed) {
   switch (failed.code) {
@@ -46,9 +47,9 @@ nlohmann::json error_json(std::string_view code, std::string_view message,
   return {{"error", {{"code", code}, {"message", message}, {"remedy", remedy}}}};
 }
 
-result<nlohmann::json> parse_body(const proto::http_request& request) {
+result<nlohmann::json> parse_body(const std::string& body) {
   const std::string operation = "read the request's body";
-  auto json = text::parse_json(request.body, operation);
+  auto json = text::parse_json(body, operation);
   if (json && !json->is_object()) {
     return failure(errc::malformed, operation, "it is not a JSON object");
   }
@@ -62,11 +63,6 @@ result<std::string> text_at(const nlohmann::json& object, const char* key) {
                    "it has no text '" + std::string(key) + "'", "see docs/openapi.yaml");
   }
   return found->get<std::string>();
-}
-
-// HEAD is GET, answered with the head alone (RFC 9110 section 9.3.2).
-std::string_view method_of(const proto::http_request& request) {
-  return request.method == "HEAD" ? "GET" : std::string_view(request.method);
 }
 
 /// `/v1/runtimes/{}/start` against a path; the name lands in `*name`.
@@ -108,14 +104,37 @@ const control_api::route control_api::routes[] = {
 };
 
 control_api::control_api(registry& runtimes, runtime::loop_source& loops, facts about)
-    : registry_(runtimes), loops_(loops), facts_(std::move(about)) {}
+    : registry_(runtimes),
+      loops_(loops),
+      facts_(std::move(about)),
+      api_(runtimes.home(), reception(door::api)),
+      metrics_(runtimes.home(), reception(door::metrics)) {}
 
 control_api::~control_api() { stop(); }
 
 void control_api::stop() {
-  tasks_.cancel();
-  file_.remove();
-  doors_.clear();
+  for (auto* const each : {&api_, &metrics_}) {
+    each->stop_listening();
+    each->end_connections();
+  }
+}
+
+serve::reception control_api::reception(door which) {
+  return {
+      .connections = connections_,
+      .admits =
+          [this, which](const loop::socket& arrived) {
+            if (which == door::metrics || is_trusted(arrived)) return true;
+            spdlog::warn("control API: a process of another user and group was refused");
+            return false;
+          },
+      .most = [] { return 0; },
+      .serve = [this, which](auto connection) { return serve(std::move(connection), which); },
+      .refusal = {},
+      .on_refused = [] {},
+      .on_trouble = [](const error& why,
+                       bool /*is_new*/) { spdlog::error("control API: {}", describe(why)); },
+  };
 }
 
 result<void> control_api::listen(const std::string& path, std::optional<gid_t> group) {
@@ -126,36 +145,22 @@ result<void> control_api::listen(const std::string& path, std::optional<gid_t> g
   auto listening = registry_.home().listen(*address, {});
   ::umask(before);
   if (!listening) return std::unexpected(listening.error());
-  file_ = loop::socket_file(path);
+  api_.add(std::make_unique<net::listener>(registry_.home(), std::move(*listening)));
   group_ = group;
-  if (group) {
-    if (auto admitted = admit_group(path, *group); !admitted) return admitted;
-  }
-  doors_.emplace_back(registry_.home(), std::move(*listening), false);
+  if (group) return admit_group(path, *group);
   return {};
 }
 
 result<void> control_api::listen_metrics(const loop::socket_address& address) {
   auto listening = registry_.home().listen(address, {});
   if (!listening) return std::unexpected(listening.error());
-  doors_.emplace_back(registry_.home(), std::move(*listening), true);
+  metrics_.add(std::make_unique<net::listener>(registry_.home(), std::move(*listening)));
   return {};
 }
 
-void control_api::serve() {
-  for (auto& each : doors_) tasks_.spawn(accept_all(each.listener, each.only_metrics));
-}
-
-loop::task<> control_api::accept_all(net::listener& from, bool only_metrics) {
-  for (;;) {
-    auto connection = co_await from.accept();
-    if (connection) {
-      tasks_.spawn(serve(std::move(*connection), only_metrics));
-    } else {
-      spdlog::error("control API: {}", describe(connection.error()));
-      co_await registry_.home().sleep(100ms);
-    }
-  }
+void control_api::begin() {
+  api_.begin();
+  metrics_.begin();
 }
 
 // The socket's mode keeps strangers out; this is the second lock, should the mode be changed.
@@ -173,59 +178,30 @@ bool control_api::is_trusted(const loop::socket& peer) const {
   return std::ranges::find(groups, *group_) != groups.end();
 }
 
-loop::task<> control_api::serve(loop::socket connection, bool only_metrics) {
-  if (!only_metrics && !is_trusted(connection)) {
-    spdlog::warn("control API: a process of another user and group was refused");
-    co_return;
-  }
-  const auto made = net::stream::over(registry_.home(), std::move(connection));
-  auto& wire = *made;
-  proto::http_request_parser parser;
-  bool open = true;
-  while (open) {
-    auto got = co_await wire.receive();
-    if (!got || got->empty()) break;
-    auto parsed = parser.feed(got->bytes());
-    while (open && parsed && *parsed) {
-      open = co_await handle(**parsed, wire, only_metrics) && co_await settle(wire, most_unread);
-      if (open) parsed = parser.next();
-    }
-    if (parser.take_continue()) wire.push_copy(as_bytes(proto::http_continue));
-    if (!parsed) {
-      const auto& why = parsed.error();
-      const auto body = dump(error_json(name_of(why.code), describe(why), why.remedy));
-      wire.push_copy(
-          as_bytes(proto::http_response(parser.refusal_status(), "application/json", body, false)));
-      open = false;
+loop::task<> control_api::serve(std::unique_ptr<net::stream> connection, door which) {
+  http::server_connection served(registry_.home(), std::move(connection));
+  const http::handler respond = [this, which](http::exchange& now) { return handle(now, which); };
+  const http::refusal refuse = [](int /*status*/, const error& why) {
+    return std::pair(dump(error_json(name_of(why.code), describe(why), why.remedy)),
+                     std::string("application/json"));
+  };
+  co_await served.serve(respond, refuse);
+}
+
+loop::task<> control_api::handle(http::exchange& now, door which) {
+  if (which == door::api && now.method() == "GET" && !closing_) {
+    auto found = feed_for(now.request().path);
+    if (found && found->of != nullptr) {
+      co_await stream(now, std::move(*found));
+      co_return;
     }
   }
-  (void)co_await settle(wire, 0);
+  const auto reply = co_await dispatch(now, which);
+  now.respond(reply.status, reply.type, reply.body);
 }
 
-loop::task<bool> control_api::settle(net::stream& wire, std::size_t left) {
-  const bool has_room = co_await wire.writable(left, registry_.home().now() + 5s);
-  co_return has_room&& wire.broken() == 0;
-}
-
-void control_api::respond(const proto::http_request& to, const answer& with, net::stream& wire) {
-  auto text = proto::http_response(with.status, with.type, with.body, to.keep_alive);
-  if (to.method == "HEAD") text.resize(text.find("\r\n\r\n") + 4);
-  wire.push_copy(as_bytes(text));
-}
-
-loop::task<bool> control_api::handle(const proto::http_request& request, net::stream& wire,
-                                     bool only_metrics) {
-  if (!only_metrics && method_of(request) == "GET" && !closing_) {
-    auto found = feed_for(request.path);
-    if (found && found->of != nullptr) co_return co_await stream(request, *found, wire);
-  }
-  const auto reply = co_await dispatch(request, only_metrics);
-  respond(request, reply, wire);
-  co_return request.keep_alive;
-}
-
-loop::task<control_api::answer> control_api::dispatch(const proto::http_request& request,
-                                                      bool only_metrics) {
+loop::task<control_api::answer> control_api::dispatch(http::exchange& now, door which) {
+  const auto& request = now.request();
   if (closing_) {
     co_return answer{503, "application/json",
                      dump(error_json("unavailable", "cannot serve: the daemon is stopping",
@@ -234,12 +210,14 @@ loop::task<control_api::answer> control_api::dispatch(const proto::http_request&
   bool path_known = false;
   for (const auto& each : routes) {
     std::string name;
-    if (only_metrics && each.pattern != "/metrics") continue;
+    if (which == door::metrics && each.pattern != "/metrics") continue;
     if (!matches(each.pattern, request.path, &name)) continue;
     path_known = true;
-    if (each.method != method_of(request)) continue;
+    if (each.method != now.method()) continue;
+    auto body = co_await now.read_all(longest_body);
+    if (!body) co_return as_answer(body.error());
     // Named, since GCC 12 destroys a braced temporary in a co_await twice.
-    const call wanted{request, name};
+    const call wanted{request, name, std::move(*body)};
     co_return co_await (this->*each.run)(wanted);
   }
   if (auto found = feed_for(request.path); !found) co_return as_answer(found.error());
@@ -282,7 +260,7 @@ loop::task<control_api::answer> control_api::list(call /*of*/) {
 }
 
 loop::task<control_api::answer> control_api::create(call of) {
-  auto body = parse_body(of.request);
+  auto body = parse_body(of.body);
   if (!body) co_return as_answer(body.error());
   auto type = text_at(*body, "type");
   if (!type) co_return as_answer(type.error());
@@ -306,7 +284,7 @@ loop::task<control_api::answer> control_api::show(call of) {
 }
 
 loop::task<control_api::answer> control_api::edit(call of) {
-  auto body = parse_body(of.request);
+  auto body = parse_body(of.body);
   if (!body) co_return as_answer(body.error());
   auto edited = co_await registry_.edit(of.name, body->value("options", nlohmann::json()));
   if (!edited) co_return as_answer(edited.error());
@@ -341,7 +319,7 @@ loop::task<control_api::answer> control_api::reload(call of) {
 }
 
 loop::task<control_api::answer> control_api::send(call of) {
-  auto sent = co_await registry_.send(of.name, of.request.body);
+  auto sent = co_await registry_.send(of.name, of.body);
   if (!sent) co_return as_answer(sent.error());
   co_return answer{200, "application/json",
                    dump({{"delivered", sent->delivered}, {"queued", sent->queued}})};
@@ -373,46 +351,40 @@ result<control_api::feed> control_api::feed_for(const std::string& path) const {
               .always_follows = messages};
 }
 
-loop::task<bool> control_api::stream(const proto::http_request& request, const feed& from,
-                                     net::stream& wire) {
+loop::task<> control_api::stream(http::exchange& now, feed from) {
   std::size_t tail = 1000;
+  const auto& request = now.request();
   if (const auto asked = request.query_value("tail")) {
     const auto* const end = asked->data() + asked->size();
     const auto [rest, code] = std::from_chars(asked->data(), end, tail);
     if (code != std::errc{} || rest != end) {
-      const answer refused{
-          400, "application/json",
-          dump(error_json("invalid_argument", "cannot read 'tail' as a number", ""))};
-      respond(request, refused, wire);
-      co_return request.keep_alive;
+      now.respond(400, "application/json",
+                  dump(error_json("invalid_argument", "cannot read 'tail' as a number", "")));
+      co_return;
     }
   }
   const auto follow = request.query_value("follow");
   const bool follows = from.always_follows || follow == "true" || follow == "1";
-  auto text = proto::http_stream_head(200, "application/x-ndjson");
-  if (request.method == "HEAD") {
-    wire.push_copy(as_bytes(text));
-    co_return request.keep_alive;
+  now.begin(200, "application/x-ndjson");
+  std::string text;
+  for (const auto& line : from.of->last(tail)) text += from.line(line);
+  now.push(text);
+  if (!follows || request.method == "HEAD") {
+    now.finish();
+    co_return;
   }
-  for (const auto& line : from.of->last(tail)) text += proto::http_chunk(from.line(line));
-  if (!follows) text += proto::http_last_chunk();
-  wire.push_copy(as_bytes(text));
-  if (!follows) co_return request.keep_alive;
   const auto following = from.of->follow(
       registry_.home(),
-      [&wire, write = from.line](const runtime::journal_line& line) {
-        if (wire.unsent() > most_behind) {
-          wire.abort();
+      [&now, write = from.line](const runtime::journal_line& line) {
+        if (now.unsent() > most_behind) {
+          now.abort();
           return;
         }
-        wire.push_copy(as_bytes(proto::http_chunk(write(line))));
+        now.push(write(line));
       },
-      [&wire] { wire.push_copy(as_bytes(proto::http_last_chunk())); });
+      [&now] { now.finish(); });
   // Nothing more is expected from the client but its end.
-  for (;;) {
-    auto got = co_await wire.receive();
-    if (!got || got->empty()) co_return false;
-  }
+  co_await now.client_end();
 }
 
 }  // namespace strata::daemon

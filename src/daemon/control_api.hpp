@@ -2,17 +2,13 @@
 // The routes are one table in control_api.cpp.
 #pragma once
 
-#include <deque>
 #include <optional>
 #include <string>
 
 #include "daemon/registry.hpp"
+#include "http/exchange.hpp"
 #include "loop/loop.hpp"
-#include "loop/socket_file.hpp"
-#include "loop/task_group.hpp"
-#include "net/listener.hpp"
-#include "net/stream.hpp"
-#include "proto/http1.hpp"
+#include "serve/acceptor.hpp"
 
 namespace strata::daemon {
 
@@ -35,7 +31,7 @@ class control_api {
   /// Serves only `GET /metrics`, on a TCP address.
   result<void> listen_metrics(const loop::socket_address& address);
   /// Starts to answer; until then those who connect wait.
-  void serve();
+  void begin();
   /// From now on refuses new requests; those under way are finished.
   void refuse_requests() { closing_ = true; }
   void stop();
@@ -50,19 +46,17 @@ class control_api {
   struct call {
     const proto::http_request& request;
     std::string name;
+    std::string body;
   };
   struct route;
   static const route routes[];
 
-  loop::task<> accept_all(net::listener& from, bool only_metrics);
-  loop::task<> serve(loop::socket connection, bool only_metrics);
-  /// False when the connection has to end.
-  loop::task<bool> handle(const proto::http_request& request, net::stream& wire, bool only_metrics);
-  /// Awaits, for at most five seconds, that no more than `left` bytes wait to be read by the
-  /// client; says whether it came to that.
-  loop::task<bool> settle(net::stream& wire, std::size_t left);
-  static void respond(const proto::http_request& to, const answer& with, net::stream& wire);
-  loop::task<answer> dispatch(const proto::http_request& request, bool only_metrics);
+  /// The whole API, or the metrics alone.
+  enum class door : std::uint8_t { api, metrics };
+  [[nodiscard]] serve::reception reception(door which);
+  loop::task<> serve(std::unique_ptr<net::stream> connection, door which);
+  loop::task<> handle(http::exchange& now, door which);
+  loop::task<answer> dispatch(http::exchange& now, door which);
   [[nodiscard]] bool is_trusted(const loop::socket& peer) const;
 
   static answer as_answer(const error& failed);
@@ -90,22 +84,16 @@ class control_api {
     bool always_follows = false;
   };
   result<feed> feed_for(const std::string& path) const;
-  loop::task<bool> stream(const proto::http_request& request, const feed& from, net::stream& wire);
+  loop::task<> stream(http::exchange& now, feed from);
 
   registry& registry_;
   runtime::loop_source& loops_;
   facts facts_;
-  loop::socket_file file_;
   std::optional<gid_t> group_;
   bool closing_ = false;
-  struct door {
-    door(loop::loop& home, loop::socket listening, bool metrics)
-        : listener(home, std::move(listening)), only_metrics(metrics) {}
-    net::listener listener;
-    bool only_metrics;
-  };
-  std::deque<door> doors_;
-  loop::task_group tasks_;
+  serve::connection_gauge connections_;
+  serve::acceptor api_;
+  serve::acceptor metrics_;
 };
 
 }  // namespace strata::daemon

@@ -138,7 +138,7 @@ loop::task<> daemon::bring_up() {
   restoring.spawn(registry_.restore());
   const auto limit = home_.now() + 2s;
   while (!restoring.empty() && home_.now() < limit) co_await home_.sleep(10ms);
-  api_.serve();
+  api_.begin();
   spdlog::info("ready");
   co_await restoring.drained();
 }

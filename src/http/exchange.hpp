@@ -56,6 +56,8 @@ class exchange {
 
  private:
   friend class server_connection;
+  loop::task<result<std::string>> read_within(std::size_t most);
+
   enum class stage : std::uint8_t { open, begun, answered };
 
   server_connection& connection_;

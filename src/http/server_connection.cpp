@@ -2,21 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 namespace strata::http {
-
-namespace {
-
-bool says_more_than(const proto::http_request& request, std::size_t most) {
-  const auto length = request.header("content-length");
-  std::size_t bytes = 0;
-  if (!length) return false;
-  const auto [end, code] = std::from_chars(length->data(), length->data() + length->size(), bytes);
-  return code == std::errc::result_out_of_range || (code == std::errc{} && bytes > most);
-}
-
-}  // namespace
 
 server_connection::server_connection(loop::loop& on, std::unique_ptr<net::stream> over,
                                      server_limits limits)
@@ -94,11 +80,20 @@ std::string_view exchange::method() const {
   return request_.method == "HEAD" ? "GET" : std::string_view(request_.method);
 }
 
-loop::task<result<std::string>> exchange::read() {
+loop::task<result<std::string>> exchange::read() { return read_within(SIZE_MAX); }
+
+loop::task<result<std::string>> exchange::read_within(std::size_t most) {
   auto& from = connection_;
-  if (from.parser_.take_continue()) from.stream_->push_copy(as_bytes(proto::http_continue));
+  if (from.parser_.announced_body() <= most && from.parser_.take_continue()) {
+    from.stream_->push_copy(as_bytes(proto::http_continue));
+  }
   for (;;) {
     if (!from.parsed_) co_return std::unexpected(from.parsed_.error());
+    if (from.parser_.announced_body() > most) {
+      keeps_alive_ = false;
+      co_return failure(errc::limit_exceeded, "read the request's body",
+                        fmt::format("it is longer than the limit of {} bytes", most));
+    }
     if (auto body = from.parser_.take_body(); !body.empty() || from.parser_.done()) {
       co_return body;
     }
@@ -112,25 +107,21 @@ loop::task<result<std::string>> exchange::read() {
 
 loop::task<result<std::string>> exchange::read_all(std::size_t most) {
   std::string all;
-  const auto too_long = [&] {
-    keeps_alive_ = false;
-    return failure(errc::limit_exceeded, "read the request's body",
-                   fmt::format("it is longer than the limit of {} bytes", most));
-  };
-  if (says_more_than(request_, most)) co_return too_long();
   for (;;) {
-    auto more = co_await read();
-    if (!more || more->empty()) {
-      if (!more) co_return more;
-      co_return all;
-    }
+    auto more = co_await read_within(most);
+    if (!more) co_return more;
+    if (more->empty()) co_return all;
     all += *more;
-    if (all.size() > most) co_return too_long();
   }
 }
 
 void exchange::respond(int status, std::string_view type, std::string_view body) {
-  // A client that still waits to be told to go on may send its body, or may not.
+  // A client that still waits to be told to go on may send its body, or may not; and a body that
+  // is long, or does not say how long it is, is not waited for.
+  const auto& parser = connection_.parser_;
+  const bool is_short = request_.header("content-length") &&
+                        parser.announced_body() <= connection_.limits_.max_unread;
+  if (!parser.done() && !is_short) keeps_alive_ = false;
   if (connection_.parser_.take_continue()) keeps_alive_ = false;
   auto text = proto::http_response(status, type, body, keeps_alive_);
   if (request_.method == "HEAD") text.resize(text.find("\r\n\r\n") + 4);

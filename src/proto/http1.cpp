@@ -39,6 +39,7 @@ class message final : public http::basic_parser<is_request> {
   http_fields headers;
   http_fields trailers;
   std::string body;
+  std::uint64_t announced = 0;  // bytes of its chunks
 
  private:
   using text = boost::beast::string_view;
@@ -81,7 +82,7 @@ class message final : public http::basic_parser<is_request> {
 
   void on_header_impl(error_code&) override {}
   void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
-  void on_chunk_header_impl(std::uint64_t, text, error_code&) override {}
+  void on_chunk_header_impl(std::uint64_t size, text, error_code&) override { announced += size; }
   void on_finish_impl(error_code&) override {}
 };
 
@@ -301,6 +302,12 @@ const http_request* http_request_parser::head() const {
 }
 
 std::string http_request_parser::take_body() { return std::exchange(state_->current().body, {}); }
+
+std::uint64_t http_request_parser::announced_body() const {
+  const auto& current = state_->current();
+  if (!current.is_header_done()) return 0;
+  return current.content_length().value_or(current.announced);
+}
 
 bool http_request_parser::done() const { return state_->head && state_->current().is_done(); }
 

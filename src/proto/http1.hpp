@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -72,6 +73,8 @@ class http_request_parser {
   [[nodiscard]] const http_request* head() const;
   /// The body's bytes that came since the last call.
   [[nodiscard]] std::string take_body();
+  /// How long the body will be, as far as its head or its chunks' heads have said by now.
+  [[nodiscard]] std::uint64_t announced_body() const;
   /// All of the present request has come.
   [[nodiscard]] bool done() const;
   /// The fields behind a chunked body; for a request that is done.

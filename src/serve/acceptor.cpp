@@ -44,6 +44,7 @@ loop::task<> acceptor::accept_all(net::listener& from) {
     auto connection = co_await from.accept();
     if (connection) {
       failing = false;
+      if (how_.admits && !how_.admits(*connection)) continue;
       receive(net::stream::over(loop_, std::move(*connection)));
       continue;
     }
