@@ -231,7 +231,8 @@ loop::task<result<entry_ref>> registry::locked_start(entry_ref who) {
   if (who->state == run_state::running) {
     co_return failure(errc::conflict, "start '" + who->name + "'", "it runs already");
   }
-  auto started = co_await who->body->start();
+  auto started = check_frames_are_for_one(*who);
+  if (started) started = co_await who->body->start();
   if (started) {
     who->wanted = true;
     started = save(*who);
@@ -256,21 +257,41 @@ loop::task<result<entry_ref>> registry::locked_start(entry_ref who) {
   co_return who;
 }
 
-void registry::explain_conflict(const entry& loser, error& failed) const {
-  if (failed.code == errc::conflict && failed.sys_errno == 0) explain_file_conflict(loser, failed);
-  if (failed.sys_errno != EADDRINUSE) return;
+std::optional<registry::collision> registry::find_collision(const entry& newcomer) const {
+  if (!newcomer.body->listens()) return {};
   for (const auto& [name, each] : entries_) {
-    if (each.get() == &loser || each->state != run_state::running) continue;
+    const bool is_other = each.get() != &newcomer && each->state == run_state::running;
+    if (!is_other || !each->body->listens()) continue;
     for (const auto& theirs : each->body->endpoints()) {
-      for (const auto& ours : loser.body->endpoints()) {
+      for (const auto& ours : newcomer.body->endpoints()) {
         const auto a = net::parse_endpoint(theirs);
         const auto b = net::parse_endpoint(ours);
         if (!a || !b || !net::collide(*a, *b)) continue;
-        failed.reason = "runtime '" + name + "' listens on " + theirs;
-        failed.remedy = "stop that one or choose another port";
-        return;
+        return collision{name, theirs, ours, a->scheme->form == net::url_form::interface};
       }
     }
+  }
+  return {};
+}
+
+// Of a queue of AF_XDP the kernel refuses a second socket; of an interface it gives each its
+// copies.
+result<void> registry::check_frames_are_for_one(const entry& newcomer) const {
+  const auto found = find_collision(newcomer);
+  if (!found || !found->is_of_frames) return {};
+  return failure(errc::conflict, "listen on " + found->ours,
+                 "runtime '" + found->holder + "' listens on " + found->theirs +
+                     ", and both would hear every frame",
+                 "stop that one, or use another EtherType or VLAN");
+}
+
+void registry::explain_conflict(const entry& loser, error& failed) const {
+  if (failed.code == errc::conflict && failed.sys_errno == 0) explain_file_conflict(loser, failed);
+  if (failed.sys_errno != EADDRINUSE) return;
+  if (const auto found = find_collision(loser)) {
+    failed.reason = "runtime '" + found->holder + "' listens on " + found->theirs;
+    failed.remedy = "stop that one or choose another port";
+    return;
   }
   if (failed.remedy.empty()) {
     failed.remedy = "another program listens there: stop it or choose another port";

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -84,6 +85,15 @@ class registry {
   loop::task<result<void>> locked_remove(entry_ref who);
   loop::task<> end_children(std::string name);
   loop::task<> end_failed(entry_ref who);
+  /// Another runtime that listens where `newcomer` is to listen.
+  struct collision {
+    std::string holder;
+    std::string theirs;
+    std::string ours;
+    bool is_of_frames;  ///< of which both would get copies
+  };
+  [[nodiscard]] std::optional<collision> find_collision(const entry& newcomer) const;
+  [[nodiscard]] result<void> check_frames_are_for_one(const entry& newcomer) const;
   void explain_conflict(const entry& loser, error& failed) const;
   void explain_file_conflict(const entry& loser, error& failed) const;
   result<void> check_owner(const std::string& name, const nlohmann::json& options) const;

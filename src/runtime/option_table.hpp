@@ -101,6 +101,17 @@ template <class Options>
   return object;
 }
 
+/// What may change while a runtime runs becomes what it is in `next`; the rest waits for the next
+/// start.
+template <class Options>
+void apply_live(Options& running, const std::vector<bound_row<Options>>& table,
+                const Options& next) {
+  for (const auto& bound : table) {
+    if (bound.row.needs_restart) continue;
+    std::visit([&](auto member) { running.*member = next.*member; }, bound.member);
+  }
+}
+
 /// Sets the members that `changes` (a JSON object) names; the others stay. Nothing is changed when
 /// an error is returned. Errors: invalid_argument for an unknown key or a wrong value.
 template <class Options>

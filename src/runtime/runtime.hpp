@@ -76,6 +76,8 @@ class runtime {
   [[nodiscard]] virtual const common_options& common() const = 0;
   /// As bound while running, else as configured.
   [[nodiscard]] virtual std::vector<std::string> endpoints() const = 0;
+  /// Its endpoints are where it listens, and not where it connects.
+  [[nodiscard]] virtual bool listens() const { return true; }
   [[nodiscard]] virtual statistics stats() const = 0;
   /// Set by a runtime that ended by itself: why. Cleared by `start()`.
   [[nodiscard]] virtual std::string failure_reason() const { return {}; }

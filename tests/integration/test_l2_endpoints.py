@@ -39,6 +39,24 @@ def test_a_server_talks_to_the_l2_verbs(veth, daemons):
     assert plc.show("plc")["endpoints"] == [f"l2://vethA/0x88b5?{VLAN}"]
 
 
+def test_two_servers_do_not_share_the_frames_of_one_url(daemons):
+    server = daemons[0]
+    server.cli("create", "server", "first", "--listen", "l2://vethA/0x88b5?vlan=10", "-s")
+    for url in ("l2://vethA/0x88b5?vlan=10&prio=3", "l2://vethA"):
+        with pytest.raises(strata_daemon.Refused) as refused:
+            server.create("server", "second", listen=[url])
+        assert refused.value.code == "conflict"
+        assert "'first' listens on l2://vethA/0x88b5?vlan=10" in refused.value.message
+        assert "VLAN" in refused.value.remedy
+        server.remove("second")
+    server.create("server", "other-vlan", listen=["l2://vethA/0x88b5?vlan=11"])
+    server.create("server", "other-type", listen=["l2://vethA/0x88b6"])
+    # A client is not in the way: it speaks where it is told to.
+    server.create("client", "guest", connect="l2://vethA/0x88b5?vlan=10")
+    server.act("first", "stop")
+    server.create("server", "second", listen=["l2://vethA/0x88b5?vlan=10"])
+
+
 def test_clients_of_one_server_hear_each_other_over_frames(veth, daemons):
     """Two clients on one interface have one address, so each runs in a namespace of its own."""
     server, other = daemons

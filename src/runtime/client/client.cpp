@@ -43,6 +43,7 @@ class client final : public runtime {
   [[nodiscard]] std::vector<std::string> endpoints() const override {
     return {options_.endpoint()};
   }
+  [[nodiscard]] bool listens() const override { return false; }
   [[nodiscard]] statistics stats() const override;
   [[nodiscard]] std::string failure_reason() const override { return reason_; }
 

@@ -198,9 +198,7 @@ result<send_outcome> link::send(byte_span message) {
 }
 
 void link::apply(const client_options& changed) {
-  const auto framing = options_.framing;
-  options_ = changed;
-  options_.framing = framing;
+  apply_live(options_, client_table(), changed);
 }
 
 }  // namespace strata::runtime

@@ -103,10 +103,7 @@ loop::task<> shard::close(loop::time_point limit) {
 }
 
 void shard::apply(const server_options& changed) {
-  // Framing stays until the restart: connections are in the middle of it.
-  const auto framing = options_.framing;
-  options_ = changed;
-  options_.framing = framing;
+  apply_live(options_, server_table(), changed);
   policy_ = &policy_of(options_.mode);
   arm_sweep();
 }
