@@ -160,6 +160,17 @@ void cache_shard::on_timer() {
   arm_timer(done ? loop::duration(usual_tick) : loop::duration(soon));
 }
 
+void cache_shard::count_in(std::uint64_t messages) {
+  counters_.messages_in.add(messages);
+  counters_.rate_in.add(second_of(loop_.now()), messages);
+}
+
+void cache_shard::count_out(std::uint64_t messages, std::uint64_t bytes) {
+  counters_.messages_out.add(messages);
+  counters_.bytes_out.add(bytes);
+  counters_.rate_out.add(second_of(loop_.now()), messages);
+}
+
 loop::task<> cache_shard::serve(std::unique_ptr<net::stream> connection) {
   cache_session served(*this, std::move(connection));
   co_await served.run();

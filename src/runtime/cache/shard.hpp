@@ -58,6 +58,8 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
   [[nodiscard]] loop::loop& owner() { return loop_; }
   [[nodiscard]] engine& data() { return data_; }
   [[nodiscard]] counters& count() { return counters_; }
+  void count_in(std::uint64_t messages);
+  void count_out(std::uint64_t messages, std::uint64_t bytes);
   [[nodiscard]] output& shared_output() { return output_; }
   [[nodiscard]] no_reply& nowhere() { return nowhere_; }
   [[nodiscard]] request_batch& batch() { return batch_; }
