@@ -26,7 +26,8 @@ enum class kind : std::uint8_t {
   rules,
   output,
   guarded,
-  fixed
+  fixed,
+  idle  // has its one value, since it would mean nothing here
 };
 
 using member = std::variant<std::monostate, std::int64_t parameters::*, std::string parameters::*,
@@ -66,7 +67,7 @@ const row table[] = {
     {"zset-max-ziplist-value", kind::memory, &p::sorted_set_max_pack_value},
     {"list-max-listpack-size", kind::number, &p::list_max_pack_size, INT32_MIN, INT32_MAX},
     {"list-max-ziplist-size", kind::number, &p::list_max_pack_size, INT32_MIN, INT32_MAX},
-    {"list-compress-depth", kind::number, &p::list_compress_depth, 0, INT32_MAX},
+    {"list-compress-depth", kind::idle, {}, 0, 0, "0"},
     {"slowlog-log-slower-than", kind::number, &p::slow_log_us, -1},
     {"slowlog-max-len", kind::number, &p::slow_log_length},
     {"latency-monitor-threshold", kind::number, &p::latency_threshold_ms},
@@ -163,7 +164,8 @@ std::string text_of(const parameters& of, const row& which) {
   if (!which.option.empty()) return option_text(of.options, which.option);
   switch (which.how) {
     case kind::events: return format_events(of.events);
-    case kind::fixed: return std::string(which.fixed);
+    case kind::fixed:
+    case kind::idle: return std::string(which.fixed);
     case kind::output: return of.output.text();
     case kind::flag:
     case kind::guarded:
@@ -260,6 +262,10 @@ result<void> set_events(parameters& of, const row& which, std::string_view value
 result<void> set_row(parameters& of, const row& which, std::string_view value) {
   switch (which.how) {
     case kind::fixed: return refuse(which.name, "can't set immutable config");
+    case kind::idle:
+      if (value == which.fixed) return {};
+      return refuse(which.name,
+                    "it has no effect in this cache: it can only be " + std::string(which.fixed));
     case kind::guarded:
       return refuse(which.name,
                     "can't set protected config: it is an option of the cache, see "

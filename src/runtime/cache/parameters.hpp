@@ -70,7 +70,6 @@ struct parameters {
   std::int64_t sorted_set_max_pack_entries = 128;
   std::int64_t sorted_set_max_pack_value = 64;
   std::int64_t list_max_pack_size = -2;
-  std::int64_t list_compress_depth = 0;
   std::int64_t slow_log_us = 10'000;
   std::int64_t slow_log_length = 128;
   std::int64_t latency_threshold_ms = 0;

@@ -145,6 +145,7 @@ loop::task<> cache_session::run() {
     {
       auto got = co_await stream_->receive();
       if (!got || got->empty()) break;
+      heard_ += got->bytes().size();
       home_.count().bytes_in.add(got->bytes().size());
       if (std::exchange(is_new_, false) && !home_.speaks_only_resp() &&
           got->bytes().front() != std::byte{'*'}) {

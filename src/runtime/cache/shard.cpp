@@ -13,10 +13,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto usual_tick = 100ms;
 // Where more keys have expired than a tick's budget lets go, the next tick comes soon.
 constexpr auto soon = 1ms;
 constexpr auto budget = 500us;
+constexpr std::int64_t between_idle_checks_ms = 1000;
 
 std::int64_t ms_of(loop::duration span) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(span).count();
@@ -48,6 +48,7 @@ cache_shard::cache_shard(loop::loop& owner, const cache_options& options,
   data_.settings().heed_options();
   data_.on_configured([this, told = std::move(told.on_options_set)](const nlohmann::json& changed) {
     if (!changed.empty()) told(changed, edit_);
+    arm_timer(usual_tick());
   });
 }
 
@@ -88,7 +89,7 @@ result<void> cache_shard::open(std::vector<net::bind_target>& targets) {
     const auto url = *net::parse_endpoint(options().follow);
     replication_.follow(url.host, url.port);
   }
-  arm_timer(usual_tick);
+  arm_timer(usual_tick());
   return {};
 }
 
@@ -128,8 +129,10 @@ void cache_shard::begin_work() {
 void cache_shard::end_work() {
   charging_.reset();
   loop_.at_turn_end(*this);
-  if (data_.next_deadline_ms()) arm_timer(usual_tick);
+  if (data_.next_deadline_ms()) arm_timer(usual_tick());
 }
+
+loop::duration cache_shard::usual_tick() const { return loop::duration(1s) / data_.settings().hz; }
 
 // The next tick: when it is time for one, or when somebody's waiting ends. Never later than it was
 // to be.
@@ -148,8 +151,25 @@ void cache_shard::on_timer() {
   const bool done = data_.tick(budget);
   storage_.tick();
   replication_.tick();
+  end_idle_clients();
   end_work();
-  arm_timer(done ? loop::duration(usual_tick) : loop::duration(soon));
+  arm_timer(done ? usual_tick() : loop::duration(soon));
+}
+
+// A client is idle while it sends nothing and takes nothing.
+void cache_shard::end_idle_clients() {
+  const auto limit_ms = data_.settings().idle_timeout_s * 1000;
+  const auto now_ms = ms_of(loop_.now().time_since_epoch());
+  if (limit_ms == 0 || now_ms < idle_check_ms_) return;
+  idle_check_ms_ = now_ms + between_idle_checks_ms;
+  for (auto* each : data_.clients()) {
+    const auto traffic = each->traffic();
+    if (std::exchange(each->seen_traffic, traffic) != traffic || each->may_idle()) {
+      each->last_active_ms = now_ms;
+    } else if (now_ms - each->last_active_ms > limit_ms) {
+      each->disconnect(false);
+    }
+  }
 }
 
 void cache_shard::count_in(std::uint64_t messages) {
@@ -164,6 +184,9 @@ void cache_shard::count_out(std::uint64_t messages, std::uint64_t bytes) {
 }
 
 loop::task<> cache_shard::serve(std::unique_ptr<net::stream> connection) {
+  if (const auto interval_s = data_.settings().tcp_keepalive_s; interval_s != 0) {
+    connection->keep_alive(std::chrono::seconds(interval_s));
+  }
   cache_session served(*this, std::move(connection));
   co_await served.run();
 }

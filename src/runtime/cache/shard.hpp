@@ -95,7 +95,9 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
   void on_turn_end() override { output_.flush(); }
   void on_timer() override;
   [[nodiscard]] const cache_options& options() const { return data_.settings().options; }
+  [[nodiscard]] loop::duration usual_tick() const;
   void arm_timer(loop::duration longest);
+  void end_idle_clients();
   void release_held();
   [[nodiscard]] serve::reception reception(serve::connection_gauge& connections);
   loop::task<> serve(std::unique_ptr<net::stream> connection);
@@ -111,6 +113,7 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
   replication replication_;
   std::vector<cache_session*> held_;
   std::int64_t clock_offset_ms_ = 0;
+  std::int64_t idle_check_ms_ = 0;  // when clients are looked at next
   std::uint64_t edit_ = 0;          // the last one that was applied
   std::optional<charging> charging_;
   serve::acceptor acceptor_;
