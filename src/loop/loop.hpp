@@ -88,6 +88,9 @@ class loop {
   /// Bytes sent that the peer's side has not acknowledged: closing now may lose them, if something
   /// of the peer's is still unread.
   [[nodiscard]] virtual std::size_t unacknowledged(const socket& on) const = 0;
+  /// Has the kernel look, at this interval of silence, whether the peer is still there: one that
+  /// is not ends the connection. For TCP; nothing on another kind of socket.
+  virtual void keep_alive(const socket& /*which*/, std::chrono::seconds /*interval*/) {}
   /// Ends the sending direction: the peer reads an end of stream after what was sent.
   virtual void shut_down_send(const socket& which) = 0;
 

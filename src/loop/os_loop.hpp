@@ -25,6 +25,7 @@ class os_loop : public loop {
   [[nodiscard]] socket_address remote_address(const socket& of) const override;
   [[nodiscard]] std::size_t unacknowledged(const socket& on) const override;
   void shut_down(const socket& which) override;
+  void keep_alive(const socket& which, std::chrono::seconds interval) override;
   void shut_down_send(const socket& which) override;
   task<result<std::vector<socket_address>>> resolve(std::string host, std::uint16_t port) override;
 

@@ -66,6 +66,8 @@ class stream final : private loop::request, private loop::turn_end_hook {
   /// Ends both directions now: a receive under way ends, what is unsent is lost.
   void abort() { loop_.shut_down(socket_); }
 
+  /// Has the kernel end it when the peer is gone without a word; see `loop::keep_alive`.
+  void keep_alive(std::chrono::seconds interval) { loop_.keep_alive(socket_, interval); }
   /// Asked of the kernel at the first call.
   [[nodiscard]] const peer_info& peer() const;
 

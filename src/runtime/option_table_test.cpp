@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/cache/options.hpp"
 #include "runtime/client/options.hpp"
 #include "runtime/server/options.hpp"
 
@@ -31,6 +32,7 @@ TEST(option_table, every_default_shown_is_the_default_in_force) {
   };
   check(server_table(), server_options{});
   check(client_table(), client_options{});
+  check(cache_table(), cache_options{});
 }
 
 TEST(option_table, a_wrong_value_changes_nothing_and_names_flag_and_value) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "loop/call_on.hpp"
@@ -83,6 +85,7 @@ class cache final : public runtime {
 
  private:
   loop::task<result<void>> open_shard();
+  void on_options_set(const nlohmann::json& changes, std::uint64_t edit);
   void on_shut_down() {
     reason_ = "a client asked for SHUTDOWN";
     if (on_failure) on_failure();
@@ -96,12 +99,17 @@ class cache final : public runtime {
   std::vector<std::string> bound_;
   std::string reason_;
   statistics past_;  // what earlier runs counted
+  // Edits of a running cache are numbered: a client may set an option before the cache's loop hears
+  // of an edit of the same, which is then the one that counts.
+  std::uint64_t edit_ = 0;
+  std::map<std::string, std::uint64_t> edited_;  // the option's last edit
 };
 
 // `call_on` keeps its closure alive until the coroutine that the closure is has ended.
 // NOLINTBEGIN(cppcoreguidelines-avoid-capturing-lambda-coroutines)
 loop::task<result<void>> cache::start() {
   reason_.clear();
+  edited_.clear();
   auto loops = born_.loops.assign(1);
   if (!loops) co_return std::unexpected(loops.error());
   loops_ = std::move(*loops);
@@ -118,9 +126,14 @@ loop::task<result<void>> cache::open_shard() {
   auto opened = co_await loop::call_on(
       born_.home, *loops_[0], [this, &targets]() -> loop::task<result<void>> {
         // The cache is destroyed only after `stop()` ended the shard, and all posts come before.
-        shard_ =
-            std::make_unique<cache_shard>(*loops_[0], options_, *connections_, born_.log,
-                                          [this] { born_.home.post([this] { on_shut_down(); }); });
+        shard_ = std::make_unique<cache_shard>(
+            *loops_[0], options_, *connections_, born_.log,
+            cache_shard::events{
+                .on_shut_down = [this] { born_.home.post([this] { on_shut_down(); }); },
+                .on_options_set =
+                    [this](const nlohmann::json& changes, std::uint64_t edit) {
+                      born_.home.post([this, changes, edit] { on_options_set(changes, edit); });
+                    }});
         auto loaded = co_await shard_->load();
         if (!loaded) co_return loaded;
         co_return shard_->open(*targets);
@@ -158,9 +171,28 @@ result<edit_outcome> cache::edit(const nlohmann::json& changes) {
     return std::unexpected(applied.error());
   }
   if (auto checked = check(next); !checked) return std::unexpected(checked.error());
+  auto live = changed_options(options_, next);
+  for (const auto& row : cache_rows()) {
+    if (row.needs_restart) live.erase(row.key);
+  }
   options_ = next;
-  if (shard_) loops_[0]->post([who = shard_.get(), next] { who->apply(next); });
+  if (shard_ && !live.empty()) {
+    ++edit_;
+    for (const auto& [key, value] : live.items()) edited_[key] = edit_;
+    loops_[0]->post([who = shard_.get(), live, edit = edit_] { who->apply(live, edit); });
+  }
   return sort_changes(cache_rows(), changes, shard_ != nullptr);
+}
+
+// They are in force already. `edit`: the last one that the cache's loop had heard of.
+void cache::on_options_set(const nlohmann::json& changes, std::uint64_t edit) {
+  auto news = nlohmann::json::object();
+  for (const auto& [key, value] : changes.items()) {
+    const auto edited = edited_.find(key);
+    if (edited == edited_.end() || edited->second <= edit) news[key] = value;
+  }
+  [[maybe_unused]] const auto applied = apply_json(options_, cache_table(), news);
+  assert(applied);
 }
 
 statistics cache::stats() const {

@@ -81,6 +81,9 @@ class client {
   /// Awaits that no more than `low` bytes of output wait, or its end.
   [[nodiscard]] virtual loop::task<> room(std::size_t /*low*/) { co_return; }
 
+  /// Bytes that it has sent and been sent so far.
+  [[nodiscard]] virtual std::uint64_t traffic() { return 0; }
+
   [[nodiscard]] bool is_resp3() { return reply().is_resp3(); }
   [[nodiscard]] bool is_subscribed() const {
     return !channels.empty() || !patterns.empty() || !shard_channels.empty();
@@ -93,6 +96,9 @@ class client {
   std::int64_t last_command_ms = 0;
   const command* last_command = nullptr;
   std::uint64_t calls = 0;
+  /// For "timeout": its traffic when it was last looked at, and when that was seen to have changed.
+  std::uint64_t seen_traffic = UINT64_MAX;
+  std::int64_t last_active_ms = 0;
   std::string name;
   std::string library;
   std::string library_version;
@@ -129,6 +135,10 @@ class client {
   std::uint64_t waits_for_offset = 0;  ///< WAIT: what followers are to acknowledge
   bool is_postponed = false;           ///< its command waits for the end of CLIENT PAUSE
   [[nodiscard]] bool is_held() const { return waiting || is_postponed; }
+  /// It may be silent for long: it waits for others.
+  [[nodiscard]] bool may_idle() const {
+    return is_held() || is_subscribed() || is_monitor || is_follower || repeats;
+  }
 };
 
 }  // namespace strata::runtime

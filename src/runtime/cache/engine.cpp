@@ -65,6 +65,12 @@ engine::engine()
       random_(std::random_device{}()),
       expiry_cursors_(database_count) {}
 
+void engine::configure(parameters changed) {
+  const auto options = changed_options(parameters_.options, changed.options);
+  parameters_ = std::move(changed);
+  if (on_configured_) on_configured_(options);
+}
+
 void engine::set_time(std::int64_t now_ms) {
   if (started_ms_ == 0) started_ms_ = now_ms;
   now_ms_ = now_ms;
@@ -74,7 +80,7 @@ void engine::set_time(std::int64_t now_ms) {
 void engine::enter(client& arrived) {
   arrived.id = next_client_++;
   arrived.since_ms = arrived.last_command_ms = now_ms_;
-  arrived.is_trusted = parameters_.password.empty();
+  arrived.is_trusted = parameters_.options.password.empty();
   clients_.push_back(&arrived);
   ++counters_.connections;
 }

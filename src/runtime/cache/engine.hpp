@@ -7,6 +7,7 @@
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <functional>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <random>
 #include <span>
 #include <vector>
@@ -157,6 +158,13 @@ class engine {
   [[nodiscard]] bool is_repeating() const { return is_repeating_; }
 
   [[nodiscard]] parameters& settings() { return parameters_; }
+  [[nodiscard]] const parameters& settings() const { return parameters_; }
+  /// Sets what a client has changed, and tells `on_configured`.
+  void configure(parameters changed);
+  /// `told` hears which options a client has changed (none of them, perhaps), and their values.
+  void on_configured(std::function<void(const nlohmann::json& options)> told) {
+    on_configured_ = std::move(told);
+  }
   [[nodiscard]] pubsub& channels() { return pubsub_; }
   [[nodiscard]] watchers& watching() { return watchers_; }
   [[nodiscard]] waiters& waiting() { return waiters_; }
@@ -217,6 +225,7 @@ class engine {
   std::int64_t peak_memory_ = 0;
   std::vector<database> databases_;
   parameters parameters_;
+  std::function<void(const nlohmann::json&)> on_configured_;
   pubsub pubsub_;
   watchers watchers_;
   waiters waiters_;

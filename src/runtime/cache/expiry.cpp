@@ -53,6 +53,7 @@ bool engine::tidy(std::int64_t began_us, loop::duration budget) {
     graveyard_.free_some();
     if (clock_us() >= deadline_us) return false;
   }
+  if (!parameters_.active_rehashing) return true;
   for (auto& each : databases_) {
     while (each.advance(64)) {
       if (clock_us() >= deadline_us) return false;

@@ -101,7 +101,7 @@ loop::task<result<void>> follower_link::connect() {
 }
 
 loop::task<result<void>> follower_link::introduce() {
-  const auto& password = engine_.settings().leader_password;
+  const auto& password = engine_.settings().options.follow_password;
   if (!password.empty()) {
     const std::array<std::string_view, 2> auth = {"AUTH", password};
     auto said = co_await ask(auth);

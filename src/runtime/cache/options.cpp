@@ -77,6 +77,16 @@ const std::vector<bound_row<cache_options>>& cache_table() {
   return table;
 }
 
+nlohmann::json changed_options(const cache_options& from, const cache_options& to) {
+  const auto before = to_json(from, cache_table(), true);
+  const auto after = to_json(to, cache_table(), true);
+  auto changed = nlohmann::json::object();
+  for (const auto& [key, value] : after.items()) {
+    if (before.at(key) != value) changed[key] = value;
+  }
+  return changed;
+}
+
 const std::vector<option_row>& cache_rows() {
   static const auto rows = rows_of(cache_table());
   return rows;

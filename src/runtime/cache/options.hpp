@@ -33,5 +33,7 @@ struct cache_options : common_options {
 
 [[nodiscard]] const std::vector<bound_row<cache_options>>& cache_table();
 [[nodiscard]] const std::vector<option_row>& cache_rows();
+/// The options that have another value in `to`, with that value, as a JSON object.
+[[nodiscard]] nlohmann::json changed_options(const cache_options& from, const cache_options& to);
 
 }  // namespace strata::runtime

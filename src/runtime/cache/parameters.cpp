@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <filesystem>
+#include <nlohmann/json.hpp>
 #include <variant>
 
 #include "runtime/cache/number.hpp"
@@ -24,7 +26,8 @@ enum class kind : std::uint8_t {
   rules,
   output,
   guarded,
-  fixed
+  fixed,
+  idle  // has its one value, since it would mean nothing here
 };
 
 using member = std::variant<std::monostate, std::int64_t parameters::*, std::string parameters::*,
@@ -37,6 +40,7 @@ struct row {
   std::int64_t min = 0;
   std::int64_t max = INT64_MAX;
   std::string_view fixed = {};
+  std::string_view option = {};  // the key of the option that it is
 };
 
 constexpr std::array<std::string_view, 8> policies = {
@@ -47,8 +51,8 @@ using p = parameters;
 
 // clang-format off
 const row table[] = {
-    {"maxmemory", kind::memory, &p::maxmemory},
-    {"maxmemory-policy", kind::policy},
+    {"maxmemory", kind::memory, {}, 0, INT64_MAX, {}, "max_memory"},
+    {"maxmemory-policy", kind::policy, {}, 0, 0, {}, "eviction"},
     {"maxmemory-samples", kind::number, &p::maxmemory_samples, 1, 64},
     {"lfu-log-factor", kind::number, &p::lfu_log_factor, 0, INT32_MAX},
     {"lfu-decay-time", kind::number, &p::lfu_decay_minutes, 0, INT32_MAX},
@@ -63,7 +67,7 @@ const row table[] = {
     {"zset-max-ziplist-value", kind::memory, &p::sorted_set_max_pack_value},
     {"list-max-listpack-size", kind::number, &p::list_max_pack_size, INT32_MIN, INT32_MAX},
     {"list-max-ziplist-size", kind::number, &p::list_max_pack_size, INT32_MIN, INT32_MAX},
-    {"list-compress-depth", kind::number, &p::list_compress_depth, 0, INT32_MAX},
+    {"list-compress-depth", kind::idle, {}, 0, 0, "0"},
     {"slowlog-log-slower-than", kind::number, &p::slow_log_us, -1},
     {"slowlog-max-len", kind::number, &p::slow_log_length},
     {"latency-monitor-threshold", kind::number, &p::latency_threshold_ms},
@@ -72,16 +76,16 @@ const row table[] = {
     {"proto-max-bulk-len", kind::memory, &p::max_bulk, 1 << 20},
     {"client-query-buffer-limit", kind::memory, &p::max_query_buffer, 1 << 20},
     {"client-output-buffer-limit", kind::output},
-    {"maxclients", kind::number, &p::max_clients, 1, UINT32_MAX},
+    {"maxclients", kind::number, {}, 0, UINT32_MAX, {}, "max_connections"},
     {"timeout", kind::number, &p::idle_timeout_s, 0, INT32_MAX},
     {"tcp-keepalive", kind::number, &p::tcp_keepalive_s, 0, INT32_MAX},
     {"hz", kind::number, &p::hz, 1, 500},
     {"notify-keyspace-events", kind::events},
-    {"requirepass", kind::text, &p::password},
+    {"requirepass", kind::text, {}, 0, 0, {}, "password"},
     {"dir", kind::guarded, &p::directory},
     {"dbfilename", kind::guarded, &p::snapshot_file},
     {"appendfilename", kind::guarded, &p::log_file},
-    {"save", kind::rules, &p::save},
+    {"save", kind::rules, {}, 0, 0, {}, "save"},
     {"appendonly", kind::guarded, &p::append_only},
     {"auto-aof-rewrite-percentage", kind::number, &p::rewrite_percentage, 0, INT32_MAX},
     {"auto-aof-rewrite-min-size", kind::memory, &p::rewrite_min_size},
@@ -89,10 +93,10 @@ const row table[] = {
     {"aof-use-rdb-preamble", kind::fixed, {}, 0, 0, "yes"},
     {"rdbcompression", kind::fixed, {}, 0, 0, "yes"},
     {"rdbchecksum", kind::fixed, {}, 0, 0, "yes"},
-    {"appendfsync", kind::sync, &p::append_sync},
+    {"appendfsync", kind::sync, {}, 0, 0, {}, "appendfsync"},
     {"lazyfree-lazy-expire", kind::flag, &p::lazy_expire},
     {"activerehashing", kind::flag, &p::active_rehashing},
-    {"masterauth", kind::text, &p::leader_password},
+    {"masterauth", kind::text, {}, 0, 0, {}, "follow_password"},
     {"repl-backlog-size", kind::memory, &p::backlog_size, 16 << 10},
     {"repl-timeout", kind::number, &p::replication_timeout_s, 1, INT32_MAX},
     {"repl-ping-replica-period", kind::number, &p::replication_ping_s, 1, INT32_MAX},
@@ -151,16 +155,19 @@ std::unexpected<error> refuse(std::string_view name, std::string_view why) {
                      std::string(why));
 }
 
+std::string option_text(const cache_options& of, std::string_view key) {
+  const auto value = to_json(of, cache_table(), true).at(std::string(key));
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
 std::string text_of(const parameters& of, const row& which) {
+  if (!which.option.empty()) return option_text(of.options, which.option);
   switch (which.how) {
-    case kind::policy: return std::string(policies[static_cast<std::size_t>(of.policy)]);
     case kind::events: return format_events(of.events);
-    case kind::fixed: return std::string(which.fixed);
+    case kind::fixed:
+    case kind::idle: return std::string(which.fixed);
     case kind::output: return of.output.text();
     case kind::flag:
-    case kind::text:
-    case kind::sync:
-    case kind::rules:
     case kind::guarded:
       if (const auto* const flag = std::get_if<bool p::*>(&which.where)) {
         return of.**flag ? "yes" : "no";
@@ -168,6 +175,24 @@ std::string text_of(const parameters& of, const row& which) {
       return of.*std::get<std::string p::*>(which.where);
     default: return std::to_string(of.*std::get<std::int64_t p::*>(which.where));
   }
+}
+
+// Options are shown and kept as JSON, which is UTF-8.
+bool is_utf8(std::string_view text) {
+  constexpr auto replace = nlohmann::json::error_handler_t::replace;
+  return nlohmann::json::parse(nlohmann::json(text).dump(-1, ' ', false, replace)) == text;
+}
+
+result<void> set_option(parameters& of, const row& which, const nlohmann::json& value) {
+  if (value.is_string() && !is_utf8(value.get_ref<const std::string&>())) {
+    return refuse(which.name, "argument must be UTF-8: it is an option of the cache");
+  }
+  const nlohmann::json changes = {{std::string(which.option), value}};
+  if (auto set = apply_json(of.options, cache_table(), changes); !set) {
+    return refuse(which.name, set.error().reason);
+  }
+  of.heed_options();
+  return {};
 }
 
 result<void> set_number(parameters& of, const row& which, std::string_view value) {
@@ -181,53 +206,76 @@ result<void> set_number(parameters& of, const row& which, std::string_view value
     return refuse(which.name, "argument must be between " + std::to_string(which.min) + " and " +
                                   std::to_string(which.max) + " inclusive");
   }
+  if (!which.option.empty()) return set_option(of, which, *number);
   of.*std::get<std::int64_t p::*>(which.where) = *number;
+  return {};
+}
+
+result<void> set_rules(parameters& of, const row& which, std::string_view value) {
+  const auto rules = save_rules::parse(value);
+  if (!rules) return refuse(which.name, "Invalid save parameters");
+  if (!rules->empty() && of.options.snapshot.empty()) {
+    return refuse(which.name, "there is no file to save to: start the cache with --snapshot FILE");
+  }
+  return set_option(of, which, rules->empty() ? "" : value);
+}
+
+result<void> set_flag(parameters& of, const row& which, std::string_view value) {
+  if (!same(value, "yes") && !same(value, "no")) {
+    return refuse(which.name, "argument must be 'yes' or 'no'");
+  }
+  of.*std::get<bool p::*>(which.where) = same(value, "yes");
+  return {};
+}
+
+result<void> set_sync(parameters& of, const row& which, std::string_view value) {
+  if (value != "always" && value != "everysec" && value != "no") {
+    return refuse(which.name, "argument(s) must be one of the following: everysec, always, no");
+  }
+  return set_option(of, which, value);
+}
+
+const std::string_view* find_policy(std::string_view name) {
+  return std::ranges::find_if(policies, [&](std::string_view each) { return same(each, name); });
+}
+
+result<void> set_policy(parameters& of, const row& which, std::string_view value) {
+  const auto* const found = find_policy(value);
+  if (found == policies.end()) {
+    return refuse(which.name,
+                  "argument(s) must be one of the following: volatile-lru, volatile-lfu, "
+                  "volatile-random, volatile-ttl, allkeys-lru, allkeys-lfu, allkeys-random, "
+                  "noeviction");
+  }
+  return set_option(of, which, *found);
+}
+
+result<void> set_events(parameters& of, const row& which, std::string_view value) {
+  const auto events = parse_events(value);
+  if (!events) {
+    return refuse(which.name, "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.");
+  }
+  of.events = *events;
   return {};
 }
 
 result<void> set_row(parameters& of, const row& which, std::string_view value) {
   switch (which.how) {
     case kind::fixed: return refuse(which.name, "can't set immutable config");
+    case kind::idle:
+      if (value == which.fixed) return {};
+      return refuse(which.name,
+                    "it has no effect in this cache: it can only be " + std::string(which.fixed));
     case kind::guarded:
       return refuse(which.name,
                     "can't set protected config: it is an option of the cache, see "
                     "'strata create cache --help'");
-    case kind::rules:
-      if (!save_rules::parse(value)) return refuse(which.name, "Invalid save parameters");
-      of.save = value;
-      return {};
-    case kind::text: of.*std::get<std::string p::*>(which.where) = value; return {};
-    case kind::flag:
-      if (!same(value, "yes") && !same(value, "no")) {
-        return refuse(which.name, "argument must be 'yes' or 'no'");
-      }
-      of.*std::get<bool p::*>(which.where) = same(value, "yes");
-      return {};
-    case kind::sync:
-      if (value != "always" && value != "everysec" && value != "no") {
-        return refuse(which.name, "argument(s) must be one of the following: everysec, always, no");
-      }
-      of.append_sync = value;
-      return {};
-    case kind::policy: {
-      const auto* const found =
-          std::ranges::find_if(policies, [&](std::string_view each) { return same(each, value); });
-      if (found == policies.end()) {
-        return refuse(which.name,
-                      "argument(s) must be one of the following: volatile-lru, volatile-lfu, "
-                      "volatile-random, volatile-ttl, allkeys-lru, allkeys-lfu, allkeys-random, "
-                      "noeviction");
-      }
-      of.policy = static_cast<eviction>(found - policies.begin());
-      return {};
-    }
-    case kind::events: {
-      const auto events = parse_events(value);
-      if (!events)
-        return refuse(which.name, "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.");
-      of.events = *events;
-      return {};
-    }
+    case kind::rules: return set_rules(of, which, value);
+    case kind::text: return set_option(of, which, value);
+    case kind::flag: return set_flag(of, which, value);
+    case kind::sync: return set_sync(of, which, value);
+    case kind::policy: return set_policy(of, which, value);
+    case kind::events: return set_events(of, which, value);
     case kind::output:
       if (const auto wrong = of.output.set(value)) return refuse(which.name, *wrong);
       return {};
@@ -250,6 +298,18 @@ std::vector<std::pair<std::string_view, std::string>> parameters::find(
       found.emplace_back(each.name, text_of(*this, each));
   }
   return found;
+}
+
+void parameters::heed_options() {
+  maxmemory = static_cast<std::int64_t>(std::min<std::uint64_t>(options.max_memory, INT64_MAX));
+  policy = static_cast<eviction>(find_policy(options.eviction) - policies.begin());
+  access = permission_of(options.access);
+  const std::filesystem::path log(options.persistent);
+  const std::filesystem::path snapshot(options.snapshot);
+  append_only = !options.persistent.empty();
+  log_file = log.filename();
+  snapshot_file = snapshot.filename();
+  directory = (snapshot.empty() ? log : snapshot).parent_path();
 }
 
 result<void> parameters::set(std::string_view name, std::string_view value) {

@@ -1,4 +1,5 @@
-// What CONFIG GET and CONFIG SET reach: one row a parameter, in parameters.cpp.
+// What CONFIG GET and CONFIG SET reach: one row a parameter, in parameters.cpp. Some parameters are
+// options of the runtime under Redis's name: then the option is the value, and there is no other.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/cache/options.hpp"
 #include "runtime/cache/output_limits.hpp"
 #include "runtime/cache/permission.hpp"
 #include "strata/base/result.hpp"
@@ -47,8 +49,18 @@ enum class eviction : std::uint8_t {
 [[nodiscard]] bool is_for_expiring(eviction policy);
 
 struct parameters {
+  /// After a change of them call `heed_options()`.
+  cache_options options;
+
+  // What is worked out from the options, by `heed_options()` alone.
   std::int64_t maxmemory = 0;
   eviction policy = eviction::none;
+  permission access = permission::admin;
+  std::string directory;
+  std::string snapshot_file;
+  std::string log_file;
+  bool append_only = false;
+
   std::int64_t maxmemory_samples = 5;
   std::int64_t lfu_log_factor = 10;
   std::int64_t lfu_decay_minutes = 1;
@@ -58,34 +70,23 @@ struct parameters {
   std::int64_t sorted_set_max_pack_entries = 128;
   std::int64_t sorted_set_max_pack_value = 64;
   std::int64_t list_max_pack_size = -2;
-  std::int64_t list_compress_depth = 0;
   std::int64_t slow_log_us = 10'000;
   std::int64_t slow_log_length = 128;
   std::int64_t latency_threshold_ms = 0;
   std::int64_t tracking_max_keys = 1'000'000;
   std::int64_t max_bulk = 512 << 20;
   std::int64_t max_query_buffer = 1 << 30;
-  std::int64_t max_clients = 10'000;
   std::int64_t idle_timeout_s = 0;
   std::int64_t tcp_keepalive_s = 300;
   std::int64_t hz = 10;
   std::uint32_t events = 0;
-  permission access = permission::admin;  ///< set by the option alone
-  std::string password;
-  std::string directory;
-  std::string snapshot_file;
-  std::string log_file;
-  std::string save;
-  std::string leader_password;
   std::int64_t backlog_size = 1 << 20;
   std::int64_t replication_timeout_s = 60;
   std::int64_t replication_ping_s = 10;
   std::int64_t rewrite_percentage = 100;
   std::int64_t rewrite_min_size = 64 << 20;
   bool stop_writes_on_save_error = true;
-  std::string append_sync = "everysec";
   output_limits output;
-  bool append_only = false;
   bool lazy_expire = false;
   bool latency_tracking = false;
   bool active_rehashing = true;
@@ -93,6 +94,8 @@ struct parameters {
   /// Name and value of each parameter that `pattern` matches.
   [[nodiscard]] std::vector<std::pair<std::string_view, std::string>> find(
       std::string_view pattern) const;
+  /// Works out what the options mean.
+  void heed_options();
   /// Errors: the reason's text is what Redis says behind "ERR ".
   [[nodiscard]] result<void> set(std::string_view name, std::string_view value);
 };

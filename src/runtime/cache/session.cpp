@@ -83,6 +83,7 @@ proto::reply_writer& cache_session::reply() {
 }
 
 void cache_session::push(const loop::slice& bytes) {
+  if (!is_follower) ++uncounted_;
   reply_.flush();
   const auto waiting_bytes = stream_->unsent() + bytes.size();
   if (is_too_much(waiting_bytes) || (limit().hard == 0 && waiting_bytes > most_pushed)) {
@@ -92,9 +93,10 @@ void cache_session::push(const loop::slice& bytes) {
   if (plain_) {
     say_plainly();
     stream_->push_copy(as_bytes(proto::plain_text(as_text(bytes.bytes()))));
-    return;
+  } else {
+    stream_->push(bytes);
   }
-  stream_->push(bytes);
+  count_out();
   if (home_.strict_log() != nullptr) home_.owner().at_turn_end(*this);
 }
 
@@ -127,7 +129,10 @@ void cache_session::disconnect(bool after_reply) {
   home_.owner().at_turn_end(*this);
 }
 
-void cache_session::resume() { home_.owner().at_turn_end(*this); }
+void cache_session::resume() {
+  if (std::exchange(owes_reply_, false)) ++uncounted_;
+  home_.owner().at_turn_end(*this);
+}
 
 std::string cache_session::remote_address() const { return stream_->peer().address.text(); }
 
@@ -140,6 +145,7 @@ loop::task<> cache_session::run() {
     {
       auto got = co_await stream_->receive();
       if (!got || got->empty()) break;
+      heard_ += got->bytes().size();
       home_.count().bytes_in.add(got->bytes().size());
       if (std::exchange(is_new_, false) && !home_.speaks_only_resp() &&
           got->bytes().front() != std::byte{'*'}) {
@@ -155,12 +161,14 @@ loop::task<> cache_session::run() {
   // The client may have closed only its sending side: it still gets what waits for it.
   reply_.flush();
   say_plainly();
+  count_out();
   co_await stream_->flushed(home_.owner().now() + 5s);
 }
 
 void cache_session::on_turn_end() {
   reply_.flush();
   say_plainly();
+  count_out();
   settle();
   if (is_ending) {
     caught_up_.notify();
@@ -226,6 +234,7 @@ void cache_session::work() {
   }
   reply_.flush();
   say_plainly();
+  count_out();
   settle();
   if (is_too_much(stream_->unsent())) disconnect(false);
   reader_.keep();
@@ -265,6 +274,7 @@ bool cache_session::read_batch() {
   }
   if (batch.requests.empty() && outcome == proto::request_reader::outcome::broken) {
     reply().error("ERR " + reader_.error());
+    ++uncounted_;
     is_broken_ = true;
   }
   return !batch.requests.empty();
@@ -274,32 +284,50 @@ bool cache_session::read_batch() {
 bool cache_session::execute_batch() {
   auto& batch = home_.batch();
   const auto count = batch.requests.size();
+  std::size_t without_reply = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const auto& each = batch.requests[i];
     // The first was not too early when the batch was read.
     if (!take_turn() && i != 0) {
       rest_ = rest::rate_limit;
       reader_.go_back(batch.requests[i - 1].end);
-      home_.count().messages_in.add(i);
+      count_executed(i, without_reply);
       return false;
     }
     home_.data().execute(*this, std::span(batch.words).subspan(each.first, each.count), each.what,
                          each.hash);
     if (is_postponed) {
       reader_.go_back(each.begin);
-      home_.count().messages_in.add(i);
+      count_executed(i, without_reply);
       return false;
     }
-    if (replies != reply_mode::on) end_reply_mode();
+    if (replies != reply_mode::on) {
+      ++without_reply;
+      end_reply_mode();
+    }
     const bool is_full = stream_->unsent() > most_replies && !is_follower;
     if (!waiting && !is_ending && !is_full) continue;
     if (is_full) rest_ = rest::room_for_replies;
     reader_.go_back(each.end);
-    home_.count().messages_in.add(i + 1);
+    owes_reply_ = waiting.has_value();
+    count_executed(i + 1, without_reply + (owes_reply_ ? 1 : 0));
     return false;
   }
-  home_.count().messages_in.add(count);
+  count_executed(count, without_reply);
   return true;
+}
+
+void cache_session::count_executed(std::size_t commands, std::size_t without_reply) {
+  home_.count_in(commands);
+  uncounted_ += commands - without_reply;
+}
+
+// To be called once a batch, or for what somebody else says to the client.
+void cache_session::count_out() {
+  const auto pushed = stream_->out().pushed();
+  if (uncounted_ == 0 && pushed == said_) return;
+  home_.count_out(std::exchange(uncounted_, 0), pushed - said_);
+  said_ = pushed;
 }
 
 // CLIENT REPLY SKIP silences the next command, and only that.

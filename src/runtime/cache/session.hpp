@@ -34,6 +34,9 @@ class cache_session final : public client, private loop::turn_end_hook {
   [[nodiscard]] std::string remote_address() const override;
   [[nodiscard]] std::string local_address() const override;
   [[nodiscard]] std::size_t output_bytes() override { return stream_->unsent(); }
+  [[nodiscard]] std::uint64_t traffic() override {
+    return heard_ + stream_->out().pushed() - stream_->unsent();
+  }
   [[nodiscard]] loop::task<> room(std::size_t low) override;
 
   /// Sees which replies may go: to be called when there are new ones, and when the log is safe
@@ -56,6 +59,8 @@ class cache_session final : public client, private loop::turn_end_hook {
   bool read_batch();
   bool execute_batch();
   void end_reply_mode();
+  void count_executed(std::size_t commands, std::size_t without_reply);
+  void count_out();
   void say_plainly();
   [[nodiscard]] const output_limit& limit();
   [[nodiscard]] bool is_too_much(std::size_t bytes);
@@ -76,6 +81,10 @@ class cache_session final : public client, private loop::turn_end_hook {
   rest rest_ = rest::none;
   std::int64_t rate_due_ = 0;
   bool is_broken_ = false;
+  bool owes_reply_ = false;                     // the one to a blocking command
+  std::uint64_t heard_ = 0;                     // bytes
+  std::uint64_t said_ = 0;                      // of the outbox's bytes, those that are counted
+  std::uint64_t uncounted_ = 0;                 // replies and pushes that are not
   std::optional<loop::time_point> over_since_;  // more waits for the client than its soft limit
   loop::condition caught_up_;
   loop::task_group catching_up_;  // one at the most

@@ -38,9 +38,15 @@ struct request_batch {
 
 class cache_shard final : private loop::turn_end_hook, private loop::timer {
  public:
-  /// `on_shut_down` is called when a client has asked that the cache ends.
-  cache_shard(loop::loop& owner, cache_options options, serve::connection_gauge& connections,
-              std::shared_ptr<journal> log, std::function<void()> on_shut_down);
+  struct events {
+    /// A client has asked that the cache ends.
+    std::function<void()> on_shut_down;
+    /// A client has set options: their values, and the last edit that they came after.
+    std::function<void(const nlohmann::json& options, std::uint64_t edit)> on_options_set;
+  };
+
+  cache_shard(loop::loop& owner, const cache_options& options, serve::connection_gauge& connections,
+              std::shared_ptr<journal> log, events told);
   ~cache_shard() override;
   cache_shard(const cache_shard&) = delete;
   cache_shard& operator=(const cache_shard&) = delete;
@@ -51,18 +57,21 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
   result<void> open(std::vector<net::bind_target>& targets);
   /// Ends all connections, and awaits that the data is on the disk.
   [[nodiscard]] loop::task<> close();
-  void apply(const cache_options& changed);
+  /// Takes over the options that `edit`, a number that grows, has changed. They are checked.
+  void apply(const nlohmann::json& changes, std::uint64_t edit);
 
   // --- for sessions
   // ----------------------------------------------------------------------------------
   [[nodiscard]] loop::loop& owner() { return loop_; }
   [[nodiscard]] engine& data() { return data_; }
   [[nodiscard]] counters& count() { return counters_; }
+  void count_in(std::uint64_t messages);
+  void count_out(std::uint64_t messages, std::uint64_t bytes);
   [[nodiscard]] output& shared_output() { return output_; }
   [[nodiscard]] no_reply& nowhere() { return nowhere_; }
   [[nodiscard]] request_batch& batch() { return batch_; }
   [[nodiscard]] proto::request_limits limits(bool trusted) const;
-  [[nodiscard]] bool speaks_only_resp() const { return options_.resp; }
+  [[nodiscard]] bool speaks_only_resp() const { return options().resp; }
   /// The log, if replies must wait until what they speak of is safe in it; else null.
   [[nodiscard]] const command_log* strict_log() const {
     const auto* const log = storage_.log();
@@ -73,7 +82,7 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
     if (held_.empty() || held_.back() != &who) held_.push_back(&who);
   }
   void forget(cache_session& who) { std::erase(held_, &who); }
-  [[nodiscard]] std::uint64_t rate_limit() const { return options_.rate_limit; }
+  [[nodiscard]] std::uint64_t rate_limit() const { return options().rate_limit; }
   /// Around every execution: the time is set, memory is charged to this cache.
   void begin_work();
   void end_work();
@@ -85,13 +94,15 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
  private:
   void on_turn_end() override { output_.flush(); }
   void on_timer() override;
+  [[nodiscard]] const cache_options& options() const { return data_.settings().options; }
+  [[nodiscard]] loop::duration usual_tick() const;
   void arm_timer(loop::duration longest);
+  void end_idle_clients();
   void release_held();
   [[nodiscard]] serve::reception reception(serve::connection_gauge& connections);
   loop::task<> serve(std::unique_ptr<net::stream> connection);
 
   loop::loop& loop_;
-  cache_options options_;
   std::shared_ptr<journal> log_;
   counters counters_;
   output output_;
@@ -102,6 +113,8 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
   replication replication_;
   std::vector<cache_session*> held_;
   std::int64_t clock_offset_ms_ = 0;
+  std::int64_t idle_check_ms_ = 0;  // when clients are looked at next
+  std::uint64_t edit_ = 0;          // the last one that was applied
   std::optional<charging> charging_;
   serve::acceptor acceptor_;
 };

@@ -176,11 +176,11 @@ loop::task<> storage::close() {
 void storage::heed_settings() {
   const auto& settings = engine_.settings();
   if (log_) {
-    const auto policy = parse_sync_policy(settings.append_sync).value_or(log_->policy());
+    const auto policy = parse_sync_policy(settings.options.appendfsync).value_or(log_->policy());
     if (policy != log_->policy()) log_->set_policy(policy);
   }
-  if (settings.save == rules_text_) return;
-  rules_text_ = settings.save;
+  if (settings.options.save == rules_text_) return;
+  rules_text_ = settings.options.save;
   rules_ = save_rules::parse(rules_text_).value_or(save_rules{});
 }
 

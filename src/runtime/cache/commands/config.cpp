@@ -37,7 +37,7 @@ void config_set(call& c) {
       return;
     }
   }
-  c.home.settings() = std::move(next);
+  c.home.configure(std::move(next));
   c.reply.ok();
 }
 

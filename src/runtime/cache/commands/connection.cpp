@@ -54,7 +54,7 @@ bool is_same_secret(std::string_view left, std::string_view right) {
 }
 
 bool log_in(call& c, std::string_view user, std::string_view password) {
-  const auto& wanted = c.home.settings().password;
+  const auto& wanted = c.home.settings().options.password;
   if (user == "default" && (wanted.empty() || is_same_secret(password, wanted))) {
     c.who.is_trusted = true;
     return true;
@@ -68,7 +68,7 @@ void auth(call& c) {
     c.fail_syntax();
     return;
   }
-  if (c.size() == 2 && c.home.settings().password.empty()) {
+  if (c.size() == 2 && c.home.settings().options.password.empty()) {
     c.fail(
         "ERR AUTH <password> called without any password configured for the default user. Are "
         "you sure your configuration is correct?");
@@ -149,7 +149,7 @@ void reset(call& c) {
   who.replies = reply_mode::on;
   who.database = 0;
   who.name.clear();
-  who.is_trusted = c.home.settings().password.empty();
+  who.is_trusted = c.home.settings().options.password.empty();
   c.reply.speak(2);
   c.reply.status("RESET");
 }
