@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "cli/nearest.hpp"
-#include "cli/number.hpp"
 #include "cli/text.hpp"
+#include "text/number.hpp"
 
 namespace strata::cli {
 
@@ -40,7 +40,7 @@ std::string why_unknown(std::string_view name, const spec_scope& scope) {
 }
 
 outcome<step> find_step(std::string_view whole, std::string_view word, const spec_scope& scope) {
-  const auto number = number_in<std::uint16_t>(word);
+  const auto number = text::number_in<std::uint16_t>(word);
   if (number && *number <= largest_type) return step{*number, scope.find(*number)};
   if (!is_word(word)) {
     return refuse_attribute(

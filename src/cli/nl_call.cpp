@@ -7,9 +7,9 @@
 #include "cli/nl_arguments.hpp"
 #include "cli/nl_message.hpp"
 #include "cli/nl_spec_search.hpp"
-#include "cli/number.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "text/number.hpp"
 
 namespace strata::cli {
 
@@ -43,7 +43,7 @@ outcome<called_command> command_of(const spec_operation& operation, const nl_spe
 }
 
 outcome<called_command> command_word(const std::string& word, const nl_spec* spec, bool is_dump) {
-  if (const auto number = number_in<std::uint8_t>(word)) {
+  if (const auto number = text::number_in<std::uint8_t>(word)) {
     return called_command{*number,
                           spec != nullptr ? spec->find_request(*number, is_dump) : nullptr};
   }
@@ -86,7 +86,7 @@ std::unexpected<refusal> refuse_call(error why, const nl::refused_attribute& ref
                                      const spec_scope& scope) {
   if (scope.set != nullptr && refused.path.front() != 0) {
     why.remedy = fmt::format("{} attribute {}", refused.is_missing ? "give" : "see",
-                             scope.path_text(refused.path));
+                             printable(scope.path_text(refused.path)));
   }
   return refuse(exit_failed, why);
 }

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "cli/text.hpp"
-
 namespace strata::cli {
 
 namespace {
@@ -20,16 +18,6 @@ char dashed(char letter) { return letter == '_' ? '-' : letter; }
 
 bool is_same_name(std::string_view one, std::string_view other) {
   return std::ranges::equal(one, other, {}, dashed, dashed);
-}
-
-std::string names_listed(const std::vector<std::string>& names) {
-  constexpr std::size_t longest = 1000;
-  std::string text;
-  for (const auto& each : names) {
-    if (text.size() > longest) return text + ", …";
-    text += (text.empty() ? "" : ", ") + printable(each);
-  }
-  return text;
 }
 
 const spec_entry* spec_enum::find(std::string_view wanted) const {
@@ -98,8 +86,7 @@ std::string spec_scope::path_text(const wire::netlink_attributes::path& path) co
     if (number == 0) break;
     const auto* const known = at.find(number);
     const bool is_named = known != nullptr && at.set != nullptr;
-    text +=
-        (text.empty() ? "" : ".") + (is_named ? printable(known->name) : std::to_string(number));
+    text += (text.empty() ? "" : ".") + (is_named ? known->name : std::to_string(number));
     at = at.within(known);
   }
   return text;

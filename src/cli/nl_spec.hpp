@@ -114,7 +114,4 @@ template <class Named>
   return names;
 }
 
-/// "a, b, c", cut where it is long.
-[[nodiscard]] std::string names_listed(const std::vector<std::string>& names);
-
 }  // namespace strata::cli

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/number.hpp"
-#include "cli/text.hpp"
+#include "text/number.hpp"
 
 namespace strata::cli {
 
@@ -59,10 +58,10 @@ std::optional<std::uint64_t> spec_node::number_of(const char* key, std::uint64_t
   const auto found = find(key);
   if (!found) return {};
   const auto written = found->text(fmt::format("'{}'", key));
-  const auto number = number_in<std::uint64_t>(written);
+  const auto number = text::number_in<std::uint64_t>(written);
   if (!number || *number > most) {
-    found->refuse(fmt::format("'{}' cannot be '{}': it is a number from 0 to {}", key,
-                              printable(written), most));
+    found->refuse(
+        fmt::format("'{}' cannot be '{}': it is a number from 0 to {}", key, written, most));
   }
   return number;
 }

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "cli/nl_spec_parts.hpp"
-#include "cli/text.hpp"
 
 namespace strata::cli {
 
@@ -21,7 +20,7 @@ class operation_reader {
     is_directional_ = model == "directional";
     if (!is_directional_ && model != "unified") {
       operations.refuse(
-          fmt::format("its enum-model '{}' is neither unified nor directional", printable(model)));
+          fmt::format("its enum-model '{}' is neither unified nor directional", model));
     }
     has_fixed_header_ = operations.find("fixed-header").has_value();
     // Names of operations that are read later may stand in `notify`.
@@ -111,8 +110,7 @@ class operation_reader {
     if (of.empty()) return;
     const auto* const told = to_.find(of);
     if (told == nullptr) {
-      operations.refuse(fmt::format("'{}' notifies of '{}', which is no operation",
-                                    printable(made.name), printable(of)));
+      operations.refuse(fmt::format("'{}' notifies of '{}', which is no operation", made.name, of));
     }
     if (!made.set) made.set = told->set;
     if (told->act) made.event->tells = told->act->tells;

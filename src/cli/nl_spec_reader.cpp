@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 
 #include "cli/nl_spec_node.hpp"
 #include "cli/nl_spec_parts.hpp"
-#include "cli/text.hpp"
 
 namespace strata::cli {
 
@@ -20,17 +18,16 @@ void check_protocol(const spec_node& root) {
   if (std::ranges::find(protocols, protocol) != protocols.end()) return;
   root.refuse(fmt::format(
       "its protocol is '{}': strata nl speaks genetlink, genetlink-c and genetlink-legacy",
-      printable(protocol)));
+      protocol));
 }
 
 }  // namespace
 
-outcome<nl_spec> read_spec(std::string_view yaml, const std::string& file) {
+result<nl_spec> read_spec(std::string_view yaml, const std::string& file) {
   nl_spec made{.file = file};
   const auto refused = [&](int line, std::string_view why) {
-    return refuse(exit_failed,
-                  fmt::format("cannot read the specification '{}': {}{}", printable(file),
-                              line > 0 ? fmt::format("line {}: ", line) : "", printable(why)));
+    return failure(errc::malformed, fmt::format("read the specification '{}'", file),
+                   fmt::format("{}{}", line > 0 ? fmt::format("line {}: ", line) : "", why));
   };
   // The parser throws, and so do the readers.
   try {

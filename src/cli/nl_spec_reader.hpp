@@ -6,12 +6,13 @@
 #include <string_view>
 
 #include "cli/nl_spec.hpp"
-#include "cli/outcome.hpp"
+#include "strata/base/result.hpp"
 
 namespace strata::cli {
 
-/// What the CLI has no use for (checks, constants, structs) is passed over. Errors: failed, naming
-/// `file`, the line, and what is wrong with it.
-[[nodiscard]] outcome<nl_spec> read_spec(std::string_view yaml, const std::string& file);
+/// Checks and structs are passed over. Errors: malformed, naming `file`, the line, and what is
+/// wrong with it, in letters that are the file's own: a terminal is not to be shown them as they
+/// are.
+[[nodiscard]] result<nl_spec> read_spec(std::string_view yaml, const std::string& file);
 
 }  // namespace strata::cli

@@ -53,11 +53,12 @@ outcome<nl_spec> read_file(const std::string& file, std::string_view family) {
   if (from.bad()) return unreadable(file, "reading it failed");
   if (yaml.size() > largest_file) return unreadable(file, "it has more than 1 MiB");
   auto made = read_spec(yaml, file);
-  if (made && made->family != family) {
+  if (!made) return refuse(exit_failed, printable(describe(made.error())));
+  if (made->family != family) {
     return unreadable(file, fmt::format("it is of the family '{}', and not of '{}'",
                                         printable(made->family), printable(family)));
   }
-  return made;
+  return std::move(*made);
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "cli/nl_spec_parts.hpp"
-#include "cli/text.hpp"
 
 namespace strata::cli {
 
@@ -45,7 +44,7 @@ constexpr std::array<std::pair<std::string_view, attribute_kind>, 23> kinds{{
 
 attribute_kind kind_of(const spec_node& node, std::string_view type) {
   const auto* const found = std::ranges::find(kinds, type, &decltype(kinds)::value_type::first);
-  if (found == kinds.end()) node.refuse(fmt::format("no type is called '{}'", printable(type)));
+  if (found == kinds.end()) node.refuse(fmt::format("no type is called '{}'", type));
   return found->second;
 }
 

@@ -66,7 +66,7 @@ operations:
 
 nl_spec spec_of(std::string_view yaml) {
   auto made = read_spec(yaml, "forms.yaml");
-  if (!made) throw std::runtime_error(made.error().message);
+  if (!made) throw std::runtime_error(describe(made.error()));
   return std::move(*made);
 }
 
@@ -232,8 +232,9 @@ class nl_spec_flaws : public testing::TestWithParam<flawed> {};
 TEST_P(nl_spec_flaws, are_named) {
   const auto made = read_spec(GetParam().yaml, "x.yaml");
   ASSERT_FALSE(made);
-  EXPECT_NE(made.error().message.find("cannot read the specification 'x.yaml'"), std::string::npos);
-  EXPECT_NE(made.error().message.find(GetParam().says), std::string::npos) << made.error().message;
+  const auto said = describe(made.error());
+  EXPECT_NE(said.find("cannot read the specification 'x.yaml'"), std::string::npos);
+  EXPECT_NE(said.find(GetParam().says), std::string::npos) << said;
 }
 
 std::string with_set(const std::string& attribute) {

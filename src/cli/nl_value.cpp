@@ -9,8 +9,9 @@
 #include <cstring>
 #include <utility>
 
-#include "cli/number.hpp"
+#include "cli/nearest.hpp"
 #include "cli/text.hpp"
+#include "text/number.hpp"
 
 namespace strata::cli {
 
@@ -27,7 +28,7 @@ std::uint64_t bits_of(const spec_entry& entry) {
 /// A number, or names of it; `a|b` where they are flags.
 template <class Number>
 std::optional<Number> number_of(std::string_view text, const spec_enum* names, bool is_flags) {
-  if (const auto number = number_in<Number>(text)) return number;
+  if (const auto number = text::number_in<Number>(text)) return number;
   if (names == nullptr) return {};
   std::uint64_t sum = 0;
   for (;;) {
@@ -35,7 +36,7 @@ std::optional<Number> number_of(std::string_view text, const spec_enum* names, b
     const auto word = text.substr(0, end);
     if (const auto* const entry = names->find(word)) {
       sum |= is_flags ? bits_of(*entry) : entry->value;
-    } else if (const auto number = number_in<std::uint64_t>(word)) {
+    } else if (const auto number = text::number_in<std::uint64_t>(word)) {
       sum |= *number;
     } else {
       return {};
