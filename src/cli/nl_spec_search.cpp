@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cli/nl_spec_reader.hpp"
 #include "cli/text.hpp"
+#include "ynl/reader.hpp"
 
 namespace strata::cli {
 
@@ -37,7 +37,7 @@ std::unexpected<refusal> unreadable(const std::string& file, std::string_view wh
   return refuse(exit, fmt::format("cannot read the specification '{}': {}", printable(file), why));
 }
 
-outcome<nl_spec> read_file(const std::string& file, std::string_view family) {
+outcome<ynl::spec> read_file(const std::string& file, std::string_view family) {
   std::error_code failed;
   const auto status = fs::status(file, failed);
   if (status.type() == fs::file_type::not_found) {
@@ -52,7 +52,7 @@ outcome<nl_spec> read_file(const std::string& file, std::string_view family) {
   yaml.resize(static_cast<std::size_t>(from.gcount()));
   if (from.bad()) return unreadable(file, "reading it failed");
   if (yaml.size() > largest_file) return unreadable(file, "it has more than 1 MiB");
-  auto made = read_spec(yaml, file);
+  auto made = ynl::read_spec(yaml, file);
   if (!made) return refuse(exit_failed, printable(describe(made.error())));
   if (made->family != family) {
     return unreadable(file, fmt::format("it is of the family '{}', and not of '{}'",
@@ -63,7 +63,7 @@ outcome<nl_spec> read_file(const std::string& file, std::string_view family) {
 
 }  // namespace
 
-outcome<std::optional<nl_spec>> find_spec(const invocation& call, std::string_view family) {
+outcome<std::optional<ynl::spec>> find_spec(const invocation& call, std::string_view family) {
   if (const auto file = call.text("spec"); !file.empty()) return read_file(file, family);
   if (family.contains('/')) return std::nullopt;
   for (const auto& folder : folders()) {

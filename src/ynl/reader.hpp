@@ -5,14 +5,14 @@
 #include <string>
 #include <string_view>
 
-#include "cli/nl_spec.hpp"
 #include "strata/base/result.hpp"
+#include "ynl/spec.hpp"
 
-namespace strata::cli {
+namespace strata::ynl {
 
 /// Checks and structs are passed over. Errors: malformed, naming `file`, the line, and what is
 /// wrong with it, in letters that are the file's own: a terminal is not to be shown them as they
 /// are.
-[[nodiscard]] result<nl_spec> read_spec(std::string_view yaml, const std::string& file);
+[[nodiscard]] result<spec> read_spec(std::string_view yaml, const std::string& file);
 
-}  // namespace strata::cli
+}  // namespace strata::ynl

@@ -6,9 +6,9 @@
 #include <map>
 #include <utility>
 
-#include "cli/nl_spec_parts.hpp"
+#include "ynl/parts.hpp"
 
-namespace strata::cli {
+namespace strata::ynl {
 
 namespace {
 
@@ -42,7 +42,7 @@ constexpr std::array<std::pair<std::string_view, attribute_kind>, 23> kinds{{
     {"struct", attribute_kind::binary},
 }};
 
-attribute_kind kind_of(const spec_node& node, std::string_view type) {
+attribute_kind kind_of(const node& node, std::string_view type) {
   const auto* const found = std::ranges::find(kinds, type, &decltype(kinds)::value_type::first);
   if (found == kinds.end()) node.refuse(fmt::format("no type is called '{}'", type));
   return found->second;
@@ -51,7 +51,7 @@ attribute_kind kind_of(const spec_node& node, std::string_view type) {
 /// Reads each set once, and those that others are subsets of before them.
 class set_reader {
  public:
-  set_reader(const spec_node& root, spec_budget& budget, nl_spec& to) : budget_(budget), to_(to) {
+  set_reader(const node& root, budget& budget, spec& to) : budget_(budget), to_(to) {
     for (const auto& node : root.list("attribute-sets")) {
       budget_.spend(node);
       auto name = node.needed_text("name");
@@ -68,14 +68,14 @@ class set_reader {
  private:
   enum class state : std::uint8_t { unread, begun, read };
 
-  std::size_t place_of(const spec_node& at, const std::string& name) const {
+  std::size_t place_of(const node& at, const std::string& name) const {
     const auto found = places_.find(name);
     if (found == places_.end()) at.refuse(fmt::format("there is no attribute set '{}'", name));
     return found->second;
   }
 
   /// nullptr when it is no subset.
-  const spec_set* superset_of(const spec_node& node) {
+  const attribute_set* superset_of(const node& node) {
     const auto name = node.text_of("subset-of");
     if (name.empty()) return nullptr;
     const auto place = place_of(node, name);
@@ -94,7 +94,7 @@ class set_reader {
     states_[place] = state::begun;
     const auto& node = nodes_[place];
     const auto* const super = superset_of(node);
-    std::vector<spec_attribute> all;
+    std::vector<attribute> all;
     std::uint64_t next = 1;
     for (const auto& each : node.list("attributes")) {
       budget_.spend(each);
@@ -105,11 +105,11 @@ class set_reader {
     states_[place] = state::read;
   }
 
-  spec_attribute attribute_of(const spec_node& node, const spec_set* super, std::uint64_t next) {
-    spec_attribute made;
+  attribute attribute_of(const node& node, const attribute_set* super, std::uint64_t next) {
+    attribute made;
     const auto name = node.needed_text("name");
     if (super != nullptr) {
-      const auto found = std::ranges::find(super->attributes, name, &spec_attribute::name);
+      const auto found = std::ranges::find(super->attributes, name, &attribute::name);
       if (found == super->attributes.end()) {
         node.refuse(fmt::format("'{}' is not in the set '{}', of which this is a subset", name,
                                 super->name));
@@ -131,16 +131,16 @@ class set_reader {
     return made;
   }
 
-  void name_numbers(const spec_node& node, spec_attribute& made) {
+  void name_numbers(const node& node, attribute& made) {
     const auto name = node.text_of("enum");
     if (name.empty()) return;
-    const auto found = std::ranges::find(to_.enums, name, &spec_enum::name);
+    const auto found = std::ranges::find(to_.enums, name, &enumeration::name);
     if (found == to_.enums.end()) node.refuse(fmt::format("there is no enum '{}'", name));
     made.names = static_cast<std::size_t>(found - to_.enums.begin());
     made.is_flags = found->is_flags || node.is_true("enum-as-flags");
   }
 
-  void nest(const spec_node& node, std::string_view type, spec_attribute& made) {
+  void nest(const node& node, std::string_view type, attribute& made) {
     const auto name = node.text_of("nested-attributes");
     std::optional<std::size_t> set;
     if (!name.empty()) set = place_of(node, name);
@@ -154,9 +154,9 @@ class set_reader {
 
   /// The place of what an array's elements are: one kind, or arrays of them for each number that
   /// stands for a type.
-  std::size_t elements_of(const spec_node& node, std::string_view type,
-                          std::optional<std::size_t> set, const spec_attribute& array) {
-    spec_attribute element{.name = array.name, .is_big_endian = array.is_big_endian};
+  std::size_t elements_of(const node& node, std::string_view type, std::optional<std::size_t> set,
+                          const attribute& array) {
+    attribute element{.name = array.name, .is_big_endian = array.is_big_endian};
     const auto sub_type = node.text_of("sub-type", "nest");
     element.kind = kind_of(node, sub_type);
     if (element.kind == attribute_kind::nested) {
@@ -178,33 +178,33 @@ class set_reader {
     return place;
   }
 
-  std::size_t keep(const spec_node& node, spec_attribute element) {
+  std::size_t keep(const node& node, attribute element) {
     budget_.spend(node);
     to_.elements.push_back(std::move(element));
     return to_.elements.size() - 1;
   }
 
-  spec_budget& budget_;
-  nl_spec& to_;
-  std::vector<spec_node> nodes_;
+  budget& budget_;
+  spec& to_;
+  std::vector<node> nodes_;
   std::vector<state> states_;
   std::map<std::string, std::size_t, std::less<>> places_;
 };
 
 }  // namespace
 
-void read_enums(const spec_node& root, spec_budget& budget, nl_spec& to) {
+void read_enums(const node& root, budget& budget, spec& to) {
   for (const auto& node : root.list("definitions")) {
     budget.spend(node);
     const auto type = node.needed_text("type");
     const bool is_flags = type == "flags";
     if (!is_flags && type != "enum") continue;
-    spec_enum made{.name = node.needed_text("name"), .is_flags = is_flags};
+    enumeration made{.name = node.needed_text("name"), .is_flags = is_flags};
     const std::uint64_t most = is_flags ? 63 : INT64_MAX;
     auto next = node.number_of("value-start", most).value_or(0);
     for (const auto& each : node.list("entries")) {
       budget.spend(each);
-      spec_entry entry{.value = next};
+      entry entry{.value = next};
       if (each.is_map()) {
         entry = {.name = each.needed_text("name"),
                  .value = each.number_of("value", most).value_or(next)};
@@ -219,8 +219,8 @@ void read_enums(const spec_node& root, spec_budget& budget, nl_spec& to) {
   }
 }
 
-void read_sets(const spec_node& root, spec_budget& budget, nl_spec& to) {
+void read_sets(const node& root, budget& budget, spec& to) {
   const set_reader done(root, budget, to);
 }
 
-}  // namespace strata::cli
+}  // namespace strata::ynl
