@@ -1,10 +1,11 @@
-// No specification, and no message that is read by it, does harm: up to a NUL the input is YAML,
-// and behind it the attributes of a message.
+// No specification, no message that is read by it, and no header made of it, does harm: up to a NUL
+// the input is YAML, and behind it the attributes of a message.
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
 
 #include "cli/nl_message.hpp"
+#include "ynl/cpp_header.hpp"
 #include "ynl/reader.hpp"
 
 using namespace strata;
@@ -18,5 +19,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const auto& each : spec->operations) {
     (void)cli::attributes_to_json(rest, ynl::scope::of(&*spec, &each));
   }
+  (void)ynl::cpp_header(*spec, "fuzz.yaml");
   return 0;
 }

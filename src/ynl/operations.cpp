@@ -66,7 +66,10 @@ class operation_reader {
     if (!found) return {};
     exchange made;
     if (const auto request = found->map("request")) made.takes = request->texts_of("attributes");
-    if (const auto reply = found->map("reply")) made.tells = reply->texts_of("attributes");
+    if (const auto reply = found->map("reply")) {
+      made.has_reply = true;
+      made.tells = reply->texts_of("attributes");
+    }
     budget_.spend(node);
     return made;
   }
@@ -74,7 +77,11 @@ class operation_reader {
   /// Requests count on their own, and so do replies and what is multicast; a dump's messages have
   /// the numbers of the do's, if nothing else is said.
   void number_each_way(const node& node, std::optional<std::uint64_t> own, operation& made) {
-    if (made.event) made.event->reply = take(node, next_reply_, own);
+    if (made.event) {
+      const auto event = node.map("event");
+      const auto said = event && !own ? event->number_of("value", largest_command) : own;
+      made.event->reply = take(node, next_reply_, said);
+    }
     std::optional<std::uint8_t> request;
     std::optional<std::uint8_t> reply;
     for (const auto& [how, to] : {std::pair{"do", &made.act}, std::pair{"dump", &made.dump}}) {
@@ -87,7 +94,7 @@ class operation_reader {
         return *last;
       };
       (*to)->request = number("request", next_request_, request);
-      if (found->find("reply")) (*to)->reply = number("reply", next_reply_, reply);
+      if ((*to)->has_reply) (*to)->reply = number("reply", next_reply_, reply);
     }
   }
 

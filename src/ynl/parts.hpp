@@ -20,7 +20,7 @@ class budget {
   std::size_t left_ = 50'000;
 };
 
-void read_enums(const node& root, budget& budget, spec& to);
+void read_definitions(const node& root, budget& budget, spec& to);
 void read_sets(const node& root, budget& budget, spec& to);
 void read_operations(const node& root, budget& budget, spec& to);
 

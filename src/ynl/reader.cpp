@@ -35,10 +35,15 @@ result<spec> read_spec(std::string_view yaml, const std::string& file) {
     if (!root.is_map()) root.refuse("it is no map of 'name', 'attribute-sets', 'operations'");
     made.family = root.needed_text("name");
     check_protocol(root);
+    made.doc = root.text_of("doc");
+    made.version = static_cast<std::uint8_t>(root.number_of("version", 255).value_or(1));
     budget budget;
-    read_enums(root, budget, made);
+    read_definitions(root, budget, made);
     read_sets(root, budget, made);
     read_operations(root, budget, made);
+    if (const auto groups = root.map("mcast-groups")) {
+      for (const auto& each : groups->list("list")) made.groups.push_back(each.needed_text("name"));
+    }
   } catch (const flaw& flaw) {
     return refused(flaw.line, flaw.what());
   } catch (const YAML::Exception& why) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "text/number.hpp"
 #include "ynl/parts.hpp"
 
 namespace strata::ynl {
@@ -148,13 +149,14 @@ class set_reader {
       if (set) made.set = set;
       if (!made.set) node.refuse("a nest has to have 'nested-attributes'");
     } else if (made.kind == attribute_kind::nested_array && (set || !made.elements)) {
-      made.elements = elements_of(node, type, set, made);
+      made.is_keyed = type == "nest-type-value";
+      made.elements = elements_of(node, set, made);
     }
   }
 
   /// The place of what an array's elements are: one kind, or arrays of them for each number that
   /// stands for a type.
-  std::size_t elements_of(const node& node, std::string_view type, std::optional<std::size_t> set,
+  std::size_t elements_of(const node& node, std::optional<std::size_t> set,
                           const attribute& array) {
     attribute element{.name = array.name, .is_big_endian = array.is_big_endian};
     const auto sub_type = node.text_of("sub-type", "nest");
@@ -169,11 +171,13 @@ class set_reader {
       element.is_flags = array.is_flags;
     }
     auto place = keep(node, std::move(element));
-    if (type != "nest-type-value") return place;
+    if (!array.is_keyed) return place;
     const auto levels = node.list("type-value").size();
     for (std::size_t level = 1; level < levels; ++level) {
-      place =
-          keep(node, {.name = array.name, .kind = attribute_kind::nested_array, .elements = place});
+      place = keep(node, {.name = array.name,
+                          .kind = attribute_kind::nested_array,
+                          .is_keyed = true,
+                          .elements = place});
     }
     return place;
   }
@@ -191,31 +195,52 @@ class set_reader {
   std::map<std::string, std::size_t, std::less<>> places_;
 };
 
+constant constant_of(const node& node) {
+  constant made{.name = node.needed_text("name"), .doc = node.text_of("doc")};
+  const auto written = node.needed_text("value");
+  // What is quoted is a text, whatever stands in it.
+  const bool is_plain = node.yaml()["value"].Tag() == "?";
+  if (const auto number = text::number_in<std::uint64_t>(written); number && is_plain) {
+    made.value = *number;
+  } else if (const auto below = text::number_in<std::int64_t>(written); below && is_plain) {
+    made.value = *below;
+  } else {
+    made.value = written;
+  }
+  return made;
+}
+
+enumeration enum_of(const node& node, budget& budget) {
+  enumeration made{.name = node.needed_text("name"),
+                   .doc = node.text_of("doc"),
+                   .is_flags = node.text_of("type") == "flags"};
+  const std::uint64_t most = made.is_flags ? 63 : INT64_MAX;
+  auto next = node.number_of("value-start", most).value_or(0);
+  for (const auto& each : node.list("entries")) {
+    budget.spend(each);
+    entry entry{.value = next};
+    if (each.is_map()) {
+      entry = {.name = each.needed_text("name"),
+               .doc = each.text_of("doc"),
+               .value = each.number_of("value", most).value_or(next)};
+    } else {
+      entry.name = each.text("an entry");
+    }
+    if (entry.value > most) each.refuse(fmt::format("its value is above {}", most));
+    next = entry.value + 1;
+    made.entries.push_back(std::move(entry));
+  }
+  return made;
+}
+
 }  // namespace
 
-void read_enums(const node& root, budget& budget, spec& to) {
+void read_definitions(const node& root, budget& budget, spec& to) {
   for (const auto& node : root.list("definitions")) {
     budget.spend(node);
     const auto type = node.needed_text("type");
-    const bool is_flags = type == "flags";
-    if (!is_flags && type != "enum") continue;
-    enumeration made{.name = node.needed_text("name"), .is_flags = is_flags};
-    const std::uint64_t most = is_flags ? 63 : INT64_MAX;
-    auto next = node.number_of("value-start", most).value_or(0);
-    for (const auto& each : node.list("entries")) {
-      budget.spend(each);
-      entry entry{.value = next};
-      if (each.is_map()) {
-        entry = {.name = each.needed_text("name"),
-                 .value = each.number_of("value", most).value_or(next)};
-      } else {
-        entry.name = each.text("an entry");
-      }
-      if (entry.value > most) each.refuse(fmt::format("its value is above {}", most));
-      next = entry.value + 1;
-      made.entries.push_back(std::move(entry));
-    }
-    to.enums.push_back(std::move(made));
+    if (type == "const") to.constants.push_back(constant_of(node));
+    if (type == "enum" || type == "flags") to.enums.push_back(enum_of(node, budget));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "strata/nl/generic.hpp"
@@ -16,17 +17,26 @@ namespace strata::ynl {
 /// A name of a number, or of a bit of it.
 struct entry {
   std::string name;
+  std::string doc;
   std::uint64_t value = 0;  ///< which bit, where they are flags
 };
 
 struct enumeration {
   std::string name;
+  std::string doc;
   bool is_flags = false;
   std::vector<entry> entries;
 
   /// nullptr when there is none.
   [[nodiscard]] const entry* find(std::string_view wanted) const;
   [[nodiscard]] const entry* find(std::uint64_t value) const;
+};
+
+/// A number, or a text.
+struct constant {
+  std::string name;
+  std::string doc;
+  std::variant<std::uint64_t, std::int64_t, std::string> value;
 };
 
 struct attribute {
@@ -36,6 +46,7 @@ struct attribute {
   nl::attribute_kind kind = nl::attribute_kind::invalid;  ///< invalid: padding, or out of use
   bool is_multi = false;
   bool is_big_endian = false;
+  bool is_keyed = false;                ///< the numbers of its elements say something
   bool is_flags = false;                ///< the number is bits of `names`
   std::optional<std::size_t> names;     ///< of its numbers, in `spec::enums`
   std::optional<std::size_t> set;       ///< of the nest, in `spec::sets`
@@ -51,6 +62,7 @@ struct attribute_set {
 struct exchange {
   std::uint8_t request = 0;
   std::uint8_t reply = 0;
+  bool has_reply = false;
   std::vector<std::string> takes;
   std::vector<std::string> tells;
 };
@@ -70,6 +82,10 @@ struct operation {
 struct spec {
   std::string file;
   std::string family;
+  std::string doc;
+  std::uint8_t version = 1;
+  std::vector<std::string> groups;
+  std::vector<constant> constants;
   std::vector<enumeration> enums;
   std::vector<attribute_set> sets;
   std::vector<attribute> elements;  ///< of arrays; their number is any
