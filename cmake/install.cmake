@@ -6,7 +6,6 @@ install(FILES docs/openapi.yaml DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES packaging/strata.service DESTINATION lib/systemd/system)
 install(FILES kernel/strata_echo.yaml kernel/ynl/nlctrl.yaml
   DESTINATION ${CMAKE_INSTALL_DATADIR}/strata/ynl)
-install(PROGRAMS tools/ynl_to_cpp.py DESTINATION ${CMAKE_INSTALL_DATADIR}/strata)
 
 # The component `c` is what bindings need.
 install(DIRECTORY include/strata DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT c)
@@ -18,7 +17,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/strata)
 install(EXPORT strataTargets NAMESPACE strata:: DESTINATION ${package_dir})
 configure_package_config_file(packaging/strataConfig.cmake.in
   ${PROJECT_BINARY_DIR}/strataConfig.cmake INSTALL_DESTINATION ${package_dir}
-  PATH_VARS CMAKE_INSTALL_DATADIR)
+  PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_DATADIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/strataConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/strataConfig.cmake

@@ -1,5 +1,5 @@
 // The exchange with strata_echo by strata's own library: by typed commands, which
-// tools/ynl_to_cpp.py makes of kernel/strata_echo.yaml and kernel/ynl/nlctrl.yaml.
+// `strata nl generate` makes of kernel/strata_echo.yaml and kernel/ynl/nlctrl.yaml.
 #include <poll.h>
 
 #include <algorithm>

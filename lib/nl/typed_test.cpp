@@ -1,4 +1,4 @@
-// Typed commands, as tools/ynl_to_cpp.py makes them of tests/ynl/forms.yaml (an attribute of each
+// Typed commands, as `strata nl generate` makes them of tests/ynl/forms.yaml (an attribute of each
 // form), of kernel/strata_echo.yaml, and of kernel/ynl/nlctrl.yaml, which the kernel answers.
 #include "strata/nl/typed.hpp"
 

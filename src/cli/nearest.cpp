@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "cli/text.hpp"
+
 namespace strata::cli {
 
 std::size_t edit_distance(std::string_view from, std::string_view to) {
@@ -43,6 +45,16 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
   const auto best = nearest(word, candidates);
   return best ? " (did you mean '" + *best + "'?)" : std::string{};
+}
+
+std::string names_listed(std::span<const std::string> names) {
+  constexpr std::size_t longest = 1000;
+  std::string text;
+  for (const auto& each : names) {
+    if (text.size() > longest) return text + ", …";
+    text += (text.empty() ? "" : ", ") + printable(each);
+  }
+  return text;
 }
 
 }  // namespace strata::cli

@@ -1,4 +1,4 @@
-// The word that a mistyped one was probably meant to be.
+// The word that a mistyped one was probably meant to be, and all that it could have been.
 #pragma once
 
 #include <cstddef>
@@ -19,5 +19,8 @@ namespace strata::cli {
 /// " (did you mean 'WORD'?)", or nothing.
 [[nodiscard]] std::string did_you_mean(std::string_view word,
                                        std::span<const std::string> candidates);
+
+/// "a, b, c" of names that can be printed, cut where it is long.
+[[nodiscard]] std::string names_listed(std::span<const std::string> names);
 
 }  // namespace strata::cli

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/nl_spec.hpp"
 #include "cli/outcome.hpp"
 #include "strata/nl/generic.hpp"
+#include "ynl/spec.hpp"
 
 namespace strata::cli {
 
@@ -20,7 +20,7 @@ namespace strata::cli {
 /// What is known of a message's attributes: by the specification, and by the kernel's policy, of
 /// which both may be nullptr.
 struct known_attributes {
-  spec_scope scope;
+  ynl::scope scope;
   const nl::family_policy* policy = nullptr;
   const std::vector<nl::attribute_policy>* table = nullptr;
 };

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "cli/nearest.hpp"
-#include "cli/number.hpp"
 #include "cli/text.hpp"
+#include "text/number.hpp"
 
 namespace strata::cli {
 
@@ -15,14 +15,14 @@ constexpr std::uint16_t largest_type = 0x3FFF;
 
 struct step {
   std::uint16_t number = 0;
-  const spec_attribute* known = nullptr;
+  const ynl::attribute* known = nullptr;
 };
 
 bool is_word(std::string_view text) {
   return text.find_first_not_of("0123456789") != std::string_view::npos;
 }
 
-std::string why_unknown(std::string_view name, const spec_scope& scope) {
+std::string why_unknown(std::string_view name, const ynl::scope& scope) {
   if (scope.element != nullptr) {
     return fmt::format("'{}' is an array: what is within it goes by number, from 0",
                        scope.element->name);
@@ -33,14 +33,14 @@ std::string why_unknown(std::string_view name, const spec_scope& scope) {
         "write PATH[:TYPE][=VALUE] with numbers, as in 1=hello or 3.1:u32=5",
         printable(name));
   }
-  const auto names = names_in(scope.set->attributes);
+  const auto names = ynl::names_in(scope.set->attributes);
   return fmt::format("'{}' is no attribute of '{}'{}; it has {}", printable(name),
                      printable(scope.set->name), printable(did_you_mean(name, names)),
                      names_listed(names));
 }
 
-outcome<step> find_step(std::string_view whole, std::string_view word, const spec_scope& scope) {
-  const auto number = number_in<std::uint16_t>(word);
+outcome<step> find_step(std::string_view whole, std::string_view word, const ynl::scope& scope) {
+  const auto number = text::number_in<std::uint16_t>(word);
   if (number && *number <= largest_type) return step{*number, scope.find(*number)};
   if (!is_word(word)) {
     return refuse_attribute(
@@ -58,7 +58,7 @@ std::unexpected<refusal> refuse_attribute(std::string_view whole, std::string_vi
   return refuse(exit_misused, fmt::format("--attr cannot be '{}': {}", printable(whole), why));
 }
 
-outcome<typed_attribute> parse_attribute(std::string_view whole, const spec_scope& scope) {
+outcome<typed_attribute> parse_attribute(std::string_view whole, const ynl::scope& scope) {
   typed_attribute made{.whole = whole, .path = {}, .known = {}, .scope = scope, .type = {}};
   auto head = whole;
   if (const auto equals = whole.find('='); equals != std::string_view::npos) {

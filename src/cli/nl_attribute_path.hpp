@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/nl_spec.hpp"
 #include "cli/outcome.hpp"
+#include "ynl/spec.hpp"
 
 namespace strata::cli {
 
@@ -14,8 +14,8 @@ namespace strata::cli {
 struct typed_attribute {
   std::string_view whole;
   std::vector<std::uint16_t> path;
-  std::vector<const spec_attribute*> known;  ///< of each step; nullptr where nothing is
-  spec_scope scope;                          ///< in which the last step stands
+  std::vector<const ynl::attribute*> known;  ///< of each step; nullptr where nothing is
+  ynl::scope scope;                          ///< in which the last step stands
   std::string_view type;                     ///< empty when none was named
   std::optional<std::string_view> value;
 
@@ -28,6 +28,6 @@ struct typed_attribute {
 
 /// Refers to `whole` and to the scope's specification. Errors: misused, naming what is wrong.
 [[nodiscard]] outcome<typed_attribute> parse_attribute(std::string_view whole,
-                                                       const spec_scope& scope);
+                                                       const ynl::scope& scope);
 
 }  // namespace strata::cli

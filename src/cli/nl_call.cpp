@@ -7,9 +7,9 @@
 #include "cli/nl_arguments.hpp"
 #include "cli/nl_message.hpp"
 #include "cli/nl_spec_search.hpp"
-#include "cli/number.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "text/number.hpp"
 
 namespace strata::cli {
 
@@ -17,10 +17,10 @@ namespace {
 
 struct called_command {
   std::uint8_t number = 0;
-  const spec_operation* operation = nullptr;  ///< nullptr when nothing tells of it
+  const ynl::operation* operation = nullptr;  ///< nullptr when nothing tells of it
 };
 
-outcome<called_command> command_of(const spec_operation& operation, const nl_spec& spec,
+outcome<called_command> command_of(const ynl::operation& operation, const ynl::spec& spec,
                                    bool is_dump) {
   const auto name = printable(operation.name);
   if (operation.has_fixed_header) {
@@ -42,8 +42,8 @@ outcome<called_command> command_of(const spec_operation& operation, const nl_spe
                   operation.group.empty() ? "GROUP" : printable(operation.group)));
 }
 
-outcome<called_command> command_word(const std::string& word, const nl_spec* spec, bool is_dump) {
-  if (const auto number = number_in<std::uint8_t>(word)) {
+outcome<called_command> command_word(const std::string& word, const ynl::spec* spec, bool is_dump) {
+  if (const auto number = text::number_in<std::uint8_t>(word)) {
     return called_command{*number,
                           spec != nullptr ? spec->find_request(*number, is_dump) : nullptr};
   }
@@ -54,7 +54,7 @@ outcome<called_command> command_word(const std::string& word, const nl_spec* spe
                               printable(word)));
   }
   if (const auto* const operation = spec->find(word)) return command_of(*operation, *spec, is_dump);
-  const auto names = names_in(spec->operations);
+  const auto names = ynl::names_in(spec->operations);
   return refuse(exit_misused,
                 fmt::format("'{}' is no command of '{}'{}; it has {}", printable(word),
                             printable(spec->family), printable(did_you_mean(word, names)),
@@ -63,7 +63,7 @@ outcome<called_command> command_word(const std::string& word, const nl_spec* spe
 
 outcome<wire::netlink_writer> request_of(const invocation& call, nl::generic& on,
                                          const nl::generic_family& family,
-                                         const called_command& command, const spec_scope& scope) {
+                                         const called_command& command, const ynl::scope& scope) {
   const bool is_dump = call.is_set("dump");
   const auto policy = on.policy(family);
   auto request = on.over().request();
@@ -83,10 +83,10 @@ outcome<wire::netlink_writer> request_of(const invocation& call, nl::generic& on
 
 /// The attribute that the kernel complains of is told by its name.
 std::unexpected<refusal> refuse_call(error why, const nl::refused_attribute& refused,
-                                     const spec_scope& scope) {
+                                     const ynl::scope& scope) {
   if (scope.set != nullptr && refused.path.front() != 0) {
     why.remedy = fmt::format("{} attribute {}", refused.is_missing ? "give" : "see",
-                             scope.path_text(refused.path));
+                             printable(scope.path_text(refused.path)));
   }
   return refuse(exit_failed, why);
 }
@@ -103,7 +103,7 @@ outcome<int> run_nl_call(const invocation& call) {
   const auto* const spec = *found ? &**found : nullptr;
   const auto command = command_word(call.words[1], spec, call.is_set("dump"));
   if (!command) return std::unexpected(command.error());
-  const auto scope = spec_scope::of(spec, command->operation);
+  const auto scope = ynl::scope::of(spec, command->operation);
   auto request = request_of(call, *on, *family, *command, scope);
   if (!request) return std::unexpected(request.error());
   const auto operation =

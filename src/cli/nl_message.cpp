@@ -40,9 +40,9 @@ bool is_nest(const wire::netlink_attribute& attribute) {
   return attribute.is_marked_nested() || (within.bytes().size() > 8 && within.is_whole());
 }
 
-bool holds_attributes(const spec_attribute& known) { return known.set || known.elements; }
+bool holds_attributes(const ynl::attribute& known) { return known.set || known.elements; }
 
-json list_to_json(const wire::netlink_attributes& attributes, const spec_scope& scope,
+json list_to_json(const wire::netlink_attributes& attributes, const ynl::scope& scope,
                   std::size_t depth);
 
 json unknown_to_json(const wire::netlink_attribute& attribute, std::size_t depth) {
@@ -55,8 +55,8 @@ json unknown_to_json(const wire::netlink_attribute& attribute, std::size_t depth
   return object;
 }
 
-json known_to_json(const wire::netlink_attribute& attribute, const spec_attribute& known,
-                   const spec_scope& scope, std::size_t depth) {
+json known_to_json(const wire::netlink_attribute& attribute, const ynl::attribute& known,
+                   const ynl::scope& scope, std::size_t depth) {
   json object{{"attribute", attribute.type()}, {"hex", hex_of(attribute.value())}};
   if (holds_attributes(known)) {
     object["attributes"] =
@@ -78,7 +78,7 @@ json known_to_json(const wire::netlink_attribute& attribute, const spec_attribut
   return object;
 }
 
-json list_to_json(const wire::netlink_attributes& attributes, const spec_scope& scope,
+json list_to_json(const wire::netlink_attributes& attributes, const ynl::scope& scope,
                   std::size_t depth) {
   auto list = json::array();
   for (const auto& each : attributes) {
@@ -129,15 +129,15 @@ std::string render_list(const json& list, std::size_t indent) {
 
 }  // namespace
 
-json attributes_to_json(const wire::netlink_attributes& attributes, const spec_scope& scope) {
+json attributes_to_json(const wire::netlink_attributes& attributes, const ynl::scope& scope) {
   return list_to_json(attributes, scope, 0);
 }
 
-json message_to_json(const wire::genl_message& message, const nl_spec* spec,
-                     const spec_operation* operation) {
+json message_to_json(const wire::genl_message& message, const ynl::spec* spec,
+                     const ynl::operation* operation) {
   json object{{"command", message.command}};
   if (operation != nullptr) object["name"] = printable(operation->name);
-  object["attributes"] = attributes_to_json(message.attributes, spec_scope::of(spec, operation));
+  object["attributes"] = attributes_to_json(message.attributes, ynl::scope::of(spec, operation));
   return object;
 }
 
@@ -147,7 +147,7 @@ std::string render_message(const json& message) {
   return fmt::format("command {}\n{}", name, render_list(message["attributes"], 2));
 }
 
-void message_sink::take(const wire::netlink_message& raw, const spec_operation* called) {
+void message_sink::take(const wire::netlink_message& raw, const ynl::operation* called) {
   const auto message = wire::genl_message::parse(raw);
   if (!message || raw.is(wire::netlink_control::error)) return;
   const auto* operation = called;

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cli/nl_spec_reader.hpp"
 #include "cli/text.hpp"
+#include "ynl/reader.hpp"
 
 namespace strata::cli {
 
@@ -37,7 +37,18 @@ std::unexpected<refusal> unreadable(const std::string& file, std::string_view wh
   return refuse(exit, fmt::format("cannot read the specification '{}': {}", printable(file), why));
 }
 
-outcome<nl_spec> read_file(const std::string& file, std::string_view family) {
+outcome<ynl::spec> read_spec_of(std::string_view family, const std::string& file) {
+  auto made = read_spec_file(file);
+  if (made && made->family != family) {
+    return unreadable(file, fmt::format("it is of the family '{}', and not of '{}'",
+                                        printable(made->family), printable(family)));
+  }
+  return made;
+}
+
+}  // namespace
+
+outcome<ynl::spec> read_spec_file(const std::string& file) {
   std::error_code failed;
   const auto status = fs::status(file, failed);
   if (status.type() == fs::file_type::not_found) {
@@ -52,24 +63,19 @@ outcome<nl_spec> read_file(const std::string& file, std::string_view family) {
   yaml.resize(static_cast<std::size_t>(from.gcount()));
   if (from.bad()) return unreadable(file, "reading it failed");
   if (yaml.size() > largest_file) return unreadable(file, "it has more than 1 MiB");
-  auto made = read_spec(yaml, file);
-  if (made && made->family != family) {
-    return unreadable(file, fmt::format("it is of the family '{}', and not of '{}'",
-                                        printable(made->family), printable(family)));
-  }
-  return made;
+  auto made = ynl::read_spec(yaml, file);
+  if (!made) return refuse(exit_failed, printable(describe(made.error())));
+  return std::move(*made);
 }
 
-}  // namespace
-
-outcome<std::optional<nl_spec>> find_spec(const invocation& call, std::string_view family) {
-  if (const auto file = call.text("spec"); !file.empty()) return read_file(file, family);
+outcome<std::optional<ynl::spec>> find_spec(const invocation& call, std::string_view family) {
+  if (const auto file = call.text("spec"); !file.empty()) return read_spec_of(family, file);
   if (family.contains('/')) return std::nullopt;
   for (const auto& folder : folders()) {
     const auto file = (fs::path(folder) / family).string() + ".yaml";
     std::error_code ignored;
     if (!fs::exists(file, ignored)) continue;
-    auto made = read_file(file, family);
+    auto made = read_spec_of(family, file);
     if (made) return made;
     made.error().message += "; STRATA_YNL_PATH= does without";
     return std::unexpected(made.error());

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t deepest = 6;
 
 /// Empty when nothing tells it.
-std::string name_of(const nl_spec* spec, const nl::generic_operation& operation) {
+std::string name_of(const ynl::spec* spec, const nl::generic_operation& operation) {
   const auto command = static_cast<std::uint8_t>(operation.command);
   const auto* const found =
       spec != nullptr ? spec->find_request(command, !operation.can_do) : nullptr;
@@ -30,9 +30,9 @@ std::string needs(const nl::generic_operation& operation) {
 }
 
 json attribute_to_json(const nl::family_policy& policy, const nl::attribute_policy& attribute,
-                       const spec_scope& scope, std::size_t depth);
+                       const ynl::scope& scope, std::size_t depth);
 
-json table_to_json(const nl::family_policy& policy, std::uint32_t number, const spec_scope& scope,
+json table_to_json(const nl::family_policy& policy, std::uint32_t number, const ynl::scope& scope,
                    std::size_t depth) {
   auto list = json::array();
   const auto table = policy.tables.find(number);
@@ -44,7 +44,7 @@ json table_to_json(const nl::family_policy& policy, std::uint32_t number, const 
 }
 
 json attribute_to_json(const nl::family_policy& policy, const nl::attribute_policy& attribute,
-                       const spec_scope& scope, std::size_t depth) {
+                       const ynl::scope& scope, std::size_t depth) {
   json object{{"attribute", attribute.type}, {"type", nl::name_of(attribute.kind)}};
   const auto* const known = scope.find(attribute.type);
   if (known != nullptr && scope.set != nullptr) object["name"] = printable(known->name);
@@ -121,7 +121,7 @@ std::string one_line(std::string_view doc) {
 
 }  // namespace
 
-json family_to_json(const nl::generic_family& family, const nl_spec* spec) {
+json family_to_json(const nl::generic_family& family, const ynl::spec* spec) {
   json object{{"name", family.name},
               {"id", family.id},
               {"version", family.version},
@@ -145,7 +145,7 @@ json family_to_json(const nl::generic_family& family, const nl_spec* spec) {
   return object;
 }
 
-std::string render_family(const nl::generic_family& family, const nl_spec* spec) {
+std::string render_family(const nl::generic_family& family, const ynl::spec* spec) {
   auto text = fmt::format("{}: id {}, version {}, header of {} bytes, attributes up to {}\n\n",
                           printable(family.name), family.id, family.version, family.header_size,
                           family.max_attribute);
@@ -165,12 +165,12 @@ std::string render_family(const nl::generic_family& family, const nl_spec* spec)
   return text + "\n" + align(rows);
 }
 
-json spec_to_json(const nl_spec& spec) {
+json spec_to_json(const ynl::spec& spec) {
   auto list = json::array();
   for (const auto& each : spec.operations) {
     json object{{"name", printable(each.name)}, {"doc", one_line(each.doc)}};
     if (!each.group.empty()) object["group"] = printable(each.group);
-    const auto add = [&](const char* key, const std::optional<spec_exchange>& exchange) {
+    const auto add = [&](const char* key, const std::optional<ynl::exchange>& exchange) {
       if (!exchange) return;
       object[key] = {{"takes", names_to_json(exchange->takes)},
                      {"tells", names_to_json(exchange->tells)}};
@@ -183,7 +183,7 @@ json spec_to_json(const nl_spec& spec) {
   return {{"file", printable(spec.file)}, {"operations", std::move(list)}};
 }
 
-std::string render_spec(const nl_spec& spec) {
+std::string render_spec(const ynl::spec& spec) {
   std::string text;
   const auto object = spec_to_json(spec);
   for (const auto& each : object["operations"]) {
@@ -199,7 +199,7 @@ std::string render_spec(const nl_spec& spec) {
   return text;
 }
 
-json policy_to_json(const nl::family_policy& policy, const nl_spec* spec) {
+json policy_to_json(const nl::family_policy& policy, const ynl::spec* spec) {
   auto list = json::array();
   for (const auto& [command, of] : policy.operations) {
     json object{{"command", command}};
@@ -208,7 +208,7 @@ json policy_to_json(const nl::family_policy& policy, const nl_spec* spec) {
       if (!table) return;
       const auto* const known = spec != nullptr ? spec->find_request(number, is_dump) : nullptr;
       if (known != nullptr) object["name"] = printable(known->name);
-      object[how] = table_to_json(policy, *table, spec_scope::of(spec, known), 0);
+      object[how] = table_to_json(policy, *table, ynl::scope::of(spec, known), 0);
     };
     add("do", of.for_do, false);
     add("dump", of.for_dump, true);
@@ -217,7 +217,7 @@ json policy_to_json(const nl::family_policy& policy, const nl_spec* spec) {
   return list;
 }
 
-std::string render_policy(const nl::family_policy& policy, const nl_spec* spec) {
+std::string render_policy(const nl::family_policy& policy, const ynl::spec* spec) {
   std::string text;
   const auto operations = policy_to_json(policy, spec);
   for (const auto& each : operations) {

@@ -5,22 +5,23 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "cli/nl_spec.hpp"
 #include "strata/nl/generic.hpp"
+#include "ynl/spec.hpp"
 
 namespace strata::cli {
 
 /// `spec` may be nullptr.
-[[nodiscard]] nlohmann::json family_to_json(const nl::generic_family& family, const nl_spec* spec);
-[[nodiscard]] std::string render_family(const nl::generic_family& family, const nl_spec* spec);
+[[nodiscard]] nlohmann::json family_to_json(const nl::generic_family& family,
+                                            const ynl::spec* spec);
+[[nodiscard]] std::string render_family(const nl::generic_family& family, const ynl::spec* spec);
 
 /// What the specification says of operations: how they are called, what they are for, and what
 /// their messages hold.
-[[nodiscard]] nlohmann::json spec_to_json(const nl_spec& spec);
-[[nodiscard]] std::string render_spec(const nl_spec& spec);
+[[nodiscard]] nlohmann::json spec_to_json(const ynl::spec& spec);
+[[nodiscard]] std::string render_spec(const ynl::spec& spec);
 
 /// Operations with the attributes that they take, nests within nests.
-[[nodiscard]] nlohmann::json policy_to_json(const nl::family_policy& policy, const nl_spec* spec);
-[[nodiscard]] std::string render_policy(const nl::family_policy& policy, const nl_spec* spec);
+[[nodiscard]] nlohmann::json policy_to_json(const nl::family_policy& policy, const ynl::spec* spec);
+[[nodiscard]] std::string render_policy(const nl::family_policy& policy, const ynl::spec* spec);
 
 }  // namespace strata::cli

@@ -9,8 +9,9 @@
 #include <cstring>
 #include <utility>
 
-#include "cli/number.hpp"
+#include "cli/nearest.hpp"
 #include "cli/text.hpp"
+#include "text/number.hpp"
 
 namespace strata::cli {
 
@@ -20,14 +21,15 @@ using nlohmann::json;
 namespace {
 
 /// An enum may be used as flags whose values are no bits.
-std::uint64_t bits_of(const spec_entry& entry) {
+std::uint64_t bits_of(const ynl::entry& entry) {
   return entry.value < 64 ? std::uint64_t{1} << entry.value : 0;
 }
 
 /// A number, or names of it; `a|b` where they are flags.
 template <class Number>
-std::optional<Number> number_of(std::string_view text, const spec_enum* names, bool is_flags) {
-  if (const auto number = number_in<Number>(text)) return number;
+std::optional<Number> number_of(std::string_view text, const ynl::enumeration* names,
+                                bool is_flags) {
+  if (const auto number = text::number_in<Number>(text)) return number;
   if (names == nullptr) return {};
   std::uint64_t sum = 0;
   for (;;) {
@@ -35,7 +37,7 @@ std::optional<Number> number_of(std::string_view text, const spec_enum* names, b
     const auto word = text.substr(0, end);
     if (const auto* const entry = names->find(word)) {
       sum |= is_flags ? bits_of(*entry) : entry->value;
-    } else if (const auto number = number_in<std::uint64_t>(word)) {
+    } else if (const auto number = text::number_in<std::uint64_t>(word)) {
       sum |= *number;
     } else {
       return {};
@@ -49,7 +51,7 @@ std::optional<Number> number_of(std::string_view text, const spec_enum* names, b
 
 template <class Number>
 bool put_number(wire::netlink_writer& to, const typed_attribute& what,
-                const spec_attribute* named) {
+                const ynl::attribute* named) {
   const auto* const names = named != nullptr ? what.scope.names_of(*named) : nullptr;
   auto number =
       number_of<Number>(what.value.value_or(""), names, names != nullptr && named->is_flags);
@@ -75,7 +77,7 @@ bool put_hex(wire::netlink_writer& to, const typed_attribute& what) {
 }
 
 bool put(wire::netlink_writer& to, const typed_attribute& what, attribute_kind kind,
-         const spec_attribute* named) {
+         const ynl::attribute* named) {
   switch (kind) {
     case attribute_kind::flag: to.put(what.number(), {}); return !what.value;
     case attribute_kind::u8: return put_number<std::uint8_t>(to, what, named);
@@ -135,7 +137,7 @@ json plain_to_json(const wire::netlink_attribute& attribute, attribute_kind kind
   }
 }
 
-json flags_to_json(std::uint64_t bits, const spec_enum& names) {
+json flags_to_json(std::uint64_t bits, const ynl::enumeration& names) {
   auto list = json::array();
   for (const auto& each : names.entries) {
     if ((bits & bits_of(each)) == 0) continue;
@@ -149,7 +151,7 @@ json flags_to_json(std::uint64_t bits, const spec_enum& names) {
 }  // namespace
 
 outcome<> put_value(wire::netlink_writer& to, const typed_attribute& what, attribute_kind kind,
-                    const spec_attribute* named) {
+                    const ynl::attribute* named) {
   if (named != nullptr && kind == attribute_kind::invalid) {
     return refuse_attribute(what.whole, "it is padding, or out of use");
   }
@@ -159,7 +161,7 @@ outcome<> put_value(wire::netlink_writer& to, const typed_attribute& what, attri
     return refuse_attribute(what.whole,
                             fmt::format("its value is no {}, and {} of {}", nl::name_of(kind),
                                         named->is_flags ? "not made (as a|b)" : "none",
-                                        names_listed(names_in(names->entries))));
+                                        names_listed(ynl::names_in(names->entries))));
   }
   if (kind == attribute_kind::nested || kind == attribute_kind::nested_array) {
     return refuse_attribute(what.whole, "attributes are within it: write PATH.NAME=VALUE");
@@ -167,8 +169,8 @@ outcome<> put_value(wire::netlink_writer& to, const typed_attribute& what, attri
   return refuse_attribute(what.whole, fmt::format("its value is no {}", nl::name_of(kind)));
 }
 
-json value_to_json(const wire::netlink_attribute& attribute, const spec_attribute& named,
-                   const spec_enum* names) {
+json value_to_json(const wire::netlink_attribute& attribute, const ynl::attribute& named,
+                   const ynl::enumeration* names) {
   if (named.kind == attribute_kind::bitfield32) {
     const auto both = attribute.number<std::uint64_t>();
     if (!both) return nullptr;

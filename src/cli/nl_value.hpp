@@ -11,11 +11,12 @@ namespace strata::cli {
 /// Writes what was typed. `named` is what the specification says, or nullptr. Errors: misused,
 /// naming what the attribute takes.
 [[nodiscard]] outcome<> put_value(wire::netlink_writer& to, const typed_attribute& what,
-                                  nl::attribute_kind kind, const spec_attribute* named);
+                                  nl::attribute_kind kind, const ynl::attribute* named);
 
 /// As the specification says: a text, a number, an entry's name, a list of those of bits, true for
 /// a flag. Null when the value is of no such form, or is shown as bytes.
 [[nodiscard]] nlohmann::json value_to_json(const wire::netlink_attribute& attribute,
-                                           const spec_attribute& named, const spec_enum* names);
+                                           const ynl::attribute& named,
+                                           const ynl::enumeration* names);
 
 }  // namespace strata::cli

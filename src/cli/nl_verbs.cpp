@@ -1,4 +1,5 @@
 // The rows of `strata nl …`.
+#include "cli/nl_generate.hpp"
 #include "cli/verbs.hpp"
 
 namespace strata::cli {
@@ -73,6 +74,9 @@ std::vector<verb_row> nl_verbs() {
        call_flags()},
       {"nl listen", "FAMILY GROUP", netlink, "show what a multicast group hears", 2, 2,
        run_nl_listen, listen_flags()},
+      {"nl generate", "FILE", netlink,
+       "write typed commands of a family, in C++, from its YNL specification", 1, 1,
+       run_nl_generate},
   };
 }
 

@@ -21,8 +21,8 @@ def bench(*arguments):
 @pytest.fixture(scope="module")
 def clients(tmp_path_factory):
     folder = tmp_path_factory.mktemp("clients")
-    subprocess.run(["make", "-s", "-j2", "-C", ROOT / "clients", f"OUT={folder}", "pure", "cpp"],
-                   check=True, timeout=300)
+    subprocess.run(["make", "-s", "-j2", "-C", ROOT / "clients", f"OUT={folder}",
+                    f"STRATA={BINARY}", "pure", "cpp"], check=True, timeout=300)
     return folder
 
 

@@ -15,7 +15,8 @@ from strata_daemon import BINARY
 pytestmark = pytest.mark.once
 
 
-SPEC = Path(__file__).resolve().parents[2] / "kernel/ynl/nlctrl.yaml"
+ROOT = Path(__file__).resolve().parents[2]
+SPEC = ROOT / "kernel/ynl/nlctrl.yaml"
 NAMED = ["--spec", str(SPEC)]
 
 
@@ -294,6 +295,18 @@ def test_a_hostile_specification_is_named_with_what_is_wrong(how, tmp_path):
     said = nl("call", "nlctrl", "3", "--spec", str(spec), exit_code=exit_code)
     assert str(spec) in said and says in said, said[:2000]
     assert len(said) < 2000
+
+
+@pytest.mark.parametrize("spec", ["tests/ynl/forms.yaml", "kernel/strata_echo.yaml"])
+def test_typed_commands_are_those_that_were_looked_at(spec):
+    """Without a clang-format, the versions of which differ."""
+    made = subprocess.run([BINARY, "nl", "generate", ROOT / spec], capture_output=True, text=True,
+                          timeout=60, check=True, env={"PATH": "/nonexistent"}).stdout
+    assert made == (ROOT / f"tests/ynl/{Path(spec).stem}.golden").read_text()
+
+
+def test_what_is_no_file_makes_no_commands(tmp_path):
+    assert "there is no such file" in nl("generate", str(tmp_path / "x.yaml"), exit_code=3)
 
 
 def test_what_is_no_file_is_not_read(tmp_path):

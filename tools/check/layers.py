@@ -28,7 +28,8 @@ ALLOWED = {
     "runtime": {"base", "loop", "proto", "script", "net", "serve"},
     "daemon": DAEMON,
     "paths": LIBRARY | {"text"},
-    "cli": LIBRARY | {"text", "proto", "paths"},
+    "ynl": {"base", "nl", "text"},
+    "cli": LIBRARY | {"text", "proto", "paths", "ynl"},
     "main": {"base", "cli", "daemon"},
 }
 # Of the runtimes the CLI sees their options and nothing else.

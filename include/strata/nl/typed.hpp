@@ -1,4 +1,4 @@
-// What typed commands are made of: tools/ynl_to_cpp.py writes them from a family's YNL
+// What typed commands are made of: `strata nl generate` writes them from a family's YNL
 // specification (the kernel's Documentation/userspace-api/netlink), and they stand on these.
 //
 // A request is written straight into its connection's memory, and a reply is a view of it: nothing

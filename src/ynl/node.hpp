@@ -1,4 +1,4 @@
-// The YAML of a specification, by key: what is of another form is a `spec_flaw`, which is thrown
+// The YAML of a specification, by key: what is of another form is a `flaw`, which is thrown
 // and caught by the reader.
 #pragma once
 
@@ -11,26 +11,26 @@
 #include <string_view>
 #include <vector>
 
-namespace strata::cli {
+namespace strata::ynl {
 
-struct spec_flaw : std::runtime_error {
-  spec_flaw(const YAML::Node& at, const std::string& what)
+struct flaw : std::runtime_error {
+  flaw(const YAML::Node& at, const std::string& what)
       : runtime_error(what), line(at.Mark().line + 1) {}
   int line;  ///< from 1; 0 when it is not known
 };
 
-class spec_node {
+class node {
  public:
-  explicit spec_node(const YAML::Node& yaml) : yaml_(yaml) {}
+  explicit node(const YAML::Node& yaml) : yaml_(yaml) {}
 
   [[nodiscard]] const YAML::Node& yaml() const { return yaml_; }
   [[nodiscard]] bool is_map() const { return yaml_.IsMap(); }
   /// nullopt when the map has no such key, or nothing behind it.
-  [[nodiscard]] std::optional<spec_node> find(const char* key) const;
+  [[nodiscard]] std::optional<node> find(const char* key) const;
   /// A map with something behind that key.
-  [[nodiscard]] std::optional<spec_node> map(const char* key) const;
+  [[nodiscard]] std::optional<node> map(const char* key) const;
   /// Empty when there is no such key.
-  [[nodiscard]] std::vector<spec_node> list(const char* key) const;
+  [[nodiscard]] std::vector<node> list(const char* key) const;
 
   /// Of a scalar itself; `what` is what it is to be.
   [[nodiscard]] std::string text(std::string_view what) const;
@@ -41,10 +41,10 @@ class spec_node {
   [[nodiscard]] std::optional<std::uint64_t> number_of(const char* key, std::uint64_t most) const;
   [[nodiscard]] bool is_true(const char* key) const;
 
-  [[noreturn]] void refuse(const std::string& what) const { throw spec_flaw(yaml_, what); }
+  [[noreturn]] void refuse(const std::string& what) const { throw flaw(yaml_, what); }
 
  private:
   YAML::Node yaml_;
 };
 
-}  // namespace strata::cli
+}  // namespace strata::ynl

@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/nl_spec_parts.hpp"
-#include "cli/text.hpp"
+#include "ynl/parts.hpp"
 
-namespace strata::cli {
+namespace strata::ynl {
 
 namespace {
 
@@ -15,13 +14,12 @@ constexpr std::uint64_t largest_command = 255;
 
 class operation_reader {
  public:
-  operation_reader(const spec_node& operations, spec_budget& budget, nl_spec& to)
-      : budget_(budget), to_(to) {
+  operation_reader(const node& operations, budget& budget, spec& to) : budget_(budget), to_(to) {
     const auto model = operations.text_of("enum-model", "unified");
     is_directional_ = model == "directional";
     if (!is_directional_ && model != "unified") {
       operations.refuse(
-          fmt::format("its enum-model '{}' is neither unified nor directional", printable(model)));
+          fmt::format("its enum-model '{}' is neither unified nor directional", model));
     }
     has_fixed_header_ = operations.find("fixed-header").has_value();
     // Names of operations that are read later may stand in `notify`.
@@ -34,22 +32,21 @@ class operation_reader {
   }
 
  private:
-  spec_operation read(const spec_node& node) {
-    spec_operation made{
-        .name = node.needed_text("name"),
-        .doc = node.text_of("doc"),
-        .group = node.text_of("mcgrp"),
-        .has_fixed_header = has_fixed_header_ || node.find("fixed-header").has_value()};
+  operation read(const node& node) {
+    operation made{.name = node.needed_text("name"),
+                   .doc = node.text_of("doc"),
+                   .group = node.text_of("mcgrp"),
+                   .has_fixed_header = has_fixed_header_ || node.find("fixed-header").has_value()};
     if (const auto set = node.text_of("attribute-set"); !set.empty()) {
-      const auto found = std::ranges::find(to_.sets, set, &spec_set::name);
+      const auto found = std::ranges::find(to_.sets, set, &attribute_set::name);
       if (found == to_.sets.end()) node.refuse(fmt::format("there is no attribute set '{}'", set));
       made.set = static_cast<std::size_t>(found - to_.sets.begin());
     }
     const auto own = node.number_of("value", largest_command);
     if (const auto event = node.map("event")) {
-      made.event = spec_exchange{.tells = event->texts_of("attributes")};
+      made.event = exchange{.tells = event->texts_of("attributes")};
     } else if (node.find("notify")) {
-      made.event = spec_exchange{};
+      made.event = exchange{};
     }
     made.act = exchange_of(node, "do");
     made.dump = exchange_of(node, "dump");
@@ -64,21 +61,27 @@ class operation_reader {
     return made;
   }
 
-  std::optional<spec_exchange> exchange_of(const spec_node& node, const char* how) {
+  std::optional<exchange> exchange_of(const node& node, const char* how) {
     const auto found = node.map(how);
     if (!found) return {};
-    spec_exchange made;
+    exchange made;
     if (const auto request = found->map("request")) made.takes = request->texts_of("attributes");
-    if (const auto reply = found->map("reply")) made.tells = reply->texts_of("attributes");
+    if (const auto reply = found->map("reply")) {
+      made.has_reply = true;
+      made.tells = reply->texts_of("attributes");
+    }
     budget_.spend(node);
     return made;
   }
 
   /// Requests count on their own, and so do replies and what is multicast; a dump's messages have
   /// the numbers of the do's, if nothing else is said.
-  void number_each_way(const spec_node& node, std::optional<std::uint64_t> own,
-                       spec_operation& made) {
-    if (made.event) made.event->reply = take(node, next_reply_, own);
+  void number_each_way(const node& node, std::optional<std::uint64_t> own, operation& made) {
+    if (made.event) {
+      const auto event = node.map("event");
+      const auto said = event && !own ? event->number_of("value", largest_command) : own;
+      made.event->reply = take(node, next_reply_, said);
+    }
     std::optional<std::uint8_t> request;
     std::optional<std::uint8_t> reply;
     for (const auto& [how, to] : {std::pair{"do", &made.act}, std::pair{"dump", &made.dump}}) {
@@ -91,11 +94,11 @@ class operation_reader {
         return *last;
       };
       (*to)->request = number("request", next_request_, request);
-      if (found->find("reply")) (*to)->reply = number("reply", next_reply_, reply);
+      if ((*to)->has_reply) (*to)->reply = number("reply", next_reply_, reply);
     }
   }
 
-  std::uint8_t take(const spec_node& node, std::uint64_t& next, std::optional<std::uint64_t> said) {
+  std::uint8_t take(const node& node, std::uint64_t& next, std::optional<std::uint64_t> said) {
     const auto number = said.value_or(next);
     if (number > largest_command) {
       node.refuse(fmt::format("its number is above {}", largest_command));
@@ -105,21 +108,20 @@ class operation_reader {
   }
 
   /// `notify` is told in the words of another operation's reply.
-  void name_event(const spec_node& operations, std::size_t place) {
+  void name_event(const node& operations, std::size_t place) {
     auto& made = to_.operations[place];
     const auto& of = notify_[place];
     if (of.empty()) return;
     const auto* const told = to_.find(of);
     if (told == nullptr) {
-      operations.refuse(fmt::format("'{}' notifies of '{}', which is no operation",
-                                    printable(made.name), printable(of)));
+      operations.refuse(fmt::format("'{}' notifies of '{}', which is no operation", made.name, of));
     }
     if (!made.set) made.set = told->set;
     if (told->act) made.event->tells = told->act->tells;
   }
 
-  spec_budget& budget_;
-  nl_spec& to_;
+  budget& budget_;
+  spec& to_;
   std::vector<std::string> notify_;
   std::uint64_t next_request_ = 1;
   std::uint64_t next_reply_ = 1;
@@ -129,10 +131,10 @@ class operation_reader {
 
 }  // namespace
 
-void read_operations(const spec_node& root, spec_budget& budget, nl_spec& to) {
+void read_operations(const node& root, budget& budget, spec& to) {
   const auto operations = root.map("operations");
   if (!operations) root.refuse("it has no 'operations'");
   const operation_reader done(*operations, budget, to);
 }
 
-}  // namespace strata::cli
+}  // namespace strata::ynl

@@ -1,35 +1,34 @@
-#include "cli/nl_spec_node.hpp"
+#include "ynl/node.hpp"
 
 #include <fmt/format.h>
 
-#include "cli/number.hpp"
-#include "cli/text.hpp"
+#include "text/number.hpp"
 
-namespace strata::cli {
+namespace strata::ynl {
 
-std::optional<spec_node> spec_node::find(const char* key) const {
+std::optional<node> node::find(const char* key) const {
   if (!yaml_.IsMap()) refuse(fmt::format("a map with the key '{}' should be here", key));
   const auto found = yaml_[key];
   if (!found.IsDefined() || found.IsNull()) return {};
-  return spec_node(found);
+  return node(found);
 }
 
-std::optional<spec_node> spec_node::map(const char* key) const {
+std::optional<node> node::map(const char* key) const {
   auto found = find(key);
   if (found && !found->is_map()) found->refuse(fmt::format("'{}' should be a map", key));
   return found;
 }
 
-std::vector<spec_node> spec_node::list(const char* key) const {
+std::vector<node> node::list(const char* key) const {
   const auto found = find(key);
   if (!found) return {};
   if (!found->yaml().IsSequence()) found->refuse(fmt::format("'{}' should be a list", key));
-  std::vector<spec_node> all;
+  std::vector<node> all;
   for (const auto& each : found->yaml()) all.emplace_back(each);
   return all;
 }
 
-std::string spec_node::text(std::string_view what) const {
+std::string node::text(std::string_view what) const {
   constexpr std::size_t longest = 4096;
   if (!yaml_.IsScalar()) refuse(fmt::format("{} should be a text", what));
   if (yaml_.Scalar().size() > longest) {
@@ -38,35 +37,35 @@ std::string spec_node::text(std::string_view what) const {
   return yaml_.Scalar();
 }
 
-std::string spec_node::text_of(const char* key, std::string_view otherwise) const {
+std::string node::text_of(const char* key, std::string_view otherwise) const {
   const auto found = find(key);
   return found ? found->text(fmt::format("'{}'", key)) : std::string(otherwise);
 }
 
-std::string spec_node::needed_text(const char* key) const {
+std::string node::needed_text(const char* key) const {
   auto made = text_of(key);
   if (made.empty()) refuse(fmt::format("it has no '{}'", key));
   return made;
 }
 
-std::vector<std::string> spec_node::texts_of(const char* key) const {
+std::vector<std::string> node::texts_of(const char* key) const {
   std::vector<std::string> all;
   for (const auto& each : list(key)) all.push_back(each.text(fmt::format("each of '{}'", key)));
   return all;
 }
 
-std::optional<std::uint64_t> spec_node::number_of(const char* key, std::uint64_t most) const {
+std::optional<std::uint64_t> node::number_of(const char* key, std::uint64_t most) const {
   const auto found = find(key);
   if (!found) return {};
   const auto written = found->text(fmt::format("'{}'", key));
-  const auto number = number_in<std::uint64_t>(written);
+  const auto number = text::number_in<std::uint64_t>(written);
   if (!number || *number > most) {
-    found->refuse(fmt::format("'{}' cannot be '{}': it is a number from 0 to {}", key,
-                              printable(written), most));
+    found->refuse(
+        fmt::format("'{}' cannot be '{}': it is a number from 0 to {}", key, written, most));
   }
   return number;
 }
 
-bool spec_node::is_true(const char* key) const { return text_of(key) == "true"; }
+bool node::is_true(const char* key) const { return text_of(key) == "true"; }
 
-}  // namespace strata::cli
+}  // namespace strata::ynl

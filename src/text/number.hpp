@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace strata::cli {
+namespace strata::text {
 
 /// All of `text` as a decimal number, or as a hexadecimal one behind 0x; nullopt when it is none,
 /// or too large.
@@ -21,4 +21,4 @@ template <std::integral Number>
   return number;
 }
 
-}  // namespace strata::cli
+}  // namespace strata::text

@@ -1,48 +1,50 @@
-#include "cli/nl_spec_reader.hpp"
+#include "ynl/reader.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <map>
 
-#include "cli/nl_spec_node.hpp"
-#include "cli/nl_spec_parts.hpp"
-#include "cli/text.hpp"
+#include "ynl/node.hpp"
+#include "ynl/parts.hpp"
 
-namespace strata::cli {
+namespace strata::ynl {
 
 namespace {
 
-void check_protocol(const spec_node& root) {
+void check_protocol(const node& root) {
   static constexpr std::array protocols = {"genetlink", "genetlink-c", "genetlink-legacy"};
   const auto protocol = root.text_of("protocol", protocols[0]);
   if (std::ranges::find(protocols, protocol) != protocols.end()) return;
   root.refuse(fmt::format(
       "its protocol is '{}': strata nl speaks genetlink, genetlink-c and genetlink-legacy",
-      printable(protocol)));
+      protocol));
 }
 
 }  // namespace
 
-outcome<nl_spec> read_spec(std::string_view yaml, const std::string& file) {
-  nl_spec made{.file = file};
+result<spec> read_spec(std::string_view yaml, const std::string& file) {
+  spec made{.file = file};
   const auto refused = [&](int line, std::string_view why) {
-    return refuse(exit_failed,
-                  fmt::format("cannot read the specification '{}': {}{}", printable(file),
-                              line > 0 ? fmt::format("line {}: ", line) : "", printable(why)));
+    return failure(errc::malformed, fmt::format("read the specification '{}'", file),
+                   fmt::format("{}{}", line > 0 ? fmt::format("line {}: ", line) : "", why));
   };
   // The parser throws, and so do the readers.
   try {
-    const spec_node root(YAML::Load(std::string(yaml)));
+    const node root(YAML::Load(std::string(yaml)));
     if (!root.is_map()) root.refuse("it is no map of 'name', 'attribute-sets', 'operations'");
     made.family = root.needed_text("name");
     check_protocol(root);
-    spec_budget budget;
-    read_enums(root, budget, made);
+    made.doc = root.text_of("doc");
+    made.version = static_cast<std::uint8_t>(root.number_of("version", 255).value_or(1));
+    budget budget;
+    read_definitions(root, budget, made);
     read_sets(root, budget, made);
     read_operations(root, budget, made);
-  } catch (const spec_flaw& flaw) {
+    if (const auto groups = root.map("mcast-groups")) {
+      for (const auto& each : groups->list("list")) made.groups.push_back(each.needed_text("name"));
+    }
+  } catch (const flaw& flaw) {
     return refused(flaw.line, flaw.what());
   } catch (const YAML::Exception& why) {
     return refused(why.mark.line + 1, why.msg);
@@ -50,4 +52,4 @@ outcome<nl_spec> read_spec(std::string_view yaml, const std::string& file) {
   return made;
 }
 
-}  // namespace strata::cli
+}  // namespace strata::ynl

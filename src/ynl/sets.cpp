@@ -6,10 +6,10 @@
 #include <map>
 #include <utility>
 
-#include "cli/nl_spec_parts.hpp"
-#include "cli/text.hpp"
+#include "text/number.hpp"
+#include "ynl/parts.hpp"
 
-namespace strata::cli {
+namespace strata::ynl {
 
 namespace {
 
@@ -43,16 +43,16 @@ constexpr std::array<std::pair<std::string_view, attribute_kind>, 23> kinds{{
     {"struct", attribute_kind::binary},
 }};
 
-attribute_kind kind_of(const spec_node& node, std::string_view type) {
+attribute_kind kind_of(const node& node, std::string_view type) {
   const auto* const found = std::ranges::find(kinds, type, &decltype(kinds)::value_type::first);
-  if (found == kinds.end()) node.refuse(fmt::format("no type is called '{}'", printable(type)));
+  if (found == kinds.end()) node.refuse(fmt::format("no type is called '{}'", type));
   return found->second;
 }
 
 /// Reads each set once, and those that others are subsets of before them.
 class set_reader {
  public:
-  set_reader(const spec_node& root, spec_budget& budget, nl_spec& to) : budget_(budget), to_(to) {
+  set_reader(const node& root, budget& budget, spec& to) : budget_(budget), to_(to) {
     for (const auto& node : root.list("attribute-sets")) {
       budget_.spend(node);
       auto name = node.needed_text("name");
@@ -69,14 +69,14 @@ class set_reader {
  private:
   enum class state : std::uint8_t { unread, begun, read };
 
-  std::size_t place_of(const spec_node& at, const std::string& name) const {
+  std::size_t place_of(const node& at, const std::string& name) const {
     const auto found = places_.find(name);
     if (found == places_.end()) at.refuse(fmt::format("there is no attribute set '{}'", name));
     return found->second;
   }
 
   /// nullptr when it is no subset.
-  const spec_set* superset_of(const spec_node& node) {
+  const attribute_set* superset_of(const node& node) {
     const auto name = node.text_of("subset-of");
     if (name.empty()) return nullptr;
     const auto place = place_of(node, name);
@@ -95,7 +95,7 @@ class set_reader {
     states_[place] = state::begun;
     const auto& node = nodes_[place];
     const auto* const super = superset_of(node);
-    std::vector<spec_attribute> all;
+    std::vector<attribute> all;
     std::uint64_t next = 1;
     for (const auto& each : node.list("attributes")) {
       budget_.spend(each);
@@ -106,11 +106,11 @@ class set_reader {
     states_[place] = state::read;
   }
 
-  spec_attribute attribute_of(const spec_node& node, const spec_set* super, std::uint64_t next) {
-    spec_attribute made;
+  attribute attribute_of(const node& node, const attribute_set* super, std::uint64_t next) {
+    attribute made;
     const auto name = node.needed_text("name");
     if (super != nullptr) {
-      const auto found = std::ranges::find(super->attributes, name, &spec_attribute::name);
+      const auto found = std::ranges::find(super->attributes, name, &attribute::name);
       if (found == super->attributes.end()) {
         node.refuse(fmt::format("'{}' is not in the set '{}', of which this is a subset", name,
                                 super->name));
@@ -132,16 +132,16 @@ class set_reader {
     return made;
   }
 
-  void name_numbers(const spec_node& node, spec_attribute& made) {
+  void name_numbers(const node& node, attribute& made) {
     const auto name = node.text_of("enum");
     if (name.empty()) return;
-    const auto found = std::ranges::find(to_.enums, name, &spec_enum::name);
+    const auto found = std::ranges::find(to_.enums, name, &enumeration::name);
     if (found == to_.enums.end()) node.refuse(fmt::format("there is no enum '{}'", name));
     made.names = static_cast<std::size_t>(found - to_.enums.begin());
     made.is_flags = found->is_flags || node.is_true("enum-as-flags");
   }
 
-  void nest(const spec_node& node, std::string_view type, spec_attribute& made) {
+  void nest(const node& node, std::string_view type, attribute& made) {
     const auto name = node.text_of("nested-attributes");
     std::optional<std::size_t> set;
     if (!name.empty()) set = place_of(node, name);
@@ -149,15 +149,16 @@ class set_reader {
       if (set) made.set = set;
       if (!made.set) node.refuse("a nest has to have 'nested-attributes'");
     } else if (made.kind == attribute_kind::nested_array && (set || !made.elements)) {
-      made.elements = elements_of(node, type, set, made);
+      made.is_keyed = type == "nest-type-value";
+      made.elements = elements_of(node, set, made);
     }
   }
 
   /// The place of what an array's elements are: one kind, or arrays of them for each number that
   /// stands for a type.
-  std::size_t elements_of(const spec_node& node, std::string_view type,
-                          std::optional<std::size_t> set, const spec_attribute& array) {
-    spec_attribute element{.name = array.name, .is_big_endian = array.is_big_endian};
+  std::size_t elements_of(const node& node, std::optional<std::size_t> set,
+                          const attribute& array) {
+    attribute element{.name = array.name, .is_big_endian = array.is_big_endian};
     const auto sub_type = node.text_of("sub-type", "nest");
     element.kind = kind_of(node, sub_type);
     if (element.kind == attribute_kind::nested) {
@@ -170,58 +171,81 @@ class set_reader {
       element.is_flags = array.is_flags;
     }
     auto place = keep(node, std::move(element));
-    if (type != "nest-type-value") return place;
+    if (!array.is_keyed) return place;
     const auto levels = node.list("type-value").size();
     for (std::size_t level = 1; level < levels; ++level) {
-      place =
-          keep(node, {.name = array.name, .kind = attribute_kind::nested_array, .elements = place});
+      place = keep(node, {.name = array.name,
+                          .kind = attribute_kind::nested_array,
+                          .is_keyed = true,
+                          .elements = place});
     }
     return place;
   }
 
-  std::size_t keep(const spec_node& node, spec_attribute element) {
+  std::size_t keep(const node& node, attribute element) {
     budget_.spend(node);
     to_.elements.push_back(std::move(element));
     return to_.elements.size() - 1;
   }
 
-  spec_budget& budget_;
-  nl_spec& to_;
-  std::vector<spec_node> nodes_;
+  budget& budget_;
+  spec& to_;
+  std::vector<node> nodes_;
   std::vector<state> states_;
   std::map<std::string, std::size_t, std::less<>> places_;
 };
 
+constant constant_of(const node& node) {
+  constant made{.name = node.needed_text("name"), .doc = node.text_of("doc")};
+  const auto written = node.needed_text("value");
+  // What is quoted is a text, whatever stands in it.
+  const bool is_plain = node.yaml()["value"].Tag() == "?";
+  if (const auto number = text::number_in<std::uint64_t>(written); number && is_plain) {
+    made.value = *number;
+  } else if (const auto below = text::number_in<std::int64_t>(written); below && is_plain) {
+    made.value = *below;
+  } else {
+    made.value = written;
+  }
+  return made;
+}
+
+enumeration enum_of(const node& node, budget& budget) {
+  enumeration made{.name = node.needed_text("name"),
+                   .doc = node.text_of("doc"),
+                   .is_flags = node.text_of("type") == "flags"};
+  const std::uint64_t most = made.is_flags ? 63 : INT64_MAX;
+  auto next = node.number_of("value-start", most).value_or(0);
+  for (const auto& each : node.list("entries")) {
+    budget.spend(each);
+    entry entry{.value = next};
+    if (each.is_map()) {
+      entry = {.name = each.needed_text("name"),
+               .doc = each.text_of("doc"),
+               .value = each.number_of("value", most).value_or(next)};
+    } else {
+      entry.name = each.text("an entry");
+    }
+    if (entry.value > most) each.refuse(fmt::format("its value is above {}", most));
+    next = entry.value + 1;
+    made.entries.push_back(std::move(entry));
+  }
+  return made;
+}
+
 }  // namespace
 
-void read_enums(const spec_node& root, spec_budget& budget, nl_spec& to) {
+void read_definitions(const node& root, budget& budget, spec& to) {
   for (const auto& node : root.list("definitions")) {
     budget.spend(node);
     const auto type = node.needed_text("type");
-    const bool is_flags = type == "flags";
-    if (!is_flags && type != "enum") continue;
-    spec_enum made{.name = node.needed_text("name"), .is_flags = is_flags};
-    const std::uint64_t most = is_flags ? 63 : INT64_MAX;
-    auto next = node.number_of("value-start", most).value_or(0);
-    for (const auto& each : node.list("entries")) {
-      budget.spend(each);
-      spec_entry entry{.value = next};
-      if (each.is_map()) {
-        entry = {.name = each.needed_text("name"),
-                 .value = each.number_of("value", most).value_or(next)};
-      } else {
-        entry.name = each.text("an entry");
-      }
-      if (entry.value > most) each.refuse(fmt::format("its value is above {}", most));
-      next = entry.value + 1;
-      made.entries.push_back(std::move(entry));
-    }
-    to.enums.push_back(std::move(made));
+    if (type == "const") to.constants.push_back(constant_of(node));
+    if (type == "enum" || type == "flags") to.enums.push_back(enum_of(node, budget));
   }
 }
 
-void read_sets(const spec_node& root, spec_budget& budget, nl_spec& to) {
+void read_sets(const node& root, budget& budget, spec& to) {
   const set_reader done(root, budget, to);
 }
 
-}  // namespace strata::cli
+}  // namespace strata::ynl

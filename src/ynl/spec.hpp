@@ -7,97 +7,113 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "strata/nl/generic.hpp"
 
-namespace strata::cli {
+namespace strata::ynl {
 
 /// A name of a number, or of a bit of it.
-struct spec_entry {
+struct entry {
   std::string name;
+  std::string doc;
   std::uint64_t value = 0;  ///< which bit, where they are flags
 };
 
-struct spec_enum {
+struct enumeration {
   std::string name;
+  std::string doc;
   bool is_flags = false;
-  std::vector<spec_entry> entries;
+  std::vector<entry> entries;
 
   /// nullptr when there is none.
-  [[nodiscard]] const spec_entry* find(std::string_view wanted) const;
-  [[nodiscard]] const spec_entry* find(std::uint64_t value) const;
+  [[nodiscard]] const entry* find(std::string_view wanted) const;
+  [[nodiscard]] const entry* find(std::uint64_t value) const;
 };
 
-struct spec_attribute {
+/// A number, or a text.
+struct constant {
+  std::string name;
+  std::string doc;
+  std::variant<std::uint64_t, std::int64_t, std::string> value;
+};
+
+struct attribute {
   std::uint16_t number = 0;
   std::string name;
   std::string doc;
   nl::attribute_kind kind = nl::attribute_kind::invalid;  ///< invalid: padding, or out of use
   bool is_multi = false;
   bool is_big_endian = false;
+  bool is_keyed = false;                ///< the numbers of its elements say something
   bool is_flags = false;                ///< the number is bits of `names`
-  std::optional<std::size_t> names;     ///< of its numbers, in `nl_spec::enums`
-  std::optional<std::size_t> set;       ///< of the nest, in `nl_spec::sets`
-  std::optional<std::size_t> elements;  ///< of the nested array, in `nl_spec::elements`
+  std::optional<std::size_t> names;     ///< of its numbers, in `spec::enums`
+  std::optional<std::size_t> set;       ///< of the nest, in `spec::sets`
+  std::optional<std::size_t> elements;  ///< of the nested array, in `spec::elements`
 };
 
-struct spec_set {
+struct attribute_set {
   std::string name;
-  std::vector<spec_attribute> attributes;
+  std::vector<attribute> attributes;
 };
 
 /// The numbers of both messages, and the attributes that they may have.
-struct spec_exchange {
+struct exchange {
   std::uint8_t request = 0;
   std::uint8_t reply = 0;
+  bool has_reply = false;
   std::vector<std::string> takes;
   std::vector<std::string> tells;
 };
 
-struct spec_operation {
+struct operation {
   std::string name;
   std::string doc;
   std::string group;               ///< that hears it; may be empty
-  std::optional<std::size_t> set;  ///< in `nl_spec::sets`
+  std::optional<std::size_t> set;  ///< in `spec::sets`
   bool has_fixed_header = false;
-  std::optional<spec_exchange> act;  ///< `do`
-  std::optional<spec_exchange> dump;
+  std::optional<exchange> act;  ///< `do`
+  std::optional<exchange> dump;
   /// What is multicast; `reply` and `tells` alone.
-  std::optional<spec_exchange> event;
+  std::optional<exchange> event;
 };
 
-struct nl_spec {
+struct spec {
   std::string file;
   std::string family;
-  std::vector<spec_enum> enums;
-  std::vector<spec_set> sets;
-  std::vector<spec_attribute> elements;  ///< of arrays; their number is any
-  std::vector<spec_operation> operations;
+  std::string doc;
+  std::uint8_t version = 1;
+  std::vector<std::string> groups;
+  std::vector<constant> constants;
+  std::vector<enumeration> enums;
+  std::vector<attribute_set> sets;
+  std::vector<attribute> elements;  ///< of arrays; their number is any
+  std::vector<operation> operations;
 
   /// nullptr when there is none.
-  [[nodiscard]] const spec_operation* find(std::string_view operation) const;
-  [[nodiscard]] const spec_operation* find_request(std::uint8_t command, bool is_dump) const;
+  [[nodiscard]] const operation* find(std::string_view operation) const;
+  [[nodiscard]] const operation* find_request(std::uint8_t command, bool is_dump) const;
   /// Of what was multicast: an event, or else a reply that others hear too.
-  [[nodiscard]] const spec_operation* find_event(std::uint8_t command) const;
+  [[nodiscard]] const operation* find_event(std::uint8_t command) const;
 };
 
 /// What is known of the attributes that stand side by side in a message or a nest: nothing, a set,
 /// or that all are elements of an array. Refers to the specification.
-struct spec_scope {
-  const nl_spec* spec = nullptr;
-  const spec_set* set = nullptr;
-  const spec_attribute* element = nullptr;
+struct scope {
+  const ynl::spec* spec = nullptr;
+  const attribute_set* set = nullptr;
+  const attribute* element = nullptr;
 
   /// Of the operation's messages; of nothing when either is nullptr, or they begin with a header.
-  [[nodiscard]] static spec_scope of(const nl_spec* spec, const spec_operation* operation);
+  [[nodiscard]] static scope of(const ynl::spec* spec, const operation* operation);
   /// Within one of them; of nothing when that is nullptr.
-  [[nodiscard]] spec_scope within(const spec_attribute* attribute) const;
+  [[nodiscard]] scope within(const attribute* attribute) const;
   /// nullptr when it is not known.
-  [[nodiscard]] const spec_attribute* find(std::uint16_t number) const;
-  [[nodiscard]] const spec_attribute* find(std::string_view name) const;
+  [[nodiscard]] const attribute* find(std::uint16_t number) const;
+  [[nodiscard]] const attribute* find(std::string_view name) const;
   /// The names of an attribute's numbers; nullptr when they have none.
-  [[nodiscard]] const spec_enum* names_of(const spec_attribute& attribute) const;
+  [[nodiscard]] const enumeration* names_of(const attribute& attribute) const;
   /// "header.dev-name" of 1.2, with numbers where names are not known.
   [[nodiscard]] std::string path_text(const wire::netlink_attributes::path& path) const;
 };
@@ -114,7 +130,4 @@ template <class Named>
   return names;
 }
 
-/// "a, b, c", cut where it is long.
-[[nodiscard]] std::string names_listed(const std::vector<std::string>& names);
-
-}  // namespace strata::cli
+}  // namespace strata::ynl

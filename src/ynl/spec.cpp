@@ -1,10 +1,8 @@
-#include "cli/nl_spec.hpp"
+#include "ynl/spec.hpp"
 
 #include <algorithm>
 
-#include "cli/text.hpp"
-
-namespace strata::cli {
+namespace strata::ynl {
 
 namespace {
 
@@ -22,38 +20,28 @@ bool is_same_name(std::string_view one, std::string_view other) {
   return std::ranges::equal(one, other, {}, dashed, dashed);
 }
 
-std::string names_listed(const std::vector<std::string>& names) {
-  constexpr std::size_t longest = 1000;
-  std::string text;
-  for (const auto& each : names) {
-    if (text.size() > longest) return text + ", …";
-    text += (text.empty() ? "" : ", ") + printable(each);
-  }
-  return text;
-}
-
-const spec_entry* spec_enum::find(std::string_view wanted) const {
+const entry* enumeration::find(std::string_view wanted) const {
   return find_where(entries, [&](const auto& each) { return is_same_name(each.name, wanted); });
 }
 
-const spec_entry* spec_enum::find(std::uint64_t value) const {
+const entry* enumeration::find(std::uint64_t value) const {
   return find_where(entries, [&](const auto& each) { return each.value == value; });
 }
 
-const spec_operation* nl_spec::find(std::string_view operation) const {
+const operation* spec::find(std::string_view operation) const {
   return find_where(operations,
                     [&](const auto& each) { return is_same_name(each.name, operation); });
 }
 
-const spec_operation* nl_spec::find_request(std::uint8_t command, bool is_dump) const {
-  return find_where(operations, [&](const spec_operation& each) {
+const operation* spec::find_request(std::uint8_t command, bool is_dump) const {
+  return find_where(operations, [&](const operation& each) {
     const auto& exchange = is_dump ? each.dump : each.act;
     return exchange && exchange->request == command;
   });
 }
 
-const spec_operation* nl_spec::find_event(std::uint8_t command) const {
-  const auto is_it = [&](const std::optional<spec_exchange>& exchange) {
+const operation* spec::find_event(std::uint8_t command) const {
+  const auto is_it = [&](const std::optional<exchange>& exchange) {
     return exchange && exchange->reply == command;
   };
   const auto* const event =
@@ -63,46 +51,45 @@ const spec_operation* nl_spec::find_event(std::uint8_t command) const {
                     [&](const auto& each) { return is_it(each.act) || is_it(each.dump); });
 }
 
-spec_scope spec_scope::of(const nl_spec* spec, const spec_operation* operation) {
+scope scope::of(const ynl::spec* spec, const operation* operation) {
   if (spec == nullptr || operation == nullptr || !operation->set) return {};
   if (operation->has_fixed_header) return {};
   return {.spec = spec, .set = &spec->sets[*operation->set]};
 }
 
-spec_scope spec_scope::within(const spec_attribute* attribute) const {
+scope scope::within(const attribute* attribute) const {
   if (attribute == nullptr) return {};
   if (attribute->set) return {.spec = spec, .set = &spec->sets[*attribute->set]};
   if (attribute->elements) return {.spec = spec, .element = &spec->elements[*attribute->elements]};
   return {};
 }
 
-const spec_attribute* spec_scope::find(std::uint16_t number) const {
+const attribute* scope::find(std::uint16_t number) const {
   if (set == nullptr) return element;
   return find_where(set->attributes, [&](const auto& each) { return each.number == number; });
 }
 
-const spec_attribute* spec_scope::find(std::string_view name) const {
+const attribute* scope::find(std::string_view name) const {
   if (set == nullptr) return nullptr;
   return find_where(set->attributes,
                     [&](const auto& each) { return is_same_name(each.name, name); });
 }
 
-const spec_enum* spec_scope::names_of(const spec_attribute& attribute) const {
+const enumeration* scope::names_of(const attribute& attribute) const {
   return attribute.names ? &spec->enums[*attribute.names] : nullptr;
 }
 
-std::string spec_scope::path_text(const wire::netlink_attributes::path& path) const {
+std::string scope::path_text(const wire::netlink_attributes::path& path) const {
   std::string text;
   auto at = *this;
   for (const auto number : path) {
     if (number == 0) break;
     const auto* const known = at.find(number);
     const bool is_named = known != nullptr && at.set != nullptr;
-    text +=
-        (text.empty() ? "" : ".") + (is_named ? printable(known->name) : std::to_string(number));
+    text += (text.empty() ? "" : ".") + (is_named ? known->name : std::to_string(number));
     at = at.within(known);
   }
   return text;
 }
 
-}  // namespace strata::cli
+}  // namespace strata::ynl

@@ -1,0 +1,60 @@
+// How typed commands read and write attributes: in the forms of strata/nl/typed.hpp.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ynl/cpp_text.hpp"
+#include "ynl/spec.hpp"
+
+namespace strata::ynl {
+
+/// What typed commands cannot be made of. Thrown, and caught by `cpp_header`.
+struct cpp_flaw : std::runtime_error {
+  using runtime_error::runtime_error;
+};
+
+using attribute_list = std::vector<const attribute*>;
+
+/// Refers to the specification.
+class cpp_attributes {
+ public:
+  explicit cpp_attributes(const spec& of) : spec_(of), space_(cpp_name(of.family)) {}
+
+  /// Those of a set that are no padding.
+  [[nodiscard]] static attribute_list all_of(const attribute_set& set);
+  /// Those of the operation's set that are named, each once.
+  [[nodiscard]] attribute_list named(const operation& of,
+                                     const std::vector<std::string>& names) const;
+  /// The set that stands in the attribute; nullptr when none does.
+  [[nodiscard]] const attribute_set* set_within(const attribute& of) const;
+
+  /// What a view has of them: declarations, and definitions that need all classes.
+  struct accessors {
+    code declared;
+    code defined;
+  };
+  [[nodiscard]] accessors read(const std::string& owner, const attribute_list& all) const;
+  /// What a request has of them, or a writer of a nest.
+  [[nodiscard]] code written(const std::string& owner, const attribute_list& all) const;
+
+ private:
+  struct value_form {
+    std::string name;
+    std::string value;  ///< the type of its value
+  };
+  [[nodiscard]] value_form scalar(const attribute& of) const;
+  [[nodiscard]] value_form form_of(const attribute& of) const;
+  [[nodiscard]] std::string element_of(const attribute& array) const;
+  [[nodiscard]] std::string class_within(const attribute& of, std::string_view suffix) const;
+  void read_one(const std::string& owner, const attribute& each, accessors& to) const;
+  [[nodiscard]] code begin_setter(const std::string& owner, const attribute& each) const;
+
+  const spec& spec_;
+  std::string space_;
+};
+
+}  // namespace strata::ynl

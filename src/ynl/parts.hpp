@@ -1,0 +1,27 @@
+// The parts of a specification, in the order in which they build on each other. What is wrong is
+// thrown, as a `flaw`.
+#pragma once
+
+#include <cstddef>
+
+#include "ynl/node.hpp"
+#include "ynl/spec.hpp"
+
+namespace strata::ynl {
+
+/// How much is read in all: aliases make much of a small file.
+class budget {
+ public:
+  void spend(const node& on) {
+    if (left_-- == 0) on.refuse("it holds more than 50000 attributes, entries and operations");
+  }
+
+ private:
+  std::size_t left_ = 50'000;
+};
+
+void read_definitions(const node& root, budget& budget, spec& to);
+void read_sets(const node& root, budget& budget, spec& to);
+void read_operations(const node& root, budget& budget, spec& to);
+
+}  // namespace strata::ynl
