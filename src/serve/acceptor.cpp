@@ -66,7 +66,7 @@ void acceptor::receive(std::unique_ptr<net::stream> arrived) {
 }
 
 loop::task<> acceptor::serve(std::unique_ptr<net::stream> arrived,
-                             [[maybe_unused]] connection_gauge::place place) {
+                             [[maybe_unused]] connection_gauge::place place) const {
   co_await how_.serve(std::move(arrived));
 }
 

@@ -51,7 +51,7 @@ class acceptor {
  private:
   loop::task<> accept_all(net::listener& from);
   void receive(std::unique_ptr<net::stream> arrived);
-  loop::task<> serve(std::unique_ptr<net::stream> arrived, connection_gauge::place place);
+  loop::task<> serve(std::unique_ptr<net::stream> arrived, connection_gauge::place place) const;
   loop::task<> refuse(std::unique_ptr<net::stream> arrived);
 
   loop::loop& loop_;

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "loop/slice.hpp"
@@ -27,10 +28,8 @@ class batch {
   /// however many hear it.
   [[nodiscard]] const loop::slice& as(proto::framing how) const;
   /// Each message's own bytes, for datagrams.
-  template <class Sink>
-  void for_each(Sink&& sink) const {
-    for (const auto& each : messages_) sink(framed_.part(each.offset, each.size));
-  }
+  [[nodiscard]] std::span<const range> messages() const { return messages_; }
+  [[nodiscard]] loop::slice part(range of) const { return framed_.part(of.offset, of.size); }
 
  private:
   friend class broadcast_log;

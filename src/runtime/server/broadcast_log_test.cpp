@@ -18,7 +18,7 @@ TEST(broadcast_log, gives_each_hearer_its_own_framing_of_one_batch) {
   // Encoded once: the second who asks gets the same memory.
   EXPECT_EQ(messages.as(proto::framing::length).bytes().data(), lengths.bytes().data());
   std::string own;
-  messages.for_each([&](const loop::slice& each) { own += as_text(each.bytes()); });
+  for (const auto& each : messages.messages()) own += as_text(messages.part(each).bytes());
   EXPECT_EQ(own, "onethree");
   log.recycle(std::move(messages));
 }

@@ -16,16 +16,16 @@ class datagram_port::peer final : public member {
 
   std::size_t offer(const batch& messages) override {
     std::size_t taken = 0;
-    messages.for_each([&](const loop::slice& message) {
-      if (message.size() > port_.wire_->max_size()) {
+    for (const auto& each : messages.messages()) {
+      if (each.size > port_.wire_->max_size()) {
         home_.count().drop_message(drop::too_large);
-      } else if (port_.wire_->send(address_, message)) {
-        home_.count_out(1, message.size());
+      } else if (port_.wire_->send(address_, messages.part(each))) {
+        home_.count_out(1, each.size);
         ++taken;
       } else {
         home_.count().drop_message(drop::slow_client);
       }
-    });
+    }
     return taken;
   }
   // It is forgotten at the next sweep.

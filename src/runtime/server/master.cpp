@@ -76,6 +76,6 @@ const one_master the_one;
 
 }  // namespace
 
-const policy& master_policy = the_one;
+const policy& master_policy() { return the_one; }
 
 }  // namespace strata::runtime

@@ -35,16 +35,21 @@ const out_policy out;
 
 struct mode_row {
   std::string_view name;
-  const policy& decides;
+  const policy& (*decides)();
 };
 
-const mode_row modes[] = {{"inout", inout}, {"in", in}, {"out", out}, {"master", master_policy}};
+constexpr mode_row modes[] = {
+    {"inout", []() -> const policy& { return inout; }},
+    {"in", []() -> const policy& { return in; }},
+    {"out", []() -> const policy& { return out; }},
+    {"master", master_policy},
+};
 
 }  // namespace
 
 const policy& policy_of(std::string_view mode) {
   for (const auto& row : modes) {
-    if (row.name == mode) return row.decides;
+    if (row.name == mode) return row.decides();
   }
   return inout;
 }

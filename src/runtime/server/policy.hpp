@@ -29,6 +29,7 @@ class policy {
 /// A mode of the option's choices, "inout|in|out|master".
 [[nodiscard]] const policy& policy_of(std::string_view mode);
 
-extern const policy& master_policy;  // master.cpp
+/// Of mode "master".
+[[nodiscard]] const policy& master_policy();
 
 }  // namespace strata::runtime
