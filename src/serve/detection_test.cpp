@@ -1,0 +1,86 @@
+// Telling protocols by their first bytes, on every backend.
+#include "serve/detection.hpp"
+
+#include "net/testing/backend_stage.hpp"
+
+namespace strata::serve {
+namespace {
+
+using namespace std::chrono_literals;
+
+verdict starts_with(byte_span first, std::string_view mark) {
+  const auto seen = as_text(first);
+  if (seen.starts_with(mark)) return verdict::yes;
+  return mark.starts_with(seen) ? verdict::more : verdict::no;
+}
+
+constexpr protocol_row rows[] = {
+    {"http", [](byte_span first) { return starts_with(first, "GET "); }},
+    {"gopher", [](byte_span first) { return starts_with(first, "GE"); }},
+    {"redis", [](byte_span first) { return starts_with(first, "*"); }},
+};
+
+class detection_test : public net::backend_stage {
+ protected:
+  struct outcome {
+    std::string_view name = "none";
+    std::string heard;
+  };
+  /// What is detected when a client says `pieces`, a turn apart, and what the stream gives then.
+  outcome detected(const std::vector<std::string>& pieces, bool ends = true) {
+    auto [client, server] = connected_pair();
+    outcome made;
+    bool is_known = false;
+    bool ended = false;
+    const auto run = [&]() -> loop::task<> {
+      const auto limit = ends ? loop::time_point::max() : loop_->now() + 50ms;
+      const auto* const row = co_await detect(*server, rows, limit);
+      if (row != nullptr) made.name = row->name;
+      is_known = true;
+      co_await read_all(*server, made.heard, ended);
+    };
+    loop::task_group tasks;
+    tasks.spawn(run());
+    for (const auto& each : pieces) {
+      client->push_copy(as_bytes(each));
+      EXPECT_TRUE(run_until([&] { return client->unsent() == 0; }));
+      run_turns(5);
+    }
+    if (ends) client->end();
+    EXPECT_TRUE(run_until([&] { return is_known && (!ends || ended); }));
+    return made;
+  }
+};
+
+TEST_P(detection_test, tells_by_the_first_bytes_and_loses_none) {
+  const auto at_once = detected({"GET / HTTP/1.1\r\n"});
+  EXPECT_EQ(at_once.name, "http");
+  EXPECT_EQ(at_once.heard, "GET / HTTP/1.1\r\n");
+  EXPECT_EQ(detected({"*1\r\n$4\r\nPING\r\n"}).name, "redis");
+}
+
+TEST_P(detection_test, waits_while_an_earlier_row_may_still_match) {
+  const auto slow = detected({"G", "E", "T", " /", " more"});
+  EXPECT_EQ(slow.name, "http");
+  EXPECT_EQ(slow.heard, "GET / more");
+  const auto other = detected({"G", "E", "M"});
+  EXPECT_EQ(other.name, "gopher");
+  EXPECT_EQ(other.heard, "GEM");
+}
+
+TEST_P(detection_test, what_matches_nothing_ends_early_or_is_silent_has_no_row) {
+  const auto unknown = detected({"hello"});
+  EXPECT_EQ(unknown.name, "none");
+  EXPECT_EQ(unknown.heard, "hello");
+  const auto cut = detected({"GE"});
+  EXPECT_EQ(cut.heard, "GE");
+  EXPECT_EQ(detected({}, false).name, "none");
+  EXPECT_EQ(detected({"G"}, false).name, "none");
+}
+
+INSTANTIATE_TEST_SUITE_P(backends, detection_test,
+                         testing::Values("io_uring", "epoll", "simulation"),
+                         [](const auto& backend) { return backend.param; });
+
+}  // namespace
+}  // namespace strata::serve
