@@ -157,14 +157,16 @@ TEST_P(http_test, an_upgrade_hands_over_the_stream_and_what_came_behind) {
         },
         [](int, const error&) { return std::pair<std::string, std::string>(); });
   };
-  tasks_.spawn(serve());
+  loop::task_group tasks;
+  tasks.spawn(serve());
   raw->push_copy(
       as_bytes("GET / HTTP/1.1\r\nHost: x\r\nUpgrade: chat\r\n"
                "Connection: upgrade\r\n\r\nfirst words"));
   ASSERT_TRUE(run_until([&] { return taken != nullptr; }));
   std::string heard;
   bool ended = false;
-  tasks_.spawn(read_all(*taken, heard, ended));
+  loop::task_group reading;
+  reading.spawn(read_all(*taken, heard, ended));
   raw->push_copy(as_bytes(", and more"));
   EXPECT_TRUE(run_until([&] { return heard == "first words, and more"; })) << heard;
 }
@@ -179,10 +181,11 @@ TEST_P(http_test, what_is_no_http_is_refused_and_ends) {
         [](int, const error& why) { return std::pair{describe(why), std::string("text/plain")}; });
     is_over = true;
   };
-  tasks_.spawn(serve());
+  loop::task_group tasks;
+  tasks.spawn(serve());
   std::string heard;
   bool ended = false;
-  tasks_.spawn(read_all(*raw, heard, ended));
+  tasks.spawn(read_all(*raw, heard, ended));
   raw->push_copy(as_bytes("nonsense\r\n\r\n"));
   EXPECT_TRUE(run_until([&] { return is_over && heard.starts_with("HTTP/1.1 400 "); })) << heard;
 }

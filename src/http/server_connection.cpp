@@ -4,6 +4,15 @@
 
 namespace strata::http {
 
+namespace {
+
+// A client may have sent many requests at once: after so many, others have their turn. It also
+// ends the nesting of coroutines that had nothing to wait for, each of which takes some stack where
+// the compiler makes no tail calls.
+constexpr unsigned requests_a_turn = 16;
+
+}  // namespace
+
 server_connection::server_connection(loop::loop& on, std::unique_ptr<net::stream> over,
                                      server_limits limits)
     : loop_(on),
@@ -12,7 +21,8 @@ server_connection::server_connection(loop::loop& on, std::unique_ptr<net::stream
       parser_({.max_header = limits.max_head, .max_body = proto::http_limits::unlimited}) {}
 
 loop::task<> server_connection::serve(const handler& answer, const refusal& refuse) {
-  for (;;) {
+  for (unsigned served = 1;; ++served) {
+    if (served % requests_a_turn == 0) co_await loop_.sleep(loop::duration::zero());
     // Awaited into a name each time: GCC 12 loses its way in a condition that awaits.
     const bool has_head = co_await next_head();
     if (!has_head) break;
