@@ -40,7 +40,8 @@ TEST_P(stream_test, readers_that_never_read_keep_nobody_from_being_heard) {
   auto [client, server] = connected_pair();
   std::string heard;
   bool ended = false;
-  readers.spawn(read_all(*server, heard, ended));
+  loop::task_group hearing;
+  hearing.spawn(read_all(*server, heard, ended));
   client->push_copy(as_bytes("can you hear me?"));
   EXPECT_TRUE(run_until([&] { return heard == "can you hear me?"; })) << heard;
 }
