@@ -69,6 +69,18 @@ def test_random_commands_survive_kill_9(daemon, log):
         assert_same(before, contents(port))
 
 
+def test_a_string_that_only_grew_survives_kill_9(daemon, log):
+    port = new_cache(daemon, "--persistent", log)
+    wire = Wire(port)
+    wire.ask("SETRANGE", "short", 0, "a")
+    for key in ("new", "short"):
+        reply = wire.ask("BITFIELD", key, "OVERFLOW", "FAIL", "SET", "u2", 64, 9)
+        assert reply == b"*1\r\n$-1\r\n"
+    before = contents(port)
+    assert len(before) == 2
+    assert_same(before, contents(crash(daemon)))
+
+
 def test_what_was_acknowledged_under_always_survives_kill_9(daemon, log):
     """Several clients, each with a list of its own; each remembers what was acknowledged."""
     rng = random.Random(seeded())

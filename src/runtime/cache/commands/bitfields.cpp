@@ -163,7 +163,11 @@ void write_steps(call& c, const std::vector<step>& steps, entry* found, std::siz
     c.reply.integer(adds ? *after : before);
     changes += grows || *after != before ? 1 : 0;
   }
-  if (changes != 0) c.changed(c[1], event_string, "setbit", changes);
+  // A string that grew has changed, even if each value overflows and none is set: Redis forgets it,
+  // and its followers and its log do not have the key.
+  if (grows || changes != 0) {
+    c.changed(c[1], event_string, "setbit", std::max<std::uint64_t>(changes, 1));
+  }
 }
 
 void run_steps(call& c, bool may_write) {
