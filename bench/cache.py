@@ -64,7 +64,7 @@ class Server:
         self.name = name
         self.port = free_port()
         folder.mkdir()
-        start = self._start_strata if name == "strata" else self._start_redis
+        start = self._start_strata if name in ("strata", "before") else self._start_redis
         self._process = start(program, folder)
         wait_until(self._answers, f"{name} does not answer")
 
@@ -186,6 +186,8 @@ def summarise(found, scenarios, contenders):
             row["cpu_ratio"] = ours["cpu_us"] / redis["cpu_us"]
             row["rate_ratio"] = ours["rate"] / redis["rate"]
             row["p99_ratio"] = ours["p99_ms"] / redis["p99_ms"]
+        if ours and "before" in row["contenders"]:
+            row["before_cpu_ratio"] = ours["cpu_us"] / row["contenders"]["before"]["cpu_us"]
         rows.append(row)
     return rows
 
@@ -210,6 +212,8 @@ def render(document):
                 line += f"; rate {row['rate_ratio']:.2f} x, goal {row['rate_goal']}: {met}"
             met = "reached" if row["p99_ratio"] <= 1 else "MISSED"
             lines.append(f"{line}; p99 {row['p99_ratio']:.2f} x: {met}")
+        if "before_cpu_ratio" in row:
+            lines.append(f"  CPU {row['before_cpu_ratio']:.3f} x before")
     if document["memory"]:
         lines += ["", "resident bytes for a key of 16 with a value of 32, of a million"]
         lines += [f"  {name:8} {value:6.1f}" for name, value in document["memory"].items()]
@@ -227,6 +231,7 @@ def parse_arguments():
     parser.add_argument("--only", action="append", help="scenarios whose name starts so; 'memory'")
     parser.add_argument("--valkey", default=shutil.which("valkey-server"),
                         help="the program, which Debian has in bookworm-backports")
+    parser.add_argument("--before", type=Path, help="another strata binary, to take turns with")
     parser.add_argument("--format", choices=("table", "json"), default="table")
     parser.add_argument("--output", type=Path, help="write the JSON document here too")
     return parser.parse_args()
@@ -239,6 +244,8 @@ def main():
     for name in [name for name, program in contenders.items() if not program]:
         print(f"{name}-server is not installed: it does not take part", file=sys.stderr)
         del contenders[name]
+    if wanted.before:
+        contenders["before"] = wanted.before
 
     def chosen(name):
         return not wanted.only or any(name.startswith(each) for each in wanted.only)

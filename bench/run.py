@@ -32,6 +32,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build-dir", type=Path, default=Path("build/release"))
     parser.add_argument("--strata", type=Path, help="the strata binary, if not in the build dir")
+    parser.add_argument("--before", type=Path, help="another strata binary, to take turns with")
     parser.add_argument("--repetitions", type=int, default=LEAST_REPETITIONS)
     parser.add_argument("--seconds", type=float, default=2, help="of each measurement")
     parser.add_argument("--format", choices=("table", "json"), default="table")
@@ -61,7 +62,7 @@ def choose(wanted):
     scenarios = list(SCENARIOS + (HOLD_SCENARIOS if wanted.hold else ()))
     if wanted.only:
         scenarios = [one for one in scenarios if one.name.startswith(tuple(wanted.only))]
-    chosen = contenders(wanted.build_dir, wanted.strata)
+    chosen = contenders(wanted.build_dir, wanted.strata, wanted.before)
     if wanted.contender:
         chosen = [one for one in chosen if one.name in wanted.contender]
     if not scenarios or not chosen:

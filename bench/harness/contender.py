@@ -73,14 +73,20 @@ def _create_server(program, port, env):
     raise Failure(f"strata create failed: {(done.stderr or done.stdout).strip()}")
 
 
-def contenders(build_dir, strata):
-    """All contenders; those whose program is missing have none and are remarked upon."""
+def contenders(build_dir, strata, before=None):
+    """All contenders; those whose program is missing have none and are remarked upon. With
+    `before`, another strata binary, each of strata's is there twice."""
     strata = strata or _first(build_dir, ["strata", "src/strata", "bin/strata"])
     epoll = _first(build_dir, ["bench/bench_epoll_chat", "bench_epoll_chat"])
     redis = shutil.which("redis-server")
+    older = [
+        Contender(f"before-{loop}", "lines", before, _start_strata(loop))
+        for loop in ("io_uring", "epoll")
+    ]
     return [
         Contender("strata-io_uring", "lines", strata, _start_strata("io_uring")),
         Contender("strata-epoll", "lines", strata, _start_strata("epoll")),
+        *(older if before else []),
         Contender("epoll-each", "lines", epoll, _start_epoll("each")),
         Contender("epoll-batch", "lines", epoll, _start_epoll("batch")),
         Contender("redis", "redis", Path(redis) if redis else None, _start_redis),
