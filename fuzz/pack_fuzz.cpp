@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "runtime/cache/int_set.hpp"
-#include "runtime/cache/pack.hpp"
+#include "runtime/cache/values/int_set.hpp"
+#include "runtime/cache/values/pack.hpp"
 
 using strata::runtime::int_set;
 using strata::runtime::pack;

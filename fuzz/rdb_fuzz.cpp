@@ -7,11 +7,11 @@
 #include <memory>
 #include <string>
 
-#include "runtime/cache/digest.hpp"
-#include "runtime/cache/engine.hpp"
-#include "runtime/cache/rdb.hpp"
-#include "runtime/cache/rdb_file.hpp"
-#include "runtime/cache/replay.hpp"
+#include "runtime/cache/disk/rdb.hpp"
+#include "runtime/cache/disk/rdb_file.hpp"
+#include "runtime/cache/disk/replay.hpp"
+#include "runtime/cache/engine/digest.hpp"
+#include "runtime/cache/engine/engine.hpp"
 
 using namespace strata::runtime;
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "loop/call_on.hpp"
-#include "runtime/cache/shard.hpp"
+#include "runtime/cache/serving/shard.hpp"
 
 namespace strata::runtime {
 

@@ -3,10 +3,10 @@
 #include <bit>
 #include <cstring>
 
-#include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/bit_offset.hpp"
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/commands/string_bytes.hpp"
+#include "runtime/cache/engine/call.hpp"
 
 namespace strata::runtime {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/cache/call.hpp"
+#include "runtime/cache/engine/call.hpp"
 
 namespace strata::runtime {
 

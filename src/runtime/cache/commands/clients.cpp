@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/client_tracking.hpp"
 #include "runtime/cache/commands/commands.hpp"
+#include "runtime/cache/engine/call.hpp"
 #include "runtime/cache/text.hpp"
 
 namespace strata::runtime {

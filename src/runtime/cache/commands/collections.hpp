@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/scan_words.hpp"
+#include "runtime/cache/engine/call.hpp"
 
 namespace strata::runtime {
 

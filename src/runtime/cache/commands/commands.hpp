@@ -1,7 +1,7 @@
 // The command groups, each a file of this folder.
 #pragma once
 
-#include "runtime/cache/command.hpp"
+#include "runtime/cache/engine/command.hpp"
 
 namespace strata::runtime {
 

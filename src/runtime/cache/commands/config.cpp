@@ -1,8 +1,8 @@
 // CONFIG: parameters, as parameters.cpp lists them.
 #include <array>
 
-#include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
+#include "runtime/cache/engine/call.hpp"
 
 namespace strata::runtime {
 

@@ -1,9 +1,9 @@
 // Commands on the connection itself.
 #include <algorithm>
 
-#include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
-#include "runtime/cache/version.hpp"
+#include "runtime/cache/engine/call.hpp"
+#include "runtime/cache/engine/version.hpp"
 
 namespace strata::runtime {
 

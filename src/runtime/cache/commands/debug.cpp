@@ -3,12 +3,12 @@
 
 #include <cmath>
 
-#include "runtime/cache/access.hpp"
-#include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
-#include "runtime/cache/digest.hpp"
-#include "runtime/cache/rdb.hpp"
-#include "runtime/cache/snapshot.hpp"
+#include "runtime/cache/disk/rdb.hpp"
+#include "runtime/cache/disk/snapshot.hpp"
+#include "runtime/cache/engine/access.hpp"
+#include "runtime/cache/engine/call.hpp"
+#include "runtime/cache/engine/digest.hpp"
 #include "runtime/cache/text.hpp"
 
 namespace strata::runtime {

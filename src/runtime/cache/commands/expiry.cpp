@@ -1,9 +1,9 @@
 // Commands on the time at which keys expire.
 #include <array>
 
-#include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/commands/expiry_words.hpp"
+#include "runtime/cache/engine/call.hpp"
 #include "runtime/cache/text.hpp"
 
 namespace strata::runtime {

@@ -3,7 +3,7 @@
 
 #include "runtime/cache/commands/collections.hpp"
 #include "runtime/cache/commands/commands.hpp"
-#include "runtime/cache/hash_value.hpp"
+#include "runtime/cache/values/hash_value.hpp"
 
 namespace strata::runtime {
 

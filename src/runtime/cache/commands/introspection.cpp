@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <array>
 
-#include "runtime/cache/call.hpp"
-#include "runtime/cache/command_info.hpp"
 #include "runtime/cache/commands/commands.hpp"
+#include "runtime/cache/engine/call.hpp"
+#include "runtime/cache/engine/command_info.hpp"
 #include "runtime/cache/pattern.hpp"
 #include "runtime/cache/text.hpp"
 

@@ -1,6 +1,6 @@
 #include "runtime/cache/commands/key_counts.hpp"
 
-#include "runtime/cache/call.hpp"
+#include "runtime/cache/engine/call.hpp"
 
 namespace strata::runtime {
 

@@ -1,9 +1,9 @@
 // Commands on keys, whatever they hold.
 #include <array>
 
-#include "runtime/cache/access.hpp"
-#include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
+#include "runtime/cache/engine/access.hpp"
+#include "runtime/cache/engine/call.hpp"
 #include "runtime/cache/text.hpp"
 
 namespace strata::runtime {

@@ -1,13 +1,13 @@
 // LATENCY: what took long, and how long calls take.
-#include "runtime/cache/latency.hpp"
+#include "runtime/cache/engine/latency.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
+#include "runtime/cache/engine/call.hpp"
 
 namespace strata::runtime {
 

@@ -1,7 +1,7 @@
 // Commands that take elements from one of several lists, move them, or wait for them.
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/commands/pops.hpp"
-#include "runtime/cache/list_value.hpp"
+#include "runtime/cache/values/list_value.hpp"
 
 namespace strata::runtime {
 

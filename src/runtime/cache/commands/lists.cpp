@@ -1,8 +1,8 @@
 // Commands on one list.
 #include "runtime/cache/commands/collections.hpp"
 #include "runtime/cache/commands/commands.hpp"
-#include "runtime/cache/commands/index_range.hpp"
-#include "runtime/cache/list_value.hpp"
+#include "runtime/cache/values/index_range.hpp"
+#include "runtime/cache/values/list_value.hpp"
 
 namespace strata::runtime {
 

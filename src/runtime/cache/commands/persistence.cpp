@@ -1,7 +1,7 @@
 // Commands about the data on the disk.
-#include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
-#include "runtime/cache/keeper.hpp"
+#include "runtime/cache/engine/call.hpp"
+#include "runtime/cache/engine/keeper.hpp"
 
 namespace strata::runtime {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "runtime/cache/call.hpp"
+#include "runtime/cache/engine/call.hpp"
 
 namespace strata::runtime {
 

@@ -1,10 +1,10 @@
 // Publish and subscribe.
-#include "runtime/cache/pubsub.hpp"
+#include "runtime/cache/engine/pubsub.hpp"
 
 #include <array>
 
-#include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
+#include "runtime/cache/engine/call.hpp"
 #include "runtime/cache/pattern.hpp"
 
 namespace strata::runtime {

@@ -1,7 +1,7 @@
 // Commands between caches, and about who follows whom.
-#include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
-#include "runtime/cache/replicator.hpp"
+#include "runtime/cache/engine/call.hpp"
+#include "runtime/cache/engine/replicator.hpp"
 #include "runtime/cache/text.hpp"
 
 namespace strata::runtime {

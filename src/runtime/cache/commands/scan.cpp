@@ -1,7 +1,7 @@
 // Going through the keys of a database.
-#include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/commands/scan_words.hpp"
+#include "runtime/cache/engine/call.hpp"
 #include "runtime/cache/text.hpp"
 
 namespace strata::runtime {

@@ -1,8 +1,8 @@
 // Values in the form that DUMP and RESTORE exchange.
-#include "runtime/cache/access.hpp"
-#include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
-#include "runtime/cache/rdb.hpp"
+#include "runtime/cache/disk/rdb.hpp"
+#include "runtime/cache/engine/access.hpp"
+#include "runtime/cache/engine/call.hpp"
 
 namespace strata::runtime {
 

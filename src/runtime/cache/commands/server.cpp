@@ -3,10 +3,10 @@
 
 #include <chrono>
 
-#include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
-#include "runtime/cache/info.hpp"
-#include "runtime/cache/version.hpp"
+#include "runtime/cache/engine/call.hpp"
+#include "runtime/cache/engine/info.hpp"
+#include "runtime/cache/engine/version.hpp"
 
 namespace strata::runtime {
 

@@ -1,10 +1,10 @@
 // Unions, intersections and differences of sets.
 #include <algorithm>
 
-#include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/commands/key_counts.hpp"
-#include "runtime/cache/set_value.hpp"
+#include "runtime/cache/engine/call.hpp"
+#include "runtime/cache/values/set_value.hpp"
 
 namespace strata::runtime {
 

@@ -1,7 +1,7 @@
 // Commands on one set.
 #include "runtime/cache/commands/collections.hpp"
 #include "runtime/cache/commands/commands.hpp"
-#include "runtime/cache/set_value.hpp"
+#include "runtime/cache/values/set_value.hpp"
 
 namespace strata::runtime {
 

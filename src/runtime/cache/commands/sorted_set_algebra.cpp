@@ -5,7 +5,7 @@
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/commands/key_counts.hpp"
 #include "runtime/cache/commands/sorted_set_words.hpp"
-#include "runtime/cache/set_value.hpp"
+#include "runtime/cache/values/set_value.hpp"
 
 namespace strata::runtime {
 

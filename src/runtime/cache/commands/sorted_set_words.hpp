@@ -5,8 +5,8 @@
 #include <optional>
 #include <string_view>
 
-#include "runtime/cache/call.hpp"
-#include "runtime/cache/sorted_set.hpp"
+#include "runtime/cache/engine/call.hpp"
+#include "runtime/cache/values/sorted_set.hpp"
 
 namespace strata::runtime {
 

@@ -6,12 +6,12 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
-#include "runtime/cache/hash_value.hpp"
-#include "runtime/cache/list_value.hpp"
-#include "runtime/cache/set_value.hpp"
-#include "runtime/cache/sorted_set.hpp"
+#include "runtime/cache/engine/call.hpp"
+#include "runtime/cache/values/hash_value.hpp"
+#include "runtime/cache/values/list_value.hpp"
+#include "runtime/cache/values/set_value.hpp"
+#include "runtime/cache/values/sorted_set.hpp"
 
 namespace strata::runtime {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/cache/call.hpp"
+#include "runtime/cache/engine/call.hpp"
 
 namespace strata::runtime {
 

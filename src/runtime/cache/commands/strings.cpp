@@ -1,10 +1,10 @@
 // Commands on strings.
 #include <cmath>
 
-#include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/commands/expiry_words.hpp"
 #include "runtime/cache/commands/string_bytes.hpp"
+#include "runtime/cache/engine/call.hpp"
 
 namespace strata::runtime {
 

@@ -1,8 +1,8 @@
 // LCS: the longest text whose bytes two strings have in common, in the same order.
 #include <algorithm>
 
-#include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
+#include "runtime/cache/engine/call.hpp"
 
 namespace strata::runtime {
 

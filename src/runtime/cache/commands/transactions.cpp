@@ -1,6 +1,6 @@
 // Transactions.
-#include "runtime/cache/call.hpp"
 #include "runtime/cache/commands/commands.hpp"
+#include "runtime/cache/engine/call.hpp"
 
 namespace strata::runtime {
 

@@ -1,0 +1,101 @@
+#include "runtime/cache/disk/replay.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
+
+#include "runtime/cache/engine/engine.hpp"
+#include "runtime/cache/number.hpp"
+#include "runtime/cache/text.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+// What stands in a log or comes from a leader: changes, the frame of a transaction, messages.
+bool can_be_repeated(const command& what) {
+  constexpr std::array<std::string_view, 6> others = {"select",  "multi",   "exec",
+                                                      "discard", "publish", "spublish"};
+  return what.has(flag_write) || std::ranges::find(others, what.row->name) != others.end();
+}
+
+}  // namespace
+
+replay::replay(engine& into) : into_(into) {
+  may_block = false;
+  repeats = true;
+}
+
+replay::~replay() { into_.leave(*this); }
+
+result<void> replay::execute(std::span<const std::string_view> words) {
+  const auto* const what = find_command(words[0]);
+  if (what == nullptr) {
+    return failure(errc::not_supported, "repeat " + quoted(words[0].substr(0, 128)),
+                   "there is no such command here");
+  }
+  if (!can_be_repeated(*what)) {
+    return failure(errc::malformed, "repeat " + quoted(words[0].substr(0, 128)),
+                   "it is not a change of data");
+  }
+  into_.execute(*this, words);
+  return {};
+}
+
+void replay::forget_transaction() {
+  in_transaction = transaction_failed = false;
+  queued.clear();
+}
+
+log_reader::log_reader(std::string_view text, std::size_t from, engine& into)
+    : replay_(into), from_(from), whole_(from) {
+  reader_.feed(as_bytes(text.substr(from)));
+}
+
+log_reader::outcome log_reader::step(std::size_t most_commands) {
+  using enum proto::request_reader::outcome;
+  for (; most_commands != 0; --most_commands) {
+    words_.clear();
+    const auto how = reader_.next(words_);
+    if (how == incomplete) return outcome::done;
+    if (how == broken) {
+      why_ = fmt::format("it is damaged behind byte {} ({})", whole_, reader_.error());
+      return outcome::failed;
+    }
+    // Redis may put the time there, as a remark.
+    const bool is_remark = !words_.empty() && words_[0].starts_with('#');
+    if (!words_.empty() && !is_remark) {
+      if (auto done = replay_.execute(words_); !done) {
+        why_ = fmt::format("the command at byte {}: {}", whole_, describe(done.error()));
+        return outcome::failed;
+      }
+      ++commands_;
+    }
+    if (!replay_.in_transaction) whole_ = from_ + reader_.position();
+  }
+  return outcome::more;
+}
+
+void append_command(std::string& to, std::span<const std::string_view> words) {
+  fmt::format_to(std::back_inserter(to), "*{}\r\n", words.size());
+  for (const auto& each : words) {
+    fmt::format_to(std::back_inserter(to), "${}\r\n", each.size());
+    to += each;
+    to += "\r\n";
+  }
+}
+
+void change_row::append(std::string& to, unsigned database,
+                        std::span<const std::string_view> words) {
+  if (std::exchange(database_, database) != database) {
+    const integer_text number(database);
+    const std::array<std::string_view, 2> select = {"SELECT", number.view()};
+    append_command(to, select);
+  }
+  append_command(to, words);
+}
+
+}  // namespace strata::runtime

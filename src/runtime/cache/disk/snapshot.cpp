@@ -1,0 +1,102 @@
+#include "runtime/cache/disk/snapshot.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "runtime/cache/engine/engine.hpp"
+
+namespace strata::runtime {
+
+snapshot::snapshot(engine& of, bool is_log_base) : of_(of) {
+  file_.begin(of.now_ms(), of.memory(), is_log_base);
+  for (unsigned i = 0; i < engine::database_count; ++i) {
+    of[i].turn_marks();
+    parts_.push_back({&of[i], i});
+  }
+  of.set_snapshot(this);
+}
+
+// What was not written is marked all the same, so that the next one finds all marks alike.
+snapshot::~snapshot() {
+  of_.set_snapshot(nullptr);
+  if (done_) return;
+  const charging scope(of_.memory_account());
+  taken_over_.clear();
+  for (unsigned i = 0; i < engine::database_count; ++i) of_[i].mark_all();
+}
+
+bool snapshot::step(loop::duration budget) {
+  const charging scope(of_.memory_account());
+  const auto deadline = std::chrono::steady_clock::now() + budget;
+  constexpr int between_looks = 16;
+  for (int i = 1; !done_; ++i) {
+    const auto next = std::ranges::find_if(parts_, [](const part& each) { return !each.done; });
+    if (next == parts_.end()) {
+      finish();
+    } else {
+      next->done = step_part(*next);
+    }
+    if (i % between_looks == 0 && std::chrono::steady_clock::now() >= deadline) break;
+  }
+  return !done_;
+}
+
+bool snapshot::step_part(part& which) {
+  found_.clear();
+  which.cursor = which.from->scan(which.cursor, [this](entry* each) { found_.push_back(each); });
+  for (auto* each : found_) {
+    if (!which.from->is_marked(*each)) put(*each, which.number);
+  }
+  return which.cursor == 0;
+}
+
+void snapshot::put(entry& of, unsigned number) {
+  if (written_database_ != static_cast<int>(number)) {
+    written_database_ = static_cast<int>(number);
+    const auto& from = *std::ranges::find(parts_, number, &part::number)->from;
+    file_.database(number, from.size(), from.expiring());
+  }
+  file_.put(of, of_.settings().policy, of_.now_ms());
+  of_[0].mark(of);
+  ++keys_;
+}
+
+void snapshot::finish() {
+  file_.end();
+  done_ = true;
+  parts_.resize(engine::database_count);
+  for (auto& each : taken_over_) of_.free_later(std::move(each));
+  taken_over_.clear();
+}
+
+void snapshot::before_command(unsigned database, const command& what,
+                              std::span<const std::string_view> words) {
+  if (done_) return;
+  key_positions_.clear();
+  if (!find_keys(what, words, key_positions_)) return;
+  for (const auto at : key_positions_) before_change(database, words[at]);
+}
+
+void snapshot::before_change(unsigned database, std::string_view key) {
+  if (done_) return;
+  auto& from = of_[database];
+  entry* const found = from.find(key, hash_of(key));
+  if (found != nullptr && !from.is_marked(*found)) put(*found, parts_[database].number);
+}
+
+// The databases' contents change places; the objects do not.
+void snapshot::on_swap(unsigned first, unsigned second) {
+  std::swap(parts_[first], parts_[second]);
+  std::swap(parts_[first].from, parts_[second].from);
+}
+
+void snapshot::take_over(unsigned database) {
+  if (done_ || parts_[database].done) return;
+  taken_over_.push_back(of_[database].take_all());
+  auto moved = parts_[database];
+  moved.from = &taken_over_.back();
+  parts_.push_back(moved);
+  parts_[database].done = true;
+}
+
+}  // namespace strata::runtime

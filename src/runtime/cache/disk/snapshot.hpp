@@ -1,0 +1,72 @@
+// All databases as they are at one moment, written bit by bit while commands go on: a key that a
+// command is about to change is written first, and what is new since the moment is left out. Each
+// entry carries a mark that tells whether it has been written; beginning a snapshot turns all marks
+// over at once, by changing what the mark means.
+//
+// No I/O: whoever drives it takes the bytes.
+#pragma once
+
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "loop/timer.hpp"
+#include "runtime/cache/disk/rdb_file.hpp"
+#include "runtime/cache/engine/database.hpp"
+
+namespace strata::runtime {
+
+class engine;
+struct command;
+
+class snapshot {
+ public:
+  /// Of `of`, which must have no other; `is_log_base`: commands will follow in the file.
+  snapshot(engine& of, bool is_log_base);
+  ~snapshot();
+  snapshot(const snapshot&) = delete;
+  snapshot& operator=(const snapshot&) = delete;
+
+  /// Writes on, for about that long. False: all is written.
+  bool step(loop::duration budget);
+  [[nodiscard]] bool is_done() const { return done_; }
+  /// Bytes of the file, in order; to be called until it is done and nothing is left.
+  [[nodiscard]] std::string take() { return file_.take(); }
+  [[nodiscard]] std::size_t waiting() const { return file_.size(); }
+  [[nodiscard]] std::uint64_t keys() const { return keys_; }
+
+  // --- for the engine
+  // --------------------------------------------------------------------------------
+  /// A command is about to change keys of that database.
+  void before_command(unsigned database, const command& what,
+                      std::span<const std::string_view> words);
+  void before_change(unsigned database, std::string_view key);
+  void on_swap(unsigned first, unsigned second);
+  /// A database is about to be emptied: takes what it holds away, to go on with it.
+  void take_over(unsigned database);
+
+ private:
+  struct part {
+    database* from;
+    unsigned number;  // under which it is written
+    std::uint64_t cursor = 0;
+    bool done = false;
+  };
+
+  bool step_part(part& which);
+  void put(entry& of, unsigned number);
+  void finish();
+
+  engine& of_;
+  rdb::file_writer file_;
+  std::vector<part> parts_;  // the engine's databases, in its order; then those taken over
+  std::deque<database> taken_over_;
+  std::vector<std::size_t> key_positions_;
+  std::vector<entry*> found_;
+  int written_database_ = -1;
+  std::uint64_t keys_ = 0;
+  bool done_ = false;
+};
+
+}  // namespace strata::runtime

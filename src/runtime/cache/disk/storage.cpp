@@ -1,0 +1,465 @@
+#include "runtime/cache/disk/storage.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "runtime/cache/disk/in_steps.hpp"
+#include "runtime/cache/disk/replay.hpp"
+#include "runtime/cache/disk/snapshot.hpp"
+
+namespace strata::runtime {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// Loading and writing go in steps, between which others on the loop get their turn.
+constexpr std::size_t keys_a_step = 256;
+constexpr std::size_t commands_a_step = 1024;
+constexpr auto step_budget = 500us;
+// What is still to be copied when the log pauses for the rest.
+constexpr std::uint64_t short_rest = 256U << 10U;
+constexpr std::size_t copied_at_once = 1U << 20U;
+constexpr std::int64_t retry_after_ms = 5000;
+
+}  // namespace
+
+storage::storage(loop::loop& on, engine& of, places where, owner told, std::shared_ptr<journal> log)
+    : loop_(on),
+      engine_(of),
+      where_(std::move(where)),
+      owner_(std::move(told)),
+      journal_(std::move(log)) {
+  engine_.set_keeper(this);
+}
+
+storage::~storage() {
+  running_.cancel();
+  engine_.set_keeper(nullptr);
+}
+
+// --- what there is at the beginning
+// ---------------------------------------------------------------------------------
+
+loop::task<result<void>> storage::open() {
+  if (auto claimed = claim_files(); !claimed) co_return claimed;
+  const auto has_log = holds_something(where_.log);
+  if (!has_log) co_return std::unexpected(has_log.error());
+  const auto has_snapshot = *has_log ? result<bool>(false) : holds_something(where_.snapshot);
+  if (!has_snapshot) co_return std::unexpected(has_snapshot.error());
+  if (*has_log || *has_snapshot) {
+    auto loaded = co_await load(*has_log ? where_.log : where_.snapshot);
+    if (!loaded) co_return loaded;
+  }
+  owner_.begin_work();
+  figures_.last_save_s = engine_.now_ms() / 1000;
+  owner_.end_work();
+  figures_.changes_at_save = engine_.changes();
+  heed_settings();
+  if (where_.log.empty()) co_return result<void>{};
+  auto opened = co_await open_log();
+  // What came from elsewhere has to stand in the log before changes of it do.
+  if (opened && *has_snapshot) opened = co_await write_log_anew();
+  co_return opened;
+}
+
+result<void> storage::claim_files() {
+  auto& files = loop_.files();
+  if (!where_.log.empty()) {
+    auto claimed = files.claim(where_.log);
+    if (!claimed) return std::unexpected(claimed.error());
+    log_claim_ = std::move(*claimed);
+  }
+  if (where_.snapshot.empty()) return {};
+  const bool is_missing = !files.exists(where_.snapshot);
+  auto claimed = files.claim(where_.snapshot);
+  if (!claimed) return std::unexpected(claimed.error());
+  snapshot_claim_ = std::move(*claimed);
+  made_snapshot_ = is_missing;
+  return {};
+}
+
+// An empty file was made to be claimed, and nothing was written since.
+result<bool> storage::holds_something(const std::string& path) {
+  auto& files = loop_.files();
+  if (path.empty() || !files.exists(path)) return false;
+  const auto view = files.open(path);
+  if (!view) return std::unexpected(view.error());
+  return !(*view)->bytes().empty();
+}
+
+loop::task<result<void>> storage::load(const std::string& path) {
+  auto view = loop_.files().open(path);
+  if (!view) co_return std::unexpected(view.error());
+  const auto text = (*view)->bytes();
+  if (text.empty()) co_return result<void>{};
+  engine_.set_repeating(true);
+  auto begun = co_await load_snapshot(text, path);
+  result<std::size_t> whole = begun;
+  if (begun && path == where_.log) {
+    whole = co_await load_commands(text, *begun, path);
+  }
+  engine_.set_repeating(false);
+  if (!whole) co_return std::unexpected(whole.error());
+  if (path == where_.log && *whole != text.size()) {
+    co_return mend(path, *whole, text.size());
+  }
+  co_return result<void>{};
+}
+
+loop::task<result<std::size_t>> storage::load_snapshot(std::string_view text,
+                                                       const std::string& path) {
+  // A log may do without a snapshot.
+  if (path == where_.log && !rdb::file_reader::is_one(text)) co_return std::size_t{0};
+  rdb::file_reader reader(text, engine_);
+  const auto how = co_await read_in_steps(loop_, reader, keys_a_step, owner_);
+  figures_.keys_loaded = reader.keys();
+  if (how == rdb::file_reader::outcome::failed) {
+    co_return failure(errc::malformed, "load '" + path + "'", reader.why(),
+                      "restore a copy of the file, or start without it");
+  }
+  co_return reader.position();
+}
+
+loop::task<result<std::size_t>> storage::load_commands(std::string_view text, std::size_t from,
+                                                       const std::string& path) {
+  log_reader reader(text, from, engine_);
+  const auto how = co_await read_in_steps(loop_, reader, commands_a_step, owner_);
+  if (how == log_reader::outcome::failed) {
+    co_return failure(
+        errc::malformed, "load '" + path + "'", reader.why(),
+        fmt::format("restore a copy of the file, or give up what follows: truncate -s {} '{}'",
+                    reader.whole(), path));
+  }
+  co_return reader.whole();
+}
+
+result<void> storage::mend(const std::string& path, std::size_t whole, std::size_t size) {
+  journal_->write(level::warning,
+                  fmt::format("'{}' ends in the middle of a command: its last {} bytes are cut off",
+                              path, size - whole));
+  return loop_.files().truncate(path, whole);
+}
+
+loop::task<result<void>> storage::open_log() {
+  auto file = growing_file::reopen(loop_, where_.log);
+  if (!file) co_return std::unexpected(file.error());
+  if (auto synced = loop_.files().sync_folder_of(where_.log); !synced) co_return synced;
+  const auto view = loop_.files().open(where_.log);
+  if (!view) co_return std::unexpected(view.error());
+  figures_.log_base_size = (*view)->bytes().size();
+  log_ = std::make_unique<command_log>(
+      loop_, engine_, std::move(*file), figures_.log_base_size,
+      command_log::events{.on_safe = owner_.on_safe,
+                          .on_trouble = [this](const error* why) { on_log_trouble(why); }});
+  heed_settings();
+  co_return result<void>{};
+}
+
+loop::task<> storage::close() {
+  is_closing_ = true;
+  running_.cancel();
+  if (made_snapshot_ && !holds_something(where_.snapshot).value_or(true)) {
+    (void)loop_.files().remove(where_.snapshot);
+  }
+  if (!log_) co_return;
+  result<void> finished;
+  if (log_->is_distrusted()) finished = co_await write_log_anew();
+  if (finished) finished = co_await log_->finish();
+  if (!finished) journal_->write(level::error, describe(finished.error()));
+}
+
+// --- snapshots
+// ----------------------------------------------------------------------------------------
+
+void storage::heed_settings() {
+  const auto& settings = engine_.settings();
+  if (log_) {
+    const auto policy = parse_sync_policy(settings.options.appendfsync).value_or(log_->policy());
+    if (policy != log_->policy()) log_->set_policy(policy);
+  }
+  if (settings.options.save == rules_text_) return;
+  rules_text_ = settings.options.save;
+  rules_ = save_rules::parse(rules_text_).value_or(save_rules{});
+}
+
+bool storage::should_save() const {
+  const auto changes = engine_.changes() - figures_.changes_at_save;
+  return !where_.snapshot.empty() && changes != 0 &&
+         rules_.are_met(engine_.now_ms() / 1000 - figures_.last_save_s, changes);
+}
+
+bool storage::should_rewrite() const {
+  if (!log_) return false;
+  if (log_->is_distrusted()) return true;
+  const auto& settings = engine_.settings();
+  const auto size = static_cast<std::int64_t>(log_->file_size());
+  const auto base = static_cast<std::int64_t>(std::max<std::uint64_t>(figures_.log_base_size, 1));
+  return settings.rewrite_percentage > 0 && size >= settings.rewrite_min_size &&
+         size * 100 / base >= settings.rewrite_percentage + 100;
+}
+
+void storage::tick() {
+  heed_settings();
+  if (!is_writing() && engine_.now_ms() >= retry_at_ms_) {
+    saves_next_ = saves_next_ || should_save();
+    rewrites_next_ = rewrites_next_ || should_rewrite();
+  }
+  begin_next();
+}
+
+void storage::begin_next() {
+  if (is_writing() || is_closing_) return;
+  if (std::exchange(saves_next_, false)) {
+    figures_.is_saving = true;
+    running_.spawn(save_task());
+  } else if (std::exchange(rewrites_next_, false)) {
+    figures_.is_rewriting = true;
+    running_.spawn(rewrite_task());
+  }
+}
+
+void storage::on_log_trouble(const error* why) {
+  if (why == nullptr) {
+    engine_.refuse_changes(obstacle::log_fails, {});
+    journal_->write(level::info, "the log is written again");
+    return;
+  }
+  const auto text = describe(*why);
+  engine_.refuse_changes(obstacle::log_fails, "MISCONF Errors writing to the AOF file: " + text);
+  journal_->write(level::error,
+                  text + (log_->is_distrusted()
+                              ? "; what is in the file may be lost: changes are refused until the "
+                                "log is written anew, which is tried at once and again"
+                              : "; changes are refused until that works, which is tried again "
+                                "every second"));
+}
+
+void storage::refuse_if_saving_fails() {
+  const bool must_save =
+      !rules_.empty() && engine_.settings().stop_writes_on_save_error && !where_.snapshot.empty();
+  engine_.refuse_changes(
+      obstacle::save_fails,
+      figures_.last_save_failed && must_save
+          ? "MISCONF Snapshots are configured, but the last one failed: changes are refused until "
+            "one succeeds. See the cache's log for the reason."
+          : "");
+}
+
+std::optional<std::string> storage::save(bool later, client* waits) {
+  if (where_.snapshot.empty()) {
+    return "ERR there is no file to save to: start the cache with --snapshot FILE";
+  }
+  if (figures_.is_saving) return "ERR Background save already in progress";
+  if (figures_.is_rewriting && !later && waits == nullptr) {
+    return "ERR Another child process is active (AOF?): can't BGSAVE right now. Use BGSAVE "
+           "SCHEDULE in order to schedule a BGSAVE whenever possible.";
+  }
+  if (waits != nullptr) waiting_.push_back(waits->id);
+  saves_next_ = true;
+  begin_next();
+  return {};
+}
+
+std::string storage::rewrite() {
+  if (!log_) return "ERR there is no log: start the cache with --persistent FILE";
+  if (figures_.is_rewriting) {
+    return "ERR Background append only file rewriting already in progress";
+  }
+  rewrites_next_ = true;
+  begin_next();
+  return figures_.is_saving ? "Background append only file rewriting scheduled"
+                            : "Background append only file rewriting started";
+}
+
+// A follower may be getting one.
+loop::task<> storage::await_turn() {
+  while (engine_.has_snapshot()) co_await loop_.sleep(10ms);
+}
+
+loop::task<result<void>> storage::write_snapshot(growing_file& to, bool is_log_base) {
+  owner_.begin_work();
+  auto taken = std::make_unique<snapshot>(engine_, is_log_base);
+  owner_.end_work();
+  for (;;) {
+    owner_.begin_work();
+    const bool more = taken->step(step_budget);
+    owner_.end_work();
+    const auto text = taken->take();
+    auto written = co_await to.append(text);
+    if (!written) co_return written;
+    if (!more) co_return result<void>{};
+  }
+}
+
+// Until the new file has the name the old one's claim holds, and from then on its own.
+loop::task<result<void>> storage::put_in_place(growing_file& file, const std::string& path,
+                                               loop::file_claim& claim) {
+  auto next = loop_.files().claim(file.path());
+  if (!next) co_return std::unexpected(next.error());
+  auto outcome = co_await file.finish(path);
+  if (file.path() == path) claim = std::move(*next);
+  co_return outcome;
+}
+
+loop::task<result<void>> storage::save_snapshot() {
+  co_await await_turn();
+  const auto& path = where_.snapshot;
+  auto file = growing_file::create(loop_, path + ".new");
+  if (!file) co_return std::unexpected(file.error());
+  auto outcome = co_await write_snapshot(*file, false);
+  if (outcome) outcome = co_await put_in_place(*file, path, snapshot_claim_);
+  if (!outcome) (void)loop_.files().remove(path + ".new");
+  co_return outcome;
+}
+
+loop::task<> storage::save_task() {
+  // From the turn's end on: a transaction is over by then.
+  co_await loop_.sleep(0ms);
+  const auto changes = engine_.changes();
+  began_ms_ = engine_.now_ms();
+  auto outcome = co_await save_snapshot();
+  const auto now_ms = engine_.now_ms();
+  figures_.last_save_took_s = (now_ms - began_ms_) / 1000;
+  figures_.last_save_failed = !outcome;
+  figures_.is_saving = false;
+  if (outcome) {
+    figures_.last_save_s = now_ms / 1000;
+    figures_.changes_at_save = changes;
+    ++figures_.saves;
+  } else {
+    retry_at_ms_ = now_ms + retry_after_ms;
+    journal_->write(level::error, describe(outcome.error()));
+  }
+  refuse_if_saving_fails();
+  tell_waiting(outcome);
+}
+
+void storage::tell_waiting(const result<void>& outcome) {
+  const auto ids = std::exchange(waiting_, {});
+  owner_.begin_work();
+  for (const auto id : ids) {
+    engine_.answer(id, [&](client& who) {
+      if (outcome) {
+        who.reply().ok();
+      } else {
+        who.reply().error("ERR " + describe(outcome.error()));
+      }
+    });
+  }
+  owner_.end_work();
+}
+
+// --- the log's rewriting
+// --------------------------------------------------------------------------------
+
+loop::task<> storage::rewrite_task() {
+  co_await loop_.sleep(0ms);
+  began_ms_ = engine_.now_ms();
+  auto outcome = co_await write_log_anew();
+  const auto now_ms = engine_.now_ms();
+  figures_.last_rewrite_took_s = (now_ms - began_ms_) / 1000;
+  figures_.last_rewrite_failed = !outcome;
+  figures_.is_rewriting = false;
+  if (outcome) {
+    ++figures_.rewrites;
+    co_return;
+  }
+  retry_at_ms_ = now_ms + retry_after_ms;
+  (void)loop_.files().remove(where_.log + ".new");
+  journal_->write(level::error, describe(outcome.error()));
+}
+
+// A snapshot into a new file; then, from the old one, what was changed since it was begun.
+loop::task<result<void>> storage::write_log_anew() {
+  co_await await_turn();
+  auto file = growing_file::create(loop_, where_.log + ".new");
+  if (!file) co_return std::unexpected(file.error());
+  log_->mark_beginning();
+  const auto from = log_->appended();
+  auto outcome = co_await write_snapshot(*file, true);
+  const auto base_size = file->appended();
+  if (outcome) outcome = co_await catch_up(*file, from);
+  if (outcome) outcome = co_await put_in_place(*file, where_.log, log_claim_);
+  if (!outcome) {
+    // It has the log's name, but may lose it again by a crash.
+    if (file->path() == where_.log) log_->distrust(outcome.error());
+    log_->go_on();
+    co_return outcome;
+  }
+  figures_.log_base_size = base_size;
+  const auto size = file->appended();
+  log_->go_on(std::move(*file), size, from);
+  co_return outcome;
+}
+
+// Ends with the log paused, and all that it has written copied.
+loop::task<result<void>> storage::catch_up(growing_file& to, command_log::position from) {
+  while (log_->written() > from && log_->written() - from > short_rest) {
+    const auto end = log_->written();
+    auto copied = co_await copy_log(to, from, end);
+    if (!copied) co_return copied;
+    from = end;
+  }
+  co_await log_->pause();
+  co_return co_await copy_log(to, from, log_->written());
+}
+
+loop::task<result<void>> storage::copy_log(growing_file& to, command_log::position from,
+                                           command_log::position end) {
+  if (end <= from) co_return result<void>{};
+  if (log_->is_distrusted()) {
+    co_return failure(errc::conflict, "write '" + where_.log + "' anew",
+                      "what came to the old file meanwhile may be lost; it is begun again");
+  }
+  const auto view = loop_.files().open(where_.log);
+  if (!view) co_return std::unexpected(view.error());
+  auto rest = (*view)->bytes().substr(log_->offset_of(from), end - from);
+  while (!rest.empty()) {
+    const auto part = rest.substr(0, copied_at_once);
+    auto copied = co_await to.append(part);
+    if (!copied) co_return copied;
+    rest.remove_prefix(part.size());
+  }
+  co_return result<void>{};
+}
+
+// --- the end
+// -------------------------------------------------------------------------------------
+
+std::optional<std::string> storage::shut_down(std::optional<bool> saves) {
+  const bool wants = saves.value_or(!rules_.empty());
+  if (wants && where_.snapshot.empty() && saves) {
+    return "ERR there is no file to save to: start the cache with --snapshot FILE";
+  }
+  running_.spawn(shut_down_task(wants && !where_.snapshot.empty()));
+  return {};
+}
+
+loop::task<> storage::shut_down_task(bool saves) {
+  while (is_writing()) co_await loop_.sleep(10ms);
+  if (saves) {
+    figures_.is_saving = true;
+    auto outcome = co_await save_snapshot();
+    figures_.is_saving = false;
+    if (!outcome) {
+      journal_->write(level::error, describe(outcome.error()) + "; the cache goes on");
+      co_return;
+    }
+  }
+  owner_.on_shut_down();
+}
+
+keeping_figures storage::figures() const {
+  auto now = figures_;
+  now.has_log = log_ != nullptr;
+  if (log_) {
+    now.log_size = log_->file_size();
+    now.log_waiting = log_->appended() - log_->written();
+    now.log_fails = log_->is_failing();
+  }
+  return now;
+}
+
+}  // namespace strata::runtime

@@ -1,0 +1,109 @@
+// A cache's data on the disk: what it begins with, the append-only log, snapshots, and the log's
+// rewriting. One snapshot is written at a time.
+//
+// The log is one file: a snapshot, then commands. It is what Redis calls an append-only file with
+// an RDB preamble; a file that is only a snapshot is a log with no commands yet.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "loop/task_group.hpp"
+#include "runtime/cache/disk/command_log.hpp"
+#include "runtime/cache/engine/keeper.hpp"
+#include "runtime/cache/engine/save_rules.hpp"
+#include "runtime/journal.hpp"
+
+namespace strata::runtime {
+
+class storage final : public keeper {
+ public:
+  struct places {
+    std::string log;       ///< the append-only log's file; empty: none
+    std::string snapshot;  ///< where SAVE writes; empty: nowhere
+  };
+  /// What it needs of its owner. Around work on the data `begin_work` and `end_work` are called.
+  struct owner {
+    std::function<void()> begin_work;
+    std::function<void()> end_work;
+    /// Replies that waited for the log may go.
+    std::function<void()> on_safe;
+    /// The cache is to end, because of SHUTDOWN.
+    std::function<void()> on_shut_down;
+  };
+
+  storage(loop::loop& on, engine& of, places where, owner told, std::shared_ptr<journal> log);
+  ~storage();
+
+  /// Reads what is there into the empty engine, and opens the log. Errors: of the files; malformed
+  /// for one that is damaged otherwise than by ending too early, which is mended.
+  [[nodiscard]] loop::task<result<void>> open();
+  /// Awaits that all changes are on the disk; for an orderly end.
+  [[nodiscard]] loop::task<> close();
+
+  /// Null when there is none.
+  [[nodiscard]] const command_log* log() const { return log_.get(); }
+  /// To be called now and then: heeds the engine's settings, and begins what is due.
+  void tick();
+
+  std::optional<std::string> save(bool later, client* waits) override;
+  std::string rewrite() override;
+  std::optional<std::string> shut_down(std::optional<bool> saves) override;
+  [[nodiscard]] keeping_figures figures() const override;
+
+ private:
+  loop::task<result<void>> load(const std::string& path);
+  loop::task<result<std::size_t>> load_snapshot(std::string_view text, const std::string& path);
+  loop::task<result<std::size_t>> load_commands(std::string_view text, std::size_t from,
+                                                const std::string& path);
+  loop::task<result<void>> open_log();
+  result<void> mend(const std::string& path, std::size_t whole, std::size_t size);
+
+  loop::task<> save_task();
+  loop::task<> rewrite_task();
+  loop::task<> await_turn();
+  loop::task<result<void>> write_snapshot(growing_file& to, bool is_log_base);
+  loop::task<result<void>> save_snapshot();
+  loop::task<result<void>> put_in_place(growing_file& file, const std::string& path,
+                                        loop::file_claim& claim);
+  result<void> claim_files();
+  result<bool> holds_something(const std::string& path);
+  loop::task<result<void>> write_log_anew();
+  loop::task<result<void>> catch_up(growing_file& to, command_log::position from);
+  loop::task<result<void>> copy_log(growing_file& to, command_log::position from,
+                                    command_log::position end);
+  loop::task<> shut_down_task(bool saves);
+  void heed_settings();
+  [[nodiscard]] bool should_save() const;
+  [[nodiscard]] bool should_rewrite() const;
+  void begin_next();
+  void on_log_trouble(const error* why);
+  void refuse_if_saving_fails();
+  void tell_waiting(const result<void>& outcome);
+  [[nodiscard]] bool is_writing() const { return figures_.is_saving || figures_.is_rewriting; }
+
+  loop::loop& loop_;
+  engine& engine_;
+  places where_;
+  owner owner_;
+  std::shared_ptr<journal> journal_;
+  // A file is claimed before it is read, and the one that replaces it before it does.
+  loop::file_claim log_claim_;
+  loop::file_claim snapshot_claim_;
+  bool made_snapshot_ = false;  // there was none before it was claimed
+  std::unique_ptr<command_log> log_;
+  std::string rules_text_;
+  save_rules rules_;
+  keeping_figures figures_;
+  std::int64_t began_ms_ = 0;
+  std::int64_t retry_at_ms_ = 0;
+  bool saves_next_ = false;
+  bool rewrites_next_ = false;
+  bool is_closing_ = false;
+  std::vector<std::uint64_t> waiting_;  // ids of clients that wait for the snapshot
+  loop::task_group running_;
+};
+
+}  // namespace strata::runtime

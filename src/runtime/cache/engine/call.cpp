@@ -1,0 +1,131 @@
+#include "runtime/cache/engine/call.hpp"
+
+#include <cmath>
+
+#include "runtime/cache/engine/access.hpp"
+#include "runtime/cache/text.hpp"
+
+namespace strata::runtime {
+
+bool call::is(std::size_t index, std::string_view option) const {
+  return index < words.size() && same_text(words[index], option);
+}
+
+void call::count_use(entry& found) {
+  found.set_access(next_access(home.settings(), found.access(), home.now_ms(), home.random()));
+}
+
+void call::miss(std::string_view key) {
+  ++home.counted().misses;
+  home.notify(event_miss, "keymiss", key, who.database);
+}
+
+entry* call::add(entry* fresh, std::uint64_t hash) {
+  fresh->set_access(first_access(home.settings(), home.now_ms()));
+  data().add(fresh, hash);
+  home.notify(event_new, "new", fresh->key(), who.database);
+  return fresh;
+}
+
+void call::store(entry* fresh, std::uint64_t hash) {
+  entry* const old = home.find(who.database, fresh->key(), hash);
+  if (old == nullptr) {
+    add(fresh, hash);
+    return;
+  }
+  fresh->set_access(first_access(home.settings(), home.now_ms()));
+  data().replace(old, fresh, hash);
+}
+
+void call::remove(entry* which, std::uint64_t hash) {
+  home.remove(who.database, which, hash, event_generic, "del");
+}
+
+void call::drop_empty(std::string_view key, std::uint64_t hash) {
+  remove(data().find(key, hash), hash);
+}
+
+void call::changed(std::string_view key, event_class kind, std::string_view event,
+                   std::uint64_t count) {
+  home.touch(who.database, key);
+  home.count_change(count);
+  home.notify(kind, event, key, who.database);
+}
+
+std::optional<std::int64_t> call::integer(std::size_t index, std::string_view error) {
+  const auto value = parse_integer(words[index]);
+  if (!value) fail(error);
+  return value;
+}
+
+std::optional<double> call::real(std::size_t index, std::string_view error) {
+  const auto value = parse_real(words[index]);
+  if (!value) fail(error);
+  return value;
+}
+
+void call::fail(std::string_view text) {
+  failed_ = true;
+  reply.error(text);
+}
+
+void call::fail_arity() {
+  fail("ERR wrong number of arguments for '" + what.full_name() + "' command");
+}
+
+void call::fail_subcommand() {
+  const auto& container = what.parent == nullptr ? *what.row : *what.parent;
+  fail("ERR unknown subcommand or wrong number of arguments for '" +
+       std::string(words[1].substr(0, 128)) + "'. Try " + in_capitals(container.name) + " HELP.");
+}
+
+void call::reply_lines(std::span<const std::string_view> lines) {
+  reply.array(lines.size());
+  for (const auto& each : lines) reply.status(each);
+}
+
+void call::repeat_as_list(std::span<const std::string_view> other) {
+  repeated_ = true;
+  home.propagate(who.database, other);
+}
+
+void call::wait_for(std::span<const std::string_view> keys,
+                    std::optional<std::int64_t> deadline_ms) {
+  waits_ = true;
+  if (who.waiting) {
+    // Executed again, in vain: it keeps its place.
+    home.wait_on();
+    return;
+  }
+  who.waiting.emplace(waiting_state{kept_call(&what, words), who.database,
+                                    std::vector<std::string>(keys.begin(), keys.end()),
+                                    deadline_ms});
+  home.waiting().add(who);
+}
+
+bool call::parse_timeout(std::size_t index, std::optional<std::int64_t>& deadline_ms) {
+  const auto seconds = parse_long_real(words[index]);
+  if (!seconds) {
+    fail("ERR timeout is not a float or out of range");
+    return false;
+  }
+  const long double ms = *seconds * 1000;
+  if (ms > static_cast<long double>(INT64_MAX)) {
+    fail("ERR timeout is out of range");
+    return false;
+  }
+  if (ms < 0) {
+    fail("ERR timeout is negative");
+    return false;
+  }
+  std::int64_t deadline = 0;
+  const auto rounded = static_cast<std::int64_t>(std::ceil(ms));
+  if (__builtin_add_overflow(rounded, now_ms(), &deadline)) {
+    fail("ERR timeout is out of range");
+    return false;
+  }
+  if (rounded != 0) deadline_ms = deadline;
+  return true;
+}
+
+}  // namespace strata::runtime

@@ -1,0 +1,191 @@
+// One command being executed: its words, who sent it, where the reply goes, and the few things that
+// nearly every command does.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "runtime/cache/engine/engine.hpp"
+
+namespace strata::runtime {
+
+// Errors that many commands give, in Redis's words.
+inline constexpr std::string_view wrong_type_error =
+    "WRONGTYPE Operation against a key holding the wrong kind of value";
+inline constexpr std::string_view not_integer_error = "ERR value is not an integer or out of range";
+inline constexpr std::string_view not_float_error = "ERR value is not a valid float";
+inline constexpr std::string_view syntax_error = "ERR syntax error";
+inline constexpr std::string_view no_key_error = "ERR no such key";
+inline constexpr std::string_view overflow_error = "ERR increment or decrement would overflow";
+
+class call {
+ public:
+  call(engine& in, client& by, const command& of, std::span<const std::string_view> with,
+       std::uint64_t first_key_hash)
+      : home(in), who(by), what(of), words(with), reply(by.reply()), hash_(first_key_hash) {}
+
+  engine& home;
+  client& who;
+  const command& what;
+  std::span<const std::string_view> words;  ///< the command's name is the first
+  proto::reply_writer& reply;
+
+  [[nodiscard]] std::size_t size() const { return words.size(); }
+  [[nodiscard]] std::string_view operator[](std::size_t index) const { return words[index]; }
+  /// Whether the word is `option`, which is given in capitals.
+  [[nodiscard]] bool is(std::size_t index, std::string_view option) const;
+  [[nodiscard]] database& data() { return home[who.database]; }
+  [[nodiscard]] std::int64_t now_ms() const { return home.now_ms(); }
+
+  // --- keys: `index` is the word that is the key
+  // -----------------------------------------------------
+  [[nodiscard]] std::uint64_t hash(std::size_t index) const {
+    return index == what.first_key ? hash_ : hash_of(words[index]);
+  }
+  /// As `read`, without its counting as a use of the key.
+  [[nodiscard]] entry* look(std::size_t index) { return look_key(words[index], hash(index)); }
+  [[nodiscard]] entry* look_key(std::string_view key, std::uint64_t hash) {
+    entry* const found = home.find(who.database, key, hash);
+    if (found == nullptr) {
+      miss(key);
+    } else {
+      ++home.counted().hits;
+    }
+    return found;
+  }
+  /// For commands that only read: counts a hit or a miss.
+  [[nodiscard]] entry* read(std::size_t index) { return read_key(words[index], hash(index)); }
+  [[nodiscard]] entry* read_key(std::string_view key, std::uint64_t hash) {
+    entry* const found = look_key(key, hash);
+    if (found != nullptr) use(*found);
+    return found;
+  }
+  [[nodiscard]] entry* read_key(std::string_view key) { return read_key(key, hash_of(key)); }
+  /// For commands that change it.
+  [[nodiscard]] entry* find(std::size_t index) { return find_key(words[index], hash(index)); }
+  [[nodiscard]] entry* find_key(std::string_view key, std::uint64_t hash) {
+    entry* const found = home.find(who.database, key, hash);
+    if (found != nullptr) use(*found);
+    return found;
+  }
+  [[nodiscard]] entry* find_key(std::string_view key) { return find_key(key, hash_of(key)); }
+
+  /// The value of type `Value` in `found`, which may be null. Nothing, and the error replied, when
+  /// it is of another type.
+  template <class Value>
+  [[nodiscard]] std::optional<Value*> open(entry* found) {
+    if (found == nullptr) return nullptr;
+    if (found->type() != Value::kind) {
+      fail(wrong_type_error);
+      return {};
+    }
+    return &found->as<Value>();
+  }
+  template <class Value>
+  [[nodiscard]] std::optional<Value*> read_as(std::size_t index) {
+    return open<Value>(read(index));
+  }
+  template <class Value>
+  [[nodiscard]] std::optional<Value*> find_as(std::size_t index) {
+    return open<Value>(find(index));
+  }
+  /// As `find_as`; makes an empty one when there is none.
+  template <class Value>
+  [[nodiscard]] Value* make_as(std::size_t index) {
+    const auto found = find_as<Value>(index);
+    if (!found) return nullptr;
+    if (*found != nullptr) return *found;
+    auto made = std::make_unique<Value>();
+    auto* const value = made.get();
+    add(entry::make(words[index], std::move(made)), hash(index));
+    return value;
+  }
+  /// A string, or null when there is none. Nothing, and the error replied, for another type.
+  [[nodiscard]] std::optional<entry*> open_string(entry* found) {
+    if (found == nullptr || found->is_string()) return found;
+    fail(wrong_type_error);
+    return {};
+  }
+
+  /// A new key's entry, which it takes.
+  entry* add(entry* fresh, std::uint64_t hash);
+  /// Makes `key` hold `fresh` and nothing else.
+  void store(entry* fresh, std::uint64_t hash);
+  /// Removes a key that is there, with the event "del".
+  void remove(entry* which, std::uint64_t hash);
+  /// Removes the key at word `index`, which holds `value`, if nothing is left in it.
+  void drop_if_empty(std::size_t index, const collection& value) {
+    if (value.size() == 0) drop_empty(words[index], hash(index));
+  }
+  void drop_empty(std::string_view key, std::uint64_t hash);
+  /// Its value was changed: tells who watches or waits, and of the event. `count` changes.
+  void changed(std::string_view key, event_class kind, std::string_view event,
+               std::uint64_t count = 1);
+
+  // --- words as numbers
+  // ---------------------------------------------------------------------------- Nothing, and the
+  // error replied, when they are none.
+  [[nodiscard]] std::optional<std::int64_t> integer(std::size_t index,
+                                                    std::string_view error = not_integer_error);
+  [[nodiscard]] std::optional<double> real(std::size_t index,
+                                           std::string_view error = not_float_error);
+
+  // --- replies
+  // -------------------------------------------------------------------------------------
+  void fail(std::string_view text);
+  void fail_syntax() { fail(syntax_error); }
+  void fail_arity();
+  /// "ERR unknown subcommand …" and its like.
+  void fail_subcommand();
+  /// HELP's answer: each line as a simple string.
+  void reply_lines(std::span<const std::string_view> lines);
+  [[nodiscard]] bool has_failed() const { return failed_; }
+
+  // --- what is repeated elsewhere
+  // --------------------------------------------------------------------
+  /// Listeners hear these words instead of the command's own.
+  template <class... Words>
+  void repeat_as(const Words&... other) {
+    const std::array<std::string_view, sizeof...(Words)> list = {std::string_view(other)...};
+    repeat_as_list(list);
+  }
+  void repeat_as_list(std::span<const std::string_view> other);
+  /// Listeners hear nothing of it.
+  void repeat_nothing() { repeated_ = true; }
+  [[nodiscard]] bool is_repeated() const { return repeated_; }
+
+  // --- blocking
+  // --------------------------------------------------------------------------------------
+  /// The command will be executed again when one of the keys has changed, until `deadline_ms`. In a
+  /// transaction, or of a client that cannot wait: replies `null`.
+  void wait_for(std::span<const std::string_view> keys, std::optional<std::int64_t> deadline_ms);
+  /// "0.5" seconds from now as a deadline; 0 is for ever.
+  [[nodiscard]] bool parse_timeout(std::size_t index, std::optional<std::int64_t>& deadline_ms);
+  /// Whether the key at word `index` is one to be served from: of a client that waits, only the one
+  /// that has changed is.
+  [[nodiscard]] bool may_serve(std::size_t index) const {
+    return !who.waiting || who.waiting->ready == words[index];
+  }
+  [[nodiscard]] bool is_waiting() const { return waits_; }
+
+ private:
+  void use(entry& found) {
+    if (who.no_touch) return;
+    if (is_lfu(home.settings().policy)) {
+      count_use(found);
+    } else {
+      found.set_access(home.access_clock());
+    }
+  }
+  void count_use(entry& found);
+  void miss(std::string_view key);
+
+  std::uint64_t hash_;
+  bool failed_ = false;
+  bool repeated_ = false;
+  bool waits_ = false;
+};
+
+}  // namespace strata::runtime

@@ -1,0 +1,246 @@
+#include "runtime/cache/engine/command_info.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "runtime/cache/number.hpp"
+#include "runtime/cache/text.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+std::vector<std::string_view> split(std::string_view text, std::string_view mark) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const auto end = std::min(text.find(mark), text.size());
+    if (end != 0) parts.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + mark.size(), text.size()));
+  }
+  return parts;
+}
+
+int number_in(std::string_view text) { return static_cast<int>(parse_integer(text).value_or(0)); }
+
+// One key specification, taken apart.
+struct key_use {
+  std::vector<std::string_view> flags;
+  std::optional<int> index;  // where keys begin, or where the keyword is looked for
+  bool is_hidden = false;    // COMMAND INFO calls it unknown
+  std::string_view keyword;  // empty: at the index itself
+  enum class kind : std::uint8_t { range, counted, unknown } find = kind::unknown;
+  int last = 0;
+  int step = 0;
+  int limit = 0;
+  int count_index = 0;
+  int first = 0;
+};
+
+void read_find(key_use& into, std::span<const std::string_view> words) {
+  if (words.empty() || words[0] == "?") return;
+  if (words[0].starts_with('n')) {
+    into.find = key_use::kind::counted;
+    into.count_index = number_in(words[0].substr(1));
+    into.first = number_in(words[1]);
+    into.step = number_in(words[2]);
+    return;
+  }
+  into.find = key_use::kind::range;
+  into.last = number_in(words[0]);
+  into.step = number_in(words[1]);
+  if (words.size() > 2) into.limit = number_in(words[2]);
+}
+
+key_use read_use(std::string_view text) {
+  key_use made;
+  const auto words = split(text, " ");
+  std::size_t at = 0;
+  const auto is_begin = [](std::string_view word) {
+    return word.starts_with('?') || word.contains('@') || parse_integer(word);
+  };
+  while (at < words.size() && !is_begin(words[at])) made.flags.push_back(words[at++]);
+  auto begin = words[at++];
+  if (begin.size() > 1 && begin.starts_with('?')) {
+    made.is_hidden = true;
+    begin.remove_prefix(1);
+  }
+  if (const auto mark = begin.find('@'); mark != std::string_view::npos) {
+    made.keyword = begin.substr(0, mark);
+    made.index = number_in(begin.substr(mark + 1));
+  } else if (begin != "?") {
+    made.index = number_in(begin);
+  }
+  read_find(made, std::span(words).subspan(at));
+  return made;
+}
+
+void reply_pair(proto::reply_writer& to, std::string_view name, int value) {
+  to.bulk(name);
+  to.integer(value);
+}
+
+// One half of a specification: its name and type, and a map of `count` that follows.
+void reply_half(proto::reply_writer& to, std::string_view name, std::string_view type,
+                std::uint64_t count) {
+  to.bulk(name);
+  to.map(2);
+  to.bulk("type");
+  to.bulk(type);
+  to.bulk("spec");
+  to.map(count);
+}
+
+void reply_begin(proto::reply_writer& to, const key_use& use) {
+  constexpr std::string_view name = "begin_search";
+  if (!use.index || use.is_hidden) {
+    reply_half(to, name, "unknown", 0);
+  } else if (use.keyword.empty()) {
+    reply_half(to, name, "index", 1);
+    reply_pair(to, "index", *use.index);
+  } else {
+    reply_half(to, name, "keyword", 2);
+    to.bulk("keyword");
+    to.bulk(use.keyword);
+    reply_pair(to, "startfrom", *use.index);
+  }
+}
+
+void reply_find(proto::reply_writer& to, const key_use& use) {
+  constexpr std::string_view name = "find_keys";
+  switch (use.is_hidden ? key_use::kind::unknown : use.find) {
+    case key_use::kind::unknown: reply_half(to, name, "unknown", 0); break;
+    case key_use::kind::range:
+      reply_half(to, name, "range", 3);
+      reply_pair(to, "lastkey", use.last);
+      reply_pair(to, "keystep", use.step);
+      reply_pair(to, "limit", use.limit);
+      break;
+    case key_use::kind::counted:
+      reply_half(to, name, "keynum", 3);
+      reply_pair(to, "keynumidx", use.count_index);
+      reply_pair(to, "firstkey", use.first);
+      reply_pair(to, "keystep", use.step);
+      break;
+  }
+}
+
+void reply_use(proto::reply_writer& to, const key_use& use) {
+  to.map(3);
+  to.bulk("flags");
+  to.set(use.flags.size());
+  for (const auto& each : use.flags) to.status(each);
+  reply_begin(to, use);
+  reply_find(to, use);
+}
+
+std::vector<std::string> categories_of(const command& of) {
+  std::vector<std::string> found;
+  const auto add = [&](std::string_view name) { found.push_back("@" + std::string(name)); };
+  if (of.has(flag_write)) add("write");
+  if (of.has(flag_readonly)) add("read");
+  for (const auto& each : split(of.row->categories, " ")) add(each);
+  add(of.has(flag_fast) && of.row->name != "set" ? "fast" : "slow");
+  return found;
+}
+
+// Where this specification's keys begin in the words. Nothing: it has none there.
+std::optional<std::size_t> find_begin(const key_use& use, std::span<const std::string_view> words) {
+  if (!use.index) return {};
+  if (use.keyword.empty()) return static_cast<std::size_t>(*use.index);
+  const bool from_end = *use.index < 0;
+  const auto count = static_cast<int>(words.size());
+  int at = from_end ? count + *use.index : *use.index;
+  for (; at > 0 && at + 1 < count; at += from_end ? -1 : 1) {
+    if (same_text(words[static_cast<std::size_t>(at)], use.keyword)) {
+      return static_cast<std::size_t>(at) + 1;
+    }
+  }
+  return {};
+}
+
+bool add_counted(const key_use& use, std::size_t begin, std::span<const std::string_view> words,
+                 std::vector<std::size_t>& positions) {
+  const auto at = begin + static_cast<std::size_t>(use.count_index);
+  const auto count = at < words.size() ? parse_integer(words[at]) : std::nullopt;
+  const auto first = begin + static_cast<std::size_t>(use.first);
+  if (!count || *count < 1 || first >= words.size() ||
+      static_cast<std::uint64_t>(*count) > words.size() - first) {
+    return false;
+  }
+  for (std::int64_t i = 0; i < *count; ++i) {
+    positions.push_back(first + static_cast<std::size_t>(i * use.step));
+  }
+  return true;
+}
+
+}  // namespace
+
+void reply_command_info(proto::reply_writer& to, const command& of) {
+  const auto& row = *of.row;
+  to.array(10);
+  to.bulk(of.full_name());
+  to.integer(row.arity);
+  const auto flags = split(row.flags, " ");
+  to.set(flags.size());
+  for (const auto& each : flags) to.status(each);
+  to.integer(row.keys.first);
+  to.integer(row.keys.last);
+  to.integer(row.keys.step);
+  const auto categories = categories_of(of);
+  to.set(categories.size());
+  for (const auto& each : categories) to.status(each);
+  to.array(0);
+  const auto uses = split(row.key_uses, "; ");
+  to.array(uses.size());
+  for (const auto& each : uses) reply_use(to, read_use(each));
+  to.array(row.subcommands.size());
+  for (const auto& each : row.subcommands) {
+    reply_command_info(to, *find_subcommand(of, each.name));
+  }
+}
+
+void reply_command_docs(proto::reply_writer& to, const command& of) {
+  to.map(of.row->subcommands.empty() ? 3 : 4);
+  to.bulk("summary");
+  to.bulk(of.row->summary);
+  to.bulk("since");
+  to.bulk(of.row->since);
+  to.bulk("group");
+  to.bulk(of.group);
+  if (of.row->subcommands.empty()) return;
+  to.bulk("subcommands");
+  to.map(of.row->subcommands.size());
+  for (const auto& each : of.row->subcommands) {
+    const auto& found = *find_subcommand(of, each.name);
+    to.bulk(found.full_name());
+    reply_command_docs(to, found);
+  }
+}
+
+bool has_category(const command& of, std::string_view category) {
+  const auto all = categories_of(of);
+  return std::ranges::any_of(
+      all, [&](std::string_view each) { return same_text(each.substr(1), category); });
+}
+
+bool find_keys(const command& of, std::span<const std::string_view> words,
+               std::vector<std::size_t>& positions) {
+  for (const auto& text : split(of.row->key_uses, "; ")) {
+    const auto use = read_use(text);
+    const auto begin = find_begin(use, words);
+    if (!begin || *begin >= words.size()) continue;
+    if (use.find == key_use::kind::counted) {
+      if (!add_counted(use, *begin, words, positions)) return false;
+    } else if (use.find == key_use::kind::range) {
+      const auto count = static_cast<int>(words.size());
+      const int last = use.last < 0 ? count + use.last : static_cast<int>(*begin) + use.last;
+      for (int at = static_cast<int>(*begin); at <= last && at < count; at += use.step) {
+        positions.push_back(static_cast<std::size_t>(at));
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace strata::runtime

@@ -1,0 +1,22 @@
+// What is told of a command: COMMAND INFO and COMMAND DOCS, from its row; and which words are keys.
+//
+// A row's `key_uses` are key specifications, one behind the other with "; " between:
+//   FLAGS BEGIN FIND
+// FLAGS are Redis's ("RW access update"). BEGIN is a word's index, KEYWORD@INDEX (behind that
+// keyword, looked for from there) or "?". FIND is "LAST STEP [LIMIT]" (a range, LAST counted from
+// BEGIN, or from the end if negative), "nINDEX FIRST STEP" (as many as a word says) or "?".
+#pragma once
+
+#include <string_view>
+
+#include "proto/resp_reply.hpp"
+#include "runtime/cache/engine/command.hpp"
+
+namespace strata::runtime {
+
+void reply_command_info(proto::reply_writer& to, const command& of);
+void reply_command_docs(proto::reply_writer& to, const command& of);
+/// `category` without its "@".
+[[nodiscard]] bool has_category(const command& of, std::string_view category);
+
+}  // namespace strata::runtime

@@ -1,0 +1,45 @@
+// A key and the database that it is in, for tables of what concerns single keys.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "runtime/cache/values/hash.hpp"
+
+namespace strata::runtime {
+
+struct database_key {
+  unsigned database = 0;
+  std::string key;
+  bool operator==(const database_key&) const = default;
+};
+
+/// The same without a copy of the key, to look up by.
+struct database_key_view {
+  unsigned database = 0;
+  std::string_view key;
+};
+
+inline bool operator==(const database_key& left, const database_key_view& right) {
+  return left.database == right.database && left.key == right.key;
+}
+
+struct database_key_hash {
+  using is_transparent = void;
+  using is_avalanching = void;
+  std::size_t operator()(const database_key& of) const { return hash_of(of.key) + of.database; }
+  std::size_t operator()(const database_key_view& of) const {
+    return hash_of(of.key) + of.database;
+  }
+};
+
+struct database_key_equal {
+  using is_transparent = void;
+  template <class Left, class Right>
+  bool operator()(const Left& left, const Right& right) const {
+    return left.database == right.database && left.key == right.key;
+  }
+};
+
+}  // namespace strata::runtime

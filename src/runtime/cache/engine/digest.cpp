@@ -1,0 +1,84 @@
+#include "runtime/cache/engine/digest.hpp"
+
+#include <fmt/format.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <bit>
+
+#include "runtime/cache/engine/engine.hpp"
+#include "runtime/cache/values/hash_value.hpp"
+#include "runtime/cache/values/list_value.hpp"
+#include "runtime/cache/values/set_value.hpp"
+#include "runtime/cache/values/sorted_set.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+// Two texts as one, so that others cut elsewhere differ.
+std::string joined(std::string_view first, std::string_view second) {
+  return fmt::format("{}:{}{}", first.size(), first, second);
+}
+
+}  // namespace
+
+void digest::add(std::string_view bytes) {
+  const auto sum = XXH3_128bits(bytes.data(), bytes.size());
+  high_ ^= sum.high64;
+  low_ ^= sum.low64;
+}
+
+void digest::append(std::string_view bytes) {
+  const auto sum = XXH3_128bits_withSeed(bytes.data(), bytes.size(), low_ ^ std::rotl(high_, 32));
+  high_ = sum.high64;
+  low_ = sum.low64;
+}
+
+void digest::add_value(const entry& of) {
+  switch (of.type()) {
+    case value_kind::string: append(string_view_of(of).view()); break;
+    case value_kind::list:
+      for (const auto& node : of.as<list_value>().nodes()) {
+        for (auto at = node.first(); at != pack::none; at = node.next(at)) {
+          append(node.at(at).text());
+        }
+      }
+      break;
+    case value_kind::set:
+      of.as<set_value>().for_each([this](std::string_view each) { add(each); });
+      break;
+    case value_kind::hash:
+      of.as<hash_value>().for_each(
+          [this](std::string_view name, std::string_view value) { add(joined(name, value)); });
+      break;
+    case value_kind::sorted_set:
+      of.as<sorted_set>().for_each([this](std::string_view member, double score) {
+        // 0 and -0 are one score.
+        add(joined(member, std::to_string(std::bit_cast<std::uint64_t>(score + 0.0))));
+      });
+      break;
+  }
+}
+
+digest digest::of_value(const entry& of) {
+  digest made;
+  made.add_value(of);
+  made.append(name_of(of.type()));
+  if (of.has_expiry()) made.append("expires");
+  return made;
+}
+
+digest digest::of_all(engine& of) {
+  digest all;
+  for (unsigned i = 0; i < engine::database_count; ++i) {
+    of[i].for_each([&](const entry* each) {
+      all.add(fmt::format("{} {}", i, joined(each->key(), of_value(*each).text())));
+    });
+  }
+  return all;
+}
+
+std::string digest::text() const { return fmt::format("{:08x}{:016x}{:016x}", 0, high_, low_); }
+
+}  // namespace strata::runtime

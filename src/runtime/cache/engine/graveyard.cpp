@@ -1,0 +1,50 @@
+#include "runtime/cache/engine/graveyard.hpp"
+
+#include <array>
+
+namespace strata::runtime {
+
+namespace {
+
+// What has no more elements is freed sooner than it is put by.
+constexpr std::size_t small_size = 64;
+// Buckets of a table, or nodes of a list.
+constexpr std::size_t steps = 16;
+
+}  // namespace
+
+void graveyard::bury(std::unique_ptr<collection> value) {
+  if (value->size() > small_size) values_.push_back(std::move(value));
+}
+
+void graveyard::bury(database&& whole) {
+  if (whole.size() == 0) return;
+  databases_.emplace_back();
+  std::swap(databases_.back().data, whole);
+}
+
+void graveyard::free_some() {
+  if (!values_.empty()) {
+    if (!values_.front()->shed(steps)) values_.pop_front();
+    return;
+  }
+  if (databases_.empty()) return;
+  auto& first = databases_.front();
+  free_some_of(first);
+  if (first.data.size() == 0) databases_.pop_front();
+}
+
+void graveyard::free_some_of(dead_database& which) {
+  std::vector<entry*> found;
+  for (std::size_t i = 0; i < steps; ++i) {
+    which.cursor = which.data.scan(which.cursor, [&](entry* each) { found.push_back(each); });
+    if (which.cursor == 0) break;
+  }
+  for (auto* each : found) {
+    entry* const gone = which.data.release(each, hash_of(each->key()));
+    if (!gone->is_string()) bury(gone->take_object());
+    entry::destroy(gone);
+  }
+}
+
+}  // namespace strata::runtime

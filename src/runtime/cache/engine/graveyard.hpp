@@ -1,0 +1,32 @@
+// Large values that nobody can reach any more, and that are freed bit by bit: UNLINK, FLUSHALL
+// ASYNC.
+#pragma once
+
+#include <deque>
+#include <memory>
+
+#include "runtime/cache/engine/database.hpp"
+
+namespace strata::runtime {
+
+class graveyard {
+ public:
+  [[nodiscard]] bool empty() const { return values_.empty() && databases_.empty(); }
+  /// Takes a value. A small one is freed at once.
+  void bury(std::unique_ptr<collection> value);
+  void bury(database&& whole);
+  /// Frees some of it: so much as takes a few microseconds.
+  void free_some();
+
+ private:
+  struct dead_database {
+    database data;
+    std::uint64_t cursor = 0;
+  };
+  void free_some_of(dead_database& which);
+
+  std::deque<std::unique_ptr<collection>> values_;
+  std::deque<dead_database> databases_;
+};
+
+}  // namespace strata::runtime

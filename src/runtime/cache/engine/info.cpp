@@ -1,0 +1,187 @@
+#include "runtime/cache/engine/info.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "runtime/cache/engine/engine.hpp"
+#include "runtime/cache/engine/keeper.hpp"
+#include "runtime/cache/engine/replicator.hpp"
+#include "runtime/cache/engine/version.hpp"
+#include "runtime/cache/text.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+std::string human(std::int64_t bytes) {
+  const auto size = static_cast<double>(bytes);
+  if (bytes < 1 << 10) return fmt::format("{}B", bytes);
+  if (bytes < 1 << 20) return fmt::format("{:.2f}K", size / (1 << 10));
+  if (bytes < 1 << 30) return fmt::format("{:.2f}M", size / (1 << 20));
+  return fmt::format("{:.2f}G", size / (1 << 30));
+}
+
+std::string value_of(const parameters& settings, std::string_view name) {
+  return settings.find(name).front().second;
+}
+
+std::string write_server(engine& of) {
+  const auto uptime_s = (of.now_ms() - of.started_ms()) / 1000;
+  return fmt::format(
+      "redis_version:{}\r\nredis_mode:standalone\r\nserver_name:strata\r\nstrata_version:{}\r\n"
+      "os:Linux\r\narch_bits:64\r\nmultiplexing_api:io_uring\r\nprocess_id:{}\r\n"
+      "uptime_in_seconds:{}\r\nuptime_in_days:{}\r\nhz:{}\r\n",
+      compatible_version, STRATA_VERSION, ::getpid(), uptime_s, uptime_s / 86400, of.settings().hz);
+}
+
+std::string write_clients(engine& of) {
+  return fmt::format(
+      "connected_clients:{}\r\nmaxclients:{}\r\nblocked_clients:{}\r\ntracking_clients:{}\r\n",
+      of.clients().size(), of.settings().options.max_connections, of.waiting().size(),
+      of.trackers().clients());
+}
+
+std::string write_memory(engine& of) {
+  return fmt::format(
+      "used_memory:{}\r\nused_memory_human:{}\r\nused_memory_peak:{}\r\n"
+      "used_memory_peak_human:{}\r\nused_memory_dataset:{}\r\nmaxmemory:{}\r\n"
+      "maxmemory_human:{}\r\nmaxmemory_policy:{}\r\n",
+      of.memory(), human(of.memory()), of.peak_memory(), human(of.peak_memory()), of.memory(),
+      of.settings().maxmemory, human(of.settings().maxmemory),
+      value_of(of.settings(), "maxmemory-policy"));
+}
+
+std::string_view outcome_name(bool failed) { return failed ? "err" : "ok"; }
+
+std::string write_persistence(engine& of) {
+  const auto kept = of.kept_by() == nullptr ? keeping_figures{} : of.kept_by()->figures();
+  std::string text = fmt::format(
+      "loading:{:d}\r\nasync_loading:0\r\nrdb_changes_since_last_save:{}\r\n"
+      "rdb_bgsave_in_progress:{:d}\r\nrdb_last_save_time:{}\r\nrdb_last_bgsave_status:{}\r\n"
+      "rdb_last_bgsave_time_sec:{}\r\nrdb_saves:{}\r\nrdb_last_load_keys_loaded:{}\r\n"
+      "aof_enabled:{:d}\r\naof_rewrite_in_progress:{:d}\r\naof_last_rewrite_time_sec:{}\r\n"
+      "aof_last_bgrewrite_status:{}\r\naof_rewrites:{}\r\naof_last_write_status:{}\r\n",
+      of.is_loading(), of.changes() - kept.changes_at_save, kept.is_saving, kept.last_save_s,
+      outcome_name(kept.last_save_failed), kept.last_save_took_s, kept.saves, kept.keys_loaded,
+      kept.has_log, kept.is_rewriting, kept.last_rewrite_took_s,
+      outcome_name(kept.last_rewrite_failed), kept.rewrites, outcome_name(kept.log_fails));
+  if (kept.has_log) {
+    fmt::format_to(std::back_inserter(text),
+                   "aof_current_size:{}\r\naof_base_size:{}\r\naof_buffer_length:{}\r\n",
+                   kept.log_size, kept.log_base_size, kept.log_waiting);
+  }
+  return text;
+}
+
+std::string write_stats(engine& of) {
+  const auto& counted = of.counted();
+  return fmt::format(
+      "total_connections_received:{}\r\ntotal_commands_processed:{}\r\nrejected_connections:{}\r\n"
+      "expired_keys:{}\r\nevicted_keys:{}\r\nkeyspace_hits:{}\r\nkeyspace_misses:{}\r\n"
+      "pubsub_channels:{}\r\npubsub_patterns:{}\r\ntotal_error_replies:{}\r\n",
+      counted.connections, counted.commands, counted.rejected, counted.expired, counted.evicted,
+      counted.hits, counted.misses, of.channels().channels().size(),
+      of.channels().patterns().size(), counted.errors);
+}
+
+void write_leader(std::string& text, const replication_figures& now) {
+  const bool is_up = now.link_state == "connected";
+  fmt::format_to(std::back_inserter(text),
+                 "master_host:{}\r\nmaster_port:{}\r\nmaster_link_status:{}\r\n"
+                 "master_last_io_seconds_ago:{}\r\nmaster_sync_in_progress:{:d}\r\n"
+                 "slave_read_repl_offset:{}\r\nslave_repl_offset:{}\r\nslave_priority:100\r\n"
+                 "slave_read_only:1\r\n",
+                 now.leader_host, now.leader_port, is_up ? "up" : "down", is_up ? now.silent_s : -1,
+                 now.link_state == "sync", now.followed_offset, now.followed_offset);
+}
+
+std::string write_replication(engine& of) {
+  const auto now =
+      of.replicated_by() == nullptr ? replication_figures{} : of.replicated_by()->figures();
+  std::string text = now.is_follower ? "role:slave\r\n" : "role:master\r\n";
+  if (now.is_follower) write_leader(text, now);
+  auto to = std::back_inserter(text);
+  fmt::format_to(to, "connected_slaves:{}\r\n", now.followers.size());
+  for (std::size_t i = 0; i < now.followers.size(); ++i) {
+    const auto& each = now.followers[i];
+    fmt::format_to(to, "slave{}:ip={},port={},state={},offset={},lag={}\r\n", i, each.address,
+                   each.port, each.is_online ? "online" : "wait_bgsave", each.acknowledged,
+                   each.lag_s);
+  }
+  fmt::format_to(to,
+                 "master_failover_state:no-failover\r\nmaster_replid:{}\r\nmaster_replid2:{:0>40}"
+                 "\r\nmaster_repl_offset:{}\r\nsecond_repl_offset:{}\r\n"
+                 "repl_backlog_active:{:d}\r\nrepl_backlog_size:{}\r\n"
+                 "repl_backlog_first_byte_offset:{}\r\nrepl_backlog_histlen:{}\r\n",
+                 now.id, now.former_id, now.offset,
+                 now.former_id.empty() ? -1 : static_cast<std::int64_t>(now.former_offset + 1),
+                 now.backlog_size != 0, of.settings().backlog_size, now.backlog_begin,
+                 now.backlog_size);
+  return text;
+}
+
+std::string write_cpu(engine&) { return "used_cpu_sys:0\r\nused_cpu_user:0\r\n"; }
+
+std::string write_commandstats(engine& of) {
+  std::string text;
+  for (const auto& each : all_commands()) {
+    const auto& counted = of.counted_commands()[each.index];
+    if (counted.calls == 0) continue;
+    fmt::format_to(std::back_inserter(text),
+                   "cmdstat_{}:calls={},usec={},usec_per_call={:.2f},rejected_calls={},"
+                   "failed_calls={}\r\n",
+                   each.full_name(), counted.calls, counted.us,
+                   static_cast<double>(counted.us) / static_cast<double>(counted.calls),
+                   counted.rejected, counted.failed);
+  }
+  return text;
+}
+
+std::string write_cluster(engine&) { return "cluster_enabled:0\r\n"; }
+
+std::string write_keyspace(engine& of) {
+  std::string text;
+  for (unsigned i = 0; i < engine::database_count; ++i) {
+    if (of[i].size() == 0) continue;
+    fmt::format_to(std::back_inserter(text), "db{}:keys={},expires={},avg_ttl=0\r\n", i,
+                   of[i].size(), of[i].expiring());
+  }
+  return text;
+}
+
+struct section {
+  std::string_view name;
+  std::string (*write)(engine&);
+  bool is_default = true;
+};
+
+constexpr section sections[] = {
+    {"Server", write_server},   {"Clients", write_clients},
+    {"Memory", write_memory},   {"Persistence", write_persistence},
+    {"Stats", write_stats},     {"Replication", write_replication},
+    {"CPU", write_cpu},         {"Commandstats", write_commandstats, false},
+    {"Cluster", write_cluster}, {"Keyspace", write_keyspace},
+};
+
+}  // namespace
+
+std::string write_info(engine& of, std::span<const std::string_view> wanted) {
+  const auto asked = [&](std::string_view name) {
+    return std::ranges::any_of(wanted,
+                               [&](std::string_view each) { return same_text(each, name); });
+  };
+  const bool all = asked("all") || asked("everything");
+  const bool usual = wanted.empty() || asked("default");
+  std::string text;
+  for (const auto& each : sections) {
+    if (!all && !(usual && each.is_default) && !asked(each.name)) continue;
+    if (!text.empty()) text += "\r\n";
+    fmt::format_to(std::back_inserter(text), "# {}\r\n{}", each.name, each.write(of));
+  }
+  return text;
+}
+
+}  // namespace strata::runtime

@@ -1,0 +1,324 @@
+#include "runtime/cache/engine/parameters.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <variant>
+
+#include "runtime/cache/engine/save_rules.hpp"
+#include "runtime/cache/number.hpp"
+#include "runtime/cache/pattern.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+enum class kind : std::uint8_t {
+  number,
+  memory,
+  text,
+  flag,
+  policy,
+  events,
+  sync,
+  rules,
+  output,
+  guarded,
+  fixed,
+  idle  // has its one value, since it would mean nothing here
+};
+
+using member = std::variant<std::monostate, std::int64_t parameters::*, std::string parameters::*,
+                            bool parameters::*>;
+
+struct row {
+  std::string_view name;
+  kind how = kind::number;
+  member where = {};
+  std::int64_t min = 0;
+  std::int64_t max = INT64_MAX;
+  std::string_view fixed = {};
+  std::string_view option = {};  // the key of the option that it is
+};
+
+constexpr std::array<std::string_view, 8> policies = {
+    "noeviction",   "allkeys-lru",    "volatile-lru",    "allkeys-lfu",
+    "volatile-lfu", "allkeys-random", "volatile-random", "volatile-ttl"};
+
+using p = parameters;
+
+// clang-format off
+const row table[] = {
+    {"maxmemory", kind::memory, {}, 0, INT64_MAX, {}, "max_memory"},
+    {"maxmemory-policy", kind::policy, {}, 0, 0, {}, "eviction"},
+    {"maxmemory-samples", kind::number, &p::maxmemory_samples, 1, 64},
+    {"lfu-log-factor", kind::number, &p::lfu_log_factor, 0, INT32_MAX},
+    {"lfu-decay-time", kind::number, &p::lfu_decay_minutes, 0, INT32_MAX},
+    {"hash-max-listpack-entries", kind::number, &p::hash_max_pack_entries},
+    {"hash-max-ziplist-entries", kind::number, &p::hash_max_pack_entries},
+    {"hash-max-listpack-value", kind::memory, &p::hash_max_pack_value},
+    {"hash-max-ziplist-value", kind::memory, &p::hash_max_pack_value},
+    {"set-max-intset-entries", kind::number, &p::set_max_integers},
+    {"zset-max-listpack-entries", kind::number, &p::sorted_set_max_pack_entries},
+    {"zset-max-ziplist-entries", kind::number, &p::sorted_set_max_pack_entries},
+    {"zset-max-listpack-value", kind::memory, &p::sorted_set_max_pack_value},
+    {"zset-max-ziplist-value", kind::memory, &p::sorted_set_max_pack_value},
+    {"list-max-listpack-size", kind::number, &p::list_max_pack_size, INT32_MIN, INT32_MAX},
+    {"list-max-ziplist-size", kind::number, &p::list_max_pack_size, INT32_MIN, INT32_MAX},
+    {"list-compress-depth", kind::idle, {}, 0, 0, "0"},
+    {"slowlog-log-slower-than", kind::number, &p::slow_log_us, -1},
+    {"slowlog-max-len", kind::number, &p::slow_log_length},
+    {"latency-monitor-threshold", kind::number, &p::latency_threshold_ms},
+    {"latency-tracking", kind::flag, &p::latency_tracking},
+    {"tracking-table-max-keys", kind::number, &p::tracking_max_keys},
+    {"proto-max-bulk-len", kind::memory, &p::max_bulk, 1 << 20},
+    {"client-query-buffer-limit", kind::memory, &p::max_query_buffer, 1 << 20},
+    {"client-output-buffer-limit", kind::output},
+    {"maxclients", kind::number, {}, 0, UINT32_MAX, {}, "max_connections"},
+    {"timeout", kind::number, &p::idle_timeout_s, 0, INT32_MAX},
+    {"tcp-keepalive", kind::number, &p::tcp_keepalive_s, 0, INT32_MAX},
+    {"hz", kind::number, &p::hz, 1, 500},
+    {"notify-keyspace-events", kind::events},
+    {"requirepass", kind::text, {}, 0, 0, {}, "password"},
+    {"dir", kind::guarded, &p::directory},
+    {"dbfilename", kind::guarded, &p::snapshot_file},
+    {"appendfilename", kind::guarded, &p::log_file},
+    {"save", kind::rules, {}, 0, 0, {}, "save"},
+    {"appendonly", kind::guarded, &p::append_only},
+    {"auto-aof-rewrite-percentage", kind::number, &p::rewrite_percentage, 0, INT32_MAX},
+    {"auto-aof-rewrite-min-size", kind::memory, &p::rewrite_min_size},
+    {"stop-writes-on-bgsave-error", kind::flag, &p::stop_writes_on_save_error},
+    {"aof-use-rdb-preamble", kind::fixed, {}, 0, 0, "yes"},
+    {"rdbcompression", kind::fixed, {}, 0, 0, "yes"},
+    {"rdbchecksum", kind::fixed, {}, 0, 0, "yes"},
+    {"appendfsync", kind::sync, {}, 0, 0, {}, "appendfsync"},
+    {"lazyfree-lazy-expire", kind::flag, &p::lazy_expire},
+    {"activerehashing", kind::flag, &p::active_rehashing},
+    {"masterauth", kind::text, {}, 0, 0, {}, "follow_password"},
+    {"repl-backlog-size", kind::memory, &p::backlog_size, 16 << 10},
+    {"repl-timeout", kind::number, &p::replication_timeout_s, 1, INT32_MAX},
+    {"repl-ping-replica-period", kind::number, &p::replication_ping_s, 1, INT32_MAX},
+    {"repl-ping-slave-period", kind::number, &p::replication_ping_s, 1, INT32_MAX},
+    {"replica-read-only", kind::fixed, {}, 0, 0, "yes"},
+    {"slave-read-only", kind::fixed, {}, 0, 0, "yes"},
+    {"replica-serve-stale-data", kind::fixed, {}, 0, 0, "yes"},
+    {"databases", kind::fixed, {}, 0, 0, "16"},
+    {"cluster-enabled", kind::fixed, {}, 0, 0, "no"},
+    {"io-threads", kind::fixed, {}, 0, 0, "1"},
+};
+// clang-format on
+
+constexpr std::string_view event_letters = "KEg$lshzxetdmn";
+constexpr std::uint32_t all_events = event_generic | event_string | event_list | event_set |
+                                     event_hash | event_zset | event_expired | event_evicted |
+                                     event_stream | event_module;
+
+std::optional<std::uint32_t> parse_events(std::string_view text) {
+  std::uint32_t events = 0;
+  for (const char each : text) {
+    const auto at = event_letters.find(each);
+    if (each == 'A') {
+      events |= all_events;
+    } else if (at == std::string_view::npos) {
+      return {};
+    } else {
+      events |= 1U << at;
+    }
+  }
+  return events;
+}
+
+std::string format_events(std::uint32_t events) {
+  std::string text;
+  const bool all = (events & all_events) == all_events;
+  if (all) text += 'A';
+  for (std::size_t i = 0; i < event_letters.size(); ++i) {
+    const auto bit = 1U << i;
+    if ((events & bit) != 0 && !(all && (all_events & bit) != 0)) text += event_letters[i];
+  }
+  // Redis puts K and E behind the classes.
+  std::ranges::stable_partition(text, [](char each) { return each != 'K' && each != 'E'; });
+  return text;
+}
+
+bool same(std::string_view left, std::string_view right) {
+  return std::ranges::equal(left, right, [](unsigned char a, unsigned char b) {
+    return std::tolower(a) == std::tolower(b);
+  });
+}
+
+std::unexpected<error> refuse(std::string_view name, std::string_view why) {
+  return failure(errc::invalid_argument, "set '" + std::string(name) + "'",
+                 "CONFIG SET failed (possibly related to argument '" + std::string(name) + "') - " +
+                     std::string(why));
+}
+
+std::string option_text(const cache_options& of, std::string_view key) {
+  const auto value = to_json(of, cache_table(), true).at(std::string(key));
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+std::string text_of(const parameters& of, const row& which) {
+  if (!which.option.empty()) return option_text(of.options, which.option);
+  switch (which.how) {
+    case kind::events: return format_events(of.events);
+    case kind::fixed:
+    case kind::idle: return std::string(which.fixed);
+    case kind::output: return of.output.text();
+    case kind::flag:
+    case kind::guarded:
+      if (const auto* const flag = std::get_if<bool p::*>(&which.where)) {
+        return of.**flag ? "yes" : "no";
+      }
+      return of.*std::get<std::string p::*>(which.where);
+    default: return std::to_string(of.*std::get<std::int64_t p::*>(which.where));
+  }
+}
+
+// Options are shown and kept as JSON, which is UTF-8.
+bool is_utf8(std::string_view text) {
+  constexpr auto replace = nlohmann::json::error_handler_t::replace;
+  return nlohmann::json::parse(nlohmann::json(text).dump(-1, ' ', false, replace)) == text;
+}
+
+result<void> set_option(parameters& of, const row& which, const nlohmann::json& value) {
+  if (value.is_string() && !is_utf8(value.get_ref<const std::string&>())) {
+    return refuse(which.name, "argument must be UTF-8: it is an option of the cache");
+  }
+  const nlohmann::json changes = {{std::string(which.option), value}};
+  if (auto set = apply_json(of.options, cache_table(), changes); !set) {
+    return refuse(which.name, set.error().reason);
+  }
+  of.heed_options();
+  return {};
+}
+
+result<void> set_number(parameters& of, const row& which, std::string_view value) {
+  const bool is_memory = which.how == kind::memory;
+  const auto number = is_memory ? parse_memory(value) : parse_integer(value);
+  if (!number) {
+    return refuse(which.name, is_memory ? "argument must be a memory value"
+                                        : "argument couldn't be parsed into an integer");
+  }
+  if (*number < which.min || *number > which.max) {
+    return refuse(which.name, "argument must be between " + std::to_string(which.min) + " and " +
+                                  std::to_string(which.max) + " inclusive");
+  }
+  if (!which.option.empty()) return set_option(of, which, *number);
+  of.*std::get<std::int64_t p::*>(which.where) = *number;
+  return {};
+}
+
+result<void> set_rules(parameters& of, const row& which, std::string_view value) {
+  const auto rules = save_rules::parse(value);
+  if (!rules) return refuse(which.name, "Invalid save parameters");
+  if (!rules->empty() && of.options.snapshot.empty()) {
+    return refuse(which.name, "there is no file to save to: start the cache with --snapshot FILE");
+  }
+  return set_option(of, which, rules->empty() ? "" : value);
+}
+
+result<void> set_flag(parameters& of, const row& which, std::string_view value) {
+  if (!same(value, "yes") && !same(value, "no")) {
+    return refuse(which.name, "argument must be 'yes' or 'no'");
+  }
+  of.*std::get<bool p::*>(which.where) = same(value, "yes");
+  return {};
+}
+
+result<void> set_sync(parameters& of, const row& which, std::string_view value) {
+  if (value != "always" && value != "everysec" && value != "no") {
+    return refuse(which.name, "argument(s) must be one of the following: everysec, always, no");
+  }
+  return set_option(of, which, value);
+}
+
+const std::string_view* find_policy(std::string_view name) {
+  return std::ranges::find_if(policies, [&](std::string_view each) { return same(each, name); });
+}
+
+result<void> set_policy(parameters& of, const row& which, std::string_view value) {
+  const auto* const found = find_policy(value);
+  if (found == policies.end()) {
+    return refuse(which.name,
+                  "argument(s) must be one of the following: volatile-lru, volatile-lfu, "
+                  "volatile-random, volatile-ttl, allkeys-lru, allkeys-lfu, allkeys-random, "
+                  "noeviction");
+  }
+  return set_option(of, which, *found);
+}
+
+result<void> set_events(parameters& of, const row& which, std::string_view value) {
+  const auto events = parse_events(value);
+  if (!events) {
+    return refuse(which.name, "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.");
+  }
+  of.events = *events;
+  return {};
+}
+
+result<void> set_row(parameters& of, const row& which, std::string_view value) {
+  switch (which.how) {
+    case kind::fixed: return refuse(which.name, "can't set immutable config");
+    case kind::idle:
+      if (value == which.fixed) return {};
+      return refuse(which.name,
+                    "it has no effect in this cache: it can only be " + std::string(which.fixed));
+    case kind::guarded:
+      return refuse(which.name,
+                    "can't set protected config: it is an option of the cache, see "
+                    "'strata create cache --help'");
+    case kind::rules: return set_rules(of, which, value);
+    case kind::text: return set_option(of, which, value);
+    case kind::flag: return set_flag(of, which, value);
+    case kind::sync: return set_sync(of, which, value);
+    case kind::policy: return set_policy(of, which, value);
+    case kind::events: return set_events(of, which, value);
+    case kind::output:
+      if (const auto wrong = of.output.set(value)) return refuse(which.name, *wrong);
+      return {};
+    default: return set_number(of, which, value);
+  }
+}
+
+}  // namespace
+
+bool is_for_expiring(eviction policy) {
+  return policy == eviction::volatile_lru || policy == eviction::volatile_lfu ||
+         policy == eviction::volatile_random || policy == eviction::volatile_ttl;
+}
+
+std::vector<std::pair<std::string_view, std::string>> parameters::find(
+    std::string_view pattern) const {
+  std::vector<std::pair<std::string_view, std::string>> found;
+  for (const auto& each : table) {
+    if (matches_pattern(pattern, each.name, true))
+      found.emplace_back(each.name, text_of(*this, each));
+  }
+  return found;
+}
+
+void parameters::heed_options() {
+  maxmemory = static_cast<std::int64_t>(std::min<std::uint64_t>(options.max_memory, INT64_MAX));
+  policy = static_cast<eviction>(find_policy(options.eviction) - policies.begin());
+  access = permission_of(options.access);
+  const std::filesystem::path log(options.persistent);
+  const std::filesystem::path snapshot(options.snapshot);
+  append_only = !options.persistent.empty();
+  log_file = log.filename();
+  snapshot_file = snapshot.filename();
+  directory = (snapshot.empty() ? log : snapshot).parent_path();
+}
+
+result<void> parameters::set(std::string_view name, std::string_view value) {
+  for (const auto& each : table) {
+    if (same(each.name, name)) return set_row(*this, each, value);
+  }
+  return failure(
+      errc::not_found, "set a parameter",
+      "Unknown option or number of arguments for CONFIG SET - '" + std::string(name) + "'");
+}
+
+}  // namespace strata::runtime

@@ -1,0 +1,177 @@
+#include "runtime/cache/engine/tracking.hpp"
+
+#include <algorithm>
+
+#include "runtime/cache/engine/message_text.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+template <class Write>
+void push_to(client& who, Write&& write) {
+  who.push(message_text(who.is_resp3() ? 3 : 2, write).slice());
+}
+
+bool is_client_command(const command& what) {
+  return what.parent != nullptr && what.parent->name == "client";
+}
+
+// Positions of the words that are keys.
+std::vector<std::size_t> keys_in(const command& what, std::span<const std::string_view> words) {
+  std::vector<std::size_t> positions;
+  const auto& range = what.row->keys;
+  if (range.first == 0 || what.has(flag_movable_keys)) {
+    (void)find_keys(what, words, positions);
+    return positions;
+  }
+  // Most commands say it without being taken apart.
+  const auto count = static_cast<int>(words.size());
+  const int last = range.last < 0 ? count + range.last : range.last;
+  for (int at = range.first; at <= last && at < count; at += range.step) {
+    positions.push_back(static_cast<std::size_t>(at));
+  }
+  return positions;
+}
+
+}  // namespace
+
+void tracking::enable(client& who, const tracking_state& how, client* target) {
+  if (who.tracking && who.tracking->broadcasts) --broadcasters_;
+  who.tracking = std::make_unique<tracking_state>(how);
+  who.tracking->target = target;
+  if (how.broadcasts) ++broadcasters_;
+  trackers_.emplace(who.id, &who);
+}
+
+void tracking::disable(client& who) {
+  if (!who.tracking) return;
+  if (who.tracking->broadcasts) --broadcasters_;
+  who.tracking.reset();
+  trackers_.erase(who.id);
+  if (!trackers_.empty()) return;
+  keys_.clear();
+  changed_.clear();
+}
+
+void tracking::leave(client& gone) {
+  disable(gone);
+  for (auto& [id, each] : trackers_) {
+    if (each->tracking->target == &gone) each->tracking->target = nullptr;
+  }
+  if (current_ == &gone) current_ = nullptr;
+}
+
+void tracking::end(const command& what) {
+  client* const who = std::exchange(current_, nullptr);
+  if (std::exchange(has_flushed_, false)) {
+    for (auto& [id, each] : trackers_) {
+      if (each != who) tell(*each, std::nullopt);
+    }
+  }
+  const auto pending = std::exchange(pending_, {});
+  if (who == nullptr || !who->tracking) return;
+  for (const auto& each : pending) {
+    const std::array<std::string_view, 1> keys = {each ? std::string_view(*each) : ""};
+    tell(*who, each ? std::optional<key_list>(keys) : std::nullopt);
+  }
+  // CLIENT CACHING is about the next command, or the next transaction.
+  if (!who->in_transaction && !is_client_command(what)) who->tracking->has_choice = false;
+}
+
+void tracking::remember(client& who, const command& what, std::span<const std::string_view> words,
+                        std::size_t most_keys) {
+  const auto& how = *who.tracking;
+  if (how.broadcasts || what.has(flag_pubsub)) return;
+  if ((how.opts_in && !how.has_choice) || (how.opts_out && how.has_choice)) return;
+  for (const auto each : keys_in(what, words)) keys_[std::string(words[each])].insert(who.id);
+  while (most_keys != 0 && keys_.size() > most_keys) {
+    const auto any = keys_.begin();
+    const auto key = any->first;
+    const auto ids = std::move(any->second);
+    keys_.erase(any);
+    tell_of(key, ids);
+  }
+}
+
+void tracking::touch(std::string_view key) {
+  if (broadcasters_ != 0) {
+    changed_.insert_or_assign(std::string(key), current_ == nullptr ? 0 : current_->id);
+  }
+  const auto found = keys_.find(key);
+  if (found == keys_.end()) return;
+  // `key` may be what the entry was made from.
+  const auto ids = std::move(found->second);
+  keys_.erase(found);
+  tell_of(key, ids);
+}
+
+void tracking::tell_of(std::string_view key, const boost::container::flat_set<std::uint64_t>& ids) {
+  for (const auto id : ids) {
+    const auto found = trackers_.find(id);
+    if (found == trackers_.end() || found->second->tracking->broadcasts) continue;
+    client& who = *found->second;
+    if (&who == current_) {
+      if (!who.tracking->no_loop) pending_.emplace_back(key);
+      continue;
+    }
+    const std::array<std::string_view, 1> keys = {key};
+    tell(who, keys);
+  }
+}
+
+void tracking::flush() {
+  keys_.clear();
+  // Of several databases, one after the other, it is told once.
+  if (!std::exchange(has_flushed_, true)) pending_.emplace_back();
+}
+
+void tracking::broadcast() {
+  if (changed_.empty()) return;
+  for (auto& [id, each] : trackers_) {
+    if (!each->tracking->broadcasts) continue;
+    for (const auto& prefix : each->tracking->prefixes) tell_of_prefix(*each, prefix);
+  }
+  changed_.clear();
+}
+
+void tracking::tell_of_prefix(client& tracker, std::string_view prefix) {
+  std::vector<std::string_view> keys;
+  for (auto at = changed_.lower_bound(prefix); at != changed_.end(); ++at) {
+    if (!at->first.starts_with(prefix)) break;
+    if (tracker.tracking->no_loop && at->second == tracker.id) continue;
+    keys.emplace_back(at->first);
+  }
+  if (!keys.empty()) tell(tracker, keys);
+}
+
+void tracking::tell(client& tracker, std::optional<key_list> keys) {
+  auto& how = *tracker.tracking;
+  client* const to = how.redirect == 0 ? &tracker : how.target;
+  if (to == nullptr) {
+    how.is_redirect_broken = true;
+    if (!tracker.is_resp3()) return;
+    push_to(tracker, [&](proto::reply_writer& into) {
+      into.push(2);
+      into.bulk("tracking-redir-broken");
+      into.integer(static_cast<std::int64_t>(how.redirect));
+    });
+    return;
+  }
+  // RESP2 has no word for it but a message on a channel, of which another connection hears.
+  const bool as_message = !to->is_resp3();
+  if (as_message && (how.redirect == 0 || !to->is_subscribed())) return;
+  push_to(*to, [&](proto::reply_writer& into) {
+    into.push(as_message ? 3 : 2);
+    into.bulk(as_message ? "message" : "invalidate");
+    if (as_message) into.bulk("__redis__:invalidate");
+    if (!keys) {
+      into.null();
+      return;
+    }
+    into.array(keys->size());
+    for (const auto& each : *keys) into.bulk(each);
+  });
+}
+
+}  // namespace strata::runtime

@@ -1,0 +1,291 @@
+#include "runtime/cache/replication/follower_link.hpp"
+
+#include <fmt/format.h>
+
+#include "net/connector.hpp"
+#include "runtime/cache/disk/in_steps.hpp"
+#include "runtime/cache/disk/rdb_file.hpp"
+#include "runtime/cache/engine/engine.hpp"
+#include "runtime/cache/text.hpp"
+
+namespace strata::runtime {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t keys_a_step = 256;
+constexpr std::size_t longest_line = 64U << 10U;
+constexpr std::size_t mark_size = 40;
+
+}  // namespace
+
+follower_link::follower_link(loop::loop& on, engine& into, place leader, owner told,
+                             std::shared_ptr<journal> log)
+    : loop_(on),
+      engine_(into),
+      leader_(std::move(leader)),
+      owner_(std::move(told)),
+      log_(std::move(log)) {
+  engine_.set_repeating(true);
+  engine_.refuse_changes(obstacle::follows,
+                         "READONLY You can't write against a read only replica.");
+  running_.spawn(run());
+}
+
+follower_link::~follower_link() {
+  running_.cancel();
+  engine_.set_loading(false);
+  engine_.set_repeating(false);
+  engine_.refuse_changes(obstacle::follows, {});
+}
+
+std::string follower_link::name() const { return fmt::format("{}:{}", leader_.host, leader_.port); }
+
+loop::task<> follower_link::run() {
+  // The one that asks for it is told first.
+  co_await loop_.sleep(0ms);
+  std::string last_trouble;
+  for (;;) {
+    state_ = "connecting";
+    auto outcome = co_await connect();
+    if (outcome) outcome = co_await synchronise();
+    if (outcome) {
+      last_trouble.clear();
+      outcome = co_await repeat();
+    }
+    state_ = "connect";
+    if (replay_) replay_->forget_transaction();
+    stream_.reset();
+    received_.clear();
+    const auto trouble = describe(outcome.error());
+    if (trouble != last_trouble) log_->write(level::warning, trouble + "; it is tried again");
+    // At once after it was there; else there is no hurry.
+    co_await loop_.sleep(trouble == last_trouble ? 1s : 50ms);
+    last_trouble = trouble;
+  }
+}
+
+void follower_link::tick() {
+  if (!stream_ || !heard_ms_) return;
+  const auto now_ms = engine_.now_ms();
+  if (now_ms - *heard_ms_ > engine_.settings().replication_timeout_s * 1000) stream_->abort();
+  if (is_connected() && now_ms - acknowledged_ms_ >= 1000) acknowledge();
+}
+
+void follower_link::acknowledge() {
+  acknowledged_ms_ = engine_.now_ms();
+  const auto offset = std::to_string(offset_);
+  const std::array<std::string_view, 3> words = {"REPLCONF", "ACK", offset};
+  send(words);
+}
+
+// --- the connection
+// ---------------------------------------------------------------------------------
+
+loop::task<result<void>> follower_link::connect() {
+  const bool brackets = leader_.host.contains(':');
+  auto url = net::parse_endpoint(fmt::format(
+      fmt::runtime(brackets ? "tcp://[{}]:{}" : "tcp://{}:{}"), leader_.host, leader_.port));
+  if (!url) co_return std::unexpected(url.error());
+  const auto timeout = std::chrono::seconds(engine_.settings().replication_timeout_s);
+  auto made = co_await net::connect(loop_, *url, timeout);
+  if (!made) {
+    auto failed = made.error();
+    failed.operation = "follow " + name() + ": cannot " + failed.operation;
+    co_return std::unexpected(failed);
+  }
+  stream_ = std::move(made->bytes);
+  heard_ms_ = engine_.now_ms();
+  co_return co_await introduce();
+}
+
+loop::task<result<void>> follower_link::introduce() {
+  const auto& password = engine_.settings().options.follow_password;
+  if (!password.empty()) {
+    const std::array<std::string_view, 2> auth = {"AUTH", password};
+    auto said = co_await ask(auth);
+    if (!said) co_return std::unexpected(said.error());
+  }
+  const std::array<std::string_view, 1> ping = {"PING"};
+  const auto port = std::to_string(leader_.own_port);
+  const std::array<std::string_view, 3> listens = {"REPLCONF", "listening-port", port};
+  const std::array<std::string_view, 5> can = {"REPLCONF", "capa", "eof", "capa", "psync2"};
+  auto said = co_await ask(ping);
+  if (said && leader_.own_port != 0) said = co_await ask(listens);
+  if (said) said = co_await ask(can);
+  if (!said) co_return std::unexpected(said.error());
+  co_return result<void>{};
+}
+
+void follower_link::send(std::span<const std::string_view> words) {
+  std::string text;
+  append_command(text, words);
+  stream_->push_copy(as_bytes(text));
+}
+
+loop::task<result<void>> follower_link::receive() {
+  auto got = co_await stream_->receive();
+  if (!got) co_return std::unexpected(got.error());
+  if (got->empty()) {
+    co_return failure(errc::connection_closed, "follow " + name(), "the leader has hung up");
+  }
+  heard_ms_ = engine_.now_ms();
+  received_ += as_text(got->bytes());
+  co_return result<void>{};
+}
+
+// An empty line only says that the leader is still there.
+loop::task<result<std::string>> follower_link::read_line() {
+  for (;;) {
+    const auto end = received_.find('\n');
+    if (end == std::string::npos) {
+      if (received_.size() > longest_line) {
+        co_return failure(errc::malformed, "follow " + name(), "it sends a line without an end");
+      }
+      auto more = co_await receive();
+      if (!more) co_return std::unexpected(more.error());
+      continue;
+    }
+    auto line = received_.substr(0, end);
+    received_.erase(0, end + 1);
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (!line.empty()) co_return line;
+  }
+}
+
+loop::task<result<std::string>> follower_link::ask(std::span<const std::string_view> words) {
+  const std::string what(words[0]);
+  send(words);
+  auto line = co_await read_line();
+  if (line && line->starts_with('-')) {
+    co_return failure(errc::conflict, "follow " + name(),
+                      fmt::format("it replies {} to {}", quoted(std::string_view(*line)), what));
+  }
+  co_return line;
+}
+
+// --- what there is at the beginning
+// ---------------------------------------------------------------------------------
+
+loop::task<result<void>> follower_link::synchronise() {
+  const auto next = std::to_string(offset_ + 1);
+  const bool has_past = !id_.empty();
+  const std::array<std::string_view, 3> words = {"PSYNC", has_past ? std::string_view(id_) : "?",
+                                                 has_past ? std::string_view(next) : "-1"};
+  auto said = co_await ask(words);
+  if (!said) co_return std::unexpected(said.error());
+  std::vector<std::string> parts;
+  if (!proto::split_words(*said, parts)) parts.clear();
+  if (!parts.empty() && parts[0] == "+CONTINUE" && has_past) {
+    if (parts.size() > 1) id_ = parts[1];
+    log_->write(level::info, fmt::format("follows {} from byte {} on", name(), offset_ + 1));
+  } else if (parts.size() == 3 && parts[0] == "+FULLRESYNC" && parse_integer(parts[2])) {
+    // Until the snapshot is there, there is nothing to go on from.
+    id_.clear();
+    auto taken = co_await take_snapshot();
+    if (!taken) co_return taken;
+    replay_ = std::make_unique<replay>(engine_);
+    id_ = parts[1];
+    offset_ = static_cast<std::uint64_t>(*parse_integer(parts[2]));
+    log_->write(level::info, fmt::format("follows {} from a snapshot on", name()));
+  } else {
+    co_return failure(errc::malformed, "follow " + name(),
+                      fmt::format("it replies {} to PSYNC", quoted(std::string_view(*said))));
+  }
+  unfinished_ = 0;
+  state_ = "connected";
+  acknowledge();
+  co_return result<void>{};
+}
+
+loop::task<result<void>> follower_link::take_snapshot() {
+  state_ = "sync";
+  auto payload = co_await receive_payload();
+  if (!payload) co_return std::unexpected(payload.error());
+  co_return co_await load(std::move(*payload));
+}
+
+// "$SIZE", or "$EOF:" and 40 bytes that come again at the end.
+loop::task<result<std::string>> follower_link::receive_payload() {
+  auto head = co_await read_line();
+  if (!head) co_return std::unexpected(head.error());
+  const auto size =
+      head->starts_with('$') ? parse_integer(std::string_view(*head).substr(1)) : std::nullopt;
+  const bool has_mark = head->starts_with("$EOF:") && head->size() == 5 + mark_size;
+  if (!has_mark && (!size || *size < 0)) {
+    co_return failure(errc::malformed, "follow " + name(),
+                      fmt::format("its snapshot begins with {}", quoted(std::string_view(*head))));
+  }
+  const auto mark = has_mark ? head->substr(5) : "";
+  const auto is_whole = [&] {
+    return has_mark ? received_.size() >= mark_size && received_.ends_with(mark)
+                    : received_.size() >= static_cast<std::uint64_t>(*size);
+  };
+  while (!is_whole()) {
+    auto more = co_await receive();
+    if (!more) co_return std::unexpected(more.error());
+  }
+  const auto length = has_mark ? received_.size() - mark_size : static_cast<std::uint64_t>(*size);
+  auto payload = received_.substr(0, length);
+  received_.erase(0, has_mark ? received_.size() : length);
+  co_return payload;
+}
+
+loop::task<result<void>> follower_link::load(std::string payload) {
+  owner_.begin_work();
+  engine_.set_loading(true);
+  for (unsigned i = 0; i < engine::database_count; ++i) engine_.clear(i);
+  owner_.end_work();
+  rdb::file_reader reader(payload, engine_);
+  const auto how = co_await read_in_steps(loop_, reader, keys_a_step, owner_);
+  if (how == rdb::file_reader::outcome::failed) {
+    co_return failure(errc::malformed, "follow " + name(), "of its snapshot, " + reader.why());
+  }
+  engine_.set_loading(false);
+  owner_.on_new_data();
+  co_return result<void>{};
+}
+
+// --- what changes
+// ------------------------------------------------------------------------------------
+
+loop::task<result<void>> follower_link::repeat() {
+  proto::request_reader reader;
+  std::vector<std::string_view> words;
+  for (;;) {
+    const auto bytes = std::exchange(received_, {});
+    reader.feed(as_bytes(bytes));
+    owner_.begin_work();
+    auto outcome = proto::request_reader::outcome::request;
+    result<void> done;
+    while (done) {
+      words.clear();
+      outcome = reader.next(words);
+      if (outcome != proto::request_reader::outcome::request) break;
+      if (!words.empty()) done = execute(words);
+      // Who goes on later must not begin in the middle of a transaction.
+      unfinished_ += reader.last_size();
+      if (!replay_->in_transaction) offset_ += std::exchange(unfinished_, 0);
+    }
+    reader.keep();
+    owner_.end_work();
+    if (!done) co_return done;
+    if (outcome == proto::request_reader::outcome::broken) {
+      co_return failure(errc::malformed, "follow " + name(), reader.error());
+    }
+    auto more = co_await receive();
+    if (!more) co_return more;
+  }
+}
+
+result<void> follower_link::execute(std::span<const std::string_view> words) {
+  if (same_text(words[0], "REPLCONF")) {
+    if (words.size() > 1 && same_text(words[1], "GETACK")) acknowledge();
+    return {};
+  }
+  if (same_text(words[0], "PING")) return {};
+  return replay_->execute(words);
+}
+
+}  // namespace strata::runtime

@@ -1,0 +1,268 @@
+#include "runtime/cache/replication/leader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "runtime/cache/disk/snapshot.hpp"
+#include "runtime/cache/text.hpp"
+
+namespace strata::runtime {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto step_budget = 500us;
+// A snapshot waits while so much of it has not been taken by the network.
+constexpr std::size_t most_on_the_way = 4U << 20U;
+
+std::string random_id(std::mt19937_64& source) {
+  std::string id;
+  while (id.size() < 40) id += fmt::format("{:016x}", source());
+  id.resize(40);
+  return id;
+}
+
+loop::slice slice_of(std::string_view text) { return loop::slice::copy_of(as_bytes(text)); }
+
+}  // namespace
+
+leader::leader(loop::loop& on, engine& of, std::shared_ptr<journal> log)
+    : loop_(on), engine_(of), log_(std::move(log)), id_(random_id(of.random())) {}
+
+leader::~leader() {
+  running_.cancel();
+  engine_.remove_listener(*this);
+}
+
+// --- the stream
+// -------------------------------------------------------------------------------------
+
+void leader::on_change(unsigned database, std::span<const std::string_view> words) {
+  const auto before = pending_.size();
+  row_.append(pending_, database, words);
+  count_appended(before);
+}
+
+void leader::append(std::span<const std::string_view> words) {
+  const auto before = pending_.size();
+  append_command(pending_, words);
+  count_appended(before);
+}
+
+void leader::count_appended(std::size_t before) {
+  offset_ += pending_.size() - before;
+  loop_.at_turn_end(*this);
+}
+
+void leader::flush() {
+  if (pending_.empty()) return;
+  keep(pending_);
+  pass_on(slice_of(std::exchange(pending_, {})));
+  // The analyzer does not see that a slice's count frees it.
+}  // NOLINT(clang-analyzer-unix.Malloc)
+
+void leader::pass_on(const loop::slice& bytes) {
+  // A push may end a connection, but not at once.
+  for (auto& each : followers_) {
+    if (each.at == stage::online) each.who->push(bytes);
+    if (each.at == stage::gets_snapshot || each.at == stage::loads) each.later.push_back(bytes);
+  }
+}
+
+void leader::keep(std::string_view bytes) {
+  const auto most = static_cast<std::size_t>(engine_.settings().backlog_size);
+  backlog_ += bytes;
+  if (backlog_.size() > 2 * most) backlog_.erase(0, backlog_.size() - most);
+}
+
+// --- followers
+// --------------------------------------------------------------------------------------
+
+leader::follower& leader::follower_of(client& who) {
+  const auto found = std::ranges::find(followers_, &who, &follower::who);
+  if (found != followers_.end()) return *found;
+  followers_.push_back({.who = &who});
+  return followers_.back();
+}
+
+bool leader::configure(client& who, std::string_view option, std::string_view value) {
+  auto& from = follower_of(who);
+  if (same_text(option, "listening-port")) {
+    from.port = static_cast<unsigned>(parse_integer(value).value_or(0)) & 0xFFFFU;
+  } else if (same_text(option, "capa")) {
+    if (same_text(value, "eof")) from.takes_end_mark = true;
+  } else if (!same_text(option, "ip-address") && !same_text(option, "rdb-only")) {
+    return false;
+  }
+  return true;
+}
+
+void leader::acknowledge(client& who, std::uint64_t offset) {
+  auto& from = follower_of(who);
+  from.acknowledged = offset;
+  from.heard_ms = engine_.now_ms();
+  if (from.at == stage::loads) put_online(from);
+}
+
+void leader::put_online(follower& which) {
+  for (const auto& bytes : which.later) which.who->push(bytes);
+  which.later.clear();
+  which.at = stage::online;
+}
+
+void leader::forget(client& who) {
+  std::erase_if(followers_, [&](const follower& each) { return each.who == &who; });
+}
+
+bool leader::can_go_on(std::string_view id, std::int64_t from) const {
+  if (from < 1 || !is_listening_) return false;
+  const auto first = static_cast<std::uint64_t>(from);
+  const bool is_former = id == former_id_ && first <= former_offset_ + 1;
+  if (id != id_ && !is_former) return false;
+  const auto begin = offset_ - pending_.size() - backlog_.size();
+  return first > begin && first <= offset_ + 1;
+}
+
+void leader::synchronise(client& who, std::string_view id, std::int64_t from) {
+  auto& wants = follower_of(who);
+  wants.heard_ms = engine_.now_ms();
+  if (can_go_on(id, from)) {
+    flush();
+    const auto begin = offset_ - backlog_.size();
+    const auto missed =
+        std::string_view(backlog_).substr(static_cast<std::uint64_t>(from) - 1 - begin);
+    who.reply().status("CONTINUE " + id_);
+    who.push(slice_of(missed));
+    wants.at = stage::online;
+    log_->write(level::info, fmt::format("{} follows again, {} bytes behind", who.remote_address(),
+                                         missed.size()));
+    return;
+  }
+  if (!wants.takes_end_mark) {
+    forget(who);
+    who.reply().error("ERR a snapshot is sent as it is made: say REPLCONF capa eof first");
+    return;
+  }
+  if (!std::exchange(is_listening_, true)) engine_.add_listener(*this);
+  wants.at = stage::waits;
+  if (!std::exchange(is_sending_, true)) running_.spawn(send_snapshots());
+}
+
+std::size_t leader::count_followers(std::uint64_t offset) const {
+  return static_cast<std::size_t>(std::ranges::count_if(followers_, [&](const follower& each) {
+    return each.at == stage::online && each.acknowledged >= offset;
+  }));
+}
+
+void leader::ask_followers() {
+  const std::array<std::string_view, 3> words = {"REPLCONF", "GETACK", "*"};
+  if (is_listening_) append(words);
+}
+
+void leader::succeed(std::string id, std::uint64_t offset) {
+  former_id_ = std::move(id);
+  former_offset_ = offset;
+  id_ = random_id(engine_.random());
+}
+
+void leader::drop_followers() {
+  for (const auto& each : followers_) each.who->disconnect(false);
+}
+
+void leader::tick() {
+  const auto now_ms = engine_.now_ms();
+  const auto& settings = engine_.settings();
+  for (const auto& each : followers_) {
+    if (each.at != stage::online) continue;
+    if (now_ms - each.heard_ms > settings.replication_timeout_s * 1000) {
+      log_->write(level::warning, each.who->remote_address() + " has followed, and is silent");
+      each.who->disconnect(false);
+    }
+  }
+  if (followers_.empty() || !is_listening_) return;
+  if (now_ms - pinged_ms_ >= settings.replication_ping_s * 1000) {
+    pinged_ms_ = now_ms;
+    const std::array<std::string_view, 1> ping = {"PING"};
+    append(ping);
+  }
+}
+
+void leader::add_to(replication_figures& figures) const {
+  figures.id = id_;
+  figures.former_id = former_id_;
+  figures.former_offset = former_offset_;
+  figures.offset = offset_;
+  figures.backlog_size = backlog_.size();
+  figures.backlog_begin = offset_ - pending_.size() - backlog_.size() + 1;
+  for (const auto& each : followers_) {
+    if (each.at == stage::introduces_itself) continue;
+    auto address = each.who->remote_address();
+    address.resize(std::min(address.rfind(':'), address.size()));
+    figures.followers.push_back({.address = std::move(address),
+                                 .port = each.port,
+                                 .is_online = each.at == stage::online,
+                                 .acknowledged = each.acknowledged,
+                                 .lag_s = (engine_.now_ms() - each.heard_ms) / 1000});
+  }
+}
+
+// --- snapshots
+// ---------------------------------------------------------------------------------------
+
+loop::task<> leader::send_snapshots() {
+  // From the turn's end on: a transaction is over by then.
+  co_await loop_.sleep(0ms);
+  while (
+      std::ranges::any_of(followers_, [](const auto& each) { return each.at == stage::waits; })) {
+    if (engine_.has_snapshot()) {
+      co_await loop_.sleep(10ms);
+    } else {
+      co_await send_snapshot();
+    }
+  }
+  is_sending_ = false;
+}
+
+// All that wait get the same one.
+loop::task<> leader::send_snapshot() {
+  flush();
+  row_.begin_anew();
+  auto taken = std::make_unique<snapshot>(engine_, false);
+  const auto mark = random_id(engine_.random());
+  for (auto& each : followers_) {
+    if (each.at != stage::waits) continue;
+    each.at = stage::gets_snapshot;
+    each.who->push(slice_of(fmt::format("+FULLRESYNC {} {}\r\n$EOF:{}\r\n", id_, offset_, mark)));
+    log_->write(level::info, each.who->remote_address() + " follows, and gets a snapshot");
+  }
+  for (bool more = true; more;) {
+    more = taken->step(step_budget);
+    if (const auto text = taken->take(); !text.empty()) push_to_receivers(slice_of(text));
+    co_await loop_.sleep(0ms);
+    while (auto* const slow = slow_receiver()) co_await slow->room(most_on_the_way);
+  }
+  push_to_receivers(slice_of(mark));
+  for (auto& each : followers_) {
+    if (each.at == stage::gets_snapshot) each.at = stage::loads;
+  }
+}
+
+void leader::push_to_receivers(const loop::slice& bytes) {
+  for (const auto& each : followers_) {
+    if (each.at == stage::gets_snapshot) each.who->push(bytes);
+  }
+}
+
+client* leader::slow_receiver() const {
+  for (const auto& each : followers_) {
+    if (each.at == stage::gets_snapshot && each.who->output_bytes() > most_on_the_way) {
+      return each.who;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace strata::runtime

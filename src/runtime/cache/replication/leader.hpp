@@ -1,0 +1,93 @@
+// The leader's side of replication, as Redis's PSYNC has it: each follower gets a snapshot, and
+// from then on every change, as bytes that all followers share. Who was away for a short time gets
+// only what it missed, from the backlog.
+//
+// Offsets count the bytes of that stream since it began.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "loop/loop.hpp"
+#include "loop/task_group.hpp"
+#include "runtime/cache/disk/replay.hpp"
+#include "runtime/cache/engine/engine.hpp"
+#include "runtime/cache/engine/replicator.hpp"
+#include "runtime/journal.hpp"
+
+namespace strata::runtime {
+
+class leader final : public change_listener, private loop::turn_end_hook {
+ public:
+  leader(loop::loop& on, engine& of, std::shared_ptr<journal> log);
+  ~leader() override;
+  leader(const leader&) = delete;
+  leader& operator=(const leader&) = delete;
+
+  void on_change(unsigned database, std::span<const std::string_view> words) override;
+  void on_message(std::span<const std::string_view> words) override { append(words); }
+
+  [[nodiscard]] std::uint64_t offset() const { return offset_; }
+  bool configure(client& who, std::string_view option, std::string_view value);
+  void acknowledge(client& who, std::uint64_t offset);
+  void synchronise(client& who, std::string_view id, std::int64_t from);
+  void forget(client& who);
+  [[nodiscard]] std::size_t count_followers(std::uint64_t offset) const;
+  void ask_followers();
+  /// From now on it is another stream, which goes on where the one of `id` was at `offset`.
+  void succeed(std::string id, std::uint64_t offset);
+  /// All followers have to begin anew.
+  void drop_followers();
+  /// To be called now and then: followers that are silent for too long go, the others hear a PING.
+  void tick();
+  void add_to(replication_figures& figures) const;
+
+ private:
+  // A follower knows a snapshot's end by its being the last that came: nothing may follow until it
+  // has said that it has it.
+  enum class stage : std::uint8_t { introduces_itself, waits, gets_snapshot, loads, online };
+  struct follower {
+    client* who;
+    unsigned port = 0;
+    bool takes_end_mark = false;
+    stage at = stage::introduces_itself;
+    std::uint64_t acknowledged = 0;
+    std::int64_t heard_ms = 0;
+    std::vector<loop::slice> later;  // what was changed while it gets its snapshot
+  };
+
+  void on_turn_end() override { flush(); }
+  follower& follower_of(client& who);
+  void append(std::span<const std::string_view> words);
+  void count_appended(std::size_t before);
+  void flush();
+  void pass_on(const loop::slice& bytes);
+  void keep(std::string_view bytes);
+  [[nodiscard]] bool can_go_on(std::string_view id, std::int64_t from) const;
+  void put_online(follower& which);
+  loop::task<> send_snapshots();
+  loop::task<> send_snapshot();
+  void push_to_receivers(const loop::slice& bytes);
+  /// One that has too much of the snapshot to read still, or null.
+  [[nodiscard]] client* slow_receiver() const;
+
+  loop::loop& loop_;
+  engine& engine_;
+  std::shared_ptr<journal> log_;
+  std::vector<follower> followers_;
+  std::string id_;
+  std::string former_id_;
+  std::uint64_t former_offset_ = 0;
+  std::string pending_;  // changes of this turn
+  std::string backlog_;  // the last bytes of the stream before them
+  std::uint64_t offset_ = 0;
+  change_row row_;
+  std::int64_t pinged_ms_ = 0;
+  bool is_listening_ = false;
+  bool is_sending_ = false;
+  loop::task_group running_;
+};
+
+}  // namespace strata::runtime

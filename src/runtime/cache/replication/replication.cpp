@@ -1,0 +1,85 @@
+#include "runtime/cache/replication/replication.hpp"
+
+#include <algorithm>
+
+namespace strata::runtime {
+
+replication::replication(loop::loop& on, engine& of, follower_link::owner told,
+                         std::shared_ptr<journal> log)
+    : loop_(on), engine_(of), owner_(std::move(told)), log_(std::move(log)), leader_(on, of, log_) {
+  engine_.set_replicator(this);
+}
+
+replication::~replication() { engine_.set_replicator(nullptr); }
+
+void replication::close() { link_.reset(); }
+
+void replication::tick() {
+  leader_.tick();
+  if (link_) link_->tick();
+}
+
+void replication::follow(std::string host, std::uint16_t port) {
+  if (link_ && link_->leader().host == host && link_->leader().port == port) return;
+  // Whoever follows this cache has to learn of other data.
+  leader_.drop_followers();
+  link_.reset();
+  auto told = owner_;
+  told.on_new_data = [this] {
+    leader_.drop_followers();
+    owner_.on_new_data();
+  };
+  link_ = std::make_unique<follower_link>(
+      loop_, engine_,
+      follower_link::place{.host = std::move(host), .port = port, .own_port = own_port_},
+      std::move(told), log_);
+}
+
+void replication::follow_nobody() {
+  if (!link_) return;
+  link_.reset();
+  leader_.drop_followers();
+  log_->write(level::info, "follows nobody any more");
+}
+
+bool replication::configure(client& who, std::string_view option, std::string_view value) {
+  who.is_follower = true;
+  return leader_.configure(who, option, value);
+}
+
+void replication::acknowledge(client& who, std::uint64_t offset) {
+  if (!who.is_follower) return;
+  leader_.acknowledge(who, offset);
+  std::erase_if(waiting_, [this](const waiting_client& each) {
+    const auto count = leader_.count_followers(each.offset);
+    if (count < each.count) return false;
+    engine_.answer(each.id, [count](client& waits) {
+      waits.reply().integer(static_cast<std::int64_t>(count));
+    });
+    return true;
+  });
+}
+
+void replication::synchronise(client& who, std::string_view id, std::int64_t from) {
+  who.is_follower = true;
+  leader_.synchronise(who, id, from);
+}
+
+void replication::wait_for_followers(client& who, std::size_t count) {
+  waiting_.push_back({.id = who.id, .offset = who.waits_for_offset, .count = count});
+}
+
+replication_figures replication::figures() const {
+  replication_figures now;
+  leader_.add_to(now);
+  if (!link_) return now;
+  now.is_follower = true;
+  now.leader_host = link_->leader().host;
+  now.leader_port = link_->leader().port;
+  now.link_state = link_->state();
+  now.followed_offset = link_->offset();
+  if (const auto heard = link_->heard_ms()) now.silent_s = (engine_.now_ms() - *heard) / 1000;
+  return now;
+}
+
+}  // namespace strata::runtime

@@ -1,0 +1,57 @@
+// Both sides of replication for one cache: those that follow it, and the one that it follows.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "runtime/cache/engine/replicator.hpp"
+#include "runtime/cache/replication/follower_link.hpp"
+#include "runtime/cache/replication/leader.hpp"
+
+namespace strata::runtime {
+
+class replication final : public replicator {
+ public:
+  replication(loop::loop& on, engine& of, follower_link::owner told, std::shared_ptr<journal> log);
+  ~replication();
+  replication(const replication&) = delete;
+  replication& operator=(const replication&) = delete;
+
+  /// The port on which this cache listens, for its leader's lists.
+  void set_own_port(unsigned port) { own_port_ = port; }
+  /// Ends everything under way.
+  void close();
+  /// To be called now and then.
+  void tick();
+
+  void follow(std::string host, std::uint16_t port) override;
+  void follow_nobody() override;
+  bool configure(client& who, std::string_view option, std::string_view value) override;
+  void acknowledge(client& who, std::uint64_t offset) override;
+  void synchronise(client& who, std::string_view id, std::int64_t from) override;
+  void forget(client& who) override { leader_.forget(who); }
+  [[nodiscard]] std::size_t count_followers(std::uint64_t offset) const override {
+    return leader_.count_followers(offset);
+  }
+  void ask_followers() override { leader_.ask_followers(); }
+  void wait_for_followers(client& who, std::size_t count) override;
+  [[nodiscard]] replication_figures figures() const override;
+
+ private:
+  struct waiting_client {
+    std::uint64_t id;
+    std::uint64_t offset;
+    std::size_t count;
+  };
+
+  loop::loop& loop_;
+  engine& engine_;
+  follower_link::owner owner_;
+  std::shared_ptr<journal> log_;
+  leader leader_;
+  std::unique_ptr<follower_link> link_;
+  std::vector<waiting_client> waiting_;
+  unsigned own_port_ = 0;
+};
+
+}  // namespace strata::runtime

@@ -1,0 +1,342 @@
+#include "runtime/cache/serving/session.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "proto/resp_text.hpp"
+#include "runtime/cache/serving/shard.hpp"
+#include "runtime/rate_limiter.hpp"
+
+namespace strata::runtime {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// Replies that may wait for a client before its requests do.
+constexpr std::size_t most_replies = 1U << 20U;
+// What others say to a client may wait up to this, if client-output-buffer-limit has no other
+// limit.
+constexpr std::size_t most_pushed = 32U << 20U;
+// What a client that waits for a key may say meanwhile before it is read from no more.
+constexpr std::size_t most_unexecuted = 1U << 20U;
+// A rate limit may be raised while somebody waits for it.
+constexpr auto longest_pause = 100ms;
+// So many batches of a client are executed before others have their turn.
+constexpr int most_batches = 32;
+
+}  // namespace
+
+cache_session::cache_session(cache_shard& home, std::unique_ptr<net::stream> connection)
+    : home_(home),
+      stream_(std::move(connection)),
+      reply_(home.shared_output(), stream_->out()),
+      caught_up_(home.owner()) {
+  home_.data().enter(*this);
+  settle();
+}
+
+cache_session::~cache_session() {
+  home_.forget(*this);
+  home_.data().leave(*this);
+}
+
+// With a strict log nothing is sent that was not settled: what speaks of changes, one's own or
+// others', goes when these are safe.
+void cache_session::settle() {
+  auto& out = stream_->out();
+  const auto* const log = home_.strict_log();
+  if (log == nullptr) {
+    held_.clear();
+    out.allow(UINT64_MAX);
+    return;
+  }
+  while (!held_.empty() && held_.front().until <= log->safe()) {
+    out.allow(held_.front().replies);
+    held_.pop_front();
+  }
+  if (!log->holds_replies()) {
+    held_.clear();
+    out.allow(out.pushed());
+    return;
+  }
+  const auto settled = held_.empty() ? out.allowed() : held_.back().replies;
+  if (settled == UINT64_MAX) out.allow(out.pushed());
+  if (out.pushed() > settled) {
+    if (!held_.empty() && held_.back().until == log->appended()) {
+      held_.back().replies = out.pushed();
+    } else {
+      held_.push_back({log->appended(), out.pushed()});
+    }
+  }
+  if (!held_.empty()) home_.hold(*this);
+}
+
+proto::reply_writer& cache_session::reply() {
+  if (replies == reply_mode::on || replies == reply_mode::skip_next) {
+    if (plain_) return *plain_;
+    return reply_;
+  }
+  auto& nowhere = home_.nowhere();
+  nowhere.speak(reply_.is_resp3() ? 3 : 2);
+  return nowhere;
+}
+
+void cache_session::push(const loop::slice& bytes) {
+  if (!is_follower) ++uncounted_;
+  reply_.flush();
+  const auto waiting_bytes = stream_->unsent() + bytes.size();
+  if (is_too_much(waiting_bytes) || (limit().hard == 0 && waiting_bytes > most_pushed)) {
+    disconnect(false);
+    return;
+  }
+  if (plain_) {
+    say_plainly();
+    stream_->push_copy(as_bytes(proto::plain_text(as_text(bytes.bytes()))));
+  } else {
+    stream_->push(bytes);
+  }
+  count_out();
+  if (home_.strict_log() != nullptr) home_.owner().at_turn_end(*this);
+}
+
+const output_limit& cache_session::limit() {
+  using enum output_limits::kind;
+  const auto which = is_follower ? replica : is_subscribed() ? pubsub : normal;
+  return home_.data().settings().output.of(which);
+}
+
+// Whether so many bytes may not wait, or not any longer.
+bool cache_session::is_too_much(std::size_t bytes) {
+  const auto& most = limit();
+  if (most.hard != 0 && bytes >= static_cast<std::uint64_t>(most.hard)) return true;
+  if (most.soft == 0 || bytes < static_cast<std::uint64_t>(most.soft)) {
+    over_since_.reset();
+    return false;
+  }
+  const auto now = home_.owner().now();
+  if (!over_since_) over_since_ = now;
+  return now - *over_since_ > std::chrono::seconds(most.soft_s);
+}
+
+void cache_session::say_plainly() {
+  if (plain_) stream_->push_copy(as_bytes(proto::plain_text(plain_->take())));
+}
+
+void cache_session::disconnect(bool after_reply) {
+  is_ending = true;
+  if (!after_reply) stream_->abort();
+  home_.owner().at_turn_end(*this);
+}
+
+void cache_session::resume() {
+  if (std::exchange(owes_reply_, false)) ++uncounted_;
+  home_.owner().at_turn_end(*this);
+}
+
+std::string cache_session::remote_address() const { return stream_->peer().address.text(); }
+
+std::string cache_session::local_address() const { return stream_->peer().local.text(); }
+
+loop::task<> cache_session::room(std::size_t low) { co_await stream_->writable(low); }
+
+loop::task<> cache_session::run() {
+  while (!is_over()) {
+    {
+      auto got = co_await stream_->receive();
+      if (!got || got->empty()) break;
+      heard_ += got->bytes().size();
+      home_.count().bytes_in.add(got->bytes().size());
+      if (std::exchange(is_new_, false) && !home_.speaks_only_resp() &&
+          got->bytes().front() != std::byte{'*'}) {
+        plain_ = std::make_unique<kept_reply>();
+      }
+      reader_.feed(got->bytes());
+      work();
+    }
+    // A client that does not read its replies is not read from: what it asks for waits in its own
+    // kernel's buffers.
+    co_await caught_up_.wait([this] { return !has_to_pause() || is_over(); });
+  }
+  // The client may have closed only its sending side: it still gets what waits for it.
+  reply_.flush();
+  say_plainly();
+  count_out();
+  co_await stream_->flushed(home_.owner().now() + 5s);
+}
+
+void cache_session::on_turn_end() {
+  reply_.flush();
+  say_plainly();
+  count_out();
+  settle();
+  if (is_ending) {
+    caught_up_.notify();
+    if (catching_up_.empty()) catching_up_.spawn(leave());
+  } else if (!is_held() && catching_up_.empty()) {
+    work();
+  }
+}
+
+// Wakes the reader, once the client has what was said to it.
+loop::task<> cache_session::leave() {
+  co_await stream_->flushed(home_.owner().now() + 5s);
+  stream_->abort();
+}
+
+bool cache_session::has_to_pause() const {
+  return rest_ != rest::none || (is_held() && reader_.held() > most_unexecuted);
+}
+
+loop::task<> cache_session::catch_up() {
+  while (rest_ != rest::none && !is_held() && !is_over()) {
+    if (rest_ == rest::rate_limit) {
+      co_await home_.owner().sleep(std::clamp<loop::duration>(until_turn(), 0ms, longest_pause));
+    } else if (rest_ == rest::room_for_replies) {
+      co_await stream_->writable(most_replies / 2, end_of_patience());
+    } else {
+      co_await home_.owner().sleep(0ms);
+    }
+    if (is_too_much(stream_->unsent())) disconnect(false);
+    if (!is_over()) work();
+  }
+  caught_up_.notify();
+}
+
+// When the soft limit of what waits for the client becomes a hard one.
+loop::time_point cache_session::end_of_patience() {
+  if (!over_since_) return loop::time_point::max();
+  return *over_since_ + std::chrono::seconds(limit().soft_s) + 1ms;
+}
+
+loop::duration cache_session::until_turn() const {
+  return loop::duration(admitted_in_ns(rate_due_, home_.owner().now().time_since_epoch().count(),
+                                       home_.rate_limit()));
+}
+
+bool cache_session::take_turn() {
+  return admit(rate_due_, home_.owner().now().time_since_epoch().count(), home_.rate_limit());
+}
+
+void cache_session::work() {
+  home_.begin_work();
+  rest_ = rest::none;
+  for (int batches = 0; !is_held() && !is_over(); ++batches) {
+    if (until_turn() > 0ns) {
+      rest_ = rest::rate_limit;
+      break;
+    }
+    if (batches == most_batches) {
+      rest_ = rest::its_turn;
+      break;
+    }
+    if (!read_batch() || !execute_batch()) break;
+  }
+  reply_.flush();
+  say_plainly();
+  count_out();
+  settle();
+  if (is_too_much(stream_->unsent())) disconnect(false);
+  reader_.keep();
+  home_.data().end_batch();
+  home_.end_work();
+  if (rest_ != rest::none && catching_up_.empty()) catching_up_.spawn(catch_up());
+  caught_up_.notify();
+}
+
+// Reads some requests and asks memory for what they will need; says whether there are any.
+bool cache_session::read_batch() {
+  auto& batch = home_.batch();
+  batch.words.clear();
+  batch.requests.clear();
+  auto outcome = proto::request_reader::outcome::request;
+  reader_.set_limits(home_.limits(is_trusted));
+  const auto& data = home_.data()[database];
+  while (batch.requests.size() < request_batch::most) {
+    const auto first = batch.words.size();
+    const auto begin = reader_.position();
+    outcome = reader_.next(batch.words);
+    if (outcome != proto::request_reader::outcome::request) break;
+    const auto count = batch.words.size() - first;
+    if (count == 0) continue;
+    request_batch::request made{first, count, find_command(batch.words[first]),
+                                0,     begin, reader_.position()};
+    if (made.what != nullptr && made.what->first_key != 0 && made.what->first_key < count) {
+      made.hash = hash_of(batch.words[first + made.what->first_key]);
+      data.prefetch_bucket(made.hash);
+    }
+    batch.requests.push_back(made);
+  }
+  if (batch.requests.size() > 1) {
+    for (const auto& each : batch.requests) {
+      if (each.hash != 0) data.prefetch_entry(each.hash);
+    }
+  }
+  if (batch.requests.empty() && outcome == proto::request_reader::outcome::broken) {
+    reply().error("ERR " + reader_.error());
+    ++uncounted_;
+    is_broken_ = true;
+  }
+  return !batch.requests.empty();
+}
+
+// False: the rest has to wait.
+bool cache_session::execute_batch() {
+  auto& batch = home_.batch();
+  const auto count = batch.requests.size();
+  std::size_t without_reply = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto& each = batch.requests[i];
+    // The first was not too early when the batch was read.
+    if (!take_turn() && i != 0) {
+      rest_ = rest::rate_limit;
+      reader_.go_back(batch.requests[i - 1].end);
+      count_executed(i, without_reply);
+      return false;
+    }
+    home_.data().execute(*this, std::span(batch.words).subspan(each.first, each.count), each.what,
+                         each.hash);
+    if (is_postponed) {
+      reader_.go_back(each.begin);
+      count_executed(i, without_reply);
+      return false;
+    }
+    if (replies != reply_mode::on) {
+      ++without_reply;
+      end_reply_mode();
+    }
+    const bool is_full = stream_->unsent() > most_replies && !is_follower;
+    if (!waiting && !is_ending && !is_full) continue;
+    if (is_full) rest_ = rest::room_for_replies;
+    reader_.go_back(each.end);
+    owes_reply_ = waiting.has_value();
+    count_executed(i + 1, without_reply + (owes_reply_ ? 1 : 0));
+    return false;
+  }
+  count_executed(count, without_reply);
+  return true;
+}
+
+void cache_session::count_executed(std::size_t commands, std::size_t without_reply) {
+  home_.count_in(commands);
+  uncounted_ += commands - without_reply;
+}
+
+// To be called once a batch, or for what somebody else says to the client.
+void cache_session::count_out() {
+  const auto pushed = stream_->out().pushed();
+  if (uncounted_ == 0 && pushed == said_) return;
+  home_.count_out(std::exchange(uncounted_, 0), pushed - said_);
+  said_ = pushed;
+}
+
+// CLIENT REPLY SKIP silences the next command, and only that.
+void cache_session::end_reply_mode() {
+  if (replies == reply_mode::skip) {
+    replies = reply_mode::on;
+  } else if (replies == reply_mode::skip_next) {
+    replies = reply_mode::skip;
+  }
+}
+
+}  // namespace strata::runtime

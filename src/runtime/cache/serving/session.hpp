@@ -1,0 +1,93 @@
+// One connection of a cache: bytes in become commands, replies become bytes out.
+//
+// What has arrived is read as a batch of requests; the memory that their keys will need is asked
+// for before the first is executed, so that the batch waits for it once.
+#pragma once
+
+#include <deque>
+#include <memory>
+
+#include "loop/condition.hpp"
+#include "loop/task_group.hpp"
+#include "net/stream.hpp"
+#include "proto/resp_request.hpp"
+#include "runtime/cache/disk/command_log.hpp"
+#include "runtime/cache/engine/client.hpp"
+#include "runtime/cache/engine/output_limits.hpp"
+#include "runtime/cache/serving/output.hpp"
+
+namespace strata::runtime {
+
+class cache_shard;
+
+class cache_session final : public client, private loop::turn_end_hook {
+ public:
+  cache_session(cache_shard& home, std::unique_ptr<net::stream> connection);
+  ~cache_session() override;
+
+  loop::task<> run();
+
+  [[nodiscard]] proto::reply_writer& reply() override;
+  void push(const loop::slice& bytes) override;
+  void disconnect(bool after_reply) override;
+  void resume() override;
+  [[nodiscard]] std::string remote_address() const override;
+  [[nodiscard]] std::string local_address() const override;
+  [[nodiscard]] std::size_t output_bytes() override { return stream_->unsent(); }
+  [[nodiscard]] std::uint64_t traffic() override {
+    return heard_ + stream_->out().pushed() - stream_->unsent();
+  }
+  [[nodiscard]] loop::task<> room(std::size_t low) override;
+
+  /// Sees which replies may go: to be called when there are new ones, and when the log is safe
+  /// further on.
+  void settle();
+
+ private:
+  void on_turn_end() override;
+  void work();
+  /// No more commands of it will be executed.
+  [[nodiscard]] bool is_over() const { return is_ending || is_broken_ || stream_->broken() != 0; }
+  /// Too much of what it said waits: it is read from no more until that is executed.
+  [[nodiscard]] bool has_to_pause() const;
+  /// Executes what `work` has left, when there is room, it is time, or others had their turn.
+  loop::task<> catch_up();
+  loop::task<> leave();
+  [[nodiscard]] loop::duration until_turn() const;
+  [[nodiscard]] loop::time_point end_of_patience();
+  [[nodiscard]] bool take_turn();
+  bool read_batch();
+  bool execute_batch();
+  void end_reply_mode();
+  void count_executed(std::size_t commands, std::size_t without_reply);
+  void count_out();
+  void say_plainly();
+  [[nodiscard]] const output_limit& limit();
+  [[nodiscard]] bool is_too_much(std::size_t bytes);
+
+  cache_shard& home_;
+  std::unique_ptr<net::stream> stream_;
+  proto::request_reader reader_;
+  reply_stream reply_;
+  struct held_replies {
+    command_log::position until;  // the log has to be safe to there
+    std::uint64_t replies;        // for them to go: the output's first bytes
+  };
+  std::deque<held_replies> held_;
+  std::unique_ptr<kept_reply> plain_;  // of who speaks in lines, unless all are to speak RESP
+  bool is_new_ = true;                 // nothing has been read yet
+  // Requests that are not executed yet, and what they wait for.
+  enum class rest : std::uint8_t { none, its_turn, room_for_replies, rate_limit };
+  rest rest_ = rest::none;
+  std::int64_t rate_due_ = 0;
+  bool is_broken_ = false;
+  bool owes_reply_ = false;                     // the one to a blocking command
+  std::uint64_t heard_ = 0;                     // bytes
+  std::uint64_t said_ = 0;                      // of the outbox's bytes, those that are counted
+  std::uint64_t uncounted_ = 0;                 // replies and pushes that are not
+  std::optional<loop::time_point> over_since_;  // more waits for the client than its soft limit
+  loop::condition caught_up_;
+  loop::task_group catching_up_;  // one at the most
+};
+
+}  // namespace strata::runtime

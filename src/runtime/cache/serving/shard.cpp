@@ -1,0 +1,194 @@
+#include "runtime/cache/serving/shard.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "runtime/cache/serving/session.hpp"
+
+namespace strata::runtime {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// Where more keys have expired than a tick's budget lets go, the next tick comes soon.
+constexpr auto soon = 1ms;
+constexpr auto budget = 500us;
+constexpr std::int64_t between_idle_checks_ms = 1000;
+
+std::int64_t ms_of(loop::duration span) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(span).count();
+}
+
+std::int64_t wall_clock_ms() { return ms_of(std::chrono::system_clock::now().time_since_epoch()); }
+
+}  // namespace
+
+cache_shard::cache_shard(loop::loop& owner, const cache_options& options,
+                         serve::connection_gauge& connections, std::shared_ptr<journal> log,
+                         events told)
+    : loop_(owner),
+      log_(std::move(log)),
+      storage_(owner, data_, {.log = options.persistent, .snapshot = options.snapshot},
+               {.begin_work = [this] { begin_work(); },
+                .end_work = [this] { end_work(); },
+                .on_safe = [this] { release_held(); },
+                .on_shut_down = std::move(told.on_shut_down)},
+               log_),
+      replication_(owner, data_,
+                   {.begin_work = [this] { begin_work(); },
+                    .end_work = [this] { end_work(); },
+                    .on_new_data = [this] { (void)storage_.rewrite(); }},
+                   log_),
+      acceptor_(owner, reception(connections)) {
+  clock_offset_ms_ = wall_clock_ms() - ms_of(loop_.now().time_since_epoch());
+  data_.settings().options = options;
+  data_.settings().heed_options();
+  data_.on_configured([this, told = std::move(told.on_options_set)](const nlohmann::json& changed) {
+    if (!changed.empty()) told(changed, edit_);
+    arm_timer(usual_tick());
+  });
+}
+
+// Sessions leave it while its own members are still there.
+cache_shard::~cache_shard() {
+  acceptor_.stop_listening();
+  acceptor_.end_connections();
+}
+
+serve::reception cache_shard::reception(serve::connection_gauge& connections) {
+  return {
+      .connections = connections,
+      .most = [this] { return options().max_connections; },
+      .serve = [this](auto connection) { return serve(std::move(connection)); },
+      .refusal = "-ERR max number of clients reached\r\n",
+      .on_refused =
+          [this] {
+            counters_.refused.add();
+            ++data_.counted().rejected;
+          },
+      .on_trouble =
+          [this](const error& why, bool is_new) {
+            counters_.errors.add();
+            if (is_new) log_->write(level::error, describe(why));
+          },
+  };
+}
+
+result<void> cache_shard::open(std::vector<net::bind_target>& targets) {
+  for (auto& each : targets) {
+    auto opened = each.url.scheme->listen(loop_, each, {});
+    if (!opened) return std::unexpected(opened.error());
+    acceptor_.add(std::move(opened->streams));
+    if (each.address.port() != 0) replication_.set_own_port(each.address.port());
+  }
+  acceptor_.begin();
+  if (!options().follow.empty()) {
+    const auto url = *net::parse_endpoint(options().follow);
+    replication_.follow(url.host, url.port);
+  }
+  arm_timer(usual_tick());
+  return {};
+}
+
+loop::task<> cache_shard::close() {
+  acceptor_.stop_listening();
+  replication_.close();
+  // Nothing is to change any more when the log is ended.
+  acceptor_.end_connections();
+  disarm();
+  co_await storage_.close();
+}
+
+void cache_shard::release_held() {
+  for (auto* each : std::exchange(held_, {})) each->settle();
+}
+
+void cache_shard::apply(const nlohmann::json& changes, std::uint64_t edit) {
+  auto& settings = data_.settings();
+  [[maybe_unused]] const auto applied = apply_json(settings.options, cache_table(), changes);
+  assert(applied);
+  settings.heed_options();
+  edit_ = edit;
+}
+
+proto::request_limits cache_shard::limits(bool trusted) const {
+  const auto& settings = data_.settings();
+  return {.max_bulk = static_cast<std::uint64_t>(settings.max_bulk),
+          .max_buffer = static_cast<std::uint64_t>(settings.max_query_buffer),
+          .is_stranger = !trusted};
+}
+
+void cache_shard::begin_work() {
+  data_.set_time(ms_of(loop_.now().time_since_epoch()) + clock_offset_ms_);
+  charging_.emplace(data_.memory_account());
+}
+
+void cache_shard::end_work() {
+  charging_.reset();
+  loop_.at_turn_end(*this);
+  if (data_.next_deadline_ms()) arm_timer(usual_tick());
+}
+
+loop::duration cache_shard::usual_tick() const { return loop::duration(1s) / data_.settings().hz; }
+
+// The next tick: when it is time for one, or when somebody's waiting ends. Never later than it was
+// to be.
+void cache_shard::arm_timer(loop::duration longest) {
+  auto delay = longest;
+  if (const auto deadline = data_.next_deadline_ms()) {
+    const auto left = std::chrono::milliseconds(*deadline - data_.now_ms());
+    delay = std::clamp<loop::duration>(left, 0ms, longest);
+  }
+  if (!armed() || deadline() > loop_.now() + delay) loop_.arm_after(*this, delay);
+}
+
+void cache_shard::on_timer() {
+  clock_offset_ms_ = wall_clock_ms() - ms_of(loop_.now().time_since_epoch());
+  begin_work();
+  const bool done = data_.tick(budget);
+  storage_.tick();
+  replication_.tick();
+  end_idle_clients();
+  end_work();
+  arm_timer(done ? usual_tick() : loop::duration(soon));
+}
+
+// A client is idle while it sends nothing and takes nothing.
+void cache_shard::end_idle_clients() {
+  const auto limit_ms = data_.settings().idle_timeout_s * 1000;
+  const auto now_ms = ms_of(loop_.now().time_since_epoch());
+  if (limit_ms == 0 || now_ms < idle_check_ms_) return;
+  idle_check_ms_ = now_ms + between_idle_checks_ms;
+  for (auto* each : data_.clients()) {
+    const auto traffic = each->traffic();
+    if (std::exchange(each->seen_traffic, traffic) != traffic || each->may_idle()) {
+      each->last_active_ms = now_ms;
+    } else if (now_ms - each->last_active_ms > limit_ms) {
+      each->disconnect(false);
+    }
+  }
+}
+
+void cache_shard::count_in(std::uint64_t messages) {
+  counters_.messages_in.add(messages);
+  counters_.rate_in.add(second_of(loop_.now()), messages);
+}
+
+void cache_shard::count_out(std::uint64_t messages, std::uint64_t bytes) {
+  counters_.messages_out.add(messages);
+  counters_.bytes_out.add(bytes);
+  counters_.rate_out.add(second_of(loop_.now()), messages);
+}
+
+loop::task<> cache_shard::serve(std::unique_ptr<net::stream> connection) {
+  if (const auto interval_s = data_.settings().tcp_keepalive_s; interval_s != 0) {
+    connection->keep_alive(std::chrono::seconds(interval_s));
+  }
+  cache_session served(*this, std::move(connection));
+  co_await served.run();
+}
+
+}  // namespace strata::runtime

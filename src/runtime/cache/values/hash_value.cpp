@@ -1,0 +1,134 @@
+#include "runtime/cache/values/hash_value.hpp"
+
+#include <cstring>
+#include <new>
+
+namespace strata::runtime {
+
+hash_field* hash_field::make(std::string_view name, std::string_view value) {
+  const auto fixed = sizeof(hash_field) + name.size();
+  const auto whole = allocation_size(fixed + value.size());
+  auto* const made = new (allocate(whole)) hash_field;
+  made->name_size_ = static_cast<std::uint32_t>(name.size());
+  made->capacity_ = static_cast<std::uint32_t>(whole - fixed);
+  copy_text(made + 1, name);
+  (void)made->assign(value);
+  return made;
+}
+
+void hash_field::destroy(hash_field* which) { release(which, which->block_size()); }
+
+bool hash_field::assign(std::string_view value) {
+  if (value.size() > capacity_) return false;
+  // A block much too large for its value is given back.
+  constexpr std::size_t small_block = 256;
+  if (capacity_ > small_block && value.size() < capacity_ / 4) return false;
+  value_size_ = static_cast<std::uint32_t>(value.size());
+  copy_text(reinterpret_cast<char*>(this + 1) + name_size_, value);
+  return true;
+}
+
+hash_value::hash_value(const hash_value& other) : collection(other) {
+  if (other.is_pack()) {
+    fields_ = other.packed();
+    return;
+  }
+  auto& copies = fields_.emplace<table>();
+  other.for_each([&](std::string_view name, std::string_view value) {
+    copies.insert(hash_field::make(name, value), hash_of(name));
+  });
+}
+
+hash_value::~hash_value() {
+  if (is_pack()) return;
+  std::get<table>(fields_).for_each([](hash_field* each) { hash_field::destroy(each); });
+}
+
+bool hash_value::shed(std::size_t steps) {
+  return !is_pack() &&
+         std::get<table>(fields_).drain(steps, [](hash_field* each) { hash_field::destroy(each); });
+}
+
+void hash_value::make_table() {
+  table made;
+  for_each([&](std::string_view name, std::string_view value) {
+    made.insert(hash_field::make(name, value), hash_of(name));
+  });
+  fields_ = std::move(made);
+}
+
+void hash_value::fit(std::span<const std::string_view> texts, const hash_limits& limits) {
+  if (!is_pack()) return;
+  for (const auto& each : texts) {
+    if (static_cast<std::int64_t>(each.size()) > limits.value) {
+      make_table();
+      return;
+    }
+  }
+}
+
+bool hash_value::set_packed(std::string_view name, std::string_view value) {
+  auto& fields = std::get<pack>(fields_);
+  const auto at = fields.find(name, fields.first(), 2);
+  if (at == pack::none) {
+    fields.push_back(name);
+    fields.push_back(value);
+    return true;
+  }
+  fields.replace(fields.next(at), value);
+  return false;
+}
+
+bool hash_value::set(std::string_view name, std::string_view value, const hash_limits& limits) {
+  if (is_pack()) {
+    const bool is_new = set_packed(name, value);
+    if (is_new && static_cast<std::int64_t>(size()) > limits.entries) make_table();
+    return is_new;
+  }
+  auto& fields = std::get<table>(fields_);
+  const auto hash = hash_of(name);
+  auto** const place = fields.find(name, hash);
+  if (place == nullptr) {
+    fields.insert(hash_field::make(name, value), hash);
+    return true;
+  }
+  if (!(*place)->assign(value)) {
+    hash_field* const old = *place;
+    *place = hash_field::make(name, value);
+    hash_field::destroy(old);
+  }
+  return false;
+}
+
+bool hash_value::erase(std::string_view name) {
+  if (auto* const fields = std::get_if<pack>(&fields_)) {
+    const auto at = fields->find(name, fields->first(), 2);
+    if (at == pack::none) return false;
+    fields->erase(at, 2);
+    return true;
+  }
+  auto& fields = std::get<table>(fields_);
+  const auto hash = hash_of(name);
+  auto** const place = fields.find(name, hash);
+  if (place == nullptr) return false;
+  hash_field::destroy(fields.erase(place, hash));
+  return true;
+}
+
+bool hash_value::contains(std::string_view name) const {
+  return with_value(name, [](std::string_view) {});
+}
+
+std::size_t hash_value::size() const {
+  return is_pack() ? packed().size() / 2 : std::get<table>(fields_).size();
+}
+
+std::size_t hash_value::memory() const {
+  if (is_pack()) return sizeof *this + packed().memory();
+  const auto& fields = std::get<table>(fields_);
+  std::size_t bytes = sizeof *this + fields.memory();
+  fields.for_each([&](const hash_field* each) { bytes += each->memory(); });
+  return bytes;
+}
+
+}  // namespace strata::runtime

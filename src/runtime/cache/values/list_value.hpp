@@ -1,0 +1,70 @@
+// A list: packs of some 8 KiB in a row, so that both ends are near and memory is short.
+#pragma once
+
+#include <vector>
+
+#include "runtime/cache/values/entry.hpp"
+#include "runtime/cache/values/pack.hpp"
+
+namespace strata::runtime {
+
+class list_value final : public collection {
+ public:
+  static constexpr value_kind kind = value_kind::list;
+
+  /// Where an element is; valid until the list changes.
+  struct place {
+    std::size_t node = 0;
+    pack::offset at = pack::none;
+    [[nodiscard]] explicit operator bool() const { return at != pack::none; }
+  };
+
+  /// `fill` as list-max-listpack-size: elements of a pack, or if negative -1 to -5 for 4 to 64 KiB.
+  void push(std::string_view text, bool at_front, std::int64_t fill);
+  /// The element at an end; the list must not be empty.
+  [[nodiscard]] element end(bool at_front) const;
+  void pop(bool at_front);
+
+  /// Counted from the end if negative; false when there is none.
+  [[nodiscard]] place seek(std::int64_t index) const;
+  [[nodiscard]] place first() const { return seek(0); }
+  [[nodiscard]] place next(place from) const;
+  [[nodiscard]] place previous(place from) const;
+  [[nodiscard]] element at(place where) const { return nodes_[where.node].at(where.at); }
+  [[nodiscard]] bool equals(place where, std::string_view text) const {
+    return nodes_[where.node].equals(where.at, text);
+  }
+
+  void insert_before(place where, std::string_view text, std::int64_t fill);
+  void insert_behind(place where, std::string_view text, std::int64_t fill);
+  void replace(place where, std::string_view text);
+  /// Returns the place of what follows.
+  place erase(place where);
+  /// As `erase`; returns the place of what stands before.
+  place erase_backwards(place where);
+  /// Removes `count` elements from the one with index `first` on.
+  void erase_range(std::size_t first, std::size_t count);
+
+  [[nodiscard]] const std::vector<pack>& nodes() const { return nodes_; }
+  /// A pack of elements, put behind all.
+  void append(pack&& node);
+
+  [[nodiscard]] value_kind type() const override { return kind; }
+  [[nodiscard]] std::size_t size() const override { return size_; }
+  [[nodiscard]] std::unique_ptr<collection> clone() const override {
+    return std::make_unique<list_value>(*this);
+  }
+  [[nodiscard]] std::string_view encoding() const override { return "quicklist"; }
+  [[nodiscard]] std::size_t memory() const override;
+  bool shed(std::size_t steps) override;
+
+ private:
+  void split(place where);
+
+  // Of 8 KiB of elements each; so few that moving all of them along for a new first one is seldom
+  // and soon done.
+  std::vector<pack> nodes_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace strata::runtime

@@ -1,0 +1,81 @@
+// A set: sorted integers while it is small and has nothing else, a hash table after that.
+#pragma once
+
+#include <variant>
+
+#include "runtime/cache/number.hpp"
+#include "runtime/cache/values/entry.hpp"
+#include "runtime/cache/values/hash_table.hpp"
+#include "runtime/cache/values/int_set.hpp"
+#include "runtime/cache/values/text_item.hpp"
+
+namespace strata::runtime {
+
+class set_value final : public collection {
+ public:
+  static constexpr value_kind kind = value_kind::set;
+
+  set_value() = default;
+  explicit set_value(int_set integers) : members_(std::move(integers)) {}
+  set_value(const set_value& other);
+  set_value& operator=(const set_value&) = delete;
+  ~set_value() override;
+
+  /// Says whether it is new. `most_integers` as set-max-intset-entries.
+  bool insert(std::string_view member, std::int64_t most_integers);
+  /// Says whether it was there.
+  bool erase(std::string_view member);
+  [[nodiscard]] bool contains(std::string_view member) const;
+
+  [[nodiscard]] bool is_integers() const { return std::holds_alternative<int_set>(members_); }
+  [[nodiscard]] const int_set& integers() const { return std::get<int_set>(members_); }
+
+  /// Visits all members, as text. `visit` must not change the set.
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    if (is_integers()) {
+      const auto& all = integers();
+      for (std::size_t i = 0; i < all.size(); ++i) visit(integer_text(all[i]).view());
+    } else {
+      std::get<table>(members_).for_each([&](const text_item* each) { visit(each->text()); });
+    }
+  }
+  /// A step of SSCAN.
+  template <class Visit>
+  std::uint64_t scan(std::uint64_t cursor, Visit&& visit) const {
+    if (!is_integers()) {
+      return std::get<table>(members_).scan(cursor,
+                                            [&](const text_item* each) { visit(each->text()); });
+    }
+    for_each(visit);
+    return 0;
+  }
+  /// Visits one member, any.
+  template <class Random, class Visit>
+  void with_random(Random& source, Visit&& visit) const {
+    if (is_integers()) {
+      visit(integer_text(integers()[source() % integers().size()]).view());
+    } else {
+      visit(std::get<table>(members_).random(source)->text());
+    }
+  }
+
+  [[nodiscard]] value_kind type() const override { return kind; }
+  [[nodiscard]] std::size_t size() const override;
+  [[nodiscard]] std::unique_ptr<collection> clone() const override {
+    return std::make_unique<set_value>(*this);
+  }
+  [[nodiscard]] std::string_view encoding() const override {
+    return is_integers() ? "intset" : "hashtable";
+  }
+  [[nodiscard]] std::size_t memory() const override;
+  bool shed(std::size_t steps) override;
+
+ private:
+  using table = hash_table<text_item*, key_of_text>;
+  void make_table();
+
+  std::variant<int_set, table> members_;
+};
+
+}  // namespace strata::runtime
