@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "cli/nl_message.hpp"
+#include "cli/nl/message.hpp"
 #include "ynl/cpp_header.hpp"
 #include "ynl/reader.hpp"
 

@@ -6,9 +6,9 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
-#include "cli/command_line.hpp"
 #include "cli/help.hpp"
-#include "cli/output.hpp"
+#include "cli/line/command_line.hpp"
+#include "cli/terminal/output.hpp"
 #include "cli/verbs.hpp"
 #include "proto/paths.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "cli/daemon_arguments.hpp"
+#include "cli/line/daemon_arguments.hpp"
 
 namespace strata::cli {
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/output.hpp"
-#include "cli/text.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/terminal/text.hpp"
 
 namespace strata::cli {
 

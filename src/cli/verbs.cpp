@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "cli/bench.hpp"
-#include "cli/nearest.hpp"
+#include "cli/bench/paths.hpp"
+#include "cli/line/nearest.hpp"
 
 namespace strata::cli {
 

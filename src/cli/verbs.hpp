@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/command_line.hpp"
-#include "cli/invocation.hpp"
-#include "cli/outcome.hpp"
+#include "cli/line/command_line.hpp"
+#include "cli/line/invocation.hpp"
+#include "cli/line/outcome.hpp"
 #include "runtime/options.hpp"
 
 namespace strata::cli {

@@ -28,8 +28,8 @@ CLEAN = {
     "src/runtime/options.hpp": "#pragma once\n",
     "src/runtime/server/options.hpp": '#pragma once\n\n#include "runtime/options.hpp"\n',
     "src/runtime/client/client.hpp": "#pragma once\n",
-    "src/cli/create.cpp": '#include "runtime/server/options.hpp"\n\n// io_uring_setup may fail\n',
-    "src/cli/kernel_checks.cpp": "#include <linux/io_uring.h>\n\nio_uring_params* parameters;\n",
+    "src/cli/runtimes/create.cpp": '#include "runtime/server/options.hpp"\n\n// io_uring_setup may fail\n',
+    "src/cli/system/kernel_checks.cpp": "#include <linux/io_uring.h>\n\nio_uring_params* parameters;\n",
     "src/proto/resp_test.cpp": '#include <gtest/gtest.h>\n\n#include "loop/simulation.hpp"\n',
     "src/loop/simulation.hpp": "#pragma once\n",
     "src/main.cpp": '#include "cli/verbs.hpp"\n\nint main() { return 0; }\n',
@@ -128,8 +128,8 @@ class LayersTest(CheckTest):
         self.assert_clean("layers", {"src/script/vm.cpp": "#include <lua.hpp>\n"})
 
     def test_libssh_outside_of_the_remote_shell(self):
-        changes = {"src/cli/bench.cpp": "#include <libssh/libssh.h>\n"}
-        self.assert_breach("layers", changes, "src/cli/bench.cpp:1:", "remote_shell")
+        changes = {"src/cli/bench/paths.cpp": "#include <libssh/libssh.h>\n"}
+        self.assert_breach("layers", changes, "src/cli/bench/paths.cpp:1:", "remote_shell")
         self.assert_clean("layers", {"src/paths/remote_shell.cpp": "#include <libssh/sftp.h>\n"})
 
     def test_third_party_in_an_installed_header(self):

@@ -1,0 +1,90 @@
+// strata bench netlink
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/bench/paths.hpp"
+#include "cli/daemon_client/report.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/terminal/progress_bar.hpp"
+#include "cli/terminal/table.hpp"
+#include "paths/netlink_exchange.hpp"
+#include "paths/own_program.hpp"
+
+namespace strata::cli {
+
+using nlohmann::json;
+
+namespace {
+
+std::string folder_beside_us() {
+  std::error_code wrong;
+  const auto self = std::filesystem::read_symlink(paths::own_program, wrong);
+  return self.parent_path() / "clients";
+}
+
+std::string times_cell(const json& times) {
+  return fmt::format("{:.2f} / {:.2f}", times.at("median").get<double>() / 1000,
+                     times.at("p99").get<double>() / 1000);
+}
+
+std::string calls_cell(const json& calls, const char* which) {
+  return calls.is_null() ? "-" : calls.at(which).dump();
+}
+
+void print_table(const json& document) {
+  std::vector<std::vector<std::string>> rows{{"client", "connect + resolve + exchange",
+                                              "exchange alone", "system calls", "on the socket"}};
+  for (const auto& each : document.at("clients")) {
+    const auto& calls = each.at("system_calls");
+    rows.push_back({each.at("client"), times_cell(each.at("whole_ns")),
+                    times_cell(each.at("exchange_ns")), calls_cell(calls, "all"),
+                    calls_cell(calls, "on_socket")});
+  }
+  print(fmt::format("us, median / p99 of {}; medians of {} runs; the other end: {}\n{}",
+                    document.at("times").dump(), document.at("repetitions").dump(),
+                    document.at("other_end").get<std::string>(),
+                    align(rows, {false, true, true, true, true})));
+  for (const auto& each : document.at("goals")) {
+    print(fmt::format("{}: {}: {:.4g} (goal: at most {}: {})\n",
+                      each.at("client").get<std::string>(), each.at("figure").get<std::string>(),
+                      each.at("value").get<double>(), each.at("goal").dump(),
+                      each.at("reached").get<bool>() ? "reached" : "MISSED"));
+  }
+  for (const auto& each : document.at("absent")) {
+    print(fmt::format("{}: not measured: its program is not there\n", each.get<std::string>()));
+  }
+  const auto has_no_count = [](const json& each) { return each.at("system_calls").is_null(); };
+  if (std::ranges::any_of(document.at("clients"), has_no_count)) {
+    print("system calls: not counted: strace is not there, or may not trace\n");
+  }
+}
+
+}  // namespace
+
+outcome<int> run_bench_netlink(const invocation& call) {
+  const paths::exchange_plan plan{.folder = call.text("clients", folder_beside_us()),
+                                  .family = call.text("family"),
+                                  .times = call.flags.value("times", std::uint64_t{100'000}),
+                                  .repetitions = call.flags.value("repetitions", std::uint64_t{5})};
+  result<json> measured;
+  {
+    progress_bar bar;
+    measured = paths::measure_exchanges(
+        plan, [&](double part, const std::string& next) { bar.show(part, next); });
+  }
+  if (!measured) {
+    return refuse(measured.error().code == errc::not_found ? exit_not_found : exit_failed,
+                  measured.error());
+  }
+  if (call.as_json) {
+    print_json(*measured);
+  } else {
+    print_table(*measured);
+  }
+  return exit_done;
+}
+
+}  // namespace strata::cli

@@ -1,0 +1,157 @@
+// strata bench paths, strata bench node
+#include "cli/bench/paths.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "cli/daemon_client/report.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/terminal/progress_bar.hpp"
+#include "cli/terminal/table.hpp"
+#include "paths/document.hpp"
+#include "paths/experiment.hpp"
+#include "paths/node.hpp"
+#include "paths/report.hpp"
+#include "paths/table.hpp"
+#include "paths/task.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+struct host_and_port {
+  std::string host;
+  std::uint16_t port = 0;
+};
+
+outcome<host_and_port> split(const std::string& text) {
+  const auto colon = text.rfind(':');
+  host_and_port made{.host = text.substr(0, colon)};
+  const auto digits = colon == std::string::npos ? "" : text.substr(colon + 1);
+  const auto* const end = digits.data() + digits.size();
+  const auto [stopped, wrong] = std::from_chars(digits.data(), end, made.port);
+  if (made.host.empty() || wrong != std::errc() || stopped != end) {
+    return refuse(exit_misused, fmt::format("'{}' is not HOST:PORT", text));
+  }
+  return made;
+}
+
+// What takes both ends on one machine.
+outcome<> check_two_machines(const invocation& call) {
+  if (call.flags.contains("mtu")) {
+    return refuse(exit_misused,
+                  "--mtu is of the veth; set that of the interfaces at both ends yourself: ip link "
+                  "set IFACE mtu N");
+  }
+  if (!call.flags.contains("rate")) return {};
+  return refuse(exit_misused,
+                "--rate needs one clock for both ends, which two machines do not have; leave it "
+                "or --iface out");
+}
+
+outcome<paths::lab> make_lab(const invocation& call) {
+  const auto interface = call.text("iface");
+  const auto peer = call.text("peer");
+  if (interface.empty() != peer.empty()) {
+    return refuse(exit_misused,
+                  "--iface and --peer go together: start 'strata bench node IFACE' on the other "
+                  "machine, and give its address with --peer HOST:4790");
+  }
+  if (interface.empty()) {
+    auto made = paths::lab::make_veth();
+    if (!made) return refuse(exit_failed, made.error());
+    return std::move(*made);
+  }
+  if (auto possible = check_two_machines(call); !possible) {
+    return std::unexpected(possible.error());
+  }
+  const auto where = split(peer);
+  if (!where) return std::unexpected(where.error());
+  auto made = paths::lab::on_interface(interface, where->host, where->port);
+  if (!made) return refuse(exit_failed, made.error());
+  return std::move(*made);
+}
+
+void print_tables(const paths::findings& found) {
+  for (const auto& each : paths::tables_of(found)) {
+    std::vector<bool> to_the_right(each.rows.front().size(), true);
+    to_the_right[0] = to_the_right[1] = false;
+    print(fmt::format("{}\n{}\n", each.title, align(each.rows, to_the_right)));
+  }
+  print(
+      fmt::format("{:.0f} s. A '!' marks a median that had not settled to {:.0f} % when the "
+                  "repetitions or the time ended.\n",
+                  found.seconds, found.of.spread_bound * 100));
+}
+
+}  // namespace
+
+paths::wishes wishes_of(const invocation& call) {
+  paths::wishes made{.full = call.is_set("full"),
+                     .measures = call.text("measures"),
+                     .paths = call.text("paths"),
+                     .payloads = call.text("payloads"),
+                     .tagged = call.text("tagged", "some"),
+                     .rate = static_cast<double>(call.flags.value("rate", std::uint64_t{0})),
+                     .planted_sleep = call.flags.contains("plant")};
+  if (call.flags.contains("mtu")) made.mtu = call.flags["mtu"].get<std::uint32_t>();
+  if (call.flags.contains("seconds")) made.seconds = call.flags["seconds"].get<double>();
+  if (call.flags.contains("buffer")) made.buffer = call.flags["buffer"].get<std::uint64_t>();
+  if (call.flags.contains("repetitions")) {
+    made.repetitions = call.flags["repetitions"].get<std::uint64_t>();
+  }
+  if (call.flags.contains("foreign")) {
+    made.foreign = static_cast<double>(call.flags["foreign"].get<std::uint64_t>());
+  }
+  return made;
+}
+
+outcome<int> measure(const invocation& call, paths::lab& in, bool has_plain) {
+  auto wishes = wishes_of(call);
+  // That of an interface is what it is.
+  if (!in.is_veth()) wishes.mtu = in.largest_mtu();
+  const auto plan = paths::make_plan(wishes, in.largest_mtu(), has_plain);
+  if (!plan) return refuse(exit_misused, plan.error());
+  result<paths::findings> found;
+  {
+    progress_bar bar;
+    found = paths::run_experiment(
+        in, *plan, [&](double part, const std::string& next) { bar.show(part, next); });
+  }
+  if (!found) return refuse(exit_failed, found.error());
+  if (const auto folder = call.text("output"); !folder.empty()) {
+    if (auto written = paths::write_report(*found, folder); !written) {
+      return refuse(exit_failed, written.error());
+    }
+  }
+  if (call.as_json) {
+    print_json(paths::document_of(*found));
+  } else {
+    print_tables(*found);
+  }
+  return exit_done;
+}
+
+outcome<int> run_bench_paths(const invocation& call) {
+  auto lab = make_lab(call);
+  if (!lab) return std::unexpected(lab.error());
+  return measure(call, *lab, !paths::plain_program().empty());
+}
+
+outcome<int> run_bench_node(const invocation& call) {
+  if (call.is_set("stdio")) {
+    const auto done = paths::run_far_node_on_stdio(call.words[0]);
+    if (!done) return refuse(exit_failed, done.error());
+    return exit_done;
+  }
+  const auto where = split(call.text("listen", "0.0.0.0:4790"));
+  if (!where) return std::unexpected(where.error());
+  const auto done =
+      paths::run_far_node(call.words[0], where->host, where->port, call.is_set("once"),
+                          [](const std::string& news) { print(news + '\n'); });
+  if (!done) return refuse(exit_failed, done.error());
+  return exit_done;
+}
+
+}  // namespace strata::cli

@@ -1,0 +1,96 @@
+// strata bench remote
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "cli/bench/paths.hpp"
+#include "cli/terminal/progress_bar.hpp"
+#include "cli/terminal/secret.hpp"
+#include "paths/remote_node.hpp"
+#include "paths/task.hpp"
+#include "strata/l2/interface.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+// [USER@]HOST[:PORT]. An IPv6 address with a port stands in brackets.
+outcome<> read_host(const std::string& text, paths::remote_shell_options& into) {
+  const auto at = text.rfind('@');
+  const auto place = at == std::string::npos ? text : text.substr(at + 1);
+  const bool in_brackets = place.starts_with('[');
+  const auto end = in_brackets ? place.find(']') : place.find(':');
+  const bool is_bare_ipv6 = !in_brackets && place.find(':') != place.rfind(':');
+  if (at != std::string::npos) into.user = text.substr(0, at);
+  into.host = is_bare_ipv6 ? place : place.substr(in_brackets ? 1 : 0, in_brackets ? end - 1 : end);
+  auto digits = std::string();
+  if (!is_bare_ipv6 && end != std::string::npos) digits = place.substr(end + (in_brackets ? 1 : 0));
+  const auto* const last = digits.data() + digits.size();
+  const bool has_port = digits.starts_with(':');
+  const auto [stopped, wrong] =
+      std::from_chars(digits.data() + (has_port ? 1 : 0), last, into.port);
+  const bool good_port = digits.empty() || (has_port && wrong == std::errc() && stopped == last);
+  if (good_port && at != 0 && !into.host.empty() && !into.host.starts_with('-')) return {};
+  return refuse(exit_misused, fmt::format("'{}' is not [USER@]HOST[:PORT]", text));
+}
+
+outcome<> check(const invocation& call) {
+  for (const auto* const flag : {"host", "iface", "remote_iface"}) {
+    if (!call.text(flag).empty()) continue;
+    return refuse(exit_misused,
+                  "say which machine, and the interface at either end: strata bench remote --host "
+                  "[USER@]HOST[:PORT] --iface IFACE --remote-iface IFACE");
+  }
+  // What is wrong here is better said before anybody is asked for a password.
+  const auto link = l2::interface::query(call.text("iface"));
+  if (!link) return refuse(exit_failed, link.error());
+  const bool has_plain = !paths::plain_program().empty();
+  if (auto plan = paths::make_plan(wishes_of(call), link->mtu, has_plain); !plan) {
+    return refuse(exit_misused, plan.error());
+  }
+  return {};
+}
+
+result<std::string> sudo_password(const invocation& call, const std::string& host) {
+  secret_source from{.prompt = "sudo password on " + host, .variable = "STRATA_SUDO_PASSWORD"};
+  if (call.flags.contains("sudo_password_fd")) {
+    from.descriptor = call.flags["sudo_password_fd"].get<int>();
+  }
+  return read_secret(from);
+}
+
+result<paths::remote_node> start(const invocation& call, paths::remote_node_options options) {
+  progress_bar bar;
+  options.tell = [&](const std::string& what) { bar.show(what); };
+  options.shell.ask_passphrase = [&](const std::string& prompt) {
+    bar.clear();
+    auto read = read_secret({.prompt = prompt, .variable = "STRATA_KEY_PASSPHRASE"});
+    return read ? std::optional(std::move(*read)) : std::nullopt;
+  };
+  options.sudo_password = [&] {
+    bar.clear();
+    return sudo_password(call, options.shell.host);
+  };
+  return paths::remote_node::start(options);
+}
+
+}  // namespace
+
+outcome<int> run_bench_remote(const invocation& call) {
+  if (auto good = check(call); !good) return std::unexpected(good.error());
+  paths::remote_node_options options{.interface = call.text("remote_iface"),
+                                     .folder = call.text("remote_dir")};
+  if (auto read = read_host(call.text("host"), options.shell); !read) {
+    return std::unexpected(read.error());
+  }
+  options.shell.key_file = call.text("ssh_key");
+  options.shell.known_hosts = call.text("known_hosts");
+  options.shell.accept_new_host_key = call.is_set("accept_new_host_key");
+  auto remote = start(call, std::move(options));
+  if (!remote) return refuse(exit_failed, remote.error());
+  auto lab = paths::lab::on_interface(call.text("iface"), remote->take_node());
+  if (!lab) return refuse(exit_failed, lab.error());
+  return measure(call, *lab, remote->has_plain());
+}
+
+}  // namespace strata::cli

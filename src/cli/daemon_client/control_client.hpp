@@ -1,0 +1,91 @@
+// The daemon's control API (docs/openapi.yaml) over blocking sockets.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/line/outcome.hpp"
+#include "cli/terminal/text.hpp"
+#include "proto/http1.hpp"
+#include "strata/base/unique_fd.hpp"
+
+namespace strata::cli {
+
+/// JSON text as a value. nullopt when it is none, or nested more deeply than the API ever is: the
+/// depth of what comes from a socket must not decide how deep we recurse.
+[[nodiscard]] std::optional<nlohmann::json> parse_json(std::string_view text);
+
+/// A line of a stream. Errors: failed, showing the line when it is no JSON.
+[[nodiscard]] outcome<nlohmann::json> parse_line_of_json(std::string_view line);
+
+/// A reply of `application/x-ndjson` that is still coming.
+class line_stream {
+ public:
+  line_stream(unique_fd connection, proto::http_response_parser parser);
+
+  /// The lines that have come since the last call. Never waits.
+  [[nodiscard]] std::vector<std::string> take_lines();
+
+  /// True when the daemon has said that there is no more.
+  [[nodiscard]] bool ended() const { return parser_.done(); }
+
+  /// Waits for bytes. Errors: failed, when the reply is cut or malformed.
+  [[nodiscard]] outcome<> wait();
+
+  /// For poll(): readable when `wait` will not wait.
+  [[nodiscard]] int fd() const { return connection_.get(); }
+
+ private:
+  unique_fd connection_;
+  proto::http_response_parser parser_;
+  line_splitter lines_;
+};
+
+/// One daemon, as seen through its socket. A connection is made when the first request needs it,
+/// and used again for the next. One thread at a time.
+///
+/// Errors of all requests: unreachable, when there is no daemon; not_found and failed with the
+/// daemon's own sentence; failed, when the answer is none that the API gives.
+class control_client {
+ public:
+  explicit control_client(std::string socket) : socket_(std::move(socket)) {}
+
+  /// The answer as JSON; null for an answer without content.
+  [[nodiscard]] outcome<nlohmann::json> get(const std::string& target);
+  [[nodiscard]] outcome<nlohmann::json> remove(const std::string& target);
+  [[nodiscard]] outcome<nlohmann::json> post(const std::string& target);
+  [[nodiscard]] outcome<nlohmann::json> post(const std::string& target, const nlohmann::json& body);
+  [[nodiscard]] outcome<nlohmann::json> patch(const std::string& target,
+                                              const nlohmann::json& body);
+
+  /// Sends `message`, any bytes, through the runtime.
+  [[nodiscard]] outcome<nlohmann::json> send(const std::string& name, std::string_view message);
+
+  /// On a connection of its own.
+  [[nodiscard]] outcome<line_stream> stream(const std::string& target);
+
+  [[nodiscard]] const std::string& socket() const { return socket_; }
+
+ private:
+  struct reply {
+    int status = 0;
+    std::string body;
+  };
+
+  [[nodiscard]] outcome<nlohmann::json> call(std::string_view method, const std::string& target,
+                                             std::string_view content_type, std::string_view body);
+  [[nodiscard]] outcome<reply> exchange(const std::string& request);
+  [[nodiscard]] outcome<nlohmann::json> read_answer(const reply& answer) const;
+
+  std::string socket_;
+  unique_fd connection_;
+};
+
+/// "/v1/runtimes/NAME", and "/v1/runtimes/NAME/WHAT".
+[[nodiscard]] std::string runtime_target(std::string_view name, std::string_view what = {});
+
+}  // namespace strata::cli

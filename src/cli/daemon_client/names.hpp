@@ -1,0 +1,42 @@
+// `NAME|GLOB...`: doing something to each of several runtimes.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/daemon_client/control_client.hpp"
+#include "cli/line/outcome.hpp"
+
+namespace strata::cli {
+
+[[nodiscard]] bool is_glob(std::string_view word);
+
+/// What `words` name, each once: `known` are the names that globs are held against. A glob that
+/// matches nothing, and an empty word, become a refusal.
+struct expansion {
+  std::vector<std::string> names;
+  std::vector<refusal> failures;
+};
+[[nodiscard]] expansion expand(std::span<const std::string> words,
+                               std::span<const std::string> known);
+
+/// What was gathered from several runtimes: one answer each.
+struct gathered {
+  nlohmann::json answers = nlohmann::json::array();
+  int exit = exit_done;
+};
+
+using act_on_name = std::function<outcome<nlohmann::json>(const std::string& name)>;
+
+/// Calls `act` for every runtime that the words name, whether or not it failed for others. Each
+/// failure is reported at once; the first one gives the exit code. Errors: those of reaching the
+/// daemon, which end it.
+[[nodiscard]] outcome<gathered> for_each_name(control_client& client,
+                                              std::span<const std::string> words,
+                                              const act_on_name& act);
+
+}  // namespace strata::cli

@@ -1,0 +1,52 @@
+#include "cli/daemon_client/report.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/terminal/output.hpp"
+#include "cli/terminal/text.hpp"
+
+namespace strata::cli {
+
+using nlohmann::json;
+
+void print_json(const json& value) { print(value.dump(2) + "\n"); }
+
+void print_names(const invocation& call, const json& objects) {
+  auto names = json::array();
+  std::string lines;
+  for (const auto& object : objects) {
+    names.push_back(text_at(object, "name"));
+    lines += printable(text_at(object, "name")) + "\n";
+  }
+  if (call.as_json) return print_json(names);
+  print(lines);
+}
+
+void report_state(const invocation& call, const json& detail) {
+  if (call.as_json) return;
+  const auto name = printable(text_at(detail, "name"));
+  if (call.quiet) return print(name + "\n");
+  const bool listed = detail.is_object() && detail.contains("endpoints");
+  const auto endpoints = listed ? detail["endpoints"] : json::array();
+  const auto where = endpoints.empty() ? "" : " at " + format_cell(endpoints, unit::none);
+  print(fmt::format("{}: {}{}\n", name, printable(text_at(detail, "state")), where));
+}
+
+void show_list(const invocation& call, std::span<const column> columns, const json& objects) {
+  if (call.quiet) return print_names(call, objects);
+  if (!call.as_json) return print(render_table(columns, objects));
+  print_json(call.text("columns").empty() ? objects : keep_columns(columns, objects));
+}
+
+void print_gathered(const invocation& call, const json& answers) {
+  if (!names_one(call)) return print_json(answers);
+  if (!answers.empty()) print_json(answers.front());
+}
+
+bool names_one(const invocation& call) {
+  return call.words.size() == 1 && !is_glob(call.words.front());
+}
+
+}  // namespace strata::cli

@@ -1,0 +1,112 @@
+// strata l2 chat: lines between two machines, agreed on by TCP and sent as Ethernet frames.
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "cli/l2/frame_flags.hpp"
+#include "cli/terminal/interrupt.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/terminal/text.hpp"
+#include "cli/verbs.hpp"
+#include "strata/l2/hybrid.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+outcome<l2::hybrid_config> config_of(const invocation& call) {
+  l2::hybrid_config config;
+  const auto type = ethertype_flag(call, config.ethertype);
+  if (!type) return std::unexpected(type.error());
+  config.ethertype = type->value_or(config.ethertype);
+  config.tcp_port = call.flags.value("port", config.tcp_port);
+  config.vlan_id = call.flags.value("vlan", *config.vlan_id);
+  config.priority = call.flags.value("prio", config.priority);
+  if (call.flags.contains("timeout")) {
+    config.timeout = std::chrono::milliseconds(
+        static_cast<std::int64_t>(call.flags.value("timeout", 0.0) * 1000));
+  }
+  return config;
+}
+
+class conversation {
+ public:
+  explicit conversation(l2::hybrid_endpoint& with) : with_(with) {}
+
+  outcome<int> run() {
+    while (!is_interrupted()) {
+      std::array<pollfd, 3> asked{pollfd{with_.data_fd(), POLLIN, 0},
+                                  pollfd{with_.control_fd(), POLLIN, 0},
+                                  pollfd{input_ended_ ? -1 : STDIN_FILENO, POLLIN, 0}};
+      if (::poll(asked.data(), asked.size(), -1) < 0 && errno != EINTR) {
+        return refuse(exit_failed, system_error(errno, "wait for messages"));
+      }
+      const auto heard = hear();
+      if (!heard) return std::unexpected(heard.error());
+      if (!*heard) return exit_done;
+      if (asked[2].revents != 0) {
+        if (auto said = say(); !said) return std::unexpected(said.error());
+      }
+    }
+    return exit_done;
+  }
+
+ private:
+  /// False when the other end has gone.
+  outcome<bool> hear() {
+    for (;;) {
+      const auto message = with_.try_receive_data();
+      if (!message && message.error().code == errc::connection_closed) {
+        complain(describe(message.error()));
+        return false;
+      }
+      if (!message) return refuse(exit_failed, message.error());
+      if (!*message) return true;
+      print(printable(as_text((*message)->payload)) + "\n");
+    }
+  }
+
+  outcome<> say() {
+    std::array<char, 65536> block;
+    const auto count = ::read(STDIN_FILENO, block.data(), block.size());
+    if (count < 0 && errno == EINTR) return {};
+    if (count < 0) return refuse(exit_failed, system_error(errno, "read standard input"));
+    input_ended_ = count == 0;
+    const auto piece = std::string_view(block.data(), static_cast<std::size_t>(count));
+    for (const auto& line : count == 0 ? lines_.finish() : lines_.feed(piece)) {
+      if (auto sent = with_.send_data(as_bytes(line)); !sent) {
+        return refuse(exit_failed, sent.error());
+      }
+    }
+    return {};
+  }
+
+  l2::hybrid_endpoint& with_;
+  line_splitter lines_;
+  bool input_ended_ = false;
+};
+
+}  // namespace
+
+outcome<int> run_l2_chat(const invocation& call) {
+  const auto config = config_of(call);
+  if (!config) return std::unexpected(config.error());
+  const bool is_server = call.words[1] == "server";
+  if (!is_server && (call.words[1] != "client" || call.words.size() != 3)) {
+    return refuse(exit_misused, "say 'server', or 'client' and the server's address");
+  }
+  auto made = is_server ? l2::hybrid_endpoint::create_server(call.words[0], *config)
+                        : l2::hybrid_endpoint::create_client(call.words[0], call.words[2], *config);
+  if (!made) {
+    const bool missing = made.error().code == errc::not_found;
+    return refuse(missing ? exit_not_found : exit_failed, made.error());
+  }
+  if (!call.quiet) complain(fmt::format("talking to {}", made->peer().text()));
+  watch_for_interrupt();
+  return conversation(*made).run();
+}
+
+}  // namespace strata::cli

@@ -1,0 +1,199 @@
+// strata l2 recv and strata l2 dump: frames as they come, until Ctrl-C, a count or a silence.
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "cli/daemon_client/report.hpp"
+#include "cli/l2/frame_flags.hpp"
+#include "cli/l2/frame_text.hpp"
+#include "cli/l2/open_socket.hpp"
+#include "cli/terminal/interrupt.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/terminal/text.hpp"
+#include "cli/verbs.hpp"
+#include "strata/l2/capture_file.hpp"
+#include "strata/l2/raw_socket.hpp"
+#include "strata/wire/ethernet.hpp"
+
+namespace strata::cli {
+
+using nlohmann::json;
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+constexpr std::size_t slot_size = 65536 + 64;
+constexpr std::size_t slot_count = 32;
+// How long a Ctrl-C may stay unseen.
+constexpr std::chrono::milliseconds longest_wait{100};
+
+// What becomes of the frames.
+class frame_sink {
+ public:
+  frame_sink() = default;
+  frame_sink(const frame_sink&) = delete;
+  frame_sink& operator=(const frame_sink&) = delete;
+  virtual ~frame_sink() = default;
+  virtual outcome<> take(const l2::received_frame& frame) = 0;
+  virtual outcome<> end() { return {}; }
+};
+
+class message_sink final : public frame_sink {
+ public:
+  outcome<> take(const l2::received_frame& frame) override {
+    const auto view = wire::ethernet_view::parse(frame.bytes);
+    if (view) print(printable(as_text(view->message())) + "\n");
+    return {};
+  }
+};
+
+class line_sink final : public frame_sink {
+ public:
+  explicit line_sink(bool with_hex) : with_hex_(with_hex) {}
+  outcome<> take(const l2::received_frame& frame) override {
+    print(describe_frame(frame) + "\n" + (with_hex_ ? hex_dump(frame.bytes) : ""));
+    return {};
+  }
+
+ private:
+  bool with_hex_;
+};
+
+// One array, written as it grows.
+class json_sink final : public frame_sink {
+ public:
+  outcome<> take(const l2::received_frame& frame) override {
+    print((std::exchange(begun_, true) ? ",\n" : "[\n") + frame_to_json(frame).dump());
+    return {};
+  }
+  outcome<> end() override {
+    print(begun_ ? "\n]\n" : "[]\n");
+    return {};
+  }
+
+ private:
+  bool begun_ = false;
+};
+
+class file_sink final : public frame_sink {
+ public:
+  explicit file_sink(l2::capture_file file) : file_(std::move(file)) {}
+  outcome<> take(const l2::received_frame& frame) override {
+    if (auto kept = file_.write(frame); !kept) return refuse(exit_failed, kept.error());
+    return {};
+  }
+  outcome<> end() override {
+    if (auto kept = file_.flush(); !kept) return refuse(exit_failed, kept.error());
+    return {};
+  }
+
+ private:
+  l2::capture_file file_;
+};
+
+outcome<l2::raw_socket> open_listener(const invocation& call, std::optional<std::uint16_t> type) {
+  const auto source = mac_flag(call, "src");
+  if (!source) return std::unexpected(source.error());
+  l2::raw_socket_options options;
+  options.filter.ethertype = type;
+  options.filter.source = *source;
+  if (call.flags.contains("vlan")) {
+    options.filter.vlan_id = call.flags.value("vlan", std::uint16_t{0});
+  }
+  options.promiscuous = call.is_set("promiscuous");
+  options.timestamps = l2::timestamping::software;
+  return open_raw_socket(call, options);
+}
+
+struct listening {
+  std::uint64_t most;
+  bool ends_by_silence;
+  std::chrono::duration<double> silence;
+  std::uint64_t taken = 0;
+  clock::time_point last = clock::now();
+
+  explicit listening(const invocation& call)
+      : most(call.flags.value("count", std::uint64_t{UINT64_MAX})),
+        ends_by_silence(call.flags.contains("timeout")),
+        silence(call.flags.value("timeout", 0.0)) {}
+  [[nodiscard]] bool is_over() const {
+    return is_interrupted() || taken >= most || (ends_by_silence && clock::now() - last > silence);
+  }
+};
+
+outcome<> listen_to(l2::raw_socket& on, listening& state, frame_sink& sink) {
+  std::vector<std::byte> memory(slot_size * slot_count);
+  std::array<l2::frame_slot, slot_count> slots;
+  for (std::size_t i = 0; i < slot_count; ++i) {
+    slots[i].memory = std::span(memory).subspan(i * slot_size, slot_size);
+  }
+  while (!state.is_over()) {
+    const auto ready = l2::wait_readable(on, longest_wait);
+    if (!ready) return refuse(exit_failed, ready.error());
+    const auto room = std::min<std::uint64_t>(slot_count, state.most - state.taken);
+    const auto count = on.try_receive(std::span(slots).first(room));
+    if (!count) {
+      complain(describe(count.error()));
+      // A link that is down may come back; an interface that is gone will not.
+      if (count.error().code == errc::not_found) return refuse(exit_failed, count.error());
+      continue;
+    }
+    if (*count != 0) state.last = clock::now();
+    for (const auto& slot : std::span(slots).first(*count)) {
+      if (auto taken = sink.take(slot.frame); !taken) return taken;
+      ++state.taken;
+    }
+  }
+  return {};
+}
+
+outcome<int> listen(const invocation& call, std::optional<std::uint16_t> type, frame_sink& sink) {
+  auto on = open_listener(call, type);
+  if (!on) return std::unexpected(on.error());
+  watch_for_interrupt();
+  listening state(call);
+  const auto heard = listen_to(*on, state, sink);
+  if (auto ended = sink.end(); !ended) return std::unexpected(ended.error());
+  if (!heard) return std::unexpected(heard.error());
+  if (const auto counted = on->statistics(); counted && counted->dropped != 0) {
+    complain(fmt::format("{} frames were lost: they came faster than they were taken",
+                         counted->dropped));
+  }
+  return state.taken == 0 && state.ends_by_silence && !is_interrupted() ? exit_failed : exit_done;
+}
+
+}  // namespace
+
+outcome<int> run_l2_recv(const invocation& call) {
+  const auto type = ethertype_flag(call, wire::ethertype_experimental);
+  if (!type) return std::unexpected(type.error());
+  if (call.as_json) {
+    json_sink sink;
+    return listen(call, *type, sink);
+  }
+  message_sink sink;
+  return listen(call, *type, sink);
+}
+
+outcome<int> run_l2_dump(const invocation& call) {
+  const auto type = ethertype_flag(call, std::nullopt);
+  if (!type) return std::unexpected(type.error());
+  if (call.flags.contains("write")) {
+    auto found = l2::interface::query(call.words[0]);
+    if (!found) return refuse(exit_not_found, found.error());
+    auto file = l2::capture_file::create(call.text("write"), *found);
+    if (!file) return refuse(exit_failed, file.error());
+    file_sink sink(std::move(*file));
+    return listen(call, *type, sink);
+  }
+  if (call.as_json) {
+    json_sink sink;
+    return listen(call, *type, sink);
+  }
+  line_sink sink(call.is_set("hex"));
+  return listen(call, *type, sink);
+}
+
+}  // namespace strata::cli

@@ -1,0 +1,33 @@
+// A verb and what it was given: what every handler works from.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/line/daemon_arguments.hpp"
+#include "cli/line/outcome.hpp"
+
+namespace strata::cli {
+
+struct invocation {
+  std::vector<std::string> words;
+  nlohmann::json flags;         ///< typed, by row key; only those given
+  nlohmann::json type_options;  ///< those of the flags that belong to the runtime's type
+  std::string socket;
+  bool as_json = false;
+  bool quiet = false;
+  std::function<int(const daemon_arguments&)> run_daemon;
+
+  [[nodiscard]] bool is_set(std::string_view key) const { return flags.value(key, false); }
+  [[nodiscard]] std::string text(std::string_view key, std::string_view otherwise = {}) const {
+    return flags.value(key, std::string(otherwise));
+  }
+};
+
+/// The exit code; failures that were reported on the way are in it already.
+using handler = outcome<int> (*)(const invocation&);
+
+}  // namespace strata::cli

@@ -1,0 +1,60 @@
+#include "cli/line/nearest.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "cli/terminal/text.hpp"
+
+namespace strata::cli {
+
+std::size_t edit_distance(std::string_view from, std::string_view to) {
+  // Optimal string alignment: three rows of the table of distances between prefixes.
+  std::vector<std::size_t> before_last;
+  std::vector<std::size_t> last(to.size() + 1);
+  for (std::size_t j = 0; j <= to.size(); ++j) last[j] = j;
+  for (std::size_t i = 1; i <= from.size(); ++i) {
+    std::vector<std::size_t> row(to.size() + 1, i);
+    for (std::size_t j = 1; j <= to.size(); ++j) {
+      const std::size_t replace = from[i - 1] == to[j - 1] ? 0 : 1;
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + replace});
+      const bool swapped = i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1];
+      if (swapped) row[j] = std::min(row[j], before_last[j - 2] + 1);
+    }
+    before_last = std::exchange(last, std::move(row));
+  }
+  return last[to.size()];
+}
+
+std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates) {
+  constexpr std::size_t longest_word = 64;  // nobody means anything by a longer one
+  if (word.size() > longest_word) return std::nullopt;
+  std::optional<std::string> best;
+  const auto letters = static_cast<std::size_t>(
+      std::ranges::count_if(word, [](char letter) { return letter != '-'; }));
+  std::size_t least = 1 + letters / 3;  // one slip in a short word, more in a long one
+  for (const auto& candidate : candidates) {
+    const auto distance = edit_distance(word, candidate);
+    if (distance > least || (best && distance == least)) continue;
+    least = distance;
+    best = candidate;
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
+  const auto best = nearest(word, candidates);
+  return best ? " (did you mean '" + *best + "'?)" : std::string{};
+}
+
+std::string names_listed(std::span<const std::string> names) {
+  constexpr std::size_t longest = 1000;
+  std::string text;
+  for (const auto& each : names) {
+    if (text.size() > longest) return text + ", …";
+    text += (text.empty() ? "" : ", ") + printable(each);
+  }
+  return text;
+}
+
+}  // namespace strata::cli

@@ -1,0 +1,31 @@
+#include "cli/line/nearest.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace strata::cli {
+namespace {
+
+TEST(nearest, counts_edits) {
+  EXPECT_EQ(edit_distance("", ""), 0U);
+  EXPECT_EQ(edit_distance("", "abc"), 3U);
+  EXPECT_EQ(edit_distance("abc", ""), 3U);
+  EXPECT_EQ(edit_distance("create", "craete"), 1U);
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);
+}
+
+TEST(nearest, finds_what_was_meant) {
+  const std::vector<std::string> verbs = {"create", "start", "stop", "stats", "restart", "ls"};
+  EXPECT_EQ(nearest("craete", verbs), "create");
+  EXPECT_EQ(nearest("strat", verbs), "start");
+  EXPECT_EQ(nearest("sl", verbs), "ls");
+  EXPECT_EQ(nearest("frobnicate", verbs), std::nullopt);
+  EXPECT_EQ(nearest("", std::vector<std::string>{"create"}), std::nullopt);
+  EXPECT_EQ(nearest(std::string(100000, 'x'), verbs), std::nullopt);
+  EXPECT_EQ(did_you_mean("stpo", verbs), " (did you mean 'stop'?)");
+  EXPECT_EQ(did_you_mean("frobnicate", verbs), "");
+}
+
+}  // namespace
+}  // namespace strata::cli

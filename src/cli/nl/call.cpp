@@ -1,0 +1,128 @@
+// strata nl call
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/line/nearest.hpp"
+#include "cli/nl/flags.hpp"
+#include "cli/nl/message.hpp"
+#include "cli/nl/spec_search.hpp"
+#include "cli/terminal/text.hpp"
+#include "cli/verbs.hpp"
+#include "text/number.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+struct called_command {
+  std::uint8_t number = 0;
+  const ynl::operation* operation = nullptr;  ///< nullptr when nothing tells of it
+};
+
+outcome<called_command> command_of(const ynl::operation& operation, const ynl::spec& spec,
+                                   bool is_dump) {
+  const auto name = printable(operation.name);
+  if (operation.has_fixed_header) {
+    return refuse(exit_failed, fmt::format("'{}' begins with a fixed header, which strata nl does "
+                                           "not write",
+                                           name));
+  }
+  const auto& exchange = is_dump ? operation.dump : operation.act;
+  if (exchange) return called_command{exchange->request, &operation};
+  if (operation.act || operation.dump) {
+    return refuse(exit_misused, is_dump
+                                    ? fmt::format("'{}' cannot be dumped: leave out --dump", name)
+                                    : fmt::format("'{}' can only be dumped: add --dump", name));
+  }
+  return refuse(
+      exit_misused,
+      fmt::format("'{}' is only ever sent by the kernel: 'strata nl listen {} {}' hears it", name,
+                  printable(spec.family),
+                  operation.group.empty() ? "GROUP" : printable(operation.group)));
+}
+
+outcome<called_command> command_word(const std::string& word, const ynl::spec* spec, bool is_dump) {
+  if (const auto number = text::number_in<std::uint8_t>(word)) {
+    return called_command{*number,
+                          spec != nullptr ? spec->find_request(*number, is_dump) : nullptr};
+  }
+  if (spec == nullptr) {
+    return refuse(exit_misused,
+                  fmt::format("'{}' is no command: write its number, 0 to 255, which 'strata nl "
+                              "show FAMILY' lists, or give a specification by --spec FILE",
+                              printable(word)));
+  }
+  if (const auto* const operation = spec->find(word)) return command_of(*operation, *spec, is_dump);
+  const auto names = ynl::names_in(spec->operations);
+  return refuse(exit_misused,
+                fmt::format("'{}' is no command of '{}'{}; it has {}", printable(word),
+                            printable(spec->family), printable(did_you_mean(word, names)),
+                            names_listed(names)));
+}
+
+outcome<wire::netlink_writer> request_of(const invocation& call, nl::generic& on,
+                                         const nl::generic_family& family,
+                                         const called_command& command, const ynl::scope& scope) {
+  const bool is_dump = call.is_set("dump");
+  const auto policy = on.policy(family);
+  auto request = on.over().request();
+  wire::begin_genl(
+      request, family.id,
+      wire::netlink_flag::request | (is_dump ? wire::netlink_flag::dump : wire::netlink_flag::ack),
+      command.number, static_cast<std::uint8_t>(family.version));
+  const known_attributes known{
+      .scope = scope,
+      .policy = policy ? &*policy : nullptr,
+      .table = policy ? policy->table_of(command.number, is_dump) : nullptr};
+  auto written =
+      write_attributes(request, call.flags.value("attr", std::vector<std::string>{}), known);
+  if (!written) return std::unexpected(written.error());
+  return request;
+}
+
+/// The attribute that the kernel complains of is told by its name.
+std::unexpected<refusal> refuse_call(error why, const nl::refused_attribute& refused,
+                                     const ynl::scope& scope) {
+  if (scope.set != nullptr && refused.path.front() != 0) {
+    why.remedy = fmt::format("{} attribute {}", refused.is_missing ? "give" : "see",
+                             printable(scope.path_text(refused.path)));
+  }
+  return refuse(exit_failed, why);
+}
+
+}  // namespace
+
+outcome<int> run_nl_call(const invocation& call) {
+  auto on = nl::generic::open();
+  if (!on) return refuse_family(on.error());
+  const auto family = on->family(call.words[0]);
+  if (!family) return refuse_family(family.error());
+  const auto found = find_spec(call, family->name);
+  if (!found) return std::unexpected(found.error());
+  const auto* const spec = *found ? &**found : nullptr;
+  const auto command = command_word(call.words[1], spec, call.is_set("dump"));
+  if (!command) return std::unexpected(command.error());
+  const auto scope = ynl::scope::of(spec, command->operation);
+  auto request = request_of(call, *on, *family, *command, scope);
+  if (!request) return std::unexpected(request.error());
+  const auto operation =
+      fmt::format("call command {} of the family '{}'", call.words[1], call.words[0]);
+  message_sink sink(call.as_json, spec);
+  result<void> done;
+  if (call.is_set("dump")) {
+    done = on->over().dump(*request, operation, [&](const wire::netlink_message& each) {
+      sink.take(each, command->operation);
+    });
+    sink.end();
+  } else if (const auto reply = on->over().ask(*request, operation)) {
+    sink.take(*reply, command->operation);
+    sink.end();
+  } else {
+    done = std::unexpected(reply.error());
+  }
+  if (!done) return refuse_call(done.error(), on->over().refused(), scope);
+  return exit_done;
+}
+
+}  // namespace strata::cli

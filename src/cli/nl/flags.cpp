@@ -1,0 +1,94 @@
+#include "cli/nl/flags.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cli/nl/attribute_path.hpp"
+#include "cli/nl/value.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+using nl::attribute_kind;
+
+/// As TYPE is written.
+std::optional<attribute_kind> kind_named(std::string_view name) {
+  for (auto number = 1U; number <= static_cast<unsigned>(attribute_kind::uint); ++number) {
+    const auto kind = static_cast<attribute_kind>(number);
+    if (nl::name_of(kind) == name) return kind;
+  }
+  return {};
+}
+
+/// As the kernel says; it says nothing of what it does not look at.
+std::optional<attribute_kind> kind_told(const typed_attribute& what,
+                                        const known_attributes& known) {
+  const auto* table = known.table;
+  for (std::size_t depth = 0; known.policy != nullptr && table != nullptr; ++depth) {
+    const auto found = std::ranges::find(*table, what.path[depth], &nl::attribute_policy::type);
+    if (found == table->end()) return {};
+    if (depth + 1 == what.path.size()) return found->kind;
+    const auto& tables = known.policy->tables;
+    const auto next = found->table ? tables.find(*found->table) : tables.end();
+    table = next == tables.end() ? nullptr : &next->second;
+  }
+  return {};
+}
+
+outcome<> put(wire::netlink_writer& to, const typed_attribute& what,
+              const known_attributes& known) {
+  const auto* const named = what.known.back();
+  if (!what.type.empty()) {
+    const auto kind = kind_named(what.type);
+    if (kind) return put_value(to, what, *kind, nullptr);
+    return refuse_attribute(what.whole,
+                            "its type is none of u8, u16, u32, u64, s8, s16, s32, s64, uint, "
+                            "sint, flag, nul-string, binary");
+  }
+  if (named != nullptr) return put_value(to, what, named->kind, named);
+  const auto guess = what.value ? attribute_kind::nul_string : attribute_kind::flag;
+  return put_value(to, what, kind_told(what, known).value_or(guess), nullptr);
+}
+
+/// How many of the nests that are open stay so when a path comes again.
+std::size_t kept_open(const typed_attribute& what) {
+  const auto parents = what.path.size() - 1;
+  if (parents == 0 || (what.known.back() != nullptr && what.known.back()->is_multi)) return parents;
+  for (auto depth = parents; depth > 0; --depth) {
+    const auto* const known = what.known[depth - 1];
+    if (known != nullptr && known->is_multi) return depth - 1;
+  }
+  return parents - 1;
+}
+
+}  // namespace
+
+outcome<> write_attributes(wire::netlink_writer& to, const std::vector<std::string>& typed,
+                           const known_attributes& known) {
+  std::vector<std::uint16_t> open;
+  std::set<std::vector<std::uint16_t>> written;
+  for (const auto& each : typed) {
+    const auto what = parse_attribute(each, known.scope);
+    if (!what) return std::unexpected(what.error());
+    const std::vector<std::uint16_t> parents(what->path.begin(), what->path.end() - 1);
+    // The nests that both are in stay open.
+    auto same = static_cast<std::size_t>(std::ranges::mismatch(open, parents).in1 - open.begin());
+    const bool is_again = !written.insert(what->path).second;
+    if (is_again && kept_open(*what) < parents.size()) {
+      written = {what->path};
+      same = std::min(same, kept_open(*what));
+    }
+    for (; open.size() > same; open.pop_back()) to.close_nest();
+    for (; open.size() < parents.size(); open.push_back(parents[open.size()])) {
+      to.open_nest(parents[open.size()]);
+    }
+    if (auto done = put(to, *what, known); !done) return done;
+  }
+  for (; !open.empty(); open.pop_back()) to.close_nest();
+  return {};
+}
+
+}  // namespace strata::cli

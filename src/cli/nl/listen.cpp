@@ -1,0 +1,70 @@
+// strata nl listen
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <cerrno>
+#include <chrono>
+
+#include "cli/nl/flags.hpp"
+#include "cli/nl/message.hpp"
+#include "cli/nl/spec_search.hpp"
+#include "cli/terminal/interrupt.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/verbs.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+/// Until so many have come, it has been silent for long, or it is interrupted.
+void hear(const invocation& call, nl::connection& over, message_sink& sink) {
+  const auto most = call.flags.value("count", std::uint64_t{UINT64_MAX});
+  const std::chrono::duration<double> silence(call.flags.value("timeout", 1e9));
+  auto last = clock::now();
+  for (std::uint64_t heard = 0; heard < most && !is_interrupted();) {
+    const auto event = over.try_event();
+    if (!event) {
+      complain(describe(event.error()));
+      if (event.error().sys_errno != ENOBUFS) break;
+      continue;
+    }
+    if (*event) {
+      sink.take(**event, nullptr);
+      last = clock::now();
+      ++heard;
+      continue;
+    }
+    if (clock::now() - last > silence) break;
+    constexpr int longest_wait_ms = 100;
+    pollfd ready{over.fd(), POLLIN, 0};
+    ::poll(&ready, 1, longest_wait_ms);
+  }
+}
+
+}  // namespace
+
+outcome<int> run_nl_listen(const invocation& call) {
+  auto on = nl::generic::open();
+  if (!on) return refuse_family(on.error());
+  const auto family = on->family(call.words[0]);
+  if (!family) return refuse_family(family.error());
+  const auto spec = find_spec(call, family->name);
+  if (!spec) return std::unexpected(spec.error());
+  const auto* const group = family->find_group(call.words[1]);
+  if (group == nullptr) {
+    return refuse(exit_not_found,
+                  fmt::format("the family '{}' has no group '{}'; 'strata nl show {}' lists them",
+                              call.words[0], call.words[1], call.words[0]));
+  }
+  if (auto joined = on->over().join(group->id); !joined) return refuse(exit_failed, joined.error());
+  watch_for_interrupt();
+  complain(fmt::format("listening to '{}' of '{}'", group->name, family->name));
+  message_sink sink(call.as_json, *spec ? &**spec : nullptr);
+  hear(call, on->over(), sink);
+  sink.end();
+  return exit_done;
+}
+
+}  // namespace strata::cli

@@ -1,0 +1,87 @@
+// strata nl families, show and policy
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/daemon_client/report.hpp"
+#include "cli/nl/flags.hpp"
+#include "cli/nl/spec_search.hpp"
+#include "cli/nl/text.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/terminal/text.hpp"
+#include "cli/verbs.hpp"
+
+namespace strata::cli {
+
+using nlohmann::json;
+
+outcome<int> run_nl_families(const invocation& call) {
+  static constexpr column columns[] = {{"id", "/id"},
+                                       {"name", "/name"},
+                                       {"version", "/version"},
+                                       {"operations", "/operations"},
+                                       {"groups", "/groups"}};
+  auto on = nl::generic::open();
+  if (!on) return refuse_family(on.error());
+  const auto all = on->families();
+  if (!all) return refuse_family(all.error());
+  auto objects = json::array();
+  for (const auto& each : *all) {
+    auto names = json::array();
+    for (const auto& group : each.groups) names.push_back(group.name);
+    objects.push_back({{"id", each.id},
+                       {"name", each.name},
+                       {"version", each.version},
+                       {"operations", each.operations.size()},
+                       {"groups", std::move(names)}});
+  }
+  show_list(call, columns, objects);
+  return exit_done;
+}
+
+outcome<int> run_nl_show(const invocation& call) {
+  auto on = nl::generic::open();
+  if (!on) return refuse_family(on.error());
+  const auto family = on->family(call.words[0]);
+  if (!family) return refuse_family(family.error());
+  const auto found = find_spec(call, family->name);
+  if (!found) return std::unexpected(found.error());
+  const auto* const spec = *found ? &**found : nullptr;
+  const auto policy = on->policy(*family);
+  // A family need not tell any.
+  if (!policy && policy.error().code != errc::not_found) return refuse_family(policy.error());
+  const auto told = policy.value_or(nl::family_policy{});
+  if (call.as_json) {
+    auto object = family_to_json(*family, spec);
+    object["policy"] = policy_to_json(told, spec);
+    if (spec != nullptr) object["specification"] = spec_to_json(*spec);
+    print_json(object);
+    return exit_done;
+  }
+  print(render_family(*family, spec));
+  if (spec != nullptr) {
+    print(fmt::format("\nas {} says:\n{}", printable(spec->file), render_spec(*spec)));
+  }
+  if (policy) print("\n" + render_policy(told, spec));
+  return exit_done;
+}
+
+outcome<int> run_nl_policy(const invocation& call) {
+  auto on = nl::generic::open();
+  if (!on) return refuse_family(on.error());
+  const auto family = on->family(call.words[0]);
+  if (!family) return refuse_family(family.error());
+  const auto found = find_spec(call, family->name);
+  if (!found) return std::unexpected(found.error());
+  const auto* const spec = *found ? &**found : nullptr;
+  const auto policy = on->policy(*family);
+  if (!policy) return refuse_family(policy.error());
+  if (call.as_json) {
+    print_json(policy_to_json(*policy, spec));
+  } else {
+    print(render_policy(*policy, spec));
+  }
+  return exit_done;
+}
+
+}  // namespace strata::cli

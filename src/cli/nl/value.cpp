@@ -1,0 +1,191 @@
+#include "cli/nl/value.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <utility>
+
+#include "cli/line/nearest.hpp"
+#include "cli/terminal/text.hpp"
+#include "text/number.hpp"
+
+namespace strata::cli {
+
+using nl::attribute_kind;
+using nlohmann::json;
+
+namespace {
+
+/// An enum may be used as flags whose values are no bits.
+std::uint64_t bits_of(const ynl::entry& entry) {
+  return entry.value < 64 ? std::uint64_t{1} << entry.value : 0;
+}
+
+/// A number, or names of it; `a|b` where they are flags.
+template <class Number>
+std::optional<Number> number_of(std::string_view text, const ynl::enumeration* names,
+                                bool is_flags) {
+  if (const auto number = text::number_in<Number>(text)) return number;
+  if (names == nullptr) return {};
+  std::uint64_t sum = 0;
+  for (;;) {
+    const auto end = is_flags ? text.find('|') : std::string_view::npos;
+    const auto word = text.substr(0, end);
+    if (const auto* const entry = names->find(word)) {
+      sum |= is_flags ? bits_of(*entry) : entry->value;
+    } else if (const auto number = text::number_in<std::uint64_t>(word)) {
+      sum |= *number;
+    } else {
+      return {};
+    }
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  if (!std::in_range<Number>(sum)) return {};
+  return static_cast<Number>(sum);
+}
+
+template <class Number>
+bool put_number(wire::netlink_writer& to, const typed_attribute& what,
+                const ynl::attribute* named) {
+  const auto* const names = named != nullptr ? what.scope.names_of(*named) : nullptr;
+  auto number =
+      number_of<Number>(what.value.value_or(""), names, names != nullptr && named->is_flags);
+  if (!number) return false;
+  if (named != nullptr && named->is_big_endian) number = std::byteswap(*number);
+  to.put_number(what.number(), *number);
+  return true;
+}
+
+bool put_hex(wire::netlink_writer& to, const typed_attribute& what) {
+  const auto digits = what.value.value_or("");
+  std::vector<std::byte> bytes;
+  for (std::size_t at = 0; at < digits.size(); at += 2) {
+    const auto* const first = digits.data() + at;
+    std::uint8_t byte = 0;
+    const auto* const end = digits.data() + std::min(at + 2, digits.size());
+    const auto [rest, code] = std::from_chars(first, end, byte, 16);
+    if (code != std::errc{} || rest != first + 2) return false;
+    bytes.push_back(std::byte{byte});
+  }
+  to.put(what.number(), bytes);
+  return true;
+}
+
+bool put(wire::netlink_writer& to, const typed_attribute& what, attribute_kind kind,
+         const ynl::attribute* named) {
+  switch (kind) {
+    case attribute_kind::flag: to.put(what.number(), {}); return !what.value;
+    case attribute_kind::u8: return put_number<std::uint8_t>(to, what, named);
+    case attribute_kind::u16: return put_number<std::uint16_t>(to, what, named);
+    case attribute_kind::u32: return put_number<std::uint32_t>(to, what, named);
+    case attribute_kind::u64:
+    case attribute_kind::uint: return put_number<std::uint64_t>(to, what, named);
+    case attribute_kind::s8: return put_number<std::int8_t>(to, what, named);
+    case attribute_kind::s16: return put_number<std::int16_t>(to, what, named);
+    case attribute_kind::s32: return put_number<std::int32_t>(to, what, named);
+    case attribute_kind::s64:
+    case attribute_kind::sint: return put_number<std::int64_t>(to, what, named);
+    case attribute_kind::string:
+    case attribute_kind::nul_string:
+      to.put_text(what.number(), what.value.value_or(""));
+      return what.value.has_value();
+    case attribute_kind::nested:
+    case attribute_kind::nested_array:
+      if (what.value) return put_hex(to, what);
+      to.open_nest(what.number()).close_nest();
+      return true;
+    default: return put_hex(to, what);
+  }
+}
+
+template <class Number>
+json number_to_json(const wire::netlink_attribute& attribute, bool is_big_endian) {
+  const auto number = attribute.number<Number>();
+  if (!number) return nullptr;
+  return is_big_endian ? std::byteswap(*number) : *number;
+}
+
+/// Of any width that the kernel chose.
+template <class Narrow, class Wide>
+json any_number_to_json(const wire::netlink_attribute& attribute) {
+  return attribute.value().size() == sizeof(Narrow) ? number_to_json<Narrow>(attribute, false)
+                                                    : number_to_json<Wide>(attribute, false);
+}
+
+json plain_to_json(const wire::netlink_attribute& attribute, attribute_kind kind,
+                   bool is_big_endian) {
+  switch (kind) {
+    case attribute_kind::flag: return true;
+    case attribute_kind::u8: return number_to_json<std::uint8_t>(attribute, is_big_endian);
+    case attribute_kind::u16: return number_to_json<std::uint16_t>(attribute, is_big_endian);
+    case attribute_kind::u32: return number_to_json<std::uint32_t>(attribute, is_big_endian);
+    case attribute_kind::u64: return number_to_json<std::uint64_t>(attribute, is_big_endian);
+    case attribute_kind::s8: return number_to_json<std::int8_t>(attribute, is_big_endian);
+    case attribute_kind::s16: return number_to_json<std::int16_t>(attribute, is_big_endian);
+    case attribute_kind::s32: return number_to_json<std::int32_t>(attribute, is_big_endian);
+    case attribute_kind::s64: return number_to_json<std::int64_t>(attribute, is_big_endian);
+    case attribute_kind::uint: return any_number_to_json<std::uint32_t, std::uint64_t>(attribute);
+    case attribute_kind::sint: return any_number_to_json<std::int32_t, std::int64_t>(attribute);
+    case attribute_kind::string:
+    case attribute_kind::nul_string: return printable(attribute.text());
+    default: return nullptr;
+  }
+}
+
+json flags_to_json(std::uint64_t bits, const ynl::enumeration& names) {
+  auto list = json::array();
+  for (const auto& each : names.entries) {
+    if ((bits & bits_of(each)) == 0) continue;
+    list.push_back(printable(each.name));
+    bits &= ~bits_of(each);
+  }
+  if (bits != 0) list.push_back(bits);
+  return list;
+}
+
+}  // namespace
+
+outcome<> put_value(wire::netlink_writer& to, const typed_attribute& what, attribute_kind kind,
+                    const ynl::attribute* named) {
+  if (named != nullptr && kind == attribute_kind::invalid) {
+    return refuse_attribute(what.whole, "it is padding, or out of use");
+  }
+  if (put(to, what, kind, named)) return {};
+  const auto* const names = named != nullptr ? what.scope.names_of(*named) : nullptr;
+  if (names != nullptr) {
+    return refuse_attribute(what.whole,
+                            fmt::format("its value is no {}, and {} of {}", nl::name_of(kind),
+                                        named->is_flags ? "not made (as a|b)" : "none",
+                                        names_listed(ynl::names_in(names->entries))));
+  }
+  if (kind == attribute_kind::nested || kind == attribute_kind::nested_array) {
+    return refuse_attribute(what.whole, "attributes are within it: write PATH.NAME=VALUE");
+  }
+  return refuse_attribute(what.whole, fmt::format("its value is no {}", nl::name_of(kind)));
+}
+
+json value_to_json(const wire::netlink_attribute& attribute, const ynl::attribute& named,
+                   const ynl::enumeration* names) {
+  if (named.kind == attribute_kind::bitfield32) {
+    const auto both = attribute.number<std::uint64_t>();
+    if (!both) return nullptr;
+    std::array<std::uint32_t, 2> halves{};
+    std::memcpy(halves.data(), attribute.value().data(), sizeof halves);
+    return {{"value", halves[0]}, {"selector", halves[1]}};
+  }
+  auto value = plain_to_json(attribute, named.kind, named.is_big_endian);
+  if (names == nullptr || !value.is_number()) return value;
+  const auto number = value.is_number_unsigned()
+                          ? value.get<std::uint64_t>()
+                          : static_cast<std::uint64_t>(value.get<std::int64_t>());
+  if (named.is_flags) return flags_to_json(number, *names);
+  const auto* const entry = names->find(number);
+  return entry != nullptr ? json(printable(entry->name)) : value;
+}
+
+}  // namespace strata::cli

@@ -1,0 +1,151 @@
+#include "cli/prompt/dialogue.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "cli/terminal/text.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+using proto::resp_value;
+using kind = resp_value::kind;
+using words_type = std::vector<std::string>;
+
+std::string lower(std::string_view text) {
+  std::string made(text);
+  for (auto& each : made) {
+    if (each >= 'A' && each <= 'Z') each = static_cast<char>(each | 0x20);
+  }
+  return made;
+}
+
+std::string word_at(const words_type& words, std::size_t at) {
+  return at < words.size() ? lower(words[at]) : std::string();
+}
+
+bool is_about_subscriptions(std::string_view command) {
+  constexpr std::array<std::string_view, 6> all = {"subscribe",    "unsubscribe", "psubscribe",
+                                                   "punsubscribe", "ssubscribe",  "sunsubscribe"};
+  return std::ranges::find(all, command) != all.end();
+}
+
+// "subscribe", "news", 1: of the kind that was asked for. RESP2 has no pushes.
+bool confirms(const resp_value& said, std::string_view command) {
+  return (said.what == kind::push || said.what == kind::array) && said.elements.size() == 3 &&
+         said.elements[0].text == command && said.elements[2].what == kind::integer;
+}
+
+}  // namespace
+
+outcome<> cache_talk::begin() { return greet(); }
+
+outcome<> cache_talk::greet() {
+  const words_type hello = {"HELLO", "3"};
+  if (auto sent = link_.send(hello); !sent) return sent;
+  const auto answer = link_.wait();
+  if (!answer) return std::unexpected(answer.error());
+  has_greeted_ = answer->what != kind::error;
+  if (has_greeted_ || answer->text.starts_with("NOAUTH")) return {};
+  return refuse(exit_failed, fmt::format("the cache says: {}", printable(answer->text)));
+}
+
+outcome<> cache_talk::execute(const words_type& words) {
+  const auto command = word_at(words, 0);
+  if (auto sent = link_.send(words); !sent) return sent;
+  if (has_no_reply(command, words)) return {};
+  if (is_about_subscriptions(command)) {
+    return await_subscriptions(command, std::max<std::size_t>(words.size() - 1, 1));
+  }
+  return await_reply(command, words);
+}
+
+bool cache_talk::has_no_reply(const std::string& command, const words_type& words) {
+  if (command == "client" && word_at(words, 1) == "reply") {
+    const auto how = word_at(words, 2);
+    silence_ = how == "off" ? silence::all : how == "skip" ? silence::next : silence::none;
+    return silence_ != silence::none;
+  }
+  const bool is_silent = silence_ != silence::none;
+  if (silence_ == silence::next) silence_ = silence::none;
+  return is_silent;
+}
+
+outcome<> cache_talk::await_reply(const std::string& command, const words_type& words) {
+  for (;;) {
+    const auto reply = link_.wait();
+    if (!reply) return std::unexpected(reply.error());
+    show_(*reply);
+    if (reply->what == kind::push) continue;
+    learn(command, words, *reply);
+    const bool is_good = reply->what != kind::error;
+    const bool starts_anew = command == "reset" || (command == "auth" && !has_greeted_);
+    return is_good && starts_anew ? greet() : outcome<>{};
+  }
+}
+
+outcome<> cache_talk::await_subscriptions(const std::string& command, std::size_t count) {
+  while (count != 0) {
+    const auto said = link_.wait();
+    if (!said) return std::unexpected(said.error());
+    show_(*said);
+    if (said->what == kind::error || said->is(kind::status, "QUEUED")) return {};
+    if (!confirms(*said, command)) continue;
+    is_subscribed_ = said->elements[2].integer != 0;
+    --count;
+  }
+  return {};
+}
+
+void cache_talk::learn(const std::string& command, const words_type& words,
+                       const resp_value& reply) {
+  if (command == "exec" || command == "discard") in_transaction_ = false;
+  if (reply.what == kind::error || reply.is(kind::status, "QUEUED")) return;
+  if (command == "multi") in_transaction_ = true;
+  if (command == "monitor") is_monitoring_ = true;
+  if (command == "select" && words.size() > 1) database_ = words[1];
+  if (command == "hello") has_greeted_ = true;
+  if (command == "reset") {
+    database_ = "0";
+    in_transaction_ = is_subscribed_ = false;
+  }
+}
+
+outcome<> cache_talk::hear() {
+  if (auto more = link_.receive(); !more) return more;
+  return show_arrived();
+}
+
+outcome<> cache_talk::show_arrived() {
+  for (;;) {
+    const auto said = link_.take();
+    if (!said) return std::unexpected(said.error());
+    if (!*said) return {};
+    show_(**said);
+  }
+}
+
+std::string cache_talk::state() const {
+  std::string text;
+  if (database_ != "0") text += fmt::format("[{}]", printable(database_));
+  if (in_transaction_) text += "(TX)";
+  if (is_subscribed_) text += "(subscribed mode)";
+  return text;
+}
+
+bool is_secret(const words_type& words) {
+  const auto command = word_at(words, 0);
+  if (command == "auth" || command == "migrate") return true;
+  if (command == "acl") return word_at(words, 1) == "setuser";
+  const bool sets = command == "config" && word_at(words, 1) == "set";
+  return std::ranges::any_of(words, [&](const std::string& word) {
+    const auto name = lower(word);
+    return (command == "hello" && name == "auth") ||
+           (sets && (name.ends_with("auth") || name.ends_with("pass")));
+  });
+}
+
+}  // namespace strata::cli

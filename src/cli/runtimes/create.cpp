@@ -1,0 +1,32 @@
+// strata create TYPE NAME
+#include <fmt/format.h>
+
+#include "cli/daemon_client/control_client.hpp"
+#include "cli/daemon_client/report.hpp"
+#include "cli/line/nearest.hpp"
+#include "cli/verbs.hpp"
+
+namespace strata::cli {
+
+outcome<const runtime::type_row*> type_by_name(const std::string& type, const std::string&) {
+  if (const auto* found = runtime::find_type(type)) return found;
+  std::vector<std::string> known;
+  for (const auto& row : runtime::types()) known.emplace_back(row.name);
+  return refuse(exit_misused, fmt::format("there is no type '{}'{}; there are {}", type,
+                                          did_you_mean(type, known), fmt::join(known, ", ")));
+}
+
+outcome<int> run_create(const invocation& call) {
+  control_client client(call.socket);
+  const nlohmann::json body = {{"type", call.words[0]},
+                               {"name", call.words[1]},
+                               {"options", call.type_options},
+                               {"start", call.is_set("start")}};
+  const auto created = client.post("/v1/runtimes", body);
+  if (!created) return std::unexpected(created.error());
+  report_state(call, *created);
+  if (call.as_json) print_json(*created);
+  return exit_done;
+}
+
+}  // namespace strata::cli

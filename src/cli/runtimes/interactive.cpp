@@ -1,0 +1,129 @@
+// strata start -i NAME: lines of input go out as messages, messages that come in are shown. A cache
+// has a prompt of its own.
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+#include "cli/daemon_client/control_client.hpp"
+#include "cli/daemon_client/names.hpp"
+#include "cli/prompt/prompt.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/terminal/table.hpp"
+#include "cli/terminal/text.hpp"
+#include "cli/verbs.hpp"
+#include "proto/base64.hpp"
+
+namespace strata::cli {
+
+using nlohmann::json;
+
+namespace {
+
+/// The runtime goes on, so there is nothing to tidy up: leaving is enough, from wherever we are.
+extern "C" void leave(int) {
+  constexpr std::string_view farewell = "\n";
+  (void)!::write(STDERR_FILENO, farewell.data(), farewell.size());
+  ::_exit(exit_done);
+}
+
+/// "[FROM] TEXT", where there is more than one it may be from; quiet shows the message's own bytes,
+/// for programs.
+std::string render(const invocation& call, const json& message) {
+  if (call.as_json) return message.dump();
+  auto text = text_at(message, "text");
+  if (const auto encoded = text_at(message, "base64"); !encoded.empty()) {
+    text = proto::base64_decode(encoded).value_or(encoded);
+  }
+  if (call.quiet) return text;
+  const auto from = printable(text_at(message, "from"));
+  return from.empty() ? printable(text) : fmt::format("[{}] {}", from, printable(text));
+}
+
+outcome<> show_messages(const invocation& call, const std::vector<std::string>& lines) {
+  std::string shown;
+  for (const auto& line : lines) {
+    const auto message = parse_line_of_json(line);
+    if (!message) return std::unexpected(message.error());
+    shown += render(call, *message) + "\n";
+  }
+  print(shown);
+  return {};
+}
+
+/// Reads what standard input has; false at its end. What stands behind the last line end is a
+/// message when nothing more comes.
+outcome<bool> read_input(line_splitter& splitter, std::vector<std::string>& lines) {
+  std::array<char, 65536> buffer;
+  const auto got = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+  if (got < 0 && errno == EINTR) return true;
+  if (got < 0) return refuse(exit_failed, system_error(errno, "read standard input"));
+  lines = splitter.feed({buffer.data(), static_cast<std::size_t>(got)});
+  if (got == 0) lines = splitter.finish();
+  return got != 0;
+}
+
+/// A message that cannot be sent is reported, and the session goes on.
+outcome<> send_lines(control_client& client, const std::string& name,
+                     const std::vector<std::string>& lines) {
+  for (const auto& line : lines) {
+    const auto answer = client.send(name, line);
+    if (answer) continue;
+    if (answer.error().exit == exit_unreachable) return std::unexpected(answer.error());
+    complain(answer.error().message);
+  }
+  return {};
+}
+
+outcome<int> talk(const invocation& call, control_client& client, line_stream& stream) {
+  const auto& name = call.words[0];
+  line_splitter splitter;
+  std::array<pollfd, 2> ready{{{STDIN_FILENO, POLLIN, 0}, {stream.fd(), POLLIN, 0}}};
+  for (;;) {
+    auto shown = show_messages(call, stream.take_lines());
+    if (!shown) return std::unexpected(shown.error());
+    if (stream.ended()) {
+      return refuse(exit_failed, fmt::format("'{}' has no more messages: it was stopped or "
+                                             "removed, or the daemon has ended",
+                                             name));
+    }
+    if (::poll(ready.data(), ready.size(), -1) < 0) continue;  // a signal
+    if (ready[1].revents != 0) {
+      if (auto more = stream.wait(); !more) return std::unexpected(more.error());
+    }
+    if (ready[0].revents == 0) continue;
+    std::vector<std::string> lines;
+    const auto more = read_input(splitter, lines);
+    if (!more) return std::unexpected(more.error());
+    if (auto sent = send_lines(client, name, lines); !sent) return std::unexpected(sent.error());
+    if (!*more) return exit_done;
+  }
+}
+
+}  // namespace
+
+outcome<int> run_interactive(const invocation& call) {
+  if (call.words.size() != 1 || is_glob(call.words[0])) {
+    return refuse(exit_misused, "-i takes one runtime: strata start -i NAME");
+  }
+  const auto& name = call.words[0];
+  control_client client(call.socket);
+  auto detail = client.get(runtime_target(name));
+  if (!detail) return std::unexpected(detail.error());
+  if (text_at(*detail, "state") != "running") {
+    detail = client.post(runtime_target(name, "start"));
+    if (!detail) return std::unexpected(detail.error());
+  }
+  std::signal(SIGINT, leave);
+  if (text_at(*detail, "type") == "cache") {
+    return run_cache_prompt(call, name, detail->at("endpoints").at(0).get<std::string>());
+  }
+  auto stream = client.stream(runtime_target(name, "messages"));
+  if (!stream) return std::unexpected(stream.error());
+  return talk(call, client, *stream);
+}
+
+}  // namespace strata::cli

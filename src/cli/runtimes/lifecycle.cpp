@@ -1,0 +1,52 @@
+// strata start, stop, restart, reload and remove: one request for each name.
+#include "cli/daemon_client/control_client.hpp"
+#include "cli/daemon_client/names.hpp"
+#include "cli/daemon_client/report.hpp"
+#include "cli/verbs.hpp"
+
+namespace strata::cli {
+
+using nlohmann::json;
+
+namespace {
+
+outcome<int> change_each(const invocation& call, control_client& client, const act_on_name& act) {
+  const auto all = for_each_name(client, call.words, [&](const std::string& name) {
+    auto answer = act(name);
+    if (answer) report_state(call, *answer);
+    return answer;
+  });
+  if (!all) return std::unexpected(all.error());
+  if (call.as_json) print_gathered(call, all->answers);
+  return all->exit;
+}
+
+outcome<int> post_each(const invocation& call, std::string_view action) {
+  control_client client(call.socket);
+  return change_each(call, client, [&](const std::string& name) {
+    return client.post(runtime_target(name, action));
+  });
+}
+
+}  // namespace
+
+outcome<int> run_start(const invocation& call) {
+  return call.is_set("interactive") ? run_interactive(call) : post_each(call, "start");
+}
+
+outcome<int> run_stop(const invocation& call) { return post_each(call, "stop"); }
+
+outcome<int> run_restart(const invocation& call) { return post_each(call, "restart"); }
+
+outcome<int> run_reload(const invocation& call) { return post_each(call, "reload"); }
+
+outcome<int> run_remove(const invocation& call) {
+  control_client client(call.socket);
+  return change_each(call, client, [&](const std::string& name) -> outcome<json> {
+    auto gone = client.remove(runtime_target(name));
+    if (!gone) return gone;
+    return json{{"name", name}, {"state", "removed"}};
+  });
+}
+
+}  // namespace strata::cli

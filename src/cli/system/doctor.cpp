@@ -1,0 +1,96 @@
+// strata doctor
+#include <fmt/format.h>
+
+#include "cli/daemon_client/control_client.hpp"
+#include "cli/daemon_client/report.hpp"
+#include "cli/system/checks.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/terminal/table.hpp"
+#include "cli/terminal/text.hpp"
+#include "cli/verbs.hpp"
+#include "proto/own_folder.hpp"
+#include "proto/paths.hpp"
+
+namespace strata::cli {
+
+using nlohmann::json;
+
+namespace {
+
+std::string_view name_of(check_status status) {
+  switch (status) {
+    case check_status::ok: return "ok";
+    case check_status::warn: return "warn";
+    case check_status::fail: return "fail";
+  }
+  return "fail";
+}
+
+check check_daemon(const std::string& socket) {
+  const auto version = control_client(socket).get("/v1/version");
+  if (!version) return {check_status::warn, "daemon", version.error().message, ""};
+  return {{}, "daemon", fmt::format("version {} at {}", text_at(*version, "version"), socket), ""};
+}
+
+check check_socket(const std::string& socket) {
+  auto usual = check_folder("socket folder", proto::folder_of(socket), "--socket");
+  const auto trusted = proto::check_socket_folder(socket);
+  if (usual.status != check_status::ok || trusted || trusted.error().code == errc::not_found) {
+    return usual;
+  }
+  auto why = trusted.error();
+  const auto remedy = std::exchange(why.remedy, {});
+  return {check_status::fail, usual.name, describe(why), remedy};
+}
+
+std::vector<check> all_checks(const invocation& call) {
+  const auto paths = proto::paths_for(proto::current_path_environment());
+  auto checks = kernel_checks();
+  for (auto& more : network_checks()) checks.push_back(std::move(more));
+  checks.push_back(
+      check_folder("state folder", call.text("state_dir", paths.state_dir), "--state-dir"));
+  checks.push_back(check_socket(call.socket));
+  checks.push_back(check_daemon(call.socket));
+  return checks;
+}
+
+std::string render(const std::vector<check>& checks) {
+  std::vector<std::vector<std::string>> rows{{"STATUS", "CHECK", "FOUND"}};
+  for (const auto& [status, name, found, remedy] : checks) {
+    rows.push_back({std::string(name_of(status)), name, printable(found)});
+    if (!remedy.empty()) rows.push_back({"", "", "-> " + printable(remedy)});
+  }
+  return align(rows);
+}
+
+json to_json(const std::vector<check>& checks) {
+  auto list = json::array();
+  for (const auto& [status, name, found, remedy] : checks) {
+    list.push_back(
+        {{"status", name_of(status)}, {"name", name}, {"found", found}, {"remedy", remedy}});
+  }
+  return list;
+}
+
+}  // namespace
+
+outcome<int> run_doctor(const invocation& call) {
+  const auto checks = all_checks(call);
+  if (call.quiet) {
+    auto noticed = json::array();
+    for (const auto& object : to_json(checks)) {
+      if (object["status"] != "ok") noticed.push_back(object);
+    }
+    print_names(call, noticed);
+  } else if (call.as_json) {
+    print_json(to_json(checks));
+  } else {
+    print(render(checks));
+  }
+  for (const auto& [status, name, found, remedy] : checks) {
+    if (status == check_status::fail) return exit_failed;
+  }
+  return exit_done;
+}
+
+}  // namespace strata::cli

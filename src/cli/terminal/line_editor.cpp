@@ -1,0 +1,133 @@
+#include "cli/terminal/line_editor.hpp"
+
+#include <histedit.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <clocale>
+#include <cstdio>
+#include <cstdlib>
+#include <cwchar>
+#include <filesystem>
+
+#include "cli/terminal/output.hpp"
+#include "proto/own_folder.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+constexpr int history_size = 1000;
+constexpr std::string_view clear_line = "\r\x1b[K";
+
+}  // namespace
+
+struct line_editor::state {
+  std::string history_file;
+  std::string prompt;
+  side_channel* beside = nullptr;
+  EditLine* editor = nullptr;
+  History* history = nullptr;
+  mbstate_t letter{};
+
+  static state& of(EditLine* editor) {
+    void* found = nullptr;
+    el_get(editor, EL_CLIENTDATA, &found);
+    return *static_cast<state*>(found);
+  }
+  int read_letter(wchar_t* into);
+  bool hear() const;
+  void load_history();
+};
+
+// libedit's own way of reading knows one source only. 1: a letter, 0: the end, -1: an error.
+int line_editor::state::read_letter(wchar_t* into) {
+  std::array<pollfd, 2> ready{{{STDIN_FILENO, POLLIN, 0}, {beside->fd, POLLIN, 0}}};
+  for (;;) {
+    if (::poll(ready.data(), ready.size(), -1) < 0) {
+      if (errno != EINTR) return -1;
+      el_set(editor, EL_REFRESH);  // a signal may have changed the terminal's size
+      continue;
+    }
+    if (ready[1].revents != 0 && !hear()) return 0;
+    if (ready[0].revents == 0) continue;
+    char byte = 0;
+    const auto got = ::read(STDIN_FILENO, &byte, 1);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return static_cast<int>(got);
+    const auto known = std::mbrtowc(into, &byte, 1, &letter);
+    if (known == static_cast<std::size_t>(-2)) continue;  // a letter of several bytes
+    if (known != static_cast<std::size_t>(-1)) return 1;
+    letter = {};
+  }
+}
+
+bool line_editor::state::hear() const {
+  const auto text = beside->hear();
+  if (!text) return false;
+  if (text->empty()) return true;
+  print(std::string(clear_line) + *text);
+  el_set(editor, EL_REFRESH);
+  return true;
+}
+
+void line_editor::state::load_history() {
+  HistEvent event{};
+  ::history(history, &event, H_SETSIZE, history_size);
+  ::history(history, &event, H_SETUNIQUE, 1);
+  const auto folder = std::filesystem::path(history_file).parent_path().string();
+  if (folder.empty() || !proto::open_own_folder(folder, {})) history_file.clear();
+  if (history_file.empty()) return;
+  ::history(history, &event, H_LOAD, history_file.c_str());
+}
+
+line_editor::line_editor(std::string history_file) : state_(std::make_unique<state>()) {
+  // Else letters beyond ASCII could not be typed.
+  if (std::setlocale(LC_CTYPE, "") == nullptr || MB_CUR_MAX == 1) {
+    std::setlocale(LC_CTYPE, "C.UTF-8");
+  }
+  auto& made = *state_;
+  made.history_file = std::move(history_file);
+  made.editor = el_init("strata", stdin, stdout, stderr);
+  made.history = history_init();
+  made.load_history();
+  el_set(made.editor, EL_CLIENTDATA, &made);
+  el_set(made.editor, EL_EDITOR, "emacs");
+  el_set(made.editor, EL_SIGNAL, 1);
+  el_set(made.editor, EL_HIST, ::history, made.history);
+  el_set(made.editor, EL_BIND, "^R", "em-inc-search-prev", nullptr);
+  char* (*const ask)(EditLine*) = [](EditLine* who) { return state::of(who).prompt.data(); };
+  el_set(made.editor, EL_PROMPT, ask);
+  el_rfunc_t const read_letter = [](EditLine* who, wchar_t* into) {
+    return state::of(who).read_letter(into);
+  };
+  el_set(made.editor, EL_GETCFN, read_letter);
+  el_source(made.editor, nullptr);
+}
+
+line_editor::~line_editor() {
+  el_end(state_->editor);
+  history_end(state_->history);
+}
+
+std::optional<std::string> line_editor::read(std::string prompt, side_channel& beside) {
+  state_->prompt = std::move(prompt);
+  state_->beside = &beside;
+  int size = 0;
+  const char* const line = el_gets(state_->editor, &size);
+  if (line == nullptr || size <= 0) return {};
+  std::string text(line, static_cast<std::size_t>(size));
+  if (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+void line_editor::remember(const std::string& line) {
+  HistEvent event{};
+  ::history(state_->history, &event, H_ENTER, line.c_str());
+  if (state_->history_file.empty()) return;
+  ::history(state_->history, &event, H_SAVE, state_->history_file.c_str());
+}
+
+}  // namespace strata::cli

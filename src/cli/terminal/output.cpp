@@ -1,0 +1,42 @@
+#include "cli/terminal/output.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <string>
+
+#include "cli/line/outcome.hpp"
+#include "cli/terminal/text.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+/// 0, or the errno that stopped it.
+int write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const auto written = ::write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void print(std::string_view text) {
+  const int failed = write_all(STDOUT_FILENO, text);
+  if (failed == 0) return;
+  if (failed == EPIPE) ::_exit(exit_done);
+  complain(describe(system_error(failed, "write to standard output")));
+  ::_exit(exit_failed);
+}
+
+void complain(std::string_view message) {
+  // Nothing can be done for a message that cannot be written.
+  (void)write_all(STDERR_FILENO, "strata: " + printable(message) + "\n");
+}
+
+}  // namespace strata::cli

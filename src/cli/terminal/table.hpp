@@ -1,0 +1,64 @@
+// What verbs show: JSON values as aligned columns, or as they are.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/line/outcome.hpp"
+
+namespace strata::cli {
+
+enum class unit : std::uint8_t {
+  none,
+  bytes,
+  seconds,
+  microseconds,
+  per_second,
+  total,  ///< of an object, whose members are counts
+};
+
+/// A column that a table can have, and where its value stands in the API's object.
+struct column {
+  std::string_view key;      ///< as `--columns` names it; the heading is its upper case
+  std::string_view pointer;  ///< RFC 6901: `/connections/now`
+  cli::unit unit = unit::none;
+  bool by_default = true;
+};
+
+/// The columns that `names` ("a,b,c") picks, in its order; the default ones when it is empty.
+/// Errors: misused, with the nearest name.
+[[nodiscard]] outcome<std::vector<column>> select_columns(std::span<const column> all,
+                                                          std::string_view names);
+
+/// A value as a cell: members of lists and objects joined by commas, "-" for what is empty or not
+/// there.
+[[nodiscard]] std::string format_cell(const nlohmann::json& value, unit of);
+
+/// Headings and one row for each object, with two spaces between columns and none at the end.
+/// A column of numbers is aligned to the right.
+[[nodiscard]] std::string render_table(std::span<const column> columns,
+                                       const nlohmann::json& objects);
+
+/// The objects with only those top-level members that the columns come from.
+[[nodiscard]] nlohmann::json keep_columns(std::span<const column> columns,
+                                          const nlohmann::json& objects);
+
+/// One object as a table of FIELD and VALUE, nested members as `a.b`. `unit_of` tells the unit of
+/// a field by its full name.
+[[nodiscard]] std::string render_object(const nlohmann::json& object,
+                                        unit (*unit_of)(std::string_view field,
+                                                        const nlohmann::json& object));
+
+/// The lowest layer: rows of cells as lines. A column is aligned to the left unless `to_the_right`
+/// says otherwise.
+[[nodiscard]] std::string align(const std::vector<std::vector<std::string>>& rows,
+                                const std::vector<bool>& to_the_right = {});
+
+/// A member as text; empty when it is not there or no string. Never throws.
+[[nodiscard]] std::string text_at(const nlohmann::json& object, std::string_view key);
+
+}  // namespace strata::cli

@@ -1,0 +1,44 @@
+// What the xdp verbs take from the command line, and what they open with it.
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "cli/l2/open_socket.hpp"
+#include "strata/wire/udp.hpp"
+#include "strata/xdp/broker.hpp"
+#include "strata/xdp/program.hpp"
+#include "strata/xdp/socket.hpp"
+
+namespace strata::cli {
+
+/// -q, -w, -z and --busy-poll.
+[[nodiscard]] std::uint32_t queue_flag(const invocation& call);
+/// -c: how many frames; without it no end.
+[[nodiscard]] std::uint64_t count_flag(const invocation& call);
+/// --timeout: the silence that ends it.
+[[nodiscard]] std::optional<std::chrono::steady_clock::duration> silence_flag(
+    const invocation& call);
+[[nodiscard]] xdp::socket_options socket_flags(const invocation& call);
+/// --mode. Errors: misused.
+[[nodiscard]] outcome<xdp::attach_mode> attach_flag(const invocation& call);
+/// --ethertype, --vlan, --udp-port and --dst. Errors: misused.
+[[nodiscard]] outcome<xdp::filter> filter_flags(const invocation& call);
+/// "10.0.0.1:9000". Errors: misused, naming the flag.
+[[nodiscard]] outcome<wire::udp_endpoint> udp_flag(const invocation& call, std::string_view key,
+                                                   std::string_view otherwise);
+
+/// A socket, and what brings frames to it.
+struct open_queue {
+  xdp::socket socket;
+  bool is_native = false;
+  std::string reason;  ///< why not native, when that was tried
+  std::optional<xdp::route> brings;
+  unique_fd connection;  ///< to the daemon that made it
+};
+/// Of interface `name`, by this process or, with --through-daemon, by the daemon. The filter and
+/// mode are those of the flags when `options` has a receive ring.
+[[nodiscard]] outcome<open_queue> open_queue_of(const invocation& call, const std::string& name,
+                                                const xdp::socket_options& options);
+
+}  // namespace strata::cli

@@ -1,0 +1,186 @@
+// strata xdp fwd: frames from each of two interfaces out of the other, without a copy of ours.
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "cli/daemon_client/report.hpp"
+#include "cli/terminal/interrupt.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/verbs.hpp"
+#include "cli/xdp/flags.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+
+constexpr std::uint32_t batch = 64;
+constexpr int longest_wait_ms = 100;
+
+// Both sockets work on one UMEM: a frame that one received the other sends, and its chunk goes back
+// to be received into.
+class forwarder {
+ public:
+  static constexpr std::size_t sides = 2;
+
+  forwarder(xdp::socket a, xdp::socket b) : sockets_{std::move(a), std::move(b)} {
+    const auto& memory = *sockets_[0].memory();
+    for (std::uint32_t i = 0; i < memory.frame_count(); ++i) free_.push_back(memory.frame_at(i));
+  }
+
+  result<void> run(std::uint64_t most, std::optional<clock::duration> silence) {
+    auto last = clock::now();
+    while (forwarded() < most && !is_interrupted()) {
+      bool is_busy = false;
+      for (std::size_t side = 0; side < sides; ++side) {
+        refill(sockets_[side]);
+        is_busy = forward(side) || is_busy;
+        const auto all_sent = push(sockets_[1 - side]);
+        if (!all_sent) return std::unexpected(all_sent.error());
+        is_busy = !*all_sent || is_busy;
+      }
+      if (is_busy) {
+        last = clock::now();
+      } else if (silence && forwarded() != 0 && clock::now() - last > *silence) {
+        break;
+      } else if (auto waited = wait(); !waited) {
+        return waited;
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::uint64_t forwarded(std::size_t side) const { return forwarded_[side]; }
+  [[nodiscard]] std::uint64_t forwarded() const { return forwarded_[0] + forwarded_[1]; }
+  /// For which there was no room to send.
+  [[nodiscard]] std::uint64_t lost() const { return lost_; }
+  [[nodiscard]] const xdp::socket& socket(std::size_t side) const { return sockets_[side]; }
+
+ private:
+  // A fill ring holds half of the frames, so neither side can starve the other.
+  void refill(xdp::socket& on) {
+    const auto places =
+        on.fill().reserve(static_cast<std::uint32_t>(std::min<std::size_t>(batch, free_.size())));
+    for (std::uint32_t i = 0; i < places.size(); ++i) {
+      places[i] = free_.back();
+      free_.pop_back();
+    }
+    if (!places.empty()) on.fill().submit(places.size());
+  }
+
+  bool forward(std::size_t side) {
+    auto& from = sockets_[side];
+    auto& to = sockets_[1 - side];
+    const auto there = from.receive().peek(batch);
+    if (there.empty()) return false;
+    const auto places = to.transmit().reserve(there.size());
+    for (std::uint32_t i = 0; i < there.size(); ++i) {
+      if (i < places.size()) {
+        places[i] = there[i];
+      } else {
+        free_.push_back(from.memory()->frame_of(there[i].address));
+        ++lost_;
+      }
+    }
+    if (!places.empty()) to.transmit().submit(places.size());
+    from.receive().release(there.size());
+    forwarded_[side] += places.size();
+    return true;
+  }
+
+  /// False when the kernel has not taken all yet.
+  result<bool> push(xdp::socket& over) {
+    result<bool> all_sent = true;
+    if (!over.is_zerocopy() || over.transmit().needs_wakeup()) all_sent = over.wake_transmit();
+    const auto done = over.completion().peek(batch);
+    for (std::uint32_t i = 0; i < done.size(); ++i) {
+      free_.push_back(over.memory()->frame_of(done[i]));
+    }
+    if (!done.empty()) over.completion().release(done.size());
+    return all_sent;
+  }
+
+  result<void> wait() {
+    std::array<pollfd, sides> asked{pollfd{sockets_[0].fd(), POLLIN, 0},
+                                    pollfd{sockets_[1].fd(), POLLIN, 0}};
+    if (::poll(asked.data(), asked.size(), longest_wait_ms) < 0 && errno != EINTR) {
+      return system_failure(errno, "wait for AF_XDP sockets");
+    }
+    return {};
+  }
+
+  std::array<xdp::socket, sides> sockets_;
+  std::vector<std::uint64_t> free_;
+  std::array<std::uint64_t, sides> forwarded_{};
+  std::uint64_t lost_ = 0;
+};
+
+void report(const invocation& call, const forwarder& done) {
+  if (call.as_json) {
+    print_json(
+        {{"forwarded", {{call.words[0], done.forwarded(0)}, {call.words[1], done.forwarded(1)}}},
+         {"lost", done.lost()}});
+    return;
+  }
+  print(fmt::format("[fwd] {}: {} (pkts) {}: {} (pkts) lost: {} (pkts)\n", call.words[0],
+                    done.forwarded(0), call.words[1], done.forwarded(1), done.lost()));
+}
+
+result<forwarder> open_both(const invocation& call, const xdp::socket_options& options) {
+  auto memory = xdp::umem::create();
+  if (!memory) return std::unexpected(memory.error());
+  auto a = xdp::socket::create(*memory, call.words[0], queue_flag(call), options);
+  if (!a) return std::unexpected(a.error());
+  auto b = xdp::socket::create(*memory, call.words[1], queue_flag(call), options);
+  if (!b) return std::unexpected(b.error());
+  return forwarder(std::move(*a), std::move(*b));
+}
+
+// Sockets of one UMEM are all zero-copy or none: where only one of the drivers can, none.
+result<forwarder> open_both(const invocation& call) {
+  auto options = socket_flags(call);
+  auto opened = open_both(call, options);
+  const bool is_final = opened || opened.error().code != errc::not_supported ||
+                        options.mode == xdp::copy_mode::zerocopy;
+  if (is_final) return opened;
+  options.mode = xdp::copy_mode::copy;
+  return open_both(call, options);
+}
+
+}  // namespace
+
+outcome<int> run_xdp_fwd(const invocation& call) {
+  if (call.words[0] == call.words[1]) {
+    return refuse(exit_misused,
+                  fmt::format("'{}' cannot be both ends: name two interfaces", call.words[0]));
+  }
+  const auto mode = attach_flag(call);
+  if (!mode) return std::unexpected(mode.error());
+  const auto which = filter_flags(call);
+  if (!which) return std::unexpected(which.error());
+  auto opened = open_both(call);
+  if (!opened) return refuse_open(opened.error());
+  auto& work = *opened;
+  std::vector<xdp::route> routes;
+  for (std::size_t side = 0; side < forwarder::sides; ++side) {
+    const auto program = xdp::program::attach(call.words[side], *mode);
+    if (!program) return refuse_open(program.error());
+    auto route = (*program)->add(*which, work.socket(side));
+    if (!route) return refuse_open(route.error());
+    routes.push_back(std::move(*route));
+  }
+  watch_for_interrupt();
+  if (auto done = work.run(count_flag(call), silence_flag(call)); !done) {
+    return refuse(exit_failed, done.error());
+  }
+  report(call, work);
+  return exit_done;
+}
+
+}  // namespace strata::cli

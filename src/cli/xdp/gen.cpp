@@ -1,0 +1,150 @@
+// strata xdp gen: UDP packets as fast as AF_XDP takes them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "cli/daemon_client/report.hpp"
+#include "cli/l2/frame_flags.hpp"
+#include "cli/terminal/interrupt.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/verbs.hpp"
+#include "cli/xdp/flags.hpp"
+#include "cli/xdp/numbered_packet.hpp"
+#include "strata/l2/interface.hpp"
+#include "strata/wire/ethernet.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+
+constexpr std::uint32_t batch = 64;
+// How long the last frames may take to be sent.
+constexpr auto patience = 2s;
+
+class generator {
+ public:
+  generator(xdp::socket over, numbered_packet packet)
+      : over_(std::move(over)), packet_(std::move(packet)) {
+    const auto& memory = *over_.memory();
+    for (std::uint32_t i = 0; i < memory.frame_count(); ++i) {
+      free_.push_back(memory.frame_at(i));
+      std::ranges::copy(packet_.frame(), bytes_at(memory.frame_at(i)).begin());
+    }
+  }
+
+  result<void> run(std::uint64_t count) {
+    began_ = clock::now();
+    while (queued_ < count && !is_interrupted()) {
+      fill(std::min<std::uint64_t>(batch, count - queued_));
+      if (auto pushed = push(); !pushed) return pushed;
+    }
+    const auto limit = clock::now() + patience;
+    while (sent_ != queued_ && clock::now() < limit) {
+      if (auto pushed = push(); !pushed) return pushed;
+    }
+    ended_ = clock::now();
+    return {};
+  }
+
+  [[nodiscard]] std::uint64_t sent() const { return sent_; }
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(ended_ - began_).count();
+  }
+  [[nodiscard]] bool is_zerocopy() const { return over_.is_zerocopy(); }
+
+ private:
+  [[nodiscard]] mutable_byte_span bytes_at(std::uint64_t address) const {
+    return over_.memory()->memory().subspan(address, packet_.frame().size());
+  }
+
+  void fill(std::uint64_t most) {
+    const auto room = std::min<std::uint64_t>(most, free_.size());
+    const auto places = over_.transmit().reserve(static_cast<std::uint32_t>(room));
+    for (std::uint32_t i = 0; i < places.size(); ++i) {
+      const auto address = free_.back();
+      free_.pop_back();
+      packet_.number(bytes_at(address), queued_++);
+      places[i] = {.address = address,
+                   .length = static_cast<std::uint32_t>(packet_.frame().size())};
+    }
+    if (!places.empty()) over_.transmit().submit(places.size());
+  }
+
+  result<void> push() {
+    if (!over_.is_zerocopy() || over_.transmit().needs_wakeup()) {
+      if (auto woken = over_.wake_transmit(); !woken) return std::unexpected(woken.error());
+    }
+    const auto done = over_.completion().peek(batch);
+    for (std::uint32_t i = 0; i < done.size(); ++i) free_.push_back(done[i]);
+    if (!done.empty()) over_.completion().release(done.size());
+    sent_ += done.size();
+    return {};
+  }
+
+  xdp::socket over_;
+  numbered_packet packet_;
+  std::vector<std::uint64_t> free_;
+  std::uint64_t queued_ = 0;
+  std::uint64_t sent_ = 0;
+  clock::time_point began_;
+  clock::time_point ended_;
+};
+
+outcome<numbered_packet> packet_of(const invocation& call, const mac_address& own) {
+  const auto to = mac_flag(call, "dmac");
+  if (!to) return std::unexpected(to.error());
+  const auto from = mac_flag(call, "smac");
+  if (!from) return std::unexpected(from.error());
+  const auto receiver = udp_flag(call, "dip", "192.0.2.2:9000");
+  if (!receiver) return std::unexpected(receiver.error());
+  const auto sender = udp_flag(call, "sip", "192.0.2.1:9000");
+  if (!sender) return std::unexpected(sender.error());
+  auto made = numbered_packet::create(to->value_or(mac_address::broadcast()), from->value_or(own),
+                                      *receiver, *sender, call.flags.value("size", 60U));
+  if (!made) return refuse(exit_failed, made.error());
+  return std::move(*made);
+}
+
+void report(const invocation& call, const generator& done) {
+  const auto rate = static_cast<double>(done.sent()) / std::max(done.seconds(), 1e-9);
+  if (call.as_json) {
+    print_json({{"packets", done.sent()},
+                {"seconds", done.seconds()},
+                {"packets_per_second", rate},
+                {"zero_copy", done.is_zerocopy()}});
+    return;
+  }
+  print(fmt::format("[udp_pkt_gen] {} (pkts) {:.3f} (s) {:.0f} (pps)\n", done.sent(),
+                    done.seconds(), rate));
+}
+
+}  // namespace
+
+outcome<int> run_xdp_gen(const invocation& call) {
+  const auto link = l2::interface::query(call.words[0]);
+  if (!link) return refuse_open(link.error());
+  auto packet = packet_of(call, link->mac);
+  if (!packet) return std::unexpected(packet.error());
+  if (const auto most = xdp::umem_options{}.frame_size; packet->frame().size() > most) {
+    return refuse(exit_misused, fmt::format("--size cannot be {}: a frame has at most {} bytes",
+                                            packet->frame().size(), most));
+  }
+  auto options = socket_flags(call);
+  options.receive_size = 0;
+  auto over = open_queue_of(call, link->name, options);
+  if (!over) return std::unexpected(over.error());
+  watch_for_interrupt();
+  generator work(std::move(over->socket), std::move(*packet));
+  if (auto done = work.run(count_flag(call)); !done) {
+    return refuse(exit_failed, done.error());
+  }
+  report(call, work);
+  return exit_done;
+}
+
+}  // namespace strata::cli
