@@ -1,6 +1,6 @@
 // The plain C contender of `strata bench paths`: raw Ethernet by bare system calls, with nothing
 // between them and the program, and with the same wishes to the kernel as the library has. It shows
-// what the library's abstraction costs. src/paths/plain_task.cpp starts it:
+// what the library's abstraction costs. src/measure/node/plain_part.cpp starts it:
 //
 //   strata-plain-packet ROLE KIND HOW IFACE PEER_MAC PAYLOAD SECONDS BUFFER RUN
 //

@@ -10,8 +10,8 @@
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/progress_bar.hpp"
 #include "cli/terminal/table.hpp"
-#include "paths/netlink_exchange.hpp"
-#include "paths/own_program.hpp"
+#include "measure/remote/own_program.hpp"
+#include "measure/run/netlink_exchange.hpp"
 
 namespace strata::cli {
 

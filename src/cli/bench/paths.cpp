@@ -9,12 +9,12 @@
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/progress_bar.hpp"
 #include "cli/terminal/table.hpp"
-#include "paths/document.hpp"
-#include "paths/experiment.hpp"
-#include "paths/node.hpp"
-#include "paths/report.hpp"
-#include "paths/table.hpp"
-#include "paths/task.hpp"
+#include "measure/node/node.hpp"
+#include "measure/node/running_part.hpp"
+#include "measure/report/document.hpp"
+#include "measure/report/report.hpp"
+#include "measure/report/table.hpp"
+#include "measure/run/experiment.hpp"
 
 namespace strata::cli {
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "cli/verbs.hpp"
-#include "paths/lab.hpp"
-#include "paths/plan.hpp"
+#include "measure/run/plan.hpp"
+#include "measure/run/testbed.hpp"
 
 namespace strata::cli {
 

@@ -6,8 +6,8 @@
 #include "cli/bench/paths.hpp"
 #include "cli/terminal/progress_bar.hpp"
 #include "cli/terminal/secret.hpp"
-#include "paths/remote_node.hpp"
-#include "paths/task.hpp"
+#include "measure/node/running_part.hpp"
+#include "measure/remote/remote_node.hpp"
 #include "strata/l2/interface.hpp"
 
 namespace strata::cli {

@@ -10,7 +10,7 @@
 #include "cli/nl/spec_search.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/text.hpp"
-#include "paths/program_output.hpp"
+#include "measure/node/program_output.hpp"
 #include "strata/base/unique_fd.hpp"
 #include "ynl/cpp_header.hpp"
 

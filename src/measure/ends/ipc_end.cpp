@@ -1,0 +1,101 @@
+// The path over the library's IPC channel, which packs many messages into a frame.
+#include <poll.h>
+
+#include <algorithm>
+
+#include "measure/ends/end.hpp"
+#include "strata/l2/ipc_channel.hpp"
+#include "strata/wire/ipc_frame.hpp"
+
+namespace strata::paths {
+
+namespace {
+
+class channel_end final : public sender, public receiver {
+ public:
+  channel_end(l2::ipc_channel channel, const end_options& options)
+      : channel_(std::move(channel)),
+        batch_({}, options.payload, 0, batch_size),
+        busy_(options.busy),
+        answers_(options.sends && options.receives) {}
+
+  // As fast as it goes, full frames go out by themselves, some at once. At a rate, and when an
+  // answer is awaited, a message waits for no other but those that are due now.
+  result<std::size_t> send(const pace& stamps, std::size_t count) override {
+    const auto messages = batch_.write(stamps, std::min(count, batch_size));
+    std::size_t taken = 0;
+    for (const auto& message : messages) {
+      const auto posted = channel_.post(message);
+      if (!posted) return std::unexpected(posted.error());
+      if (!*posted) break;
+      ++taken;
+    }
+    if (answers_ || stamps.first.time_ns != 0) {
+      if (auto sent = channel_.flush(); !sent) return std::unexpected(sent.error());
+    }
+    if (taken == 0) return make_room();
+    return taken;
+  }
+  [[nodiscard]] std::size_t most() const override { return answers_ ? 1 : batch_size; }
+  result<void> flush() override { return channel_.flush(); }
+
+  result<std::size_t> receive(tally& to) override {
+    auto message = channel_.try_receive_view();
+    if (message && !*message && !busy_) {
+      wait(POLLIN);
+      message = channel_.try_receive_view();
+    }
+    if (!message) return std::unexpected(message.error());
+    if (!*message) return 0;
+    to.begin();
+    std::size_t count = 0;
+    while (*message) {
+      to.take((*message)->bytes);
+      if (++count == most()) break;
+      message = channel_.try_receive_view();
+      if (!message) return std::unexpected(message.error());
+    }
+    return count;
+  }
+  // The kernel counts frames, which are full when there are too many of them. What the channel
+  // misses it knows by number, except for the last ones.
+  result<std::uint64_t> dropped() override {
+    const auto seen = channel_.statistics();
+    if (seen.dropped == 0) return 0;
+    const auto a_message = wire::ipc_records::head_size + batch_.stride();
+    const auto a_frame = (channel_.link().mtu - wire::ipc_header_size) / a_message;
+    return std::max<std::uint64_t>(seen.messages_lost, seen.dropped * a_frame);
+  }
+
+ private:
+  result<std::size_t> make_room() {
+    wait(POLLOUT);
+    if (auto turned = channel_.turn(); !turned) return std::unexpected(turned.error());
+    return 0;
+  }
+  // An error shows in what comes next.
+  void wait(short events) const {
+    pollfd asked{.fd = channel_.fd(), .events = events, .revents = 0};
+    ::poll(&asked, 1, patience_ms);
+  }
+
+  l2::ipc_channel channel_;
+  message_batch batch_;
+  bool busy_;
+  bool answers_;
+};
+
+}  // namespace
+
+result<end> open_ipc(const end_options& options) {
+  l2::ipc_config wanted;
+  wanted.interface_name = options.interface;
+  wanted.channel = "strata bench paths";
+  if (options.receives) wanted.receive_buffer = options.buffer;
+  auto channel = l2::ipc_channel::create(wanted);
+  if (!channel) return std::unexpected(channel.error());
+  const auto both = std::make_shared<channel_end>(std::move(*channel), options);
+  return end{.out = both, .in = both};
+}
+
+}  // namespace strata::paths

@@ -1,0 +1,53 @@
+#include "measure/node/order.hpp"
+
+namespace strata::paths {
+
+namespace wire_form {
+
+// NOLINTBEGIN(readability-identifier-naming)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(order, role, path, interface, mtu, peer_mac,
+                                                address, peer_address, peer_port, payload, tagged,
+                                                busy, buffer, run, seconds, rate, foreign,
+                                                planted_sleep)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(end_result, failure, sent, foreign, seconds,
+                                                delivered, rate, duplicates, reordered, strays,
+                                                dropped, interface_dropped, cpu_ns, allocations,
+                                                times)
+// NOLINTEND(readability-identifier-naming)
+
+}  // namespace wire_form
+
+namespace {
+
+template <class Value>
+result<Value> read(const nlohmann::json& from, const char* what) {
+  try {
+    Value made;
+    wire_form::from_json(from, made);
+    return made;
+  } catch (const nlohmann::json::exception& wrong) {
+    return failure(errc::malformed, std::string("read ") + what, wrong.what());
+  }
+}
+
+}  // namespace
+
+result<order> order_from(const nlohmann::json& from) { return read<order>(from, "an order"); }
+
+result<end_result> end_result_from(const nlohmann::json& from) {
+  return read<end_result>(from, "a result");
+}
+
+nlohmann::json to_json(const order& from) {
+  nlohmann::json made;
+  wire_form::to_json(made, from);
+  return made;
+}
+
+nlohmann::json to_json(const end_result& from) {
+  nlohmann::json made;
+  wire_form::to_json(made, from);
+  return made;
+}
+
+}  // namespace strata::paths

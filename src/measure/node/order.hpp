@@ -1,0 +1,59 @@
+// What the bench tells a node to do, and what the node tells of it. Both travel as JSON.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "measure/counting/histogram.hpp"
+#include "strata/base/result.hpp"
+
+namespace strata::paths {
+
+/// One end's part in one measurement.
+struct order {
+  std::string role;  ///< `send`, `receive`, `ping` (sends and awaits each answer), `echo`
+  std::string path;  ///< a row of the catalogue
+  std::string interface;
+  std::uint32_t mtu = 1500;
+  std::string peer_mac;
+  std::string address;
+  std::string peer_address;
+  std::uint16_t peer_port = 0;
+  std::uint64_t payload = 50;
+  bool tagged = false;
+  bool busy = false;
+  std::uint64_t buffer = 0;
+  std::uint64_t run = 0;
+  double seconds = 0;          ///< of `send` and `ping`; the others go on until they are asked
+  double rate = 0;             ///< messages a second that `send` means to send; 0: all it can
+  double foreign = 0;          ///< frames a second of another EtherType beside them
+  bool planted_sleep = false;  ///< `receive` sleeps 1 ms every 1000 messages
+};
+
+/// What one end saw. An end fills what its role can know.
+struct end_result {
+  std::string failure;                  ///< what ended it early; else empty
+  std::uint64_t sent = 0;               ///< that the kernel took
+  std::uint64_t foreign = 0;            ///< frames of another EtherType sent beside
+  double seconds = 0;                   ///< that it sent for
+  std::uint64_t delivered = 0;          ///< messages that came, each counted once
+  double rate = 0;                      ///< of those, a second; 0 when it cannot be told
+  std::uint64_t duplicates = 0;         ///< came again
+  std::uint64_t reordered = 0;          ///< came behind a later one
+  std::uint64_t strays = 0;             ///< of another run
+  std::uint64_t dropped = 0;            ///< by the receiving socket or ring, as its kernel counted
+  std::uint64_t interface_dropped = 0;  ///< by the interface, sending or receiving
+  std::uint64_t cpu_ns = 0;             ///< of the thread in its loop
+  std::int64_t allocations = -1;        ///< in its loop; -1: not counted in this build
+  /// Round trips; or delays from the intended send time to the receiver.
+  histogram::sparse times;
+};
+
+/// Errors: malformed, for JSON that is no order or no result.
+[[nodiscard]] result<order> order_from(const nlohmann::json& from);
+[[nodiscard]] result<end_result> end_result_from(const nlohmann::json& from);
+[[nodiscard]] nlohmann::json to_json(const order& from);
+[[nodiscard]] nlohmann::json to_json(const end_result& from);
+
+}  // namespace strata::paths

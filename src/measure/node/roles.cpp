@@ -1,0 +1,181 @@
+#include "measure/node/roles.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "measure/node/allocation_count.hpp"
+
+namespace strata::paths {
+
+namespace {
+
+constexpr std::uint64_t second_ns = 1'000'000'000;
+
+// A thread's CPU time and allocations, from its making to `into`.
+class meter {
+ public:
+  void into(end_result& to) const {
+    to.cpu_ns = thread_cpu_ns() - cpu_;
+    if (allocations_) {
+      to.allocations = static_cast<std::int64_t>(*allocation_count() - *allocations_);
+    }
+  }
+
+ private:
+  std::uint64_t cpu_ = thread_cpu_ns();
+  std::optional<std::uint64_t> allocations_ = allocation_count();
+};
+
+void count_into(end_result& to, const tally& from) {
+  to.delivered = from.delivered();
+  to.duplicates = from.duplicates();
+  to.reordered = from.reordered();
+  to.strays = from.strays();
+  to.rate = from.rate();
+}
+
+// As fast as it goes.
+result<void> flood(const order& what, sender& out, end_result& seen) {
+  const auto end = now_ns() + static_cast<std::uint64_t>(what.seconds * second_ns);
+  while (now_ns() < end) {
+    const auto taken = out.send({.first = {.sequence = seen.sent, .run = what.run}}, out.most());
+    if (!taken) return std::unexpected(taken.error());
+    seen.sent += *taken;
+  }
+  return {};
+}
+
+// At a rate. A message bears the time at which it should have been sent, whatever held it up.
+result<void> send_paced(const order& what, sender& out, foreign_traffic* beside, end_result& seen) {
+  const double interval_ns = second_ns / what.rate;
+  const auto begin = now_ns();
+  const auto length_ns = static_cast<std::uint64_t>(what.seconds * second_ns);
+  const auto all = static_cast<std::uint64_t>(what.seconds * what.rate);
+  while (seen.sent < all) {
+    const auto passed = now_ns() - begin;
+    // A rate that the path cannot carry must come to an end too.
+    if (passed > 2 * length_ns + second_ns) break;
+    if (beside != nullptr) {
+      if (auto sent = beside->send_due(passed); !sent) return sent;
+      seen.foreign = beside->sent();
+    }
+    const auto reached = static_cast<std::uint64_t>(static_cast<double>(passed) / interval_ns) + 1;
+    const auto due = std::min(all, reached);
+    if (due <= seen.sent) continue;
+    const double behind_ns = static_cast<double>(seen.sent) * interval_ns;
+    const pace stamps{.first = {.sequence = seen.sent,
+                                .time_ns = begin + static_cast<std::uint64_t>(behind_ns),
+                                .run = what.run},
+                      .interval_ns = interval_ns};
+    const auto count = std::min<std::uint64_t>(due - seen.sent, out.most());
+    const auto taken = out.send(stamps, count);
+    if (!taken) return std::unexpected(taken.error());
+    seen.sent += *taken;
+  }
+  return {};
+}
+
+result<void> run_sender(const order& what, sender& out, foreign_traffic* beside, end_result& seen) {
+  const auto begin = now_ns();
+  const meter worked;
+  auto done = what.rate > 0 ? send_paced(what, out, beside, seen) : flood(what, out, seen);
+  if (done) done = out.flush();
+  worked.into(seen);
+  seen.seconds = static_cast<double>(now_ns() - begin) / second_ns;
+  return done;
+}
+
+// Until it is asked to stop, and then until nothing more comes.
+result<void> run_receiver(const order& what, receiver& in, const stop_flag& stop,
+                          end_result& seen) {
+  tally counted(what.run, what.planted_sleep);
+  const meter worked;
+  std::optional<std::uint64_t> asked_ns;
+  for (;;) {
+    const auto got = in.receive(counted);
+    if (!got) return std::unexpected(got.error());
+    if (asked_ns && (*got == 0 || now_ns() - *asked_ns > second_ns)) break;
+    if (!asked_ns && stop.load(std::memory_order_relaxed)) asked_ns = now_ns();
+  }
+  worked.into(seen);
+  count_into(seen, counted);
+  seen.times = counted.delays().buckets();
+  const auto dropped = in.dropped();
+  if (!dropped) return std::unexpected(dropped.error());
+  seen.dropped = *dropped;
+  return {};
+}
+
+result<void> run_ping(const order& what, const end& both, end_result& seen) {
+  constexpr std::uint64_t answer_limit_ns = second_ns / 10;
+  tally counted(what.run, false);
+  histogram times;
+  const auto begin = now_ns();
+  const auto end = begin + static_cast<std::uint64_t>(what.seconds * second_ns);
+  const meter worked;
+  for (auto sent_ns = begin; sent_ns < end;) {
+    const auto before = counted.delivered();
+    sent_ns = now_ns();
+    const auto taken = both.out->send({.first = {.sequence = seen.sent, .run = what.run}}, 1);
+    if (!taken) return std::unexpected(taken.error());
+    if (*taken == 0) continue;
+    ++seen.sent;
+    for (;;) {
+      const auto got = both.in->receive(counted);
+      if (!got) return std::unexpected(got.error());
+      const auto now = now_ns();
+      // An answer to an earlier one, come late, does not count as this one's.
+      if (counted.delivered() != before && counted.last().sequence + 1 == seen.sent) {
+        times.record(now - sent_ns);
+        break;
+      }
+      if (now - sent_ns > answer_limit_ns) break;
+    }
+  }
+  worked.into(seen);
+  count_into(seen, counted);
+  seen.seconds = static_cast<double>(now_ns() - begin) / second_ns;
+  seen.times = times.buckets();
+  return {};
+}
+
+result<void> run_echo(const order& what, const end& both, const stop_flag& stop, end_result& seen) {
+  tally counted(what.run, false);
+  const meter worked;
+  while (!stop.load(std::memory_order_relaxed)) {
+    const auto before = counted.delivered();
+    const auto got = both.in->receive(counted);
+    if (!got) return std::unexpected(got.error());
+    if (counted.delivered() == before) continue;
+    auto answered = both.out->send({.first = counted.last()}, 1);
+    while (answered && *answered == 0 && !stop.load(std::memory_order_relaxed)) {
+      answered = both.out->send({.first = counted.last()}, 1);
+    }
+    if (!answered) return std::unexpected(answered.error());
+    ++seen.sent;
+  }
+  worked.into(seen);
+  count_into(seen, counted);
+  return {};
+}
+
+}  // namespace
+
+end_result play(const order& what, const end& with, foreign_traffic* beside,
+                const stop_flag& stop) {
+  end_result seen;
+  result<void> done;
+  if (what.role == "send") {
+    done = run_sender(what, *with.out, beside, seen);
+  } else if (what.role == "receive") {
+    done = run_receiver(what, *with.in, stop, seen);
+  } else if (what.role == "ping") {
+    done = run_ping(what, with, seen);
+  } else {
+    done = run_echo(what, with, stop, seen);
+  }
+  if (!done) seen.failure = describe(done.error());
+  return seen;
+}
+
+}  // namespace strata::paths

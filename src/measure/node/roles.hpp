@@ -1,0 +1,20 @@
+// The parts that an end can play in a measurement.
+#pragma once
+
+#include <atomic>
+
+#include "measure/ends/end.hpp"
+#include "measure/node/foreign_traffic.hpp"
+#include "measure/node/order.hpp"
+
+namespace strata::paths {
+
+/// In memory that whoever asks to stop and whoever is asked share.
+using stop_flag = std::atomic<bool>;
+
+/// Sends or pings for the order's time, or receives or echoes until it is asked to stop, on this
+/// thread. `beside` may be null. What goes wrong ends it, and stands in the result.
+[[nodiscard]] end_result play(const order& what, const end& with, foreign_traffic* beside,
+                              const stop_flag& stop);
+
+}  // namespace strata::paths

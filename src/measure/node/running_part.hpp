@@ -1,0 +1,36 @@
+// An order being carried out, beside whoever gave it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "measure/node/order.hpp"
+#include "strata/base/result.hpp"
+
+namespace strata::paths {
+
+class task {
+ public:
+  task() = default;
+  task(const task&) = delete;
+  task& operator=(const task&) = delete;
+  virtual ~task() = default;
+
+  /// Where the peer is to send to; 0 on paths without ports.
+  [[nodiscard]] virtual std::uint16_t port() const = 0;
+  /// Asks one that goes on to stop, waits for its end, and says what it saw.
+  [[nodiscard]] virtual result<end_result> finish() = 0;
+};
+
+/// In a child of this process: all paths of the library and of the kernel. Its sockets are open
+/// when it returns. Errors: not_found (no such path or role), and of the sockets.
+[[nodiscard]] result<std::unique_ptr<task>> start_child_task(const order& what);
+
+/// The plain C program, which stands beside this one. Errors: not_found when it does not; and what
+/// it says itself.
+[[nodiscard]] result<std::unique_ptr<task>> start_plain_task(const order& what);
+
+/// Where the plain C program is; empty when there is none.
+[[nodiscard]] std::string plain_program();
+
+}  // namespace strata::paths

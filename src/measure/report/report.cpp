@@ -1,0 +1,192 @@
+#include "measure/report/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "measure/report/document.hpp"
+#include "measure/report/plot.hpp"
+#include "measure/report/table.hpp"
+
+namespace strata::paths {
+
+namespace {
+
+using json = nlohmann::json;
+
+struct plot_row {
+  const char* file;
+  const char* title;
+  const char* unit;
+  bool is_logarithmic;
+  measure kind;
+  bool busy;
+  double (*value)(const series&);
+};
+
+constexpr plot_row plots[] = {
+    {"round-trip-busy.svg", "Round trip, receivers spin: median", "us", false, measure::round_trip,
+     true, [](const series& one) { return one.headline(); }},
+    {"round-trip-blocking.svg", "Round trip, receivers block: median", "us", false,
+     measure::round_trip, false, [](const series& one) { return one.headline(); }},
+    {"packets.svg", "Messages delivered, counted at the receiver", "messages/s", true,
+     measure::one_way, false, [](const series& one) { return one.packets_per_second(); }},
+    {"bytes.svg", "Payload delivered, counted at the receiver", "bytes/s", true, measure::one_way,
+     false, [](const series& one) { return one.bytes_per_second(); }},
+    {"cpu.svg", "CPU of both ends' threads for a message delivered", "ns", true, measure::one_way,
+     false, [](const series& one) { return one.sender_ns() + one.receiver_ns(); }},
+};
+
+plot plot_of(const plot_row& row, const findings& of) {
+  plot made{.title = row.title, .unit = row.unit, .is_logarithmic = row.is_logarithmic};
+  for (const auto& one : of.all) {
+    if (one.kind() != row.kind || one.is_busy() != row.busy || one.is_tagged() ||
+        !one.failure().empty()) {
+      continue;
+    }
+    auto line = std::ranges::find(made.lines, one.path().name, &plot_line::name);
+    if (line == made.lines.end()) {
+      made.lines.push_back({.name = std::string(one.path().name), .points = {}});
+      line = std::prev(made.lines.end());
+    }
+    line->points.emplace_back(static_cast<double>(one.payload()), row.value(one));
+  }
+  for (auto& line : made.lines) std::ranges::sort(line.points);
+  return made;
+}
+
+std::string markdown_of(const table& from) {
+  std::string out = fmt::format("## {}\n\n", from.title);
+  for (std::size_t i = 0; i < from.rows.size(); ++i) {
+    out += fmt::format("| {} |\n", fmt::join(from.rows[i], " | "));
+    if (i != 0) continue;
+    out += '|';
+    for (std::size_t column = 0; column < from.rows[0].size(); ++column) {
+      out += column < 2 ? "---|" : "--:|";
+    }
+    out += '\n';
+  }
+  return out + '\n';
+}
+
+std::string text_of(const json& value) {
+  if (value.is_null()) return "unknown";
+  if (value.is_boolean()) return value.get<bool>() ? "on" : "off";
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+std::string offloads_of(const json& end) {
+  std::string out;
+  const auto offloads = end.value("offloads", json::object());
+  for (const auto& [name, value] : offloads.items()) {
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", name, text_of(value));
+  }
+  return out;
+}
+
+std::string conditions_of(const findings& of) {
+  const bool is_veth = of.link.value("kind", "") == "veth";
+  std::string out = "## Where and how\n\n";
+  for (const auto* side : {"near", "far"}) {
+    const auto end = of.link.value(side, json::object());
+    const auto machine = end.value("machine", json::object());
+    out += fmt::format(
+        "- {}: Linux {} on {} ({}{} cores, governor {}); {}; offloads: {}\n", side,
+        text_of(machine.value("kernel", json())), text_of(machine.value("cpu", json())),
+        machine.value("virtual_machine", false) ? "virtual machine, " : "",
+        text_of(machine.value("cores", json())), text_of(machine.value("governor", json())),
+        text_of(end.value("interface", json())), offloads_of(end));
+  }
+  out += is_veth ? "- A veth between two network namespaces, MTU 1500, and 9000 for payloads above "
+                   "1500 B. The near end's process is pinned to the first core, the far end's to "
+                   "the second (if there are two).\n"
+                 : "- On real interfaces, each as it is set up.\n";
+  return out + fmt::format(
+                   "- Each measurement sends for {:g} s. The contenders of one payload take turns; "
+                   "{} to {} repetitions, until the standard error of each median is under {:.0f} "
+                   "%. SPREAD is that error; with a `!` it was not reached.\n"
+                   "- A receiver has {} KiB of memory: its socket buffer or its ring.\n"
+                   "- DELIVERED/S is counted by the receiver, from its first batch to its last, "
+                   "by its own clock; each message bears a sequence number and counts once. LOST "
+                   "is what the kernel took from the sender and the receiver never saw.\n"
+                   "- CPU is that of the sending and the receiving thread (CLOCK_THREAD_CPUTIME_ID)"
+                   " per message. {}\n"
+                   "- A round trip is measured by the near end, and its times are counted in "
+                   "buckets of 1.6 %.\n{}\n",
+                   of.of.seconds, of.of.least_repetitions, of.of.most_repetitions,
+                   of.of.spread_bound * 100, of.of.buffer / 1024,
+                   is_veth ? "On a veth the kernel's receive work (softirq) runs on the sender's "
+                             "core and is billed to the sender."
+                           : "What the kernel does in interrupts is billed to whom it interrupts.",
+                   of.of.planted_sleep
+                       ? "- **A bug was planted: the receiver sleeps 1 ms every 1000 messages.**\n"
+                       : "");
+}
+
+constexpr std::string_view caveats =
+    "## What does not hold here\n\n"
+    "- **`udp_gso` beats every raw path in messages/s, and so does `tcp_batch` while messages are "
+    "small**, and that is no error: they hand the kernel 64 messages at once, which then make one "
+    "trip through the stack as one buffer and are cut apart at the receiver, or by a network card. "
+    "A raw frame makes the trip alone, however many a system call carries. Who has many small "
+    "messages for one peer and can wait for them gains more by joining them than by leaving IP "
+    "out.\n"
+    "- A veth is no network card: no DMA, no interrupt moderation, no wire. It shows what the "
+    "software costs. Native XDP on a veth may lose to plain sockets, since each frame has to be "
+    "copied into a page first; on a card it is the other way round.\n"
+    "- UDP payloads above 1472 B go out as fragments at MTU 1500; raw frames carry 1500 B.\n"
+    "- `plain_*` are C programs of bare system calls that ask of the kernel what the library asks "
+    "(an EtherType filter, the VLAN tag, the sender's address): what they do better is what the "
+    "library costs. A program that wants none of that and calls recv is faster by what the kernel "
+    "then leaves undone, whatever it is written in.\n"
+    "- The measuring processes run at nice -20 in a scheduling group of their own, where they may: "
+    "a machine's other work is kept out of the figures, and would be in those of a program.\n"
+    "- A virtual machine's clock and its neighbours show in p99.9. Compare ratios within one run, "
+    "not figures of two.\n";
+
+result<void> write_file(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  if (file) return {};
+  return system_failure(errno == 0 ? EIO : errno, "write " + path.string());
+}
+
+}  // namespace
+
+std::string report_of(const findings& of) {
+  std::string out = "# What raw Ethernet, UDP and TCP cost on this machine\n\n";
+  out += fmt::format(
+      "By `strata bench paths`, in {:.0f} s; the figures are in "
+      "[results.json](results.json).\n\n",
+      of.seconds);
+  out += conditions_of(of);
+  for (const auto& row : plots) {
+    if (!plot_of(row, of).lines.empty()) out += fmt::format("![{}]({})\n\n", row.title, row.file);
+  }
+  for (const auto& each : tables_of(of)) out += markdown_of(each);
+  out += "## Paths\n\n";
+  for (const auto& row : catalogue()) out += fmt::format("- `{}`: {}\n", row.name, row.title);
+  return out + '\n' + std::string(caveats);
+}
+
+result<void> write_report(const findings& of, const std::string& folder) {
+  std::error_code wrong;
+  std::filesystem::create_directories(folder, wrong);
+  if (wrong) return system_failure(wrong.value(), "make the folder " + folder);
+  const std::filesystem::path in(folder);
+  auto done = write_file(in / "results.json", document_of(of).dump(2) + '\n');
+  if (done) done = write_file(in / "report.md", report_of(of));
+  for (const auto& row : plots) {
+    if (!done) break;
+    const auto drawn = plot_of(row, of);
+    if (!drawn.lines.empty()) done = write_file(in / row.file, draw(drawn));
+  }
+  return done;
+}
+
+}  // namespace strata::paths

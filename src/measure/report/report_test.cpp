@@ -1,0 +1,119 @@
+// What is made of findings: the plan before them, the document and the report after.
+#include "measure/report/report.hpp"
+
+#include <gtest/gtest.h>
+
+#include "measure/report/document.hpp"
+#include "measure/run/plan.hpp"
+
+namespace strata::paths {
+namespace {
+
+plan planned(wishes wanted) {
+  auto made = make_plan(wanted, 9000, true);
+  EXPECT_TRUE(made) << (made ? "" : describe(made.error()));
+  return made ? *made : plan{};
+}
+
+// One that saw `rate` messages a second and lost what is left of `sent`.
+measured seen(double rate, std::uint64_t sent, std::uint64_t delivered, std::uint64_t dropped) {
+  measured made;
+  made.near = {.sent = sent, .seconds = 1, .cpu_ns = 1000 * sent, .allocations = 0};
+  made.far = {.delivered = delivered,
+              .rate = rate,
+              .dropped = dropped,
+              .cpu_ns = 10 * delivered,
+              .allocations = 0};
+  return made;
+}
+
+findings two_paths() {
+  findings found{
+      .of = planned(
+          {.measures = "one-way", .paths = "udp,packet_ring", .payloads = "50", .tagged = "none"}),
+      .link = {{"kind", "veth"}}};
+  for (const auto& who : found.of.groups[0].contenders) {
+    found.all.emplace_back(found.of.groups[0], who);
+    const double rate = who.path->name == "udp" ? 100'000 : 400'000;
+    for (int i = 0; i < 3; ++i) found.all.back().add(seen(rate, 1000, 900, 60));
+  }
+  return found;
+}
+
+TEST(paths_plan, covers_all_payloads_when_full_and_leaves_out_what_does_not_fit) {
+  const auto all = planned({.full = true, .measures = "one-way"});
+  EXPECT_EQ(all.groups.size(), 32U);
+  EXPECT_EQ(all.limit_seconds, 0);
+  for (const auto& each : all.groups) {
+    for (const auto& who : each.contenders) {
+      if (who.path->name != "udp_gso") continue;
+      EXPECT_TRUE(each.payload <= 1472 || each.payload > 1500) << each.payload;
+    }
+  }
+  const auto small = make_plan({.measures = "one-way", .payloads = "4096"}, 1500, false);
+  ASSERT_TRUE(small);
+  for (const auto& who : small->groups.at(0).contenders) {
+    EXPECT_TRUE(who.path->is_packed || !who.path->is_raw) << who.path->name;
+  }
+}
+
+TEST(paths_plan, measures_with_one_mtu_if_it_is_told_to) {
+  const auto usual = planned({.measures = "one-way", .payloads = "50,4096"});
+  EXPECT_EQ(usual.groups.at(0).mtu, 1500U);
+  EXPECT_EQ(usual.groups.at(1).mtu, 9000U);
+  const auto large = planned({.measures = "one-way", .payloads = "50,4096", .mtu = 65535});
+  for (const auto& each : large.groups) EXPECT_EQ(each.mtu, 65535U);
+}
+
+TEST(paths_plan, refuses_what_it_does_not_know_and_says_what_there_is) {
+  const auto refused = [](wishes wanted) {
+    const auto made = make_plan(wanted, 9000, true);
+    return made ? std::string() : describe(made.error());
+  };
+  EXPECT_NE(refused({.paths = "udp,nonsense"}).find("'nonsense'"), std::string::npos);
+  EXPECT_NE(refused({.paths = "nonsense"}).find("packet_ring"), std::string::npos);
+  EXPECT_NE(refused({.payloads = "50,x"}).find("'x'"), std::string::npos);
+  EXPECT_NE(refused({.payloads = "8"}).find("24"), std::string::npos);
+  EXPECT_NE(refused({.payloads = "99999999999999999999"}), "");
+  EXPECT_NE(refused({.measures = "sideways"}).find("round-trip"), std::string::npos);
+}
+
+TEST(paths_document, what_was_sent_is_delivered_dropped_or_unexplained) {
+  const auto document = document_of(two_paths());
+  ASSERT_EQ(document["one_way"].size(), 2U);
+  const auto& row = document["one_way"][0];
+  EXPECT_EQ(row["sent"], 3000);
+  EXPECT_EQ(row["delivered"], 2700);
+  EXPECT_EQ(row["lost"], 300);
+  EXPECT_EQ(row["dropped"]["receiver"], 180);
+  EXPECT_EQ(row["unexplained"], 120);
+  EXPECT_EQ(row["packets_per_s"], 100'000);
+  EXPECT_EQ(row["bytes_per_s"], 5'000'000);
+  EXPECT_EQ(row["settled"], true);
+}
+
+TEST(paths_document, holds_the_run_against_its_goals) {
+  const auto goals = goals_of(two_paths());
+  ASSERT_FALSE(goals.empty());
+  EXPECT_EQ(goals[0].value, 4);
+  EXPECT_TRUE(goals[0].is_met());
+}
+
+TEST(paths_document, a_path_that_failed_says_why_and_is_compared_with_nothing) {
+  auto found = two_paths();
+  found.all[0].give_up("cannot do it");
+  EXPECT_EQ(document_of(found)["one_way"][0]["failure"], "cannot do it");
+  EXPECT_EQ(find_series(found, measure::one_way, "udp", 50), nullptr);
+}
+
+TEST(paths_report, names_its_plots_conditions_and_caveats) {
+  const auto report = report_of(two_paths());
+  EXPECT_NE(report.find("(packets.svg)"), std::string::npos);
+  EXPECT_EQ(report.find("(round-trip-busy.svg)"), std::string::npos);
+  EXPECT_NE(report.find("| 50 | packet_ring | 400k |"), std::string::npos);
+  EXPECT_NE(report.find("softirq"), std::string::npos);
+  EXPECT_NE(report.find("udp_gso"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace strata::paths

@@ -1,0 +1,187 @@
+#include "measure/run/plan.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace strata::paths {
+
+namespace {
+
+constexpr std::uint64_t ip_and_udp_headers = 28;
+constexpr std::uint32_t usual_mtu = 1500;
+constexpr std::uint32_t jumbo_mtu = 9000;
+
+std::vector<std::string_view> parts_of(std::string_view list) {
+  std::vector<std::string_view> parts;
+  while (!list.empty()) {
+    const auto comma = std::min(list.find(','), list.size());
+    if (comma != 0) parts.push_back(list.substr(0, comma));
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return parts;
+}
+
+result<std::vector<std::uint64_t>> payloads_of(const wishes& wanted) {
+  std::vector<std::uint64_t> sizes;
+  for (const auto part : parts_of(wanted.payloads)) {
+    std::uint64_t size = 0;
+    const auto [end, wrong] = std::from_chars(part.begin(), part.end(), size);
+    if (wrong != std::errc() || end != part.end() || size < min_payload || size > max_payload) {
+      return failure(errc::invalid_argument,
+                     "measure a payload of '" + std::string(part) + "' bytes", {},
+                     "use numbers from " + std::to_string(min_payload) + " to " +
+                         std::to_string(max_payload) + ", with commas between them");
+    }
+    sizes.push_back(size);
+  }
+  if (!sizes.empty()) return sizes;
+  if (!wanted.full) return std::vector<std::uint64_t>{50, 200, 600, 1000, 1400, 4096, 8000};
+  for (std::uint64_t size = 50; size <= usual_mtu; size += 50) sizes.push_back(size);
+  sizes.insert(sizes.end(), {4096, 8000});
+  return sizes;
+}
+
+result<std::vector<const path_row*>> paths_of(const wishes& wanted, bool has_plain) {
+  std::vector<const path_row*> rows;
+  for (const auto part : parts_of(wanted.paths)) {
+    const auto found = find_path(part);
+    if (!found) return std::unexpected(found.error());
+    if ((*found)->open == nullptr && !has_plain) {
+      return failure(errc::not_found, "measure " + std::string(part),
+                     "the plain C program is not beside this one",
+                     "build the target strata-plain-packet");
+    }
+    rows.push_back(*found);
+  }
+  if (!rows.empty()) return rows;
+  for (const auto& row : catalogue()) {
+    if (row.open != nullptr || has_plain) rows.push_back(&row);
+  }
+  return rows;
+}
+
+struct chosen_measures {
+  bool one_way = false;
+  bool round_trip = false;
+  bool filter = false;
+  bool sockets = false;
+};
+
+result<chosen_measures> measures_of(const wishes& wanted) {
+  // At a rate there is one thing to be seen: the delay on the way.
+  if (wanted.measures.empty() && wanted.rate > 0) return chosen_measures{.one_way = true};
+  if (wanted.measures.empty()) return chosen_measures{true, true, true, true};
+  chosen_measures chosen;
+  for (const auto part : parts_of(wanted.measures)) {
+    if (part == "one-way") {
+      chosen.one_way = true;
+    } else if (part == "round-trip") {
+      chosen.round_trip = true;
+    } else if (part == "filter") {
+      chosen.filter = true;
+    } else if (part == "sockets") {
+      chosen.sockets = true;
+    } else {
+      return failure(errc::invalid_argument, "measure '" + std::string(part) + "'",
+                     "there is no such measure",
+                     "choose from one-way, round-trip, filter, sockets");
+    }
+  }
+  return chosen;
+}
+
+// The MTU that messages of this size are measured with, where the link can have it.
+std::uint32_t mtu_for(std::uint64_t payload, const wishes& wanted, std::uint32_t largest) {
+  if (wanted.mtu) return *wanted.mtu;
+  return std::min(largest, payload > usual_mtu ? jumbo_mtu : usual_mtu);
+}
+
+bool fits(const path_row& row, std::uint64_t payload, std::uint32_t mtu) {
+  if (row.is_raw) return row.is_packed || payload <= mtu;
+  return !row.needs_room || payload + ip_and_udp_headers <= mtu;
+}
+
+bool is_tagged_too(const wishes& wanted, std::uint64_t payload,
+                   const std::vector<std::uint64_t>& payloads) {
+  if (wanted.tagged == "all") return true;
+  if (wanted.tagged == "none") return false;
+  if (wanted.full) return payload <= usual_mtu;
+  std::uint64_t last = 0;
+  for (const auto each : payloads) last = each <= usual_mtu ? std::max(last, each) : last;
+  return payload == *std::ranges::min_element(payloads) || payload == last;
+}
+
+// The rate of the measured messages beside foreign ones: low enough for every path.
+constexpr double filter_rate = 100'000;
+constexpr std::string_view filtered_paths[] = {"udp", "packet_batch", "packet_ring"};
+
+void add_filter_group(plan& to, const std::vector<const path_row*>& rows, group made,
+                      double foreign) {
+  for (const auto* row : rows) {
+    if (std::ranges::find(filtered_paths, row->name) == std::end(filtered_paths)) continue;
+    made.contenders.push_back({.path = row});
+    made.contenders.push_back({.path = row, .foreign = foreign});
+  }
+  if (!made.contenders.empty()) to.groups.push_back(std::move(made));
+}
+
+}  // namespace
+
+std::string_view name_of(measure which) {
+  switch (which) {
+    case measure::one_way: return "one_way";
+    case measure::round_trip: return "round_trip";
+    case measure::filter: return "filter";
+  }
+  return "";
+}
+
+result<plan> make_plan(const wishes& wanted, std::uint32_t mtu, bool has_plain) {
+  const auto payloads = payloads_of(wanted);
+  if (!payloads) return std::unexpected(payloads.error());
+  const auto rows = paths_of(wanted, has_plain);
+  if (!rows) return std::unexpected(rows.error());
+  const auto chosen = measures_of(wanted);
+  if (!chosen) return std::unexpected(chosen.error());
+  // A planted bug must not hide in a great buffer.
+  const std::uint64_t usual_buffer = wanted.planted_sleep ? 1U << 16U : 1U << 22U;
+  plan made{.measures_sockets = chosen->sockets,
+            .seconds = wanted.seconds.value_or(0.1),
+            .least_repetitions = std::min<std::uint64_t>(3, wanted.repetitions.value_or(3)),
+            .most_repetitions = wanted.repetitions.value_or(wanted.full ? 15 : 9),
+            .limit_seconds = wanted.full ? 0.0 : 240.0,
+            .buffer = wanted.buffer.value_or(usual_buffer),
+            .mtu = wanted.mtu,
+            .planted_sleep = wanted.planted_sleep};
+  for (const auto payload : *payloads) {
+    const auto room = mtu_for(payload, wanted, mtu);
+    const bool tagged = is_tagged_too(wanted, payload, *payloads);
+    group one_way{.kind = measure::one_way, .payload = payload, .mtu = room, .rate = wanted.rate};
+    group round_trip{.kind = measure::round_trip, .payload = payload, .mtu = room};
+    for (const auto* row : *rows) {
+      if (!fits(*row, payload, room)) continue;
+      if (row->one_way) one_way.contenders.push_back({.path = row});
+      if (row->round_trip) round_trip.contenders.push_back({.path = row});
+      if (!tagged || !row->is_raw || row->is_packed || row->open == nullptr) continue;
+      if (row->one_way) one_way.contenders.push_back({.path = row, .tagged = true});
+      if (row->round_trip) round_trip.contenders.push_back({.path = row, .tagged = true});
+    }
+    if (chosen->one_way && !one_way.contenders.empty()) made.groups.push_back(one_way);
+    if (chosen->round_trip && !round_trip.contenders.empty()) {
+      made.groups.push_back(round_trip);
+      round_trip.busy = true;
+      made.groups.push_back(round_trip);
+    }
+  }
+  if (chosen->filter && wanted.foreign > 0 && wanted.rate == 0) {
+    const auto payload = payloads->front();
+    const auto room = mtu_for(payload, wanted, mtu);
+    add_filter_group(
+        made, *rows,
+        {.kind = measure::filter, .payload = payload, .mtu = room, .rate = filter_rate},
+        wanted.foreign);
+  }
+  return made;
+}
+
+}  // namespace strata::paths

@@ -1,0 +1,73 @@
+// What a run of the benchmark is to measure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/ends/catalogue.hpp"
+#include "strata/base/result.hpp"
+
+namespace strata::paths {
+
+enum class measure : std::uint8_t {
+  one_way,     ///< messages a second, counted by the receiver
+  round_trip,  ///< a message and its answer
+  filter,      ///< what a message costs its receiver beside foreign frames
+};
+
+[[nodiscard]] std::string_view name_of(measure which);
+
+/// What the person asked for; what is unset follows from `full`.
+struct wishes {
+  bool full = false;
+  std::string measures;  ///< `one-way,round-trip,filter,sockets`; empty: all
+  std::string paths;     ///< names of the catalogue; empty: all
+  std::string payloads;  ///< bytes; empty: a choice, or all of them
+  std::string tagged;    ///< `none`, `some` (the least and the last that fits 1500 B) or `all`
+  std::optional<std::uint32_t> mtu;  ///< of all measurements; unset: 1500, or 9000 for large ones
+  std::optional<double> seconds;
+  std::optional<std::uint64_t> repetitions;
+  std::optional<std::uint64_t> buffer;
+  double rate = 0;
+  double foreign = 100'000;
+  bool planted_sleep = false;
+};
+
+struct contender {
+  const path_row* path = nullptr;
+  bool tagged = false;
+  double foreign = 0;
+};
+
+/// Contenders that take turns, and are to be compared.
+struct group {
+  measure kind = measure::one_way;
+  std::uint64_t payload = 0;
+  std::uint32_t mtu = 0;  ///< of the link
+  bool busy = false;
+  double rate = 0;
+  std::vector<contender> contenders;
+};
+
+struct plan {
+  std::vector<group> groups;
+  bool measures_sockets = false;
+  double seconds = 0;  ///< of one measurement
+  std::uint64_t least_repetitions = 0;
+  std::uint64_t most_repetitions = 0;
+  double spread_bound = 0.05;  ///< of the median, as a part of it
+  double limit_seconds = 0;    ///< of all, by dropping repetitions above the least; 0: none
+  std::uint64_t buffer = 0;
+  std::optional<std::uint32_t> mtu;  ///< of all groups, if they were to have the same
+  bool planted_sleep = false;
+};
+
+/// Errors: invalid_argument and not_found, naming what was asked for. `mtu` is the largest that the
+/// link can have: what does not fit is left out. `has_plain` says whether the plain C program is
+/// there.
+[[nodiscard]] result<plan> make_plan(const wishes& wanted, std::uint32_t mtu, bool has_plain);
+
+}  // namespace strata::paths

@@ -1,0 +1,59 @@
+#include "measure/run/series.hpp"
+
+#include <algorithm>
+
+#include "measure/counting/statistics.hpp"
+
+namespace strata::paths {
+
+namespace {
+
+double per(std::uint64_t of, std::uint64_t count) {
+  return count == 0 ? 0 : static_cast<double>(of) / static_cast<double>(count);
+}
+
+}  // namespace
+
+void series::add(const measured& one) {
+  const auto& [near, far] = one;
+  const bool both_ways = kind_ == measure::round_trip;
+  // The receiver's own clock tells the rate; where all came in one batch, the sender's has to.
+  const double by_sender = near.seconds > 0 ? static_cast<double>(far.delivered) / near.seconds : 0;
+  const double rate = both_ways || far.rate == 0 ? by_sender : far.rate;
+  packets_per_second_.push_back(rate);
+  sender_ns_.push_back(per(near.cpu_ns, near.sent));
+  receiver_ns_.push_back(per(far.cpu_ns, far.delivered));
+  const auto& times = both_ways ? near.times : far.times;
+  times_.add(times);
+  histogram alone;
+  alone.add(times);
+  switch (kind_) {
+    case measure::one_way: headlines_.push_back(rate); break;
+    case measure::round_trip: headlines_.push_back(alone.percentile(0.5) / 1000); break;
+    case measure::filter: headlines_.push_back(receiver_ns_.back()); break;
+  }
+  // A round trip counts what came back.
+  sent_ += near.sent;
+  foreign_sent_ += near.foreign;
+  delivered_ += both_ways ? near.delivered : far.delivered;
+  receiver_dropped_ += near.dropped + far.dropped;
+  interface_dropped_ += near.interface_dropped + far.interface_dropped;
+  duplicates_ += near.duplicates + far.duplicates;
+  reordered_ += near.reordered + far.reordered;
+  strays_ += near.strays + far.strays;
+  counts_allocations_ = counts_allocations_ && near.allocations >= 0 && far.allocations >= 0;
+  allocations_ += near.allocations + far.allocations;
+}
+
+double series::headline() const { return median(headlines_); }
+double series::spread() const { return relative_spread(headlines_); }
+double series::packets_per_second() const { return median(packets_per_second_); }
+double series::sender_ns() const { return median(sender_ns_); }
+double series::receiver_ns() const { return median(receiver_ns_); }
+
+std::optional<double> series::allocations() const {
+  if (!counts_allocations_ || sent_ == 0) return std::nullopt;
+  return static_cast<double>(allocations_) / static_cast<double>(sent_);
+}
+
+}  // namespace strata::paths

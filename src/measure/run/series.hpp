@@ -1,0 +1,92 @@
+// The repetitions of one measurement, and what they say together.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/run/plan.hpp"
+#include "measure/run/testbed.hpp"
+
+namespace strata::paths {
+
+class series {
+ public:
+  series(const group& of, const contender& who)
+      : kind_(of.kind),
+        busy_(of.busy),
+        payload_(of.payload),
+        mtu_(of.mtu),
+        rate_(of.rate),
+        who_(who) {}
+
+  void add(const measured& one);
+  /// Gives it up: a path that cannot be measured here says why, and is left out of comparisons.
+  void give_up(std::string why) { failure_ = std::move(why); }
+
+  [[nodiscard]] measure kind() const { return kind_; }
+  [[nodiscard]] bool is_busy() const { return busy_; }
+  [[nodiscard]] std::uint64_t payload() const { return payload_; }
+  [[nodiscard]] std::uint32_t mtu() const { return mtu_; }
+  [[nodiscard]] double rate() const { return rate_; }
+  [[nodiscard]] const path_row& path() const { return *who_.path; }
+  [[nodiscard]] bool is_tagged() const { return who_.tagged; }
+  [[nodiscard]] double foreign() const { return who_.foreign; }
+  [[nodiscard]] const std::string& failure() const { return failure_; }
+
+  /// Of what is compared: packets a second, µs of a round trip, or the receiver's ns a packet.
+  [[nodiscard]] double headline() const;
+  [[nodiscard]] double spread() const;
+  [[nodiscard]] std::size_t repetitions() const { return headlines_.size(); }
+
+  /// Medians. CPU is of the threads that send and receive, per message sent and delivered.
+  [[nodiscard]] double packets_per_second() const;
+  [[nodiscard]] double bytes_per_second() const {
+    return packets_per_second() * static_cast<double>(payload_);
+  }
+  [[nodiscard]] double sender_ns() const;
+  [[nodiscard]] double receiver_ns() const;
+  /// Of all repetitions together, in µs: round trips, or delays at a rate. 0 without any.
+  [[nodiscard]] double time_us(double part) const { return times_.percentile(part) / 1000; }
+  [[nodiscard]] std::uint64_t time_count() const { return times_.total(); }
+
+  /// Sums.
+  [[nodiscard]] std::uint64_t sent() const { return sent_; }
+  [[nodiscard]] std::uint64_t foreign_sent() const { return foreign_sent_; }
+  [[nodiscard]] std::uint64_t delivered() const { return delivered_; }
+  [[nodiscard]] std::uint64_t dropped_by_receiver() const { return receiver_dropped_; }
+  [[nodiscard]] std::uint64_t dropped_by_interface() const { return interface_dropped_; }
+  [[nodiscard]] std::uint64_t duplicates() const { return duplicates_; }
+  [[nodiscard]] std::uint64_t reordered() const { return reordered_; }
+  [[nodiscard]] std::uint64_t strays() const { return strays_; }
+  /// Calls of operator new a message, both ends; nullopt where they are not counted.
+  [[nodiscard]] std::optional<double> allocations() const;
+
+ private:
+  measure kind_;
+  bool busy_;
+  std::uint64_t payload_;
+  std::uint32_t mtu_;
+  double rate_;
+  contender who_;
+  std::string failure_;
+  std::vector<double> headlines_;
+  std::vector<double> packets_per_second_;
+  std::vector<double> sender_ns_;
+  std::vector<double> receiver_ns_;
+  histogram times_;
+  std::uint64_t sent_ = 0;
+  std::uint64_t foreign_sent_ = 0;
+  std::uint64_t delivered_ = 0;
+  std::uint64_t receiver_dropped_ = 0;
+  std::uint64_t interface_dropped_ = 0;
+  std::uint64_t duplicates_ = 0;
+  std::uint64_t reordered_ = 0;
+  std::uint64_t strays_ = 0;
+  std::int64_t allocations_ = 0;
+  bool counts_allocations_ = true;
+};
+
+}  // namespace strata::paths

@@ -1,0 +1,137 @@
+#include "measure/run/testbed.hpp"
+
+namespace strata::paths {
+
+namespace {
+
+using json = nlohmann::json;
+
+template <class Value>
+Value member(const json& from, const char* key) {
+  const auto found = from.find(key);
+  if (found == from.end()) return {};
+  if constexpr (std::is_same_v<Value, std::string>) {
+    return found->is_string() ? found->get<std::string>() : Value();
+  } else {
+    return found->is_number_unsigned() ? found->get<Value>() : Value();
+  }
+}
+
+}  // namespace
+
+result<void> lab::look(side& at) {
+  auto told = at.node.ask({{"do", "describe"}, {"link", at.link}});
+  if (!told) return std::unexpected(told.error());
+  at.mac = member<std::string>(*told, "mac");
+  at.link = member<std::string>(*told, "interface");
+  at.mtu = member<std::uint32_t>(*told, "mtu");
+  at.address = member<std::string>(*told, "address");
+  at.description = std::move(*told);
+  return {};
+}
+
+result<lab> lab::make_veth() {
+  auto near = node_client::start(0);
+  if (!near) return std::unexpected(near.error());
+  auto far = node_client::start(1);
+  if (!far) return std::unexpected(far.error());
+  lab made(side{.node = std::move(*near), .link = "vethA", .address = "192.0.2.1"},
+           side{.node = std::move(*far), .link = "vethB", .address = "192.0.2.2"}, true);
+  for (auto* at : {&made.near_, &made.far_}) {
+    if (auto in = at->node.ask({{"do", "enter"}}); !in) return std::unexpected(in.error());
+  }
+  const auto joined = made.near_.node.ask({{"do", "join"},
+                                           {"link", made.near_.link},
+                                           {"peer_link", made.far_.link},
+                                           {"peer_process", made.far_.node.process()}});
+  if (!joined) return std::unexpected(joined.error());
+  for (auto* at : {&made.near_, &made.far_}) {
+    const auto up =
+        at->node.ask({{"do", "configure"}, {"link", at->link}, {"address", at->address}});
+    if (!up) return std::unexpected(up.error());
+    if (auto looked = look(*at); !looked) return std::unexpected(looked.error());
+  }
+  for (auto [at, other] : {std::pair(&made.near_, &made.far_), {&made.far_, &made.near_}}) {
+    const auto known = at->node.ask({{"do", "neighbour"},
+                                     {"link", at->link},
+                                     {"address", other->address},
+                                     {"mac", other->mac}});
+    if (!known) return std::unexpected(known.error());
+  }
+  return made;
+}
+
+result<lab> lab::on_interface(const std::string& interface, const std::string& host,
+                              std::uint16_t port) {
+  auto far = node_client::connect(host, port);
+  if (!far) return std::unexpected(far.error());
+  return on_interface(interface, std::move(*far));
+}
+
+result<lab> lab::on_interface(const std::string& interface, node_client far) {
+  auto near = node_client::start(0);
+  if (!near) return std::unexpected(near.error());
+  lab made(side{.node = std::move(*near), .link = interface}, side{.node = std::move(far)}, false);
+  if (auto looked = look(made.near_); !looked) return std::unexpected(looked.error());
+  if (auto looked = look(made.far_); !looked) return std::unexpected(looked.error());
+  return made;
+}
+
+std::uint32_t lab::largest_mtu() const { return is_veth_ ? 65'535 : std::min(near_.mtu, far_.mtu); }
+
+json lab::describe() const {
+  return {{"kind", is_veth_ ? "veth" : "interface"},
+          {"near", near_.description},
+          {"far", far_.description}};
+}
+
+result<void> lab::set_mtu(std::uint32_t mtu) {
+  if (!is_veth_) return {};
+  for (auto* at : {&near_, &far_}) {
+    if (at->mtu == mtu) continue;
+    const auto set = at->node.ask({{"do", "mtu"}, {"link", at->link}, {"mtu", mtu}});
+    if (!set) return std::unexpected(set.error());
+    at->mtu = mtu;
+  }
+  return {};
+}
+
+result<measured> lab::run(order what) {
+  if (auto set = set_mtu(what.mtu); !set) {
+    return std::unexpected(set.error());
+  }
+  auto theirs = what;
+  theirs.role = what.role == "ping" ? "echo" : "receive";
+  theirs.interface = far_.link;
+  theirs.mtu = far_.mtu;
+  theirs.peer_mac = near_.mac;
+  const auto ready = far_.node.ask({{"do", "start"}, {"order", to_json(theirs)}});
+  if (!ready) return std::unexpected(ready.error());
+  what.interface = near_.link;
+  what.mtu = near_.mtu;
+  what.peer_mac = far_.mac;
+  what.address = near_.address;
+  what.peer_address = far_.address;
+  what.peer_port = member<std::uint16_t>(*ready, "port");
+  const auto started = near_.node.ask({{"do", "start"}, {"order", to_json(what)}});
+  // The far end has to be finished in any case.
+  const auto ours = started ? near_.node.ask({{"do", "finish"}}) : started;
+  const auto others = far_.node.ask({{"do", "finish"}});
+  if (!ours) return std::unexpected(ours.error());
+  if (!others) return std::unexpected(others.error());
+  const auto near = end_result_from(ours->value("result", json::object()));
+  if (!near) return std::unexpected(near.error());
+  const auto far = end_result_from(others->value("result", json::object()));
+  if (!far) return std::unexpected(far.error());
+  for (const auto* each : {&*near, &*far}) {
+    if (each->failure.empty()) continue;
+    return failure(errc::system, "measure " + what.path, each->failure);
+  }
+  return measured{.near = *near, .far = *far};
+}
+
+result<json> lab::time_sockets(std::size_t repetitions) {
+  return near_.node.ask({{"do", "sockets"}, {"link", near_.link}, {"repetitions", repetitions}});
+}
+
+}  // namespace strata::paths

@@ -1,0 +1,69 @@
+#include "measure/run/verdict.hpp"
+
+#include <algorithm>
+
+namespace strata::paths {
+
+namespace {
+
+// Rates are better when they are higher, times when they are lower.
+bool is_better(const series& one, const series& than) {
+  const bool is_rate = one.kind() == measure::one_way;
+  return is_rate ? one.headline() > than.headline() : one.headline() < than.headline();
+}
+
+bool is_of(const standing& here, const series& one) {
+  return here.xdp->kind() == one.kind() && here.xdp->is_busy() == one.is_busy() &&
+         here.xdp->payload() == one.payload();
+}
+
+void take_if_better(const series*& best, const series& one) {
+  if (best == nullptr || is_better(one, *best)) best = &one;
+}
+
+bool takes_part(const series& one) {
+  return one.failure().empty() && !one.is_tagged() && one.rate() == 0 && one.headline() > 0 &&
+         (one.kind() == measure::one_way || one.kind() == measure::round_trip);
+}
+
+}  // namespace
+
+double standing::ratio(const series* xdp, const series* rival) {
+  if (xdp == nullptr || rival == nullptr) return 0;
+  return xdp->kind() == measure::one_way ? xdp->headline() / rival->headline()
+                                         : rival->headline() / xdp->headline();
+}
+
+standing::verdict standing::outcome() const {
+  const auto* rival = packet == nullptr ? udp : packet;
+  if (packet != nullptr && udp != nullptr && is_better(*udp, *packet)) rival = udp;
+  if (rival == nullptr) return verdict::even;
+  const double by = ratio(xdp, rival);
+  const double doubt = xdp->spread() + rival->spread();
+  if (by > 1 + doubt) return verdict::wins;
+  return by < 1 - doubt ? verdict::loses : verdict::even;
+}
+
+std::vector<standing> standings_of(const findings& of) {
+  std::vector<standing> all;
+  for (const auto& one : of.all) {
+    if (!one.path().is_xdp || !takes_part(one)) continue;
+    const auto here = std::ranges::find_if(all, [&](const auto& each) { return is_of(each, one); });
+    if (here == all.end()) {
+      all.push_back({.xdp = &one});
+    } else {
+      take_if_better(here->xdp, one);
+    }
+  }
+  for (auto& each : all) {
+    for (const auto& one : of.all) {
+      const auto& path = one.path();
+      if (!takes_part(one) || !is_of(each, one) || path.is_packed || path.open == nullptr) continue;
+      if (path.is_raw && !path.is_xdp) take_if_better(each.packet, one);
+      if (path.name == "udp" || path.name == "udp_batch") take_if_better(each.udp, one);
+    }
+  }
+  return all;
+}
+
+}  // namespace strata::paths

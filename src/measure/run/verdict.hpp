@@ -1,0 +1,28 @@
+// Where AF_XDP stands beside the kernel's other ways to send and receive one message after another.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "measure/run/experiment.hpp"
+
+namespace strata::paths {
+
+/// The best AF_XDP path of one measurement, and the best of its rivals; null when none was
+/// measured. Paths that pack or coalesce messages are no rivals: they do something else.
+struct standing {
+  const series* xdp = nullptr;
+  const series* packet = nullptr;  ///< AF_PACKET
+  const series* udp = nullptr;
+
+  enum class verdict : std::uint8_t { wins, loses, even };
+  /// How many times as good as the rival; 0 without one.
+  [[nodiscard]] static double ratio(const series* xdp, const series* rival);
+  /// Against the better rival: even when the difference is within the medians' spreads.
+  [[nodiscard]] verdict outcome() const;
+};
+
+/// One for each measurement that AF_XDP took part in.
+[[nodiscard]] std::vector<standing> standings_of(const findings& of);
+
+}  // namespace strata::paths
