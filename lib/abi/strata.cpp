@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "abi_error.hpp"
+#include "abi/error.hpp"
 #include "strata/base/mac_address.hpp"
 
 using strata::abi::fail;

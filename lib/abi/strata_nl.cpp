@@ -11,8 +11,8 @@
 #include <new>
 #include <string>
 
-#include "abi_error.hpp"
-#include "abi_options.hpp"
+#include "abi/error.hpp"
+#include "abi/options.hpp"
 #include "strata/nl/generic.hpp"
 #include "strata/nl/route.hpp"
 

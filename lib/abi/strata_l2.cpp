@@ -4,8 +4,8 @@
 #include <cerrno>
 #include <new>
 
-#include "abi_error.hpp"
-#include "abi_options.hpp"
+#include "abi/error.hpp"
+#include "abi/options.hpp"
 #include "strata/l2/raw_socket.hpp"
 #include "strata/strata.h"
 #include "strata/wire/ethernet.hpp"

@@ -1,4 +1,4 @@
-#include "abi_error.hpp"
+#include "abi/error.hpp"
 
 #include <cerrno>
 #include <string>

@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <new>
 
-#include "abi_error.hpp"
-#include "abi_options.hpp"
+#include "abi/error.hpp"
+#include "abi/options.hpp"
 #include "strata/xdp/port.hpp"
 
 struct strata_xdp_umem {
