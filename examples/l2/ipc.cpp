@@ -1,6 +1,6 @@
 // Messages between processes of this machine: ipc send CHANNEL TEXT, or ipc receive CHANNEL
 #include <cstdio>
-#include <strata/l2/ipc_channel.hpp>
+#include <strata/ipc/channel.hpp>
 #include <string_view>
 
 using namespace strata;

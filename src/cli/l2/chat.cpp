@@ -11,7 +11,7 @@
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/text.hpp"
 #include "cli/verbs.hpp"
-#include "strata/l2/hybrid.hpp"
+#include "strata/ipc/hybrid.hpp"
 
 namespace strata::cli {
 

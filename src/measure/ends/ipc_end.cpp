@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "measure/ends/end.hpp"
-#include "strata/l2/ipc_channel.hpp"
+#include "strata/ipc/channel.hpp"
 #include "strata/wire/ipc_frame.hpp"
 
 namespace strata::paths {

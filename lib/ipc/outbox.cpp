@@ -1,4 +1,4 @@
-#include "l2/ipc_outbox.hpp"
+#include "ipc/outbox.hpp"
 
 #include <algorithm>
 #include <bit>

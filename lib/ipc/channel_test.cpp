@@ -1,5 +1,5 @@
 // Topology: veth_test.hpp. Most is over lo, where every process of the namespace can meet.
-#include "strata/l2/ipc_channel.hpp"
+#include "strata/ipc/channel.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

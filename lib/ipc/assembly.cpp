@@ -1,4 +1,4 @@
-#include "l2/ipc_assembly.hpp"
+#include "ipc/assembly.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 // Topology: veth_test.hpp, with the server on vethA and the client on vethB; TCP goes over lo.
-#include "strata/l2/hybrid.hpp"
+#include "strata/ipc/hybrid.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -8,7 +8,7 @@
 #include <future>
 #include <thread>
 
-#include "l2/hybrid_control.hpp"
+#include "ipc/hybrid_control.hpp"
 #include "l2/veth_test.hpp"
 #include "strata/l2/frame.hpp"
 #include "strata/wire/hybrid_handshake.hpp"

@@ -1,4 +1,4 @@
-#include "l2/ipc_senders.hpp"
+#include "ipc/senders.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // How an IPC endpoint receives.
 #include <utility>
 
-#include "l2/ipc_port.hpp"
+#include "ipc/port.hpp"
 
 namespace strata::l2 {
 

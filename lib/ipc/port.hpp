@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "l2/ipc_assembly.hpp"
-#include "l2/ipc_outbox.hpp"
-#include "l2/ipc_senders.hpp"
-#include "l2/ipc_session.hpp"
-#include "strata/l2/ipc_channel.hpp"
+#include "ipc/assembly.hpp"
+#include "ipc/outbox.hpp"
+#include "ipc/senders.hpp"
+#include "ipc/session.hpp"
+#include "strata/ipc/channel.hpp"
 
 namespace strata::l2 {
 

@@ -1,7 +1,7 @@
 // What an acknowledged IPC endpoint sends: new frames, lost ones again, and words to its peer.
 #include <algorithm>
 
-#include "l2/ipc_session.hpp"
+#include "ipc/session.hpp"
 #include "strata/wire/big_endian.hpp"
 
 namespace strata::l2 {

@@ -24,8 +24,8 @@
 #include <string>
 #include <vector>
 
-#include "l2/ipc_outbox.hpp"
-#include "l2/round_trip.hpp"
+#include "ipc/outbox.hpp"
+#include "ipc/round_trip.hpp"
 #include "strata/base/result.hpp"
 
 namespace strata::l2 {

@@ -1,4 +1,4 @@
-#include "l2/hybrid_control.hpp"
+#include "ipc/hybrid_control.hpp"
 
 #include <netdb.h>
 #include <netinet/in.h>

@@ -1,5 +1,5 @@
 // What both modes share, and how messages are sent. Receiving: ipc_port_receive.cpp.
-#include "l2/ipc_port.hpp"
+#include "ipc/port.hpp"
 
 #include <algorithm>
 #include <ranges>

@@ -1,4 +1,4 @@
-#include "strata/l2/ipc_channel.hpp"
+#include "strata/ipc/channel.hpp"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -9,7 +9,7 @@
 #include <thread>
 #include <tuple>
 
-#include "l2/ipc_port.hpp"
+#include "ipc/port.hpp"
 #include "strata/l2/raw_socket.hpp"
 
 namespace strata::l2 {

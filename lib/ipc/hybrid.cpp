@@ -1,4 +1,4 @@
-#include "strata/l2/hybrid.hpp"
+#include "strata/ipc/hybrid.hpp"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <random>
 
-#include "l2/hybrid_control.hpp"
+#include "ipc/hybrid_control.hpp"
 #include "strata/wire/ethernet.hpp"
 #include "strata/wire/hybrid_handshake.hpp"
 

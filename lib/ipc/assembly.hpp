@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "l2/ipc_outbox.hpp"
+#include "ipc/outbox.hpp"
 #include "strata/wire/ipc_frame.hpp"
 
 namespace strata::l2 {

@@ -1,7 +1,7 @@
 // Two endpoints joined by memory, over a wire that is as bad as the test wants, in virtual time.
 // Each run prints its seed; STRATA_SEED=… repeats it. STRATA_IPC_MESSAGES=1000000 makes the long
 // run of the acknowledged mode as long as issue 3 asks for.
-#include "l2/ipc_port.hpp"
+#include "ipc/port.hpp"
 
 #include <gtest/gtest.h>
 

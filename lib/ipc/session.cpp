@@ -1,6 +1,6 @@
 // The pair: how it is found, how it ends, and what it receives. What it sends:
 // ipc_session_send.cpp.
-#include "l2/ipc_session.hpp"
+#include "ipc/session.hpp"
 
 #include <algorithm>
 #include <utility>
