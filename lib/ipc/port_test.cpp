@@ -11,8 +11,8 @@
 #include <iostream>
 #include <random>
 
-#include "strata/l2/fake_device.hpp"
-#include "strata/l2/fault_injector.hpp"
+#include "strata/l2/decorators/fake_device.hpp"
+#include "strata/l2/decorators/fault_injector.hpp"
 
 namespace strata::l2 {
 namespace {

@@ -12,7 +12,7 @@
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/text.hpp"
 #include "cli/verbs.hpp"
-#include "strata/l2/capture_file.hpp"
+#include "strata/l2/decorators/capture_file.hpp"
 #include "strata/l2/raw_socket.hpp"
 #include "strata/wire/ethernet.hpp"
 

@@ -1,4 +1,4 @@
-#include "strata/l2/fake_device.hpp"
+#include "strata/l2/decorators/fake_device.hpp"
 
 #include <net/if.h>
 

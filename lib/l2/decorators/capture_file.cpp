@@ -1,4 +1,4 @@
-#include "strata/l2/capture_file.hpp"
+#include "strata/l2/decorators/capture_file.hpp"
 
 #include <array>
 #include <cerrno>

@@ -1,4 +1,4 @@
-#include "strata/l2/fault_injector.hpp"
+#include "strata/l2/decorators/fault_injector.hpp"
 
 #include <algorithm>
 

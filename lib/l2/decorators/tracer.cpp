@@ -1,4 +1,4 @@
-#include "strata/l2/tracer.hpp"
+#include "strata/l2/decorators/tracer.hpp"
 
 namespace strata::l2 {
 

@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "strata/l2/capture_file.hpp"
-#include "strata/l2/fake_device.hpp"
-#include "strata/l2/fault_injector.hpp"
+#include "strata/l2/decorators/capture_file.hpp"
+#include "strata/l2/decorators/fake_device.hpp"
+#include "strata/l2/decorators/fault_injector.hpp"
+#include "strata/l2/decorators/tracer.hpp"
 #include "strata/l2/frame.hpp"
-#include "strata/l2/tracer.hpp"
 
 namespace strata::l2 {
 namespace {
