@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "net/ethernet_url.hpp"
+#include "net/ethernet/ethernet_url.hpp"
 #include "net/scheme.hpp"
 
 namespace strata::net {

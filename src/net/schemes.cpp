@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <chrono>
 
-#include "net/raw_ethernet.hpp"
+#include "net/ethernet/raw_ethernet.hpp"
 #include "net/scheme.hpp"
 #include "net/udp.hpp"
 

@@ -7,7 +7,7 @@
 #include <charconv>
 
 #include "runtime/cache/cache.hpp"
-#include "runtime/sim_stage_test.hpp"
+#include "runtime/testing/sim_stage.hpp"
 
 namespace strata::runtime {
 namespace {

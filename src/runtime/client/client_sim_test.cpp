@@ -4,7 +4,7 @@
 
 #include "net/listener.hpp"
 #include "runtime/client/client.hpp"
-#include "runtime/sim_stage_test.hpp"
+#include "runtime/testing/sim_stage.hpp"
 
 namespace strata::runtime {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "net/connector.hpp"
-#include "net/link_watch.hpp"
+#include "net/ethernet/link_watch.hpp"
 
 namespace strata::runtime {
 

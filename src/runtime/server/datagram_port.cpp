@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "net/link_watch.hpp"
+#include "net/ethernet/link_watch.hpp"
 
 namespace strata::runtime {
 

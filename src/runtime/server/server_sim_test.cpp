@@ -10,7 +10,7 @@
 #include <map>
 
 #include "runtime/server/server.hpp"
-#include "runtime/sim_stage_test.hpp"
+#include "runtime/testing/sim_stage.hpp"
 
 namespace strata::runtime {
 namespace {

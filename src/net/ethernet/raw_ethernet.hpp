@@ -16,7 +16,7 @@
 
 #include "net/datagram.hpp"
 #include "net/endpoint_url.hpp"
-#include "net/link_watch.hpp"
+#include "net/ethernet/link_watch.hpp"
 #include "strata/l2/raw_socket.hpp"
 #include "strata/wire/ethernet.hpp"
 

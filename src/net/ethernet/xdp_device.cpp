@@ -1,4 +1,4 @@
-#include "net/xdp_device.hpp"
+#include "net/ethernet/xdp_device.hpp"
 
 #include <sys/socket.h>
 

@@ -1,4 +1,4 @@
-#include "net/ethernet_url.hpp"
+#include "net/ethernet/ethernet_url.hpp"
 
 #include <fmt/format.h>
 

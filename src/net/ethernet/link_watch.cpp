@@ -1,4 +1,4 @@
-#include "net/link_watch.hpp"
+#include "net/ethernet/link_watch.hpp"
 
 #include <fcntl.h>
 #include <net/if.h>

@@ -1,4 +1,4 @@
-#include "net/raw_ethernet.hpp"
+#include "net/ethernet/raw_ethernet.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "net/ethernet/xdp_device.hpp"
 #include "net/scheme.hpp"
-#include "net/xdp_device.hpp"
 
 namespace strata::net {
 

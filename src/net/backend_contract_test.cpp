@@ -1,6 +1,4 @@
 // One suite for every backend: what the loop promises, it promises on all of them.
-#include "loop/loop.hpp"
-
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
@@ -8,6 +6,7 @@
 #include <thread>
 
 #include "loop/call_on.hpp"
+#include "loop/loop.hpp"
 #include "net/testing/backend_stage.hpp"
 #include "strata/base/unique_fd.hpp"
 
