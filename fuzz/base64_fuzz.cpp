@@ -1,7 +1,7 @@
 // Decoding takes only what encoding gives, and gives back what was encoded.
 #include <cstdlib>
 
-#include "proto/base64.hpp"
+#include "text/base64.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "proto/base64.hpp"
+#include "text/base64.hpp"
 
 namespace strata::daemon {
 

@@ -12,7 +12,7 @@
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
 
-#include "proto/percent.hpp"
+#include "text/percent.hpp"
 
 namespace strata::proto {
 

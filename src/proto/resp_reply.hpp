@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "proto/real_text.hpp"
+#include "text/real_text.hpp"
 
 namespace strata::proto {
 

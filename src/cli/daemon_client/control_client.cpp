@@ -15,8 +15,8 @@
 
 #include "cli/terminal/table.hpp"
 #include "proto/own_folder.hpp"
-#include "proto/percent.hpp"
 #include "text/json_text.hpp"
+#include "text/percent.hpp"
 
 namespace strata::cli {
 

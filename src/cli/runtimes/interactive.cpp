@@ -15,7 +15,7 @@
 #include "cli/terminal/table.hpp"
 #include "cli/terminal/text.hpp"
 #include "cli/verbs.hpp"
-#include "proto/base64.hpp"
+#include "text/base64.hpp"
 
 namespace strata::cli {
 

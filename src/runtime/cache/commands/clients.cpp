@@ -6,7 +6,7 @@
 #include "runtime/cache/commands/client_tracking.hpp"
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
-#include "runtime/cache/text.hpp"
+#include "text/word.hpp"
 
 namespace strata::runtime {
 

@@ -7,7 +7,7 @@
 
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/command.hpp"
-#include "runtime/cache/text.hpp"
+#include "text/word.hpp"
 
 namespace strata::runtime {
 

@@ -9,7 +9,7 @@
 #include "runtime/cache/engine/access.hpp"
 #include "runtime/cache/engine/call.hpp"
 #include "runtime/cache/engine/digest.hpp"
-#include "runtime/cache/text.hpp"
+#include "text/word.hpp"
 
 namespace strata::runtime {
 

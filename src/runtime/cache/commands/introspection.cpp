@@ -5,8 +5,8 @@
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
 #include "runtime/cache/engine/command_info.hpp"
-#include "runtime/cache/pattern.hpp"
-#include "runtime/cache/text.hpp"
+#include "text/pattern.hpp"
+#include "text/word.hpp"
 
 namespace strata::runtime {
 

@@ -5,7 +5,7 @@
 
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
-#include "runtime/cache/pattern.hpp"
+#include "text/pattern.hpp"
 
 namespace strata::runtime {
 

@@ -2,7 +2,7 @@
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
 #include "runtime/cache/engine/replicator.hpp"
-#include "runtime/cache/text.hpp"
+#include "text/word.hpp"
 
 namespace strata::runtime {
 

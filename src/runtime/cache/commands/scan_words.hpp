@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "runtime/cache/pattern.hpp"
+#include "text/pattern.hpp"
 
 namespace strata::runtime {
 

@@ -5,7 +5,7 @@
 #include "runtime/cache/engine/access.hpp"
 #include "runtime/cache/engine/engine.hpp"
 #include "runtime/cache/engine/version.hpp"
-#include "runtime/cache/text.hpp"
+#include "text/word.hpp"
 
 namespace strata::runtime::rdb {
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "runtime/cache/engine/engine.hpp"
-#include "runtime/cache/number.hpp"
-#include "runtime/cache/text.hpp"
+#include "text/redis_number.hpp"
+#include "text/word.hpp"
 
 namespace strata::runtime {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "runtime/cache/engine/access.hpp"
-#include "runtime/cache/text.hpp"
+#include "text/word.hpp"
 
 namespace strata::runtime {
 

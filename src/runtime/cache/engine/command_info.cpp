@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "runtime/cache/number.hpp"
-#include "runtime/cache/text.hpp"
+#include "text/redis_number.hpp"
+#include "text/word.hpp"
 
 namespace strata::runtime {
 

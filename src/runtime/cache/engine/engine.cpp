@@ -8,7 +8,7 @@
 #include "runtime/cache/disk/snapshot.hpp"
 #include "runtime/cache/engine/call.hpp"
 #include "runtime/cache/engine/replicator.hpp"
-#include "runtime/cache/text.hpp"
+#include "text/word.hpp"
 
 namespace strata::runtime {
 

@@ -10,7 +10,7 @@
 #include "runtime/cache/engine/keeper.hpp"
 #include "runtime/cache/engine/replicator.hpp"
 #include "runtime/cache/engine/version.hpp"
-#include "runtime/cache/text.hpp"
+#include "text/word.hpp"
 
 namespace strata::runtime {
 

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "runtime/cache/number.hpp"
-#include "runtime/cache/text.hpp"
+#include "text/redis_number.hpp"
+#include "text/word.hpp"
 
 namespace strata::runtime {
 

@@ -8,8 +8,8 @@
 #include <variant>
 
 #include "runtime/cache/engine/save_rules.hpp"
-#include "runtime/cache/number.hpp"
-#include "runtime/cache/pattern.hpp"
+#include "text/pattern.hpp"
+#include "text/redis_number.hpp"
 
 namespace strata::runtime {
 

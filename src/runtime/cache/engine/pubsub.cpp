@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "runtime/cache/engine/message_text.hpp"
-#include "runtime/cache/pattern.hpp"
 #include "runtime/cache/values/hash.hpp"
+#include "text/pattern.hpp"
 
 namespace strata::runtime {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "proto/resp_request.hpp"
-#include "runtime/cache/number.hpp"
+#include "text/redis_number.hpp"
 
 namespace strata::runtime {
 

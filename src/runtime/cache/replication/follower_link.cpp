@@ -6,7 +6,7 @@
 #include "runtime/cache/disk/in_steps.hpp"
 #include "runtime/cache/disk/rdb_file.hpp"
 #include "runtime/cache/engine/engine.hpp"
-#include "runtime/cache/text.hpp"
+#include "text/word.hpp"
 
 namespace strata::runtime {
 

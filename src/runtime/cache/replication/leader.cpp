@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "runtime/cache/disk/snapshot.hpp"
-#include "runtime/cache/text.hpp"
+#include "text/word.hpp"
 
 namespace strata::runtime {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "runtime/cache/number.hpp"
 #include "runtime/cache/values/memory.hpp"
+#include "text/redis_number.hpp"
 
 namespace strata::runtime {
 

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <utility>
 
-#include "runtime/cache/number.hpp"
 #include "strata/base/bytes.hpp"
+#include "text/redis_number.hpp"
 
 namespace strata::runtime {
 

@@ -3,11 +3,11 @@
 
 #include <variant>
 
-#include "runtime/cache/number.hpp"
 #include "runtime/cache/values/entry.hpp"
 #include "runtime/cache/values/hash_table.hpp"
 #include "runtime/cache/values/int_set.hpp"
 #include "runtime/cache/values/text_item.hpp"
+#include "text/redis_number.hpp"
 
 namespace strata::runtime {
 

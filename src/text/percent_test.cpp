@@ -1,4 +1,4 @@
-#include "proto/percent.hpp"
+#include "text/percent.hpp"
 
 #include <gtest/gtest.h>
 

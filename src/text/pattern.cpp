@@ -1,4 +1,4 @@
-#include "runtime/cache/pattern.hpp"
+#include "text/pattern.hpp"
 
 #include <algorithm>
 #include <cctype>

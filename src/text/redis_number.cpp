@@ -1,4 +1,4 @@
-#include "runtime/cache/number.hpp"
+#include "text/redis_number.hpp"
 
 #include <array>
 #include <cerrno>
@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "runtime/cache/text.hpp"
+#include "text/word.hpp"
 
 namespace strata::runtime {
 

@@ -1,4 +1,4 @@
-#include "proto/real_text.hpp"
+#include "text/real_text.hpp"
 
 #include <algorithm>
 #include <array>

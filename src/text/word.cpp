@@ -1,4 +1,4 @@
-#include "runtime/cache/text.hpp"
+#include "text/word.hpp"
 
 #include <fmt/format.h>
 
