@@ -10,7 +10,7 @@
 #include "cli/line/command_line.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/verbs.hpp"
-#include "proto/paths.hpp"
+#include "options/locations.hpp"
 
 namespace strata::cli {
 

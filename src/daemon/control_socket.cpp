@@ -11,7 +11,7 @@
 #include <charconv>
 #include <filesystem>
 
-#include "proto/own_folder.hpp"
+#include "options/own_folder.hpp"
 
 namespace strata::daemon {
 

@@ -21,7 +21,7 @@
 #include "daemon/registry.hpp"
 #include "daemon/socket_broker.hpp"
 #include "net/endpoint_url.hpp"
-#include "proto/own_folder.hpp"
+#include "options/own_folder.hpp"
 
 namespace strata::daemon {
 

@@ -13,7 +13,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "proto/own_folder.hpp"
+#include "options/own_folder.hpp"
 #include "text/json_text.hpp"
 
 namespace strata::daemon {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/option_table.hpp"
+#include "options/option_table.hpp"
 
 namespace strata::runtime {
 

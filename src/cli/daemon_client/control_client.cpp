@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/terminal/table.hpp"
-#include "proto/own_folder.hpp"
+#include "options/own_folder.hpp"
 #include "text/json_text.hpp"
 #include "text/percent.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/line/outcome.hpp"
-#include "runtime/option_table.hpp"
+#include "options/option_table.hpp"
 
 namespace strata::cli {
 

@@ -11,7 +11,7 @@
 #include "cli/terminal/line_editor.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/text.hpp"
-#include "proto/paths.hpp"
+#include "options/locations.hpp"
 #include "proto/resp_request.hpp"
 
 namespace strata::cli {

@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "cli/verbs.hpp"
-#include "proto/paths.hpp"
+#include "options/locations.hpp"
 
 namespace strata::cli {
 

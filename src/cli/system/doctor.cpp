@@ -8,8 +8,8 @@
 #include "cli/terminal/table.hpp"
 #include "cli/terminal/text.hpp"
 #include "cli/verbs.hpp"
-#include "proto/own_folder.hpp"
-#include "proto/paths.hpp"
+#include "options/locations.hpp"
+#include "options/own_folder.hpp"
 
 namespace strata::cli {
 

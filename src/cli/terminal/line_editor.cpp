@@ -13,7 +13,7 @@
 #include <filesystem>
 
 #include "cli/terminal/output.hpp"
-#include "proto/own_folder.hpp"
+#include "options/own_folder.hpp"
 
 namespace strata::cli {
 

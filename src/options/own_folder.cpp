@@ -1,4 +1,4 @@
-#include "proto/own_folder.hpp"
+#include "options/own_folder.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "runtime/option_table.hpp"
+#include "options/option_table.hpp"
 
 #include <gtest/gtest.h>
 

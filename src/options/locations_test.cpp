@@ -1,4 +1,4 @@
-#include "proto/paths.hpp"
+#include "options/locations.hpp"
 
 #include <gtest/gtest.h>
 
