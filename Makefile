@@ -58,7 +58,7 @@ bench-xdp: build
 
 # A netlink exchange in each language and library.
 bench-netlink: build
-	$(MAKE) -s -C clients OUT=$(CURDIR)/build/release/clients
+	$(MAKE) -s -C examples/netlink_exchange OUT=$(CURDIR)/build/release/clients
 	build/release/strata bench netlink $(BENCH_FLAGS)
 
 # Each target for FUZZ_SECONDS.

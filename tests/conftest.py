@@ -1,10 +1,14 @@
-"""With STRATA_CI=1 a skip is a failure, unless allowed_skips.txt names the test."""
+"""What all suites have: tests/harness can be imported, and with STRATA_CI=1 a skip is a failure,
+unless allowed_skips.txt names the test."""
 
 import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "harness"))
 
 ALLOWED = Path(__file__).resolve().parent / "allowed_skips.txt"
 

@@ -133,7 +133,7 @@ def test_dkms_builds_and_installs_it(module, kernel):
 
 @pytest.fixture(scope="session")
 def clients():
-    make("-s", "-j2", "-C", ROOT / "clients", f"OUT={WORK}/clients", f"STRATA={BINARY}")
+    make("-s", "-j2", "-C", ROOT / "examples/netlink_exchange", f"OUT={WORK}/clients", f"STRATA={BINARY}")
     return [WORK / "clients" / name for name in CLIENTS]
 
 

@@ -108,7 +108,7 @@ result<json> run_once(const exchange_plan& plan, std::string_view name) {
       if (!made.is_object() || !made.contains(where) || !made.at(where).is_number()) {
         return failure(errc::malformed, "measure with " + program,
                        "it printed no " + where.to_string() + ": " + said->substr(0, 200),
-                       "build it anew: make -C clients OUT=" + plan.folder);
+                       "build it anew: make -C examples/netlink_exchange OUT=" + plan.folder);
       }
     }
   }
@@ -180,7 +180,7 @@ result<json> measure_exchanges(
     return failure(
         errc::not_found, "measure a netlink exchange",
         "none of its programs is in '" + plan.folder + "'",
-        "build them: make -C clients OUT=" + plan.folder + "; --clients names another folder");
+        "build them: make -C examples/netlink_exchange OUT=" + plan.folder + "; --clients names another folder");
   }
   std::vector<runs> made(present.size());
   const auto steps = static_cast<double>(plan.repetitions * present.size());

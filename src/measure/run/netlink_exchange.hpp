@@ -1,4 +1,4 @@
-// What one exchange by netlink costs: the programs of clients/ make the same one, each by another
+// What one exchange by netlink costs: the programs of examples/netlink_exchange/ make the same one, each by another
 // library, and take turns.
 #pragma once
 

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-#include "../../kernel/uapi/strata_echo.h"
+#include "../../../kernel/uapi/strata_echo.h"
 #include "../command_line.h"
 
 /* ROOM given, libnl does not ask for the length of each datagram before it receives it. */

@@ -1,14 +1,10 @@
 """A daemon for the clients' tests: that of the integration tests."""
 
 import os
-import sys
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "integration"))
-
-from strata_daemon import BINARY, Daemon  # noqa: E402
+from strata_daemon import BINARY, Daemon
 
 
 def pytest_sessionstart():

@@ -4,7 +4,7 @@
  */
 #include <unistd.h>
 
-#include "../../kernel/uapi/strata_echo.h"
+#include "../../../kernel/uapi/strata_echo.h"
 #include "../command_line.h"
 #include "netlink.h"
 

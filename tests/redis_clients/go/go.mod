@@ -1,4 +1,4 @@
-module strata/tests/clients/go
+module strata/tests/redis_clients/go
 
 go 1.19
 
