@@ -7,16 +7,16 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace strata;
   const std::string text(as_text(std::as_bytes(std::span(data, size))));
-  for (const auto& row : runtime::server_rows()) {
-    const auto value = runtime::parse_option(row, text);
-    if (value && row.kind != runtime::option_kind::list && !runtime::check_option(row, *value)) {
+  for (const auto& row : runtime::server::option_rows()) {
+    const auto value = options::parse_option(row, text);
+    if (value && row.kind != options::option_kind::list && !options::check_option(row, *value)) {
       std::abort();
     }
   }
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (json.is_discarded()) return 0;
-  runtime::server_options options;
-  if (!runtime::apply_json(options, runtime::server_table(), json)) return 0;
-  (void)runtime::to_json(options, runtime::server_table(), false);
+  runtime::server::server_options options;
+  if (!options::apply_json(options, runtime::server::option_table(), json)) return 0;
+  (void)options::to_json(options, runtime::server::option_table(), false);
   return 0;
 }

@@ -6,8 +6,8 @@
 #include "runtime/cache/values/int_set.hpp"
 #include "runtime/cache/values/pack.hpp"
 
-using strata::runtime::int_set;
-using strata::runtime::pack;
+using strata::runtime::cache::int_set;
+using strata::runtime::cache::pack;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);

@@ -13,7 +13,7 @@
 #include "runtime/cache/engine/digest.hpp"
 #include "runtime/cache/engine/engine.hpp"
 
-using namespace strata::runtime;
+using namespace strata::runtime::cache;
 
 namespace {
 

@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
   if (!(verb == "send" && argc == 4) && !(verb == "receive" && argc == 3)) {
     return std::puts("usage: ipc send CHANNEL TEXT | receive CHANNEL"), 2;
   }
-  auto channel = l2::ipc_channel::create({.channel = argv[2], .acknowledged = true});
+  auto channel = ipc::channel::create({.channel = argv[2], .acknowledged = true});
   if (!channel) return std::puts(describe(channel.error()).c_str()), 1;
   if (verb == "send") {
     auto done = channel->send(as_bytes(argv[3]));

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-namespace strata::l2 {
+namespace strata::ipc {
 
-std::optional<byte_span> ipc_assembly::add(std::uint64_t sender, std::uint64_t sequence,
-                                           const wire::ipc_fragment& piece, ipc_time now) {
+std::optional<byte_span> assembly::add(std::uint64_t sender, std::uint64_t sequence,
+                                       const wire::ipc_fragment& piece, ipc_time now) {
   if (is_too_large(piece)) return std::nullopt;
   auto& message = find_or_begin(sender, piece, now);
   // Of one sender, pieces of one message agree; else they are no message.
@@ -20,9 +20,8 @@ std::optional<byte_span> ipc_assembly::add(std::uint64_t sender, std::uint64_t s
   return complete_;
 }
 
-ipc_assembly::partial_message& ipc_assembly::find_or_begin(std::uint64_t sender,
-                                                           const wire::ipc_fragment& piece,
-                                                           ipc_time now) {
+assembly::partial_message& assembly::find_or_begin(std::uint64_t sender,
+                                                   const wire::ipc_fragment& piece, ipc_time now) {
   for (auto& each : partial_) {
     if (each.first == piece.first && each.sender == sender) return each;
   }
@@ -41,20 +40,20 @@ ipc_assembly::partial_message& ipc_assembly::find_or_begin(std::uint64_t sender,
   return begun;
 }
 
-void ipc_assembly::expire(ipc_time now) {
+void assembly::expire(ipc_time now) {
   while (!partial_.empty() && now - partial_.front().begun > limits_.timeout) drop(0);
 }
 
-void ipc_assembly::forget(std::uint64_t sender) {
+void assembly::forget(std::uint64_t sender) {
   for (std::size_t i = partial_.size(); i-- > 0;) {
     if (partial_[i].sender == sender) drop(i);
   }
 }
 
-void ipc_assembly::drop(std::size_t at) {
+void assembly::drop(std::size_t at) {
   bytes_ -= partial_[at].bytes.size();
   partial_.erase(partial_.begin() + static_cast<std::ptrdiff_t>(at));
   ++dropped_;
 }
 
-}  // namespace strata::l2
+}  // namespace strata::ipc

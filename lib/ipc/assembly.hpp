@@ -10,9 +10,9 @@
 #include "ipc/outbox.hpp"
 #include "strata/wire/ipc_frame.hpp"
 
-namespace strata::l2 {
+namespace strata::ipc {
 
-class ipc_assembly {
+class assembly {
  public:
   struct limits {
     std::size_t max_message = 0;  ///< bytes
@@ -21,7 +21,7 @@ class ipc_assembly {
     std::chrono::milliseconds timeout{0};
   };
 
-  explicit ipc_assembly(const limits& within) : limits_(within) {}
+  explicit assembly(const limits& within) : limits_(within) {}
 
   /// Takes a piece that has not come before. Returns the message that it completes, valid until the
   /// next call. When there is no room, the oldest partial message goes. A message above the limit
@@ -61,4 +61,4 @@ class ipc_assembly {
   std::vector<std::byte> complete_;  // the message given out last; its memory is used again
 };
 
-}  // namespace strata::l2
+}  // namespace strata::ipc

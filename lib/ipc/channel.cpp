@@ -12,7 +12,7 @@
 #include "ipc/port.hpp"
 #include "strata/l2/raw_socket.hpp"
 
-namespace strata::l2 {
+namespace strata::ipc {
 
 namespace {
 
@@ -43,11 +43,11 @@ std::optional<timespec> time_left(std::optional<clock::time_point> limit) {
 
 }  // namespace
 
-ipc_channel::ipc_channel(std::unique_ptr<ipc_port> port, const ipc_config& config)
+channel::channel(std::unique_ptr<port> port, const channel_config& config)
     : port_(std::move(port)), send_timeout_(config.send_timeout) {}
-ipc_channel::ipc_channel(ipc_channel&&) noexcept = default;
+channel::channel(channel&&) noexcept = default;
 
-ipc_channel& ipc_channel::operator=(ipc_channel&& other) noexcept {
+channel& channel::operator=(channel&& other) noexcept {
   if (this != &other) {
     if (port_) port_->close(clock::now());
     port_ = std::move(other.port_);
@@ -56,36 +56,36 @@ ipc_channel& ipc_channel::operator=(ipc_channel&& other) noexcept {
   return *this;
 }
 
-ipc_channel::~ipc_channel() {
+channel::~channel() {
   if (port_) port_->close(clock::now());
 }
 
-result<ipc_channel> ipc_channel::create(const ipc_config& config) {
+result<channel> channel::create(const channel_config& config) {
   const auto endpoint = random_id();
   const auto group = ipc_group(wire::ipc_channel_id(config.channel));
-  const raw_socket_options options{.filter = {.ethertype = config.ethertype,
-                                              .destination = group,
-                                              .not_source = ipc_source(endpoint)},
-                                   .multicast = {group},
-                                   .receive_buffer = config.receive_buffer};
-  auto socket = raw_socket::create_bound(config.interface_name, options);
+  const l2::raw_socket_options options{.filter = {.ethertype = config.ethertype,
+                                                  .destination = group,
+                                                  .not_source = ipc_source(endpoint)},
+                                       .multicast = {group},
+                                       .receive_buffer = config.receive_buffer};
+  auto socket = l2::raw_socket::create_bound(config.interface_name, options);
   if (!socket) return std::unexpected(socket.error());
   const auto window = granted_window(socket->fd());
-  auto port = ipc_port::create(config, std::make_unique<raw_socket>(std::move(*socket)), endpoint,
-                               window, clock::now());
+  auto port = port::create(config, std::make_unique<l2::raw_socket>(std::move(*socket)), endpoint,
+                           window, clock::now());
   if (!port) return std::unexpected(port.error());
-  return ipc_channel(std::move(*port), config);
+  return channel(std::move(*port), config);
 }
 
-result<ipc_channel> ipc_channel::create(const ipc_config& config, std::unique_ptr<device> over) {
-  auto port = ipc_port::create(config, std::move(over), random_id(), config.receive_buffer / 2,
-                               clock::now());
+result<channel> channel::create(const channel_config& config, std::unique_ptr<l2::device> over) {
+  auto port =
+      port::create(config, std::move(over), random_id(), config.receive_buffer / 2, clock::now());
   if (!port) return std::unexpected(port.error());
-  return ipc_channel(std::move(*port), config);
+  return channel(std::move(*port), config);
 }
 
 // Until the channel can go on, or `limit`: false then.
-result<bool> ipc_channel::wait(std::optional<time_point> limit) const {
+result<bool> channel::wait(std::optional<time_point> limit) const {
   if (limit && clock::now() >= *limit) return false;
   if (fd() < 0) {
     std::this_thread::yield();
@@ -103,7 +103,7 @@ result<bool> ipc_channel::wait(std::optional<time_point> limit) const {
 }
 
 // `limit` is set when it must wait for the first time.
-result<void> ipc_channel::put(byte_span message, std::optional<time_point>& limit) {
+result<void> channel::put(byte_span message, std::optional<time_point>& limit) {
   for (;;) {
     const auto taken = port_->post(message, true, clock::now());
     if (!taken) return std::unexpected(taken.error());
@@ -122,9 +122,9 @@ result<void> ipc_channel::put(byte_span message, std::optional<time_point>& limi
   }
 }
 
-result<void> ipc_channel::send(byte_span message) { return send_batch({&message, 1}); }
+result<void> channel::send(byte_span message) { return send_batch({&message, 1}); }
 
-result<void> ipc_channel::send_batch(std::span<const byte_span> messages) {
+result<void> channel::send_batch(std::span<const byte_span> messages) {
   std::optional<time_point> limit;
   for (const auto& each : messages) {
     if (port_->post_beside(each)) continue;
@@ -136,14 +136,14 @@ result<void> ipc_channel::send_batch(std::span<const byte_span> messages) {
   return flush();
 }
 
-result<bool> ipc_channel::post(byte_span message) {
+result<bool> channel::post(byte_span message) {
   if (port_->post_beside(message)) return true;
   return port_->post(message, false, clock::now());
 }
 
-result<void> ipc_channel::flush() { return port_->flush(clock::now()); }
+result<void> channel::flush() { return port_->flush(clock::now()); }
 
-result<void> ipc_channel::finish(milliseconds timeout) {
+result<void> channel::finish(milliseconds timeout) {
   const auto limit = clock::now() + timeout;
   if (auto flushed = flush(); !flushed) return flushed;
   while (!port_->is_finished()) {
@@ -159,12 +159,12 @@ result<void> ipc_channel::finish(milliseconds timeout) {
   return {};
 }
 
-result<std::optional<ipc_message>> ipc_channel::try_receive_view() {
+result<std::optional<message>> channel::try_receive_view() {
   if (auto more = port_->next_beside()) return more;
   return port_->next(clock::now());
 }
 
-result<std::optional<std::vector<std::byte>>> ipc_channel::try_receive() {
+result<std::optional<std::vector<std::byte>>> channel::try_receive() {
   const auto found = try_receive_view();
   if (!found) return std::unexpected(found.error());
   if (!*found) return std::nullopt;
@@ -172,11 +172,9 @@ result<std::optional<std::vector<std::byte>>> ipc_channel::try_receive() {
 }
 
 // Receiving does so itself in acknowledged mode.
-result<void> ipc_channel::send_waiting() {
-  return port_->is_acknowledged() ? result<void>{} : turn();
-}
+result<void> channel::send_waiting() { return port_->is_acknowledged() ? result<void>{} : turn(); }
 
-result<std::vector<std::byte>> ipc_channel::receive() {
+result<std::vector<std::byte>> channel::receive() {
   for (;;) {
     auto found = try_receive();
     if (!found) return std::unexpected(found.error());
@@ -186,7 +184,7 @@ result<std::vector<std::byte>> ipc_channel::receive() {
   }
 }
 
-result<std::vector<std::byte>> ipc_channel::receive_with_timeout(milliseconds timeout) {
+result<std::vector<std::byte>> channel::receive_with_timeout(milliseconds timeout) {
   const auto limit = clock::now() + timeout;
   for (;;) {
     auto found = try_receive();
@@ -207,13 +205,13 @@ result<std::vector<std::byte>> ipc_channel::receive_with_timeout(milliseconds ti
   }
 }
 
-result<void> ipc_channel::turn() { return port_->turn(clock::now()); }
-int ipc_channel::fd() const { return port_->over().fd(); }
-bool ipc_channel::wants_to_write() const { return port_->wants_to_write(); }
-std::optional<ipc_channel::time_point> ipc_channel::deadline() const { return port_->deadline(); }
-const interface& ipc_channel::link() const { return port_->over().link(); }
-bool ipc_channel::has_peer() const { return port_->has_peer(); }
-std::uint64_t ipc_channel::id() const { return port_->id(); }
-ipc_statistics ipc_channel::statistics() const { return port_->statistics(); }
+result<void> channel::turn() { return port_->turn(clock::now()); }
+int channel::fd() const { return port_->over().fd(); }
+bool channel::wants_to_write() const { return port_->wants_to_write(); }
+std::optional<channel::time_point> channel::deadline() const { return port_->deadline(); }
+const l2::interface& channel::link() const { return port_->over().link(); }
+bool channel::has_peer() const { return port_->has_peer(); }
+std::uint64_t channel::id() const { return port_->id(); }
+channel_statistics channel::statistics() const { return port_->statistics(); }
 
-}  // namespace strata::l2
+}  // namespace strata::ipc

@@ -11,7 +11,7 @@
 #include "l2/veth_test.hpp"
 #include "strata/l2/raw_socket.hpp"
 
-namespace strata::l2 {
+namespace strata::ipc {
 namespace {
 
 using namespace std::chrono_literals;
@@ -28,20 +28,20 @@ std::vector<std::byte> numbered(std::uint32_t number, std::size_t size) {
   return made;
 }
 
-class ipc_channel_test : public veth_test {
+class ipc_channel_test : public l2::veth_test {
  protected:
-  static ipc_channel open(const ipc_config& config) {
-    auto made = ipc_channel::create(config);
+  static channel open(const channel_config& config) {
+    auto made = channel::create(config);
     if (!made) throw std::runtime_error(describe(made.error()));
     return std::move(*made);
   }
-  static std::string hear(ipc_channel& on, std::chrono::milliseconds limit = 2000ms) {
+  static std::string hear(channel& on, std::chrono::milliseconds limit = 2000ms) {
     const auto heard = on.receive_with_timeout(limit);
     return heard ? std::string(as_text(*heard))
                  : "(" + std::string(name_of(heard.error().code)) + ")";
   }
   /// Both are turned until they know each other.
-  static bool join(ipc_channel& a, ipc_channel& b) {
+  static bool join(channel& a, channel& b) {
     const auto limit = std::chrono::steady_clock::now() + 5s;
     while (!a.has_peer() || !b.has_peer()) {
       if (!a.turn() || !b.turn() || std::chrono::steady_clock::now() > limit) return false;
@@ -165,14 +165,14 @@ TEST_F(ipc_channel_test, a_receiver_that_is_too_slow_counts_what_it_lost) {
 }
 
 TEST_F(ipc_channel_test, says_what_is_wrong) {
-  const auto missing = ipc_channel::create({.interface_name = "eth77"});
+  const auto missing = channel::create({.interface_name = "eth77"});
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, errc::not_found);
   EXPECT_NE(describe(missing.error()).find("eth77"), std::string::npos);
-  EXPECT_EQ(ipc_channel::create({.channel = ""}).error().code, errc::invalid_argument);
-  EXPECT_EQ(ipc_channel::create({.ethertype = 100}).error().code, errc::invalid_argument);
-  EXPECT_EQ(ipc_channel::create({.ethertype = 0x8100}).error().code, errc::invalid_argument);
-  EXPECT_EQ(ipc_channel::create({.max_message = 1U << 22U}).error().code, errc::invalid_argument);
+  EXPECT_EQ(channel::create({.channel = ""}).error().code, errc::invalid_argument);
+  EXPECT_EQ(channel::create({.ethertype = 100}).error().code, errc::invalid_argument);
+  EXPECT_EQ(channel::create({.ethertype = 0x8100}).error().code, errc::invalid_argument);
+  EXPECT_EQ(channel::create({.max_message = 1U << 22U}).error().code, errc::invalid_argument);
   auto a = open({});
   EXPECT_EQ(hear(a, 20ms), "(timed_out)");
   auto lonely = open({.acknowledged = true});
@@ -184,15 +184,15 @@ TEST_F(ipc_channel_test, says_what_is_wrong) {
 TEST_F(ipc_channel_test, goes_on_after_the_link_was_down) {
   auto a = open({.interface_name = "vethA"});
   auto b = open({.interface_name = "vethB"});
-  run_command("ip link set vethA down");
+  l2::run_command("ip link set vethA down");
   const auto refused = a.send(text("lost"));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::connection_closed);
   EXPECT_EQ(hear(a, 20ms), "(connection_closed)");
-  run_command("ip link set vethA up");
+  l2::run_command("ip link set vethA up");
   ASSERT_TRUE(a.send(text("found")));
   EXPECT_EQ(hear(b), "found");
-  run_command("ip link del vethA");
+  l2::run_command("ip link del vethA");
   EXPECT_EQ(a.send(text("gone")).error().code, errc::not_found);
 }
 
@@ -231,7 +231,7 @@ TEST_F(ipc_channel_test, the_modes_do_not_understand_each_other) {
 
 // Sends `count` messages of its channel's own and waits for as many; 0 when all was right.
 int talk(const std::string& channel, bool speaks_first, std::uint32_t count) {
-  auto made = ipc_channel::create({.channel = channel, .acknowledged = true});
+  auto made = channel::create({.channel = channel, .acknowledged = true});
   if (!made) return 1;
   const auto mine = static_cast<std::uint32_t>(channel.size() * 2 + (speaks_first ? 1 : 0));
   const auto theirs = mine ^ 1U;
@@ -267,9 +267,9 @@ TEST_F(ipc_channel_test, two_channels_of_two_processes_each_do_not_mix) {
 TEST_F(ipc_channel_test, a_peer_that_was_killed_is_noticed) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
-  const ipc_config config{.acknowledged = true, .peer_timeout = 300ms};
+  const channel_config config{.acknowledged = true, .peer_timeout = 300ms};
   if (child == 0) {
-    auto peer = ipc_channel::create(config);
+    auto peer = channel::create(config);
     if (!peer || !peer->send(text("here"))) ::_exit(1);
     std::ignore = peer->receive();
     ::raise(SIGKILL);
@@ -292,4 +292,4 @@ TEST_F(ipc_channel_test, a_peer_that_was_killed_is_noticed) {
 }
 
 }  // namespace
-}  // namespace strata::l2
+}  // namespace strata::ipc

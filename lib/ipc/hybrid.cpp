@@ -12,7 +12,7 @@
 #include "strata/wire/ethernet.hpp"
 #include "strata/wire/hybrid_handshake.hpp"
 
-namespace strata::l2 {
+namespace strata::ipc {
 
 namespace {
 
@@ -22,15 +22,15 @@ using wire::hybrid_greeting;
 // Sent by the client when its raw socket is open: from then on the server may send.
 constexpr std::byte ready_mark{0x52};
 
-result<interface> check(std::string_view interface_name, const hybrid_config& config) {
-  auto found = interface::query(interface_name);
+result<l2::interface> check(std::string_view interface_name, const hybrid_config& config) {
+  auto found = l2::interface::query(interface_name);
   if (!found) return found;
   const wire::vlan_tci tci{.priority = config.priority, .vlan_id = config.vlan_id.value_or(0)};
   if (auto good = tci.check(); !good) return std::unexpected(good.error());
   const auto operation = "make a hybrid endpoint on " + found->name;
   if (found->mac.is_zero()) {
     return failure(errc::invalid_argument, operation, "it has no MAC address",
-                   "use an Ethernet or veth interface, or an ipc_channel on lo");
+                   "use an Ethernet or veth interface, or an channel on lo");
   }
   if (config.ethertype < wire::min_ethertype || wire::is_tpid(config.ethertype)) {
     return failure(errc::invalid_argument, operation,
@@ -40,8 +40,8 @@ result<interface> check(std::string_view interface_name, const hybrid_config& co
   return found;
 }
 
-hybrid_greeting greeting_of(const interface& on, hybrid_greeting::end role, std::uint64_t session,
-                            const hybrid_config& config) {
+hybrid_greeting greeting_of(const l2::interface& on, hybrid_greeting::end role,
+                            std::uint64_t session, const hybrid_config& config) {
   return {.role = role,
           .session = session,
           .mac = on.mac,
@@ -91,14 +91,14 @@ result<void> write_greeting(int fd, const hybrid_greeting& mine, deadline limit)
   return write_all(fd, mine.build(), limit, "greet the hybrid peer");
 }
 
-result<raw_socket> open_data(const interface& on, const mac_address& peer,
-                             const hybrid_config& config) {
-  return raw_socket::create_bound(on.name, {.filter = {.ethertype = config.ethertype,
-                                                       .vlan_id = config.vlan_id,
-                                                       .untagged = !config.vlan_id,
-                                                       .source = peer,
-                                                       .destination = on.mac},
-                                            .receive_buffer = config.receive_buffer});
+result<l2::raw_socket> open_data(const l2::interface& on, const mac_address& peer,
+                                 const hybrid_config& config) {
+  return l2::raw_socket::create_bound(on.name, {.filter = {.ethertype = config.ethertype,
+                                                           .vlan_id = config.vlan_id,
+                                                           .untagged = !config.vlan_id,
+                                                           .source = peer,
+                                                           .destination = on.mac},
+                                                .receive_buffer = config.receive_buffer});
 }
 
 std::uint64_t new_session() {
@@ -111,8 +111,9 @@ std::uint64_t new_session() {
 
 }  // namespace
 
-hybrid_endpoint::hybrid_endpoint(raw_socket socket, unique_fd control, const hybrid_config& config,
-                                 const mac_address& peer, std::uint64_t session, std::size_t mtu)
+hybrid_endpoint::hybrid_endpoint(l2::raw_socket socket, unique_fd control,
+                                 const hybrid_config& config, const mac_address& peer,
+                                 std::uint64_t session, std::size_t mtu)
     : socket_(std::move(socket)),
       control_(std::move(control)),
       ethertype_(config.ethertype),
@@ -163,14 +164,14 @@ result<hybrid_endpoint> hybrid_endpoint::create_client(std::string_view interfac
                          theirs->session, std::min(mine.mtu, theirs->mtu));
 }
 
-result<hybrid_endpoint> hybrid_endpoint::greet(const interface& on, unique_fd control,
+result<hybrid_endpoint> hybrid_endpoint::greet(const l2::interface& on, unique_fd control,
                                                const hybrid_config& config, deadline limit) {
   const auto theirs = read_greeting(control.get(), limit);
   if (!theirs) return std::unexpected(theirs.error());
   const auto mine = greeting_of(on, hybrid_greeting::end::server, new_session(), config);
   auto agreed = compare(mine, *theirs);
   // Open before the client knows where to send to, so that its first frame is heard.
-  std::optional<raw_socket> socket;
+  std::optional<l2::raw_socket> socket;
   if (agreed) {
     auto opened = open_data(on, theirs->mac, config);
     if (!opened) return std::unexpected(opened.error());
@@ -232,7 +233,7 @@ result<void> hybrid_endpoint::check_control() {
   return std::unexpected(std::move(failed));
 }
 
-std::optional<data_message> hybrid_endpoint::read(const received_frame& frame) {
+std::optional<data_message> hybrid_endpoint::read(const l2::received_frame& frame) {
   const auto view = wire::ethernet_view::parse(frame.bytes);
   const auto data =
       view && !frame.is_truncated() ? wire::hybrid_data::parse(view->payload()) : std::nullopt;
@@ -254,7 +255,7 @@ std::optional<data_message> hybrid_endpoint::read(const received_frame& frame) {
 
 result<std::optional<data_message>> hybrid_endpoint::try_receive_data() {
   for (;;) {
-    frame_slot slot{.memory = incoming_, .frame = {}};
+    l2::frame_slot slot{.memory = incoming_, .frame = {}};
     const auto count = socket_.try_receive({&slot, 1});
     if (!count) return std::unexpected(count.error());
     if (*count == 0) break;
@@ -328,4 +329,4 @@ result<hybrid_endpoint> hybrid_listener::accept() {
   }
 }
 
-}  // namespace strata::l2
+}  // namespace strata::ipc

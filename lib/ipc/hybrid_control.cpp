@@ -11,7 +11,7 @@
 #include <memory>
 #include <thread>
 
-namespace strata::l2 {
+namespace strata::ipc {
 
 namespace {
 
@@ -214,4 +214,4 @@ result<void> watch_peer(int fd, milliseconds patience) {
   return {};
 }
 
-}  // namespace strata::l2
+}  // namespace strata::ipc

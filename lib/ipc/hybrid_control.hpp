@@ -10,7 +10,7 @@
 #include "strata/base/result.hpp"
 #include "strata/base/unique_fd.hpp"
 
-namespace strata::l2 {
+namespace strata::ipc {
 
 using deadline = std::chrono::steady_clock::time_point;
 
@@ -32,4 +32,4 @@ using deadline = std::chrono::steady_clock::time_point;
 /// Makes the connection fail when the peer's machine is silent for so long.
 [[nodiscard]] result<void> watch_peer(int fd, std::chrono::milliseconds patience);
 
-}  // namespace strata::l2
+}  // namespace strata::ipc

@@ -13,12 +13,12 @@
 #include "strata/l2/frame.hpp"
 #include "strata/wire/hybrid_handshake.hpp"
 
-namespace strata::l2 {
+namespace strata::ipc {
 namespace {
 
 using namespace std::chrono_literals;
 
-class hybrid_test : public veth_test {
+class hybrid_test : public l2::veth_test {
  protected:
   static deadline soon() { return std::chrono::steady_clock::now() + 5s; }
   static hybrid_listener listen(hybrid_config config = {}) {
@@ -95,13 +95,13 @@ TEST_F(hybrid_test, ipv6_other_vlans_and_no_vlan_work) {
 
 TEST_F(hybrid_test, foreign_frames_are_not_taken) {
   auto [server, client] = meet();
-  auto stranger = raw_socket::create_bound("vethB", {.receives = false});
+  auto stranger = l2::raw_socket::create_bound("vethB", {.receives = false});
   ASSERT_TRUE(stranger);
   std::array<std::byte, 64> payload{};
   const auto send = [&](const mac_address& from, std::uint16_t vlan, std::uint64_t session) {
     const auto size =
         wire::hybrid_data{.session = session, .message = as_bytes("forged")}.write(payload);
-    const auto frame = build_vlan_frame(server.link().mac, from, {.priority = 7, .vlan_id = vlan},
+    const auto frame = l2::build_vlan_frame(server.link().mac, from, {.priority = 7, .vlan_id = vlan},
                                         0x88B5, byte_span(payload).first(size));
     ASSERT_TRUE(frame);
     ASSERT_TRUE(stranger->send_raw(*frame));
@@ -113,7 +113,7 @@ TEST_F(hybrid_test, foreign_frames_are_not_taken) {
   EXPECT_EQ(server.refused(), 0U) << "the kernel left them out";
   send(peer, 10, client.session() + 1);
   ASSERT_TRUE(stranger->send_to(server.link().mac, 0x88B5, as_bytes("untagged")));
-  const auto cut = build_vlan_frame(server.link().mac, peer, {.priority = 7, .vlan_id = 10}, 0x88B5,
+  const auto cut = l2::build_vlan_frame(server.link().mac, peer, {.priority = 7, .vlan_id = 10}, 0x88B5,
                                     as_bytes("x"));
   ASSERT_TRUE(stranger->send_raw(*cut));
   EXPECT_EQ(hear(server, 50ms), "(timed_out)");
@@ -152,7 +152,7 @@ TEST_F(hybrid_test, callers_that_greet_wrongly_do_not_keep_others_out) {
   ASSERT_TRUE(write_all(garbled->get(), as_bytes(garbage), soon(), "greet"));
   ASSERT_TRUE(write_all(other_vlan->get(), greeting.build(), soon(), "greet"));
   greeting.vlan_id = 10;
-  greeting.mac = interface::query("vethA")->mac;
+  greeting.mac = l2::interface::query("vethA")->mac;
   ASSERT_TRUE(write_all(twin->get(), greeting.build(), soon(), "greet"));
   auto client = hybrid_endpoint::create_client("vethB", "127.0.0.1", config);
   ASSERT_TRUE(client) << describe(client.error());
@@ -212,4 +212,4 @@ TEST_F(hybrid_test, says_what_is_wrong) {
 }
 
 }  // namespace
-}  // namespace strata::l2
+}  // namespace strata::ipc

@@ -6,7 +6,7 @@
 
 #include "strata/wire/big_endian.hpp"
 
-namespace strata::l2 {
+namespace strata::ipc {
 
 namespace {
 
@@ -14,8 +14,7 @@ constexpr std::size_t cache_line = 64;
 
 }  // namespace
 
-ipc_outbox::ipc_outbox(std::size_t payload_size, std::size_t count,
-                       const wire::frame_header& header)
+outbox::outbox(std::size_t payload_size, std::size_t count, const wire::frame_header& header)
     : payload_size_(payload_size),
       buffer_size_((wire::ethernet_header_size + payload_size + cache_line - 1) / cache_line *
                    cache_line),
@@ -32,20 +31,20 @@ ipc_outbox::ipc_outbox(std::size_t payload_size, std::size_t count,
   }
 }
 
-std::size_t ipc_outbox::largest_packed() const {
+std::size_t outbox::largest_packed() const {
   return payload_size_ - wire::ipc_header_size - wire::ipc_records::head_size;
 }
 
-std::size_t ipc_outbox::largest_piece() const {
+std::size_t outbox::largest_piece() const {
   return payload_size_ - wire::ipc_header_size - wire::ipc_fragment::head_size;
 }
 
-bool ipc_outbox::has_room_for(std::size_t size) const {
+bool outbox::has_room_for(std::size_t size) const {
   if (size > largest_packed()) return free_.size() * largest_piece() >= size;
   return !free_.empty() || has_room_beside(size);
 }
 
-outgoing_frame& ipc_outbox::open_new(wire::ipc_kind kind) {
+outgoing_frame& outbox::open_new(wire::ipc_kind kind) {
   auto& frame = (*this)[end_++];
   frame = {.kind = kind,
            .message = messages_,
@@ -56,7 +55,7 @@ outgoing_frame& ipc_outbox::open_new(wire::ipc_kind kind) {
   return frame;
 }
 
-void ipc_outbox::append(byte_span message) {
+void outbox::append(byte_span message) {
   if (message.size() > largest_packed()) return append_pieces(message);
   if (append_beside(message)) return;
   open_new(wire::ipc_kind::packed);
@@ -64,7 +63,7 @@ void ipc_outbox::append(byte_span message) {
   std::ignore = append_beside(message);  // there is room in an empty one
 }
 
-void ipc_outbox::append_pieces(byte_span message) {
+void outbox::append_pieces(byte_span message) {
   open_ = false;
   const auto count = (message.size() + largest_piece() - 1) / largest_piece();
   wire::ipc_fragment cut{.first = end_,
@@ -81,7 +80,7 @@ void ipc_outbox::append_pieces(byte_span message) {
   ++messages_;
 }
 
-byte_span ipc_outbox::sealed(std::uint64_t sequence, wire::ipc_header header) {
+byte_span outbox::sealed(std::uint64_t sequence, wire::ipc_header header) {
   auto& frame = (*this)[sequence];
   if (!frame.is_sealed) {
     header.kind = frame.kind;
@@ -94,13 +93,13 @@ byte_span ipc_outbox::sealed(std::uint64_t sequence, wire::ipc_header header) {
                                     wire::ethernet_header_size + frame.size);
 }
 
-void ipc_outbox::drop_first() {
+void outbox::drop_first() {
   free_.push_back((*this)[first_].buffer);
   ++first_;
   if (first_ == end_) open_ = false;
 }
 
-void ipc_outbox::rewind() {
+void outbox::rewind() {
   for (auto sequence = first_; sequence != end_; ++sequence) {
     const auto& frame = (*this)[sequence];
     (*this)[sequence] = {.kind = frame.kind,
@@ -112,13 +111,13 @@ void ipc_outbox::rewind() {
   }
 }
 
-std::uint64_t ipc_outbox::drop_all() {
+std::uint64_t outbox::drop_all() {
   std::uint64_t left = 0;
   for (; first_ != end_; drop_first()) left += (*this)[first_].messages;
   return left;
 }
 
-std::uint64_t ipc_outbox::reset() {
+std::uint64_t outbox::reset() {
   const auto left = drop_all();
   first_ = 0;
   end_ = 0;
@@ -126,4 +125,4 @@ std::uint64_t ipc_outbox::reset() {
   return left;
 }
 
-}  // namespace strata::l2
+}  // namespace strata::ipc

@@ -13,7 +13,7 @@
 #include "strata/wire/ethernet.hpp"
 #include "strata/wire/ipc_frame.hpp"
 
-namespace strata::l2 {
+namespace strata::ipc {
 
 using ipc_time = std::chrono::steady_clock::time_point;
 
@@ -34,11 +34,11 @@ struct outgoing_frame {
   bool is_lost = false;  ///< as far as the sender knows: to be sent again
 };
 
-class ipc_outbox {
+class outbox {
  public:
   /// Frames of `payload_size` bytes at most behind the Ethernet header, which is the same
   /// for all and has no tags; `count` of them.
-  ipc_outbox(std::size_t payload_size, std::size_t count, const wire::frame_header& header);
+  outbox(std::size_t payload_size, std::size_t count, const wire::frame_header& header);
 
   /// The most bytes that one frame takes of a message that is packed, or is cut.
   [[nodiscard]] std::size_t largest_packed() const;
@@ -108,4 +108,4 @@ class ipc_outbox {
   bool open_ = false;
 };
 
-}  // namespace strata::l2
+}  // namespace strata::ipc

@@ -5,7 +5,7 @@
 #include <ranges>
 #include <tuple>
 
-namespace strata::l2 {
+namespace strata::ipc {
 
 namespace {
 
@@ -30,7 +30,7 @@ mac_address address_from(std::uint64_t hash, std::uint8_t low_bits) {
   return mac_address(octets);
 }
 
-result<void> check(const ipc_config& config, std::size_t payload_size) {
+result<void> check(const channel_config& config, std::size_t payload_size) {
   const auto refuse = [&](std::string reason, std::string remedy) {
     return failure(errc::invalid_argument, "open IPC channel '" + config.channel + "'",
                    std::move(reason), std::move(remedy));
@@ -64,7 +64,7 @@ result<void> check(const ipc_config& config, std::size_t payload_size) {
 }
 
 // Frames in the outbox: what holds two of the largest messages, whatever each piece loses to heads.
-std::size_t count_frames(const ipc_config& config, std::size_t payload_size) {
+std::size_t count_frames(const channel_config& config, std::size_t payload_size) {
   const auto piece = payload_size - wire::ipc_header_size - wire::ipc_fragment::head_size;
   return std::max(config.send_buffer / payload_size,
                   2 * ((config.max_message + piece - 1) / piece) + 1);
@@ -75,19 +75,18 @@ std::size_t count_frames(const ipc_config& config, std::size_t payload_size) {
 mac_address ipc_group(std::uint64_t channel) { return address_from(channel, 0x03); }
 mac_address ipc_source(std::uint64_t endpoint) { return address_from(endpoint, 0x02); }
 
-result<std::unique_ptr<ipc_port>> ipc_port::create(const ipc_config& config,
-                                                   std::unique_ptr<device> over,
-                                                   std::uint64_t endpoint, std::size_t window,
-                                                   ipc_time now) {
+result<std::unique_ptr<port>> port::create(const channel_config& config,
+                                           std::unique_ptr<l2::device> over, std::uint64_t endpoint,
+                                           std::size_t window, ipc_time now) {
   const auto payload_size = std::min<std::size_t>(over->link().mtu, wire::max_mtu);
   if (auto good = check(config, payload_size); !good) return std::unexpected(good.error());
   window = std::clamp(window, least_frames_of_room * payload_size, std::size_t{1} << 30U);
-  return std::unique_ptr<ipc_port>(
-      new ipc_port(config, std::move(over), endpoint, window, payload_size, now));
+  return std::unique_ptr<port>(
+      new port(config, std::move(over), endpoint, window, payload_size, now));
 }
 
-ipc_port::ipc_port(const ipc_config& config, std::unique_ptr<device> over, std::uint64_t endpoint,
-                   std::size_t window, std::size_t payload_size, ipc_time now)
+port::port(const channel_config& config, std::unique_ptr<l2::device> over, std::uint64_t endpoint,
+           std::size_t window, std::size_t payload_size, ipc_time now)
     : config_(config),
       device_(std::move(over)),
       name_("IPC channel '" + config.channel + "' on " + device_->link().name),
@@ -103,12 +102,12 @@ ipc_port::ipc_port(const ipc_config& config, std::unique_ptr<device> over, std::
       most_held_(std::max<std::size_t>(1, most_held_bytes / payload_size)),
       departed_at_(now - config.max_delay) {
   if (config.acknowledged) {
-    session_.emplace(ipc_session::options{.name = name_,
-                                          .channel = channel_,
-                                          .header = header_,
-                                          .seed = endpoint,
-                                          .window = window,
-                                          .peer_timeout = config.peer_timeout},
+    session_.emplace(session::options{.name = name_,
+                                      .channel = channel_,
+                                      .header = header_,
+                                      .seed = endpoint,
+                                      .window = window,
+                                      .peer_timeout = config.peer_timeout},
                      out_, now);
   }
   const auto slot_size = payload_size + slot_overhead;
@@ -119,7 +118,7 @@ ipc_port::ipc_port(const ipc_config& config, std::unique_ptr<device> over, std::
   }
 }
 
-result<bool> ipc_port::post(byte_span message, bool hold, ipc_time now) {
+result<bool> port::post(byte_span message, bool hold, ipc_time now) {
   if (message.size() > config_.max_message) {
     return failure(errc::limit_exceeded,
                    "send a message of " + std::to_string(message.size()) + " bytes on " + name_,
@@ -143,7 +142,7 @@ result<bool> ipc_port::post(byte_span message, bool hold, ipc_time now) {
 }
 
 // The message begins a frame, or goes in pieces; so the frame that was open is full.
-void ipc_port::append_first(byte_span message, ipc_time now) {
+void port::append_first(byte_span message, ipc_time now) {
   const auto behind = out_.closed_end();
   const auto waits_since = out_.is_open() ? opened_at_ : now;
   out_.append(message);
@@ -153,25 +152,25 @@ void ipc_port::append_first(byte_span message, ipc_time now) {
   opened_at_ = now;
 }
 
-result<void> ipc_port::flush(ipc_time now) {
+result<void> port::flush(ipc_time now) {
   flushing_ = true;
   return transmit_accepted(now);
 }
 
 // Of what the session keeps until it has arrived, a link that is down takes nothing: the next turn
 // tries again, and reports it.
-result<void> ipc_port::transmit_accepted(ipc_time now) {
+result<void> port::transmit_accepted(ipc_time now) {
   auto sent = transmit(now);
   return session_ ? result<void>{} : sent;
 }
 
-result<void> ipc_port::transmit(ipc_time now) {
+result<void> port::transmit(ipc_time now) {
   blocked_ = false;
   held_ = 0;
   return session_ ? transmit_planned(now) : transmit_plain(now);
 }
 
-result<void> ipc_port::transmit_plain(ipc_time now) {
+result<void> port::transmit_plain(ipc_time now) {
   const wire::ipc_header header{.channel = channel_, .sender = endpoint_};
   std::array<byte_span, most_at_once> frames;
   for (;;) {
@@ -200,7 +199,7 @@ result<void> ipc_port::transmit_plain(ipc_time now) {
   return {};
 }
 
-result<void> ipc_port::transmit_planned(ipc_time now) {
+result<void> port::transmit_planned(ipc_time now) {
   std::array<byte_span, most_at_once> frames;
   for (;;) {
     const auto count = session_->plan(frames);
@@ -224,12 +223,12 @@ result<void> ipc_port::transmit_planned(ipc_time now) {
   return {};
 }
 
-void ipc_port::count_sent(std::size_t count, ipc_time now) {
+void port::count_sent(std::size_t count, ipc_time now) {
   counted_.frames_sent += count;
   departed_at_ = now;
 }
 
-result<void> ipc_port::turn(ipc_time now) {
+result<void> port::turn(ipc_time now) {
   if (out_.is_open() && now - opened_at_ >= config_.max_delay) flushing_ = true;
   if (!session_) return transmit(now);
   auto heard = hear(now);
@@ -238,7 +237,7 @@ result<void> ipc_port::turn(ipc_time now) {
   return heard ? sent : heard;
 }
 
-std::optional<ipc_time> ipc_port::deadline() const {
+std::optional<ipc_time> port::deadline() const {
   auto next = session_ ? session_->deadline() : std::nullopt;
   if (held_ != 0 || (out_.is_open() && !flushing_)) {
     const auto oldest = held_ != 0 ? held_at_ : opened_at_;
@@ -247,7 +246,7 @@ std::optional<ipc_time> ipc_port::deadline() const {
   return next;
 }
 
-void ipc_port::close(ipc_time now) {
+void port::close(ipc_time now) {
   // There is nobody left to tell of a failure.
   std::ignore = flush(now);
   if (!session_) return;
@@ -255,7 +254,7 @@ void ipc_port::close(ipc_time now) {
   if (!farewell.empty()) std::ignore = device_->try_send({&farewell, 1});
 }
 
-ipc_statistics ipc_port::statistics() const {
+channel_statistics port::statistics() const {
   auto made = counted_;
   made.messages_received += reading_ ? read_ : 0;
   made.frames_lost = senders_.frames_lost();
@@ -273,4 +272,4 @@ ipc_statistics ipc_port::statistics() const {
   return made;
 }
 
-}  // namespace strata::l2
+}  // namespace strata::ipc

@@ -1,4 +1,4 @@
-// An IPC endpoint over a device, with the time as an argument: `ipc_channel` without the clock and
+// An IPC endpoint over a device, with the time as an argument: `channel` without the clock and
 // without waiting.
 #pragma once
 
@@ -14,20 +14,20 @@
 #include "ipc/session.hpp"
 #include "strata/ipc/channel.hpp"
 
-namespace strata::l2 {
+namespace strata::ipc {
 
 /// The group address of a channel, and the source address of an endpoint.
 [[nodiscard]] mac_address ipc_group(std::uint64_t channel);
 [[nodiscard]] mac_address ipc_source(std::uint64_t endpoint);
 
-class ipc_port {
+class port {
  public:
   /// `endpoint` is random; the endpoint's address comes from it. `window` is the room offered in
   /// acknowledged mode, in bytes; less than four frames is raised to that.
-  [[nodiscard]] static result<std::unique_ptr<ipc_port>> create(const ipc_config& config,
-                                                                std::unique_ptr<device> over,
-                                                                std::uint64_t endpoint,
-                                                                std::size_t window, ipc_time now);
+  [[nodiscard]] static result<std::unique_ptr<port>> create(const channel_config& config,
+                                                            std::unique_ptr<l2::device> over,
+                                                            std::uint64_t endpoint,
+                                                            std::size_t window, ipc_time now);
 
   /// Takes the message if the open frame has room for it.
   [[nodiscard]] bool post_beside(byte_span message) {
@@ -39,14 +39,14 @@ class ipc_port {
   [[nodiscard]] result<bool> post(byte_span message, bool hold, ipc_time now);
   [[nodiscard]] result<void> flush(ipc_time now);
   /// The next message of the frame that is read now, if it has one more.
-  [[nodiscard]] std::optional<ipc_message> next_beside() {
+  [[nodiscard]] std::optional<message> next_beside() {
     if (!reading_) return std::nullopt;
     const auto found = records_.next();
     if (!found) return std::nullopt;
     ++read_;
-    return ipc_message{.bytes = *found, .sender = sender_};
+    return message{.bytes = *found, .sender = sender_};
   }
-  [[nodiscard]] result<std::optional<ipc_message>> next(ipc_time now);
+  [[nodiscard]] result<std::optional<message>> next(ipc_time now);
   [[nodiscard]] result<void> turn(ipc_time now);
   [[nodiscard]] std::optional<ipc_time> deadline() const;
   [[nodiscard]] bool wants_to_write() const { return blocked_; }
@@ -58,21 +58,21 @@ class ipc_port {
   /// Sends what is left, once, and says goodbye.
   void close(ipc_time now);
 
-  [[nodiscard]] device& over() { return *device_; }
+  [[nodiscard]] l2::device& over() { return *device_; }
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] bool has_peer() const { return session_ && session_->has_peer(); }
   [[nodiscard]] bool is_refused() const { return session_ && session_->is_refused(); }
   [[nodiscard]] bool is_acknowledged() const { return session_.has_value(); }
   [[nodiscard]] std::uint64_t id() const { return session_ ? session_->id() : endpoint_; }
-  [[nodiscard]] ipc_statistics statistics() const;
+  [[nodiscard]] channel_statistics statistics() const;
 
  private:
   static constexpr std::size_t most_at_once = 64;  // frames to the device
 
-  ipc_port(const ipc_config& config, std::unique_ptr<device> over, std::uint64_t endpoint,
-           std::size_t window, std::size_t payload_size, ipc_time now);
+  port(const channel_config& config, std::unique_ptr<l2::device> over, std::uint64_t endpoint,
+       std::size_t window, std::size_t payload_size, ipc_time now);
 
-  [[nodiscard]] std::optional<wire::ipc_frame> read(const received_frame& frame);
+  [[nodiscard]] std::optional<wire::ipc_frame> read(const l2::received_frame& frame);
   [[nodiscard]] result<bool> fill_slots();
   [[nodiscard]] bool begin(const wire::ipc_header& header, byte_span body, ipc_time now);
   [[nodiscard]] bool begin_heard(const wire::ipc_frame& frame, ipc_time now);
@@ -87,17 +87,17 @@ class ipc_port {
   void append_first(byte_span message, ipc_time now);
   void count_sent(std::size_t count, ipc_time now);
 
-  ipc_config config_;
-  std::unique_ptr<device> device_;
+  channel_config config_;
+  std::unique_ptr<l2::device> device_;
   std::string name_;
   std::uint64_t endpoint_;
   std::uint64_t channel_;
   wire::frame_header header_;
-  ipc_outbox out_;
-  std::optional<ipc_session> session_;
-  ipc_assembly assembly_;
-  ipc_senders senders_;
-  ipc_statistics counted_;
+  outbox out_;
+  std::optional<session> session_;
+  assembly assembly_;
+  senders senders_;
+  channel_statistics counted_;
 
   // Sending.
   std::size_t most_held_;  // full frames that wait for each other
@@ -110,16 +110,16 @@ class ipc_port {
 
   // Receiving: slots that the device filled, and the frame that is read now.
   std::vector<std::byte> memory_;
-  std::vector<frame_slot> slots_;
+  std::vector<l2::frame_slot> slots_;
   std::size_t filled_ = 0;
   std::size_t next_slot_ = 0;
   bool reading_ = false;
   std::uint64_t sender_ = 0;
-  ipc_sender* heard_ = nullptr;  // unacknowledged: the account of `sender_`
+  sender* heard_ = nullptr;  // unacknowledged: the account of `sender_`
   std::uint64_t first_message_ = 0;
   std::uint64_t read_ = 0;  // messages of the frame
   wire::ipc_records records_;
   std::optional<byte_span> whole_;  // a message put together
 };
 
-}  // namespace strata::l2
+}  // namespace strata::ipc

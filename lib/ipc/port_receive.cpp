@@ -3,7 +3,7 @@
 
 #include "ipc/port.hpp"
 
-namespace strata::l2 {
+namespace strata::ipc {
 
 namespace {
 
@@ -12,7 +12,7 @@ constexpr int most_batches = 16;
 
 }  // namespace
 
-std::optional<wire::ipc_frame> ipc_port::read(const received_frame& frame) {
+std::optional<wire::ipc_frame> port::read(const l2::received_frame& frame) {
   const auto view = wire::ethernet_view::parse(frame.bytes);
   // Not ours, where the kernel did not look already.
   if (!view || view->type_field() != config_.ethertype ||
@@ -29,7 +29,7 @@ std::optional<wire::ipc_frame> ipc_port::read(const received_frame& frame) {
   return found;
 }
 
-result<bool> ipc_port::fill_slots() {
+result<bool> port::fill_slots() {
   next_slot_ = 0;
   filled_ = 0;
   const auto filled = device_->try_receive(slots_);
@@ -38,12 +38,12 @@ result<bool> ipc_port::fill_slots() {
   return filled_ != 0;
 }
 
-result<std::optional<ipc_message>> ipc_port::next(ipc_time now) {
+result<std::optional<message>> port::next(ipc_time now) {
   for (;;) {
     if (auto found = next_beside()) return found;
     if (const auto whole = std::exchange(whole_, std::nullopt)) {
       ++read_;
-      const ipc_message message{.bytes = *whole, .sender = sender_};
+      const message message{.bytes = *whole, .sender = sender_};
       // It is counted at once; a session keeps its frame, which may hold the bytes, until the next.
       if (!session_) end_frame();
       return message;
@@ -56,7 +56,7 @@ result<std::optional<ipc_message>> ipc_port::next(ipc_time now) {
 }
 
 // Makes `records_` or `whole_` hold the frame's messages. False when the frame makes no sense.
-bool ipc_port::begin(const wire::ipc_header& header, byte_span body, ipc_time now) {
+bool port::begin(const wire::ipc_header& header, byte_span body, ipc_time now) {
   sender_ = header.sender;
   first_message_ = header.message;
   read_ = 0;
@@ -75,7 +75,7 @@ bool ipc_port::begin(const wire::ipc_header& header, byte_span body, ipc_time no
   return true;
 }
 
-void ipc_port::end_frame() {
+void port::end_frame() {
   reading_ = false;
   counted_.messages_received += read_;
   if (records_.is_malformed()) ++counted_.refused;
@@ -85,7 +85,7 @@ void ipc_port::end_frame() {
   heard_->expect_messages(first_message_ + read_);
 }
 
-bool ipc_port::begin_heard(const wire::ipc_frame& frame, ipc_time now) {
+bool port::begin_heard(const wire::ipc_frame& frame, ipc_time now) {
   const auto& header = frame.header();
   const bool is_piece = header.kind == wire::ipc_kind::fragment;
   if (!is_piece && header.kind != wire::ipc_kind::packed) return false;
@@ -108,7 +108,7 @@ bool ipc_port::begin_heard(const wire::ipc_frame& frame, ipc_time now) {
 }
 
 // To the next frame that has come, if there is one.
-result<bool> ipc_port::advance_heard(ipc_time now) {
+result<bool> port::advance_heard(ipc_time now) {
   for (;;) {
     if (next_slot_ == filled_) {
       assembly_.expire(now);
@@ -122,7 +122,7 @@ result<bool> ipc_port::advance_heard(ipc_time now) {
   }
 }
 
-result<bool> ipc_port::advance_session(ipc_time now) {
+result<bool> port::advance_session(ipc_time now) {
   if (session_->front() == nullptr) {
     if (auto turned = turn(now); !turned) return std::unexpected(turned.error());
   }
@@ -144,7 +144,7 @@ result<bool> ipc_port::advance_session(ipc_time now) {
 }
 
 // Acknowledged: takes in what came.
-result<void> ipc_port::hear(ipc_time now) {
+result<void> port::hear(ipc_time now) {
   for (int batch = 0; batch < most_batches; ++batch) {
     const auto filled = fill_slots();
     if (!filled) return std::unexpected(filled.error());
@@ -156,4 +156,4 @@ result<void> ipc_port::hear(ipc_time now) {
   return {};
 }
 
-}  // namespace strata::l2
+}  // namespace strata::ipc

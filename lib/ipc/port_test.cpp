@@ -14,7 +14,7 @@
 #include "strata/l2/decorators/fake_device.hpp"
 #include "strata/l2/decorators/fault_injector.hpp"
 
-namespace strata::l2 {
+namespace strata::ipc {
 namespace {
 
 using namespace std::chrono_literals;
@@ -30,9 +30,9 @@ std::uint64_t seed_of_run() {
   return seed;
 }
 
-constexpr ipc_config acknowledged{
+constexpr channel_config acknowledged{
     .interface_name = {}, .channel = "test", .acknowledged = true, .peer_timeout = 1000ms};
-constexpr ipc_config plain{.interface_name = {}, .channel = "test"};
+constexpr channel_config plain{.interface_name = {}, .channel = "test"};
 
 /// Messages that follow from their number: size, and bytes cut from one random text.
 class message_maker {
@@ -62,21 +62,22 @@ bool are_equal(byte_span one, byte_span other) {
 
 class ipc_port_test : public testing::Test {
  protected:
-  void join(const ipc_config& config, std::uint32_t mtu, const faults& how, std::uint64_t seed) {
-    auto made = fake_device::make_pair(mtu, 100'000);
+  void join(const channel_config& config, std::uint32_t mtu, const l2::faults& how,
+            std::uint64_t seed) {
+    auto made = l2::fake_device::make_pair(mtu, 100'000);
     devices_ = {made.first.get(), made.second.get()};
     for (const int end : {0, 1}) {
       auto there = how;
       there.seed = seed * 2 + static_cast<std::uint64_t>(end);
-      auto wire = std::make_unique<fault_injector>(
+      auto wire = std::make_unique<l2::fault_injector>(
           end == 0 ? std::move(made.first) : std::move(made.second), there);
       wires_[end] = wire.get();
       ends_[end] = open(config, std::move(wire), seed * 1000 + static_cast<std::uint64_t>(end) + 1);
     }
   }
-  std::unique_ptr<ipc_port> open(const ipc_config& config, std::unique_ptr<device> over,
-                                 std::uint64_t endpoint) {
-    auto made = ipc_port::create(config, std::move(over), endpoint, 4U << 20U, now_);
+  std::unique_ptr<port> open(const channel_config& config, std::unique_ptr<l2::device> over,
+                             std::uint64_t endpoint) {
+    auto made = port::create(config, std::move(over), endpoint, 4U << 20U, now_);
     if (!made) throw std::runtime_error(describe(made.error()));
     return std::move(*made);
   }
@@ -136,9 +137,9 @@ class ipc_port_test : public testing::Test {
   }
 
   ipc_time now_ = ipc_time{} + 1h;
-  std::array<fake_device*, 2> devices_{};
-  std::array<fault_injector*, 2> wires_{};
-  std::array<std::unique_ptr<ipc_port>, 2> ends_;
+  std::array<l2::fake_device*, 2> devices_{};
+  std::array<l2::fault_injector*, 2> wires_{};
+  std::array<std::unique_ptr<port>, 2> ends_;
 };
 
 TEST_F(ipc_port_test, a_clean_wire_needs_nothing_twice) {
@@ -228,12 +229,12 @@ TEST_F(ipc_port_test, a_silent_peer_is_given_up_and_what_it_did_not_get_is_said)
 }
 
 /// A wire of any number of ends: what one sends, all others hear.
-class hub_device final : public device {
+class hub_device final : public l2::device {
  public:
   explicit hub_device(std::vector<hub_device*>& all) : all_(all) { all_.push_back(this); }
   ~hub_device() override { std::erase(all_, this); }
-  [[nodiscard]] const interface& link() const override { return link_; }
-  void update_link(const interface& now) override { link_ = now; }
+  [[nodiscard]] const l2::interface& link() const override { return link_; }
+  void update_link(const l2::interface& now) override { link_ = now; }
   [[nodiscard]] int fd() const override { return -1; }
   void take_at_most(std::size_t size) { most_ = size; }
   [[nodiscard]] result<std::size_t> try_send(std::span<const byte_span> frames) override {
@@ -245,7 +246,7 @@ class hub_device final : public device {
     }
     return frames.size();
   }
-  [[nodiscard]] result<std::size_t> try_receive(std::span<frame_slot> slots) override {
+  [[nodiscard]] result<std::size_t> try_receive(std::span<l2::frame_slot> slots) override {
     std::size_t filled = 0;
     for (; filled < slots.size() && !waiting_.empty(); ++filled) {
       const auto memory = slots[filled].memory.first(waiting_.front().size());
@@ -258,25 +259,25 @@ class hub_device final : public device {
 
  private:
   std::vector<hub_device*>& all_;
-  interface link_{.name = "hub", .index = 1, .mac = {}, .mtu = 1500};
+  l2::interface link_{.name = "hub", .index = 1, .mac = {}, .mtu = 1500};
   std::deque<std::vector<std::byte>> waiting_;
   std::size_t most_ = 2000;
 };
 
 class hub_test : public ipc_port_test {
  protected:
-  std::unique_ptr<ipc_port> plug(const ipc_config& config, std::uint64_t endpoint) {
+  std::unique_ptr<port> plug(const channel_config& config, std::uint64_t endpoint) {
     return open(config, std::make_unique<hub_device>(hub_), endpoint);
   }
-  static bool post(ipc_port& on, std::string_view text, ipc_time now) {
+  static bool post(port& on, std::string_view text, ipc_time now) {
     return on.post(as_bytes(text), false, now).value_or(false);
   }
-  std::string hear(ipc_port& on) {
+  std::string hear(port& on) {
     const auto found = on.next(now_);
     if (!found) return "(" + std::string(name_of(found.error().code)) + ")";
     return *found ? std::string(as_text((*found)->bytes)) : "(nothing)";
   }
-  void pass(std::chrono::milliseconds time, std::initializer_list<ipc_port*> ports) {
+  void pass(std::chrono::milliseconds time, std::initializer_list<port*> ports) {
     for (const auto end = now_ + time; now_ < end; now_ += 1ms) {
       for (auto* each : ports) ASSERT_TRUE(each->turn(now_));
     }
@@ -290,8 +291,8 @@ TEST_F(hub_test, a_third_endpoint_is_refused_and_told_so) {
   auto b = plug(acknowledged, 2);
   auto c = plug(acknowledged, 3);
   pass(1900ms, {a.get(), b.get(), c.get()});
-  std::vector<ipc_port*> paired;
-  ipc_port* third = nullptr;
+  std::vector<port*> paired;
+  port* third = nullptr;
   for (auto* each : {a.get(), b.get(), c.get()}) {
     if (each->has_peer())
       paired.push_back(each);
@@ -480,4 +481,4 @@ TEST_F(ipc_port_test, random_frames_harm_nobody) {
 }
 
 }  // namespace
-}  // namespace strata::l2
+}  // namespace strata::ipc

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace strata::l2 {
+namespace strata::ipc {
 
 class round_trip {
  public:
@@ -41,4 +41,4 @@ class round_trip {
   duration timeout_ = initial;
 };
 
-}  // namespace strata::l2
+}  // namespace strata::ipc

@@ -7,16 +7,16 @@
 
 #include "strata/wire/ipc_frame.hpp"
 
-namespace strata::l2 {
+namespace strata::ipc {
 
 /// What one sender sent, as far as it was heard.
-class ipc_sender {
+class sender {
  public:
   /// Frames that come later than so many others count as lost.
   static constexpr std::uint64_t memory = 64;
 
   /// What was sent before the first frame that was heard is not missed.
-  ipc_sender(std::uint64_t id, std::uint64_t sequence, std::uint64_t message);
+  sender(std::uint64_t id, std::uint64_t sequence, std::uint64_t message);
 
   [[nodiscard]] std::uint64_t id() const { return id_; }
   /// False for a frame that came before, or so late that this cannot be known.
@@ -41,25 +41,25 @@ class ipc_sender {
 };
 
 /// The senders heard most lately, up to a limit.
-class ipc_senders {
+class senders {
  public:
-  explicit ipc_senders(std::size_t limit) : limit_(limit) {}
+  explicit senders(std::size_t limit) : limit_(limit) {}
 
   /// nullptr when it was not heard before, or forgotten; valid until the next call.
-  [[nodiscard]] ipc_sender* find(std::uint64_t id);
+  [[nodiscard]] sender* find(std::uint64_t id);
   /// Makes the sender of this frame known, which is not yet. `first_message` is the number of the
   /// first message that can be had of it. When there are too many senders, the one not heard for
   /// longest is forgotten.
-  [[nodiscard]] ipc_sender* add(const wire::ipc_header& header, std::uint64_t first_message);
+  [[nodiscard]] sender* add(const wire::ipc_header& header, std::uint64_t first_message);
 
   [[nodiscard]] std::uint64_t frames_lost() const;
   [[nodiscard]] std::uint64_t messages_lost() const;
 
  private:
   std::size_t limit_;
-  std::vector<ipc_sender> known_;  // latest heard last
+  std::vector<sender> known_;  // latest heard last
   std::uint64_t forgotten_frames_ = 0;
   std::uint64_t forgotten_messages_ = 0;
 };
 
-}  // namespace strata::l2
+}  // namespace strata::ipc

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace strata::l2 {
+namespace strata::ipc {
 
 namespace {
 
@@ -25,7 +25,7 @@ constexpr std::uint32_t most_transmissions = 64;
 
 }  // namespace
 
-ipc_session::ipc_session(options how, ipc_outbox& out, ipc_time now)
+session::session(options how, outbox& out, ipc_time now)
     : how_(std::move(how)),
       out_(out),
       random_(how_.seed),
@@ -34,7 +34,7 @@ ipc_session::ipc_session(options how, ipc_outbox& out, ipc_time now)
   search(now);
 }
 
-void ipc_session::search(ipc_time now) {
+void session::search(ipc_time now) {
   do {
     id_ = random_();
   } while (id_ == 0);
@@ -47,12 +47,12 @@ void ipc_session::search(ipc_time now) {
   owed_ = {};
 }
 
-void ipc_session::hurry(ipc_time now) {
+void session::hurry(ipc_time now) {
   hello_interval_ = first_hello_interval;
   hello_at_ = std::min(*hello_at_, now + hello_interval_);
 }
 
-void ipc_session::pair_with(std::uint64_t peer, std::uint32_t window, ipc_time now) {
+void session::pair_with(std::uint64_t peer, std::uint32_t window, ipc_time now) {
   peer_ = peer;
   state_ = state::paired;
   hello_at_.reset();
@@ -77,7 +77,7 @@ void ipc_session::pair_with(std::uint64_t peer, std::uint32_t window, ipc_time n
   owe(confirmation, peer);
 }
 
-void ipc_session::lose_peer(errc code, std::string reason) {
+void session::lose_peer(errc code, std::string reason) {
   const auto left = out_.reset();
   reason += ", and ";
   reason += left == 0 ? "all that was sent has arrived"
@@ -95,13 +95,13 @@ void ipc_session::lose_peer(errc code, std::string reason) {
   owed_ = {};
 }
 
-std::optional<error> ipc_session::take_failure(ipc_time now) {
+std::optional<error> session::take_failure(ipc_time now) {
   if (!failure_) return std::nullopt;
   if (state_ == state::lost) search(now);
   return std::exchange(failure_, std::nullopt);
 }
 
-void ipc_session::receive(const wire::ipc_frame& frame, ipc_time now) {
+void session::receive(const wire::ipc_frame& frame, ipc_time now) {
   const auto& header = frame.header();
   if (header.kind == ipc_kind::hello) return on_hello(frame, now);
   if (header.kind == ipc_kind::busy && header.receiver == id_) return on_busy(header, now);
@@ -125,7 +125,7 @@ void ipc_session::receive(const wire::ipc_frame& frame, ipc_time now) {
   }
 }
 
-void ipc_session::on_hello(const wire::ipc_frame& frame, ipc_time now) {
+void session::on_hello(const wire::ipc_frame& frame, ipc_time now) {
   const auto& header = frame.header();
   const auto offered = ipc_acknowledgement::parse(frame.body());
   const bool to_me = header.receiver == id_;
@@ -148,7 +148,7 @@ void ipc_session::on_hello(const wire::ipc_frame& frame, ipc_time now) {
   }
 }
 
-void ipc_session::on_busy(const wire::ipc_header& header, ipc_time now) {
+void session::on_busy(const wire::ipc_header& header, ipc_time now) {
   if (state_ == state::searching) refused_ = true;
   if (state_ != state::paired || header.sender != peer_) return;
   if (is_proven_) {
@@ -161,11 +161,11 @@ void ipc_session::on_busy(const wire::ipc_header& header, ipc_time now) {
   hello_at_ = now + jitter(first_hello_interval);
 }
 
-std::chrono::nanoseconds ipc_session::jitter(std::chrono::nanoseconds about) {
+std::chrono::nanoseconds session::jitter(std::chrono::nanoseconds about) {
   return about / 2 + about * static_cast<int>(random_() % 1024) / 1024;
 }
 
-void ipc_session::on_data(const wire::ipc_frame& frame) {
+void session::on_data(const wire::ipc_frame& frame) {
   owe(acknowledge, peer_);
   const auto& header = frame.header();
   const auto size = wire::ipc_header_size + frame.body().size();
@@ -208,18 +208,18 @@ void ipc_session::on_data(const wire::ipc_frame& frame) {
   }
 }
 
-void ipc_session::pop_front() {
+void session::pop_front() {
   inbox_bytes_ -= wire::ipc_header_size + inbox_.front().body.size();
   inbox_.pop_front();
   // The sender may wait for room: tell it when there is much more than it knows of.
   if (state_ == state::paired && room() > told_room_ + how_.window / 2) owe(acknowledge, peer_);
 }
 
-std::uint32_t ipc_session::room() const {
+std::uint32_t session::room() const {
   return static_cast<std::uint32_t>(how_.window - inbox_bytes_);
 }
 
-void ipc_session::on_bye(const wire::ipc_header& header) {
+void session::on_bye(const wire::ipc_header& header) {
   std::string reason = "the peer closed the channel";
   if (header.sequence > expected_) {
     reason += ", " + std::to_string(header.sequence - expected_) + " of its frames did not arrive";
@@ -227,7 +227,7 @@ void ipc_session::on_bye(const wire::ipc_header& header) {
   lose_peer(errc::connection_closed, std::move(reason));
 }
 
-void ipc_session::pass(ipc_time now) {
+void session::pass(ipc_time now) {
   switch (state_) {
     case state::lost: return;
     case state::paired: check_timers(now); return check_peer(now);
@@ -251,12 +251,12 @@ void ipc_session::pass(ipc_time now) {
   }
 }
 
-std::chrono::nanoseconds ipc_session::probe_interval() const {
+std::chrono::nanoseconds session::probe_interval() const {
   if (is_stalled()) return timing_.timeout();
   return how_.peer_timeout / (probes_ == 0 && is_proven_ ? 4 : patience);
 }
 
-void ipc_session::check_peer(ipc_time now) {
+void session::check_peer(ipc_time now) {
   if (out_.first() != next_ && out_[out_.first()].transmissions >= most_transmissions) {
     return lose_peer(errc::connection_closed, "the peer does not take a frame of " +
                                                   std::to_string(out_[out_.first()].size) +
@@ -275,7 +275,7 @@ void ipc_session::check_peer(ipc_time now) {
   if (!is_proven_) owe(confirmation, peer_);
 }
 
-std::optional<ipc_time> ipc_session::deadline() const {
+std::optional<ipc_time> session::deadline() const {
   if (state_ == state::searching) return hello_at_;
   if (state_ != state::paired) return std::nullopt;
   auto next = std::max(heard_at_, probed_at_) + probe_interval();
@@ -283,4 +283,4 @@ std::optional<ipc_time> ipc_session::deadline() const {
   return next;
 }
 
-}  // namespace strata::l2
+}  // namespace strata::ipc

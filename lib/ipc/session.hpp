@@ -28,9 +28,9 @@
 #include "ipc/round_trip.hpp"
 #include "strata/base/result.hpp"
 
-namespace strata::l2 {
+namespace strata::ipc {
 
-class ipc_session {
+class session {
  public:
   struct options {
     std::string name;  ///< "IPC channel 'x' on lo", for errors
@@ -52,7 +52,7 @@ class ipc_session {
   };
 
   /// `out` outlives the session; the session takes frames out of it as they arrive.
-  ipc_session(options how, ipc_outbox& out, ipc_time now);
+  session(options how, outbox& out, ipc_time now);
 
   [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] bool has_peer() const { return state_ == state::paired; }
@@ -122,7 +122,7 @@ class ipc_session {
   [[nodiscard]] std::uint32_t room() const;
 
   options how_;
-  ipc_outbox& out_;
+  outbox& out_;
   std::mt19937_64 random_;
   std::uint64_t id_ = 0;
   std::uint64_t peer_ = 0;
@@ -168,4 +168,4 @@ class ipc_session {
   std::vector<planned> planned_;
 };
 
-}  // namespace strata::l2
+}  // namespace strata::ipc

@@ -4,7 +4,7 @@
 #include "ipc/session.hpp"
 #include "strata/wire/big_endian.hpp"
 
-namespace strata::l2 {
+namespace strata::ipc {
 
 namespace {
 
@@ -16,7 +16,7 @@ constexpr std::uint64_t reordering_threshold = 3;
 
 }  // namespace
 
-void ipc_session::on_acknowledgement(const wire::ipc_frame& frame, ipc_time now) {
+void session::on_acknowledgement(const wire::ipc_frame& frame, ipc_time now) {
   const auto said = ipc_acknowledgement::parse(frame.body());
   if (!said || said->next > next_) {
     ++counted_.refused;
@@ -49,7 +49,7 @@ void ipc_session::on_acknowledgement(const wire::ipc_frame& frame, ipc_time now)
   if (out_.first() != next_ && !resend_at_) resend_at_ = now + timing_.timeout();
 }
 
-void ipc_session::note_arrival(const outgoing_frame& frame, ipc_time now) {
+void session::note_arrival(const outgoing_frame& frame, ipc_time now) {
   const auto took = now - frame.sent_at;
   if (frame.transmissions == 1) {
     timing_.measure(took);
@@ -59,7 +59,7 @@ void ipc_session::note_arrival(const outgoing_frame& frame, ipc_time now) {
   highest_arrived_ = std::max(highest_arrived_, frame.order);
 }
 
-void ipc_session::find_gaps() {
+void session::find_gaps() {
   for (auto sequence = out_.first(); sequence != next_; ++sequence) {
     auto& each = out_[sequence];
     if (each.has_arrived || each.is_lost) continue;
@@ -69,7 +69,7 @@ void ipc_session::find_gaps() {
   }
 }
 
-void ipc_session::check_timers(ipc_time now) {
+void session::check_timers(ipc_time now) {
   if (!resend_at_ || now < *resend_at_) return;
   resend_at_.reset();
   bool timed_out = false;
@@ -88,21 +88,21 @@ void ipc_session::check_timers(ipc_time now) {
   if (timed_out) timing_.back_off();
 }
 
-bool ipc_session::window_allows(std::size_t size) const {
+bool session::window_allows(std::size_t size) const {
   return next_ - out_.first() < ipc_acknowledgement::max_selective &&
          under_way_ + size <= peer_window_;
 }
 
-bool ipc_session::is_idle_for(std::size_t size) const {
+bool session::is_idle_for(std::size_t size) const {
   return state_ == state::paired && lost_ == 0 && next_ == out_.closed_end() && window_allows(size);
 }
 
 // Nothing is under way whose acknowledgement would bring a new window.
-bool ipc_session::is_stalled() const {
+bool session::is_stalled() const {
   return out_.first() == next_ && next_ != out_.end() && !window_allows(out_[next_].size);
 }
 
-std::size_t ipc_session::plan(std::span<byte_span> frames) {
+std::size_t session::plan(std::span<byte_span> frames) {
   planned_.clear();
   const auto add = [&](bool is_control, std::uint64_t number, byte_span bytes) {
     frames[planned_.size()] = bytes;
@@ -131,7 +131,7 @@ std::size_t ipc_session::plan(std::span<byte_span> frames) {
   return planned_.size();
 }
 
-void ipc_session::sent(std::size_t count, ipc_time now) {
+void session::sent(std::size_t count, ipc_time now) {
   for (std::size_t i = 0; i < count; ++i) {
     const auto& each = planned_[i];
     if (each.is_control) {
@@ -157,25 +157,25 @@ void ipc_session::sent(std::size_t count, ipc_time now) {
   }
 }
 
-void ipc_session::owe(control what, std::uint64_t to) {
+void session::owe(control what, std::uint64_t to) {
   owed_[what] = true;
   owed_to_[what] = to;
 }
 
-byte_span ipc_session::build(control what) {
+byte_span session::build(control what) {
   constexpr std::array kinds{ipc_kind::hello, ipc_kind::hello, ipc_kind::busy,
                              ipc_kind::acknowledgement, ipc_kind::probe};
   const bool with_body = what != refusal && what != probing;
   return build_frame(what, kinds[what], owed_to_[what], acknowledgements_ + 1, with_body);
 }
 
-byte_span ipc_session::farewell() {
+byte_span session::farewell() {
   if (state_ != state::paired) return {};
   return build_frame(control_count, ipc_kind::bye, peer_, next_, false);
 }
 
-byte_span ipc_session::build_frame(std::size_t slot, ipc_kind kind, std::uint64_t to,
-                                   std::uint64_t sequence, bool with_body) {
+byte_span session::build_frame(std::size_t slot, ipc_kind kind, std::uint64_t to,
+                               std::uint64_t sequence, bool with_body) {
   const mutable_byte_span bytes(controls_[slot]);
   const auto payload = bytes.subspan(wire::ethernet_header_size);
   std::ranges::copy(how_.header.destination.bytes(), bytes.begin());
@@ -201,7 +201,7 @@ byte_span ipc_session::build_frame(std::size_t slot, ipc_kind kind, std::uint64_
   return bytes.first(wire::ethernet_header_size + size);
 }
 
-std::size_t ipc_session::write_selective(std::span<std::byte> bits) const {
+std::size_t session::write_selective(std::span<std::byte> bits) const {
   if (early_count_ == 0) return 0;
   std::size_t used = 0;
   for (auto sequence = expected_ + 1; sequence < early_end_; ++sequence) {
@@ -213,4 +213,4 @@ std::size_t ipc_session::write_selective(std::span<std::byte> bits) const {
   return used;
 }
 
-}  // namespace strata::l2
+}  // namespace strata::ipc

@@ -28,7 +28,7 @@ bool asks_for_help(const tokens& arguments) {
 
 /// Looked for by hand, since a verb may have to ask the daemon which flags there are.
 std::string socket_of(const tokens& arguments) {
-  auto socket = proto::paths_for(proto::current_path_environment()).socket;
+  auto socket = options::paths_for(options::current_path_environment()).socket;
   for (auto at = arguments.begin(); at != arguments.end() && *at != "--"; ++at) {
     if (at->starts_with("--socket=")) socket = at->substr(9);
     if (*at == "--socket" && at + 1 != arguments.end()) socket = *++at;

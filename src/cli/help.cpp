@@ -4,11 +4,12 @@
 
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/text.hpp"
+#include "cli/verbs.hpp"
 
 namespace strata::cli {
 
-using runtime::option_kind;
-using runtime::option_row;
+using options::option_kind;
+using options::option_row;
 
 namespace {
 
@@ -55,7 +56,7 @@ std::string entry(const std::string& left, std::string_view text) {
 
 std::string flag_text(const option_row& row) {
   std::string left = row.short_flag == 0 ? "    " : fmt::format("-{}, ", row.short_flag);
-  left += runtime::long_flag(row);
+  left += options::long_flag(row);
   if (row.kind == option_kind::flag) return left;
   const auto* form = row.implicit_text.empty() ? " {}" : " [{}]";
   return left + fmt::format(fmt::runtime(form), row.value_name);
@@ -79,19 +80,22 @@ std::string flag_entries(std::string_view title, std::span<const option_row> row
   return text;
 }
 
+/// Whether its first word is a type, and not the name of a runtime that has one.
+bool names_type(const verb_row& verb) { return verb.synopsis.starts_with("TYPE"); }
+
 std::string type_entries(const verb_row& verb) {
   std::string text = "\ntypes:\n";
   for (const auto& type : runtime::types()) text += entry(std::string(type.name), type.summary);
   return text + fmt::format("\n'strata {} {} --help' shows the flags of {}.\n", verb.name,
                             verb.synopsis.substr(0, verb.synopsis.find(' ')),
-                            verb.run == run_edit ? "the runtime's type" : "a type");
+                            names_type(verb) ? "a type" : "the runtime's type");
 }
 
 }  // namespace
 
 std::string usage_line(const verb_row& verb, const runtime::type_row* type) {
   std::string synopsis(verb.synopsis);
-  if (type != nullptr && synopsis.starts_with("TYPE")) synopsis.replace(0, 4, type->name);
+  if (type != nullptr && names_type(verb)) synopsis.replace(0, 4, type->name);
   return fmt::format("strata {}{}{} [flags]", verb.name, synopsis.empty() ? "" : " ", synopsis);
 }
 
@@ -123,7 +127,7 @@ std::string verb_help(const verb_row& verb, const runtime::type_row* type) {
   text += flag_entries("flags", verb.flags, false);
   if (type != nullptr) {
     text += flag_entries(fmt::format("{} ({})", type->name, type->summary), type->rows(),
-                         verb.run == run_edit);
+                         !names_type(verb));
   } else if (verb.find_type != nullptr) {
     text += type_entries(verb);
   }

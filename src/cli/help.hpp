@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/verbs.hpp"
+#include "cli/line/verb.hpp"
 
 namespace strata::cli {
 
@@ -19,5 +19,7 @@ namespace strata::cli {
 
 /// "strata start NAME|GLOB... [flags]"
 [[nodiscard]] std::string usage_line(const verb_row& verb, const runtime::type_row* type = nullptr);
+
+outcome<int> run_help(const invocation& call);
 
 }  // namespace strata::cli

@@ -20,7 +20,7 @@ option_rows rows_of(const verb_row& verb, const runtime::type_row* type) {
 void expect_clear(const option_rows& rows) {
   std::set<std::string> flags;
   for (const auto& row : rows) {
-    EXPECT_TRUE(flags.insert(runtime::long_flag(row)).second) << row.key;
+    EXPECT_TRUE(flags.insert(options::long_flag(row)).second) << row.key;
     if (row.short_flag == 0) continue;
     EXPECT_TRUE(flags.insert(std::string{'-', row.short_flag}).second) << row.key;
   }
@@ -45,10 +45,10 @@ TEST(verbs, every_row_is_whole) {
     EXPECT_LE(verb.least_words, verb.most_words) << verb.name;
     for (const auto& row : verb.flags) {
       EXPECT_FALSE(row.help.empty()) << verb.name << ' ' << row.key;
-      const bool has_value = row.kind != runtime::option_kind::flag;
+      const bool has_value = row.kind != options::option_kind::flag;
       EXPECT_EQ(has_value, !row.value_name.empty()) << verb.name << ' ' << row.key;
       if (row.default_text.empty()) continue;
-      EXPECT_TRUE(runtime::parse_option(row, row.default_text)) << verb.name << ' ' << row.key;
+      EXPECT_TRUE(options::parse_option(row, row.default_text)) << verb.name << ' ' << row.key;
     }
   }
 }
@@ -58,7 +58,7 @@ TEST(verbs, defaults_of_types_are_values_that_they_take) {
     for (const auto& row : type.rows()) {
       for (const auto text : {row.default_text, row.implicit_text}) {
         if (text.empty()) continue;
-        EXPECT_TRUE(runtime::parse_option(row, text)) << type.name << ' ' << row.key;
+        EXPECT_TRUE(options::parse_option(row, text)) << type.name << ' ' << row.key;
       }
     }
   }
@@ -79,7 +79,7 @@ TEST(help, shows_every_verb_and_every_flag) {
       const auto* taken = verb.find_type == nullptr ? nullptr : &type;
       const auto page = verb_help(verb, taken);
       for (const auto& row : rows_of(verb, taken)) {
-        EXPECT_NE(page.find(runtime::long_flag(row)), std::string::npos) << row.key;
+        EXPECT_NE(page.find(options::long_flag(row)), std::string::npos) << row.key;
       }
     }
   }

@@ -22,7 +22,7 @@ constexpr mode_t for_a_group = 0660;
 constexpr std::string_view other_socket = "choose another place with --socket";
 
 result<void> make_folder(const std::string& folder, const folder_guests& guests) {
-  const auto made = proto::open_own_folder(folder, std::string(other_socket));
+  const auto made = options::open_own_folder(folder, std::string(other_socket));
   if (!made) return std::unexpected(made.error());
   if (!guests.group && !guests.everybody) return {};
   const bool failed = (guests.group && ::fchown(made->get(), -1U, *guests.group) != 0) ||
@@ -63,14 +63,14 @@ result<void> prepare_socket_folder(const std::string& socket, const folder_guest
                    "this user has no home folder, and no variable names a place",
                    "name one with --socket or in STRATA_SOCKET");
   }
-  const auto folder = proto::folder_of(socket);
+  const auto folder = options::folder_of(socket);
   struct stat found{};
   if (::stat(folder.c_str(), &found) != 0 && errno == ENOENT) {
     if (auto made = make_folder(folder, guests); !made) return made;
   } else if (guests.group) {
     warn_of_closed_folder(folder, *guests.group);
   }
-  return proto::check_socket_folder(socket);
+  return options::check_socket_folder(socket);
 }
 
 result<void> admit_group(const std::string& path, gid_t group) {

@@ -22,7 +22,8 @@ struct folder_guests {
 };
 
 /// Makes the folder where it is missing: for the daemon's user alone, unless there are guests. One
-/// that is there is left as it is. Errors: those of `proto::check_socket_folder`, and of making it.
+/// that is there is left as it is. Errors: those of `options::check_socket_folder`, and of making
+/// it.
 [[nodiscard]] result<void> prepare_socket_folder(const std::string& socket,
                                                  const folder_guests& guests);
 

@@ -120,7 +120,7 @@ result<void> daemon::listen(const settings& how) {
   if (auto ready = prepare_socket_folder(how.socket, guests); !ready) return ready;
   if (auto listening = api_.listen(how.socket, guests.group); !listening) return listening;
   if (!how.socket_policy.empty()) {
-    const auto broker = proto::folder_of(how.socket) + "/broker.sock";
+    const auto broker = options::folder_of(how.socket) + "/broker.sock";
     auto started = socket_broker_.start(broker, how.socket_policy);
     if (!started) return started;
   }

@@ -115,7 +115,7 @@ std::string message_json(const runtime::journal_line& line) {
   if (is_utf8(line.text)) {
     json["text"] = line.text;
   } else {
-    json["base64"] = proto::base64_encode(as_bytes(line.text));
+    json["base64"] = text::base64_encode(as_bytes(line.text));
   }
   return dump(json) + "\n";
 }

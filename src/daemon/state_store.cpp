@@ -41,8 +41,8 @@ result<void> check_file(int fd, const std::string& operation) {
   if (!S_ISREG(found.st_mode)) return failure(errc::malformed, operation, "it is not a file");
   if (found.st_uid != ::geteuid() && found.st_uid != 0) {
     return failure(errc::permission_denied, operation,
-                   "it belongs to " + proto::user_text(found.st_uid) + ", not to " +
-                       proto::user_text(::geteuid()));
+                   "it belongs to " + options::user_text(found.st_uid) + ", not to " +
+                       options::user_text(::geteuid()));
   }
   return {};
 }
@@ -136,7 +136,7 @@ result<state_store> state_store::open(const std::string& folder) {
                    "this user has no home folder, and no variable names a folder",
                    "name one with --state-dir or in STRATA_STATE_DIR");
   }
-  const auto opened = proto::open_own_folder(folder, other_folder);
+  const auto opened = options::open_own_folder(folder, other_folder);
   if (!opened) return std::unexpected(opened.error());
   // Nobody but the daemon's user reads passwords.
   ::fchmod(opened->get(), 0700);
@@ -146,7 +146,7 @@ result<state_store> state_store::open(const std::string& folder) {
   for (auto [name, part] : {std::pair{"runtimes", &within.runtimes},
                             {"tmp", &within.temporary},
                             {"damaged", &within.damaged}}) {
-    auto made = proto::open_own_folder_in(opened->get(), name, folder + "/" + name);
+    auto made = options::open_own_folder_in(opened->get(), name, folder + "/" + name);
     if (!made) return std::unexpected(made.error());
     *part = std::move(*made);
   }

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-namespace strata::proto {
+namespace strata::options {
 
 namespace {
 
@@ -60,4 +60,4 @@ run_paths paths_for(const path_environment& environment) {
   return paths;
 }
 
-}  // namespace strata::proto
+}  // namespace strata::options

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace strata::proto {
+namespace strata::options {
 
 /// What the paths depend on. A variable that is unset is empty here.
 struct path_environment {
@@ -33,4 +33,4 @@ struct run_paths {
 /// when there is no XDG_RUNTIME_DIR. What cannot be told for want of a home folder is empty.
 [[nodiscard]] run_paths paths_for(const path_environment& environment);
 
-}  // namespace strata::proto
+}  // namespace strata::options

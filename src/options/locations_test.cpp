@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace strata::proto {
+namespace strata::options {
 namespace {
 
 path_environment user() {
@@ -66,4 +66,4 @@ TEST(paths, stratas_own_variables_come_first) {
 }
 
 }  // namespace
-}  // namespace strata::proto
+}  // namespace strata::options

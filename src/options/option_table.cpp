@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace strata::runtime {
+namespace strata::options {
 
 namespace {
 
@@ -179,4 +179,4 @@ result<void> check_option(const option_row& row, const nlohmann::json& value) {
   return refuse(row, shown);
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::options

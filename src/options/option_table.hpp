@@ -17,7 +17,7 @@
 
 #include "strata/base/result.hpp"
 
-namespace strata::runtime {
+namespace strata::options {
 
 enum class option_kind : std::uint8_t {
   flag,     ///< true or false; JSON boolean
@@ -147,4 +147,4 @@ template <class Options>
   return {};
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::options

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <filesystem>
 
-namespace strata::proto {
+namespace strata::options {
 
 namespace {
 
@@ -95,4 +95,4 @@ result<void> check_socket_folder(const std::string& socket) {
   return {};
 }
 
-}  // namespace strata::proto
+}  // namespace strata::options

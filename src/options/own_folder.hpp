@@ -13,7 +13,7 @@
 #include "strata/base/result.hpp"
 #include "strata/base/unique_fd.hpp"
 
-namespace strata::proto {
+namespace strata::options {
 
 /// Opens the folder `path`. Where it is missing it is made, with mode 0700, and its parents with
 /// the usual mode. Errors: permission_denied when it belongs to another user or others may write
@@ -35,4 +35,4 @@ namespace strata::proto {
 /// "user 1000", for messages.
 [[nodiscard]] std::string user_text(uid_t user);
 
-}  // namespace strata::proto
+}  // namespace strata::options

@@ -223,8 +223,8 @@ bool split_target(http_request& request) {
     target = slash == std::string_view::npos ? "/" : target.substr(slash);
   }
   const auto mark = target.find('?');
-  auto path = percent_decode(target.substr(0, mark), plus_sign::literal);
-  auto query = parse_query(mark == std::string_view::npos ? "" : target.substr(mark + 1));
+  auto path = text::percent_decode(target.substr(0, mark), text::plus_sign::literal);
+  auto query = text::parse_query(mark == std::string_view::npos ? "" : target.substr(mark + 1));
   if (!path || !query) return false;
   request.path = path->empty() ? "/" : std::move(*path);
   request.query = std::move(*query);

@@ -37,7 +37,7 @@ void reply_writer::bulk_integer(std::int64_t value) {
 
 void reply_writer::real(double value) {
   char buffer[40];
-  const auto text = format_real(value, buffer);
+  const auto text = text::format_real(value, buffer);
   if (is_resp3_) {
     line(',', text);
   } else {

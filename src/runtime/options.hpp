@@ -20,7 +20,7 @@ struct setting;
 struct type_row {
   std::string_view name;
   std::string_view summary;
-  const std::vector<option_row>& (*rows)();
+  const std::vector<options::option_row>& (*rows)();
   /// Makes a runtime of this type from its options, checked as a whole. Daemon only.
   result<std::unique_ptr<runtime>> (*make)(setting&&, const nlohmann::json& options);
 };
@@ -45,21 +45,22 @@ struct common_options {
 };
 
 template <class Options>
-[[nodiscard]] std::vector<bound_row<Options>> with_common(std::vector<bound_row<Options>> own) {
+[[nodiscard]] std::vector<options::bound_row<Options>> with_common(
+    std::vector<options::bound_row<Options>> own) {
   own.push_back({{.key = "group",
                   .short_flag = 'g',
-                  .kind = option_kind::text,
+                  .kind = options::option_kind::text,
                   .value_name = "NAME",
                   .help = "group that the runtime belongs to, for people and for @NAME"},
                  &Options::group});
   own.push_back({{.key = "owner",
                   .short_flag = 'o',
-                  .kind = option_kind::text,
+                  .kind = options::option_kind::text,
                   .value_name = "NAME",
                   .help = "runtime that owns this one"},
                  &Options::owner});
   own.push_back({{.key = "on_parent_stop",
-                  .kind = option_kind::choice,
+                  .kind = options::option_kind::choice,
                   .value_name = "WHAT",
                   .default_text = "stop",
                   .help = "what happens to this runtime when its owner stops",

@@ -87,7 +87,7 @@ class runtime {
 };
 
 /// The keys of `changes`, sorted into those in force at once and those that need a restart.
-[[nodiscard]] edit_outcome sort_changes(const std::vector<option_row>& rows,
+[[nodiscard]] edit_outcome sort_changes(const std::vector<options::option_row>& rows,
                                         const nlohmann::json& changes, bool running);
 
 /// The second of `now` by the loop's clock, for rate meters.

@@ -10,11 +10,12 @@ namespace strata::runtime {
 namespace {
 
 const type_row table[] = {
-    {"server", "listens, and passes messages between those who connect", server_rows, make_server},
-    {"client", "connects to an endpoint, and sends and receives messages", client_rows,
-     make_client},
-    {"cache", "keeps keys and values in memory, and speaks Redis's protocol", cache_rows,
-     make_cache},
+    {"server", "listens, and passes messages between those who connect", server::option_rows,
+     server::make},
+    {"client", "connects to an endpoint, and sends and receives messages", client::option_rows,
+     client::make},
+    {"cache", "keeps keys and values in memory, and speaks Redis's protocol", cache::option_rows,
+     cache::make},
 };
 
 }  // namespace
@@ -28,8 +29,8 @@ const type_row* find_type(std::string_view name) {
   return nullptr;
 }
 
-edit_outcome sort_changes(const std::vector<option_row>& rows, const nlohmann::json& changes,
-                          bool running) {
+edit_outcome sort_changes(const std::vector<options::option_row>& rows,
+                          const nlohmann::json& changes, bool running) {
   edit_outcome outcome;
   for (const auto& row : rows) {
     if (!changes.contains(row.key)) continue;

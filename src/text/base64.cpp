@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-namespace strata::proto {
+namespace strata::text {
 
 namespace {
 
@@ -62,4 +62,4 @@ std::optional<std::string> base64_decode(std::string_view text) {
   return bytes;
 }
 
-}  // namespace strata::proto
+}  // namespace strata::text

@@ -7,7 +7,7 @@
 
 #include "strata/base/bytes.hpp"
 
-namespace strata::proto {
+namespace strata::text {
 
 [[nodiscard]] std::string base64_encode(byte_span bytes);
 
@@ -15,4 +15,4 @@ namespace strata::proto {
 /// bits set behind the last byte. No line breaks.
 [[nodiscard]] std::optional<std::string> base64_decode(std::string_view text);
 
-}  // namespace strata::proto
+}  // namespace strata::text

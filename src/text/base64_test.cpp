@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace strata::proto {
+namespace strata::text {
 namespace {
 
 TEST(base64, knows_the_examples_of_rfc_4648) {
@@ -35,4 +35,4 @@ TEST(base64, refuses_what_is_not_canonical) {
 }
 
 }  // namespace
-}  // namespace strata::proto
+}  // namespace strata::text

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace strata::runtime {
+namespace strata::text {
 
 namespace {
 
@@ -91,4 +91,4 @@ bool matches_pattern(std::string_view pattern, std::string_view text, bool ignor
   return at == pattern.size();
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::text

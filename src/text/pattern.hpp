@@ -3,10 +3,10 @@
 
 #include <string_view>
 
-namespace strata::runtime {
+namespace strata::text {
 
 /// Takes time in proportion to the pattern's size times the text's, whatever the pattern.
 [[nodiscard]] bool matches_pattern(std::string_view pattern, std::string_view text,
                                    bool ignore_case = false);
 
-}  // namespace strata::runtime
+}  // namespace strata::text

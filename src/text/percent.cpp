@@ -1,6 +1,6 @@
 #include "text/percent.hpp"
 
-namespace strata::proto {
+namespace strata::text {
 
 namespace {
 
@@ -74,4 +74,4 @@ std::optional<std::vector<std::pair<std::string, std::string>>> parse_query(
   return pairs;
 }
 
-}  // namespace strata::proto
+}  // namespace strata::text

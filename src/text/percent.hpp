@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace strata::proto {
+namespace strata::text {
 
 /// `text` with everything but letters, digits and `-._~` encoded: right for one path segment and
 /// for a query's names and values.
@@ -24,4 +24,4 @@ enum class plus_sign : bool { literal, space };
 [[nodiscard]] std::optional<std::vector<std::pair<std::string, std::string>>> parse_query(
     std::string_view query);
 
-}  // namespace strata::proto
+}  // namespace strata::text

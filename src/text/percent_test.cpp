@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace strata::proto {
+namespace strata::text {
 namespace {
 
 TEST(percent, every_byte_but_nul_comes_back) {
@@ -32,4 +32,4 @@ TEST(percent, reads_queries) {
 }
 
 }  // namespace
-}  // namespace strata::proto
+}  // namespace strata::text

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace strata::proto {
+namespace strata::text {
 
 namespace {
 
@@ -88,4 +88,4 @@ std::string_view format_real(double value, char (&buffer)[40]) {
   return {buffer, static_cast<std::size_t>(end - buffer)};
 }
 
-}  // namespace strata::proto
+}  // namespace strata::text

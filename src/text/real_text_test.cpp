@@ -9,7 +9,7 @@
 #include <random>
 #include <string>
 
-namespace strata::proto {
+namespace strata::text {
 namespace {
 
 std::string as_c_prints(double value) {
@@ -59,4 +59,4 @@ TEST(real_text, is_what_c_prints_for_random_values) {
 }
 
 }  // namespace
-}  // namespace strata::proto
+}  // namespace strata::text

@@ -9,7 +9,7 @@
 
 #include "text/word.hpp"
 
-namespace strata::runtime {
+namespace strata::text {
 
 namespace {
 
@@ -85,4 +85,4 @@ std::optional<std::int64_t> parse_memory(std::string_view text) {
   return {};
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::text

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace strata::runtime {
+namespace strata::text {
 
 /// The integer that prints as exactly `text`, if there is one: no spaces, no plus, no leading zero.
 [[nodiscard]] inline std::optional<std::int64_t> parse_integer(std::string_view text) {
@@ -51,4 +51,4 @@ class integer_text {
   std::size_t size_;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::text

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace strata::runtime {
+namespace strata::text {
 
 std::string quoted(std::string_view text) {
   constexpr std::string_view special = "\n\r\t\a\b";
@@ -24,4 +24,4 @@ std::string quoted(std::string_view text) {
   return made + "\"";
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::text

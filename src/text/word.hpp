@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace strata::runtime {
+namespace strata::text {
 
 [[nodiscard]] constexpr char in_lower(char each) {
   return each >= 'A' && each <= 'Z' ? static_cast<char>(each | 0x20) : each;
@@ -29,4 +29,4 @@ namespace strata::runtime {
 /// In double quotes, with what is not printable as \n, \x00 and their like.
 [[nodiscard]] std::string quoted(std::string_view text);
 
-}  // namespace strata::runtime
+}  // namespace strata::text

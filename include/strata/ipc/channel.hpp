@@ -41,11 +41,11 @@
 
 #include "strata/l2/device.hpp"
 
-namespace strata::l2 {
+namespace strata::ipc {
 
-class ipc_port;
+class port;
 
-struct ipc_config {
+struct channel_config {
   std::string interface_name = "lo";
   std::string channel = "default";
   std::uint16_t ethertype = 0xAAAA;
@@ -74,13 +74,13 @@ struct ipc_config {
 };
 
 /// A message where it was received: valid until the next call that receives or turns.
-struct ipc_message {
+struct message {
   byte_span bytes;
   /// The endpoint that sent it: random, and another one after each start.
   std::uint64_t sender = 0;
 };
 
-struct ipc_statistics {
+struct channel_statistics {
   std::uint64_t messages_sent = 0;  ///< taken from the caller
   std::uint64_t frames_sent = 0;    ///< taken by the device
   std::uint64_t messages_received = 0;
@@ -98,22 +98,22 @@ struct ipc_statistics {
   std::uint64_t retransmitted = 0;
 };
 
-class ipc_channel {
+class channel {
  public:
   using time_point = std::chrono::steady_clock::time_point;
 
   /// Errors: not_found (no such interface), permission_denied (and how to grant CAP_NET_RAW),
   /// invalid_argument (a limit that cannot be right).
-  [[nodiscard]] static result<ipc_channel> create(const ipc_config& config = {});
+  [[nodiscard]] static result<channel> create(const channel_config& config = {});
   /// Over a device of one's own; its interface counts, not that of `config`. Frames of other
   /// channels may come from it.
-  [[nodiscard]] static result<ipc_channel> create(const ipc_config& config,
-                                                  std::unique_ptr<device> over);
-  ipc_channel(ipc_channel&&) noexcept;
-  ipc_channel& operator=(ipc_channel&&) noexcept;
+  [[nodiscard]] static result<channel> create(const channel_config& config,
+                                              std::unique_ptr<l2::device> over);
+  channel(channel&&) noexcept;
+  channel& operator=(channel&&) noexcept;
   /// Sends what was posted, if there is room, and tells the peer. What is not acknowledged by then
   /// may be lost: `finish` before.
-  ~ipc_channel();
+  ~channel();
 
   /// Sends at once, with all that waits; waits for room for at most `send_timeout`. In acknowledged
   /// mode it is enough that the message finds room in the send buffer, also before there is a peer.
@@ -141,7 +141,7 @@ class ipc_channel {
   /// nullopt when there is none now.
   [[nodiscard]] result<std::optional<std::vector<std::byte>>> try_receive();
   /// The same in place: nothing is copied.
-  [[nodiscard]] result<std::optional<ipc_message>> try_receive_view();
+  [[nodiscard]] result<std::optional<message>> try_receive_view();
 
   /// For those who have a loop of their own: call `turn` when `fd()` is readable, when it is
   /// writable if `wants_to_write()`, and at `deadline()`; then `try_receive` until there is
@@ -153,21 +153,21 @@ class ipc_channel {
   [[nodiscard]] std::optional<time_point> deadline() const;
 
   /// The interface as it was at the beginning.
-  [[nodiscard]] const interface& link() const;
+  [[nodiscard]] const l2::interface& link() const;
   /// Acknowledged: the two ends have found each other.
   [[nodiscard]] bool has_peer() const;
   /// Of this endpoint, as its peers see it.
   [[nodiscard]] std::uint64_t id() const;
-  [[nodiscard]] ipc_statistics statistics() const;
+  [[nodiscard]] channel_statistics statistics() const;
 
  private:
-  ipc_channel(std::unique_ptr<ipc_port> port, const ipc_config& config);
+  channel(std::unique_ptr<port> port, const channel_config& config);
   [[nodiscard]] result<bool> wait(std::optional<time_point> limit) const;
   [[nodiscard]] result<void> send_waiting();
   [[nodiscard]] result<void> put(byte_span message, std::optional<time_point>& limit);
 
-  std::unique_ptr<ipc_port> port_;
+  std::unique_ptr<port> port_;
   std::chrono::milliseconds send_timeout_;
 };
 
-}  // namespace strata::l2
+}  // namespace strata::ipc

@@ -24,7 +24,7 @@
 #include "strata/l2/raw_socket.hpp"
 #include "strata/wire/vlan.hpp"
 
-namespace strata::l2 {
+namespace strata::ipc {
 
 struct hybrid_config {
   std::uint16_t tcp_port = 9000;
@@ -77,28 +77,28 @@ class hybrid_endpoint {
 
   [[nodiscard]] const mac_address& peer() const { return peer_; }
   [[nodiscard]] std::uint64_t session() const { return session_; }
-  [[nodiscard]] const interface& link() const { return socket_.link(); }
+  [[nodiscard]] const l2::interface& link() const { return socket_.link(); }
   /// The lesser MTU of both ends, without our head.
   [[nodiscard]] std::size_t max_payload() const;
   /// Frames that passed the kernel's filter and were not of this session.
   [[nodiscard]] std::uint64_t refused() const { return refused_; }
-  [[nodiscard]] result<device_statistics> statistics() { return socket_.statistics(); }
+  [[nodiscard]] result<l2::device_statistics> statistics() { return socket_.statistics(); }
   /// To wait on (POLLIN), then `try_receive_data`; they stay the endpoint's.
   [[nodiscard]] int data_fd() const { return socket_.fd(); }
   [[nodiscard]] int control_fd() const { return control_.get(); }
 
  private:
   friend class hybrid_listener;
-  hybrid_endpoint(raw_socket socket, unique_fd control, const hybrid_config& config,
+  hybrid_endpoint(l2::raw_socket socket, unique_fd control, const hybrid_config& config,
                   const mac_address& peer, std::uint64_t session, std::size_t mtu);
-  static result<hybrid_endpoint> greet(const interface& on, unique_fd control,
+  static result<hybrid_endpoint> greet(const l2::interface& on, unique_fd control,
                                        const hybrid_config& config,
                                        std::chrono::steady_clock::time_point limit);
-  [[nodiscard]] std::optional<data_message> read(const received_frame& frame);
+  [[nodiscard]] std::optional<data_message> read(const l2::received_frame& frame);
   [[nodiscard]] result<void> check_control();
   result<bool> wait(std::optional<std::chrono::steady_clock::time_point> limit) const;
 
-  raw_socket socket_;
+  l2::raw_socket socket_;
   unique_fd control_;
   std::vector<wire::vlan_tag> tags_;
   std::uint16_t ethertype_;
@@ -123,13 +123,13 @@ class hybrid_listener {
   [[nodiscard]] int fd() const { return fd_.get(); }
 
  private:
-  hybrid_listener(interface on, unique_fd fd, std::uint16_t port, const hybrid_config& config)
+  hybrid_listener(l2::interface on, unique_fd fd, std::uint16_t port, const hybrid_config& config)
       : on_(std::move(on)), fd_(std::move(fd)), port_(port), config_(config) {}
 
-  interface on_;
+  l2::interface on_;
   unique_fd fd_;
   std::uint16_t port_;
   hybrid_config config_;
 };
 
-}  // namespace strata::l2
+}  // namespace strata::ipc

@@ -1,4 +1,4 @@
-// What `l2::ipc_channel` puts into an Ethernet frame: a header, and behind it small messages packed
+// What `ipc::channel` puts into an Ethernet frame: a header, and behind it small messages packed
 // together, a piece of a large one, or a word between the two ends.
 //
 //      0  version, kind, flags (bit 0: acknowledged mode), 0        one byte each

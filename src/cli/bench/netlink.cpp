@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "cli/bench/paths.hpp"
-#include "cli/daemon_client/report.hpp"
+#include "cli/bench/rows.hpp"
+#include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/progress_bar.hpp"
 #include "cli/terminal/table.hpp"
@@ -21,7 +21,7 @@ namespace {
 
 std::string folder_beside_us() {
   std::error_code wrong;
-  const auto self = std::filesystem::read_symlink(paths::own_program, wrong);
+  const auto self = std::filesystem::read_symlink(measure::own_program, wrong);
   return self.parent_path() / "clients";
 }
 
@@ -65,14 +65,15 @@ void print_table(const json& document) {
 }  // namespace
 
 outcome<int> run_bench_netlink(const invocation& call) {
-  const paths::exchange_plan plan{.folder = call.text("clients", folder_beside_us()),
-                                  .family = call.text("family"),
-                                  .times = call.flags.value("times", std::uint64_t{100'000}),
-                                  .repetitions = call.flags.value("repetitions", std::uint64_t{5})};
+  const measure::exchange_plan plan{
+      .folder = call.text("clients", folder_beside_us()),
+      .family = call.text("family"),
+      .times = call.flags.value("times", std::uint64_t{100'000}),
+      .repetitions = call.flags.value("repetitions", std::uint64_t{5})};
   result<json> measured;
   {
     progress_bar bar;
-    measured = paths::measure_exchanges(
+    measured = measure::measure_exchanges(
         plan, [&](double part, const std::string& next) { bar.show(part, next); });
   }
   if (!measured) {

@@ -5,7 +5,8 @@
 
 #include <charconv>
 
-#include "cli/daemon_client/report.hpp"
+#include "cli/bench/rows.hpp"
+#include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/progress_bar.hpp"
 #include "cli/terminal/table.hpp"
@@ -50,7 +51,7 @@ outcome<> check_two_machines(const invocation& call) {
                 "or --iface out");
 }
 
-outcome<paths::lab> make_lab(const invocation& call) {
+outcome<measure::testbed> make_testbed(const invocation& call) {
   const auto interface = call.text("iface");
   const auto peer = call.text("peer");
   if (interface.empty() != peer.empty()) {
@@ -59,7 +60,7 @@ outcome<paths::lab> make_lab(const invocation& call) {
                   "machine, and give its address with --peer HOST:4790");
   }
   if (interface.empty()) {
-    auto made = paths::lab::make_veth();
+    auto made = measure::testbed::make_veth();
     if (!made) return refuse(exit_failed, made.error());
     return std::move(*made);
   }
@@ -68,13 +69,13 @@ outcome<paths::lab> make_lab(const invocation& call) {
   }
   const auto where = split(peer);
   if (!where) return std::unexpected(where.error());
-  auto made = paths::lab::on_interface(interface, where->host, where->port);
+  auto made = measure::testbed::on_interface(interface, where->host, where->port);
   if (!made) return refuse(exit_failed, made.error());
   return std::move(*made);
 }
 
-void print_tables(const paths::findings& found) {
-  for (const auto& each : paths::tables_of(found)) {
+void print_tables(const measure::findings& found) {
+  for (const auto& each : measure::tables_of(found)) {
     std::vector<bool> to_the_right(each.rows.front().size(), true);
     to_the_right[0] = to_the_right[1] = false;
     print(fmt::format("{}\n{}\n", each.title, align(each.rows, to_the_right)));
@@ -87,14 +88,14 @@ void print_tables(const paths::findings& found) {
 
 }  // namespace
 
-paths::wishes wishes_of(const invocation& call) {
-  paths::wishes made{.full = call.is_set("full"),
-                     .measures = call.text("measures"),
-                     .paths = call.text("paths"),
-                     .payloads = call.text("payloads"),
-                     .tagged = call.text("tagged", "some"),
-                     .rate = static_cast<double>(call.flags.value("rate", std::uint64_t{0})),
-                     .planted_sleep = call.flags.contains("plant")};
+measure::request request_of(const invocation& call) {
+  measure::request made{.full = call.is_set("full"),
+                        .measures = call.text("measures"),
+                        .paths = call.text("paths"),
+                        .payloads = call.text("payloads"),
+                        .tagged = call.text("tagged", "some"),
+                        .rate = static_cast<double>(call.flags.value("rate", std::uint64_t{0})),
+                        .planted_sleep = call.flags.contains("plant")};
   if (call.flags.contains("mtu")) made.mtu = call.flags["mtu"].get<std::uint32_t>();
   if (call.flags.contains("seconds")) made.seconds = call.flags["seconds"].get<double>();
   if (call.flags.contains("buffer")) made.buffer = call.flags["buffer"].get<std::uint64_t>();
@@ -107,26 +108,26 @@ paths::wishes wishes_of(const invocation& call) {
   return made;
 }
 
-outcome<int> measure(const invocation& call, paths::lab& in, bool has_plain) {
-  auto wishes = wishes_of(call);
+outcome<int> measure(const invocation& call, measure::testbed& in, bool has_plain) {
+  auto request = request_of(call);
   // That of an interface is what it is.
-  if (!in.is_veth()) wishes.mtu = in.largest_mtu();
-  const auto plan = paths::make_plan(wishes, in.largest_mtu(), has_plain);
+  if (!in.is_veth()) request.mtu = in.largest_mtu();
+  const auto plan = measure::make_plan(request, in.largest_mtu(), has_plain);
   if (!plan) return refuse(exit_misused, plan.error());
-  result<paths::findings> found;
+  result<measure::findings> found;
   {
     progress_bar bar;
-    found = paths::run_experiment(
+    found = measure::run_experiment(
         in, *plan, [&](double part, const std::string& next) { bar.show(part, next); });
   }
   if (!found) return refuse(exit_failed, found.error());
   if (const auto folder = call.text("output"); !folder.empty()) {
-    if (auto written = paths::write_report(*found, folder); !written) {
+    if (auto written = measure::write_report(*found, folder); !written) {
       return refuse(exit_failed, written.error());
     }
   }
   if (call.as_json) {
-    print_json(paths::document_of(*found));
+    print_json(measure::document_of(*found));
   } else {
     print_tables(*found);
   }
@@ -134,22 +135,22 @@ outcome<int> measure(const invocation& call, paths::lab& in, bool has_plain) {
 }
 
 outcome<int> run_bench_paths(const invocation& call) {
-  auto lab = make_lab(call);
-  if (!lab) return std::unexpected(lab.error());
-  return measure(call, *lab, !paths::plain_program().empty());
+  auto testbed = make_testbed(call);
+  if (!testbed) return std::unexpected(testbed.error());
+  return measure(call, *testbed, !measure::plain_program().empty());
 }
 
 outcome<int> run_bench_node(const invocation& call) {
   if (call.is_set("stdio")) {
-    const auto done = paths::run_far_node_on_stdio(call.words[0]);
+    const auto done = measure::run_far_node_on_stdio(call.words[0]);
     if (!done) return refuse(exit_failed, done.error());
     return exit_done;
   }
   const auto where = split(call.text("listen", "0.0.0.0:4790"));
   if (!where) return std::unexpected(where.error());
   const auto done =
-      paths::run_far_node(call.words[0], where->host, where->port, call.is_set("once"),
-                          [](const std::string& news) { print(news + '\n'); });
+      measure::run_far_node(call.words[0], where->host, where->port, call.is_set("once"),
+                            [](const std::string& news) { print(news + '\n'); });
   if (!done) return refuse(exit_failed, done.error());
   return exit_done;
 }

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "cli/bench/paths.hpp"
+#include "cli/bench/rows.hpp"
 #include "cli/terminal/progress_bar.hpp"
 #include "cli/terminal/secret.hpp"
 #include "measure/node/running_part.hpp"
@@ -15,7 +16,7 @@ namespace strata::cli {
 namespace {
 
 // [USER@]HOST[:PORT]. An IPv6 address with a port stands in brackets.
-outcome<> read_host(const std::string& text, paths::remote_shell_options& into) {
+outcome<> read_host(const std::string& text, measure::remote_shell_options& into) {
   const auto at = text.rfind('@');
   const auto place = at == std::string::npos ? text : text.substr(at + 1);
   const bool in_brackets = place.starts_with('[');
@@ -44,8 +45,8 @@ outcome<> check(const invocation& call) {
   // What is wrong here is better said before anybody is asked for a password.
   const auto link = l2::interface::query(call.text("iface"));
   if (!link) return refuse(exit_failed, link.error());
-  const bool has_plain = !paths::plain_program().empty();
-  if (auto plan = paths::make_plan(wishes_of(call), link->mtu, has_plain); !plan) {
+  const bool has_plain = !measure::plain_program().empty();
+  if (auto plan = measure::make_plan(request_of(call), link->mtu, has_plain); !plan) {
     return refuse(exit_misused, plan.error());
   }
   return {};
@@ -59,7 +60,7 @@ result<std::string> sudo_password(const invocation& call, const std::string& hos
   return read_secret(from);
 }
 
-result<paths::remote_node> start(const invocation& call, paths::remote_node_options options) {
+result<measure::remote_node> start(const invocation& call, measure::remote_node_options options) {
   progress_bar bar;
   options.tell = [&](const std::string& what) { bar.show(what); };
   options.shell.ask_passphrase = [&](const std::string& prompt) {
@@ -71,15 +72,15 @@ result<paths::remote_node> start(const invocation& call, paths::remote_node_opti
     bar.clear();
     return sudo_password(call, options.shell.host);
   };
-  return paths::remote_node::start(options);
+  return measure::remote_node::start(options);
 }
 
 }  // namespace
 
 outcome<int> run_bench_remote(const invocation& call) {
   if (auto good = check(call); !good) return std::unexpected(good.error());
-  paths::remote_node_options options{.interface = call.text("remote_iface"),
-                                     .folder = call.text("remote_dir")};
+  measure::remote_node_options options{.interface = call.text("remote_iface"),
+                                       .folder = call.text("remote_dir")};
   if (auto read = read_host(call.text("host"), options.shell); !read) {
     return std::unexpected(read.error());
   }
@@ -88,9 +89,9 @@ outcome<int> run_bench_remote(const invocation& call) {
   options.shell.accept_new_host_key = call.is_set("accept_new_host_key");
   auto remote = start(call, std::move(options));
   if (!remote) return refuse(exit_failed, remote.error());
-  auto lab = paths::lab::on_interface(call.text("iface"), remote->take_node());
-  if (!lab) return refuse(exit_failed, lab.error());
-  return measure(call, *lab, remote->has_plain());
+  auto testbed = measure::testbed::on_interface(call.text("iface"), remote->take_node());
+  if (!testbed) return refuse(exit_failed, testbed.error());
+  return measure(call, *testbed, remote->has_plain());
 }
 
 }  // namespace strata::cli

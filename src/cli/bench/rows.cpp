@@ -1,10 +1,10 @@
-#include "cli/bench/paths.hpp"
+#include "cli/bench/rows.hpp"
 
 namespace strata::cli {
 
 namespace {
 
-using enum runtime::option_kind;
+using enum options::option_kind;
 
 option_rows measuring_flags() {
   return {
@@ -65,7 +65,7 @@ option_rows measuring_flags() {
   };
 }
 
-runtime::option_row output_flag() {
+options::option_row output_flag() {
   return {.key = "output",
           .short_flag = 'o',
           .kind = text,

@@ -63,7 +63,7 @@ outcome<> check_peer(int fd, const std::string& socket) {
                               "use 'sudo -u \\#{} strata' if that user's daemon is what you want",
                               socket, peer.uid, ::geteuid(), peer.uid));
   }
-  if (auto trusted = proto::check_socket_folder(socket); !trusted) {
+  if (auto trusted = options::check_socket_folder(socket); !trusted) {
     return refuse(exit_unreachable, trusted.error());
   }
   return {};
@@ -294,7 +294,7 @@ outcome<line_stream> control_client::stream(const std::string& target) {
 }
 
 std::string runtime_target(std::string_view name, std::string_view what) {
-  auto target = "/v1/runtimes/" + proto::percent_encode(name);
+  auto target = "/v1/runtimes/" + text::percent_encode(name);
   if (!what.empty()) target += "/" + std::string(what);
   return target;
 }

@@ -7,18 +7,18 @@
 #include <cerrno>
 
 #include "cli/l2/frame_flags.hpp"
+#include "cli/l2/rows.hpp"
 #include "cli/terminal/interrupt.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/text.hpp"
-#include "cli/verbs.hpp"
 #include "strata/ipc/hybrid.hpp"
 
 namespace strata::cli {
 
 namespace {
 
-outcome<l2::hybrid_config> config_of(const invocation& call) {
-  l2::hybrid_config config;
+outcome<ipc::hybrid_config> config_of(const invocation& call) {
+  ipc::hybrid_config config;
   const auto type = ethertype_flag(call, config.ethertype);
   if (!type) return std::unexpected(type.error());
   config.ethertype = type->value_or(config.ethertype);
@@ -34,7 +34,7 @@ outcome<l2::hybrid_config> config_of(const invocation& call) {
 
 class conversation {
  public:
-  explicit conversation(l2::hybrid_endpoint& with) : with_(with) {}
+  explicit conversation(ipc::hybrid_endpoint& with) : with_(with) {}
 
   outcome<int> run() {
     while (!is_interrupted()) {
@@ -84,7 +84,7 @@ class conversation {
     return {};
   }
 
-  l2::hybrid_endpoint& with_;
+  ipc::hybrid_endpoint& with_;
   line_splitter lines_;
   bool input_ended_ = false;
 };
@@ -98,8 +98,9 @@ outcome<int> run_l2_chat(const invocation& call) {
   if (!is_server && (call.words[1] != "client" || call.words.size() != 3)) {
     return refuse(exit_misused, "say 'server', or 'client' and the server's address");
   }
-  auto made = is_server ? l2::hybrid_endpoint::create_server(call.words[0], *config)
-                        : l2::hybrid_endpoint::create_client(call.words[0], call.words[2], *config);
+  auto made = is_server
+                  ? ipc::hybrid_endpoint::create_server(call.words[0], *config)
+                  : ipc::hybrid_endpoint::create_client(call.words[0], call.words[2], *config);
   if (!made) {
     const bool missing = made.error().code == errc::not_found;
     return refuse(missing ? exit_not_found : exit_failed, made.error());

@@ -1,8 +1,8 @@
 // strata l2 ifaces
 #include <nlohmann/json.hpp>
 
-#include "cli/daemon_client/report.hpp"
-#include "cli/verbs.hpp"
+#include "cli/l2/rows.hpp"
+#include "cli/terminal/listing.hpp"
 #include "strata/l2/interface.hpp"
 
 namespace strata::cli {

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/daemon_client/report.hpp"
+#include "cli/l2/rows.hpp"
 #include "cli/terminal/input_lines.hpp"
 #include "cli/terminal/interrupt.hpp"
+#include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/text.hpp"
-#include "cli/verbs.hpp"
 #include "strata/ipc/channel.hpp"
 
 namespace strata::cli {
@@ -29,7 +29,7 @@ std::optional<std::chrono::milliseconds> timeout_of(const invocation& call) {
       static_cast<std::int64_t>(call.flags.value("timeout", 0.0) * 1000));
 }
 
-outcome<int> send_messages(const invocation& call, l2::ipc_channel& over) {
+outcome<int> send_messages(const invocation& call, ipc::channel& over) {
   std::uint64_t sent = 0;
   const auto send = [&](std::string_view message) -> outcome<> {
     if (auto done = over.send(as_bytes(message)); !done) return refuse(exit_failed, done.error());
@@ -46,7 +46,7 @@ outcome<int> send_messages(const invocation& call, l2::ipc_channel& over) {
   return exit_done;
 }
 
-outcome<int> show_messages(const invocation& call, l2::ipc_channel& from) {
+outcome<int> show_messages(const invocation& call, ipc::channel& from) {
   watch_for_interrupt();
   const auto most = call.flags.value("count", std::uint64_t{UINT64_MAX});
   const auto silence = timeout_of(call);
@@ -90,9 +90,9 @@ outcome<int> run_l2_ipc(const invocation& call) {
   if (!sends && call.words.size() > 2) {
     return refuse(exit_misused, "recv takes a channel's name and nothing else");
   }
-  auto channel = l2::ipc_channel::create({.interface_name = call.text("iface", "lo"),
-                                          .channel = call.words[1],
-                                          .acknowledged = call.is_set("acknowledged")});
+  auto channel = ipc::channel::create({.interface_name = call.text("iface", "lo"),
+                                       .channel = call.words[1],
+                                       .acknowledged = call.is_set("acknowledged")});
   if (!channel) {
     const bool missing = channel.error().code == errc::not_found;
     return refuse(missing ? exit_not_found : exit_failed, channel.error());

@@ -4,14 +4,13 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "cli/daemon_client/report.hpp"
 #include "cli/l2/frame_flags.hpp"
 #include "cli/l2/frame_text.hpp"
 #include "cli/l2/open_socket.hpp"
+#include "cli/l2/rows.hpp"
 #include "cli/terminal/interrupt.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/text.hpp"
-#include "cli/verbs.hpp"
 #include "strata/l2/decorators/capture_file.hpp"
 #include "strata/l2/raw_socket.hpp"
 #include "strata/wire/ethernet.hpp"

@@ -2,8 +2,6 @@
 
 #include <cerrno>
 
-#include "cli/daemon_client/report.hpp"
-
 namespace strata::cli {
 
 std::unexpected<refusal> refuse_open(const error& why) {

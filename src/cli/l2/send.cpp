@@ -2,11 +2,11 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "cli/daemon_client/report.hpp"
 #include "cli/l2/frame_flags.hpp"
 #include "cli/l2/open_socket.hpp"
+#include "cli/l2/rows.hpp"
 #include "cli/terminal/input_lines.hpp"
-#include "cli/verbs.hpp"
+#include "cli/terminal/listing.hpp"
 #include "strata/l2/raw_socket.hpp"
 #include "strata/wire/ethernet.hpp"
 

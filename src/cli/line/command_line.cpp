@@ -12,15 +12,15 @@
 
 namespace strata::cli {
 
-using runtime::option_kind;
-using runtime::option_row;
+using options::option_kind;
+using options::option_row;
 
 namespace {
 
 const option_row* find_row(std::span<const option_row> rows, std::string_view flag) {
   for (const auto& row : rows) {
     const bool is_short = row.short_flag != 0 && flag.size() == 2 && flag[1] == row.short_flag;
-    if (is_short || flag == runtime::long_flag(row)) return &row;
+    if (is_short || flag == options::long_flag(row)) return &row;
   }
   return nullptr;
 }
@@ -48,7 +48,7 @@ std::vector<std::string> prepare(std::vector<std::string> tokens,
       prepared.push_back(token.substr(equals + 1));
     } else if (!row->implicit_text.empty()) {
       const bool has_value =
-          at + 1 < tokens.size() && runtime::parse_option(*row, tokens[at + 1]).has_value();
+          at + 1 < tokens.size() && options::parse_option(*row, tokens[at + 1]).has_value();
       if (has_value) ++at;
       prepared.push_back(has_value ? tokens[at] : std::string(row->implicit_text));
     } else if (at + 1 < tokens.size()) {
@@ -61,7 +61,7 @@ std::vector<std::string> prepare(std::vector<std::string> tokens,
 std::unexpected<refusal> refuse_unknown(std::string_view flag, std::span<const option_row> rows) {
   flag = flag.substr(0, flag.find('='));
   std::vector<std::string> known;
-  for (const auto& row : rows) known.push_back(runtime::long_flag(row));
+  for (const auto& row : rows) known.push_back(options::long_flag(row));
   return refuse(exit_misused,
                 fmt::format("there is no flag '{}' here{}", flag, did_you_mean(flag, known)));
 }
@@ -69,10 +69,10 @@ std::unexpected<refusal> refuse_unknown(std::string_view flag, std::span<const o
 outcome<nlohmann::json> read_values(const option_row& row, const std::vector<std::string>& texts) {
   auto list = nlohmann::json::array();
   for (const auto& text : texts) {
-    auto value = runtime::parse_option(row, text);
+    auto value = options::parse_option(row, text);
     if (!value) {
       auto why = describe(value.error());
-      const auto flag = runtime::long_flag(row);
+      const auto flag = options::long_flag(row);
       if (!why.contains(flag)) why = fmt::format("{}: {}", flag, why);
       return refuse(exit_misused, why);
     }
@@ -81,7 +81,7 @@ outcome<nlohmann::json> read_values(const option_row& row, const std::vector<std
   if (row.kind == option_kind::list) return list;
   if (list.size() > 1) {
     return refuse(exit_misused, fmt::format("{} is given {} times; give it once",
-                                            runtime::long_flag(row), list.size()));
+                                            options::long_flag(row), list.size()));
   }
   return list.front();
 }
@@ -92,7 +92,7 @@ struct split_line {
 };
 
 CLI::Option* add_option(CLI::App& app, const option_row& row) {
-  auto names = runtime::long_flag(row);
+  auto names = options::long_flag(row);
   if (row.short_flag != 0) names += fmt::format(",-{}", row.short_flag);
   auto* option = row.kind == option_kind::flag ? app.add_flag(names) : app.add_option(names);
   return option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

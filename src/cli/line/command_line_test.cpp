@@ -5,7 +5,7 @@
 namespace strata::cli {
 namespace {
 
-using enum runtime::option_kind;
+using enum options::option_kind;
 using nlohmann::json;
 using words = std::vector<std::string>;
 

@@ -6,9 +6,9 @@
 #include "cli/line/nearest.hpp"
 #include "cli/nl/flags.hpp"
 #include "cli/nl/message.hpp"
+#include "cli/nl/rows.hpp"
 #include "cli/nl/spec_search.hpp"
 #include "cli/terminal/text.hpp"
-#include "cli/verbs.hpp"
 #include "text/number.hpp"
 
 namespace strata::cli {

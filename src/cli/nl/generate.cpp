@@ -41,7 +41,7 @@ result<std::string> formatted(std::string text) {
   if (!file) return std::unexpected(file.error());
   const auto path = fmt::format("/proc/{}/fd/{}", ::getpid(), file->get());
   for (const auto* const program : {"clang-format-19", "clang-format"}) {
-    auto done = paths::output_of({program, style, path});
+    auto done = measure::output_of({program, style, path});
     if (done || done.error().code != errc::not_found) return done;
   }
   return text;

@@ -7,10 +7,10 @@
 
 #include "cli/nl/flags.hpp"
 #include "cli/nl/message.hpp"
+#include "cli/nl/rows.hpp"
 #include "cli/nl/spec_search.hpp"
 #include "cli/terminal/interrupt.hpp"
 #include "cli/terminal/output.hpp"
-#include "cli/verbs.hpp"
 
 namespace strata::cli {
 

@@ -1,14 +1,14 @@
-// The rows of `strata nl …`.
+#include "cli/nl/rows.hpp"
+
 #include "cli/nl/generate.hpp"
-#include "cli/verbs.hpp"
 
 namespace strata::cli {
 
 namespace {
 
-using enum runtime::option_kind;
+using enum options::option_kind;
 
-const runtime::option_row spec_flag = {
+const options::option_row spec_flag = {
     .key = "spec",
     .kind = text,
     .value_name = "FILE",

@@ -3,13 +3,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/daemon_client/report.hpp"
 #include "cli/nl/flags.hpp"
+#include "cli/nl/rows.hpp"
 #include "cli/nl/spec_search.hpp"
 #include "cli/nl/text.hpp"
+#include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/text.hpp"
-#include "cli/verbs.hpp"
 
 namespace strata::cli {
 

@@ -59,7 +59,7 @@ outcome<int> talk_at_terminal(cache_link link, const std::string& name) {
     }
   });
   if (auto begun = talk.begin(); !begun) return std::unexpected(begun.error());
-  const auto folder = proto::paths_for(proto::current_path_environment()).state_dir;
+  const auto folder = options::paths_for(options::current_path_environment()).state_dir;
   line_editor editor(folder.empty() ? folder : folder + "/cache_history");
   outcome<> ended;
   side_channel beside{.fd = talk.fd(), .hear = [&]() -> std::optional<std::string> {

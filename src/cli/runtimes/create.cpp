@@ -4,7 +4,8 @@
 #include "cli/daemon_client/control_client.hpp"
 #include "cli/daemon_client/report.hpp"
 #include "cli/line/nearest.hpp"
-#include "cli/verbs.hpp"
+#include "cli/runtimes/rows.hpp"
+#include "cli/terminal/listing.hpp"
 
 namespace strata::cli {
 

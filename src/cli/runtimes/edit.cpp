@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include "cli/daemon_client/control_client.hpp"
-#include "cli/daemon_client/report.hpp"
 #include "cli/line/nearest.hpp"
+#include "cli/runtimes/rows.hpp"
+#include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/table.hpp"
 #include "cli/terminal/text.hpp"
-#include "cli/verbs.hpp"
 
 namespace strata::cli {
 
@@ -19,7 +19,7 @@ namespace {
 outcome<std::string> key_of(const runtime::type_row& type, std::string_view option) {
   std::vector<std::string> known;
   for (const auto& row : type.rows()) {
-    const auto flag = runtime::long_flag(row);
+    const auto flag = options::long_flag(row);
     if (option == row.key || option == flag || option == flag.substr(2)) {
       return std::string(row.key);
     }

@@ -11,10 +11,10 @@
 #include "cli/daemon_client/control_client.hpp"
 #include "cli/daemon_client/names.hpp"
 #include "cli/prompt/prompt.hpp"
+#include "cli/runtimes/rows.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/table.hpp"
 #include "cli/terminal/text.hpp"
-#include "cli/verbs.hpp"
 #include "text/base64.hpp"
 
 namespace strata::cli {
@@ -36,7 +36,7 @@ std::string render(const invocation& call, const json& message) {
   if (call.as_json) return message.dump();
   auto text = text_at(message, "text");
   if (const auto encoded = text_at(message, "base64"); !encoded.empty()) {
-    text = proto::base64_decode(encoded).value_or(encoded);
+    text = text::base64_decode(encoded).value_or(encoded);
   }
   if (call.quiet) return text;
   const auto from = printable(text_at(message, "from"));

@@ -2,7 +2,7 @@
 #include "cli/daemon_client/control_client.hpp"
 #include "cli/daemon_client/names.hpp"
 #include "cli/daemon_client/report.hpp"
-#include "cli/verbs.hpp"
+#include "cli/runtimes/rows.hpp"
 
 namespace strata::cli {
 

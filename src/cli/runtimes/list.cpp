@@ -1,8 +1,8 @@
 // strata ls and strata ps
 #include "cli/daemon_client/control_client.hpp"
-#include "cli/daemon_client/report.hpp"
+#include "cli/runtimes/rows.hpp"
+#include "cli/terminal/listing.hpp"
 #include "cli/terminal/table.hpp"
-#include "cli/verbs.hpp"
 
 namespace strata::cli {
 

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include "cli/daemon_client/control_client.hpp"
+#include "cli/runtimes/rows.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/table.hpp"
 #include "cli/terminal/text.hpp"
-#include "cli/verbs.hpp"
 
 namespace strata::cli {
 

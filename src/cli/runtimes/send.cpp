@@ -6,10 +6,10 @@
 #include <cerrno>
 
 #include "cli/daemon_client/control_client.hpp"
-#include "cli/daemon_client/report.hpp"
+#include "cli/runtimes/rows.hpp"
+#include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/text.hpp"
-#include "cli/verbs.hpp"
 
 namespace strata::cli {
 

@@ -2,9 +2,10 @@
 #include "cli/daemon_client/control_client.hpp"
 #include "cli/daemon_client/names.hpp"
 #include "cli/daemon_client/report.hpp"
+#include "cli/runtimes/rows.hpp"
+#include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/table.hpp"
-#include "cli/verbs.hpp"
 
 namespace strata::cli {
 
@@ -20,8 +21,8 @@ unit unit_of(std::string_view field, const json& detail) {
   if (type == nullptr || !field.starts_with(options)) return unit::none;
   for (const auto& row : type->rows()) {
     if (row.key != field.substr(options.size())) continue;
-    if (row.kind == runtime::option_kind::bytes) return unit::bytes;
-    if (row.kind == runtime::option_kind::seconds) return unit::seconds;
+    if (row.kind == options::option_kind::bytes) return unit::bytes;
+    if (row.kind == options::option_kind::seconds) return unit::seconds;
   }
   return unit::none;
 }

@@ -2,9 +2,10 @@
 #include "cli/daemon_client/control_client.hpp"
 #include "cli/daemon_client/names.hpp"
 #include "cli/daemon_client/report.hpp"
+#include "cli/runtimes/rows.hpp"
+#include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/table.hpp"
-#include "cli/verbs.hpp"
 
 namespace strata::cli {
 

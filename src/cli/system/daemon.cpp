@@ -1,13 +1,13 @@
 // strata daemon
 #include <unistd.h>
 
-#include "cli/verbs.hpp"
+#include "cli/system/rows.hpp"
 #include "options/locations.hpp"
 
 namespace strata::cli {
 
 outcome<int> run_daemon(const invocation& call) {
-  const auto paths = proto::paths_for(proto::current_path_environment());
+  const auto paths = options::paths_for(options::current_path_environment());
   const daemon_arguments usual;
   // One that is named must be there; the usual one need not.
   auto policy = call.text("socket_policy");

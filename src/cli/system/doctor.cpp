@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include "cli/daemon_client/control_client.hpp"
-#include "cli/daemon_client/report.hpp"
 #include "cli/system/checks.hpp"
+#include "cli/system/rows.hpp"
+#include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/table.hpp"
 #include "cli/terminal/text.hpp"
-#include "cli/verbs.hpp"
 #include "options/locations.hpp"
 #include "options/own_folder.hpp"
 
@@ -33,8 +33,8 @@ check check_daemon(const std::string& socket) {
 }
 
 check check_socket(const std::string& socket) {
-  auto usual = check_folder("socket folder", proto::folder_of(socket), "--socket");
-  const auto trusted = proto::check_socket_folder(socket);
+  auto usual = check_folder("socket folder", options::folder_of(socket), "--socket");
+  const auto trusted = options::check_socket_folder(socket);
   if (usual.status != check_status::ok || trusted || trusted.error().code == errc::not_found) {
     return usual;
   }
@@ -44,7 +44,7 @@ check check_socket(const std::string& socket) {
 }
 
 std::vector<check> all_checks(const invocation& call) {
-  const auto paths = proto::paths_for(proto::current_path_environment());
+  const auto paths = options::paths_for(options::current_path_environment());
   auto checks = kernel_checks();
   for (auto& more : network_checks()) checks.push_back(std::move(more));
   checks.push_back(

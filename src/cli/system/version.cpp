@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include "cli/daemon_client/control_client.hpp"
-#include "cli/daemon_client/report.hpp"
+#include "cli/system/rows.hpp"
+#include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/table.hpp"
 #include "cli/terminal/text.hpp"
-#include "cli/verbs.hpp"
 
 namespace strata::cli {
 

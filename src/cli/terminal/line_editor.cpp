@@ -78,7 +78,7 @@ void line_editor::state::load_history() {
   ::history(history, &event, H_SETSIZE, history_size);
   ::history(history, &event, H_SETUNIQUE, 1);
   const auto folder = std::filesystem::path(history_file).parent_path().string();
-  if (folder.empty() || !proto::open_own_folder(folder, {})) history_file.clear();
+  if (folder.empty() || !options::open_own_folder(folder, {})) history_file.clear();
   if (history_file.empty()) return;
   ::history(history, &event, H_LOAD, history_file.c_str());
 }

@@ -5,13 +5,13 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "cli/daemon_client/report.hpp"
 #include "cli/l2/frame_flags.hpp"
 #include "cli/terminal/interrupt.hpp"
+#include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
-#include "cli/verbs.hpp"
 #include "cli/xdp/flags.hpp"
 #include "cli/xdp/numbered_packet.hpp"
+#include "cli/xdp/rows.hpp"
 #include "strata/l2/interface.hpp"
 #include "strata/wire/ethernet.hpp"
 

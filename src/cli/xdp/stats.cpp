@@ -1,9 +1,9 @@
 // strata xdp stats
 #include <nlohmann/json.hpp>
 
-#include "cli/daemon_client/report.hpp"
-#include "cli/verbs.hpp"
+#include "cli/terminal/listing.hpp"
 #include "cli/xdp/flags.hpp"
+#include "cli/xdp/rows.hpp"
 #include "strata/l2/interface.hpp"
 
 namespace strata::cli {

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-namespace strata::paths {
+namespace strata::measure {
 
 std::size_t histogram::bucket_of(std::uint64_t value) {
   if (value < fine) return value;
@@ -46,4 +46,4 @@ double histogram::percentile(double part) const {
   return total_ == 0 ? 0 : middle_of(last);
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace strata::paths {
+namespace strata::measure {
 
 class histogram {
  public:
@@ -39,4 +39,4 @@ class histogram {
   std::uint64_t total_ = 0;
 };
 
-}  // namespace strata::paths
+}  // namespace strata::measure

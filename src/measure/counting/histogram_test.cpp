@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-namespace strata::paths {
+namespace strata::measure {
 namespace {
 
 TEST(paths_histogram, is_empty_at_first) {
@@ -72,4 +72,4 @@ TEST(paths_histogram, leaves_out_buckets_that_do_not_exist) {
 }
 
 }  // namespace
-}  // namespace strata::paths
+}  // namespace strata::measure

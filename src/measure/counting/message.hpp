@@ -13,7 +13,7 @@
 
 #include "strata/base/bytes.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 struct stamp {
   std::uint64_t sequence = 0;
@@ -89,4 +89,4 @@ class message_batch {
          static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

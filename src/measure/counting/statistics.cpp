@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace strata::paths {
+namespace strata::measure {
 
 double quantile(std::span<const double> samples, double part) {
   if (samples.empty()) return 0;
@@ -26,4 +26,4 @@ double relative_spread(std::span<const double> samples) {
   return 1.25 * sigma / std::sqrt(static_cast<double>(samples.size())) / middle;
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

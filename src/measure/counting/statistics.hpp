@@ -3,7 +3,7 @@
 
 #include <span>
 
-namespace strata::paths {
+namespace strata::measure {
 
 /// 0 without samples. Half of an even number's middle pair.
 [[nodiscard]] double median(std::span<const double> samples);
@@ -16,4 +16,4 @@ namespace strata::paths {
 /// 1 when it cannot be told: fewer than two samples.
 [[nodiscard]] double relative_spread(std::span<const double> samples);
 
-}  // namespace strata::paths
+}  // namespace strata::measure

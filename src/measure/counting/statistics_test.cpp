@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace strata::paths {
+namespace strata::measure {
 namespace {
 
 TEST(paths_statistics, median_of_none_one_and_many) {
@@ -39,4 +39,4 @@ TEST(paths_statistics, the_spread_shrinks_with_more_samples_and_ignores_one_wild
 }
 
 }  // namespace
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <thread>
 
-namespace strata::paths {
+namespace strata::measure {
 
 // A bit is that of the newest sequence that shares it, so what is passed over is cleared.
 bool tally::is_new_out_of_order(std::uint64_t sequence) {
@@ -33,4 +33,4 @@ double tally::rate() const {
          static_cast<double>(last_ns_ - first_ns_);
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

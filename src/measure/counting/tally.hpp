@@ -9,7 +9,7 @@
 #include "measure/counting/histogram.hpp"
 #include "measure/counting/message.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 class tally {
  public:
@@ -91,4 +91,4 @@ class tally {
   histogram delays_;
 };
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace strata::paths {
+namespace strata::measure {
 namespace {
 
 void give(tally& to, std::uint64_t sequence, std::uint64_t run = 7) {
@@ -73,4 +73,4 @@ TEST(paths_tally, what_is_not_of_this_run_is_a_stray) {
 }
 
 }  // namespace
-}  // namespace strata::paths
+}  // namespace strata::measure

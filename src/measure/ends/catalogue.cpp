@@ -1,6 +1,6 @@
 #include "measure/ends/catalogue.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
@@ -113,4 +113,4 @@ result<const path_row*> find_path(std::string_view name) {
                  "choose from " + all);
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

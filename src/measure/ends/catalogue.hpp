@@ -10,7 +10,7 @@
 #include "measure/ends/end.hpp"
 #include "strata/base/result.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 using end_opener = result<end> (*)(const end_options&);
 
@@ -34,4 +34,4 @@ struct path_row {
 /// Errors: not_found, naming all.
 [[nodiscard]] result<const path_row*> find_path(std::string_view name);
 
-}  // namespace strata::paths
+}  // namespace strata::measure

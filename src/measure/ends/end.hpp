@@ -11,7 +11,7 @@
 #include "strata/base/mac_address.hpp"
 #include "strata/base/result.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 /// How long a receiver waits before it looks whether it is to stop, in milliseconds.
 inline constexpr int patience_ms = 20;
@@ -86,4 +86,4 @@ struct end {
 [[nodiscard]] result<end> open_xdp_generic(const end_options& options);
 [[nodiscard]] result<end> open_ipc(const end_options& options);  ///< both ways, packed
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -15,7 +15,7 @@
 
 #include "measure/ends/end.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 result<sockaddr_in> inet_address(const std::string& address, std::uint16_t port) {
   sockaddr_in made{};
@@ -83,4 +83,4 @@ result<std::uint64_t> socket_drops(int fd) {
   return counted[SK_MEMINFO_DROPS];
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

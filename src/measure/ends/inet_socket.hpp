@@ -10,7 +10,7 @@
 #include "strata/base/result.hpp"
 #include "strata/base/unique_fd.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 /// Errors: invalid_argument when `address` is no IPv4 address.
 [[nodiscard]] result<sockaddr_in> inet_address(const std::string& address, std::uint16_t port);
@@ -32,4 +32,4 @@ namespace strata::paths {
 /// Datagrams that came and found no room (SO_MEMINFO).
 [[nodiscard]] result<std::uint64_t> socket_drops(int fd);
 
-}  // namespace strata::paths
+}  // namespace strata::measure

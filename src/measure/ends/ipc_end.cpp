@@ -7,13 +7,13 @@
 #include "strata/ipc/channel.hpp"
 #include "strata/wire/ipc_frame.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
 class channel_end final : public sender, public receiver {
  public:
-  channel_end(l2::ipc_channel channel, const end_options& options)
+  channel_end(ipc::channel channel, const end_options& options)
       : channel_(std::move(channel)),
         batch_({}, options.payload, 0, batch_size),
         busy_(options.busy),
@@ -79,7 +79,7 @@ class channel_end final : public sender, public receiver {
     ::poll(&asked, 1, patience_ms);
   }
 
-  l2::ipc_channel channel_;
+  ipc::channel channel_;
   message_batch batch_;
   bool busy_;
   bool answers_;
@@ -88,14 +88,14 @@ class channel_end final : public sender, public receiver {
 }  // namespace
 
 result<end> open_ipc(const end_options& options) {
-  l2::ipc_config wanted;
+  ipc::channel_config wanted;
   wanted.interface_name = options.interface;
   wanted.channel = "strata bench paths";
   if (options.receives) wanted.receive_buffer = options.buffer;
-  auto channel = l2::ipc_channel::create(wanted);
+  auto channel = ipc::channel::create(wanted);
   if (!channel) return std::unexpected(channel.error());
   const auto both = std::make_shared<channel_end>(std::move(*channel), options);
   return end{.out = both, .in = both};
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

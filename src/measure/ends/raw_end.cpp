@@ -11,7 +11,7 @@
 #include "strata/l2/raw_socket.hpp"
 #include "strata/wire/ethernet.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
@@ -298,4 +298,4 @@ result<end> open_frame_ring(const end_options& options) {
   return end{.out = both, .in = both};
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
@@ -37,4 +37,4 @@ void frame_taker::take(byte_span frame, tally& to) const {
   to.take(frame.first(size).subspan(std::min(header_, size)));
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -10,7 +10,7 @@
 #include "strata/l2/interface.hpp"
 #include "strata/wire/ethernet.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 inline constexpr std::uint16_t frame_ethertype = wire::ethertype_experimental;
 
@@ -28,4 +28,4 @@ class frame_taker {
   std::size_t payload_;
 };
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -12,7 +12,7 @@
 #include "measure/ends/end.hpp"
 #include "measure/ends/inet_socket.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
@@ -119,4 +119,4 @@ result<end> open(const end_options& options, std::size_t batch) {
 result<end> open_tcp(const end_options& options) { return open(options, 1); }
 result<end> open_tcp_batch(const end_options& options) { return open(options, batch_size); }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -9,7 +9,7 @@
 #include "measure/ends/end.hpp"
 #include "measure/ends/inet_socket.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
@@ -223,4 +223,4 @@ result<end> open_udp_gso(const end_options& options) {
   return end{.out = both, .in = both, .port = opened->port};
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -7,7 +7,7 @@
 #include "measure/ends/raw_frames.hpp"
 #include "strata/xdp/port.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
@@ -114,4 +114,4 @@ result<end> open_xdp_generic(const end_options& options) {
   return open_xdp(options, {.attach = xdp::attach_mode::generic});
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

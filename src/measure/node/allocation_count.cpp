@@ -5,11 +5,11 @@
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 
-namespace strata::paths {
+namespace strata::measure {
 
 std::optional<std::uint64_t> allocation_count() { return std::nullopt; }
 
-}  // namespace strata::paths
+}  // namespace strata::measure
 
 #else
 
@@ -30,10 +30,10 @@ void* operator new(std::size_t size) { return allocate(size); }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
-namespace strata::paths {
+namespace strata::measure {
 
 std::optional<std::uint64_t> allocation_count() { return count; }
 
-}  // namespace strata::paths
+}  // namespace strata::measure
 
 #endif

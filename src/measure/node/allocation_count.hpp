@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <optional>
 
-namespace strata::paths {
+namespace strata::measure {
 
 /// Calls of operator new by this thread so far. nullopt in builds with a sanitizer, which has an
 /// operator new of its own.
 [[nodiscard]] std::optional<std::uint64_t> allocation_count();
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -18,17 +18,17 @@
 #include "strata/base/unique_fd.hpp"
 #include "text/json_text.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
 // In a process of its own, which has no second thread: the kernel's look-up of a descriptor and
 // the C library's calls are slower in a process that has one, and the plain C program has none.
-class child_task final : public task {
+class child_part final : public running_part {
  public:
-  child_task(order what, end both, std::optional<foreign_traffic> beside)
+  child_part(order what, end both, std::optional<foreign_traffic> beside)
       : what_(std::move(what)), both_(std::move(both)), beside_(std::move(beside)) {}
-  ~child_task() override {
+  ~child_part() override {
     if (child_ != 0) {
       ::kill(child_, SIGKILL);
       ::waitpid(child_, nullptr, 0);
@@ -137,7 +137,7 @@ result<void> check(const order& what) {
 
 }  // namespace
 
-result<std::unique_ptr<task>> start_child_task(const order& what) {
+result<std::unique_ptr<running_part>> start_child_part(const order& what) {
   if (auto good = check(what); !good) return std::unexpected(good.error());
   const auto row = find_path(what.path);
   if (!row) return std::unexpected(row.error());
@@ -151,9 +151,9 @@ result<std::unique_ptr<task>> start_child_task(const order& what) {
     if (!opened) return std::unexpected(opened.error());
     beside = std::move(*opened);
   }
-  auto made = std::make_unique<child_task>(what, std::move(*both), std::move(beside));
+  auto made = std::make_unique<child_part>(what, std::move(*both), std::move(beside));
   if (auto started = made->start(); !started) return std::unexpected(started.error());
   return made;
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

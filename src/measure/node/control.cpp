@@ -8,7 +8,7 @@
 
 #include "text/json_text.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
@@ -106,4 +106,4 @@ result<nlohmann::json> control_line::ask(const nlohmann::json& message) {
   return std::move(**answer);
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -12,7 +12,7 @@
 #include "strata/base/result.hpp"
 #include "strata/base/unique_fd.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 /// What a control line's bytes go over: a socket, a pair of pipes, a command's end of ssh.
 class control_stream {
@@ -46,4 +46,4 @@ class control_line {
   std::string held_;
 };
 
-}  // namespace strata::paths
+}  // namespace strata::measure

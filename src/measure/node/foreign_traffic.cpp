@@ -4,7 +4,7 @@
 
 #include "strata/wire/ethernet.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
@@ -34,4 +34,4 @@ result<void> foreign_traffic::send_due(std::uint64_t passed_ns) {
   return {};
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -11,7 +11,7 @@
 #include "strata/base/result.hpp"
 #include "strata/l2/raw_socket.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 class foreign_traffic {
  public:
@@ -32,4 +32,4 @@ class foreign_traffic {
   std::uint64_t sent_ = 0;
 };
 
-}  // namespace strata::paths
+}  // namespace strata::measure

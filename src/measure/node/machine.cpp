@@ -8,7 +8,7 @@
 
 #include "strata/nl/ethtool.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
@@ -71,4 +71,4 @@ nlohmann::json describe_offloads(const std::string& link) {
   return all;
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

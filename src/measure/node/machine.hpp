@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-namespace strata::paths {
+namespace strata::measure {
 
 /// `kernel`, `architecture`, `cpu`, `cores`, `governor`, `hypervisor`: strings and numbers, with
 /// "unknown" (and why, where that is known) for what this machine does not tell.
@@ -13,4 +13,4 @@ namespace strata::paths {
 /// The interface's offloads, each true or false, or null where its driver does not say.
 [[nodiscard]] nlohmann::json describe_offloads(const std::string& link);
 
-}  // namespace strata::paths
+}  // namespace strata::measure

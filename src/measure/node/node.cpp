@@ -23,7 +23,7 @@
 #include "measure/node/veth_link.hpp"
 #include "strata/l2/interface.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
@@ -123,7 +123,7 @@ class node {
     interface_ = asked->interface;
     before_ = drops_of(interface_);
     auto started =
-        asked->path.starts_with("plain_") ? start_plain_task(*asked) : start_child_task(*asked);
+        asked->path.starts_with("plain_") ? start_plain_part(*asked) : start_child_part(*asked);
     if (!started) return std::unexpected(started.error());
     running_ = std::move(*started);
     return json{{"port", running_->port()}};
@@ -143,7 +143,7 @@ class node {
   std::string address_;
   std::string interface_;
   interface_drops before_;
-  std::unique_ptr<task> running_;
+  std::unique_ptr<running_part> running_;
 };
 
 // What else runs on this machine is to wait. Where one may not ask for that, it will be seen. A
@@ -292,4 +292,4 @@ node_client::~node_client() {
   ::waitpid(child_, nullptr, 0);
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

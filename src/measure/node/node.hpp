@@ -11,7 +11,7 @@
 #include "strata/base/result.hpp"
 #include "strata/base/unique_fd.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 /// Serves until the bench goes. A node on `only_interface` uses no other and changes none; without
 /// one it does as the bench, whose child it is, says, which may move it into another network
@@ -60,4 +60,4 @@ class node_client {
   pid_t child_;
 };
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -1,6 +1,6 @@
 #include "measure/node/order.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace wire_form {
 
@@ -50,4 +50,4 @@ nlohmann::json to_json(const end_result& from) {
   return made;
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -8,7 +8,7 @@
 #include "measure/counting/histogram.hpp"
 #include "strata/base/result.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 /// One end's part in one measurement.
 struct order {
@@ -56,4 +56,4 @@ struct end_result {
 [[nodiscard]] nlohmann::json to_json(const order& from);
 [[nodiscard]] nlohmann::json to_json(const end_result& from);
 
-}  // namespace strata::paths
+}  // namespace strata::measure

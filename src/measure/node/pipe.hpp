@@ -10,7 +10,7 @@
 #include "strata/base/result.hpp"
 #include "strata/base/unique_fd.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 struct pipe_ends {
   unique_fd read;
@@ -24,4 +24,4 @@ struct pipe_ends {
   return pipe_ends{unique_fd(ends[0]), unique_fd(ends[1])};
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

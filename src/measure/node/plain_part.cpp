@@ -14,15 +14,15 @@
 #include "strata/base/unique_fd.hpp"
 #include "text/json_text.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
-class plain_task final : public task {
+class plain_part final : public running_part {
  public:
-  plain_task(pid_t child, unique_fd to_it, unique_fd from_it)
+  plain_part(pid_t child, unique_fd to_it, unique_fd from_it)
       : child_(child), to_it_(std::move(to_it)), from_it_(std::move(from_it)) {}
-  ~plain_task() override {
+  ~plain_part() override {
     if (child_ == 0) return;
     ::kill(child_, SIGKILL);
     ::waitpid(child_, nullptr, 0);
@@ -68,7 +68,7 @@ std::string plain_program() {
   return beside;
 }
 
-result<std::unique_ptr<task>> start_plain_task(const order& what) {
+result<std::unique_ptr<running_part>> start_plain_part(const order& what) {
   const auto program = plain_program();
   if (program.empty()) {
     return failure(errc::not_found, "run the plain C program", "it is not beside this one",
@@ -99,10 +99,10 @@ result<std::unique_ptr<task>> start_plain_task(const order& what) {
       ::posix_spawn(&child, program.c_str(), &actions, nullptr, arguments.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   if (code != 0) return system_failure(code, "run " + program);
-  auto made = std::make_unique<plain_task>(child, std::move(in->write), std::move(out->read));
+  auto made = std::make_unique<plain_part>(child, std::move(in->write), std::move(out->read));
   out->write.reset();
   if (auto ready = made->await_ready(); !ready) return std::unexpected(ready.error());
   return made;
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

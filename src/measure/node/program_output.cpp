@@ -9,7 +9,7 @@
 
 #include "measure/node/pipe.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
@@ -59,4 +59,4 @@ result<std::string> output_of(std::vector<std::string> words) {
                      : "it was ended by signal " + std::to_string(WTERMSIG(status)));
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -5,7 +5,7 @@
 
 #include "measure/node/allocation_count.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
@@ -178,4 +178,4 @@ end_result play(const order& what, const end& with, foreign_traffic* beside,
   return seen;
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -7,7 +7,7 @@
 #include "measure/node/foreign_traffic.hpp"
 #include "measure/node/order.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 /// In memory that whoever asks to stop and whoever is asked share.
 using stop_flag = std::atomic<bool>;
@@ -17,4 +17,4 @@ using stop_flag = std::atomic<bool>;
 [[nodiscard]] end_result play(const order& what, const end& with, foreign_traffic* beside,
                               const stop_flag& stop);
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -7,14 +7,14 @@
 #include "measure/node/order.hpp"
 #include "strata/base/result.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
-class task {
+class running_part {
  public:
-  task() = default;
-  task(const task&) = delete;
-  task& operator=(const task&) = delete;
-  virtual ~task() = default;
+  running_part() = default;
+  running_part(const running_part&) = delete;
+  running_part& operator=(const running_part&) = delete;
+  virtual ~running_part() = default;
 
   /// Where the peer is to send to; 0 on paths without ports.
   [[nodiscard]] virtual std::uint16_t port() const = 0;
@@ -24,13 +24,13 @@ class task {
 
 /// In a child of this process: all paths of the library and of the kernel. Its sockets are open
 /// when it returns. Errors: not_found (no such path or role), and of the sockets.
-[[nodiscard]] result<std::unique_ptr<task>> start_child_task(const order& what);
+[[nodiscard]] result<std::unique_ptr<running_part>> start_child_part(const order& what);
 
 /// The plain C program, which stands beside this one. Errors: not_found when it does not; and what
 /// it says itself.
-[[nodiscard]] result<std::unique_ptr<task>> start_plain_task(const order& what);
+[[nodiscard]] result<std::unique_ptr<running_part>> start_plain_part(const order& what);
 
 /// Where the plain C program is; empty when there is none.
 [[nodiscard]] std::string plain_program();
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -15,7 +15,7 @@
 #include "strata/l2/packet_ring.hpp"
 #include "strata/l2/raw_socket.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
@@ -114,4 +114,4 @@ result<nlohmann::json> time_sockets(const std::string& link, const std::string& 
   return all;
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

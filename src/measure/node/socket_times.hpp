@@ -7,7 +7,7 @@
 
 #include "strata/base/result.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 /// A list of `{name, title, open_us: [...], close_us: [...]}`, one value a repetition, the kinds
 /// taking turns. `address` is an IPv4 address of this machine.
@@ -15,4 +15,4 @@ namespace strata::paths {
                                                   const std::string& address,
                                                   std::size_t repetitions);
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -20,7 +20,7 @@
 #include "measure/ends/inet_socket.hpp"
 #include "strata/base/unique_fd.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
@@ -179,4 +179,4 @@ interface_drops drops_of(std::string_view link) {
   return {};
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

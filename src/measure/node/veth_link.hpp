@@ -11,7 +11,7 @@
 #include "strata/base/mac_address.hpp"
 #include "strata/base/result.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 /// Puts the process into a new network namespace, which goes with its last process, and with it
 /// all links in it. Errors: permission_denied, saying what to do.
@@ -37,4 +37,4 @@ struct interface_drops {
 };
 [[nodiscard]] interface_drops drops_of(std::string_view link);
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string_view>
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
@@ -77,4 +77,4 @@ result<std::string> own_checksum() {
   return std::to_string(sum.finish(size)) + ' ' + std::to_string(size);
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

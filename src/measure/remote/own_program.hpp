@@ -7,7 +7,7 @@
 
 #include "strata/base/result.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 /// The executable that runs, also after its file was replaced.
 inline constexpr const char* own_program = "/proc/self/exe";
@@ -23,4 +23,4 @@ struct shared_library {
 /// What POSIX's cksum prints of this program: "CHECKSUM SIZE".
 [[nodiscard]] result<std::string> own_checksum();
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -9,7 +9,7 @@
 #include "measure/node/running_part.hpp"
 #include "measure/remote/own_program.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
@@ -169,4 +169,4 @@ result<void> remote_node::run(const std::string& interface) {
   return {};
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -15,7 +15,7 @@
 #include "measure/remote/remote_shell.hpp"
 #include "strata/base/result.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 struct remote_node_options {
   remote_shell_options shell;
@@ -59,4 +59,4 @@ class remote_node {
   bool has_plain_ = false;
 };
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -14,7 +14,7 @@
 #include "measure/remote/remote_shell_connection.hpp"
 #include "strata/base/unique_fd.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
@@ -236,4 +236,4 @@ std::string shell_word(std::string_view text) {
   return word + '\'';
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -15,7 +15,7 @@
 #include "measure/node/control.hpp"
 #include "strata/base/result.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 class ssh_connection;
 class ssh_command;
@@ -89,4 +89,4 @@ class remote_shell {
 /// `text` as one word of `sh`, whatever is in it.
 [[nodiscard]] std::string shell_word(std::string_view text);
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
@@ -157,4 +157,4 @@ result<void> ssh_connection::log_in() {
                        : "name one that is in ~/.ssh/authorized_keys there: --ssh-key FILE");
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -9,7 +9,7 @@
 
 #include "measure/remote/remote_shell.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 /// Calls libssh's function that frees what it made.
 template <auto Free>
@@ -56,4 +56,4 @@ class ssh_connection {
   bool was_asked_ = false;  ///< for a passphrase
 };
 
-}  // namespace strata::paths
+}  // namespace strata::measure

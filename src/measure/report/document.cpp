@@ -9,7 +9,7 @@
 #include "measure/counting/statistics.hpp"
 #include "measure/run/verdict.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
@@ -50,7 +50,7 @@ json row_of(const series& one, double bound) {
   row["receiver_ns"] = rounded(one.receiver_ns());
   const auto allocations = one.allocations();
   row["allocations"] = allocations ? json(rounded(*allocations)) : json(nullptr);
-  if (one.kind() == measure::round_trip) {
+  if (one.kind() == quantity::round_trip) {
     row["wait"] = one.is_busy() ? "busy" : "blocking";
     row["median_us"] = rounded(one.headline());
   } else {
@@ -58,34 +58,34 @@ json row_of(const series& one, double bound) {
     row["bytes_per_s"] = rounded(one.bytes_per_second());
     row["rate_per_s"] = one.rate();
   }
-  if (one.kind() == measure::filter) {
+  if (one.kind() == quantity::filter) {
     row["foreign_per_s"] = one.foreign();
     row["foreign_sent"] = one.foreign_sent();
   }
   if (one.time_count() != 0) {
     row["times"] = one.time_count();
-    if (one.kind() != measure::round_trip) row["p50_us"] = rounded(one.time_us(0.5));
+    if (one.kind() != quantity::round_trip) row["p50_us"] = rounded(one.time_us(0.5));
     row["p99_us"] = rounded(one.time_us(0.99));
     row["p999_us"] = rounded(one.time_us(0.999));
   }
   return row;
 }
 
-json row_of(const standing& one) {
+json row_of(const verdict& one) {
   const auto against = [&](const series* rival) -> json {
     if (rival == nullptr) return nullptr;
-    return {{"path", rival->path().name}, {"ratio", rounded(standing::ratio(one.xdp, rival))}};
+    return {{"path", rival->path().name}, {"ratio", rounded(verdict::ratio(one.xdp, rival))}};
   };
-  const auto verdict = one.outcome();
+  const auto ruling = one.outcome();
   return {{"measure", name_of(one.xdp->kind())},
           {"busy", one.xdp->is_busy()},
           {"payload", one.xdp->payload()},
           {"path", one.xdp->path().name},
           {"af_packet", against(one.packet)},
           {"udp", against(one.udp)},
-          {"verdict", verdict == standing::verdict::wins    ? "wins"
-                      : verdict == standing::verdict::loses ? "loses"
-                                                            : "even"}};
+          {"verdict", ruling == verdict::ruling::wins    ? "wins"
+                      : ruling == verdict::ruling::loses ? "loses"
+                                                         : "even"}};
 }
 
 json sockets_of(const json& measured) {
@@ -108,10 +108,12 @@ class goal_list {
     for (const auto& group : of.of.groups) least_ = std::min(least_, group.payload);
   }
 
-  const series* rate_of(std::string_view path) const { return look(measure::one_way, path, false); }
-  const series* busy(std::string_view path) const { return look(measure::round_trip, path, true); }
+  const series* rate_of(std::string_view path) const {
+    return look(quantity::one_way, path, false);
+  }
+  const series* busy(std::string_view path) const { return look(quantity::round_trip, path, true); }
   const series* filter(std::string_view path, double foreign) const {
-    return find_series(in_, measure::filter, path, least_, false, foreign);
+    return find_series(in_, quantity::filter, path, least_, false, foreign);
   }
   const series* best(std::initializer_list<std::string_view> paths) const {
     const series* found = nullptr;
@@ -139,7 +141,7 @@ class goal_list {
   std::vector<goal> made;
 
  private:
-  const series* look(measure kind, std::string_view path, bool busy) const {
+  const series* look(quantity kind, std::string_view path, bool busy) const {
     return find_series(in_, kind, path, least_, busy);
   }
 
@@ -149,7 +151,7 @@ class goal_list {
 
 }  // namespace
 
-const series* find_series(const findings& in, measure kind, std::string_view path,
+const series* find_series(const findings& in, quantity kind, std::string_view path,
                           std::uint64_t payload, bool busy, double foreign) {
   const auto found = std::ranges::find_if(in.all, [&](const series& one) {
     return one.kind() == kind && one.path().name == path && one.payload() == payload &&
@@ -162,7 +164,7 @@ const series* find_series(const findings& in, measure kind, std::string_view pat
 std::vector<goal> goals_of(const findings& of) {
   // At a rate that all can carry, rates say nothing.
   const bool at_rate = std::ranges::any_of(of.of.groups, [](const group& each) {
-    return each.kind == measure::one_way && each.rate > 0;
+    return each.kind == quantity::one_way && each.rate > 0;
   });
   goal_list list(of);
   const auto* const udp = list.rate_of("udp");
@@ -189,7 +191,7 @@ std::vector<goal> goals_of(const findings& of) {
       list.add(fmt::format("allocations a message: {}", path), *allocations, false, 0.001);
     }
     for (const auto& group : of.of.groups) {
-      if (group.kind != measure::filter) continue;
+      if (group.kind != quantity::filter) continue;
       list.ratio(list.filter(path, group.contenders.back().foreign), list.filter(path, 0),
                  "receiver's CPU with foreign frames", false, 1.1);
     }
@@ -219,7 +221,7 @@ json document_of(const findings& of) {
   for (const auto& one : of.all) {
     made[std::string(name_of(one.kind()))].push_back(row_of(one, of.of.spread_bound));
   }
-  for (const auto& each : standings_of(of)) {
+  for (const auto& each : verdicts_of(of)) {
     made["af_xdp"].push_back(row_of(each));
   }
   for (const auto& each : goals_of(of)) {
@@ -232,4 +234,4 @@ json document_of(const findings& of) {
   return made;
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -8,7 +8,7 @@
 
 #include "measure/run/experiment.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 /// A ratio or difference within one run, and what it should be.
 struct goal {
@@ -27,8 +27,8 @@ struct goal {
 [[nodiscard]] nlohmann::json document_of(const findings& of);
 
 /// The series of that kind; null when it was not measured, or could not be.
-[[nodiscard]] const series* find_series(const findings& in, measure kind, std::string_view path,
+[[nodiscard]] const series* find_series(const findings& in, quantity kind, std::string_view path,
                                         std::uint64_t payload, bool busy = false,
                                         double foreign = 0);
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -8,7 +8,7 @@
 
 #include "measure/report/table.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
@@ -178,4 +178,4 @@ std::string draw(const plot& what) {
   return out + "</svg>\n";
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace strata::paths {
+namespace strata::measure {
 
 struct plot_line {
   std::string name;
@@ -23,4 +23,4 @@ struct plot {
 /// logarithmic axis cannot have are left out. The text is escaped.
 [[nodiscard]] std::string draw(const plot& what);
 
-}  // namespace strata::paths
+}  // namespace strata::measure

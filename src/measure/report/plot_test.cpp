@@ -7,7 +7,7 @@
 
 #include "measure/report/table.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 namespace {
 
 std::size_t count(const std::string& in, const std::string& what) {
@@ -66,4 +66,4 @@ TEST(paths_table, numbers_have_three_digits_and_a_letter) {
 }
 
 }  // namespace
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -12,7 +12,7 @@
 #include "measure/report/plot.hpp"
 #include "measure/report/table.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
@@ -23,21 +23,21 @@ struct plot_row {
   const char* title;
   const char* unit;
   bool is_logarithmic;
-  measure kind;
+  quantity kind;
   bool busy;
   double (*value)(const series&);
 };
 
 constexpr plot_row plots[] = {
-    {"round-trip-busy.svg", "Round trip, receivers spin: median", "us", false, measure::round_trip,
+    {"round-trip-busy.svg", "Round trip, receivers spin: median", "us", false, quantity::round_trip,
      true, [](const series& one) { return one.headline(); }},
     {"round-trip-blocking.svg", "Round trip, receivers block: median", "us", false,
-     measure::round_trip, false, [](const series& one) { return one.headline(); }},
+     quantity::round_trip, false, [](const series& one) { return one.headline(); }},
     {"packets.svg", "Messages delivered, counted at the receiver", "messages/s", true,
-     measure::one_way, false, [](const series& one) { return one.packets_per_second(); }},
-    {"bytes.svg", "Payload delivered, counted at the receiver", "bytes/s", true, measure::one_way,
+     quantity::one_way, false, [](const series& one) { return one.packets_per_second(); }},
+    {"bytes.svg", "Payload delivered, counted at the receiver", "bytes/s", true, quantity::one_way,
      false, [](const series& one) { return one.bytes_per_second(); }},
-    {"cpu.svg", "CPU of both ends' threads for a message delivered", "ns", true, measure::one_way,
+    {"cpu.svg", "CPU of both ends' threads for a message delivered", "ns", true, quantity::one_way,
      false, [](const series& one) { return one.sender_ns() + one.receiver_ns(); }},
 };
 
@@ -189,4 +189,4 @@ result<void> write_report(const findings& of, const std::string& folder) {
   return done;
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

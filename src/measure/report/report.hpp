@@ -5,7 +5,7 @@
 
 #include "measure/run/experiment.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 /// The report, which refers to the plots that lie beside it.
 [[nodiscard]] std::string report_of(const findings& of);
@@ -14,4 +14,4 @@ namespace strata::paths {
 /// Errors: of the files.
 [[nodiscard]] result<void> write_report(const findings& of, const std::string& folder);
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -6,10 +6,10 @@
 #include "measure/report/document.hpp"
 #include "measure/run/plan.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 namespace {
 
-plan planned(wishes wanted) {
+plan planned(request wanted) {
   auto made = make_plan(wanted, 9000, true);
   EXPECT_TRUE(made) << (made ? "" : describe(made.error()));
   return made ? *made : plan{};
@@ -66,7 +66,7 @@ TEST(paths_plan, measures_with_one_mtu_if_it_is_told_to) {
 }
 
 TEST(paths_plan, refuses_what_it_does_not_know_and_says_what_there_is) {
-  const auto refused = [](wishes wanted) {
+  const auto refused = [](request wanted) {
     const auto made = make_plan(wanted, 9000, true);
     return made ? std::string() : describe(made.error());
   };
@@ -103,7 +103,7 @@ TEST(paths_document, a_path_that_failed_says_why_and_is_compared_with_nothing) {
   auto found = two_paths();
   found.all[0].give_up("cannot do it");
   EXPECT_EQ(document_of(found)["one_way"][0]["failure"], "cannot do it");
-  EXPECT_EQ(find_series(found, measure::one_way, "udp", 50), nullptr);
+  EXPECT_EQ(find_series(found, quantity::one_way, "udp", 50), nullptr);
 }
 
 TEST(paths_report, names_its_plots_conditions_and_caveats) {
@@ -116,4 +116,4 @@ TEST(paths_report, names_its_plots_conditions_and_caveats) {
 }
 
 }  // namespace
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -7,7 +7,7 @@
 
 #include "measure/run/verdict.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
@@ -29,7 +29,7 @@ std::string percent_lost(const series& one) {
 }
 
 template <class Heading, class Cells>
-table make(const std::string& title, const findings& of, Heading headings, measure kind, bool busy,
+table make(const std::string& title, const findings& of, Heading headings, quantity kind, bool busy,
            Cells cells) {
   table made{.title = title, .rows = {headings}};
   for (const auto& one : of.all) {
@@ -47,11 +47,11 @@ table make(const std::string& title, const findings& of, Heading headings, measu
 
 table one_way(const findings& of) {
   const bool at_rate = std::ranges::any_of(
-      of.all, [](const series& one) { return one.kind() == measure::one_way && one.rate() > 0; });
+      of.all, [](const series& one) { return one.kind() == quantity::one_way && one.rate() > 0; });
   std::vector<std::string> headings{"BYTES",   "PATH",    "DELIVERED/S", "BYTES/S", "LOST",
                                     "SEND NS", "RECV NS", "SPREAD",      "RUNS"};
   if (at_rate) headings.insert(headings.end(), {"P50 US", "P99 US", "P99.9 US"});
-  return make("One way, counted at the receiver", of, headings, measure::one_way, false,
+  return make("One way, counted at the receiver", of, headings, quantity::one_way, false,
               [&](const series& one) {
                 rows::value_type cells{short_number(one.packets_per_second()),
                                        short_number(one.bytes_per_second()),
@@ -73,7 +73,7 @@ table round_trip(const findings& of, bool busy) {
   return make(busy ? "Round trip, receivers spin" : "Round trip, receivers block", of,
               std::vector<std::string>{"BYTES", "PATH", "MEDIAN US", "P99 US", "P99.9 US", "LOST",
                                        "SPREAD", "RUNS"},
-              measure::round_trip, busy, [&](const series& one) {
+              quantity::round_trip, busy, [&](const series& one) {
                 return rows::value_type{
                     short_number(one.headline()),       short_number(one.time_us(0.99)),
                     short_number(one.time_us(0.999)),   percent_lost(one),
@@ -85,7 +85,7 @@ table filter(const findings& of) {
   return make(
       "Receiver beside foreign frames, which its filter refuses", of,
       std::vector<std::string>{"BYTES", "PATH", "FOREIGN/S", "RECV NS", "LOST", "SPREAD", "RUNS"},
-      measure::filter, false, [&](const series& one) {
+      quantity::filter, false, [&](const series& one) {
         return rows::value_type{short_number(one.foreign()), short_number(one.receiver_ns()),
                                 percent_lost(one), spread_of(one, of.of.spread_bound),
                                 std::to_string(one.repetitions())};
@@ -114,27 +114,27 @@ table goals(const findings& of) {
   return made;
 }
 
-std::string rival(const standing& of, const series* which) {
+std::string rival(const verdict& of, const series* which) {
   if (which == nullptr) return "-";
-  return fmt::format("{} ({:.2f} x)", which->path().name, standing::ratio(of.xdp, which));
+  return fmt::format("{} ({:.2f} x)", which->path().name, verdict::ratio(of.xdp, which));
 }
 
-table standings(const findings& of) {
+table verdicts(const findings& of) {
   table made{.title = "AF_XDP beside AF_PACKET and UDP: how many times as good as the best of them",
              .rows = {{"BYTES", "MEASURE", "BEST AF_XDP", "BEST AF_PACKET", "BEST UDP", "AF_XDP"}}};
-  for (const auto& each : standings_of(of)) {
+  for (const auto& each : verdicts_of(of)) {
     const auto& one = *each.xdp;
-    const bool trips = one.kind() == measure::round_trip;
-    const auto verdict = each.outcome();
+    const bool trips = one.kind() == quantity::round_trip;
+    const auto ruling = each.outcome();
     made.rows.push_back({std::to_string(one.payload()),
                          !trips          ? "one way"
                          : one.is_busy() ? "round trip, spinning"
                                          : "round trip, blocking",
                          std::string(one.path().name), rival(each, each.packet),
                          rival(each, each.udp),
-                         verdict == standing::verdict::wins    ? "wins"
-                         : verdict == standing::verdict::loses ? "does not win"
-                                                               : "is even"});
+                         ruling == verdict::ruling::wins    ? "wins"
+                         : ruling == verdict::ruling::loses ? "does not win"
+                                                            : "is even"});
   }
   return made;
 }
@@ -159,10 +159,10 @@ std::string short_number(double value) {
 
 std::vector<table> tables_of(const findings& of) {
   std::vector<table> all{one_way(of), round_trip(of, false),    round_trip(of, true),
-                         filter(of),  sockets(document_of(of)), standings(of),
+                         filter(of),  sockets(document_of(of)), verdicts(of),
                          goals(of)};
   std::erase_if(all, [](const table& each) { return each.rows.size() < 2; });
   return all;
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -7,7 +7,7 @@
 #include "measure/report/document.hpp"
 #include "measure/run/experiment.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 struct table {
   std::string title;
@@ -20,4 +20,4 @@ struct table {
 /// 1234567 as "1.23M", 0.0123 as "0.0123": three significant digits.
 [[nodiscard]] std::string short_number(double value);
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -4,12 +4,12 @@
 
 #include "measure/counting/message.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
 order order_for(const plan& what, const series& one, std::uint64_t run) {
-  return {.role = one.kind() == measure::round_trip ? "ping" : "send",
+  return {.role = one.kind() == quantity::round_trip ? "ping" : "send",
           .path = std::string(one.path().name),
           .mtu = one.mtu(),
           .payload = one.payload(),
@@ -25,8 +25,8 @@ order order_for(const plan& what, const series& one, std::uint64_t run) {
 
 class runner {
  public:
-  runner(lab& in, const plan& what, const progress& show)
-      : lab_(in), plan_(what), show_(show), begin_ns_(now_ns()) {}
+  runner(testbed& in, const plan& what, const progress& show)
+      : testbed_(in), plan_(what), show_(show), begin_ns_(now_ns()) {}
 
   result<void> run(std::size_t index, std::vector<series>& into) {
     const auto& group = plan_.groups[index];
@@ -39,7 +39,7 @@ class runner {
         auto& one = contenders[(i + round) % contenders.size()];
         if (!one.failure().empty()) continue;
         show_(part_done(index, round, i, contenders.size()), text_of(one));
-        const auto seen = lab_.run(order_for(plan_, one, ++run_));
+        const auto seen = testbed_.run(order_for(plan_, one, ++run_));
         if (seen) {
           one.add(*seen);
         } else if (seen.error().code == errc::connection_closed) {
@@ -79,7 +79,7 @@ class runner {
            std::to_string(one.payload()) + " B";
   }
 
-  lab& lab_;
+  testbed& testbed_;
   const plan& plan_;
   const progress& show_;
   std::uint64_t begin_ns_;
@@ -88,7 +88,7 @@ class runner {
 
 }  // namespace
 
-result<findings> run_experiment(lab& in, const plan& what, const progress& show) {
+result<findings> run_experiment(testbed& in, const plan& what, const progress& show) {
   constexpr std::size_t socket_repetitions = 15;
   findings found{.of = what, .link = in.describe()};
   runner doing(in, what, show);
@@ -105,4 +105,4 @@ result<findings> run_experiment(lab& in, const plan& what, const progress& show)
   return found;
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

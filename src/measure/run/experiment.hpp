@@ -1,4 +1,4 @@
-// A run of the benchmark: its plan, carried out on a lab.
+// A run of the benchmark: its plan, carried out on a testbed.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@
 #include "measure/run/series.hpp"
 #include "measure/run/testbed.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 struct findings {
   plan of;
   std::vector<series> all;
   nlohmann::json sockets = nlohmann::json::array();  ///< as `time_sockets` gives them
-  nlohmann::json link;                               ///< as the lab describes itself
+  nlohmann::json link;                               ///< as the testbed describes itself
   double seconds = 0;                                ///< that the run took
 };
 
@@ -26,7 +26,7 @@ using progress = std::function<void(double part, const std::string& next)>;
 
 /// Carries out the plan. The contenders of a group take turns, a measurement each, and each round
 /// begins with another one; a group goes on until the medians of all are settled or the limit is
-/// reached. A path that fails is left out with its reason. Errors: of the lab.
-[[nodiscard]] result<findings> run_experiment(lab& in, const plan& what, const progress& show);
+/// reached. A path that fails is left out with its reason. Errors: of the testbed.
+[[nodiscard]] result<findings> run_experiment(testbed& in, const plan& what, const progress& show);
 
-}  // namespace strata::paths
+}  // namespace strata::measure

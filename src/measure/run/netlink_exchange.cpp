@@ -13,7 +13,7 @@
 #include "strata/base/unique_fd.hpp"
 #include "text/json_text.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
@@ -177,10 +177,10 @@ result<json> measure_exchanges(
     }
   }
   if (present.empty()) {
-    return failure(
-        errc::not_found, "measure a netlink exchange",
-        "none of its programs is in '" + plan.folder + "'",
-        "build them: make -C examples/netlink_exchange OUT=" + plan.folder + "; --clients names another folder");
+    return failure(errc::not_found, "measure a netlink exchange",
+                   "none of its programs is in '" + plan.folder + "'",
+                   "build them: make -C examples/netlink_exchange OUT=" + plan.folder +
+                       "; --clients names another folder");
   }
   std::vector<runs> made(present.size());
   const auto steps = static_cast<double>(plan.repetitions * present.size());
@@ -205,4 +205,4 @@ result<json> measure_exchanges(
       {"goals", std::move(goals)}};
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

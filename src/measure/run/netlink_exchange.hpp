@@ -1,5 +1,5 @@
-// What one exchange by netlink costs: the programs of examples/netlink_exchange/ make the same one, each by another
-// library, and take turns.
+// What one exchange by netlink costs: the programs of examples/netlink_exchange/ make the same one,
+// each by another library, and take turns.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 #include "strata/base/result.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 struct exchange_plan {
   std::string folder;  ///< where the programs are
@@ -27,4 +27,4 @@ struct exchange_plan {
     const exchange_plan& plan,
     const std::function<void(double part, const std::string& next)>& tell);
 
-}  // namespace strata::paths
+}  // namespace strata::measure

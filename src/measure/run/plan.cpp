@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
@@ -21,7 +21,7 @@ std::vector<std::string_view> parts_of(std::string_view list) {
   return parts;
 }
 
-result<std::vector<std::uint64_t>> payloads_of(const wishes& wanted) {
+result<std::vector<std::uint64_t>> payloads_of(const request& wanted) {
   std::vector<std::uint64_t> sizes;
   for (const auto part : parts_of(wanted.payloads)) {
     std::uint64_t size = 0;
@@ -41,7 +41,7 @@ result<std::vector<std::uint64_t>> payloads_of(const wishes& wanted) {
   return sizes;
 }
 
-result<std::vector<const path_row*>> paths_of(const wishes& wanted, bool has_plain) {
+result<std::vector<const path_row*>> paths_of(const request& wanted, bool has_plain) {
   std::vector<const path_row*> rows;
   for (const auto part : parts_of(wanted.paths)) {
     const auto found = find_path(part);
@@ -67,7 +67,7 @@ struct chosen_measures {
   bool sockets = false;
 };
 
-result<chosen_measures> measures_of(const wishes& wanted) {
+result<chosen_measures> measures_of(const request& wanted) {
   // At a rate there is one thing to be seen: the delay on the way.
   if (wanted.measures.empty() && wanted.rate > 0) return chosen_measures{.one_way = true};
   if (wanted.measures.empty()) return chosen_measures{true, true, true, true};
@@ -91,7 +91,7 @@ result<chosen_measures> measures_of(const wishes& wanted) {
 }
 
 // The MTU that messages of this size are measured with, where the link can have it.
-std::uint32_t mtu_for(std::uint64_t payload, const wishes& wanted, std::uint32_t largest) {
+std::uint32_t mtu_for(std::uint64_t payload, const request& wanted, std::uint32_t largest) {
   if (wanted.mtu) return *wanted.mtu;
   return std::min(largest, payload > usual_mtu ? jumbo_mtu : usual_mtu);
 }
@@ -101,7 +101,7 @@ bool fits(const path_row& row, std::uint64_t payload, std::uint32_t mtu) {
   return !row.needs_room || payload + ip_and_udp_headers <= mtu;
 }
 
-bool is_tagged_too(const wishes& wanted, std::uint64_t payload,
+bool is_tagged_too(const request& wanted, std::uint64_t payload,
                    const std::vector<std::uint64_t>& payloads) {
   if (wanted.tagged == "all") return true;
   if (wanted.tagged == "none") return false;
@@ -127,16 +127,16 @@ void add_filter_group(plan& to, const std::vector<const path_row*>& rows, group 
 
 }  // namespace
 
-std::string_view name_of(measure which) {
+std::string_view name_of(quantity which) {
   switch (which) {
-    case measure::one_way: return "one_way";
-    case measure::round_trip: return "round_trip";
-    case measure::filter: return "filter";
+    case quantity::one_way: return "one_way";
+    case quantity::round_trip: return "round_trip";
+    case quantity::filter: return "filter";
   }
   return "";
 }
 
-result<plan> make_plan(const wishes& wanted, std::uint32_t mtu, bool has_plain) {
+result<plan> make_plan(const request& wanted, std::uint32_t mtu, bool has_plain) {
   const auto payloads = payloads_of(wanted);
   if (!payloads) return std::unexpected(payloads.error());
   const auto rows = paths_of(wanted, has_plain);
@@ -156,8 +156,8 @@ result<plan> make_plan(const wishes& wanted, std::uint32_t mtu, bool has_plain) 
   for (const auto payload : *payloads) {
     const auto room = mtu_for(payload, wanted, mtu);
     const bool tagged = is_tagged_too(wanted, payload, *payloads);
-    group one_way{.kind = measure::one_way, .payload = payload, .mtu = room, .rate = wanted.rate};
-    group round_trip{.kind = measure::round_trip, .payload = payload, .mtu = room};
+    group one_way{.kind = quantity::one_way, .payload = payload, .mtu = room, .rate = wanted.rate};
+    group round_trip{.kind = quantity::round_trip, .payload = payload, .mtu = room};
     for (const auto* row : *rows) {
       if (!fits(*row, payload, room)) continue;
       if (row->one_way) one_way.contenders.push_back({.path = row});
@@ -178,10 +178,10 @@ result<plan> make_plan(const wishes& wanted, std::uint32_t mtu, bool has_plain) 
     const auto room = mtu_for(payload, wanted, mtu);
     add_filter_group(
         made, *rows,
-        {.kind = measure::filter, .payload = payload, .mtu = room, .rate = filter_rate},
+        {.kind = quantity::filter, .payload = payload, .mtu = room, .rate = filter_rate},
         wanted.foreign);
   }
   return made;
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

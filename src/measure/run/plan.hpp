@@ -10,18 +10,18 @@
 #include "measure/ends/catalogue.hpp"
 #include "strata/base/result.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
-enum class measure : std::uint8_t {
+enum class quantity : std::uint8_t {
   one_way,     ///< messages a second, counted by the receiver
   round_trip,  ///< a message and its answer
   filter,      ///< what a message costs its receiver beside foreign frames
 };
 
-[[nodiscard]] std::string_view name_of(measure which);
+[[nodiscard]] std::string_view name_of(quantity which);
 
 /// What the person asked for; what is unset follows from `full`.
-struct wishes {
+struct request {
   bool full = false;
   std::string measures;  ///< `one-way,round-trip,filter,sockets`; empty: all
   std::string paths;     ///< names of the catalogue; empty: all
@@ -44,7 +44,7 @@ struct contender {
 
 /// Contenders that take turns, and are to be compared.
 struct group {
-  measure kind = measure::one_way;
+  quantity kind = quantity::one_way;
   std::uint64_t payload = 0;
   std::uint32_t mtu = 0;  ///< of the link
   bool busy = false;
@@ -68,6 +68,6 @@ struct plan {
 /// Errors: invalid_argument and not_found, naming what was asked for. `mtu` is the largest that the
 /// link can have: what does not fit is left out. `has_plain` says whether the plain C program is
 /// there.
-[[nodiscard]] result<plan> make_plan(const wishes& wanted, std::uint32_t mtu, bool has_plain);
+[[nodiscard]] result<plan> make_plan(const request& wanted, std::uint32_t mtu, bool has_plain);
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -4,7 +4,7 @@
 
 #include "measure/counting/statistics.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
@@ -16,7 +16,7 @@ double per(std::uint64_t of, std::uint64_t count) {
 
 void series::add(const measured& one) {
   const auto& [near, far] = one;
-  const bool both_ways = kind_ == measure::round_trip;
+  const bool both_ways = kind_ == quantity::round_trip;
   // The receiver's own clock tells the rate; where all came in one batch, the sender's has to.
   const double by_sender = near.seconds > 0 ? static_cast<double>(far.delivered) / near.seconds : 0;
   const double rate = both_ways || far.rate == 0 ? by_sender : far.rate;
@@ -28,9 +28,9 @@ void series::add(const measured& one) {
   histogram alone;
   alone.add(times);
   switch (kind_) {
-    case measure::one_way: headlines_.push_back(rate); break;
-    case measure::round_trip: headlines_.push_back(alone.percentile(0.5) / 1000); break;
-    case measure::filter: headlines_.push_back(receiver_ns_.back()); break;
+    case quantity::one_way: headlines_.push_back(rate); break;
+    case quantity::round_trip: headlines_.push_back(alone.percentile(0.5) / 1000); break;
+    case quantity::filter: headlines_.push_back(receiver_ns_.back()); break;
   }
   // A round trip counts what came back.
   sent_ += near.sent;
@@ -56,4 +56,4 @@ std::optional<double> series::allocations() const {
   return static_cast<double>(allocations_) / static_cast<double>(sent_);
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -10,7 +10,7 @@
 #include "measure/run/plan.hpp"
 #include "measure/run/testbed.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 class series {
  public:
@@ -26,7 +26,7 @@ class series {
   /// Gives it up: a path that cannot be measured here says why, and is left out of comparisons.
   void give_up(std::string why) { failure_ = std::move(why); }
 
-  [[nodiscard]] measure kind() const { return kind_; }
+  [[nodiscard]] quantity kind() const { return kind_; }
   [[nodiscard]] bool is_busy() const { return busy_; }
   [[nodiscard]] std::uint64_t payload() const { return payload_; }
   [[nodiscard]] std::uint32_t mtu() const { return mtu_; }
@@ -65,7 +65,7 @@ class series {
   [[nodiscard]] std::optional<double> allocations() const;
 
  private:
-  measure kind_;
+  quantity kind_;
   bool busy_;
   std::uint64_t payload_;
   std::uint32_t mtu_;
@@ -89,4 +89,4 @@ class series {
   bool counts_allocations_ = true;
 };
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -1,6 +1,6 @@
 #include "measure/run/testbed.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
@@ -19,7 +19,7 @@ Value member(const json& from, const char* key) {
 
 }  // namespace
 
-result<void> lab::look(side& at) {
+result<void> testbed::look(side& at) {
   auto told = at.node.ask({{"do", "describe"}, {"link", at.link}});
   if (!told) return std::unexpected(told.error());
   at.mac = member<std::string>(*told, "mac");
@@ -30,13 +30,13 @@ result<void> lab::look(side& at) {
   return {};
 }
 
-result<lab> lab::make_veth() {
+result<testbed> testbed::make_veth() {
   auto near = node_client::start(0);
   if (!near) return std::unexpected(near.error());
   auto far = node_client::start(1);
   if (!far) return std::unexpected(far.error());
-  lab made(side{.node = std::move(*near), .link = "vethA", .address = "192.0.2.1"},
-           side{.node = std::move(*far), .link = "vethB", .address = "192.0.2.2"}, true);
+  testbed made(side{.node = std::move(*near), .link = "vethA", .address = "192.0.2.1"},
+               side{.node = std::move(*far), .link = "vethB", .address = "192.0.2.2"}, true);
   for (auto* at : {&made.near_, &made.far_}) {
     if (auto in = at->node.ask({{"do", "enter"}}); !in) return std::unexpected(in.error());
   }
@@ -61,31 +61,34 @@ result<lab> lab::make_veth() {
   return made;
 }
 
-result<lab> lab::on_interface(const std::string& interface, const std::string& host,
-                              std::uint16_t port) {
+result<testbed> testbed::on_interface(const std::string& interface, const std::string& host,
+                                      std::uint16_t port) {
   auto far = node_client::connect(host, port);
   if (!far) return std::unexpected(far.error());
   return on_interface(interface, std::move(*far));
 }
 
-result<lab> lab::on_interface(const std::string& interface, node_client far) {
+result<testbed> testbed::on_interface(const std::string& interface, node_client far) {
   auto near = node_client::start(0);
   if (!near) return std::unexpected(near.error());
-  lab made(side{.node = std::move(*near), .link = interface}, side{.node = std::move(far)}, false);
+  testbed made(side{.node = std::move(*near), .link = interface}, side{.node = std::move(far)},
+               false);
   if (auto looked = look(made.near_); !looked) return std::unexpected(looked.error());
   if (auto looked = look(made.far_); !looked) return std::unexpected(looked.error());
   return made;
 }
 
-std::uint32_t lab::largest_mtu() const { return is_veth_ ? 65'535 : std::min(near_.mtu, far_.mtu); }
+std::uint32_t testbed::largest_mtu() const {
+  return is_veth_ ? 65'535 : std::min(near_.mtu, far_.mtu);
+}
 
-json lab::describe() const {
+json testbed::describe() const {
   return {{"kind", is_veth_ ? "veth" : "interface"},
           {"near", near_.description},
           {"far", far_.description}};
 }
 
-result<void> lab::set_mtu(std::uint32_t mtu) {
+result<void> testbed::set_mtu(std::uint32_t mtu) {
   if (!is_veth_) return {};
   for (auto* at : {&near_, &far_}) {
     if (at->mtu == mtu) continue;
@@ -96,7 +99,7 @@ result<void> lab::set_mtu(std::uint32_t mtu) {
   return {};
 }
 
-result<measured> lab::run(order what) {
+result<measured> testbed::run(order what) {
   if (auto set = set_mtu(what.mtu); !set) {
     return std::unexpected(set.error());
   }
@@ -130,8 +133,8 @@ result<measured> lab::run(order what) {
   return measured{.near = *near, .far = *far};
 }
 
-result<json> lab::time_sockets(std::size_t repetitions) {
+result<json> testbed::time_sockets(std::size_t repetitions) {
   return near_.node.ask({{"do", "sockets"}, {"link", near_.link}, {"repetitions", repetitions}});
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -10,7 +10,7 @@
 #include "measure/node/order.hpp"
 #include "strata/base/result.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 /// What both ends saw of one measurement.
 struct measured {
@@ -18,7 +18,7 @@ struct measured {
   end_result far;
 };
 
-class lab {
+class testbed {
  public:
   /// Two network namespaces of its own and a veth between them. They have no names and belong to
   /// the nodes: they go with them, however this process ends. Needs root.
@@ -26,12 +26,12 @@ class lab {
   ///     +-- near, core 0 --------+            +-- far, core 1 ---------+
   ///     |  vethA  192.0.2.1/24 ==|============|==  vethB  192.0.2.2/24 |
   ///     +------------------------+            +------------------------+
-  [[nodiscard]] static result<lab> make_veth();
+  [[nodiscard]] static result<testbed> make_veth();
   /// On `interface`, with the `strata bench node` at `host`:`port` as the far end.
-  [[nodiscard]] static result<lab> on_interface(const std::string& interface,
-                                                const std::string& host, std::uint16_t port);
+  [[nodiscard]] static result<testbed> on_interface(const std::string& interface,
+                                                    const std::string& host, std::uint16_t port);
   /// The same, with a far end that has been reached already.
-  [[nodiscard]] static result<lab> on_interface(const std::string& interface, node_client far);
+  [[nodiscard]] static result<testbed> on_interface(const std::string& interface, node_client far);
 
   /// Runs one measurement: `what.role` is `send` or `ping`, and the far end plays the other part.
   /// Addresses and links are filled in. The veth gets the MTU that it says.
@@ -53,7 +53,7 @@ class lab {
     std::uint32_t mtu = 1500;
     nlohmann::json description;
   };
-  lab(side near, side far, bool is_veth)
+  testbed(side near, side far, bool is_veth)
       : near_(std::move(near)), far_(std::move(far)), is_veth_(is_veth) {}
   static result<void> look(side& at);
   result<void> set_mtu(std::uint32_t mtu);
@@ -63,4 +63,4 @@ class lab {
   bool is_veth_;
 };
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -2,17 +2,17 @@
 
 #include <algorithm>
 
-namespace strata::paths {
+namespace strata::measure {
 
 namespace {
 
 // Rates are better when they are higher, times when they are lower.
 bool is_better(const series& one, const series& than) {
-  const bool is_rate = one.kind() == measure::one_way;
+  const bool is_rate = one.kind() == quantity::one_way;
   return is_rate ? one.headline() > than.headline() : one.headline() < than.headline();
 }
 
-bool is_of(const standing& here, const series& one) {
+bool is_of(const verdict& here, const series& one) {
   return here.xdp->kind() == one.kind() && here.xdp->is_busy() == one.is_busy() &&
          here.xdp->payload() == one.payload();
 }
@@ -23,29 +23,29 @@ void take_if_better(const series*& best, const series& one) {
 
 bool takes_part(const series& one) {
   return one.failure().empty() && !one.is_tagged() && one.rate() == 0 && one.headline() > 0 &&
-         (one.kind() == measure::one_way || one.kind() == measure::round_trip);
+         (one.kind() == quantity::one_way || one.kind() == quantity::round_trip);
 }
 
 }  // namespace
 
-double standing::ratio(const series* xdp, const series* rival) {
+double verdict::ratio(const series* xdp, const series* rival) {
   if (xdp == nullptr || rival == nullptr) return 0;
-  return xdp->kind() == measure::one_way ? xdp->headline() / rival->headline()
-                                         : rival->headline() / xdp->headline();
+  return xdp->kind() == quantity::one_way ? xdp->headline() / rival->headline()
+                                          : rival->headline() / xdp->headline();
 }
 
-standing::verdict standing::outcome() const {
+verdict::ruling verdict::outcome() const {
   const auto* rival = packet == nullptr ? udp : packet;
   if (packet != nullptr && udp != nullptr && is_better(*udp, *packet)) rival = udp;
-  if (rival == nullptr) return verdict::even;
+  if (rival == nullptr) return ruling::even;
   const double by = ratio(xdp, rival);
   const double doubt = xdp->spread() + rival->spread();
-  if (by > 1 + doubt) return verdict::wins;
-  return by < 1 - doubt ? verdict::loses : verdict::even;
+  if (by > 1 + doubt) return ruling::wins;
+  return by < 1 - doubt ? ruling::loses : ruling::even;
 }
 
-std::vector<standing> standings_of(const findings& of) {
-  std::vector<standing> all;
+std::vector<verdict> verdicts_of(const findings& of) {
+  std::vector<verdict> all;
   for (const auto& one : of.all) {
     if (!one.path().is_xdp || !takes_part(one)) continue;
     const auto here = std::ranges::find_if(all, [&](const auto& each) { return is_of(each, one); });
@@ -66,4 +66,4 @@ std::vector<standing> standings_of(const findings& of) {
   return all;
 }
 
-}  // namespace strata::paths
+}  // namespace strata::measure

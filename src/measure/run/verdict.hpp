@@ -6,23 +6,23 @@
 
 #include "measure/run/experiment.hpp"
 
-namespace strata::paths {
+namespace strata::measure {
 
 /// The best AF_XDP path of one measurement, and the best of its rivals; null when none was
 /// measured. Paths that pack or coalesce messages are no rivals: they do something else.
-struct standing {
+struct verdict {
   const series* xdp = nullptr;
   const series* packet = nullptr;  ///< AF_PACKET
   const series* udp = nullptr;
 
-  enum class verdict : std::uint8_t { wins, loses, even };
+  enum class ruling : std::uint8_t { wins, loses, even };
   /// How many times as good as the rival; 0 without one.
   [[nodiscard]] static double ratio(const series* xdp, const series* rival);
   /// Against the better rival: even when the difference is within the medians' spreads.
-  [[nodiscard]] verdict outcome() const;
+  [[nodiscard]] ruling outcome() const;
 };
 
 /// One for each measurement that AF_XDP took part in.
-[[nodiscard]] std::vector<standing> standings_of(const findings& of);
+[[nodiscard]] std::vector<verdict> verdicts_of(const findings& of);
 
-}  // namespace strata::paths
+}  // namespace strata::measure

@@ -10,7 +10,7 @@
 #include "loop/call_on.hpp"
 #include "runtime/cache/serving/shard.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -74,7 +74,7 @@ class cache final : public runtime {
   loop::task<result<send_outcome>> send(std::string message) override;
   result<edit_outcome> edit(const nlohmann::json& changes) override;
   [[nodiscard]] nlohmann::json options(bool with_secrets) const override {
-    return to_json(options_, cache_table(), with_secrets);
+    return to_json(options_, option_table(), with_secrets);
   }
   [[nodiscard]] const common_options& common() const override { return options_; }
   [[nodiscard]] std::vector<std::string> endpoints() const override {
@@ -95,7 +95,7 @@ class cache final : public runtime {
   cache_options options_;
   std::vector<loop::loop*> loops_;
   std::unique_ptr<serve::connection_gauge> connections_;
-  std::unique_ptr<cache_shard> shard_;
+  std::unique_ptr<shard> shard_;
   std::vector<std::string> bound_;
   std::string reason_;
   statistics past_;  // what earlier runs counted
@@ -126,14 +126,14 @@ loop::task<result<void>> cache::open_shard() {
   auto opened = co_await loop::call_on(
       born_.home, *loops_[0], [this, &targets]() -> loop::task<result<void>> {
         // The cache is destroyed only after `stop()` ended the shard, and all posts come before.
-        shard_ = std::make_unique<cache_shard>(
+        shard_ = std::make_unique<shard>(
             *loops_[0], options_, *connections_, born_.log,
-            cache_shard::events{
-                .on_shut_down = [this] { born_.home.post([this] { on_shut_down(); }); },
-                .on_options_set =
-                    [this](const nlohmann::json& changes, std::uint64_t edit) {
-                      born_.home.post([this, changes, edit] { on_options_set(changes, edit); });
-                    }});
+            shard::events{.on_shut_down = [this] { born_.home.post([this] { on_shut_down(); }); },
+                          .on_options_set =
+                              [this](const nlohmann::json& changes, std::uint64_t edit) {
+                                born_.home.post(
+                                    [this, changes, edit] { on_options_set(changes, edit); });
+                              }});
         auto loaded = co_await shard_->load();
         if (!loaded) co_return loaded;
         co_return shard_->open(*targets);
@@ -167,12 +167,12 @@ loop::task<result<send_outcome>> cache::send(std::string) {
 
 result<edit_outcome> cache::edit(const nlohmann::json& changes) {
   auto next = options_;
-  if (auto applied = apply_json(next, cache_table(), changes); !applied) {
+  if (auto applied = apply_json(next, option_table(), changes); !applied) {
     return std::unexpected(applied.error());
   }
   if (auto checked = check(next); !checked) return std::unexpected(checked.error());
   auto live = changed_options(options_, next);
-  for (const auto& row : cache_rows()) {
+  for (const auto& row : option_rows()) {
     if (row.needs_restart) live.erase(row.key);
   }
   options_ = next;
@@ -181,7 +181,7 @@ result<edit_outcome> cache::edit(const nlohmann::json& changes) {
     for (const auto& [key, value] : live.items()) edited_[key] = edit_;
     loops_[0]->post([who = shard_.get(), live, edit = edit_] { who->apply(live, edit); });
   }
-  return sort_changes(cache_rows(), changes, shard_ != nullptr);
+  return sort_changes(option_rows(), changes, shard_ != nullptr);
 }
 
 // They are in force already. `edit`: the last one that the cache's loop had heard of.
@@ -191,7 +191,7 @@ void cache::on_options_set(const nlohmann::json& changes, std::uint64_t edit) {
     const auto edited = edited_.find(key);
     if (edited == edited_.end() || edited->second <= edit) news[key] = value;
   }
-  [[maybe_unused]] const auto applied = apply_json(options_, cache_table(), news);
+  [[maybe_unused]] const auto applied = apply_json(options_, option_table(), news);
   assert(applied);
 }
 
@@ -212,13 +212,13 @@ statistics cache::stats() const {
 
 }  // namespace
 
-result<std::unique_ptr<runtime>> make_cache(setting&& born, const nlohmann::json& options) {
+result<std::unique_ptr<runtime>> make(setting&& born, const nlohmann::json& options) {
   cache_options read;
-  if (auto applied = apply_json(read, cache_table(), options); !applied) {
+  if (auto applied = apply_json(read, option_table(), options); !applied) {
     return std::unexpected(applied.error());
   }
   if (auto checked = check(read); !checked) return std::unexpected(checked.error());
   return std::make_unique<cache>(std::move(born), std::move(read));
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

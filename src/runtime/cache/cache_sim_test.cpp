@@ -9,7 +9,7 @@
 #include "runtime/cache/cache.hpp"
 #include "runtime/testing/sim_stage.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 namespace {
 
 using namespace std::chrono_literals;
@@ -22,10 +22,10 @@ class life {
  public:
   life(std::uint64_t seed, loop::sim_world::disk found) : stage_(seed) {
     stage_.world.set_disk(std::move(found));
-    auto made = make_cache(stage_.birth(), {{"listen", {"tcp://127.0.0.1:" + std::to_string(port)}},
-                                            {"persistent", "/disk/db.aof"},
-                                            {"snapshot", "/disk/dump.rdb"},
-                                            {"appendfsync", "always"}});
+    auto made = make(stage_.birth(), {{"listen", {"tcp://127.0.0.1:" + std::to_string(port)}},
+                                      {"persistent", "/disk/db.aof"},
+                                      {"snapshot", "/disk/dump.rdb"},
+                                      {"appendfsync", "always"}});
     EXPECT_TRUE(made) << describe(made.error());
     cache_ = std::move(*made);
     const auto started = stage_.await(cache_->start());
@@ -135,4 +135,4 @@ TEST(cache_log_simulation, what_was_acknowledged_survives_the_loss_of_power) {
 }
 
 }  // namespace
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -1,85 +1,84 @@
 #include "runtime/cache/options.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 std::vector<std::string> cache_options::endpoints() const { return listen_urls(port, listen); }
 
 namespace {
 
-using enum option_kind;
-using options = cache_options;
+using enum options::option_kind;
 
 // A row is read as a row: one option, two or three lines.
 // clang-format off
-std::vector<bound_row<options>> own_rows() {
+std::vector<options::bound_row<cache_options>> own_rows() {
   return {
       {{.key = "port", .short_flag = 'p', .kind = port, .value_name = "PORT",
         .help = "listen on tcp://0.0.0.0:PORT; 0 takes a free port", .needs_restart = true},
-       &options::port},
+       &cache_options::port},
       {{.key = "listen", .short_flag = 'l', .kind = list, .value_name = "URL",
         .help = "listen on tcp://HOST:PORT or unix:///PATH; repeatable", .needs_restart = true},
-       &options::listen},
+       &cache_options::listen},
       {{.key = "resp", .kind = flag,
         .help = "answer in Redis's protocol always; else who begins with a line gets plain text"},
-       &options::resp},
+       &cache_options::resp},
       {{.key = "password", .kind = secret, .value_name = "PASSWORD",
         .help = "what AUTH must say before other commands; empty: nothing"},
-       &options::password},
+       &cache_options::password},
       {{.key = "access", .kind = choice, .value_name = "WHAT", .default_text = "admin",
         .help = "what clients may do: read data, change it too, or everything",
         .choices = "readonly|readwrite|admin"},
-       &options::access},
+       &cache_options::access},
       {{.key = "max_memory", .kind = bytes, .value_name = "SIZE", .default_text = "0",
         .help = "memory that the data may take; 0 is no limit"},
-       &options::max_memory},
+       &cache_options::max_memory},
       {{.key = "eviction", .kind = choice, .value_name = "POLICY", .default_text = "noeviction",
         .help = "which keys go when max-memory is reached, in Redis's words",
         .choices = "noeviction|allkeys-lru|volatile-lru|allkeys-lfu|volatile-lfu|allkeys-random|"
                    "volatile-random|volatile-ttl"},
-       &options::eviction},
+       &cache_options::eviction},
       {{.key = "max_connections", .kind = count, .value_name = "N", .default_text = "0",
         .help = "clients at a time; more are refused; 0 is no limit"},
-       &options::max_connections},
+       &cache_options::max_connections},
       {{.key = "follow", .value_name = "URL",
         .help = "follow the cache or Redis at tcp://HOST:PORT: its data, read only",
         .needs_restart = true},
-       &options::follow},
+       &cache_options::follow},
       {{.key = "follow_password", .kind = secret, .value_name = "PASSWORD",
         .help = "what the one that is followed asks for"},
-       &options::follow_password},
+       &cache_options::follow_password},
       {{.key = "persistent", .value_name = "FILE",
         .help = "keep the data in this file: each change is appended to it",
         .needs_restart = true},
-       &options::persistent},
+       &cache_options::persistent},
       {{.key = "appendfsync", .kind = choice, .value_name = "WHEN", .default_text = "everysec",
         .help = "when what was appended is made safe from a crash of the machine",
         .choices = "always|everysec|no"},
-       &options::appendfsync},
+       &cache_options::appendfsync},
       {{.key = "snapshot", .value_name = "FILE",
         .help = "begin with this snapshot (RDB file) if it is there; SAVE writes it",
         .needs_restart = true},
-       &options::snapshot},
+       &cache_options::snapshot},
       {{.key = "save", .value_name = "RULES",
         .help = "write the snapshot by itself: \"3600 1 60 1000\" is after 3600 s if there was a "
                 "change, after 60 s if there were 1000"},
-       &options::save},
+       &cache_options::save},
       {{.key = "rate_limit", .kind = count, .value_name = "N", .default_text = "0",
         .help = "commands per second of one connection; more wait; 0 is no limit"},
-       &options::rate_limit},
+       &cache_options::rate_limit},
   };
 }
 // clang-format on
 
 }  // namespace
 
-const std::vector<bound_row<cache_options>>& cache_table() {
+const std::vector<options::bound_row<cache_options>>& option_table() {
   static const auto table = with_common(own_rows());
   return table;
 }
 
 nlohmann::json changed_options(const cache_options& from, const cache_options& to) {
-  const auto before = to_json(from, cache_table(), true);
-  const auto after = to_json(to, cache_table(), true);
+  const auto before = to_json(from, option_table(), true);
+  const auto after = to_json(to, option_table(), true);
   auto changed = nlohmann::json::object();
   for (const auto& [key, value] : after.items()) {
     if (before.at(key) != value) changed[key] = value;
@@ -87,9 +86,9 @@ nlohmann::json changed_options(const cache_options& from, const cache_options& t
   return changed;
 }
 
-const std::vector<option_row>& cache_rows() {
-  static const auto rows = rows_of(cache_table());
+const std::vector<options::option_row>& option_rows() {
+  static const auto rows = rows_of(option_table());
   return rows;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -8,7 +8,7 @@
 
 #include "runtime/options.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 struct cache_options : common_options {
   std::optional<std::uint64_t> port;
@@ -31,9 +31,9 @@ struct cache_options : common_options {
   [[nodiscard]] std::vector<std::string> endpoints() const;
 };
 
-[[nodiscard]] const std::vector<bound_row<cache_options>>& cache_table();
-[[nodiscard]] const std::vector<option_row>& cache_rows();
+[[nodiscard]] const std::vector<options::bound_row<cache_options>>& option_table();
+[[nodiscard]] const std::vector<options::option_row>& option_rows();
 /// The options that have another value in `to`, with that value, as a JSON object.
 [[nodiscard]] nlohmann::json changed_options(const cache_options& from, const cache_options& to);
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -5,7 +5,7 @@
 #include "loop/call_on.hpp"
 #include "runtime/client/link.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::client {
 
 namespace {
 
@@ -37,7 +37,7 @@ class client final : public runtime {
   loop::task<result<send_outcome>> send(std::string message) override;
   result<edit_outcome> edit(const nlohmann::json& changes) override;
   [[nodiscard]] nlohmann::json options(bool with_secrets) const override {
-    return to_json(options_, client_table(), with_secrets);
+    return to_json(options_, option_table(), with_secrets);
   }
   [[nodiscard]] const common_options& common() const override { return options_; }
   [[nodiscard]] std::vector<std::string> endpoints() const override {
@@ -114,13 +114,13 @@ loop::task<result<send_outcome>> client::send(std::string message) {
 // NOLINTEND(cppcoreguidelines-avoid-capturing-lambda-coroutines)
 result<edit_outcome> client::edit(const nlohmann::json& changes) {
   auto next = options_;
-  if (auto applied = apply_json(next, client_table(), changes); !applied) {
+  if (auto applied = apply_json(next, option_table(), changes); !applied) {
     return std::unexpected(applied.error());
   }
   if (auto checked = check(next); !checked) return std::unexpected(checked.error());
   options_ = next;
   if (link_) loops_[0]->post([who = link_.get(), next] { who->apply(next); });
-  return sort_changes(client_rows(), changes, link_ != nullptr);
+  return sort_changes(option_rows(), changes, link_ != nullptr);
 }
 
 statistics client::stats() const {
@@ -137,13 +137,13 @@ statistics client::stats() const {
 
 }  // namespace
 
-result<std::unique_ptr<runtime>> make_client(setting&& born, const nlohmann::json& options) {
+result<std::unique_ptr<runtime>> make(setting&& born, const nlohmann::json& options) {
   client_options read;
-  if (auto applied = apply_json(read, client_table(), options); !applied) {
+  if (auto applied = apply_json(read, option_table(), options); !applied) {
     return std::unexpected(applied.error());
   }
   if (auto checked = check(read); !checked) return std::unexpected(checked.error());
   return std::make_unique<client>(std::move(born), std::move(read));
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::client

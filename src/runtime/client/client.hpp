@@ -6,10 +6,9 @@
 #include "runtime/client/options.hpp"
 #include "runtime/runtime.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::client {
 
 /// Errors: invalid_argument when the options do not make sense together.
-[[nodiscard]] result<std::unique_ptr<runtime>> make_client(setting&& born,
-                                                           const nlohmann::json& options);
+[[nodiscard]] result<std::unique_ptr<runtime>> make(setting&& born, const nlohmann::json& options);
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::client

@@ -6,7 +6,7 @@
 #include "runtime/client/client.hpp"
 #include "runtime/testing/sim_stage.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::client {
 namespace {
 
 using namespace std::chrono_literals;
@@ -62,7 +62,7 @@ std::unique_ptr<runtime> made_client(sim_stage& stage, nlohmann::json options) {
   if (!options.contains("connect")) {
     options["connect"] = "tcp://localhost:" + std::to_string(port);
   }
-  auto made = make_client(stage.birth(), options);
+  auto made = make(stage.birth(), options);
   EXPECT_TRUE(made) << describe(made.error());
   return std::move(*made);
 }
@@ -186,4 +186,4 @@ TEST(client_simulation, comes_back_after_every_reset_and_stops_at_any_moment) {
 }
 
 }  // namespace
-}  // namespace strata::runtime
+}  // namespace strata::runtime::client

@@ -7,7 +7,7 @@
 #include "net/connector.hpp"
 #include "net/ethernet/link_watch.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::client {
 
 using namespace std::chrono_literals;
 
@@ -197,6 +197,6 @@ result<send_outcome> link::send(byte_span message) {
                  options_.queue == 0 ? "wait, or keep messages with --queue N" : "raise --queue");
 }
 
-void link::apply(const client_options& changed) { apply_live(options_, client_table(), changed); }
+void link::apply(const client_options& changed) { apply_live(options_, option_table(), changed); }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::client

@@ -17,7 +17,7 @@
 #include "runtime/file_sink.hpp"
 #include "runtime/runtime.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::client {
 
 class link {
  public:
@@ -65,4 +65,4 @@ class link {
   loop::task_group tasks_;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::client

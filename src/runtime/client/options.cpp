@@ -2,7 +2,7 @@
 
 #include "net/scheme.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::client {
 
 std::string client_options::endpoint() const {
   return connect.empty() && !target.empty() ? "tcp://" + target : connect;
@@ -10,9 +10,8 @@ std::string client_options::endpoint() const {
 
 namespace {
 
-using enum option_kind;
-using row = bound_row<client_options>;
-using options = client_options;
+using enum options::option_kind;
+using row = options::bound_row<client_options>;
 
 // A row is read as a row: one option, two or three lines.
 // clang-format off
@@ -21,26 +20,26 @@ std::vector<row> where_rows() {
   return {
       {{.key = "target", .short_flag = 't', .kind = text, .value_name = "HOST:PORT",
         .help = "connect to tcp://HOST:PORT", .needs_restart = true},
-       &options::target},
+       &client_options::target},
       {{.key = "connect", .short_flag = 'c', .kind = text, .value_name = "URL",
         .help = connect_help, .needs_restart = true},
-       &options::connect},
+       &client_options::connect},
       {{.key = "connect_timeout", .kind = seconds, .value_name = "TIME", .default_text = "10",
         .help = "longest time that one attempt to connect may take"},
-       &options::connect_timeout},
+       &client_options::connect_timeout},
       {{.key = "reconnect", .kind = count, .value_name = "N",
         .help = "connect again when the connection ends, at most N times in a row; 0 is for ever",
         .implicit_text = "0"},
-       &options::reconnect},
+       &client_options::reconnect},
       {{.key = "reconnect_min", .kind = seconds, .value_name = "TIME", .default_text = "1",
         .help = "wait before the first attempt to reconnect; doubles with each"},
-       &options::reconnect_min},
+       &client_options::reconnect_min},
       {{.key = "reconnect_max", .kind = seconds, .value_name = "TIME", .default_text = "30",
         .help = "longest wait between attempts"},
-       &options::reconnect_max},
+       &client_options::reconnect_max},
       {{.key = "reconnect_seed", .kind = count, .value_name = "N", .default_text = "0",
         .help = "seed of the wait's jitter; 0 draws one"},
-       &options::reconnect_seed},
+       &client_options::reconnect_seed},
   };
 }
 
@@ -49,26 +48,26 @@ std::vector<row> message_rows() {
       {{.key = "framing", .kind = choice, .value_name = "HOW", .default_text = "line",
         .help = "what a message is: a line, a 4-byte big-endian length and its bytes, or a read",
         .needs_restart = true, .choices = "line|length|raw"},
-       &options::framing},
+       &client_options::framing},
       {{.key = "mode", .kind = choice, .value_name = "MODE", .default_text = "inout",
         .help = "send and receive, only receive (in), or only send (out)",
         .choices = "inout|in|out"},
-       &options::mode},
+       &client_options::mode},
       {{.key = "queue", .kind = count, .value_name = "N", .default_text = "0",
         .help = "messages kept while disconnected; without it they are refused",
         .max = 1000000},
-       &options::queue},
+       &client_options::queue},
       {{.key = "max_message", .kind = bytes, .value_name = "SIZE", .default_text = "1MiB",
         .help = "longest message; a longer one ends the connection", .max = 1ULL << 30U,
         .min = 1},
-       &options::max_message},
+       &client_options::max_message},
       {{.key = "max_buffer", .kind = bytes, .value_name = "SIZE", .default_text = "4MiB",
         .help = "bytes that may wait for the server to read them; more are refused",
         .max = 1ULL << 32U, .min = 1024},
-       &options::max_buffer},
+       &client_options::max_buffer},
       {{.key = "write", .short_flag = 'w', .kind = text, .value_name = "FILE",
         .help = "append every received message to FILE", .needs_restart = true},
-       &options::write},
+       &client_options::write},
   };
 }
 
@@ -76,7 +75,7 @@ std::vector<row> message_rows() {
 
 }  // namespace
 
-const std::vector<bound_row<client_options>>& client_table() {
+const std::vector<options::bound_row<client_options>>& option_table() {
   static const auto table = [] {
     auto all = where_rows();
     const auto more = message_rows();
@@ -86,9 +85,9 @@ const std::vector<bound_row<client_options>>& client_table() {
   return table;
 }
 
-const std::vector<option_row>& client_rows() {
-  static const auto rows = rows_of(client_table());
+const std::vector<options::option_row>& option_rows() {
+  static const auto rows = rows_of(option_table());
   return rows;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::client

@@ -8,7 +8,7 @@
 
 #include "runtime/options.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::client {
 
 struct client_options : common_options {
   std::string target;
@@ -29,7 +29,7 @@ struct client_options : common_options {
   [[nodiscard]] std::string endpoint() const;
 };
 
-[[nodiscard]] const std::vector<bound_row<client_options>>& client_table();
-[[nodiscard]] const std::vector<option_row>& client_rows();
+[[nodiscard]] const std::vector<options::bound_row<client_options>>& option_table();
+[[nodiscard]] const std::vector<options::option_row>& option_rows();
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::client

@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace strata::runtime {
+namespace strata::runtime::server {
 
 const loop::slice& batch::as(proto::framing how) const {
   if (how == framing_) return framed_;
@@ -19,4 +19,4 @@ const loop::slice& batch::as(proto::framing how) const {
   return encoded;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::server

@@ -13,7 +13,7 @@
 #include "loop/slice.hpp"
 #include "proto/framing.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::server {
 
 class batch {
  public:
@@ -100,4 +100,4 @@ class broadcast_log {
   std::vector<batch::range> ranges_;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::server

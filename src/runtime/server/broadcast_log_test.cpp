@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace strata::runtime {
+namespace strata::runtime::server {
 namespace {
 
 TEST(broadcast_log, gives_each_hearer_its_own_framing_of_one_batch) {
@@ -24,4 +24,4 @@ TEST(broadcast_log, gives_each_hearer_its_own_framing_of_one_batch) {
 }
 
 }  // namespace
-}  // namespace strata::runtime
+}  // namespace strata::runtime::server

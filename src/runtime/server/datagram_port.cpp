@@ -4,7 +4,7 @@
 
 #include "net/ethernet/link_watch.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::server {
 
 using namespace std::chrono_literals;
 
@@ -133,4 +133,4 @@ void datagram_port::expire(loop::time_point oldest) {
                              [&](const auto& each) { return each.second->last_active < oldest; });
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::server

@@ -10,7 +10,7 @@
 #include "net/datagram.hpp"
 #include "runtime/server/shard.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::server {
 
 class datagram_port {
  public:
@@ -48,4 +48,4 @@ class datagram_port {
   boost::unordered_flat_map<loop::socket_address, std::unique_ptr<peer>, loop::address_hash> peers_;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::server

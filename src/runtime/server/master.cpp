@@ -4,7 +4,7 @@
 #include "runtime/server/policy.hpp"
 #include "runtime/server/shard.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::server {
 
 namespace {
 
@@ -78,4 +78,4 @@ const one_master the_one;
 
 const policy& master_policy() { return the_one; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::server

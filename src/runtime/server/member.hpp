@@ -7,7 +7,7 @@
 #include "loop/timer.hpp"
 #include "runtime/server/broadcast_log.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::server {
 
 class shard;
 
@@ -46,4 +46,4 @@ class member {
   bool is_datagram_;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::server

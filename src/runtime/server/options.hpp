@@ -8,7 +8,7 @@
 
 #include "runtime/options.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::server {
 
 struct server_options : common_options {
   std::optional<std::uint64_t> port;
@@ -34,7 +34,7 @@ struct server_options : common_options {
   [[nodiscard]] std::vector<std::string> endpoints() const;
 };
 
-[[nodiscard]] const std::vector<bound_row<server_options>>& server_table();
-[[nodiscard]] const std::vector<option_row>& server_rows();
+[[nodiscard]] const std::vector<options::bound_row<server_options>>& option_table();
+[[nodiscard]] const std::vector<options::option_row>& option_rows();
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::server

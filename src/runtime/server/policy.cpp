@@ -2,7 +2,7 @@
 
 #include "runtime/server/shard.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::server {
 
 namespace {
 
@@ -54,4 +54,4 @@ const policy& policy_of(std::string_view mode) {
   return inout;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::server

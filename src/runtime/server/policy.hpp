@@ -7,7 +7,7 @@
 
 #include "strata/base/bytes.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::server {
 
 class member;
 class shard;
@@ -32,4 +32,4 @@ class policy {
 /// Of mode "master".
 [[nodiscard]] const policy& master_policy();
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::server

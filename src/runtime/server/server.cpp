@@ -6,7 +6,7 @@
 #include "loop/call_on.hpp"
 #include "runtime/server/shard.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::server {
 
 namespace {
 
@@ -36,7 +36,7 @@ class server final : public runtime {
   loop::task<result<send_outcome>> send(std::string message) override;
   result<edit_outcome> edit(const nlohmann::json& changes) override;
   [[nodiscard]] nlohmann::json options(bool with_secrets) const override {
-    return to_json(options_, server_table(), with_secrets);
+    return to_json(options_, option_table(), with_secrets);
   }
   [[nodiscard]] const common_options& common() const override { return options_; }
   [[nodiscard]] std::vector<std::string> endpoints() const override {
@@ -171,7 +171,7 @@ loop::task<result<send_outcome>> server::send(std::string message) {
 // NOLINTEND(cppcoreguidelines-avoid-capturing-lambda-coroutines)
 result<edit_outcome> server::edit(const nlohmann::json& changes) {
   auto next = options_;
-  if (auto applied = apply_json(next, server_table(), changes); !applied) {
+  if (auto applied = apply_json(next, option_table(), changes); !applied) {
     return std::unexpected(applied.error());
   }
   if (auto checked = check(next); !checked) return std::unexpected(checked.error());
@@ -179,7 +179,7 @@ result<edit_outcome> server::edit(const nlohmann::json& changes) {
   for (std::size_t i = 0; i < shards_.size(); ++i) {
     loops_[i]->post([who = shards_[i].get(), next] { who->apply(next); });
   }
-  return sort_changes(server_rows(), changes, !shards_.empty());
+  return sort_changes(option_rows(), changes, !shards_.empty());
 }
 
 statistics server::stats() const {
@@ -200,13 +200,13 @@ statistics server::stats() const {
 
 }  // namespace
 
-result<std::unique_ptr<runtime>> make_server(setting&& born, const nlohmann::json& options) {
+result<std::unique_ptr<runtime>> make(setting&& born, const nlohmann::json& options) {
   server_options read;
-  if (auto applied = apply_json(read, server_table(), options); !applied) {
+  if (auto applied = apply_json(read, option_table(), options); !applied) {
     return std::unexpected(applied.error());
   }
   if (auto checked = check(read); !checked) return std::unexpected(checked.error());
   return std::make_unique<server>(std::move(born), std::move(read));
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::server

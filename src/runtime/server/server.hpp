@@ -6,10 +6,9 @@
 #include "runtime/runtime.hpp"
 #include "runtime/server/options.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::server {
 
 /// Errors: invalid_argument when the options do not make sense together.
-[[nodiscard]] result<std::unique_ptr<runtime>> make_server(setting&& born,
-                                                           const nlohmann::json& options);
+[[nodiscard]] result<std::unique_ptr<runtime>> make(setting&& born, const nlohmann::json& options);
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::server

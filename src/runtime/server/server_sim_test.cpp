@@ -12,7 +12,7 @@
 #include "runtime/server/server.hpp"
 #include "runtime/testing/sim_stage.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::server {
 namespace {
 
 using namespace std::chrono_literals;
@@ -50,7 +50,7 @@ class crowd {
     options["listen"] = {"tcp://127.0.0.1:" + std::to_string(port)};
     options["framing"] = framing;
     options["threads"] = 1 + world.draw(3);
-    auto made = make_server(stage_.birth(), options);
+    auto made = make(stage_.birth(), options);
     EXPECT_TRUE(made) << describe(made.error());
     server_ = std::move(*made);
     const auto started = stage_.await(server_->start());
@@ -238,4 +238,4 @@ TEST(server_simulation, one_who_never_reads_harms_no_other) {
 }
 
 }  // namespace
-}  // namespace strata::runtime
+}  // namespace strata::runtime::server

@@ -4,7 +4,7 @@
 
 #include "runtime/server/shard.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::server {
 
 using namespace std::chrono_literals;
 
@@ -91,4 +91,4 @@ std::size_t session::offer(const batch& messages) {
   return count;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::server

@@ -7,7 +7,7 @@
 #include "proto/framing.hpp"
 #include "runtime/server/member.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::server {
 
 class session final : public member {
  public:
@@ -32,4 +32,4 @@ class session final : public member {
   bool told_slow_ = false;  // once is enough for the log, however often it happens
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::server

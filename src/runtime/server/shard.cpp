@@ -7,7 +7,7 @@
 #include "runtime/server/datagram_port.hpp"
 #include "runtime/server/session.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::server {
 
 using namespace std::chrono_literals;
 
@@ -103,7 +103,7 @@ loop::task<> shard::close(loop::time_point limit) {
 }
 
 void shard::apply(const server_options& changed) {
-  apply_live(options_, server_table(), changed);
+  apply_live(options_, option_table(), changed);
   policy_ = &policy_of(options_.mode);
   arm_sweep();
 }
@@ -266,4 +266,4 @@ std::uint64_t shard::broadcast(byte_span message) {
   return deliver(0);
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::server

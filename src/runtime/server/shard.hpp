@@ -20,7 +20,7 @@
 #include "runtime/server/state.hpp"
 #include "serve/acceptor.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::server {
 
 class datagram_port;
 
@@ -101,4 +101,4 @@ class shard final : private loop::turn_end_hook, private loop::timer {
   std::deque<datagram_port> datagram_ports_;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::server

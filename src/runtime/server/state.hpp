@@ -13,7 +13,7 @@
 #include "runtime/rate_limiter.hpp"
 #include "serve/connection_gauge.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::server {
 
 class shard;
 
@@ -42,4 +42,4 @@ struct far_batch {
   std::vector<std::uint32_t> sizes;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::server

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class call;
 
@@ -14,4 +14,4 @@ class call;
 [[nodiscard]] std::optional<std::uint64_t> parse_bit_offset(call& c, std::size_t index,
                                                             unsigned width = 0);
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -6,7 +6,7 @@
 #include "runtime/cache/commands/string_bytes.hpp"
 #include "runtime/cache/engine/call.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -32,7 +32,7 @@ std::optional<field_type> read_type(call& c, std::size_t index) {
   field_type read;
   read.is_signed = text.starts_with('i');
   const auto bits = text.size() > 1 && (read.is_signed || text.starts_with('u'))
-                        ? parse_integer(text.substr(1))
+                        ? text::parse_integer(text.substr(1))
                         : std::nullopt;
   if (!bits || *bits < 1 || *bits > (read.is_signed ? 64 : 63)) {
     c.fail(
@@ -216,4 +216,4 @@ const command_row rows[] = {
 
 command_group bitfield_commands() { return {"bitmap", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

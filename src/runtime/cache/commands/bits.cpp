@@ -8,14 +8,14 @@
 #include "runtime/cache/commands/string_bytes.hpp"
 #include "runtime/cache/engine/call.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
 void setbit(call& c) {
   const auto offset = parse_bit_offset(c, 2);
   if (!offset) return;
-  const auto bit = parse_integer(c[3]);
+  const auto bit = text::parse_integer(c[3]);
   if (!bit || (*bit != 0 && *bit != 1)) {
     c.fail("ERR bit is not an integer or out of range");
     return;
@@ -282,7 +282,7 @@ std::optional<std::uint64_t> parse_bit_offset(call& c, std::size_t index, unsign
   auto text = c[index];
   const bool in_units = width != 0 && text.starts_with('#');
   if (in_units) text.remove_prefix(1);
-  const auto value = parse_integer(text);
+  const auto value = text::parse_integer(text);
   std::int64_t offset = value.value_or(-1);
   if (in_units && __builtin_mul_overflow(offset, width, &offset)) offset = -1;
   if (offset < 0 || offset / 8 >= c.home.settings().max_bulk) {
@@ -294,4 +294,4 @@ std::optional<std::uint64_t> parse_bit_offset(call& c, std::size_t index, unsign
 
 command_group bit_commands() { return {"bitmap", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -4,7 +4,7 @@
 
 #include "runtime/cache/engine/call.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -176,4 +176,4 @@ void client_caching(call& c) {
 
 void client_getredir(call& c) { c.reply.integer(redirect_of(c.who)); }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -1,7 +1,7 @@
 // Those of CLIENT's subcommands that are about client-side caching.
 #pragma once
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class call;
 
@@ -10,4 +10,4 @@ void client_getredir(call& c);
 void client_tracking(call& c);
 void client_trackinginfo(call& c);
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -8,7 +8,7 @@
 #include "runtime/cache/engine/call.hpp"
 #include "text/word.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -47,9 +47,10 @@ void client_id(call& c) { c.reply.integer(static_cast<std::int64_t>(c.who.id)); 
 void client_info(call& c) { c.reply.verbatim("txt", describe(c.home, c.who) + "\n"); }
 
 std::optional<bool> matches_type(call& c, std::string_view type, const client& of) {
-  if (same_text(type, "normal")) return !of.is_subscribed();
-  if (same_text(type, "pubsub")) return of.is_subscribed();
-  if (same_text(type, "master") || same_text(type, "replica") || same_text(type, "slave")) {
+  if (text::same_text(type, "normal")) return !of.is_subscribed();
+  if (text::same_text(type, "pubsub")) return of.is_subscribed();
+  if (text::same_text(type, "master") || text::same_text(type, "replica") ||
+      text::same_text(type, "slave")) {
     return false;
   }
   c.fail("ERR Unknown client type '" + std::string(type) + "'");
@@ -64,7 +65,7 @@ void client_list(call& c) {
     if (!matches_type(c, *type, c.who)) return;
   } else if (c.size() > 3 && c.is(2, "ID")) {
     for (const auto& each : c.words.subspan(3)) {
-      const auto id = parse_integer(each);
+      const auto id = text::parse_integer(each);
       if (!id) {
         c.fail("ERR Invalid client ID");
         return;
@@ -145,7 +146,7 @@ std::optional<kill_filter> read_kill_filter(call& c) {
       return {};
     }
     if (c.is(i, "ID")) {
-      const auto id = parse_integer(c[i + 1]);
+      const auto id = text::parse_integer(c[i + 1]);
       if (!id || *id < 1) {
         c.fail("ERR client-id should be greater than 0");
         return {};
@@ -338,4 +339,4 @@ const command_row rows[] = {
 
 command_group client_commands() { return {"connection", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

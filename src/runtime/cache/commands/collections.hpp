@@ -7,7 +7,7 @@
 #include "runtime/cache/commands/scan_words.hpp"
 #include "runtime/cache/engine/call.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 /// Replies how many elements the collection at word 1 has.
 template <class Value>
@@ -61,4 +61,4 @@ void scan_members(call& c, TextOf&& text_of) {
   for (const auto& each : texts) c.reply.bulk(each);
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -9,7 +9,7 @@
 #include "runtime/cache/engine/command.hpp"
 #include "text/word.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -168,7 +168,7 @@ class name_table {
       // Folding makes letters small, and some other bytes equal: only '_' is one that matters.
       const auto& found = places_[at];
       if (found.size != text.size()) return nullptr;
-      if (found.has_line && !same_text(found.what->row->name, text)) return nullptr;
+      if (found.has_line && !text::same_text(found.what->row->name, text)) return nullptr;
       return found.what;
     }
     return nullptr;
@@ -204,9 +204,9 @@ const command* find_command(std::string_view name) {
 const command* find_subcommand(const command& of, std::string_view name) {
   for (const auto& each : all_commands().subspan(of.index + 1)) {
     if (each.parent != of.row) break;
-    if (same_text(each.row->name, name)) return &each;
+    if (text::same_text(each.row->name, name)) return &each;
   }
   return nullptr;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -3,7 +3,7 @@
 
 #include "runtime/cache/engine/command.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 [[nodiscard]] command_group string_commands();
 [[nodiscard]] command_group bit_commands();
@@ -35,4 +35,4 @@ namespace strata::runtime {
 [[nodiscard]] command_group latency_commands();
 [[nodiscard]] command_group command_commands();
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

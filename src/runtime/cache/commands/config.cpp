@@ -4,7 +4,7 @@
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -88,4 +88,4 @@ const command_row rows[] = {
 
 command_group config_commands() { return {"server", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

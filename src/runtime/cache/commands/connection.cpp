@@ -5,7 +5,7 @@
 #include "runtime/cache/engine/call.hpp"
 #include "runtime/cache/engine/version.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -184,4 +184,4 @@ const command_row rows[] = {
 
 command_group connection_commands() { return {"connection", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

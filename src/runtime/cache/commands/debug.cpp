@@ -11,13 +11,13 @@
 #include "runtime/cache/engine/digest.hpp"
 #include "text/word.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
 // Only the client that asks waits: a loop has others to serve.
 void sleep(call& c) {
-  const auto seconds = parse_real(c[2]);
+  const auto seconds = text::parse_real(c[2]);
   if (!seconds || *seconds < 0 || *seconds > 1e9) {
     c.fail(not_float_error);
     return;
@@ -170,7 +170,7 @@ void help(call& c) {
 
 void debug(call& c) {
   for (const auto& each : table) {
-    if (!same_text(each.name, c[1])) continue;
+    if (!text::same_text(each.name, c[1])) continue;
     if (c.size() < each.least_words || c.size() > each.most_words) break;
     each.run(c);
     return;
@@ -190,4 +190,4 @@ const command_row rows[] = {
 
 command_group debug_commands() { return {"server", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -6,7 +6,7 @@
 #include "runtime/cache/engine/call.hpp"
 #include "text/word.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -161,7 +161,7 @@ const expiry_word* find_expiry_word(std::string_view word) {
                                                 {"EXAT", {false, true}},
                                                 {"PXAT", {true, true}}}};
   for (const auto& each : table) {
-    if (same_text(each.name, word)) return &each.unit;
+    if (text::same_text(each.name, word)) return &each.unit;
   }
   return nullptr;
 }
@@ -184,9 +184,9 @@ void expire_at(call& c, std::size_t index, entry* found, std::int64_t at_ms) {
   }
   c.data().set_expiry(found, at_ms, hash);
   c.changed(c[index], event_generic, "expire");
-  c.repeat_as("PEXPIREAT", c[index], integer_text(at_ms).view());
+  c.repeat_as("PEXPIREAT", c[index], text::integer_text(at_ms).view());
 }
 
 command_group expiry_commands() { return {"generic", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

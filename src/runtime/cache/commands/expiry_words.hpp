@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class call;
 class entry;
@@ -26,4 +26,4 @@ struct expiry_word {
 /// Lets the key at word `index` expire at that time; at once, if it has passed.
 void expire_at(call& c, std::size_t index, entry* found, std::int64_t at_ms);
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -5,7 +5,7 @@
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/values/hash_value.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -145,7 +145,7 @@ void hincrby(call& c) {
   if (!delta) return;
   std::int64_t value = 0;
   replace_value(c, [&](const std::optional<std::string>& before) -> std::optional<std::string> {
-    const auto number = before ? parse_integer(*before) : std::optional<std::int64_t>(0);
+    const auto number = before ? text::parse_integer(*before) : std::optional<std::int64_t>(0);
     if (!number) {
       c.fail("ERR hash value is not an integer");
       return {};
@@ -162,14 +162,14 @@ void hincrby(call& c) {
 }
 
 void hincrbyfloat(call& c) {
-  const auto delta = parse_long_real(c[3]);
+  const auto delta = text::parse_long_real(c[3]);
   if (!delta) {
     c.fail(not_float_error);
     return;
   }
   std::string text;
   replace_value(c, [&](const std::optional<std::string>& before) -> std::optional<std::string> {
-    const auto number = before ? parse_long_real(*before) : std::optional<long double>(0);
+    const auto number = before ? text::parse_long_real(*before) : std::optional<long double>(0);
     if (!number) {
       c.fail("ERR hash value is not a float");
       return {};
@@ -179,7 +179,7 @@ void hincrbyfloat(call& c) {
       c.fail("ERR increment would produce NaN or Infinity");
       return {};
     }
-    text = format_long_real(sum);
+    text = text::format_long_real(sum);
     return text;
   });
   if (c.has_failed()) return;
@@ -312,4 +312,4 @@ const command_row rows[] = {
 
 command_group hash_commands() { return {"hash", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -8,7 +8,7 @@
 #include "text/pattern.hpp"
 #include "text/word.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -83,7 +83,7 @@ void command_list(call& c) {
   for (const auto& each : all_commands()) {
     const auto name = each.full_name();
     if (!filtered && !is_top(each)) continue;
-    if (by_pattern && !matches_pattern(c[4], name, true)) continue;
+    if (by_pattern && !text::matches_pattern(c[4], name, true)) continue;
     if (by_category && !has_category(each, c[4])) continue;
     if (filtered && !by_pattern && !by_category) continue;
     names.push_back(name);
@@ -161,4 +161,4 @@ const command_row rows[] = {
 
 command_group command_commands() { return {"server", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

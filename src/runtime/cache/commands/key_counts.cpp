@@ -2,10 +2,10 @@
 
 #include "runtime/cache/engine/call.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 std::optional<std::size_t> read_key_count(call& c, std::size_t index, std::string_view too_many) {
-  const auto count = parse_integer(c[index]);
+  const auto count = text::parse_integer(c[index]);
   if (!count || *count <= 0) {
     c.fail("ERR numkeys should be greater than 0");
     return {};
@@ -24,7 +24,7 @@ std::optional<std::int64_t> read_limit(call& c, std::size_t first) {
       c.fail_syntax();
       return {};
     }
-    const auto read = parse_integer(c[i + 1]);
+    const auto read = text::parse_integer(c[i + 1]);
     if (!read || *read < 0) {
       c.fail("ERR LIMIT can't be negative");
       return {};
@@ -34,4 +34,4 @@ std::optional<std::int64_t> read_limit(call& c, std::size_t first) {
   return limit;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

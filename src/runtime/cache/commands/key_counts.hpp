@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class call;
 
@@ -16,4 +16,4 @@ class call;
 /// "LIMIT n" from word `first` on, or 0. Nothing after an error.
 [[nodiscard]] std::optional<std::int64_t> read_limit(call& c, std::size_t first);
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -6,7 +6,7 @@
 #include "runtime/cache/engine/call.hpp"
 #include "text/word.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -296,4 +296,4 @@ const command_row rows[] = {
 
 command_group key_commands() { return {"generic", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

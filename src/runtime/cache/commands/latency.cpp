@@ -9,7 +9,7 @@
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -213,4 +213,4 @@ const command_row rows[] = {
 
 command_group latency_commands() { return {"server", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -3,7 +3,7 @@
 #include "runtime/cache/commands/pops.hpp"
 #include "runtime/cache/values/list_value.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -113,7 +113,7 @@ bool pop_many(call& c, const multi_pop& how, std::size_t first) {
   }
   c.changed(key, event_list, how.at_first_end ? "lpop" : "rpop", count);
   c.repeat_as(how.at_first_end ? "LPOP" : "RPOP", key,
-              integer_text(static_cast<std::int64_t>(count)).view());
+              text::integer_text(static_cast<std::int64_t>(count)).view());
   c.drop_if_empty(found->index, list);
   return true;
 }
@@ -163,4 +163,4 @@ const command_row rows[] = {
 
 command_group list_move_commands() { return {"list", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -4,7 +4,7 @@
 #include "runtime/cache/values/index_range.hpp"
 #include "runtime/cache/values/list_value.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -40,7 +40,7 @@ void pop(call& c, bool at_front) {
   }
   std::int64_t count = 1;
   if (c.size() == 3) {
-    const auto wanted = parse_integer(c[2]);
+    const auto wanted = text::parse_integer(c[2]);
     if (!wanted || *wanted < 0) {
       c.fail("ERR value is out of range, must be positive");
       return;
@@ -243,7 +243,7 @@ std::optional<lpos_options> read_lpos_options(call& c) {
       // The lowest has no opposite, so that in Redis every match from the end on counts.
       read.rank = *rank == INT64_MIN ? -1 : *rank;
     } else if (c.is(i, "COUNT") && has_value) {
-      const auto count = parse_integer(c[i + 1]);
+      const auto count = text::parse_integer(c[i + 1]);
       if (!count || *count < 0) {
         c.fail("ERR COUNT can't be negative");
         return {};
@@ -251,7 +251,7 @@ std::optional<lpos_options> read_lpos_options(call& c) {
       read.most = *count;
       read.wants_list = true;
     } else if (c.is(i, "MAXLEN") && has_value) {
-      const auto most = parse_integer(c[i + 1]);
+      const auto most = text::parse_integer(c[i + 1]);
       if (!most || *most < 0) {
         c.fail("ERR MAXLEN can't be negative");
         return {};
@@ -348,4 +348,4 @@ const command_row rows[] = {
 
 command_group list_commands() { return {"list", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -3,7 +3,7 @@
 #include "runtime/cache/engine/call.hpp"
 #include "runtime/cache/engine/keeper.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -102,4 +102,4 @@ const command_row rows[] = {
 
 command_group persistence_commands() { return {"server", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

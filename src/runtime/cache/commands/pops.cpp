@@ -2,7 +2,7 @@
 
 #include "runtime/cache/commands/key_counts.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 void wait_or_null(call& c, std::size_t first, std::size_t count,
                   std::optional<std::int64_t> deadline_ms) {
@@ -30,7 +30,7 @@ std::optional<multi_pop> read_multi_pop(call& c, std::size_t first, std::string_
       c.fail_syntax();
       return {};
     }
-    const auto count = parse_integer(c[++i]);
+    const auto count = text::parse_integer(c[++i]);
     if (!count || *count <= 0) {
       c.fail("ERR count should be greater than 0");
       return {};
@@ -41,4 +41,4 @@ std::optional<multi_pop> read_multi_pop(call& c, std::size_t first, std::string_
   return read;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

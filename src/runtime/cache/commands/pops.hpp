@@ -8,7 +8,7 @@
 
 #include "runtime/cache/engine/call.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 /// The first of some keys that holds a `Value`. Null: none does.
 template <class Value>
@@ -49,4 +49,4 @@ struct multi_pop {
                                                       std::string_view first_end,
                                                       std::string_view other_end);
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

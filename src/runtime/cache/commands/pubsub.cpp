@@ -7,7 +7,7 @@
 #include "runtime/cache/engine/call.hpp"
 #include "text/pattern.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -103,7 +103,7 @@ void reply_names(call& c, const pubsub::table& of) {
   }
   std::vector<std::string_view> found;
   for (const auto& [name, clients] : of) {
-    if (c.size() == 2 || matches_pattern(c[2], name)) found.emplace_back(name);
+    if (c.size() == 2 || text::matches_pattern(c[2], name)) found.emplace_back(name);
   }
   c.reply.array(found.size());
   for (const auto& each : found) c.reply.bulk(each);
@@ -195,4 +195,4 @@ const command_row rows[] = {
 
 command_group pubsub_commands() { return {"pubsub", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -4,7 +4,7 @@
 #include "runtime/cache/engine/replicator.hpp"
 #include "text/word.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -16,7 +16,7 @@ void replconf(call& c) {
   }
   for (std::size_t i = 1; i + 1 < c.size(); i += 2) {
     if (c.is(i, "ACK")) {
-      if (const auto offset = parse_integer(c[i + 1])) {
+      if (const auto offset = text::parse_integer(c[i + 1])) {
         with.acknowledge(c.who, static_cast<std::uint64_t>(*offset));
       }
       return;  // it is not replied to
@@ -145,4 +145,4 @@ const command_row rows[] = {
 
 command_group replication_commands() { return {"server", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

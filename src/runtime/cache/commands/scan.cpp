@@ -4,7 +4,7 @@
 #include "runtime/cache/engine/call.hpp"
 #include "text/word.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -30,7 +30,7 @@ void scan(call& c) {
   const auto next = scan_enough(*words, [&](std::uint64_t cursor, std::int64_t& seen) {
     return c.data().scan(cursor, [&](const entry* each) {
       ++seen;
-      if (words->type && !same_text(name_of(each->type()), *words->type)) return;
+      if (words->type && !text::same_text(name_of(each->type()), *words->type)) return;
       if (words->matches(each->key()) && !is_over(c, *each)) found.push_back(each->key());
     });
   });
@@ -41,7 +41,8 @@ void scan(call& c) {
 void keys(call& c) {
   std::vector<std::string_view> found;
   c.data().for_each([&](const entry* each) {
-    if (matches_pattern(c[1], each->key()) && !is_over(c, *each)) found.push_back(each->key());
+    if (text::matches_pattern(c[1], each->key()) && !is_over(c, *each))
+      found.push_back(each->key());
   });
   c.reply.array(found.size());
   for (const auto& each : found) c.reply.bulk(each);
@@ -101,4 +102,4 @@ void reply_scan(call& c, std::uint64_t cursor, std::size_t count) {
 
 command_group scan_commands() { return {"generic", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

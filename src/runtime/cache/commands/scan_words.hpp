@@ -8,7 +8,7 @@
 
 #include "text/pattern.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class call;
 
@@ -19,7 +19,7 @@ struct scan_words {
   std::optional<std::string_view> type;  ///< SCAN only
 
   [[nodiscard]] bool matches(std::string_view text) const {
-    return !pattern || matches_pattern(*pattern, text);
+    return !pattern || text::matches_pattern(*pattern, text);
   }
 };
 
@@ -44,4 +44,4 @@ std::uint64_t scan_enough(const scan_words& wanted, Step&& step) {
 /// The beginning of the reply: the next cursor, and how many elements follow.
 void reply_scan(call& c, std::uint64_t cursor, std::size_t count);
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

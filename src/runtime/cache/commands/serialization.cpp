@@ -4,7 +4,7 @@
 #include "runtime/cache/engine/access.hpp"
 #include "runtime/cache/engine/call.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -95,7 +95,7 @@ void restore(call& c) {
   }
   c.changed(c[1], event_generic, "restore");
   if (expires != entry::never) {
-    c.repeat_as("RESTORE", c[1], integer_text(expires).view(), c[3], "REPLACE", "ABSTTL");
+    c.repeat_as("RESTORE", c[1], text::integer_text(expires).view(), c[3], "REPLACE", "ABSTTL");
   }
   c.reply.ok();
 }
@@ -115,4 +115,4 @@ const command_row rows[] = {
 
 command_group serialization_commands() { return {"generic", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

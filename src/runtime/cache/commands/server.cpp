@@ -8,7 +8,7 @@
 #include "runtime/cache/engine/info.hpp"
 #include "runtime/cache/engine/version.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -141,7 +141,7 @@ void memory_help(call& c) {
 void slowlog_get(call& c) {
   std::int64_t most = 10;
   if (c.size() == 3) {
-    const auto count = parse_integer(c[2]);
+    const auto count = text::parse_integer(c[2]);
     if (!count || *count < -1) {
       c.fail("ERR count should be greater than or equal to -1");
       return;
@@ -260,4 +260,4 @@ const command_row rows[] = {
 
 command_group server_commands() { return {"server", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

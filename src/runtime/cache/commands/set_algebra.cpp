@@ -6,7 +6,7 @@
 #include "runtime/cache/engine/call.hpp"
 #include "runtime/cache/values/set_value.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -142,4 +142,4 @@ const command_row rows[] = {
 
 command_group set_algebra_commands() { return {"set", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

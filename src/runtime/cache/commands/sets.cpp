@@ -3,7 +3,7 @@
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/values/set_value.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -70,7 +70,7 @@ void smove(call& c) {
 
 // The count of SPOP: nothing, and the error replied, when it is none.
 std::optional<std::uint64_t> read_count(call& c) {
-  const auto count = parse_integer(c[2]);
+  const auto count = text::parse_integer(c[2]);
   if (!count || *count < 0) {
     c.fail("ERR value is out of range, must be positive");
     return {};
@@ -228,4 +228,4 @@ const command_row rows[] = {
 
 command_group set_commands() { return {"set", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

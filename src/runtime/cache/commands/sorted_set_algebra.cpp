@@ -7,7 +7,7 @@
 #include "runtime/cache/commands/sorted_set_words.hpp"
 #include "runtime/cache/values/set_value.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -294,4 +294,4 @@ const command_row rows[] = {
 
 command_group sorted_set_algebra_commands() { return {"sorted-set", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

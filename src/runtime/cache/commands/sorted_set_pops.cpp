@@ -3,7 +3,7 @@
 #include "runtime/cache/commands/pops.hpp"
 #include "runtime/cache/commands/sorted_set_words.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -31,7 +31,7 @@ void pop(call& c, bool highest) {
     return;
   }
   const bool has_count = c.size() == 3;
-  const auto count = has_count ? parse_integer(c[2]) : std::optional<std::int64_t>(1);
+  const auto count = has_count ? text::parse_integer(c[2]) : std::optional<std::int64_t>(1);
   if (!count || *count < 0) {
     c.fail("ERR value is out of range, must be positive");
     return;
@@ -97,7 +97,7 @@ bool pop_many(call& c, const multi_pop& how, std::size_t first) {
     c.reply.real(score);
   });
   c.repeat_as(name_of_pop(!how.at_first_end), key,
-              integer_text(static_cast<std::int64_t>(count)).view());
+              text::integer_text(static_cast<std::int64_t>(count)).view());
   return true;
 }
 
@@ -140,4 +140,4 @@ const command_row rows[] = {
 
 command_group sorted_set_pop_commands() { return {"sorted-set", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

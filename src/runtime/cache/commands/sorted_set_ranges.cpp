@@ -4,7 +4,7 @@
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/commands/sorted_set_words.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -212,4 +212,4 @@ const command_row rows[] = {
 
 command_group sorted_set_range_commands() { return {"sorted-set", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

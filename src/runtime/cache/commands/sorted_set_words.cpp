@@ -4,13 +4,13 @@
 #include <cstdlib>
 #include <string>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
 // Ranges are read as C reads numbers, in all its notations: more is allowed than in a score.
 std::optional<double> parse_range_end(std::string_view text) {
-  if (const auto usual = parse_real(text)) return usual;
+  if (const auto usual = text::parse_real(text)) return usual;
   const std::string ended(text);
   char* end = nullptr;
   const double value = std::strtod(ended.c_str(), &end);
@@ -80,4 +80,4 @@ void store_sorted_set(call& c, std::unique_ptr<sorted_set> made, std::string_vie
   c.reply.integer(static_cast<std::int64_t>(size));
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -8,7 +8,7 @@
 #include "runtime/cache/engine/call.hpp"
 #include "runtime/cache/values/sorted_set.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 [[nodiscard]] sorted_set_limits limits_of_sorted_sets(const call& c);
 
@@ -30,4 +30,4 @@ inline void reply_member(call& c, bool with_scores, std::string_view member, dou
 /// Makes the key at word 1 hold `made`, or nothing if that is empty; replies the size.
 void store_sorted_set(call& c, std::unique_ptr<sorted_set> made, std::string_view event);
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

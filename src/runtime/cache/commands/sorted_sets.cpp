@@ -6,7 +6,7 @@
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/commands/sorted_set_words.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -283,4 +283,4 @@ const command_row rows[] = {
 
 command_group sorted_set_commands() { return {"sorted-set", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

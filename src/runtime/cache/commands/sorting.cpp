@@ -13,7 +13,7 @@
 #include "runtime/cache/values/set_value.hpp"
 #include "runtime/cache/values/sorted_set.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -286,4 +286,4 @@ const command_row rows[] = {
 
 command_group sorting_commands() { return {"generic", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

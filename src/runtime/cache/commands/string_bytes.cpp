@@ -5,7 +5,7 @@
 
 #include "runtime/cache/engine/call.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 char* widen(call& c, entry*& found, std::size_t size) {
   const auto hash = c.hash(1);
@@ -24,4 +24,4 @@ char* widen(call& c, entry*& found, std::size_t size) {
   return bytes;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class call;
 class entry;
@@ -16,4 +16,4 @@ inline constexpr std::string_view too_long_error =
 /// zeros where it had none, and says where they are. `found` is then its entry.
 [[nodiscard]] char* widen(call& c, entry*& found, std::size_t size);
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -6,7 +6,7 @@
 #include "runtime/cache/commands/string_bytes.hpp"
 #include "runtime/cache/engine/call.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -94,7 +94,7 @@ void set_with_options(call& c) {
   c.changed(c[1], event_string, "set");
   if (options->expires_at_ms) {
     c.home.notify(event_generic, "expire", c[1], c.who.database);
-    c.repeat_as("SET", c[1], c[2], "PXAT", integer_text(expires).view());
+    c.repeat_as("SET", c[1], c[2], "PXAT", text::integer_text(expires).view());
   } else if (options->give_old && !keeps) {
     c.repeat_as("SET", c[1], c[2]);
   }
@@ -125,7 +125,7 @@ void set_expiring(call& c, expiry_word unit) {
   c.store(entry::make_text(c[1], c[3], *at_ms), c.hash(1));
   c.changed(c[1], event_string, "set");
   c.home.notify(event_generic, "expire", c[1], c.who.database);
-  c.repeat_as("SET", c[1], c[3], "PXAT", integer_text(*at_ms).view());
+  c.repeat_as("SET", c[1], c[3], "PXAT", text::integer_text(*at_ms).view());
   c.reply.ok();
 }
 
@@ -220,7 +220,7 @@ void add_to(call& c, std::int64_t delta) {
   std::int64_t value = 0;
   if (*found != nullptr) {
     const auto before =
-        (*found)->is_integer() ? (*found)->integer() : parse_integer((*found)->text());
+        (*found)->is_integer() ? (*found)->integer() : text::parse_integer((*found)->text());
     if (!before) {
       c.fail(not_integer_error);
       return;
@@ -235,7 +235,7 @@ void add_to(call& c, std::int64_t delta) {
     (*found)->assign_integer(value);
   } else {
     const auto expires = *found == nullptr ? entry::never : (*found)->expires_at_ms();
-    c.store(entry::make_text(c[1], integer_text(value).view(), expires), c.hash(1));
+    c.store(entry::make_text(c[1], text::integer_text(value).view(), expires), c.hash(1));
   }
   c.changed(c[1], event_string, "incrby");
   c.reply.integer(value);
@@ -262,8 +262,8 @@ void incrbyfloat(call& c) {
   const auto found = c.open_string(c.find(1));
   if (!found) return;
   const auto before = *found == nullptr ? std::optional<long double>(0)
-                                        : parse_long_real(string_view_of(**found).view());
-  const auto delta = before ? parse_long_real(c[2]) : std::nullopt;
+                                        : text::parse_long_real(string_view_of(**found).view());
+  const auto delta = before ? text::parse_long_real(c[2]) : std::nullopt;
   if (!delta) {
     c.fail(not_float_error);
     return;
@@ -273,7 +273,7 @@ void incrbyfloat(call& c) {
     c.fail("ERR increment would produce NaN or Infinity");
     return;
   }
-  const auto text = format_long_real(value);
+  const auto text = text::format_long_real(value);
   const auto expires = *found == nullptr ? entry::never : (*found)->expires_at_ms();
   c.store(entry::make_bytes(c[1], text, expires, false), c.hash(1));
   c.changed(c[1], event_string, "incrbyfloat");
@@ -435,4 +435,4 @@ const command_row rows[] = {
 
 command_group string_commands() { return {"string", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

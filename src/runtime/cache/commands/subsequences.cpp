@@ -4,7 +4,7 @@
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -164,4 +164,4 @@ const command_row rows[] = {
 
 command_group subsequence_commands() { return {"string", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

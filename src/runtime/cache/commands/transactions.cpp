@@ -2,7 +2,7 @@
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -110,4 +110,4 @@ const command_row rows[] = {
 
 command_group transaction_commands() { return {"transactions", rows}; }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 using namespace std::chrono_literals;
 
@@ -155,4 +155,4 @@ loop::task<result<void>> command_log::finish() {
   co_return outcome;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -16,7 +16,7 @@
 #include "runtime/cache/disk/replay.hpp"
 #include "runtime/cache/engine/engine.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 /// When what was written is made safe from a crash of the machine.
 enum class sync_policy : std::uint8_t { always, every_second, never };
@@ -107,4 +107,4 @@ class command_log final : public change_listener, private loop::timer {
   loop::task_group running_;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -52,4 +52,4 @@ loop::task<result<void>> growing_file::finish(const std::string& final_path) {
   co_return loop_->files().sync_folder_of(path_);
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

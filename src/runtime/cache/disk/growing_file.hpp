@@ -7,7 +7,7 @@
 #include "loop/loop.hpp"
 #include "loop/task.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class growing_file {
  public:
@@ -39,4 +39,4 @@ class growing_file {
   std::uint64_t appended_ = 0;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -7,7 +7,7 @@
 #include "loop/loop.hpp"
 #include "loop/task.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 /// Calls `reader.step(most)` until there is no more, each time between the owner's `begin_work` and
 /// `end_work`. Returns how it ended.
@@ -23,4 +23,4 @@ loop::task<typename Reader::outcome> read_in_steps(loop::loop& on, Reader& reade
   }
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

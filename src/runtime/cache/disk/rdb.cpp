@@ -12,7 +12,7 @@
 #include "runtime/cache/values/set_value.hpp"
 #include "runtime/cache/values/sorted_set.hpp"
 
-namespace strata::runtime::rdb {
+namespace strata::runtime::cache::rdb {
 
 namespace {
 
@@ -122,7 +122,7 @@ void writer::integer_string(std::int64_t value) {
     byte(0xC0U | special_int32);
     fixed(bits, 4);
   } else {
-    const integer_text text(value);
+    const text::integer_text text(value);
     length(text.view().size());
     text_ += text.view();
   }
@@ -132,7 +132,7 @@ void writer::string(std::string_view text) {
   constexpr std::size_t longest_integer = 11;
   constexpr std::size_t worth_compressing = 20;
   if (text.size() <= longest_integer) {
-    const auto number = parse_integer(text);
+    const auto number = text::parse_integer(text);
     if (number && *number >= INT32_MIN && *number <= INT32_MAX) {
       integer_string(*number);
       return;
@@ -390,7 +390,7 @@ std::unique_ptr<collection> reader::read_packed_sorted_set(const parameters& set
   for (auto at = loaded->first(); at != pack::none;) {
     const auto score_at = loaded->next(at);
     const auto member = loaded->at(at);
-    const auto score = parse_real(loaded->at(score_at).text());
+    const auto score = text::parse_real(loaded->at(score_at).text());
     if (!score || made->score_of(member.text())) return fail();
     made->add(member.text(), *score, limits_of(settings));
     at = loaded->next(score_at);
@@ -454,4 +454,4 @@ entry* restore(std::string_view payload, std::string_view key, std::int64_t expi
   return made;
 }
 
-}  // namespace strata::runtime::rdb
+}  // namespace strata::runtime::cache::rdb

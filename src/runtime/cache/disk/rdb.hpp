@@ -15,16 +15,16 @@
 #include "runtime/cache/engine/parameters.hpp"
 #include "runtime/cache/values/entry.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class hash_value;
 class list_value;
 class set_value;
 class sorted_set;
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache
 
-namespace strata::runtime::rdb {
+namespace strata::runtime::cache::rdb {
 
 inline constexpr int version = 10;
 
@@ -118,4 +118,4 @@ enum class refusal : std::uint8_t { none, wrong_checksum, bad_data };
 [[nodiscard]] entry* restore(std::string_view payload, std::string_view key,
                              std::int64_t expires_at_ms, const parameters& settings, refusal& why);
 
-}  // namespace strata::runtime::rdb
+}  // namespace strata::runtime::cache::rdb

@@ -7,7 +7,7 @@
 #include "runtime/cache/engine/version.hpp"
 #include "text/word.hpp"
 
-namespace strata::runtime::rdb {
+namespace strata::runtime::cache::rdb {
 
 // --- writing
 // ---------------------------------------------------------------------------------------
@@ -22,8 +22,8 @@ void file_writer::begin(std::int64_t now_ms, std::int64_t used_memory, bool is_l
   writer_.text() += fmt::format("REDIS{:04}", version);
   field("redis-ver", compatible_version);
   field("redis-bits", "64");
-  field("ctime", integer_text(now_ms / 1000).view());
-  field("used-mem", integer_text(used_memory).view());
+  field("ctime", text::integer_text(now_ms / 1000).view());
+  field("used-mem", text::integer_text(used_memory).view());
   field("aof-base", is_log_base ? "1" : "0");
 }
 
@@ -146,15 +146,15 @@ bool file_reader::read_key(unsigned kind) {
   entry* const made = reader_.value(kind, key, expires_at_ms_, into_.settings());
   if (made == nullptr) {
     (void)fail(fmt::format("the value of the key {}, of kind {}, is damaged or not known",
-                           quoted(std::string_view(key).substr(0, 128)), kind));
+                           text::quoted(std::string_view(key).substr(0, 128)), kind));
     why_ += fmt::format(" (it begins at {})", began);
     return false;
   }
   const auto hash = hash_of(key);
   if (into_[database_].find(key, hash) != nullptr) {
     entry::destroy(made);
-    (void)fail(
-        fmt::format("the key {} is in it twice", quoted(std::string_view(key).substr(0, 128))));
+    (void)fail(fmt::format("the key {} is in it twice",
+                           text::quoted(std::string_view(key).substr(0, 128))));
     return false;
   }
   made->set_access(told_access(into_.settings(), into_.now_ms(), idle_s_, frequency_));
@@ -176,4 +176,4 @@ file_reader::outcome file_reader::read_end() {
   return outcome::done;
 }
 
-}  // namespace strata::runtime::rdb
+}  // namespace strata::runtime::cache::rdb

@@ -8,13 +8,13 @@
 
 #include "runtime/cache/disk/rdb.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class engine;
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache
 
-namespace strata::runtime::rdb {
+namespace strata::runtime::cache::rdb {
 
 /// Writes a file piece by piece; whoever drives it takes what is there now and then.
 class file_writer {
@@ -74,4 +74,4 @@ class file_reader {
   std::string why_;
 };
 
-}  // namespace strata::runtime::rdb
+}  // namespace strata::runtime::cache::rdb

@@ -11,7 +11,7 @@
 #include "text/redis_number.hpp"
 #include "text/word.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -34,11 +34,11 @@ replay::~replay() { into_.leave(*this); }
 result<void> replay::execute(std::span<const std::string_view> words) {
   const auto* const what = find_command(words[0]);
   if (what == nullptr) {
-    return failure(errc::not_supported, "repeat " + quoted(words[0].substr(0, 128)),
+    return failure(errc::not_supported, "repeat " + text::quoted(words[0].substr(0, 128)),
                    "there is no such command here");
   }
   if (!can_be_repeated(*what)) {
-    return failure(errc::malformed, "repeat " + quoted(words[0].substr(0, 128)),
+    return failure(errc::malformed, "repeat " + text::quoted(words[0].substr(0, 128)),
                    "it is not a change of data");
   }
   into_.execute(*this, words);
@@ -91,11 +91,11 @@ void append_command(std::string& to, std::span<const std::string_view> words) {
 void change_row::append(std::string& to, unsigned database,
                         std::span<const std::string_view> words) {
   if (std::exchange(database_, database) != database) {
-    const integer_text number(database);
+    const text::integer_text number(database);
     const std::array<std::string_view, 2> select = {"SELECT", number.view()};
     append_command(to, select);
   }
   append_command(to, words);
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -11,7 +11,7 @@
 #include "runtime/cache/engine/client.hpp"
 #include "runtime/cache/serving/output.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class engine;
 
@@ -77,4 +77,4 @@ class change_row {
   std::optional<unsigned> database_;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

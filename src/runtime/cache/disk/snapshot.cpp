@@ -5,7 +5,7 @@
 
 #include "runtime/cache/engine/engine.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 snapshot::snapshot(engine& of, bool is_log_base) : of_(of) {
   file_.begin(of.now_ms(), of.memory(), is_log_base);
@@ -99,4 +99,4 @@ void snapshot::take_over(unsigned database) {
   parts_[database].done = true;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -15,7 +15,7 @@
 #include "runtime/cache/disk/rdb_file.hpp"
 #include "runtime/cache/engine/database.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class engine;
 struct command;
@@ -69,4 +69,4 @@ class snapshot {
   bool done_ = false;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

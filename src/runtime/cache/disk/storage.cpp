@@ -8,7 +8,7 @@
 #include "runtime/cache/disk/replay.hpp"
 #include "runtime/cache/disk/snapshot.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 using namespace std::chrono_literals;
 
@@ -462,4 +462,4 @@ keeping_figures storage::figures() const {
   return now;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -16,7 +16,7 @@
 #include "runtime/cache/engine/save_rules.hpp"
 #include "runtime/journal.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class storage final : public keeper {
  public:
@@ -106,4 +106,4 @@ class storage final : public keeper {
   loop::task_group running_;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

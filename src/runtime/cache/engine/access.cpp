@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -60,4 +60,4 @@ std::uint32_t use_frequency(const parameters& by, std::uint32_t access, std::int
   return count > periods ? count - periods : 0;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -9,7 +9,7 @@
 
 #include "runtime/cache/engine/parameters.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 inline constexpr std::uint32_t access_mask = 0xFFFFFF;
 
@@ -28,4 +28,4 @@ inline constexpr std::uint32_t access_mask = 0xFFFFFF;
 [[nodiscard]] std::uint32_t use_frequency(const parameters& by, std::uint32_t access,
                                           std::int64_t now_ms);
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -5,10 +5,10 @@
 #include "runtime/cache/engine/access.hpp"
 #include "text/word.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 bool call::is(std::size_t index, std::string_view option) const {
-  return index < words.size() && same_text(words[index], option);
+  return index < words.size() && text::same_text(words[index], option);
 }
 
 void call::count_use(entry& found) {
@@ -53,13 +53,13 @@ void call::changed(std::string_view key, event_class kind, std::string_view even
 }
 
 std::optional<std::int64_t> call::integer(std::size_t index, std::string_view error) {
-  const auto value = parse_integer(words[index]);
+  const auto value = text::parse_integer(words[index]);
   if (!value) fail(error);
   return value;
 }
 
 std::optional<double> call::real(std::size_t index, std::string_view error) {
-  const auto value = parse_real(words[index]);
+  const auto value = text::parse_real(words[index]);
   if (!value) fail(error);
   return value;
 }
@@ -76,7 +76,8 @@ void call::fail_arity() {
 void call::fail_subcommand() {
   const auto& container = what.parent == nullptr ? *what.row : *what.parent;
   fail("ERR unknown subcommand or wrong number of arguments for '" +
-       std::string(words[1].substr(0, 128)) + "'. Try " + in_capitals(container.name) + " HELP.");
+       std::string(words[1].substr(0, 128)) + "'. Try " + text::in_capitals(container.name) +
+       " HELP.");
 }
 
 void call::reply_lines(std::span<const std::string_view> lines) {
@@ -104,7 +105,7 @@ void call::wait_for(std::span<const std::string_view> keys,
 }
 
 bool call::parse_timeout(std::size_t index, std::optional<std::int64_t>& deadline_ms) {
-  const auto seconds = parse_long_real(words[index]);
+  const auto seconds = text::parse_long_real(words[index]);
   if (!seconds) {
     fail("ERR timeout is not a float or out of range");
     return false;
@@ -128,4 +129,4 @@ bool call::parse_timeout(std::size_t index, std::optional<std::int64_t>& deadlin
   return true;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

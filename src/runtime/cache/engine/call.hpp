@@ -9,7 +9,7 @@
 
 #include "runtime/cache/engine/engine.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 // Errors that many commands give, in Redis's words.
 inline constexpr std::string_view wrong_type_error =
@@ -188,4 +188,4 @@ class call {
   bool waits_ = false;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

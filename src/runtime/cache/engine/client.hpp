@@ -16,7 +16,7 @@
 #include "proto/resp_reply.hpp"
 #include "runtime/cache/engine/command.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 /// A command kept for later: of a transaction, or one that waits for a key.
 struct kept_call {
@@ -141,4 +141,4 @@ class client {
   }
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class call;
 
@@ -98,4 +98,4 @@ struct command_group {
 [[nodiscard]] bool find_keys(const command& of, std::span<const std::string_view> words,
                              std::vector<std::size_t>& positions);
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

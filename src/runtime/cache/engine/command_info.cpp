@@ -7,7 +7,7 @@
 #include "text/redis_number.hpp"
 #include "text/word.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -21,7 +21,9 @@ std::vector<std::string_view> split(std::string_view text, std::string_view mark
   return parts;
 }
 
-int number_in(std::string_view text) { return static_cast<int>(parse_integer(text).value_or(0)); }
+int number_in(std::string_view text) {
+  return static_cast<int>(text::parse_integer(text).value_or(0));
+}
 
 // One key specification, taken apart.
 struct key_use {
@@ -57,7 +59,7 @@ key_use read_use(std::string_view text) {
   const auto words = split(text, " ");
   std::size_t at = 0;
   const auto is_begin = [](std::string_view word) {
-    return word.starts_with('?') || word.contains('@') || parse_integer(word);
+    return word.starts_with('?') || word.contains('@') || text::parse_integer(word);
   };
   while (at < words.size() && !is_begin(words[at])) made.flags.push_back(words[at++]);
   auto begin = words[at++];
@@ -152,7 +154,7 @@ std::optional<std::size_t> find_begin(const key_use& use, std::span<const std::s
   const auto count = static_cast<int>(words.size());
   int at = from_end ? count + *use.index : *use.index;
   for (; at > 0 && at + 1 < count; at += from_end ? -1 : 1) {
-    if (same_text(words[static_cast<std::size_t>(at)], use.keyword)) {
+    if (text::same_text(words[static_cast<std::size_t>(at)], use.keyword)) {
       return static_cast<std::size_t>(at) + 1;
     }
   }
@@ -162,7 +164,7 @@ std::optional<std::size_t> find_begin(const key_use& use, std::span<const std::s
 bool add_counted(const key_use& use, std::size_t begin, std::span<const std::string_view> words,
                  std::vector<std::size_t>& positions) {
   const auto at = begin + static_cast<std::size_t>(use.count_index);
-  const auto count = at < words.size() ? parse_integer(words[at]) : std::nullopt;
+  const auto count = at < words.size() ? text::parse_integer(words[at]) : std::nullopt;
   const auto first = begin + static_cast<std::size_t>(use.first);
   if (!count || *count < 1 || first >= words.size() ||
       static_cast<std::uint64_t>(*count) > words.size() - first) {
@@ -221,7 +223,7 @@ void reply_command_docs(proto::reply_writer& to, const command& of) {
 bool has_category(const command& of, std::string_view category) {
   const auto all = categories_of(of);
   return std::ranges::any_of(
-      all, [&](std::string_view each) { return same_text(each.substr(1), category); });
+      all, [&](std::string_view each) { return text::same_text(each.substr(1), category); });
 }
 
 bool find_keys(const command& of, std::span<const std::string_view> words,
@@ -243,4 +245,4 @@ bool find_keys(const command& of, std::span<const std::string_view> words,
   return true;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

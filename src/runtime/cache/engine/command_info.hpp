@@ -12,11 +12,11 @@
 #include "proto/resp_reply.hpp"
 #include "runtime/cache/engine/command.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 void reply_command_info(proto::reply_writer& to, const command& of);
 void reply_command_docs(proto::reply_writer& to, const command& of);
 /// `category` without its "@".
 [[nodiscard]] bool has_category(const command& of, std::string_view category);
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -1,6 +1,6 @@
 #include "runtime/cache/engine/database.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 void database::add(entry* fresh, std::uint64_t hash) {
   mark(*fresh);
@@ -60,4 +60,4 @@ void database::clear() {
   expiring_.clear();
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

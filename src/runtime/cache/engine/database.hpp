@@ -7,7 +7,7 @@
 #include "runtime/cache/values/entry.hpp"
 #include "runtime/cache/values/hash_table.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class database {
  public:
@@ -81,4 +81,4 @@ class database {
   bool mark_ = false;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -7,7 +7,7 @@
 
 #include "runtime/cache/values/hash.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 struct database_key {
   unsigned database = 0;
@@ -42,4 +42,4 @@ struct database_key_equal {
   }
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

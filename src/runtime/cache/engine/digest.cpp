@@ -12,7 +12,7 @@
 #include "runtime/cache/values/set_value.hpp"
 #include "runtime/cache/values/sorted_set.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -81,4 +81,4 @@ digest digest::of_all(engine& of) {
 
 std::string digest::text() const { return fmt::format("{:08x}{:016x}{:016x}", 0, high_, low_); }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

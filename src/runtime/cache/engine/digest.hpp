@@ -7,7 +7,7 @@
 
 #include "runtime/cache/values/entry.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class engine;
 
@@ -32,4 +32,4 @@ class digest {
   std::uint64_t low_ = 0;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

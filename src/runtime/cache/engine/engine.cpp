@@ -10,7 +10,7 @@
 #include "runtime/cache/engine/replicator.hpp"
 #include "text/word.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -163,7 +163,7 @@ const command* engine::accept(client& who, std::span<const std::string_view> wor
     what = find_subcommand(*container, words[1]);
     if (what == nullptr) {
       reply.error(fmt::format("ERR unknown subcommand '{}'. Try {} HELP.", words[1].substr(0, 128),
-                              in_capitals(container->row->name)));
+                              text::in_capitals(container->row->name)));
       return nullptr;
     }
   }
@@ -444,11 +444,11 @@ void engine::show_to_monitors(const client& who, std::span<const std::string_vie
                        .count();
   auto line = fmt::format("+{}.{:06} [{} {}]", now / 1'000'000, now % 1'000'000, who.database,
                           who.remote_address());
-  for (const auto& each : words) line += " " + quoted(each);
+  for (const auto& each : words) line += " " + text::quoted(each);
   line += "\r\n";
   for (auto* each : clients_) {
     if (each->is_monitor && each != &who) each->push(loop::slice::copy_of(as_bytes(line)));
   }
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -24,7 +24,7 @@
 #include "runtime/cache/engine/waiters.hpp"
 #include "runtime/cache/engine/watchers.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 /// Counted since the cache was started, or since CONFIG RESETSTAT.
 struct engine_counters {
@@ -262,4 +262,4 @@ class engine {
   bool obeys_ = false;          // the one whose command is executed repeats what was elsewhere
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -6,7 +6,7 @@
 #include "runtime/cache/engine/access.hpp"
 #include "runtime/cache/engine/engine.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -128,4 +128,4 @@ bool engine::evict_one() {
   return true;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

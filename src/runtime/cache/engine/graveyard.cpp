@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -47,4 +47,4 @@ void graveyard::free_some_of(dead_database& which) {
   }
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -7,7 +7,7 @@
 
 #include "runtime/cache/engine/database.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class graveyard {
  public:
@@ -29,4 +29,4 @@ class graveyard {
   std::deque<dead_database> databases_;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -7,7 +7,7 @@
 #include "runtime/cache/values/set_value.hpp"
 #include "runtime/cache/values/sorted_set.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 namespace {
 
 std::string name_of_number(int number) { return "element " + std::to_string(number); }
@@ -85,4 +85,4 @@ TEST(graveyard, frees_a_whole_database) {
 }
 
 }  // namespace
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

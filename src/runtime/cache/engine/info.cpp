@@ -12,7 +12,7 @@
 #include "runtime/cache/engine/version.hpp"
 #include "text/word.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -171,7 +171,7 @@ constexpr section sections[] = {
 std::string write_info(engine& of, std::span<const std::string_view> wanted) {
   const auto asked = [&](std::string_view name) {
     return std::ranges::any_of(wanted,
-                               [&](std::string_view each) { return same_text(each, name); });
+                               [&](std::string_view each) { return text::same_text(each, name); });
   };
   const bool all = asked("all") || asked("everything");
   const bool usual = wanted.empty() || asked("default");
@@ -184,4 +184,4 @@ std::string write_info(engine& of, std::span<const std::string_view> wanted) {
   return text;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

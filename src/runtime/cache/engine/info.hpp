@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class engine;
 
 /// `sections` as INFO takes them; none means the default ones.
 [[nodiscard]] std::string write_info(engine& of, std::span<const std::string_view> sections);
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class client;
 
@@ -45,4 +45,4 @@ class keeper {
   ~keeper() = default;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

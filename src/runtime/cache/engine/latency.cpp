@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -61,4 +61,4 @@ std::vector<time_histogram::step> time_histogram::steps() const {
   return all;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

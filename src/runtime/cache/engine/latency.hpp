@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class latency_log {
  public:
@@ -52,4 +52,4 @@ class time_histogram {
   std::uint64_t calls_ = 0;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -6,7 +6,7 @@
 #include "loop/slice.hpp"
 #include "proto/resp_reply.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class message_text final : public proto::reply_writer {
  public:
@@ -32,4 +32,4 @@ class message_text final : public proto::reply_writer {
   loop::slice slice_;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -7,16 +7,16 @@
 #include "text/redis_number.hpp"
 #include "text/word.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
 constexpr std::array<std::string_view, 3> names = {"normal", "slave", "pubsub"};
 
 std::optional<std::size_t> find_kind(std::string_view name) {
-  if (same_text(name, "replica")) return 1;
+  if (text::same_text(name, "replica")) return 1;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (same_text(names[i], name)) return i;
+    if (text::same_text(names[i], name)) return i;
   }
   return {};
 }
@@ -50,9 +50,9 @@ std::optional<std::string_view> output_limits::set(std::string_view text) {
   for (std::size_t i = 0; i < words.size(); i += 4) {
     const auto which = find_kind(words[i]);
     if (!which) return "Invalid client class specified in buffer limit configuration.";
-    const auto hard = parse_memory(words[i + 1]);
-    const auto soft = parse_memory(words[i + 2]);
-    const auto seconds = parse_integer(words[i + 3]);
+    const auto hard = text::parse_memory(words[i + 1]);
+    const auto soft = text::parse_memory(words[i + 2]);
+    const auto seconds = text::parse_integer(words[i + 3]);
     if (!hard || !soft || !seconds || *hard < 0 || *soft < 0 || *seconds < 0) {
       return "Error in hard, soft or soft_seconds setting in buffer limit configuration.";
     }
@@ -62,4 +62,4 @@ std::optional<std::string_view> output_limits::set(std::string_view text) {
   return {};
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 struct output_limit {
   std::int64_t hard = 0;  ///< bytes; 0: none
@@ -32,4 +32,4 @@ class output_limits {
       {{0, 0, 0}, {256 << 20, 64 << 20, 60}, {32 << 20, 8 << 20, 60}}};
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

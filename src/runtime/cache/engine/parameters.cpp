@@ -11,7 +11,7 @@
 #include "text/pattern.hpp"
 #include "text/redis_number.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -156,7 +156,7 @@ std::unexpected<error> refuse(std::string_view name, std::string_view why) {
 }
 
 std::string option_text(const cache_options& of, std::string_view key) {
-  const auto value = to_json(of, cache_table(), true).at(std::string(key));
+  const auto value = to_json(of, option_table(), true).at(std::string(key));
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
@@ -188,7 +188,7 @@ result<void> set_option(parameters& of, const row& which, const nlohmann::json& 
     return refuse(which.name, "argument must be UTF-8: it is an option of the cache");
   }
   const nlohmann::json changes = {{std::string(which.option), value}};
-  if (auto set = apply_json(of.options, cache_table(), changes); !set) {
+  if (auto set = apply_json(of.options, option_table(), changes); !set) {
     return refuse(which.name, set.error().reason);
   }
   of.heed_options();
@@ -197,7 +197,7 @@ result<void> set_option(parameters& of, const row& which, const nlohmann::json& 
 
 result<void> set_number(parameters& of, const row& which, std::string_view value) {
   const bool is_memory = which.how == kind::memory;
-  const auto number = is_memory ? parse_memory(value) : parse_integer(value);
+  const auto number = is_memory ? text::parse_memory(value) : text::parse_integer(value);
   if (!number) {
     return refuse(which.name, is_memory ? "argument must be a memory value"
                                         : "argument couldn't be parsed into an integer");
@@ -294,7 +294,7 @@ std::vector<std::pair<std::string_view, std::string>> parameters::find(
     std::string_view pattern) const {
   std::vector<std::pair<std::string_view, std::string>> found;
   for (const auto& each : table) {
-    if (matches_pattern(pattern, each.name, true))
+    if (text::matches_pattern(pattern, each.name, true))
       found.emplace_back(each.name, text_of(*this, each));
   }
   return found;
@@ -321,4 +321,4 @@ result<void> parameters::set(std::string_view name, std::string_view value) {
       "Unknown option or number of arguments for CONFIG SET - '" + std::string(name) + "'");
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

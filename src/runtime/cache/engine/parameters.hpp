@@ -13,7 +13,7 @@
 #include "runtime/cache/options.hpp"
 #include "strata/base/result.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 /// Kinds of keyspace events, as notify-keyspace-events lists them by letters.
 enum event_class : std::uint32_t {
@@ -100,4 +100,4 @@ struct parameters {
   [[nodiscard]] result<void> set(std::string_view name, std::string_view value);
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

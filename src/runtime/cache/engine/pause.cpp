@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -42,4 +42,4 @@ void pause::postpone(client& who) {
 
 void pause::leave(client& gone) { std::erase(postponed_, &gone); }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -8,7 +8,7 @@
 
 #include "runtime/cache/engine/client.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class pause {
  public:
@@ -35,4 +35,4 @@ class pause {
   std::vector<client*> postponed_;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -4,7 +4,7 @@
 
 #include "runtime/cache/engine/command.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -37,4 +37,4 @@ std::optional<std::string> denial(permission given, const command& what) {
   return {};
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 struct command;
 
@@ -21,4 +21,4 @@ enum class permission : std::uint8_t {
 /// Why it does not allow a command, as an error reply; nothing when it does.
 [[nodiscard]] std::optional<std::string> denial(permission given, const command& what);
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

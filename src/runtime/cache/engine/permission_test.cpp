@@ -4,7 +4,7 @@
 
 #include "runtime/cache/engine/command.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 namespace {
 
 bool allows(permission given, std::string_view name, std::string_view subcommand = {}) {
@@ -51,4 +51,4 @@ TEST(permission, a_denial_names_the_command) {
 }
 
 }  // namespace
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -6,7 +6,7 @@
 #include "runtime/cache/values/hash.hpp"
 #include "text/pattern.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -103,7 +103,7 @@ std::uint64_t pubsub::tell_of(const table& subscribed, std::string_view kind,
 std::uint64_t pubsub::publish(std::string_view channel, std::string_view message) {
   auto heard = tell_of(channels_, "message", channel, message);
   for (const auto& [pattern, clients] : patterns_) {
-    if (!matches_pattern(pattern, channel)) continue;
+    if (!text::matches_pattern(pattern, channel)) continue;
     heard += clients.size();
     tell(clients, [&](proto::reply_writer& to) {
       to.push(4);
@@ -116,4 +116,4 @@ std::uint64_t pubsub::publish(std::string_view channel, std::string_view message
   return heard;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

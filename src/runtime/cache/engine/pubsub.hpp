@@ -8,7 +8,7 @@
 
 #include "runtime/cache/engine/client.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class pubsub {
  public:
@@ -48,4 +48,4 @@ class pubsub {
   table shard_channels_;  // a name space of its own
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

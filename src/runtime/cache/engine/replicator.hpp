@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class client;
 
@@ -60,4 +60,4 @@ class replicator {
   ~replicator() = default;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

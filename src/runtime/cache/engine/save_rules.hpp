@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class save_rules {
  public:
@@ -29,4 +29,4 @@ class save_rules {
   std::vector<rule> rules_;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

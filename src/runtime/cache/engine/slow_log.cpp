@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -28,4 +28,4 @@ void slow_log::add(std::int64_t time_s, std::int64_t us, std::span<const std::st
   while (lines_.size() > most) lines_.pop_back();
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class slow_log {
  public:
@@ -32,4 +32,4 @@ class slow_log {
   std::uint64_t next_id_ = 0;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -4,7 +4,7 @@
 
 #include "runtime/cache/engine/message_text.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -174,4 +174,4 @@ void tracking::tell(client& tracker, std::optional<key_list> keys) {
   });
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

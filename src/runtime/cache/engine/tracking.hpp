@@ -17,7 +17,7 @@
 #include "runtime/cache/engine/client.hpp"
 #include "runtime/cache/engine/pubsub.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class tracking {
  public:
@@ -65,4 +65,4 @@ class tracking {
   bool has_flushed_ = false;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 inline constexpr std::string_view compatible_version = "7.0.15";
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

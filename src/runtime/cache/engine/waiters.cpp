@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 void waiters::add(client& who) {
   const auto& wanted = *who.waiting;
@@ -65,4 +65,4 @@ std::vector<client*> waiters::overdue(std::int64_t now_ms) const {
   return found;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

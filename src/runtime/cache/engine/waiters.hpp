@@ -11,7 +11,7 @@
 #include "runtime/cache/engine/client.hpp"
 #include "runtime/cache/engine/database_key.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class waiters {
  public:
@@ -43,4 +43,4 @@ class waiters {
   std::size_t count_ = 0;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 void watchers::watch(client& who, unsigned database, std::string_view key, bool was_expired) {
   auto& clients = keys_[{database, std::string(key)}];
@@ -26,4 +26,4 @@ void watchers::touch(unsigned database, std::string_view key) {
   if (found != keys_.end()) fail(found->second);
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

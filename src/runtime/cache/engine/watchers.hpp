@@ -7,7 +7,7 @@
 #include "runtime/cache/engine/client.hpp"
 #include "runtime/cache/engine/database_key.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class watchers {
  public:
@@ -35,4 +35,4 @@ class watchers {
       keys_;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

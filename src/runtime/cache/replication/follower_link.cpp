@@ -8,7 +8,7 @@
 #include "runtime/cache/engine/engine.hpp"
 #include "text/word.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 using namespace std::chrono_literals;
 
@@ -159,8 +159,9 @@ loop::task<result<std::string>> follower_link::ask(std::span<const std::string_v
   send(words);
   auto line = co_await read_line();
   if (line && line->starts_with('-')) {
-    co_return failure(errc::conflict, "follow " + name(),
-                      fmt::format("it replies {} to {}", quoted(std::string_view(*line)), what));
+    co_return failure(
+        errc::conflict, "follow " + name(),
+        fmt::format("it replies {} to {}", text::quoted(std::string_view(*line)), what));
   }
   co_return line;
 }
@@ -180,18 +181,18 @@ loop::task<result<void>> follower_link::synchronise() {
   if (!parts.empty() && parts[0] == "+CONTINUE" && has_past) {
     if (parts.size() > 1) id_ = parts[1];
     log_->write(level::info, fmt::format("follows {} from byte {} on", name(), offset_ + 1));
-  } else if (parts.size() == 3 && parts[0] == "+FULLRESYNC" && parse_integer(parts[2])) {
+  } else if (parts.size() == 3 && parts[0] == "+FULLRESYNC" && text::parse_integer(parts[2])) {
     // Until the snapshot is there, there is nothing to go on from.
     id_.clear();
     auto taken = co_await take_snapshot();
     if (!taken) co_return taken;
     replay_ = std::make_unique<replay>(engine_);
     id_ = parts[1];
-    offset_ = static_cast<std::uint64_t>(*parse_integer(parts[2]));
+    offset_ = static_cast<std::uint64_t>(*text::parse_integer(parts[2]));
     log_->write(level::info, fmt::format("follows {} from a snapshot on", name()));
   } else {
     co_return failure(errc::malformed, "follow " + name(),
-                      fmt::format("it replies {} to PSYNC", quoted(std::string_view(*said))));
+                      fmt::format("it replies {} to PSYNC", text::quoted(std::string_view(*said))));
   }
   unfinished_ = 0;
   state_ = "connected";
@@ -210,12 +211,13 @@ loop::task<result<void>> follower_link::take_snapshot() {
 loop::task<result<std::string>> follower_link::receive_payload() {
   auto head = co_await read_line();
   if (!head) co_return std::unexpected(head.error());
-  const auto size =
-      head->starts_with('$') ? parse_integer(std::string_view(*head).substr(1)) : std::nullopt;
+  const auto size = head->starts_with('$') ? text::parse_integer(std::string_view(*head).substr(1))
+                                           : std::nullopt;
   const bool has_mark = head->starts_with("$EOF:") && head->size() == 5 + mark_size;
   if (!has_mark && (!size || *size < 0)) {
-    co_return failure(errc::malformed, "follow " + name(),
-                      fmt::format("its snapshot begins with {}", quoted(std::string_view(*head))));
+    co_return failure(
+        errc::malformed, "follow " + name(),
+        fmt::format("its snapshot begins with {}", text::quoted(std::string_view(*head))));
   }
   const auto mark = has_mark ? head->substr(5) : "";
   const auto is_whole = [&] {
@@ -280,12 +282,12 @@ loop::task<result<void>> follower_link::repeat() {
 }
 
 result<void> follower_link::execute(std::span<const std::string_view> words) {
-  if (same_text(words[0], "REPLCONF")) {
-    if (words.size() > 1 && same_text(words[1], "GETACK")) acknowledge();
+  if (text::same_text(words[0], "REPLCONF")) {
+    if (words.size() > 1 && text::same_text(words[1], "GETACK")) acknowledge();
     return {};
   }
-  if (same_text(words[0], "PING")) return {};
+  if (text::same_text(words[0], "PING")) return {};
   return replay_->execute(words);
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -15,7 +15,7 @@
 #include "runtime/cache/disk/replay.hpp"
 #include "runtime/journal.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class engine;
 
@@ -86,4 +86,4 @@ class follower_link {
   loop::task_group running_;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -8,7 +8,7 @@
 #include "runtime/cache/disk/snapshot.hpp"
 #include "text/word.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 using namespace std::chrono_literals;
 
@@ -90,11 +90,11 @@ leader::follower& leader::follower_of(client& who) {
 
 bool leader::configure(client& who, std::string_view option, std::string_view value) {
   auto& from = follower_of(who);
-  if (same_text(option, "listening-port")) {
-    from.port = static_cast<unsigned>(parse_integer(value).value_or(0)) & 0xFFFFU;
-  } else if (same_text(option, "capa")) {
-    if (same_text(value, "eof")) from.takes_end_mark = true;
-  } else if (!same_text(option, "ip-address") && !same_text(option, "rdb-only")) {
+  if (text::same_text(option, "listening-port")) {
+    from.port = static_cast<unsigned>(text::parse_integer(value).value_or(0)) & 0xFFFFU;
+  } else if (text::same_text(option, "capa")) {
+    if (text::same_text(value, "eof")) from.takes_end_mark = true;
+  } else if (!text::same_text(option, "ip-address") && !text::same_text(option, "rdb-only")) {
     return false;
   }
   return true;
@@ -265,4 +265,4 @@ client* leader::slow_receiver() const {
   return nullptr;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -17,7 +17,7 @@
 #include "runtime/cache/engine/replicator.hpp"
 #include "runtime/journal.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class leader final : public change_listener, private loop::turn_end_hook {
  public:
@@ -90,4 +90,4 @@ class leader final : public change_listener, private loop::turn_end_hook {
   loop::task_group running_;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 replication::replication(loop::loop& on, engine& of, follower_link::owner told,
                          std::shared_ptr<journal> log)
@@ -82,4 +82,4 @@ replication_figures replication::figures() const {
   return now;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

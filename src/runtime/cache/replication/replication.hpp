@@ -8,7 +8,7 @@
 #include "runtime/cache/replication/follower_link.hpp"
 #include "runtime/cache/replication/leader.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class replication final : public replicator {
  public:
@@ -54,4 +54,4 @@ class replication final : public replicator {
   unsigned own_port_ = 0;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 output::~output() {
   if (current_ != nullptr) current_->release();
@@ -56,4 +56,4 @@ void reply_stream::flush() {
   to_.push(loop::slice(from, offset, size));
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -8,7 +8,7 @@
 #include "net/outbox.hpp"
 #include "proto/resp_reply.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class reply_stream;
 
@@ -88,4 +88,4 @@ class kept_reply final : public proto::reply_writer {
   std::string memory_;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -7,7 +7,7 @@
 #include "runtime/cache/serving/shard.hpp"
 #include "runtime/rate_limiter.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 using namespace std::chrono_literals;
 
@@ -27,7 +27,7 @@ constexpr int most_batches = 32;
 
 }  // namespace
 
-cache_session::cache_session(cache_shard& home, std::unique_ptr<net::stream> connection)
+session::session(shard& home, std::unique_ptr<net::stream> connection)
     : home_(home),
       stream_(std::move(connection)),
       reply_(home.shared_output(), stream_->out()),
@@ -36,14 +36,14 @@ cache_session::cache_session(cache_shard& home, std::unique_ptr<net::stream> con
   settle();
 }
 
-cache_session::~cache_session() {
+session::~session() {
   home_.forget(*this);
   home_.data().leave(*this);
 }
 
 // With a strict log nothing is sent that was not settled: what speaks of changes, one's own or
 // others', goes when these are safe.
-void cache_session::settle() {
+void session::settle() {
   auto& out = stream_->out();
   const auto* const log = home_.strict_log();
   if (log == nullptr) {
@@ -72,7 +72,7 @@ void cache_session::settle() {
   if (!held_.empty()) home_.hold(*this);
 }
 
-proto::reply_writer& cache_session::reply() {
+proto::reply_writer& session::reply() {
   if (replies == reply_mode::on || replies == reply_mode::skip_next) {
     if (plain_) return *plain_;
     return reply_;
@@ -82,7 +82,7 @@ proto::reply_writer& cache_session::reply() {
   return nowhere;
 }
 
-void cache_session::push(const loop::slice& bytes) {
+void session::push(const loop::slice& bytes) {
   if (!is_follower) ++uncounted_;
   reply_.flush();
   const auto waiting_bytes = stream_->unsent() + bytes.size();
@@ -100,14 +100,14 @@ void cache_session::push(const loop::slice& bytes) {
   if (home_.strict_log() != nullptr) home_.owner().at_turn_end(*this);
 }
 
-const output_limit& cache_session::limit() {
+const output_limit& session::limit() {
   using enum output_limits::kind;
   const auto which = is_follower ? replica : is_subscribed() ? pubsub : normal;
   return home_.data().settings().output.of(which);
 }
 
 // Whether so many bytes may not wait, or not any longer.
-bool cache_session::is_too_much(std::size_t bytes) {
+bool session::is_too_much(std::size_t bytes) {
   const auto& most = limit();
   if (most.hard != 0 && bytes >= static_cast<std::uint64_t>(most.hard)) return true;
   if (most.soft == 0 || bytes < static_cast<std::uint64_t>(most.soft)) {
@@ -119,28 +119,28 @@ bool cache_session::is_too_much(std::size_t bytes) {
   return now - *over_since_ > std::chrono::seconds(most.soft_s);
 }
 
-void cache_session::say_plainly() {
+void session::say_plainly() {
   if (plain_) stream_->push_copy(as_bytes(proto::plain_text(plain_->take())));
 }
 
-void cache_session::disconnect(bool after_reply) {
+void session::disconnect(bool after_reply) {
   is_ending = true;
   if (!after_reply) stream_->abort();
   home_.owner().at_turn_end(*this);
 }
 
-void cache_session::resume() {
+void session::resume() {
   if (std::exchange(owes_reply_, false)) ++uncounted_;
   home_.owner().at_turn_end(*this);
 }
 
-std::string cache_session::remote_address() const { return stream_->peer().address.text(); }
+std::string session::remote_address() const { return stream_->peer().address.text(); }
 
-std::string cache_session::local_address() const { return stream_->peer().local.text(); }
+std::string session::local_address() const { return stream_->peer().local.text(); }
 
-loop::task<> cache_session::room(std::size_t low) { co_await stream_->writable(low); }
+loop::task<> session::room(std::size_t low) { co_await stream_->writable(low); }
 
-loop::task<> cache_session::run() {
+loop::task<> session::run() {
   while (!is_over()) {
     {
       auto got = co_await stream_->receive();
@@ -165,7 +165,7 @@ loop::task<> cache_session::run() {
   co_await stream_->flushed(home_.owner().now() + 5s);
 }
 
-void cache_session::on_turn_end() {
+void session::on_turn_end() {
   reply_.flush();
   say_plainly();
   count_out();
@@ -179,16 +179,16 @@ void cache_session::on_turn_end() {
 }
 
 // Wakes the reader, once the client has what was said to it.
-loop::task<> cache_session::leave() {
+loop::task<> session::leave() {
   co_await stream_->flushed(home_.owner().now() + 5s);
   stream_->abort();
 }
 
-bool cache_session::has_to_pause() const {
+bool session::has_to_pause() const {
   return rest_ != rest::none || (is_held() && reader_.held() > most_unexecuted);
 }
 
-loop::task<> cache_session::catch_up() {
+loop::task<> session::catch_up() {
   while (rest_ != rest::none && !is_held() && !is_over()) {
     if (rest_ == rest::rate_limit) {
       co_await home_.owner().sleep(std::clamp<loop::duration>(until_turn(), 0ms, longest_pause));
@@ -204,21 +204,21 @@ loop::task<> cache_session::catch_up() {
 }
 
 // When the soft limit of what waits for the client becomes a hard one.
-loop::time_point cache_session::end_of_patience() {
+loop::time_point session::end_of_patience() {
   if (!over_since_) return loop::time_point::max();
   return *over_since_ + std::chrono::seconds(limit().soft_s) + 1ms;
 }
 
-loop::duration cache_session::until_turn() const {
+loop::duration session::until_turn() const {
   return loop::duration(admitted_in_ns(rate_due_, home_.owner().now().time_since_epoch().count(),
                                        home_.rate_limit()));
 }
 
-bool cache_session::take_turn() {
+bool session::take_turn() {
   return admit(rate_due_, home_.owner().now().time_since_epoch().count(), home_.rate_limit());
 }
 
-void cache_session::work() {
+void session::work() {
   home_.begin_work();
   rest_ = rest::none;
   for (int batches = 0; !is_held() && !is_over(); ++batches) {
@@ -245,7 +245,7 @@ void cache_session::work() {
 }
 
 // Reads some requests and asks memory for what they will need; says whether there are any.
-bool cache_session::read_batch() {
+bool session::read_batch() {
   auto& batch = home_.batch();
   batch.words.clear();
   batch.requests.clear();
@@ -281,7 +281,7 @@ bool cache_session::read_batch() {
 }
 
 // False: the rest has to wait.
-bool cache_session::execute_batch() {
+bool session::execute_batch() {
   auto& batch = home_.batch();
   const auto count = batch.requests.size();
   std::size_t without_reply = 0;
@@ -317,13 +317,13 @@ bool cache_session::execute_batch() {
   return true;
 }
 
-void cache_session::count_executed(std::size_t commands, std::size_t without_reply) {
+void session::count_executed(std::size_t commands, std::size_t without_reply) {
   home_.count_in(commands);
   uncounted_ += commands - without_reply;
 }
 
 // To be called once a batch, or for what somebody else says to the client.
-void cache_session::count_out() {
+void session::count_out() {
   const auto pushed = stream_->out().pushed();
   if (uncounted_ == 0 && pushed == said_) return;
   home_.count_out(std::exchange(uncounted_, 0), pushed - said_);
@@ -331,7 +331,7 @@ void cache_session::count_out() {
 }
 
 // CLIENT REPLY SKIP silences the next command, and only that.
-void cache_session::end_reply_mode() {
+void session::end_reply_mode() {
   if (replies == reply_mode::skip) {
     replies = reply_mode::on;
   } else if (replies == reply_mode::skip_next) {
@@ -339,4 +339,4 @@ void cache_session::end_reply_mode() {
   }
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

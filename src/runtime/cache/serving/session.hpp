@@ -16,14 +16,14 @@
 #include "runtime/cache/engine/output_limits.hpp"
 #include "runtime/cache/serving/output.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
-class cache_shard;
+class shard;
 
-class cache_session final : public client, private loop::turn_end_hook {
+class session final : public client, private loop::turn_end_hook {
  public:
-  cache_session(cache_shard& home, std::unique_ptr<net::stream> connection);
-  ~cache_session() override;
+  session(shard& home, std::unique_ptr<net::stream> connection);
+  ~session() override;
 
   loop::task<> run();
 
@@ -65,7 +65,7 @@ class cache_session final : public client, private loop::turn_end_hook {
   [[nodiscard]] const output_limit& limit();
   [[nodiscard]] bool is_too_much(std::size_t bytes);
 
-  cache_shard& home_;
+  shard& home_;
   std::unique_ptr<net::stream> stream_;
   proto::request_reader reader_;
   reply_stream reply_;
@@ -90,4 +90,4 @@ class cache_session final : public client, private loop::turn_end_hook {
   loop::task_group catching_up_;  // one at the most
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

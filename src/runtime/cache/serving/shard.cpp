@@ -7,7 +7,7 @@
 
 #include "runtime/cache/serving/session.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 using namespace std::chrono_literals;
 
@@ -26,9 +26,8 @@ std::int64_t wall_clock_ms() { return ms_of(std::chrono::system_clock::now().tim
 
 }  // namespace
 
-cache_shard::cache_shard(loop::loop& owner, const cache_options& options,
-                         serve::connection_gauge& connections, std::shared_ptr<journal> log,
-                         events told)
+shard::shard(loop::loop& owner, const cache_options& options, serve::connection_gauge& connections,
+             std::shared_ptr<journal> log, events told)
     : loop_(owner),
       log_(std::move(log)),
       storage_(owner, data_, {.log = options.persistent, .snapshot = options.snapshot},
@@ -53,12 +52,12 @@ cache_shard::cache_shard(loop::loop& owner, const cache_options& options,
 }
 
 // Sessions leave it while its own members are still there.
-cache_shard::~cache_shard() {
+shard::~shard() {
   acceptor_.stop_listening();
   acceptor_.end_connections();
 }
 
-serve::reception cache_shard::reception(serve::connection_gauge& connections) {
+serve::reception shard::reception(serve::connection_gauge& connections) {
   return {
       .connections = connections,
       .most = [this] { return options().max_connections; },
@@ -77,7 +76,7 @@ serve::reception cache_shard::reception(serve::connection_gauge& connections) {
   };
 }
 
-result<void> cache_shard::open(std::vector<net::bind_target>& targets) {
+result<void> shard::open(std::vector<net::bind_target>& targets) {
   for (auto& each : targets) {
     auto opened = each.url.scheme->listen(loop_, each, {});
     if (!opened) return std::unexpected(opened.error());
@@ -93,7 +92,7 @@ result<void> cache_shard::open(std::vector<net::bind_target>& targets) {
   return {};
 }
 
-loop::task<> cache_shard::close() {
+loop::task<> shard::close() {
   acceptor_.stop_listening();
   replication_.close();
   // Nothing is to change any more when the log is ended.
@@ -102,41 +101,41 @@ loop::task<> cache_shard::close() {
   co_await storage_.close();
 }
 
-void cache_shard::release_held() {
+void shard::release_held() {
   for (auto* each : std::exchange(held_, {})) each->settle();
 }
 
-void cache_shard::apply(const nlohmann::json& changes, std::uint64_t edit) {
+void shard::apply(const nlohmann::json& changes, std::uint64_t edit) {
   auto& settings = data_.settings();
-  [[maybe_unused]] const auto applied = apply_json(settings.options, cache_table(), changes);
+  [[maybe_unused]] const auto applied = apply_json(settings.options, option_table(), changes);
   assert(applied);
   settings.heed_options();
   edit_ = edit;
 }
 
-proto::request_limits cache_shard::limits(bool trusted) const {
+proto::request_limits shard::limits(bool trusted) const {
   const auto& settings = data_.settings();
   return {.max_bulk = static_cast<std::uint64_t>(settings.max_bulk),
           .max_buffer = static_cast<std::uint64_t>(settings.max_query_buffer),
           .is_stranger = !trusted};
 }
 
-void cache_shard::begin_work() {
+void shard::begin_work() {
   data_.set_time(ms_of(loop_.now().time_since_epoch()) + clock_offset_ms_);
   charging_.emplace(data_.memory_account());
 }
 
-void cache_shard::end_work() {
+void shard::end_work() {
   charging_.reset();
   loop_.at_turn_end(*this);
   if (data_.next_deadline_ms()) arm_timer(usual_tick());
 }
 
-loop::duration cache_shard::usual_tick() const { return loop::duration(1s) / data_.settings().hz; }
+loop::duration shard::usual_tick() const { return loop::duration(1s) / data_.settings().hz; }
 
 // The next tick: when it is time for one, or when somebody's waiting ends. Never later than it was
 // to be.
-void cache_shard::arm_timer(loop::duration longest) {
+void shard::arm_timer(loop::duration longest) {
   auto delay = longest;
   if (const auto deadline = data_.next_deadline_ms()) {
     const auto left = std::chrono::milliseconds(*deadline - data_.now_ms());
@@ -145,7 +144,7 @@ void cache_shard::arm_timer(loop::duration longest) {
   if (!armed() || deadline() > loop_.now() + delay) loop_.arm_after(*this, delay);
 }
 
-void cache_shard::on_timer() {
+void shard::on_timer() {
   clock_offset_ms_ = wall_clock_ms() - ms_of(loop_.now().time_since_epoch());
   begin_work();
   const bool done = data_.tick(budget);
@@ -157,7 +156,7 @@ void cache_shard::on_timer() {
 }
 
 // A client is idle while it sends nothing and takes nothing.
-void cache_shard::end_idle_clients() {
+void shard::end_idle_clients() {
   const auto limit_ms = data_.settings().idle_timeout_s * 1000;
   const auto now_ms = ms_of(loop_.now().time_since_epoch());
   if (limit_ms == 0 || now_ms < idle_check_ms_) return;
@@ -172,23 +171,23 @@ void cache_shard::end_idle_clients() {
   }
 }
 
-void cache_shard::count_in(std::uint64_t messages) {
+void shard::count_in(std::uint64_t messages) {
   counters_.messages_in.add(messages);
   counters_.rate_in.add(second_of(loop_.now()), messages);
 }
 
-void cache_shard::count_out(std::uint64_t messages, std::uint64_t bytes) {
+void shard::count_out(std::uint64_t messages, std::uint64_t bytes) {
   counters_.messages_out.add(messages);
   counters_.bytes_out.add(bytes);
   counters_.rate_out.add(second_of(loop_.now()), messages);
 }
 
-loop::task<> cache_shard::serve(std::unique_ptr<net::stream> connection) {
+loop::task<> shard::serve(std::unique_ptr<net::stream> connection) {
   if (const auto interval_s = data_.settings().tcp_keepalive_s; interval_s != 0) {
     connection->keep_alive(std::chrono::seconds(interval_s));
   }
-  cache_session served(*this, std::move(connection));
+  session served(*this, std::move(connection));
   co_await served.run();
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -17,9 +17,9 @@
 #include "runtime/runtime.hpp"
 #include "serve/acceptor.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
-class cache_session;
+class session;
 
 /// Requests read from one connection and not executed yet.
 struct request_batch {
@@ -36,7 +36,7 @@ struct request_batch {
   std::vector<request> requests;
 };
 
-class cache_shard final : private loop::turn_end_hook, private loop::timer {
+class shard final : private loop::turn_end_hook, private loop::timer {
  public:
   struct events {
     /// A client has asked that the cache ends.
@@ -45,11 +45,11 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
     std::function<void(const nlohmann::json& options, std::uint64_t edit)> on_options_set;
   };
 
-  cache_shard(loop::loop& owner, const cache_options& options, serve::connection_gauge& connections,
-              std::shared_ptr<journal> log, events told);
-  ~cache_shard() override;
-  cache_shard(const cache_shard&) = delete;
-  cache_shard& operator=(const cache_shard&) = delete;
+  shard(loop::loop& owner, const cache_options& options, serve::connection_gauge& connections,
+        std::shared_ptr<journal> log, events told);
+  ~shard() override;
+  shard(const shard&) = delete;
+  shard& operator=(const shard&) = delete;
 
   /// Reads what is on the disk. Errors: as of `storage::open`.
   [[nodiscard]] loop::task<result<void>> load() { return storage_.open(); }
@@ -78,10 +78,10 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
     return log != nullptr && log->policy() == sync_policy::always ? log : nullptr;
   }
   /// `who` has replies that wait for the log, or none any more.
-  void hold(cache_session& who) {
+  void hold(session& who) {
     if (held_.empty() || held_.back() != &who) held_.push_back(&who);
   }
-  void forget(cache_session& who) { std::erase(held_, &who); }
+  void forget(session& who) { std::erase(held_, &who); }
   [[nodiscard]] std::uint64_t rate_limit() const { return options().rate_limit; }
   /// Around every execution: the time is set, memory is charged to this cache.
   void begin_work();
@@ -111,7 +111,7 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
   engine data_;
   storage storage_;
   replication replication_;
-  std::vector<cache_session*> held_;
+  std::vector<session*> held_;
   std::int64_t clock_offset_ms_ = 0;
   std::int64_t idle_check_ms_ = 0;  // when clients are looked at next
   std::uint64_t edit_ = 0;          // the last one that was applied
@@ -119,4 +119,4 @@ class cache_shard final : private loop::turn_end_hook, private loop::timer {
   serve::acceptor acceptor_;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

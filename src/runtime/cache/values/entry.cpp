@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -38,7 +38,7 @@ entry* entry::make_block(std::string_view key, std::size_t room, std::int64_t ex
 }
 
 entry* entry::make_text(std::string_view key, std::string_view text, std::int64_t expires_at_ms) {
-  if (const auto number = parse_integer(text)) {
+  if (const auto number = text::parse_integer(text)) {
     auto* const made = make_block(key, 0, expires_at_ms);
     made->flags_ |= integer_flag;
     made->value_.integer = *number;
@@ -119,7 +119,7 @@ std::string_view entry::encoding() const {
 }
 
 bool entry::assign(std::string_view text) {
-  const auto number = parse_integer(text);
+  const auto number = text::parse_integer(text);
   if (number.has_value() != is_integer()) return false;
   if (number) {
     value_.integer = *number;
@@ -146,4 +146,4 @@ void entry::set_object(std::unique_ptr<collection> value) {
   value_.object = value.release();
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -11,7 +11,7 @@
 #include "runtime/cache/values/memory.hpp"
 #include "text/redis_number.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 enum class value_kind : std::uint8_t { string, list, set, sorted_set, hash };
 /// As TYPE says it.
@@ -160,8 +160,8 @@ class string_view_of {
   [[nodiscard]] std::string_view view() const { return text_; }
 
  private:
-  std::optional<integer_text> digits_;
+  std::optional<text::integer_text> digits_;
   std::string_view text_;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -24,4 +24,4 @@ std::uint64_t hash_of(std::string_view bytes) {
   return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

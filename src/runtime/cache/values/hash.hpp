@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string_view>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 /// Seeded anew by each process, so that nobody outside can make keys that collide.
 [[nodiscard]] std::uint64_t hash_of(std::string_view bytes);
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -27,7 +27,7 @@
 #include "runtime/cache/values/hash.hpp"
 #include "runtime/cache/values/memory.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 /// `KeyOf::key(Item)` is the item's key, a std::string_view.
 template <class Item, class KeyOf>
@@ -428,4 +428,4 @@ class hash_table {
   std::size_t moved_ = 0;        // buckets of the first that are
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

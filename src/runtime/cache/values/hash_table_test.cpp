@@ -8,7 +8,7 @@
 
 #include "runtime/cache/values/text_item.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 namespace {
 
 using table = hash_table<text_item*, key_of_text>;
@@ -140,4 +140,4 @@ TEST(hash_table, gives_all_memory_back) {
 }
 
 }  // namespace
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <new>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 hash_field* hash_field::make(std::string_view name, std::string_view value) {
   const auto fixed = sizeof(hash_field) + name.size();
@@ -131,4 +131,4 @@ std::size_t hash_value::memory() const {
   return bytes;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

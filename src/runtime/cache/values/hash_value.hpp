@@ -7,7 +7,7 @@
 #include "runtime/cache/values/hash_table.hpp"
 #include "runtime/cache/values/pack.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 /// A field and its value, in one block of memory.
 class hash_field {
@@ -130,4 +130,4 @@ class hash_value final : public collection {
   std::variant<pack, table> fields_;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 struct index_range {
   std::size_t first = 0;
@@ -23,4 +23,4 @@ struct index_range {
   return {static_cast<std::size_t>(first), static_cast<std::size_t>(last - first + 1)};
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -6,7 +6,7 @@
 
 #include "runtime/cache/values/memory.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -136,4 +136,4 @@ std::optional<int_set> int_set::load(std::string_view dumped) {
   return made;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class int_set {
  public:
@@ -52,4 +52,4 @@ class int_set {
   unsigned width_ = 2;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

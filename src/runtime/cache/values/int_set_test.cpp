@@ -5,7 +5,7 @@
 #include <random>
 #include <set>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 namespace {
 
 TEST(int_set, does_what_a_set_does) {
@@ -43,4 +43,4 @@ TEST(int_set, load_refuses_what_is_none) {
 }
 
 }  // namespace
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -182,4 +182,4 @@ bool list_value::shed(std::size_t steps) {
   return !nodes_.empty();
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -6,7 +6,7 @@
 #include "runtime/cache/values/entry.hpp"
 #include "runtime/cache/values/pack.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class list_value final : public collection {
  public:
@@ -67,4 +67,4 @@ class list_value final : public collection {
   std::size_t size_ = 0;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <new>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace detail {
 thread_local constinit std::int64_t* charged_account = nullptr;
@@ -36,4 +36,4 @@ void* reallocate(void* memory, std::size_t size, std::size_t new_size) {
   return moved;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

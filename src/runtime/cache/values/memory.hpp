@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 /// While it lives, allocations of this thread are charged to `account`, in bytes.
 class charging {
@@ -57,4 +57,4 @@ void release(void* memory, std::size_t size) noexcept;
 /// Keeps the first bytes, as many as fit.
 [[nodiscard]] void* reallocate(void* memory, std::size_t size, std::size_t new_size);
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

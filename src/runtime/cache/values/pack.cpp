@@ -6,7 +6,7 @@
 
 #include "runtime/cache/values/memory.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -196,7 +196,7 @@ bool pack::equals(offset where, std::string_view text) const { return at(where).
 
 pack::offset pack::find(std::string_view wanted, offset from, unsigned step) const {
   if (from == none) return none;
-  const auto number = parse_integer(wanted);
+  const auto number = text::parse_integer(wanted);
   if (!number && wanted.size() < 64) return find_short(wanted, from, step);
   while (from != end_) {
     const unsigned mark = memory_[from];
@@ -262,7 +262,7 @@ pack::offset pack::open_gap(offset where, offset size) {
 }
 
 void pack::insert_bytes(offset where, std::string_view text) {
-  const auto number = parse_integer(text);
+  const auto number = text::parse_integer(text);
   const head made = number ? integer_head(*number) : text_head(text.size());
   const std::size_t size = made.size() + (number ? 0 : text.size());
   const auto whole = static_cast<offset>(size + back_size(size));
@@ -275,7 +275,7 @@ void pack::insert_bytes(offset where, std::string_view text) {
 }
 
 pack::offset pack::replace(offset where, std::string_view text) {
-  const auto number = parse_integer(text);
+  const auto number = text::parse_integer(text);
   const head made = number ? integer_head(*number) : text_head(text.size());
   const std::size_t size = made.size() + (number ? 0 : text.size());
   const auto whole = static_cast<offset>(size + back_size(size));
@@ -362,4 +362,4 @@ std::optional<pack> pack::load(std::string_view dumped) {
   return made;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -15,7 +15,7 @@
 #include "strata/base/bytes.hpp"
 #include "text/redis_number.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 /// One element: text, or an integer that stands for its digits.
 class element {
@@ -34,7 +34,7 @@ class element {
 
  private:
   std::string_view text_;
-  mutable std::optional<integer_text> digits_;
+  mutable std::optional<text::integer_text> digits_;
   std::optional<std::int64_t> integer_;
 };
 
@@ -116,4 +116,4 @@ class pack {
   std::uint32_t count_ = 0;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -7,7 +7,7 @@
 
 #include "runtime/cache/values/memory.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 namespace {
 
 std::vector<std::string> texts_of(const pack& of) {
@@ -124,4 +124,4 @@ TEST(pack, gives_all_memory_back) {
 }
 
 }  // namespace
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -1,6 +1,6 @@
 #include "runtime/cache/values/set_value.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 set_value::set_value(const set_value& other) : collection(other) {
   if (other.is_integers()) {
@@ -31,7 +31,7 @@ void set_value::make_table() {
 bool set_value::insert(std::string_view member, std::int64_t most_integers) {
   if (is_integers()) {
     auto& all = std::get<int_set>(members_);
-    if (const auto number = parse_integer(member)) {
+    if (const auto number = text::parse_integer(member)) {
       if (!all.insert(*number)) return false;
       if (static_cast<std::int64_t>(all.size()) > most_integers) make_table();
       return true;
@@ -47,7 +47,7 @@ bool set_value::insert(std::string_view member, std::int64_t most_integers) {
 
 bool set_value::erase(std::string_view member) {
   if (is_integers()) {
-    const auto number = parse_integer(member);
+    const auto number = text::parse_integer(member);
     return number && std::get<int_set>(members_).erase(*number);
   }
   auto& all = std::get<table>(members_);
@@ -60,7 +60,7 @@ bool set_value::erase(std::string_view member) {
 
 bool set_value::contains(std::string_view member) const {
   if (is_integers()) {
-    const auto number = parse_integer(member);
+    const auto number = text::parse_integer(member);
     return number && integers().contains(*number);
   }
   return std::get<table>(members_).find(member) != nullptr;
@@ -79,4 +79,4 @@ std::size_t set_value::memory() const {
   return bytes;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

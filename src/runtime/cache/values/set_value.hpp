@@ -9,7 +9,7 @@
 #include "runtime/cache/values/text_item.hpp"
 #include "text/redis_number.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class set_value final : public collection {
  public:
@@ -35,7 +35,7 @@ class set_value final : public collection {
   void for_each(Visit&& visit) const {
     if (is_integers()) {
       const auto& all = integers();
-      for (std::size_t i = 0; i < all.size(); ++i) visit(integer_text(all[i]).view());
+      for (std::size_t i = 0; i < all.size(); ++i) visit(text::integer_text(all[i]).view());
     } else {
       std::get<table>(members_).for_each([&](const text_item* each) { visit(each->text()); });
     }
@@ -54,7 +54,7 @@ class set_value final : public collection {
   template <class Random, class Visit>
   void with_random(Random& source, Visit&& visit) const {
     if (is_integers()) {
-      visit(integer_text(integers()[source() % integers().size()]).view());
+      visit(text::integer_text(integers()[source() % integers().size()]).view());
     } else {
       visit(std::get<table>(members_).random(source)->text());
     }
@@ -78,4 +78,4 @@ class set_value final : public collection {
   std::variant<int_set, table> members_;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -6,7 +6,7 @@
 
 #include "runtime/cache/values/memory.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -170,4 +170,4 @@ void skip_list::erase(scored_member* node) {
   scored_member::destroy(node);
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 /// A member and its score, in one block of memory with its links. A list owns those that are
 /// linked, and whoever made it one that is not.
@@ -130,4 +130,4 @@ class skip_list {
   unsigned height_ = 1;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

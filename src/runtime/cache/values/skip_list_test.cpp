@@ -9,7 +9,7 @@
 
 #include "runtime/cache/values/memory.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 namespace {
 
 // A list beside a std::set of the same members.
@@ -144,4 +144,4 @@ TEST(skip_list, gives_back_all_its_memory) {
 }
 
 }  // namespace
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

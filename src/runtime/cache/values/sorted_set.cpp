@@ -7,7 +7,7 @@
 
 #include "proto/resp_reply.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 namespace {
 
@@ -23,7 +23,7 @@ class score_text {
           std::to_chars(buffer_, buffer_ + sizeof buffer_, static_cast<std::int64_t>(score)).ptr;
       text_ = {buffer_, static_cast<std::size_t>(end - buffer_)};
     } else {
-      text_ = proto::format_real(score, buffer_);
+      text_ = text::format_real(score, buffer_);
     }
   }
   score_text(const score_text&) = delete;
@@ -282,7 +282,7 @@ index_range sorted_set::ranks_of(const lex_range& members) const {
 
 std::string sorted_set::score_as_kept(double score) const {
   char buffer[40];
-  return std::string(is_pack() ? score_text(score).view() : proto::format_real(score, buffer));
+  return std::string(is_pack() ? score_text(score).view() : text::format_real(score, buffer));
 }
 
 std::size_t sorted_set::memory() const {
@@ -292,4 +292,4 @@ std::size_t sorted_set::memory() const {
   return bytes;
 }
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -16,7 +16,7 @@
 #include "runtime/cache/values/pack.hpp"
 #include "runtime/cache/values/skip_list.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 /// When a sorted set is small: zset-max-listpack-entries and -value.
 struct sorted_set_limits {
@@ -199,4 +199,4 @@ class sorted_set final : public collection {
   std::unique_ptr<large_set> large_;
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

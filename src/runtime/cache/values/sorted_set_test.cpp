@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 namespace {
 
 using pairs = std::vector<std::pair<double, std::string>>;
@@ -217,4 +217,4 @@ TEST(sorted_set, gives_back_all_its_memory) {
 }
 
 }  // namespace
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -8,7 +8,7 @@
 
 #include "runtime/cache/values/memory.hpp"
 
-namespace strata::runtime {
+namespace strata::runtime::cache {
 
 class text_item {
  public:
@@ -33,4 +33,4 @@ struct key_of_text {
   static std::string_view key(const text_item* of) { return of->text(); }
 };
 
-}  // namespace strata::runtime
+}  // namespace strata::runtime::cache

@@ -1,0 +1,18 @@
+// The verbs of this folder: their rows for the table, and the handlers, each in the file of its
+// name.
+#pragma once
+
+#include <vector>
+
+#include "cli/line/verb.hpp"
+
+namespace strata::cli {
+
+outcome<int> run_bench_paths(const invocation& call);
+outcome<int> run_bench_remote(const invocation& call);
+outcome<int> run_bench_netlink(const invocation& call);
+outcome<int> run_bench_node(const invocation& call);
+
+[[nodiscard]] std::vector<verb_row> bench_verbs();
+
+}  // namespace strata::cli

@@ -1,0 +1,25 @@
+// The verbs of this folder: their rows for the table, and the handlers, each in the file of its
+// name.
+#pragma once
+
+#include <vector>
+
+#include "cli/line/verb.hpp"
+
+namespace strata::cli {
+
+outcome<int> run_l2_ifaces(const invocation& call);
+outcome<int> run_l2_send(const invocation& call);
+outcome<int> run_l2_recv(const invocation& call);
+outcome<int> run_l2_dump(const invocation& call);
+outcome<int> run_l2_ipc(const invocation& call);
+outcome<int> run_l2_chat(const invocation& call);
+
+/// Which frames are wanted.
+[[nodiscard]] option_rows choosing_flags();
+/// Not for verbs with two sockets: the daemon makes one for each request.
+[[nodiscard]] options::option_row through_daemon_flag();
+
+[[nodiscard]] std::vector<verb_row> l2_verbs();
+
+}  // namespace strata::cli

@@ -1,0 +1,19 @@
+// The verbs of this folder: their rows for the table, and the handlers, each in the file of its
+// name.
+#pragma once
+
+#include <vector>
+
+#include "cli/line/verb.hpp"
+
+namespace strata::cli {
+
+outcome<int> run_nl_families(const invocation& call);
+outcome<int> run_nl_show(const invocation& call);
+outcome<int> run_nl_policy(const invocation& call);
+outcome<int> run_nl_call(const invocation& call);
+outcome<int> run_nl_listen(const invocation& call);
+
+[[nodiscard]] std::vector<verb_row> nl_verbs();
+
+}  // namespace strata::cli

@@ -1,0 +1,35 @@
+// The verbs of this folder: their rows for the table, and the handlers, each in the file of its
+// name.
+#pragma once
+
+#include <vector>
+
+#include "cli/line/verb.hpp"
+
+namespace strata::cli {
+
+outcome<int> run_create(const invocation& call);
+outcome<int> run_edit(const invocation& call);
+outcome<int> run_start(const invocation& call);
+outcome<int> run_stop(const invocation& call);
+outcome<int> run_restart(const invocation& call);
+outcome<int> run_reload(const invocation& call);
+outcome<int> run_remove(const invocation& call);
+outcome<int> run_interactive(const invocation& call);
+outcome<int> run_send(const invocation& call);
+outcome<int> run_ls(const invocation& call);
+outcome<int> run_ps(const invocation& call);
+outcome<int> run_show(const invocation& call);
+outcome<int> run_owner(const invocation& call);
+outcome<int> run_stats(const invocation& call);
+outcome<int> run_logs(const invocation& call);
+outcome<int> run_events(const invocation& call);
+
+// The types whose options `create` and `edit` take.
+outcome<const runtime::type_row*> type_by_name(const std::string& type, const std::string& socket);
+outcome<const runtime::type_row*> type_of_runtime(const std::string& name,
+                                                  const std::string& socket);
+
+[[nodiscard]] std::vector<verb_row> runtime_verbs();
+
+}  // namespace strata::cli

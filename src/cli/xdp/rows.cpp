@@ -1,0 +1,106 @@
+#include "cli/xdp/rows.hpp"
+
+#include "cli/l2/rows.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+using enum options::option_kind;
+using enum verb_group;
+
+option_rows xdp_flags() {
+  return {
+      {.key = "queue",
+       .short_flag = 'Q',
+       .kind = count,
+       .value_name = "N",
+       .default_text = "0",
+       .help = "queue of the interface"},
+      {.key = "count",
+       .short_flag = 'c',
+       .kind = count,
+       .value_name = "N",
+       .help = "end after so many frames"},
+      {.key = "need-wakeup",
+       .short_flag = 'w',
+       .kind = flag,
+       .help = "the kernel sleeps till woken"},
+      {.key = "zero-copy",
+       .short_flag = 'z',
+       .kind = flag,
+       .help = "only if the driver reads and writes the frames itself"},
+  };
+}
+
+option_rows xdp_gen_flags() {
+  auto rows = xdp_flags();
+  rows.push_back(through_daemon_flag());
+  for (const auto& [key, help] : {std::pair{"dmac", "destination address (default: broadcast)"},
+                                  {"smac", "source address (default: the interface's)"}}) {
+    rows.push_back({.key = key, .kind = text, .value_name = "MAC", .help = help});
+  }
+  rows.push_back({.key = "dip",
+                  .kind = text,
+                  .value_name = "IP:PORT",
+                  .default_text = "192.0.2.2:9000",
+                  .help = "to this address and UDP port"});
+  rows.push_back({.key = "sip",
+                  .kind = text,
+                  .value_name = "IP:PORT",
+                  .default_text = "192.0.2.1:9000",
+                  .help = "from this address and UDP port"});
+  rows.push_back({.key = "size",
+                  .kind = count,
+                  .value_name = "BYTES",
+                  .default_text = "60",
+                  .help = "of a frame, without FCS",
+                  .max = 4096});
+  return rows;
+}
+
+option_rows xdp_receive_flags() {
+  auto rows = xdp_flags();
+  rows.push_back({.key = "mode",
+                  .kind = text,
+                  .value_name = "MODE",
+                  .default_text = "automatic",
+                  .help = "where the XDP program runs: native, generic, automatic"});
+  rows.push_back({.key = "timeout",
+                  .kind = seconds,
+                  .value_name = "TIME",
+                  .help = "end when nothing has come for so long, after the first frame"});
+  for (auto& row : choosing_flags()) rows.push_back(row);
+  rows.push_back(
+      {.key = "dst", .kind = text, .value_name = "MAC", .help = "only frames to this address"});
+  rows.push_back(
+      {.key = "udp-port", .kind = port, .value_name = "PORT", .help = "only UDP to this port"});
+  return rows;
+}
+
+option_rows xdp_drop_flags() {
+  auto rows = xdp_receive_flags();
+  rows.push_back(through_daemon_flag());
+  rows.push_back({.key = "busy-poll",
+                  .kind = count,
+                  .value_name = "US",
+                  .help = "poll the driver for so many microseconds before waiting"});
+  return rows;
+}
+
+}  // namespace
+
+std::vector<verb_row> xdp_verbs() {
+  return {
+      {"xdp gen", "IFACE", ethernet, "send UDP packets as fast as AF_XDP takes them", 1, 1,
+       run_xdp_gen, xdp_gen_flags()},
+      {"xdp drop", "IFACE", ethernet, "take frames by AF_XDP, and count them", 1, 1, run_xdp_drop,
+       xdp_drop_flags()},
+      {"xdp fwd", "IFACE IFACE", ethernet, "forward frames between two interfaces by AF_XDP", 2, 2,
+       run_xdp_fwd, xdp_receive_flags()},
+      {"xdp stats", "[IFACE]", ethernet, "show which XDP programs are attached, and their mode", 0,
+       1, run_xdp_stats},
+  };
+}
+
+}  // namespace strata::cli
