@@ -214,7 +214,7 @@ void client_unblock(call& c) {
   for (auto* each : c.home.clients()) {
     if (each->id != static_cast<std::uint64_t>(*id) || !each->waiting) continue;
     if (with_error) {
-      c.home.waiting().remove(*each);
+      c.home.blocked().remove(*each);
       each->reply().error("UNBLOCKED client unblocked via CLIENT UNBLOCK");
       each->resume();
     } else {

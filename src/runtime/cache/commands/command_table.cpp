@@ -90,8 +90,7 @@ std::vector<command> read_tables() {
     made.least_words = static_cast<std::size_t>(std::abs(row.arity));
     made.most_words = row.arity < 0 ? SIZE_MAX : made.least_words;
     made.first_key = static_cast<std::size_t>(std::max(row.keys.first, 0));
-    // Its time depends on its words alone, though Redis does not call it fast.
-    if (row.name == "set") made.flags |= flag_fast;
+    if ((row.traits & trait_quick) != 0) made.flags |= flag_fast;
   };
   for (const auto group : groups) {
     const auto read = group();

@@ -142,7 +142,7 @@ void reset(call& c) {
   auto& who = c.who;
   who.in_transaction = who.transaction_failed = who.watch_failed = false;
   who.queued.clear();
-  c.home.watching().unwatch(who);
+  c.home.watched().unwatch(who);
   c.home.channels().leave(who);
   c.home.trackers().disable(who);
   who.is_monitor = who.no_evict = who.no_touch = false;
@@ -167,13 +167,13 @@ const command_row rows[] = {
      "choose the protocol, and perhaps log in", hello},
     {"ping", -1, "fast", {0, 0, 0},
      "", "connection", "1.0.0",
-     "whether anybody is there", ping},
+     "whether anybody is there", ping, {}, trait_for_subscribers},
     {"quit", -1, "noscript loading stale fast no_auth allow_busy", {0, 0, 0},
      "", "connection", "1.0.0",
-     "end the connection", quit},
+     "end the connection", quit, {}, trait_for_subscribers | trait_ends_transaction},
     {"reset", 1, "noscript loading stale fast no_auth allow_busy", {0, 0, 0},
      "", "connection", "6.2.0",
-     "set the connection back to how it began", reset},
+     "set the connection back to how it began", reset, {}, trait_for_subscribers | trait_ends_transaction},
     {"select", 2, "loading stale fast", {0, 0, 0},
      "", "connection", "1.0.0",
      "choose a database", select},

@@ -22,7 +22,8 @@ void sleep(call& c) {
     c.fail(not_float_error);
     return;
   }
-  c.wait_for({}, c.now_ms() + static_cast<std::int64_t>(std::ceil(*seconds * 1000)));
+  c.wait_for({}, c.now_ms() + static_cast<std::int64_t>(std::ceil(*seconds * 1000)),
+             [](engine&, client& who) { who.reply().ok(); });
 }
 
 void object(call& c) {
@@ -51,7 +52,7 @@ void digest_values(call& c) {
 
 // Through the format of a snapshot and back, in memory.
 void reload(call& c) {
-  if (c.home.has_snapshot()) {
+  if (c.home.is_guarded()) {
     c.fail("ERR a snapshot is being written: try again later");
     return;
   }

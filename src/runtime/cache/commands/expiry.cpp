@@ -176,15 +176,15 @@ std::optional<std::int64_t> parse_expiry(call& c, std::size_t index, expiry_word
 
 void expire_at(call& c, std::size_t index, entry* found, std::int64_t at_ms) {
   const auto hash = c.hash(index);
-  if (at_ms <= c.now_ms() && !c.home.is_repeating()) {
-    c.repeat_as("DEL", c[index]);
+  if (at_ms <= c.now_ms() && !c.home.expires_by_leader()) {
+    c.propagate_as("DEL", c[index]);
     c.home.count_change();
     c.remove(found, hash);
     return;
   }
   c.data().set_expiry(found, at_ms, hash);
   c.changed(c[index], event_generic, "expire");
-  c.repeat_as("PEXPIREAT", c[index], text::integer_text(at_ms).view());
+  c.propagate_as("PEXPIREAT", c[index], text::integer_text(at_ms).view());
 }
 
 command_group expiry_commands() { return {"generic", rows}; }

@@ -185,7 +185,7 @@ void hincrbyfloat(call& c) {
   if (c.has_failed()) return;
   c.reply.bulk(text);
   c.changed(c[1], event_hash, "hincrbyfloat");
-  c.repeat_as("HSET", c[1], c[2], std::string_view(text));
+  c.propagate_as("HSET", c[1], c[2], std::string_view(text));
 }
 
 void reply_field(call& c, bool with_values, std::string_view name, std::string_view value) {

@@ -38,7 +38,7 @@ moved move_element(call& c, bool from_front, bool to_front) {
   c.changed(c[2], event_list, to_front ? "lpush" : "rpush");
   c.changed(c[1], event_list, from_front ? "lpop" : "rpop", 0);
   c.drop_if_empty(1, from);
-  c.repeat_as("LMOVE", c[1], c[2], name_of_end(from_front), name_of_end(to_front));
+  c.propagate_as("LMOVE", c[1], c[2], name_of_end(from_front), name_of_end(to_front));
   return moved::yes;
 }
 
@@ -59,7 +59,8 @@ void move_or_wait(call& c, bool from_front, bool to_front, std::size_t timeout) 
   if (!c.parse_timeout(timeout, deadline_ms)) return;
   if (move_element(c, from_front, to_front) != moved::nothing_there) return;
   if (c.who.may_block) {
-    c.wait_for(c.words.subspan(1, 1), deadline_ms);
+    c.wait_for(c.words.subspan(1, 1), deadline_ms,
+               [](engine&, client& who) { who.reply().null(); });
   } else {
     c.reply.null();
   }
@@ -88,7 +89,7 @@ void pop_or_wait(call& c, bool at_front) {
   c.reply.bulk(found->value->end(at_front).text());
   found->value->pop(at_front);
   c.changed(key, event_list, at_front ? "lpop" : "rpop");
-  c.repeat_as(at_front ? "LPOP" : "RPOP", key);
+  c.propagate_as(at_front ? "LPOP" : "RPOP", key);
   c.drop_if_empty(found->index, *found->value);
 }
 
@@ -112,8 +113,8 @@ bool pop_many(call& c, const multi_pop& how, std::size_t first) {
     list.pop(how.at_first_end);
   }
   c.changed(key, event_list, how.at_first_end ? "lpop" : "rpop", count);
-  c.repeat_as(how.at_first_end ? "LPOP" : "RPOP", key,
-              text::integer_text(static_cast<std::int64_t>(count)).view());
+  c.propagate_as(how.at_first_end ? "LPOP" : "RPOP", key,
+                 text::integer_text(static_cast<std::int64_t>(count)).view());
   c.drop_if_empty(found->index, list);
   return true;
 }

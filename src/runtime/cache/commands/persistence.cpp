@@ -21,7 +21,7 @@ void save(call& c) {
   if (auto refused = kept->save(false, &c.who)) {
     c.fail(*refused);
   } else {
-    c.wait_for({}, {});
+    c.wait_for({}, {}, [](engine&, client& who) { who.reply().null_array(); });
   }
 }
 

@@ -87,6 +87,12 @@ void role(call& c) {
   }
 }
 
+void reply_followers(engine& home, client& who) {
+  const auto* const with = home.replicated_by();
+  who.reply().integer(
+      static_cast<std::int64_t>(with == nullptr ? 0 : with->count_followers(who.waits_for_offset)));
+}
+
 void wait(call& c) {
   const auto count = c.integer(1);
   const auto timeout =
@@ -115,7 +121,7 @@ void wait(call& c) {
   with.ask_followers();
   std::optional<std::int64_t> deadline_ms;
   if (*timeout != 0) deadline_ms = c.now_ms() + *timeout;
-  c.wait_for({}, deadline_ms);
+  c.wait_for({}, deadline_ms, reply_followers);
 }
 
 // clang-format off

@@ -78,10 +78,10 @@ void restore(call& c) {
                                                : "ERR Bad data format");
     return;
   }
-  if (expires != entry::never && expires <= c.now_ms() && !c.home.is_repeating()) {
+  if (expires != entry::never && expires <= c.now_ms() && !c.home.expires_by_leader()) {
     entry::destroy(made);
     if (old != nullptr) {
-      c.repeat_as("DEL", c[1]);
+      c.propagate_as("DEL", c[1]);
       c.remove(old, hash);
       c.home.count_change();
     }
@@ -95,7 +95,7 @@ void restore(call& c) {
   }
   c.changed(c[1], event_generic, "restore");
   if (expires != entry::never) {
-    c.repeat_as("RESTORE", c[1], text::integer_text(expires).view(), c[3], "REPLACE", "ABSTTL");
+    c.propagate_as("RESTORE", c[1], text::integer_text(expires).view(), c[3], "REPLACE", "ABSTTL");
   }
   c.reply.ok();
 }

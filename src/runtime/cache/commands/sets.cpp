@@ -104,7 +104,7 @@ void pop_many(call& c, std::uint64_t count) {
   if (c.home.has_listeners()) {
     std::vector<std::string_view> words = {"SREM", c[1]};
     words.insert(words.end(), gone.begin(), gone.end());
-    c.repeat_as_list(words);
+    c.propagate_list(words);
   }
   c.drop_if_empty(1, set);
 }
@@ -127,7 +127,7 @@ void spop(call& c) {
   const auto member = pop_any(c, **found);
   c.reply.bulk(member);
   c.changed(c[1], event_set, "spop");
-  c.repeat_as("SREM", c[1], std::string_view(member));
+  c.propagate_as("SREM", c[1], std::string_view(member));
   c.drop_if_empty(1, **found);
 }
 

@@ -75,7 +75,7 @@ void pop_or_wait(call& c, bool highest) {
     c.reply.bulk(member);
     c.reply.real(score);
   });
-  c.repeat_as(name_of_pop(highest), c[found->index]);
+  c.propagate_as(name_of_pop(highest), c[found->index]);
 }
 
 void bzpopmin(call& c) { pop_or_wait(c, false); }
@@ -96,8 +96,8 @@ bool pop_many(call& c, const multi_pop& how, std::size_t first) {
     c.reply.bulk(member);
     c.reply.real(score);
   });
-  c.repeat_as(name_of_pop(!how.at_first_end), key,
-              text::integer_text(static_cast<std::int64_t>(count)).view());
+  c.propagate_as(name_of_pop(!how.at_first_end), key,
+                 text::integer_text(static_cast<std::int64_t>(count)).view());
   return true;
 }
 

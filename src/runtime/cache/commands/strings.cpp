@@ -94,9 +94,9 @@ void set_with_options(call& c) {
   c.changed(c[1], event_string, "set");
   if (options->expires_at_ms) {
     c.home.notify(event_generic, "expire", c[1], c.who.database);
-    c.repeat_as("SET", c[1], c[2], "PXAT", text::integer_text(expires).view());
+    c.propagate_as("SET", c[1], c[2], "PXAT", text::integer_text(expires).view());
   } else if (options->give_old && !keeps) {
-    c.repeat_as("SET", c[1], c[2]);
+    c.propagate_as("SET", c[1], c[2]);
   }
   if (!options->give_old) c.reply.ok();
 }
@@ -125,7 +125,7 @@ void set_expiring(call& c, expiry_word unit) {
   c.store(entry::make_text(c[1], c[3], *at_ms), c.hash(1));
   c.changed(c[1], event_string, "set");
   c.home.notify(event_generic, "expire", c[1], c.who.database);
-  c.repeat_as("SET", c[1], c[3], "PXAT", text::integer_text(*at_ms).view());
+  c.propagate_as("SET", c[1], c[3], "PXAT", text::integer_text(*at_ms).view());
   c.reply.ok();
 }
 
@@ -137,7 +137,7 @@ void getset(call& c) {
   if (!old) return;
   reply_string(c, *old);
   set_plain(c, 1, c[2]);
-  c.repeat_as("SET", c[1], c[2]);
+  c.propagate_as("SET", c[1], c[2]);
 }
 
 void getdel(call& c) {
@@ -145,7 +145,7 @@ void getdel(call& c) {
   if (!found) return;
   reply_string(c, *found);
   if (*found == nullptr) return;
-  c.repeat_as("DEL", c[1]);
+  c.propagate_as("DEL", c[1]);
   c.home.count_change();
   c.remove(*found, c.hash(1));
 }
@@ -178,7 +178,7 @@ void getex(call& c) {
   } else if (persist && (*found)->has_expiry()) {
     c.data().set_expiry(*found, entry::never, c.hash(1));
     c.changed(c[1], event_generic, "persist");
-    c.repeat_as("PERSIST", c[1]);
+    c.propagate_as("PERSIST", c[1]);
   }
 }
 
@@ -277,7 +277,7 @@ void incrbyfloat(call& c) {
   const auto expires = *found == nullptr ? entry::never : (*found)->expires_at_ms();
   c.store(entry::make_bytes(c[1], text, expires, false), c.hash(1));
   c.changed(c[1], event_string, "incrbyfloat");
-  c.repeat_as("SET", c[1], text, "KEEPTTL");
+  c.propagate_as("SET", c[1], text, "KEEPTTL");
   c.reply.bulk(text);
 }
 
@@ -412,7 +412,7 @@ const command_row rows[] = {
      "set a key that expires in milliseconds", psetex},
     {"set", -3, "write denyoom", {1, 1, 1},
      "RW access update variable_flags 1 0 1", "string", "1.0.0",
-     "set a key to a string", set},
+     "set a key to a string", set, {}, trait_quick},
     {"setex", 4, "write denyoom", {1, 1, 1},
      "OW update 1 0 1", "string", "2.0.0",
      "set a key that expires in seconds", setex},

@@ -9,7 +9,7 @@ namespace {
 void forget(call& c) {
   c.who.in_transaction = c.who.transaction_failed = c.who.watch_failed = false;
   c.who.queued.clear();
-  c.home.watching().unwatch(c.who);
+  c.home.watched().unwatch(c.who);
 }
 
 void multi(call& c) {
@@ -58,11 +58,11 @@ void exec(call& c) {
     c.reply.null_array();
     return;
   }
-  c.home.watching().unwatch(c.who);
+  c.home.watched().unwatch(c.who);
   c.who.in_transaction = false;
   c.reply.array(c.who.queued.size());
   c.home.execute_queued(c.who);
-  c.repeat_nothing();
+  c.propagate_nothing();
   forget(c);
 }
 
@@ -75,13 +75,13 @@ void watch(call& c) {
     const entry* const found = c.data().find(c[i], c.hash(i));
     const bool is_over =
         found != nullptr && found->has_expiry() && found->expires_at_ms() <= c.now_ms();
-    c.home.watching().watch(c.who, c.who.database, c[i], is_over);
+    c.home.watched().watch(c.who, c.who.database, c[i], is_over);
   }
   c.reply.ok();
 }
 
 void unwatch(call& c) {
-  c.home.watching().unwatch(c.who);
+  c.home.watched().unwatch(c.who);
   c.who.watch_failed = false;
   c.reply.ok();
 }
@@ -90,19 +90,19 @@ void unwatch(call& c) {
 const command_row rows[] = {
     {"discard", 1, "noscript loading stale fast allow_busy", {0, 0, 0},
      "", "transaction", "2.0.0",
-     "forget the transaction that was begun", discard},
+     "forget the transaction that was begun", discard, {}, trait_ends_transaction},
     {"exec", 1, "noscript loading stale skip_slowlog", {0, 0, 0},
      "", "transaction", "1.2.0",
-     "execute the transaction that was begun", exec},
+     "execute the transaction that was begun", exec, {}, trait_ends_transaction},
     {"multi", 1, "noscript loading stale fast allow_busy", {0, 0, 0},
      "", "transaction", "1.2.0",
-     "begin a transaction", multi},
+     "begin a transaction", multi, {}, trait_ends_transaction},
     {"unwatch", 1, "noscript loading stale fast allow_busy", {0, 0, 0},
      "", "transaction", "2.2.0",
      "watch no keys any more", unwatch},
     {"watch", -2, "noscript loading stale fast allow_busy", {1, -1, 1},
      "RO 1 -1 1", "transaction", "2.2.0",
-     "let the next transaction fail if keys change before it", watch},
+     "let the next transaction fail if keys change before it", watch, {}, trait_ends_transaction},
 };
 // clang-format on
 

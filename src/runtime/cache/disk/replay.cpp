@@ -26,7 +26,7 @@ bool can_be_repeated(const command& what) {
 
 replay::replay(engine& into) : into_(into) {
   may_block = false;
-  repeats = true;
+  is_replay = true;
 }
 
 replay::~replay() { into_.leave(*this); }

@@ -9,7 +9,8 @@
 
 #include "proto/resp_request.hpp"
 #include "runtime/cache/engine/client.hpp"
-#include "runtime/cache/serving/output.hpp"
+#include "runtime/cache/engine/kept_reply.hpp"
+#include "strata/base/result.hpp"
 
 namespace strata::runtime::cache {
 

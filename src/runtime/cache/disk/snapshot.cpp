@@ -13,16 +13,17 @@ snapshot::snapshot(engine& of, bool is_log_base) : of_(of) {
     of[i].turn_marks();
     parts_.push_back({&of[i], i});
   }
-  of.set_snapshot(this);
+  of.set_guard(this);
 }
 
 // What was not written is marked all the same, so that the next one finds all marks alike.
 snapshot::~snapshot() {
-  of_.set_snapshot(nullptr);
-  if (done_) return;
-  const charging scope(of_.memory_account());
-  taken_over_.clear();
-  for (unsigned i = 0; i < engine::database_count; ++i) of_[i].mark_all();
+  if (!done_) {
+    const charging scope(of_.memory_account());
+    taken_over_.clear();
+    for (unsigned i = 0; i < engine::database_count; ++i) of_[i].mark_all();
+  }
+  of_.set_guard(nullptr);
 }
 
 bool snapshot::step(loop::duration budget) {
@@ -90,7 +91,7 @@ void snapshot::on_swap(unsigned first, unsigned second) {
   std::swap(parts_[first].from, parts_[second].from);
 }
 
-void snapshot::take_over(unsigned database) {
+void snapshot::before_clear(unsigned database) {
   if (done_ || parts_[database].done) return;
   taken_over_.push_back(of_[database].take_all());
   auto moved = parts_[database];

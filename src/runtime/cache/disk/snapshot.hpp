@@ -13,14 +13,14 @@
 
 #include "loop/timer.hpp"
 #include "runtime/cache/disk/rdb_file.hpp"
+#include "runtime/cache/engine/change_guard.hpp"
 #include "runtime/cache/engine/database.hpp"
 
 namespace strata::runtime::cache {
 
 class engine;
-struct command;
 
-class snapshot {
+class snapshot final : private change_guard {
  public:
   /// Of `of`, which must have no other; `is_log_base`: commands will follow in the file.
   snapshot(engine& of, bool is_log_base);
@@ -33,20 +33,17 @@ class snapshot {
   [[nodiscard]] bool is_done() const { return done_; }
   /// Bytes of the file, in order; to be called until it is done and nothing is left.
   [[nodiscard]] std::string take() { return file_.take(); }
-  [[nodiscard]] std::size_t waiting() const { return file_.size(); }
+  [[nodiscard]] std::size_t blocked() const { return file_.size(); }
   [[nodiscard]] std::uint64_t keys() const { return keys_; }
 
-  // --- for the engine
-  // --------------------------------------------------------------------------------
-  /// A command is about to change keys of that database.
-  void before_command(unsigned database, const command& what,
-                      std::span<const std::string_view> words);
-  void before_change(unsigned database, std::string_view key);
-  void on_swap(unsigned first, unsigned second);
-  /// A database is about to be emptied: takes what it holds away, to go on with it.
-  void take_over(unsigned database);
-
  private:
+  void before_command(unsigned database, const command& what,
+                      std::span<const std::string_view> words) override;
+  void before_change(unsigned database, std::string_view key) override;
+  /// Takes what the database holds away, to go on with it.
+  void before_clear(unsigned database) override;
+  void on_swap(unsigned first, unsigned second) override;
+
   struct part {
     database* from;
     unsigned number;  // under which it is written

@@ -25,12 +25,15 @@ constexpr std::int64_t retry_after_ms = 5000;
 
 }  // namespace
 
-storage::storage(loop::loop& on, engine& of, places where, owner told, std::shared_ptr<journal> log)
+storage::storage(loop::loop& on, engine& of, snapshot_turn& turn, places where, owner told,
+                 std::shared_ptr<journal> log)
     : loop_(on),
       engine_(of),
+      turn_(turn),
       where_(std::move(where)),
       owner_(std::move(told)),
-      journal_(std::move(log)) {
+      journal_(std::move(log)),
+      written_(on) {
   engine_.set_keeper(this);
 }
 
@@ -94,13 +97,13 @@ loop::task<result<void>> storage::load(const std::string& path) {
   if (!view) co_return std::unexpected(view.error());
   const auto text = (*view)->bytes();
   if (text.empty()) co_return result<void>{};
-  engine_.set_repeating(true);
+  engine_.set_expires_by_leader(true);
   auto begun = co_await load_snapshot(text, path);
   result<std::size_t> whole = begun;
   if (begun && path == where_.log) {
     whole = co_await load_commands(text, *begun, path);
   }
-  engine_.set_repeating(false);
+  engine_.set_expires_by_leader(false);
   if (!whole) co_return std::unexpected(whole.error());
   if (path == where_.log && *whole != text.size()) {
     co_return mend(path, *whole, text.size());
@@ -273,11 +276,6 @@ std::string storage::rewrite() {
                             : "Background append only file rewriting started";
 }
 
-// A follower may be getting one.
-loop::task<> storage::await_turn() {
-  while (engine_.has_snapshot()) co_await loop_.sleep(10ms);
-}
-
 loop::task<result<void>> storage::write_snapshot(growing_file& to, bool is_log_base) {
   owner_.begin_work();
   auto taken = std::make_unique<snapshot>(engine_, is_log_base);
@@ -304,7 +302,7 @@ loop::task<result<void>> storage::put_in_place(growing_file& file, const std::st
 }
 
 loop::task<result<void>> storage::save_snapshot() {
-  co_await await_turn();
+  co_await turn_.come();
   const auto& path = where_.snapshot;
   auto file = growing_file::create(loop_, path + ".new");
   if (!file) co_return std::unexpected(file.error());
@@ -323,7 +321,7 @@ loop::task<> storage::save_task() {
   const auto now_ms = engine_.now_ms();
   figures_.last_save_took_s = (now_ms - began_ms_) / 1000;
   figures_.last_save_failed = !outcome;
-  figures_.is_saving = false;
+  end_writing(figures_.is_saving);
   if (outcome) {
     figures_.last_save_s = now_ms / 1000;
     figures_.changes_at_save = changes;
@@ -334,6 +332,11 @@ loop::task<> storage::save_task() {
   }
   refuse_if_saving_fails();
   tell_waiting(outcome);
+}
+
+void storage::end_writing(bool& which) {
+  which = false;
+  written_.notify();
 }
 
 void storage::tell_waiting(const result<void>& outcome) {
@@ -361,7 +364,7 @@ loop::task<> storage::rewrite_task() {
   const auto now_ms = engine_.now_ms();
   figures_.last_rewrite_took_s = (now_ms - began_ms_) / 1000;
   figures_.last_rewrite_failed = !outcome;
-  figures_.is_rewriting = false;
+  end_writing(figures_.is_rewriting);
   if (outcome) {
     ++figures_.rewrites;
     co_return;
@@ -373,7 +376,7 @@ loop::task<> storage::rewrite_task() {
 
 // A snapshot into a new file; then, from the old one, what was changed since it was begun.
 loop::task<result<void>> storage::write_log_anew() {
-  co_await await_turn();
+  co_await turn_.come();
   auto file = growing_file::create(loop_, where_.log + ".new");
   if (!file) co_return std::unexpected(file.error());
   log_->mark_beginning();
@@ -438,7 +441,9 @@ std::optional<std::string> storage::shut_down(std::optional<bool> saves) {
 }
 
 loop::task<> storage::shut_down_task(bool saves) {
-  while (is_writing()) co_await loop_.sleep(10ms);
+  while (is_writing()) {
+    [[maybe_unused]] const bool is_idle = co_await written_.wait([this] { return !is_writing(); });
+  }
   if (saves) {
     figures_.is_saving = true;
     auto outcome = co_await save_snapshot();

@@ -12,6 +12,7 @@
 
 #include "loop/task_group.hpp"
 #include "runtime/cache/disk/command_log.hpp"
+#include "runtime/cache/disk/snapshot_turn.hpp"
 #include "runtime/cache/engine/keeper.hpp"
 #include "runtime/cache/engine/save_rules.hpp"
 #include "runtime/journal.hpp"
@@ -34,7 +35,8 @@ class storage final : public keeper {
     std::function<void()> on_shut_down;
   };
 
-  storage(loop::loop& on, engine& of, places where, owner told, std::shared_ptr<journal> log);
+  storage(loop::loop& on, engine& of, snapshot_turn& turn, places where, owner told,
+          std::shared_ptr<journal> log);
   ~storage();
 
   /// Reads what is there into the empty engine, and opens the log. Errors: of the files; malformed
@@ -63,7 +65,6 @@ class storage final : public keeper {
 
   loop::task<> save_task();
   loop::task<> rewrite_task();
-  loop::task<> await_turn();
   loop::task<result<void>> write_snapshot(growing_file& to, bool is_log_base);
   loop::task<result<void>> save_snapshot();
   loop::task<result<void>> put_in_place(growing_file& file, const std::string& path,
@@ -82,10 +83,12 @@ class storage final : public keeper {
   void on_log_trouble(const error* why);
   void refuse_if_saving_fails();
   void tell_waiting(const result<void>& outcome);
+  void end_writing(bool& which);
   [[nodiscard]] bool is_writing() const { return figures_.is_saving || figures_.is_rewriting; }
 
   loop::loop& loop_;
   engine& engine_;
+  snapshot_turn& turn_;
   places where_;
   owner owner_;
   std::shared_ptr<journal> journal_;
@@ -103,6 +106,7 @@ class storage final : public keeper {
   bool rewrites_next_ = false;
   bool is_closing_ = false;
   std::vector<std::uint64_t> waiting_;  // ids of clients that wait for the snapshot
+  loop::condition written_;             // a snapshot or a new log
   loop::task_group running_;
 };
 

@@ -85,13 +85,13 @@ void call::reply_lines(std::span<const std::string_view> lines) {
   for (const auto& each : lines) reply.status(each);
 }
 
-void call::repeat_as_list(std::span<const std::string_view> other) {
-  repeated_ = true;
+void call::propagate_list(std::span<const std::string_view> other) {
+  propagated_ = true;
   home.propagate(who.database, other);
 }
 
-void call::wait_for(std::span<const std::string_view> keys,
-                    std::optional<std::int64_t> deadline_ms) {
+void call::wait_for(std::span<const std::string_view> keys, std::optional<std::int64_t> deadline_ms,
+                    give_up_reply give_up) {
   waits_ = true;
   if (who.waiting) {
     // Executed again, in vain: it keeps its place.
@@ -99,9 +99,9 @@ void call::wait_for(std::span<const std::string_view> keys,
     return;
   }
   who.waiting.emplace(waiting_state{kept_call(&what, words), who.database,
-                                    std::vector<std::string>(keys.begin(), keys.end()),
-                                    deadline_ms});
-  home.waiting().add(who);
+                                    std::vector<std::string>(keys.begin(), keys.end()), deadline_ms,
+                                    give_up});
+  home.blocked().add(who);
 }
 
 bool call::parse_timeout(std::size_t index, std::optional<std::int64_t>& deadline_ms) {

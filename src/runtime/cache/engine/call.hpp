@@ -143,24 +143,25 @@ class call {
   void reply_lines(std::span<const std::string_view> lines);
   [[nodiscard]] bool has_failed() const { return failed_; }
 
-  // --- what is repeated elsewhere
+  // --- what is propagated
   // --------------------------------------------------------------------
   /// Listeners hear these words instead of the command's own.
   template <class... Words>
-  void repeat_as(const Words&... other) {
+  void propagate_as(const Words&... other) {
     const std::array<std::string_view, sizeof...(Words)> list = {std::string_view(other)...};
-    repeat_as_list(list);
+    propagate_list(list);
   }
-  void repeat_as_list(std::span<const std::string_view> other);
+  void propagate_list(std::span<const std::string_view> other);
   /// Listeners hear nothing of it.
-  void repeat_nothing() { repeated_ = true; }
-  [[nodiscard]] bool is_repeated() const { return repeated_; }
+  void propagate_nothing() { propagated_ = true; }
+  [[nodiscard]] bool is_propagated() const { return propagated_; }
 
   // --- blocking
   // --------------------------------------------------------------------------------------
-  /// The command will be executed again when one of the keys has changed, until `deadline_ms`. In a
-  /// transaction, or of a client that cannot wait: replies `null`.
-  void wait_for(std::span<const std::string_view> keys, std::optional<std::int64_t> deadline_ms);
+  /// The command will be executed again when one of the keys has changed, until `deadline_ms`; then
+  /// `give_up` replies. Not for a client that may not block.
+  void wait_for(std::span<const std::string_view> keys, std::optional<std::int64_t> deadline_ms,
+                give_up_reply give_up);
   /// "0.5" seconds from now as a deadline; 0 is for ever.
   [[nodiscard]] bool parse_timeout(std::size_t index, std::optional<std::int64_t>& deadline_ms);
   /// Whether the key at word `index` is one to be served from: of a client that waits, only the one
@@ -184,7 +185,7 @@ class call {
 
   std::uint64_t hash_;
   bool failed_ = false;
-  bool repeated_ = false;
+  bool propagated_ = false;
   bool waits_ = false;
 };
 

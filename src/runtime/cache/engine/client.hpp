@@ -34,16 +34,21 @@ struct watched_key {
   bool operator==(const watched_key&) const = default;
 };
 
+class client;
+class engine;
+
+/// What a blocking command replies when it has waited in vain.
+using give_up_reply = void (*)(engine& home, client& who);
+
 /// What a client waits for in a blocking command.
 struct waiting_state {
   kept_call call;
   unsigned database;
   std::vector<std::string> keys;
   std::optional<std::int64_t> deadline_ms;
+  give_up_reply give_up;
   std::string_view ready = {};  ///< the key that has changed, while it is tried again
 };
-
-class client;
 
 /// How a client that keeps copies of keys wants to hear that they have changed: CLIENT TRACKING.
 struct tracking_state {
@@ -108,7 +113,7 @@ class client {
   bool no_touch = false;
   bool may_block = true;
   bool is_ending = false;
-  bool repeats = false;      ///< executes what was executed elsewhere: nothing is refused it
+  bool is_replay = false;    ///< executes what was executed elsewhere: nothing is refused it
   bool is_follower = false;  ///< hears every change
   reply_mode replies = reply_mode::on;
 
@@ -137,7 +142,7 @@ class client {
   [[nodiscard]] bool is_held() const { return waiting || is_postponed; }
   /// It may be silent for long: it waits for others.
   [[nodiscard]] bool may_idle() const {
-    return is_held() || is_subscribed() || is_monitor || is_follower || repeats;
+    return is_held() || is_subscribed() || is_monitor || is_follower || is_replay;
   }
 };
 

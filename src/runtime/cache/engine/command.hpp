@@ -38,6 +38,13 @@ enum command_flag : std::uint32_t {
   flag_loading = 1U << 11U,  ///< allowed while the data is being loaded
 };
 
+/// What the engine has to know of a command beyond what COMMAND INFO says.
+enum command_trait : std::uint8_t {
+  trait_for_subscribers = 1U << 0U,   ///< a RESP2 client that is subscribed may say it
+  trait_ends_transaction = 1U << 1U,  ///< executed inside MULTI, and not queued
+  trait_quick = 1U << 2U,  ///< takes as long as its words say, though Redis does not call it fast
+};
+
 // The order is that in which a row is read.
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
 struct command_row {
@@ -57,6 +64,7 @@ struct command_row {
   /// Null when there are only subcommands.
   void (*run)(call&) = nullptr;
   std::span<const command_row> subcommands = {};
+  std::uint8_t traits = 0;  ///< of `command_trait`
 };
 
 /// A row, and what is known of it once all tables are read.
@@ -75,6 +83,7 @@ struct command {
   std::size_t first_key = 0;  ///< 0: none
 
   [[nodiscard]] bool has(command_flag which) const { return (flags & which) != 0; }
+  [[nodiscard]] bool has(command_trait which) const { return (row->traits & which) != 0; }
   /// "config|get" for a subcommand.
   [[nodiscard]] std::string full_name() const;
   [[nodiscard]] bool takes(std::size_t words) const {

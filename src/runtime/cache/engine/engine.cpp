@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "runtime/cache/disk/snapshot.hpp"
 #include "runtime/cache/engine/call.hpp"
+#include "runtime/cache/engine/change_guard.hpp"
 #include "runtime/cache/engine/replicator.hpp"
 #include "text/word.hpp"
 
@@ -34,19 +34,6 @@ std::string unknown_command(std::span<const std::string_view> words) {
 std::uint64_t hash_of_key(const command& what, std::span<const std::string_view> words) {
   const auto first = what.first_key;
   return first != 0 && first < words.size() ? hash_of(words[first]) : 0;
-}
-
-// What a RESP2 client that is subscribed may do.
-bool is_for_subscribers(const command& what) {
-  const auto name = what.parent == nullptr ? what.row->name : "";
-  return name.ends_with("subscribe") || name == "ping" || name == "quit" || name == "reset";
-}
-
-bool ends_transaction(const command& what) {
-  // LATENCY RESET is another RESET.
-  const auto name = what.parent == nullptr ? what.row->name : "";
-  return name == "exec" || name == "discard" || name == "multi" || name == "watch" ||
-         name == "quit" || name == "reset";
 }
 
 // Commands that take as long as they take only because of their words need no clock.
@@ -86,8 +73,8 @@ void engine::enter(client& arrived) {
 }
 
 void engine::leave(client& gone) {
-  waiters_.remove(gone);
-  watchers_.unwatch(gone);
+  blocked_.remove(gone);
+  watched_.unwatch(gone);
   if (gone.is_follower) replicator_->forget(gone);
   pubsub_.leave(gone);
   tracking_.leave(gone);
@@ -105,7 +92,7 @@ void engine::execute(client& who, std::span<const std::string_view> words, const
   ++counters_.commands;
   ++who.calls;
   who.last_command_ms = now_ms_;
-  if (!needs_no_look(who, words.size(), what)) {
+  if (!takes_fast_path(who, words.size(), what)) {
     const auto* const container = what;
     what = accept(who, words, what);
     // A subcommand has its key elsewhere.
@@ -118,7 +105,7 @@ void engine::execute(client& who, std::span<const std::string_view> words, const
   }
   if (pause_.is_on() && postpone(who, *what)) return;
   who.last_command = what;
-  if (who.in_transaction && !ends_transaction(*what)) {
+  if (who.in_transaction && !what->has(trait_ends_transaction)) {
     who.queued.emplace_back(what, words);
     who.reply().status("QUEUED");
     return;
@@ -126,7 +113,7 @@ void engine::execute(client& who, std::span<const std::string_view> words, const
   const bool is_tracked = !tracking_.empty();
   if (is_tracked) tracking_.begin(who);
   run(who, words, *what, hash);
-  if (waiters_.has_ready() && !is_serving_) serve_waiting();
+  if (blocked_.has_ready() && !is_serving_) serve_waiting();
   if (is_tracked) tracking_.end(*what);
 }
 
@@ -149,7 +136,7 @@ void engine::refuse(client& who, const command& what, std::string text) {
     text = "EXECABORT Transaction discarded because of: " + text.substr(text.find(' ') + 1);
     who.in_transaction = who.transaction_failed = who.watch_failed = false;
     who.queued.clear();
-    watchers_.unwatch(who);
+    watched_.unwatch(who);
   }
   who.reply().error(text);
 }
@@ -180,7 +167,7 @@ const command* engine::accept(client& who, std::span<const std::string_view> wor
     reply.error("NOAUTH Authentication required.");
     return nullptr;
   }
-  if (const auto denied = denial(parameters_.access, *what); denied && !who.repeats) {
+  if (const auto denied = denial(parameters_.access, *what); denied && !who.is_replay) {
     refuse(who, *what, *denied);
     return nullptr;
   }
@@ -192,7 +179,7 @@ const command* engine::accept(client& who, std::span<const std::string_view> wor
     refuse(who, *what, std::string(why));
     return nullptr;
   }
-  if (who.is_subscribed() && !reply.is_resp3() && !is_for_subscribers(*what)) {
+  if (who.is_subscribed() && !reply.is_resp3() && !what->has(trait_for_subscribers)) {
     reply.error(fmt::format(
         "ERR Can't execute '{}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are "
         "allowed in this context",
@@ -202,9 +189,9 @@ const command* engine::accept(client& who, std::span<const std::string_view> wor
   return what;
 }
 
-// Nothing is refused who repeats what was executed elsewhere.
+// A replayed command is never refused: it was accepted where it was first executed.
 std::string_view engine::reason_to_refuse(const client& who, const command& what) {
-  if (who.repeats) return {};
+  if (who.is_replay) return {};
   if (is_restricted_) {
     if (is_loading_ && !what.has(flag_loading)) {
       return "LOADING Redis is loading the dataset in memory";
@@ -239,13 +226,13 @@ void engine::run(client& who, std::span<const std::string_view> words, const com
   const bool timed = needs_clock(parameters_, what);
   const auto began_us = timed ? clock_us() : 0;
   if (has_monitors_ && !what.has(flag_skip_monitor)) show_to_monitors(who, words);
-  if (snapshot_ != nullptr && what.has(flag_write)) {
-    snapshot_->before_command(who.database, what, words);
+  if (guard_ != nullptr && what.has(flag_write)) {
+    guard_->before_command(who.database, what, words);
   }
-  obeys_ = who.repeats;
+  const bool was_replaying = std::exchange(is_replaying_, who.is_replay);
   call made(*this, who, what, words, hash);
   what.run(made);
-  obeys_ = false;
+  is_replaying_ = was_replaying;
   ++counted.calls;
   if (made.has_failed()) {
     ++counted.failed;
@@ -257,7 +244,7 @@ void engine::run(client& who, std::span<const std::string_view> words, const com
   if (who.tracking && what.has(flag_readonly)) {
     tracking_.remember(who, what, words, static_cast<std::size_t>(parameters_.tracking_max_keys));
   }
-  if (changes_ != changes_before && has_listeners() && !made.is_repeated() &&
+  if (changes_ != changes_before && has_listeners() && !made.is_propagated() &&
       what.has(flag_write)) {
     propagate(who.database, words);
   }
@@ -282,51 +269,60 @@ void engine::note_latency(std::string_view event, std::int64_t us) {
 }
 
 std::optional<std::int64_t> engine::next_deadline_ms() const {
-  const auto waiting = waiters_.next_deadline_ms();
+  const auto waiting = blocked_.next_deadline_ms();
   const auto paused = pause_.end_ms();
   return waiting && paused ? std::min(*waiting, *paused) : waiting ? waiting : paused;
 }
 
 void engine::propagate(unsigned index, std::span<const std::string_view> words) {
   if (listeners_.empty()) return;
-  if (in_transaction_ && !std::exchange(transaction_told_, true)) {
-    const std::array<std::string_view, 1> multi = {"MULTI"};
-    for (auto* each : listeners_) each->on_change(index, multi);
-  }
+  if (together_ != nullptr) together_->begin(index);
   for (auto* each : listeners_) each->on_change(index, words);
+}
+
+engine::changes_together::changes_together(engine& in) : in_(in) {
+  if (in.together_ == nullptr) in.together_ = this;
+}
+
+engine::changes_together::~changes_together() {
+  if (in_.together_ != this) return;
+  in_.together_ = nullptr;
+  if (is_begun_) tell("EXEC");
+}
+
+void engine::changes_together::begin(unsigned database) {
+  database_ = database;
+  if (!std::exchange(is_begun_, true)) tell("MULTI");
+}
+
+void engine::changes_together::tell(std::string_view word) const {
+  const std::array words = {word};
+  for (auto* each : in_.listeners_) each->on_change(database_, words);
 }
 
 void engine::execute_queued(client& who) {
   const auto queued = std::exchange(who.queued, {});
-  in_transaction_ = true;
-  transaction_told_ = false;
+  const changes_together scope(*this);
   const bool could_block = std::exchange(who.may_block, false);
   std::vector<std::string_view> words;
-  unsigned last_database = who.database;
   for (const auto& each : queued) {
     words.assign(each.words.begin(), each.words.end());
-    if (parameters_.maxmemory > 0 && !who.repeats && !make_room(*each.what)) {
+    if (parameters_.maxmemory > 0 && !who.is_replay && !make_room(*each.what)) {
       who.reply().error("OOM command not allowed when used memory > 'maxmemory'.");
       continue;
     }
-    last_database = who.database;
     run(who, words, *each.what, hash_of_key(*each.what, words));
   }
   who.may_block = could_block;
-  in_transaction_ = false;
-  if (std::exchange(transaction_told_, false)) {
-    const std::array<std::string_view, 1> exec = {"EXEC"};
-    for (auto* each : listeners_) each->on_change(last_database, exec);
-  }
 }
 
 // Serving one may make other keys ready.
 void engine::serve_waiting() {
   is_serving_ = true;
   std::vector<std::string_view> words;
-  while (waiters_.has_ready()) {
-    for (const auto& key : waiters_.take_ready()) {
-      for (auto* each : waiters_.waiting_for(key)) {
+  while (blocked_.has_ready()) {
+    for (const auto& key : blocked_.take_ready()) {
+      for (auto* each : blocked_.waiting_for(key)) {
         if (!each->waiting) continue;
         // The words outlive the waiting.
         const kept_call again = each->waiting->call;
@@ -338,7 +334,7 @@ void engine::serve_waiting() {
         run(*each, words, *again.what, hash_of_key(*again.what, words));
         each->database = before;
         if (!was_served_) continue;
-        waiters_.remove(*each);
+        blocked_.remove(*each);
         each->resume();
       }
     }
@@ -348,20 +344,9 @@ void engine::serve_waiting() {
 
 void engine::give_up_waiting(client& who) {
   if (!who.waiting) return;
-  const kept_call ended = who.waiting->call;
-  waiters_.remove(who);
-  // What they reply when there is nothing: an array, but for those that move one element.
-  const auto name = ended.what->row->name;
-  if (name == "blmove" || name == "brpoplpush") {
-    who.reply().null();
-  } else if (name == "debug") {
-    who.reply().ok();
-  } else if (name == "wait") {
-    who.reply().integer(static_cast<std::int64_t>(
-        replicator_ == nullptr ? 0 : replicator_->count_followers(who.waits_for_offset)));
-  } else {
-    who.reply().null_array();
-  }
+  const auto give_up = who.waiting->give_up;
+  blocked_.remove(who);
+  give_up(*this, who);
   who.resume();
 }
 
@@ -369,15 +354,15 @@ void engine::answer(std::uint64_t id, const std::function<void(client&)>& reply)
   const auto found = std::ranges::find(clients_, id, &client::id);
   if (found == clients_.end() || !(*found)->waiting) return;
   auto& who = **found;
-  waiters_.remove(who);
+  blocked_.remove(who);
   reply(who);
   who.resume();
 }
 
 entry* engine::unless_expired(unsigned index, entry* found, std::uint64_t hash) {
-  if (found->expires_at_ms() > now_ms_ || obeys_) return found;
-  // The one that is followed will say so.
-  if (is_repeating_) return nullptr;
+  if (found->expires_at_ms() > now_ms_ || is_replaying_) return found;
+  // The leader will say so.
+  if (expires_by_leader_) return nullptr;
   ++counters_.expired;
   const std::array<std::string_view, 2> words = {"DEL", found->key()};
   propagate(index, words);
@@ -400,28 +385,33 @@ void engine::touch_all(unsigned index) {
 }
 
 void engine::touch_database(unsigned index) {
-  watchers_.touch_all(index, [this, index](const std::string& key) {
+  watched_.touch_all(index, [this, index](const std::string& key) {
     return databases_[index].find(key, hash_of(key)) != nullptr;
   });
-  waiters_.touch_all(index);
+  blocked_.touch_all(index);
 }
 
 void engine::clear(unsigned index, bool later) {
   touch_all(index);
-  if (snapshot_ != nullptr) snapshot_->take_over(index);
+  if (guard_ != nullptr) guard_->before_clear(index);
   if (later) free_later(databases_[index].take_all());
   databases_[index].clear();
 }
 
+void engine::set_guard(change_guard* one) {
+  guard_ = one;
+  if (one == nullptr && on_unguarded_) on_unguarded_();
+}
+
 void engine::before_change(unsigned index, std::string_view key) {
-  if (snapshot_ != nullptr) snapshot_->before_change(index, key);
+  if (guard_ != nullptr) guard_->before_change(index, key);
 }
 
 void engine::swap(unsigned first, unsigned second) {
   touch_database(first);
   touch_database(second);
   std::swap(databases_[first], databases_[second]);
-  if (snapshot_ != nullptr) snapshot_->on_swap(first, second);
+  if (guard_ != nullptr) guard_->on_swap(first, second);
   std::swap(expiry_cursors_[first], expiry_cursors_[second]);
   // What is watched may be there now, though it was not before.
   touch_database(first);

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/cache/engine/blocked_clients.hpp"
 #include "runtime/cache/engine/client.hpp"
 #include "runtime/cache/engine/database.hpp"
 #include "runtime/cache/engine/graveyard.hpp"
@@ -21,8 +22,7 @@
 #include "runtime/cache/engine/pubsub.hpp"
 #include "runtime/cache/engine/slow_log.hpp"
 #include "runtime/cache/engine/tracking.hpp"
-#include "runtime/cache/engine/waiters.hpp"
-#include "runtime/cache/engine/watchers.hpp"
+#include "runtime/cache/engine/watched_keys.hpp"
 
 namespace strata::runtime::cache {
 
@@ -57,9 +57,9 @@ class change_listener {
   ~change_listener() = default;
 };
 
+class change_guard;
 class keeper;
 class replicator;
-class snapshot;
 
 /// Why changes may be refused.
 enum class obstacle : std::uint8_t { log_fails, save_fails, follows };
@@ -68,6 +68,25 @@ inline constexpr std::size_t obstacle_count = 3;
 class engine {
  public:
   static constexpr unsigned database_count = 16;
+
+  /// While it lives, what changes is propagated as one transaction. One inside another is part of
+  /// that.
+  class changes_together {
+   public:
+    explicit changes_together(engine& in);
+    ~changes_together();
+    changes_together(const changes_together&) = delete;
+    changes_together& operator=(const changes_together&) = delete;
+
+   private:
+    friend class engine;
+    void begin(unsigned database);
+    void tell(std::string_view word) const;
+
+    engine& in_;
+    unsigned database_ = 0;  // of the last change
+    bool is_begun_ = false;
+  };
 
   engine();
   engine(const engine&) = delete;
@@ -109,8 +128,8 @@ class engine {
               std::string_view event);
   /// The key's value has changed: for WATCH, and for who waits for it.
   void touch(unsigned index, std::string_view key) {
-    if (!watchers_.empty()) watchers_.touch(index, key);
-    if (!waiters_.empty()) waiters_.touch(index, key);
+    if (!watched_.empty()) watched_.touch(index, key);
+    if (!blocked_.empty()) blocked_.touch(index, key);
     if (!tracking_.empty()) tracking_.touch(key);
   }
   /// Its value will be freed later, bit by bit. The entry is good only to be removed.
@@ -138,9 +157,11 @@ class engine {
   /// Who keeps the data on the disk, or null.
   void set_keeper(keeper* who) { keeper_ = who; }
   [[nodiscard]] keeper* kept_by() const { return keeper_; }
-  /// Who is writing a snapshot, or null.
-  void set_snapshot(snapshot* of) { snapshot_ = of; }
-  [[nodiscard]] bool has_snapshot() const { return snapshot_ != nullptr; }
+  /// Sees data before it changes, until it is taken away by null; one at a time.
+  void set_guard(change_guard* one);
+  [[nodiscard]] bool is_guarded() const { return guard_ != nullptr; }
+  /// Called when the guard has been taken away.
+  void on_unguarded(std::function<void()> told) { on_unguarded_ = std::move(told); }
   /// Who speaks with other caches, or null.
   void set_replicator(replicator* who) { replicator_ = who; }
   [[nodiscard]] replicator* replicated_by() const { return replicator_; }
@@ -152,10 +173,11 @@ class engine {
   /// The data is being put there: nobody may look at it.
   void set_loading(bool is);
   [[nodiscard]] bool is_loading() const { return is_loading_; }
-  /// Repeats what another has executed: keys do not expire by themselves.
-  void set_repeating(bool is) { is_repeating_ = is; }
+  /// What it follows, or the log that it reads, says which keys have expired: they do not expire
+  /// by themselves.
+  void set_expires_by_leader(bool is) { expires_by_leader_ = is; }
   void set_active_expiry(bool is) { expires_actively_ = is; }
-  [[nodiscard]] bool is_repeating() const { return is_repeating_; }
+  [[nodiscard]] bool expires_by_leader() const { return expires_by_leader_; }
 
   [[nodiscard]] parameters& settings() { return parameters_; }
   [[nodiscard]] const parameters& settings() const { return parameters_; }
@@ -166,8 +188,8 @@ class engine {
     on_configured_ = std::move(told);
   }
   [[nodiscard]] pubsub& channels() { return pubsub_; }
-  [[nodiscard]] watchers& watching() { return watchers_; }
-  [[nodiscard]] waiters& waiting() { return waiters_; }
+  [[nodiscard]] watched_keys& watched() { return watched_; }
+  [[nodiscard]] blocked_clients& blocked() { return blocked_; }
   [[nodiscard]] slow_log& slow() { return slow_log_; }
   [[nodiscard]] tracking& trackers() { return tracking_; }
   [[nodiscard]] pause& pausing() { return pause_; }
@@ -193,8 +215,8 @@ class engine {
 
  private:
   [[nodiscard]] entry* unless_expired(unsigned index, entry* found, std::uint64_t hash);
-  [[nodiscard]] bool needs_no_look(const client& who, std::size_t words,
-                                   const command* what) const {
+  [[nodiscard]] bool takes_fast_path(const client& who, std::size_t words,
+                                     const command* what) const {
     return what != nullptr && what->is_plain && what->takes(words) && who.is_trusted &&
            !who.in_transaction && parameters_.maxmemory == 0 && !who.is_subscribed() &&
            !is_restricted_ && parameters_.access == permission::admin;
@@ -227,8 +249,8 @@ class engine {
   parameters parameters_;
   std::function<void(const nlohmann::json&)> on_configured_;
   pubsub pubsub_;
-  watchers watchers_;
-  waiters waiters_;
+  watched_keys watched_;
+  blocked_clients blocked_;
   slow_log slow_log_;
   tracking tracking_;
   pause pause_;
@@ -248,18 +270,18 @@ class engine {
   unsigned expiry_database_ = 0;
   bool is_serving_ = false;
   bool was_served_ = false;
-  bool in_transaction_ = false;
-  bool transaction_told_ = false;
+  changes_together* together_ = nullptr;  // null: each change is propagated by itself
   bool has_monitors_ = false;
-  bool is_repeating_ = false;
+  bool expires_by_leader_ = false;
   bool expires_actively_ = true;
-  snapshot* snapshot_ = nullptr;
+  change_guard* guard_ = nullptr;
+  std::function<void()> on_unguarded_;
   keeper* keeper_ = nullptr;
   replicator* replicator_ = nullptr;
   std::array<std::string, obstacle_count> refusals_;
   bool is_loading_ = false;
   bool is_restricted_ = false;  // one of those, or loading
-  bool obeys_ = false;          // the one whose command is executed repeats what was elsewhere
+  bool is_replaying_ = false;   // while a replayed command runs
 };
 
 }  // namespace strata::runtime::cache

@@ -30,7 +30,7 @@ std::uint64_t badness(const parameters& by, const entry& of, std::int64_t now_ms
 bool engine::tick(loop::duration budget) {
   const charging scope(memory_);
   peak_memory_ = std::max(peak_memory_, memory_);
-  for (auto* each : waiters_.overdue(now_ms_)) give_up_waiting(*each);
+  for (auto* each : blocked_.overdue(now_ms_)) give_up_waiting(*each);
   if (pause_.is_over(now_ms_)) pause_.end();
   const auto began_us = clock_us();
   const bool done = tidy(began_us, budget);
@@ -44,7 +44,7 @@ bool engine::tidy(std::int64_t began_us, loop::duration budget) {
   const auto deadline_us =
       began_us + std::chrono::duration_cast<std::chrono::microseconds>(budget).count();
   // Each database gets its turn, though one alone may take all the time of a tick.
-  const bool may_expire = expires_actively_ && !is_repeating_ && !pause_.is_on();
+  const bool may_expire = expires_actively_ && !expires_by_leader_ && !pause_.is_on();
   for (unsigned i = 0; i < database_count && may_expire; ++i) {
     const auto index = expiry_database_++ % database_count;
     if (!expire_some(index, deadline_us)) return false;

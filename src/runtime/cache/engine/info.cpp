@@ -40,7 +40,7 @@ std::string write_server(engine& of) {
 std::string write_clients(engine& of) {
   return fmt::format(
       "connected_clients:{}\r\nmaxclients:{}\r\nblocked_clients:{}\r\ntracking_clients:{}\r\n",
-      of.clients().size(), of.settings().options.max_connections, of.waiting().size(),
+      of.clients().size(), of.settings().options.max_connections, of.blocked().size(),
       of.trackers().clients());
 }
 

@@ -27,7 +27,7 @@ follower_link::follower_link(loop::loop& on, engine& into, place leader, owner t
       leader_(std::move(leader)),
       owner_(std::move(told)),
       log_(std::move(log)) {
-  engine_.set_repeating(true);
+  engine_.set_expires_by_leader(true);
   engine_.refuse_changes(obstacle::follows,
                          "READONLY You can't write against a read only replica.");
   running_.spawn(run());
@@ -36,7 +36,7 @@ follower_link::follower_link(loop::loop& on, engine& into, place leader, owner t
 follower_link::~follower_link() {
   running_.cancel();
   engine_.set_loading(false);
-  engine_.set_repeating(false);
+  engine_.set_expires_by_leader(false);
   engine_.refuse_changes(obstacle::follows, {});
 }
 

@@ -29,8 +29,8 @@ loop::slice slice_of(std::string_view text) { return loop::slice::copy_of(as_byt
 
 }  // namespace
 
-leader::leader(loop::loop& on, engine& of, std::shared_ptr<journal> log)
-    : loop_(on), engine_(of), log_(std::move(log)), id_(random_id(of.random())) {}
+leader::leader(loop::loop& on, engine& of, snapshot_turn& turn, std::shared_ptr<journal> log)
+    : loop_(on), engine_(of), turn_(turn), log_(std::move(log)), id_(random_id(of.random())) {}
 
 leader::~leader() {
   running_.cancel();
@@ -217,8 +217,8 @@ loop::task<> leader::send_snapshots() {
   co_await loop_.sleep(0ms);
   while (
       std::ranges::any_of(followers_, [](const auto& each) { return each.at == stage::waits; })) {
-    if (engine_.has_snapshot()) {
-      co_await loop_.sleep(10ms);
+    if (engine_.is_guarded()) {
+      co_await turn_.come();
     } else {
       co_await send_snapshot();
     }

@@ -13,6 +13,7 @@
 #include "loop/loop.hpp"
 #include "loop/task_group.hpp"
 #include "runtime/cache/disk/replay.hpp"
+#include "runtime/cache/disk/snapshot_turn.hpp"
 #include "runtime/cache/engine/engine.hpp"
 #include "runtime/cache/engine/replicator.hpp"
 #include "runtime/journal.hpp"
@@ -21,7 +22,7 @@ namespace strata::runtime::cache {
 
 class leader final : public change_listener, private loop::turn_end_hook {
  public:
-  leader(loop::loop& on, engine& of, std::shared_ptr<journal> log);
+  leader(loop::loop& on, engine& of, snapshot_turn& turn, std::shared_ptr<journal> log);
   ~leader() override;
   leader(const leader&) = delete;
   leader& operator=(const leader&) = delete;
@@ -75,6 +76,7 @@ class leader final : public change_listener, private loop::turn_end_hook {
 
   loop::loop& loop_;
   engine& engine_;
+  snapshot_turn& turn_;
   std::shared_ptr<journal> log_;
   std::vector<follower> followers_;
   std::string id_;

@@ -4,9 +4,13 @@
 
 namespace strata::runtime::cache {
 
-replication::replication(loop::loop& on, engine& of, follower_link::owner told,
+replication::replication(loop::loop& on, engine& of, snapshot_turn& turn, follower_link::owner told,
                          std::shared_ptr<journal> log)
-    : loop_(on), engine_(of), owner_(std::move(told)), log_(std::move(log)), leader_(on, of, log_) {
+    : loop_(on),
+      engine_(of),
+      owner_(std::move(told)),
+      log_(std::move(log)),
+      leader_(on, of, turn, log_) {
   engine_.set_replicator(this);
 }
 

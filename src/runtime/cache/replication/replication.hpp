@@ -12,7 +12,8 @@ namespace strata::runtime::cache {
 
 class replication final : public replicator {
  public:
-  replication(loop::loop& on, engine& of, follower_link::owner told, std::shared_ptr<journal> log);
+  replication(loop::loop& on, engine& of, snapshot_turn& turn, follower_link::owner told,
+              std::shared_ptr<journal> log);
   ~replication();
   replication(const replication&) = delete;
   replication& operator=(const replication&) = delete;

@@ -33,7 +33,7 @@ session::session(shard& home, std::unique_ptr<net::stream> connection)
       reply_(home.shared_output(), stream_->out()),
       caught_up_(home.owner()) {
   home_.data().enter(*this);
-  settle();
+  release_durable();
 }
 
 session::~session() {
@@ -43,7 +43,7 @@ session::~session() {
 
 // With a strict log nothing is sent that was not settled: what speaks of changes, one's own or
 // others', goes when these are safe.
-void session::settle() {
+void session::release_durable() {
   auto& out = stream_->out();
   const auto* const log = home_.strict_log();
   if (log == nullptr) {
@@ -91,7 +91,7 @@ void session::push(const loop::slice& bytes) {
     return;
   }
   if (plain_) {
-    say_plainly();
+    flush_plain();
     stream_->push_copy(as_bytes(proto::plain_text(as_text(bytes.bytes()))));
   } else {
     stream_->push(bytes);
@@ -119,7 +119,7 @@ bool session::is_too_much(std::size_t bytes) {
   return now - *over_since_ > std::chrono::seconds(most.soft_s);
 }
 
-void session::say_plainly() {
+void session::flush_plain() {
   if (plain_) stream_->push_copy(as_bytes(proto::plain_text(plain_->take())));
 }
 
@@ -160,16 +160,16 @@ loop::task<> session::run() {
   }
   // The client may have closed only its sending side: it still gets what waits for it.
   reply_.flush();
-  say_plainly();
+  flush_plain();
   count_out();
   co_await stream_->flushed(home_.owner().now() + 5s);
 }
 
 void session::on_turn_end() {
   reply_.flush();
-  say_plainly();
+  flush_plain();
   count_out();
-  settle();
+  release_durable();
   if (is_ending) {
     caught_up_.notify();
     if (catching_up_.empty()) catching_up_.spawn(leave());
@@ -191,7 +191,8 @@ bool session::has_to_pause() const {
 loop::task<> session::catch_up() {
   while (rest_ != rest::none && !is_held() && !is_over()) {
     if (rest_ == rest::rate_limit) {
-      co_await home_.owner().sleep(std::clamp<loop::duration>(until_turn(), 0ms, longest_pause));
+      co_await home_.owner().sleep(
+          std::clamp<loop::duration>(time_to_admission(), 0ms, longest_pause));
     } else if (rest_ == rest::room_for_replies) {
       co_await stream_->writable(most_replies / 2, end_of_patience());
     } else {
@@ -209,12 +210,12 @@ loop::time_point session::end_of_patience() {
   return *over_since_ + std::chrono::seconds(limit().soft_s) + 1ms;
 }
 
-loop::duration session::until_turn() const {
+loop::duration session::time_to_admission() const {
   return loop::duration(admitted_in_ns(rate_due_, home_.owner().now().time_since_epoch().count(),
                                        home_.rate_limit()));
 }
 
-bool session::take_turn() {
+bool session::try_admit() {
   return admit(rate_due_, home_.owner().now().time_since_epoch().count(), home_.rate_limit());
 }
 
@@ -222,7 +223,7 @@ void session::work() {
   home_.begin_work();
   rest_ = rest::none;
   for (int batches = 0; !is_held() && !is_over(); ++batches) {
-    if (until_turn() > 0ns) {
+    if (time_to_admission() > 0ns) {
       rest_ = rest::rate_limit;
       break;
     }
@@ -233,9 +234,9 @@ void session::work() {
     if (!read_batch() || !execute_batch()) break;
   }
   reply_.flush();
-  say_plainly();
+  flush_plain();
   count_out();
-  settle();
+  release_durable();
   if (is_too_much(stream_->unsent())) disconnect(false);
   reader_.keep();
   home_.data().end_batch();
@@ -288,7 +289,7 @@ bool session::execute_batch() {
   for (std::size_t i = 0; i < count; ++i) {
     const auto& each = batch.requests[i];
     // The first was not too early when the batch was read.
-    if (!take_turn() && i != 0) {
+    if (!try_admit() && i != 0) {
       rest_ = rest::rate_limit;
       reader_.go_back(batch.requests[i - 1].end);
       count_executed(i, without_reply);

@@ -13,6 +13,7 @@
 #include "proto/resp_request.hpp"
 #include "runtime/cache/disk/command_log.hpp"
 #include "runtime/cache/engine/client.hpp"
+#include "runtime/cache/engine/kept_reply.hpp"
 #include "runtime/cache/engine/output_limits.hpp"
 #include "runtime/cache/serving/output.hpp"
 
@@ -41,7 +42,7 @@ class session final : public client, private loop::turn_end_hook {
 
   /// Sees which replies may go: to be called when there are new ones, and when the log is safe
   /// further on.
-  void settle();
+  void release_durable();
 
  private:
   void on_turn_end() override;
@@ -53,15 +54,15 @@ class session final : public client, private loop::turn_end_hook {
   /// Executes what `work` has left, when there is room, it is time, or others had their turn.
   loop::task<> catch_up();
   loop::task<> leave();
-  [[nodiscard]] loop::duration until_turn() const;
+  [[nodiscard]] loop::duration time_to_admission() const;
   [[nodiscard]] loop::time_point end_of_patience();
-  [[nodiscard]] bool take_turn();
+  [[nodiscard]] bool try_admit();
   bool read_batch();
   bool execute_batch();
   void end_reply_mode();
   void count_executed(std::size_t commands, std::size_t without_reply);
   void count_out();
-  void say_plainly();
+  void flush_plain();
   [[nodiscard]] const output_limit& limit();
   [[nodiscard]] bool is_too_much(std::size_t bytes);
 

@@ -30,13 +30,14 @@ shard::shard(loop::loop& owner, const cache_options& options, serve::connection_
              std::shared_ptr<journal> log, events told)
     : loop_(owner),
       log_(std::move(log)),
-      storage_(owner, data_, {.log = options.persistent, .snapshot = options.snapshot},
+      turn_(owner, data_),
+      storage_(owner, data_, turn_, {.log = options.persistent, .snapshot = options.snapshot},
                {.begin_work = [this] { begin_work(); },
                 .end_work = [this] { end_work(); },
                 .on_safe = [this] { release_held(); },
                 .on_shut_down = std::move(told.on_shut_down)},
                log_),
-      replication_(owner, data_,
+      replication_(owner, data_, turn_,
                    {.begin_work = [this] { begin_work(); },
                     .end_work = [this] { end_work(); },
                     .on_new_data = [this] { (void)storage_.rewrite(); }},
@@ -102,7 +103,7 @@ loop::task<> shard::close() {
 }
 
 void shard::release_held() {
-  for (auto* each : std::exchange(held_, {})) each->settle();
+  for (auto* each : std::exchange(held_, {})) each->release_durable();
 }
 
 void shard::apply(const nlohmann::json& changes, std::uint64_t edit) {

@@ -11,6 +11,7 @@
 #include "proto/resp_request.hpp"
 #include "runtime/cache/disk/storage.hpp"
 #include "runtime/cache/engine/engine.hpp"
+#include "runtime/cache/engine/kept_reply.hpp"
 #include "runtime/cache/options.hpp"
 #include "runtime/cache/replication/replication.hpp"
 #include "runtime/cache/serving/output.hpp"
@@ -109,6 +110,7 @@ class shard final : private loop::turn_end_hook, private loop::timer {
   no_reply nowhere_;
   request_batch batch_;
   engine data_;
+  snapshot_turn turn_;
   storage storage_;
   replication replication_;
   std::vector<session*> held_;

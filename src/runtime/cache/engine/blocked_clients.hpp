@@ -13,7 +13,7 @@
 
 namespace strata::runtime::cache {
 
-class waiters {
+class blocked_clients {
  public:
   [[nodiscard]] bool empty() const { return keys_.empty() && deadlines_.empty(); }
   /// `who.waiting` says what it waits for.

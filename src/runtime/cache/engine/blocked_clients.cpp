@@ -1,11 +1,11 @@
-#include "runtime/cache/engine/waiters.hpp"
+#include "runtime/cache/engine/blocked_clients.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace strata::runtime::cache {
 
-void waiters::add(client& who) {
+void blocked_clients::add(client& who) {
   const auto& wanted = *who.waiting;
   for (const auto& key : wanted.keys) {
     auto& clients = keys_[{wanted.database, key}];
@@ -15,7 +15,7 @@ void waiters::add(client& who) {
   ++count_;
 }
 
-void waiters::remove(client& who) {
+void blocked_clients::remove(client& who) {
   if (!who.waiting) return;
   const auto wanted = std::move(*who.waiting);
   who.waiting.reset();
@@ -29,34 +29,34 @@ void waiters::remove(client& who) {
   --count_;
 }
 
-void waiters::touch(unsigned database, std::string_view key) {
+void blocked_clients::touch(unsigned database, std::string_view key) {
   const auto found = keys_.find(database_key_view{database, key});
   if (found == keys_.end()) return;
   if (is_ready_.insert(found->first).second) ready_.push_back(found->first);
 }
 
-void waiters::touch_all(unsigned database) {
+void blocked_clients::touch_all(unsigned database) {
   for (const auto& [key, clients] : keys_) {
     if (key.database == database && is_ready_.insert(key).second) ready_.push_back(key);
   }
 }
 
-std::vector<database_key> waiters::take_ready() {
+std::vector<database_key> blocked_clients::take_ready() {
   is_ready_.clear();
   return std::exchange(ready_, {});
 }
 
-std::vector<client*> waiters::waiting_for(const database_key& key) const {
+std::vector<client*> blocked_clients::waiting_for(const database_key& key) const {
   const auto found = keys_.find(key);
   return found == keys_.end() ? std::vector<client*>{} : found->second;
 }
 
-std::optional<std::int64_t> waiters::next_deadline_ms() const {
+std::optional<std::int64_t> blocked_clients::next_deadline_ms() const {
   if (deadlines_.empty()) return {};
   return deadlines_.begin()->first;
 }
 
-std::vector<client*> waiters::overdue(std::int64_t now_ms) const {
+std::vector<client*> blocked_clients::overdue(std::int64_t now_ms) const {
   std::vector<client*> found;
   for (const auto& [deadline, who] : deadlines_) {
     if (deadline > now_ms) break;

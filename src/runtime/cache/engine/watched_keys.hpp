@@ -9,7 +9,7 @@
 
 namespace strata::runtime::cache {
 
-class watchers {
+class watched_keys {
  public:
   [[nodiscard]] bool empty() const { return keys_.empty(); }
   /// `was_expired`: the key is there, but its time is over.
