@@ -5,10 +5,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from check import docs, headers, layers, names, sizes
+from check import docs, headers, includes, layers, names, sizes
 
 RULES = {
     "layers": layers.breaches,
+    "includes": includes.breaches,
     "sizes": sizes.breaches,
     "headers": headers.breaches,
     "names": names.breaches,

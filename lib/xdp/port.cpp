@@ -59,7 +59,6 @@ port::port(socket made, bool is_multi_buffer)
 }
 
 // --- sending
-// -----------------------------------------------------------------------------------------
 
 void port::reap() {
   for (;;) {
@@ -129,7 +128,6 @@ result<std::size_t> port::try_send(std::span<const byte_span> frames) {
 }
 
 // --- receiving
-// ---------------------------------------------------------------------------------------
 
 void port::give_back() {
   const auto places = socket_.fill().reserve(static_cast<std::uint32_t>(returned_.size()));

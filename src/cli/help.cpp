@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "cli/terminal/output.hpp"
-#include "cli/terminal/text.hpp"
 #include "cli/verbs.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -43,13 +43,13 @@ std::string entry(const std::string& left, std::string_view text) {
   while (!text.empty()) {
     const auto word = text.substr(0, text.find(' '));
     text.remove_prefix(std::min(word.size() + 1, text.size()));
-    if (width > text_column && width + 1 + width_of(word) > page_width) break_line();
+    if (width > text_column && width + 1 + text::width_of(word) > page_width) break_line();
     if (width > text_column) {
       page += ' ';
       ++width;
     }
     page += word;
-    width += width_of(word);
+    width += text::width_of(word);
   }
   return page + '\n';
 }

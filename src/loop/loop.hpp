@@ -69,7 +69,7 @@ class loop {
   /// "io_uring", "epoll" or "simulation".
   [[nodiscard]] virtual std::string_view backend() const = 0;
 
-  // --- opening ---------------------------------------------------------------------------------
+  // --- opening
   virtual result<socket> listen(const socket_address& address, const listen_options& options) = 0;
   virtual result<socket> open_stream(int family) = 0;
   /// A datagram socket; bound when `address` is not empty.
@@ -98,7 +98,7 @@ class loop {
   virtual task<result<std::vector<socket_address>>> resolve(std::string host,
                                                             std::uint16_t port) = 0;
 
-  // --- asking (each starts `asker`, which must not be under way) ---------------------------------
+  // --- asking (each starts `asker`, which must not be under way)
   /// Completions: a new connection's descriptor each, for `adopt()`.
   virtual void accept(const socket& on, request& asker) = 0;
   /// Completions: received bytes each; a last one with result 0 at the end of stream, or an error.
@@ -125,7 +125,7 @@ class loop {
   /// Files by name.
   [[nodiscard]] virtual file_store& files() = 0;
 
-  // --- time ------------------------------------------------------------------------------------
+  // --- time
   /// The time at which this turn began.
   [[nodiscard]] time_point now() const { return now_; }
   void arm(timer& which, time_point deadline);
@@ -133,7 +133,7 @@ class loop {
   /// Awaits `delay`.
   [[nodiscard]] auto sleep(duration delay);
 
-  // --- work ------------------------------------------------------------------------------------
+  // --- work
   /// Runs `hook` once at the end of this turn; harmless when it is already waiting for that.
   void at_turn_end(turn_end_hook& hook) {
     if (!hook.is_linked()) turn_end_hooks_.push_back(hook);

@@ -133,7 +133,8 @@ def test_dkms_builds_and_installs_it(module, kernel):
 
 @pytest.fixture(scope="session")
 def clients():
-    make("-s", "-j2", "-C", ROOT / "examples/netlink_exchange", f"OUT={WORK}/clients", f"STRATA={BINARY}")
+    source = ROOT / "examples/netlink_exchange"
+    make("-s", "-j2", "-C", source, f"OUT={WORK}/clients", f"STRATA={BINARY}")
     return [WORK / "clients" / name for name in CLIENTS]
 
 

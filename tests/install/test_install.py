@@ -51,7 +51,8 @@ def xdp_examples(prefix, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def nl_examples(prefix, tmp_path_factory):
-    return build_examples(os.path.join(ALL_EXAMPLES, "netlink"), prefix, tmp_path_factory.mktemp("nl"))
+    return build_examples(os.path.join(ALL_EXAMPLES, "netlink"), prefix,
+                          tmp_path_factory.mktemp("nl"))
 
 
 @pytest.fixture(scope="module")

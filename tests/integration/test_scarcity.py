@@ -70,7 +70,7 @@ def test_a_deep_state_file_is_set_aside(daemon):
 @pytest.fixture
 def threadless(place):  # noqa: F811
     """A user's daemon that has all threads which the user may have but a few. The limit counts all
-    processes of the user: what uses this is `serial`, for other tests' daemons are the user's too."""
+    processes of the user, and other tests' daemons are the user's too: a test of it is `serial`."""
     daemon = UserDaemon(place, binary=copied_binary(place))
     daemon.start()
     yield daemon

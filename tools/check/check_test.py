@@ -13,6 +13,7 @@ from pathlib import Path
 CHECK = Path(__file__).resolve().parent.parent / "check.py"
 sys.path.insert(0, str(CHECK.parent))
 
+from check import includes  # noqa: E402
 from check.functions import functions  # noqa: E402
 
 URING = '#include <liburing.h>\n\n#include "loop/loop.hpp"\n\nio_uring_sqe* entry;\n'
@@ -28,8 +29,12 @@ CLEAN = {
     "src/runtime/options.hpp": "#pragma once\n",
     "src/runtime/server/options.hpp": '#pragma once\n\n#include "runtime/options.hpp"\n',
     "src/runtime/client/client.hpp": "#pragma once\n",
-    "src/cli/runtimes/create.cpp": '#include "runtime/server/options.hpp"\n\n// io_uring_setup may fail\n',
-    "src/cli/system/kernel_checks.cpp": "#include <linux/io_uring.h>\n\nio_uring_params* parameters;\n",
+    "src/cli/runtimes/create.cpp": (
+        '#include "runtime/server/options.hpp"\n\n// io_uring_setup may fail\n'
+    ),
+    "src/cli/system/kernel_checks.cpp": (
+        "#include <linux/io_uring.h>\n\nio_uring_params* parameters;\n"
+    ),
     "src/proto/resp_test.cpp": '#include <gtest/gtest.h>\n\n#include "loop/simulation.hpp"\n',
     "src/loop/simulation.hpp": "#pragma once\n",
     "src/main.cpp": '#include "cli/verbs.hpp"\n\nint main() { return 0; }\n',
@@ -68,7 +73,7 @@ class CheckTest(unittest.TestCase):
 
     def test_clean_tree(self):
         code, output = self.check({})
-        rules = ("layers", "sizes", "headers", "names", "docs")
+        rules = ("layers", "includes", "sizes", "headers", "names", "docs")
         self.assertEqual(output, "".join(f"check: {rule}: passed\n" for rule in rules))
         self.assertEqual(code, 0)
 
@@ -87,7 +92,19 @@ class LayersTest(CheckTest):
 
     def test_runtime_includes_another(self):
         changes = {"src/runtime/server/server.cpp": '#include "runtime/client/client.hpp"\n'}
-        self.assert_breach("layers", changes, "server.cpp:1: layers: the server runtime includes")
+        self.assert_breach("layers", changes, "server.cpp:1: layers: runtime/server includes")
+
+    def test_a_folder_inside_a_folder_has_rules_of_its_own(self):
+        changes = {
+            "src/runtime/cache/values/entry.hpp": "#pragma once\n",
+            "src/runtime/cache/engine/engine.hpp": (
+                '#pragma once\n#include "runtime/cache/values/entry.hpp"\n'
+            ),
+        }
+        self.assert_clean("layers", changes)
+        up = '#include "runtime/cache/engine/engine.hpp"\n'
+        changes["src/runtime/cache/values/pack.cpp"] = up
+        self.assert_breach("layers", changes, "pack.cpp:1:", "runtime/cache/values includes")
 
     def test_library_includes_upwards(self):
         changes = {
@@ -130,7 +147,8 @@ class LayersTest(CheckTest):
     def test_libssh_outside_of_the_remote_shell(self):
         changes = {"src/cli/bench/paths.cpp": "#include <libssh/libssh.h>\n"}
         self.assert_breach("layers", changes, "src/cli/bench/paths.cpp:1:", "remote_shell")
-        self.assert_clean("layers", {"src/measure/remote/remote_shell.cpp": "#include <libssh/sftp.h>\n"})
+        shell = "src/measure/remote/remote_shell.cpp"
+        self.assert_clean("layers", {shell: "#include <libssh/sftp.h>\n"})
 
     def test_third_party_in_an_installed_header(self):
         for name in ("fmt/core.h", "nlohmann/json.hpp", "boost/endian.hpp", "openssl/ssl.h"):
@@ -152,7 +170,28 @@ class LayersTest(CheckTest):
         self.assert_breach("layers", {"src/extra/a.cpp": "\n"}, "src/extra/a.cpp:1:")
 
 
+class IncludesTest(CheckTest):
+    def test_the_table_is_what_the_code_does(self):
+        rows = [
+            "| Folder | includes |", "|---|---|", "| `base` | — |", "| `loop` | — |",
+            "| `proto` | — |", "| `net` | base, loop |", "| `runtime/options` | — |",
+            "| `runtime/client` | — |", "| `runtime/server/options` | runtime/options |",
+            "| `cli/runtimes` | runtime/server/options |", "| `cli/system` | — |", "| `cli` | — |",
+            "| `main` | cli |",
+        ]
+        rows.remove("| `proto` | — |")  # has only a test
+        page = includes.BEGIN + "\n".join(rows) + "\n" + includes.END + "\n"
+        self.assert_clean("includes", {"ARCHITECTURE.md": page})
+        wrong = page.replace("base, loop", "base")
+        self.assert_breach("includes", {"ARCHITECTURE.md": wrong}, "include_table.py")
+        self.assert_breach("includes", {"ARCHITECTURE.md": "# no table\n"}, "has no place")
+
+
 class SizesTest(CheckTest):
+    def test_full_folder(self):
+        full = {f"src/net/part{i}.cpp": "\n" for i in range(61)}
+        self.assert_breach("sizes", full, "src/net:1:", "sources, over 60")
+
     def test_long_file(self):
         long = {"src/net/long.cpp": "int x;\n" * 600}
         self.assert_breach("sizes", long, "src/net/long.cpp:501: sizes: 600 lines")

@@ -1,39 +1,12 @@
-"""layers: who may include whom, as DESIGN.md section 1 draws it, and no include cycle."""
+"""layers: who may include whom, as layer_table.py says, and no include cycle."""
 
 import re
 from pathlib import Path
 
+from check.layer_table import ALLOWED, LIBRARY
 from check.source import CPP_SUFFIXES, Breach, bare_code, files, read, without_comments
 
 TOPS = ("include", "lib", "src")
-LIBRARY = {"base", "wire", "broker", "l2", "xdp", "nl"}
-DAEMON = LIBRARY | {"text", "loop", "proto", "script", "net", "serve", "http", "runtime"}
-
-# What a layer may include beside itself.
-ALLOWED = {
-    "base": set(),
-    "wire": {"base"},
-    "broker": {"base"},
-    "l2": {"base", "wire", "broker"},
-    "xdp": {"base", "wire", "broker"},
-    "nl": {"base", "wire"},
-    "abi": LIBRARY,
-    "text": {"base"},
-    "loop": {"base"},
-    "proto": {"base"},
-    "script": {"base"},
-    "net": LIBRARY | {"loop", "proto"},
-    "serve": {"base", "loop", "net"},
-    "http": {"base", "loop", "proto", "net"},
-    "runtime": {"base", "loop", "proto", "script", "net", "serve"},
-    "daemon": DAEMON,
-    "paths": LIBRARY | {"text"},
-    "ynl": {"base", "nl", "text"},
-    "cli": LIBRARY | {"text", "proto", "paths", "ynl"},
-    "main": {"base", "cli", "daemon"},
-}
-# Of the runtimes the CLI sees their options and nothing else.
-OPTIONS = re.compile(r"src/runtime/(option_table|(\w+/)?options)\.hpp")
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 URING_IDENTIFIER = re.compile(r"\bio_uring_\w+")
@@ -81,20 +54,24 @@ def includes(code):
         yield text.count("\n", 0, match.start()) + 1, match[1], match[2]
 
 
-def layer_of(path):
-    """include/strata/wire/arp.hpp -> wire; src/cli/ls.cpp -> cli; src/main.cpp -> main."""
-    top, *rest = path.parts
+def place_of(path):
+    """The path below its top, without suffix: include/strata/wire/arp.hpp -> wire/arp."""
+    top, *rest = path.with_suffix("").parts
     if top == "include":
         rest = rest[1:]
     if len(rest) > 1:
-        return rest[0]
+        return "/".join(rest)
     return {"src": "main"}.get(top, "abi")
 
 
-def runtime_of(path):
-    """The runtime whose folder holds the file; None outside of src/runtime/*/."""
-    parts = path.parts
-    return parts[2] if parts[:2] == ("src", "runtime") and len(parts) > 3 else None
+def layer_of(path):
+    """The longest key of the table that the path begins with; else its first folder."""
+    parts = place_of(path).split("/")
+    for count in range(len(parts), 0, -1):
+        key = "/".join(parts[:count])
+        if key in ALLOWED:
+            return key
+    return parts[0]
 
 
 def resolve(root, path, mark, name):
@@ -114,25 +91,25 @@ def _is_uring(path):
 
 
 def _probes_kernel(path):
-    return re.fullmatch(r"src/cli/kernel_checks\.cpp", str(path)) is not None
+    return re.fullmatch(r"src/cli/system/kernel_checks\.cpp", str(path)) is not None
 
 
 def _is_test(path):
     return path.stem.endswith("_test") or "testing" in path.parts
 
 
+def _tests_of(layer, stage):
+    """Whether `stage` is of the layer itself, of one above it, or of one that it may include."""
+    return layer.split("/")[0] == stage.split("/")[0] or stage in ALLOWED[layer]
+
+
 def _inner_breach(path, target):
     """What is wrong with including a file of this tree."""
     layer, below = layer_of(path), layer_of(target)
-    ours, theirs = runtime_of(path), runtime_of(target)
-    if ours and theirs and ours != theirs:
-        return (
-            f"the {ours} runtime includes {target} of the {theirs} runtime; "
-            "move what both need down into a layer below"
-        )
     if layer == below or below in ALLOWED[layer]:
         return None
-    if layer == "cli" and OPTIONS.fullmatch(str(target)):
+    # A test may stand on the stage that its layers have for it.
+    if _is_test(path) and "testing" in target.parts and _tests_of(layer, below):
         return None
     if _is_test(path) and str(target).startswith("src/loop/sim"):
         return None
@@ -150,8 +127,9 @@ def _outer_breach(path, mark, name):
             return f"includes {name}; only src/loop/uring* may, use loop/loop.hpp"
     if LUA_HEADER.fullmatch(name) and layer_of(path) != "script":
         return f"includes {name}; only src/script may, use what script/ offers"
-    if SSH_HEADER.fullmatch(name) and not str(path).startswith("src/paths/remote_shell"):
-        return f"includes {name}; only src/paths/remote_shell* may, use paths/remote_shell.hpp"
+    if SSH_HEADER.fullmatch(name) and not str(path).startswith("src/measure/remote/remote_shell"):
+        shell = "measure/remote/remote_shell"
+        return f"includes {name}; only src/{shell}* may, use {shell}.hpp"
     if TEST_HEADER.fullmatch(name) and not _is_test(path):
         return f"includes {name}; only *_test.cpp and testing/ may"
     if mark == '"':

@@ -1,11 +1,14 @@
-"""sizes: files of at most 500 lines, functions of at most 70, lines of at most 100 columns."""
+"""sizes: folders of at most 60 sources, files of at most 500 lines, functions of at most 70, lines
+of at most 100 columns."""
 
 import ast
 import re
+from collections import Counter
 
 from check.functions import functions
 from check.source import CODE_SUFFIXES, CPP_SUFFIXES, Breach, files, read
 
+FOLDER_SOURCES = 60
 FILE_LINES = 500
 FUNCTION_LINES = 70
 COLUMNS = 100
@@ -32,7 +35,16 @@ def breaches(root):
         found += _wide_lines(path, lines)
         found += _long_functions(path, code)
     found += _stale_entries(listed, seen)
+    found += _full_folders(root)
     return found
+
+
+def _full_folders(root):
+    held = Counter(path.parent for path in files(root, CPP_SUFFIXES, ("include", "lib", "src")))
+    for folder, count in held.items():
+        if count > FOLDER_SOURCES:
+            message = f"{count} sources, over {FOLDER_SOURCES}; split the folder by noun"
+            yield Breach(str(folder), 1, message)
 
 
 def _long_files(root):

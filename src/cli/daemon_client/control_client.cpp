@@ -174,7 +174,7 @@ outcome<json> parse_line_of_json(std::string_view line) {
   auto value = parse_json(line);
   if (value) return std::move(*value);
   return refuse(exit_failed, fmt::format("the daemon sent a line that is no JSON: '{}'",
-                                         printable(line.substr(0, 80))));
+                                         text::printable(line.substr(0, 80))));
 }
 
 line_stream::line_stream(unique_fd connection, proto::http_response_parser parser)
@@ -240,7 +240,7 @@ outcome<json> control_client::read_answer(const reply& answer) const {
   return refuse(exit_failed,
                 fmt::format("the answer '{} {}' from {} is not what the API gives: '{}'",
                             answer.status, proto::http_reason(answer.status), socket_,
-                            printable(std::string_view(answer.body).substr(0, 80))));
+                            text::printable(std::string_view(answer.body).substr(0, 80))));
 }
 
 outcome<json> control_client::call(std::string_view method, const std::string& target,

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "cli/line/outcome.hpp"
-#include "cli/terminal/text.hpp"
 #include "proto/http1.hpp"
 #include "strata/base/unique_fd.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -42,7 +42,7 @@ class line_stream {
  private:
   unique_fd connection_;
   proto::http_response_parser parser_;
-  line_splitter lines_;
+  text::line_splitter lines_;
 };
 
 /// One daemon, as seen through its socket. A connection is made when the first request needs it,

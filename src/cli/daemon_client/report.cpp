@@ -8,7 +8,7 @@
 #include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/table.hpp"
-#include "cli/terminal/text.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -16,12 +16,12 @@ using nlohmann::json;
 
 void report_state(const invocation& call, const json& detail) {
   if (call.as_json) return;
-  const auto name = printable(text_at(detail, "name"));
+  const auto name = text::printable(text_at(detail, "name"));
   if (call.quiet) return print(name + "\n");
   const bool listed = detail.is_object() && detail.contains("endpoints");
   const auto endpoints = listed ? detail["endpoints"] : json::array();
   const auto where = endpoints.empty() ? "" : " at " + format_cell(endpoints, unit::none);
-  print(fmt::format("{}: {}{}\n", name, printable(text_at(detail, "state")), where));
+  print(fmt::format("{}: {}{}\n", name, text::printable(text_at(detail, "state")), where));
 }
 
 void print_gathered(const invocation& call, const json& answers) {

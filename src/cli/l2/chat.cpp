@@ -10,8 +10,8 @@
 #include "cli/l2/rows.hpp"
 #include "cli/terminal/interrupt.hpp"
 #include "cli/terminal/output.hpp"
-#include "cli/terminal/text.hpp"
 #include "strata/ipc/hybrid.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -65,7 +65,7 @@ class conversation {
       }
       if (!message) return refuse(exit_failed, message.error());
       if (!*message) return true;
-      print(printable(as_text((*message)->payload)) + "\n");
+      print(text::printable(as_text((*message)->payload)) + "\n");
     }
   }
 
@@ -85,7 +85,7 @@ class conversation {
   }
 
   ipc::hybrid_endpoint& with_;
-  line_splitter lines_;
+  text::line_splitter lines_;
   bool input_ended_ = false;
 };
 

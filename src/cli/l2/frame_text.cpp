@@ -6,11 +6,11 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "cli/terminal/text.hpp"
 #include "strata/wire/arp.hpp"
 #include "strata/wire/ethernet.hpp"
 #include "strata/wire/ipv4.hpp"
 #include "strata/wire/udp.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -79,7 +79,7 @@ std::string describe_payload(const wire::ethernet_view& view) {
   }
   const auto message = as_text(view.message());
   return fmt::format("type {}: {}{}", hex_type(view.type_field()),
-                     printable(message.substr(0, most_letters)),
+                     text::printable(message.substr(0, most_letters)),
                      message.size() > most_letters ? "..." : "");
 }
 
@@ -117,7 +117,7 @@ json frame_to_json(const l2::received_frame& frame) {
   }
   if (view->ethertype()) made["ethertype"] = hex_type(*view->ethertype());
   if (view->length()) made["length"] = *view->length();
-  made["message"] = printable(as_text(view->message()));
+  made["message"] = text::printable(as_text(view->message()));
   made["payload_hex"] = hex_of(view->payload());
   return made;
 }

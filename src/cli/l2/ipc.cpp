@@ -10,8 +10,8 @@
 #include "cli/terminal/interrupt.hpp"
 #include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
-#include "cli/terminal/text.hpp"
 #include "strata/ipc/channel.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -58,7 +58,7 @@ outcome<int> show_messages(const invocation& call, ipc::channel& from) {
     if (message) {
       ++heard;
       last = std::chrono::steady_clock::now();
-      const auto text = printable(as_text(*message));
+      const auto text = text::printable(as_text(*message));
       if (call.as_json)
         messages.push_back({{"message", text}, {"size", message->size()}});
       else
@@ -85,7 +85,7 @@ outcome<int> run_l2_ipc(const invocation& call) {
   const bool sends = call.words[0] == "send";
   if (!sends && call.words[0] != "recv") {
     return refuse(exit_misused,
-                  fmt::format("'{}' is neither send nor recv", printable(call.words[0])));
+                  fmt::format("'{}' is neither send nor recv", text::printable(call.words[0])));
   }
   if (!sends && call.words.size() > 2) {
     return refuse(exit_misused, "recv takes a channel's name and nothing else");

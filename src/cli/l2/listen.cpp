@@ -10,10 +10,10 @@
 #include "cli/l2/rows.hpp"
 #include "cli/terminal/interrupt.hpp"
 #include "cli/terminal/output.hpp"
-#include "cli/terminal/text.hpp"
 #include "strata/l2/decorators/capture_file.hpp"
 #include "strata/l2/raw_socket.hpp"
 #include "strata/wire/ethernet.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -43,7 +43,7 @@ class message_sink final : public frame_sink {
  public:
   outcome<> take(const l2::received_frame& frame) override {
     const auto view = wire::ethernet_view::parse(frame.bytes);
-    if (view) print(printable(as_text(view->message())) + "\n");
+    if (view) print(text::printable(as_text(view->message())) + "\n");
     return {};
   }
 };

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/terminal/text.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -52,7 +52,7 @@ std::string names_listed(std::span<const std::string> names) {
   std::string text;
   for (const auto& each : names) {
     if (text.size() > longest) return text + ", …";
-    text += (text.empty() ? "" : ", ") + printable(each);
+    text += (text.empty() ? "" : ", ") + text::printable(each);
   }
   return text;
 }

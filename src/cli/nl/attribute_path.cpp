@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "cli/line/nearest.hpp"
-#include "cli/terminal/text.hpp"
 #include "text/number.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -31,11 +31,11 @@ std::string why_unknown(std::string_view name, const ynl::scope& scope) {
     return fmt::format(
         "nothing tells the number of '{}': give a specification by --spec FILE, or "
         "write PATH[:TYPE][=VALUE] with numbers, as in 1=hello or 3.1:u32=5",
-        printable(name));
+        text::printable(name));
   }
   const auto names = ynl::names_in(scope.set->attributes);
-  return fmt::format("'{}' is no attribute of '{}'{}; it has {}", printable(name),
-                     printable(scope.set->name), printable(did_you_mean(name, names)),
+  return fmt::format("'{}' is no attribute of '{}'{}; it has {}", text::printable(name),
+                     text::printable(scope.set->name), text::printable(did_you_mean(name, names)),
                      names_listed(names));
 }
 
@@ -55,7 +55,8 @@ outcome<step> find_step(std::string_view whole, std::string_view word, const ynl
 }  // namespace
 
 std::unexpected<refusal> refuse_attribute(std::string_view whole, std::string_view why) {
-  return refuse(exit_misused, fmt::format("--attr cannot be '{}': {}", printable(whole), why));
+  return refuse(exit_misused,
+                fmt::format("--attr cannot be '{}': {}", text::printable(whole), why));
 }
 
 outcome<typed_attribute> parse_attribute(std::string_view whole, const ynl::scope& scope) {

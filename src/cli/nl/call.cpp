@@ -8,8 +8,8 @@
 #include "cli/nl/message.hpp"
 #include "cli/nl/rows.hpp"
 #include "cli/nl/spec_search.hpp"
-#include "cli/terminal/text.hpp"
 #include "text/number.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -22,7 +22,7 @@ struct called_command {
 
 outcome<called_command> command_of(const ynl::operation& operation, const ynl::spec& spec,
                                    bool is_dump) {
-  const auto name = printable(operation.name);
+  const auto name = text::printable(operation.name);
   if (operation.has_fixed_header) {
     return refuse(exit_failed, fmt::format("'{}' begins with a fixed header, which strata nl does "
                                            "not write",
@@ -38,8 +38,8 @@ outcome<called_command> command_of(const ynl::operation& operation, const ynl::s
   return refuse(
       exit_misused,
       fmt::format("'{}' is only ever sent by the kernel: 'strata nl listen {} {}' hears it", name,
-                  printable(spec.family),
-                  operation.group.empty() ? "GROUP" : printable(operation.group)));
+                  text::printable(spec.family),
+                  operation.group.empty() ? "GROUP" : text::printable(operation.group)));
 }
 
 outcome<called_command> command_word(const std::string& word, const ynl::spec* spec, bool is_dump) {
@@ -51,14 +51,14 @@ outcome<called_command> command_word(const std::string& word, const ynl::spec* s
     return refuse(exit_misused,
                   fmt::format("'{}' is no command: write its number, 0 to 255, which 'strata nl "
                               "show FAMILY' lists, or give a specification by --spec FILE",
-                              printable(word)));
+                              text::printable(word)));
   }
   if (const auto* const operation = spec->find(word)) return command_of(*operation, *spec, is_dump);
   const auto names = ynl::names_in(spec->operations);
   return refuse(exit_misused,
-                fmt::format("'{}' is no command of '{}'{}; it has {}", printable(word),
-                            printable(spec->family), printable(did_you_mean(word, names)),
-                            names_listed(names)));
+                fmt::format("'{}' is no command of '{}'{}; it has {}", text::printable(word),
+                            text::printable(spec->family),
+                            text::printable(did_you_mean(word, names)), names_listed(names)));
 }
 
 outcome<wire::netlink_writer> request_of(const invocation& call, nl::generic& on,
@@ -86,7 +86,7 @@ std::unexpected<refusal> refuse_call(error why, const nl::refused_attribute& ref
                                      const ynl::scope& scope) {
   if (scope.set != nullptr && refused.path.front() != 0) {
     why.remedy = fmt::format("{} attribute {}", refused.is_missing ? "give" : "see",
-                             printable(scope.path_text(refused.path)));
+                             text::printable(scope.path_text(refused.path)));
   }
   return refuse(exit_failed, why);
 }

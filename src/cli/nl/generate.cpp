@@ -9,9 +9,9 @@
 
 #include "cli/nl/spec_search.hpp"
 #include "cli/terminal/output.hpp"
-#include "cli/terminal/text.hpp"
 #include "measure/node/program_output.hpp"
 #include "strata/base/unique_fd.hpp"
+#include "text/readable.hpp"
 #include "ynl/cpp_header.hpp"
 
 namespace strata::cli {
@@ -53,9 +53,9 @@ outcome<int> run_nl_generate(const invocation& call) {
   const auto& file = call.words[0];
   const auto spec = read_spec_file(file);
   if (!spec) return std::unexpected(spec.error());
-  const auto name = printable(std::filesystem::path(file).filename().string());
+  const auto name = text::printable(std::filesystem::path(file).filename().string());
   auto header = ynl::cpp_header(*spec, name);
-  if (!header) return refuse(exit_failed, printable(describe(header.error())));
+  if (!header) return refuse(exit_failed, text::printable(describe(header.error())));
   const auto text = formatted(std::move(*header));
   if (!text) return refuse(exit_failed, text.error());
   print(*text);

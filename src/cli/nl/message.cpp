@@ -7,7 +7,7 @@
 
 #include "cli/nl/value.hpp"
 #include "cli/terminal/output.hpp"
-#include "cli/terminal/text.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -48,7 +48,7 @@ json list_to_json(const wire::netlink_attributes& attributes, const ynl::scope& 
 json unknown_to_json(const wire::netlink_attribute& attribute, std::size_t depth) {
   json object{{"attribute", attribute.type()}, {"hex", hex_of(attribute.value())}};
   if (const auto number = attribute.any_number()) object["number"] = *number;
-  if (is_text(attribute)) object["text"] = printable(attribute.text());
+  if (is_text(attribute)) object["text"] = text::printable(attribute.text());
   if (is_nest(attribute) && depth < deepest) {
     object["attributes"] = list_to_json(wire::netlink_attributes(attribute.value()), {}, depth + 1);
   }
@@ -90,7 +90,7 @@ json list_to_json(const wire::netlink_attributes& attributes, const ynl::scope& 
     if (known->kind == nl::attribute_kind::invalid) continue;
     auto object = known_to_json(each, *known, scope, depth);
     // An element has its number.
-    if (scope.set != nullptr) object["name"] = printable(known->name);
+    if (scope.set != nullptr) object["name"] = text::printable(known->name);
     list.push_back(std::move(object));
   }
   return list;
@@ -136,7 +136,7 @@ json attributes_to_json(const wire::netlink_attributes& attributes, const ynl::s
 json message_to_json(const wire::genl_message& message, const ynl::spec* spec,
                      const ynl::operation* operation) {
   json object{{"command", message.command}};
-  if (operation != nullptr) object["name"] = printable(operation->name);
+  if (operation != nullptr) object["name"] = text::printable(operation->name);
   object["attributes"] = attributes_to_json(message.attributes, ynl::scope::of(spec, operation));
   return object;
 }

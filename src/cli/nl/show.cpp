@@ -9,7 +9,7 @@
 #include "cli/nl/text.hpp"
 #include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
-#include "cli/terminal/text.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -60,7 +60,7 @@ outcome<int> run_nl_show(const invocation& call) {
   }
   print(render_family(*family, spec));
   if (spec != nullptr) {
-    print(fmt::format("\nas {} says:\n{}", printable(spec->file), render_spec(*spec)));
+    print(fmt::format("\nas {} says:\n{}", text::printable(spec->file), render_spec(*spec)));
   }
   if (policy) print("\n" + render_policy(told, spec));
   return exit_done;

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cli/terminal/text.hpp"
+#include "text/readable.hpp"
 #include "ynl/reader.hpp"
 
 namespace strata::cli {
@@ -34,14 +34,15 @@ std::vector<std::string> folders() {
 
 std::unexpected<refusal> unreadable(const std::string& file, std::string_view why,
                                     exit_code exit = exit_failed) {
-  return refuse(exit, fmt::format("cannot read the specification '{}': {}", printable(file), why));
+  return refuse(exit,
+                fmt::format("cannot read the specification '{}': {}", text::printable(file), why));
 }
 
 outcome<ynl::spec> read_spec_of(std::string_view family, const std::string& file) {
   auto made = read_spec_file(file);
   if (made && made->family != family) {
     return unreadable(file, fmt::format("it is of the family '{}', and not of '{}'",
-                                        printable(made->family), printable(family)));
+                                        text::printable(made->family), text::printable(family)));
   }
   return made;
 }
@@ -64,7 +65,7 @@ outcome<ynl::spec> read_spec_file(const std::string& file) {
   if (from.bad()) return unreadable(file, "reading it failed");
   if (yaml.size() > largest_file) return unreadable(file, "it has more than 1 MiB");
   auto made = ynl::read_spec(yaml, file);
-  if (!made) return refuse(exit_failed, printable(describe(made.error())));
+  if (!made) return refuse(exit_failed, text::printable(describe(made.error())));
   return std::move(*made);
 }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "cli/terminal/table.hpp"
-#include "cli/terminal/text.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -21,7 +21,7 @@ std::string name_of(const ynl::spec* spec, const nl::generic_operation& operatio
   const auto command = static_cast<std::uint8_t>(operation.command);
   const auto* const found =
       spec != nullptr ? spec->find_request(command, !operation.can_do) : nullptr;
-  return found != nullptr ? printable(found->name) : std::string();
+  return found != nullptr ? text::printable(found->name) : std::string();
 }
 
 std::string needs(const nl::generic_operation& operation) {
@@ -47,7 +47,7 @@ json attribute_to_json(const nl::family_policy& policy, const nl::attribute_poli
                        const ynl::scope& scope, std::size_t depth) {
   json object{{"attribute", attribute.type}, {"type", nl::name_of(attribute.kind)}};
   const auto* const known = scope.find(attribute.type);
-  if (known != nullptr && scope.set != nullptr) object["name"] = printable(known->name);
+  if (known != nullptr && scope.set != nullptr) object["name"] = text::printable(known->name);
   const auto add = [&](const char* key, const auto& value) {
     if (value) object[key] = *value;
   };
@@ -93,7 +93,7 @@ void render_attributes_of(const json& list, std::size_t indent, std::string& tex
 
 json names_to_json(const std::vector<std::string>& names) {
   auto list = json::array();
-  for (const auto& each : names) list.push_back(printable(each));
+  for (const auto& each : names) list.push_back(text::printable(each));
   return list;
 }
 
@@ -116,7 +116,7 @@ std::string one_line(std::string_view doc) {
     }
   }
   if (text.ends_with(' ')) text.pop_back();
-  return printable(text);
+  return text::printable(text);
 }
 
 }  // namespace
@@ -147,8 +147,8 @@ json family_to_json(const nl::generic_family& family, const ynl::spec* spec) {
 
 std::string render_family(const nl::generic_family& family, const ynl::spec* spec) {
   auto text = fmt::format("{}: id {}, version {}, header of {} bytes, attributes up to {}\n\n",
-                          printable(family.name), family.id, family.version, family.header_size,
-                          family.max_attribute);
+                          text::printable(family.name), family.id, family.version,
+                          family.header_size, family.max_attribute);
   std::vector<std::vector<std::string>> rows = {{"COMMAND", "DO", "DUMP", "NEEDS"}};
   if (spec != nullptr) rows[0].emplace_back("NAME");
   for (const auto& each : family.operations) {
@@ -160,7 +160,7 @@ std::string render_family(const nl::generic_family& family, const ynl::spec* spe
   if (family.groups.empty()) return text;
   rows = {{"GROUP", "ID"}};
   for (const auto& each : family.groups) {
-    rows.push_back({printable(each.name), std::to_string(each.id)});
+    rows.push_back({text::printable(each.name), std::to_string(each.id)});
   }
   return text + "\n" + align(rows);
 }
@@ -168,8 +168,8 @@ std::string render_family(const nl::generic_family& family, const ynl::spec* spe
 json spec_to_json(const ynl::spec& spec) {
   auto list = json::array();
   for (const auto& each : spec.operations) {
-    json object{{"name", printable(each.name)}, {"doc", one_line(each.doc)}};
-    if (!each.group.empty()) object["group"] = printable(each.group);
+    json object{{"name", text::printable(each.name)}, {"doc", one_line(each.doc)}};
+    if (!each.group.empty()) object["group"] = text::printable(each.group);
     const auto add = [&](const char* key, const std::optional<ynl::exchange>& exchange) {
       if (!exchange) return;
       object[key] = {{"takes", names_to_json(exchange->takes)},
@@ -180,7 +180,7 @@ json spec_to_json(const ynl::spec& spec) {
     add("event", each.event);
     list.push_back(std::move(object));
   }
-  return {{"file", printable(spec.file)}, {"operations", std::move(list)}};
+  return {{"file", text::printable(spec.file)}, {"operations", std::move(list)}};
 }
 
 std::string render_spec(const ynl::spec& spec) {
@@ -207,7 +207,7 @@ json policy_to_json(const nl::family_policy& policy, const ynl::spec* spec) {
     const auto add = [&](const char* how, std::optional<std::uint32_t> table, bool is_dump) {
       if (!table) return;
       const auto* const known = spec != nullptr ? spec->find_request(number, is_dump) : nullptr;
-      if (known != nullptr) object["name"] = printable(known->name);
+      if (known != nullptr) object["name"] = text::printable(known->name);
       object[how] = table_to_json(policy, *table, ynl::scope::of(spec, known), 0);
     };
     add("do", of.for_do, false);

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "cli/line/nearest.hpp"
-#include "cli/terminal/text.hpp"
 #include "text/number.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -132,7 +132,7 @@ json plain_to_json(const wire::netlink_attribute& attribute, attribute_kind kind
     case attribute_kind::uint: return any_number_to_json<std::uint32_t, std::uint64_t>(attribute);
     case attribute_kind::sint: return any_number_to_json<std::int32_t, std::int64_t>(attribute);
     case attribute_kind::string:
-    case attribute_kind::nul_string: return printable(attribute.text());
+    case attribute_kind::nul_string: return text::printable(attribute.text());
     default: return nullptr;
   }
 }
@@ -141,7 +141,7 @@ json flags_to_json(std::uint64_t bits, const ynl::enumeration& names) {
   auto list = json::array();
   for (const auto& each : names.entries) {
     if ((bits & bits_of(each)) == 0) continue;
-    list.push_back(printable(each.name));
+    list.push_back(text::printable(each.name));
     bits &= ~bits_of(each);
   }
   if (bits != 0) list.push_back(bits);
@@ -185,7 +185,7 @@ json value_to_json(const wire::netlink_attribute& attribute, const ynl::attribut
                           : static_cast<std::uint64_t>(value.get<std::int64_t>());
   if (named.is_flags) return flags_to_json(number, *names);
   const auto* const entry = names->find(number);
-  return entry != nullptr ? json(printable(entry->name)) : value;
+  return entry != nullptr ? json(text::printable(entry->name)) : value;
 }
 
 }  // namespace strata::cli

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "cli/terminal/text.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -50,7 +50,7 @@ outcome<> cache_talk::greet() {
   if (!answer) return std::unexpected(answer.error());
   has_greeted_ = answer->what != kind::error;
   if (has_greeted_ || answer->text.starts_with("NOAUTH")) return {};
-  return refuse(exit_failed, fmt::format("the cache says: {}", printable(answer->text)));
+  return refuse(exit_failed, fmt::format("the cache says: {}", text::printable(answer->text)));
 }
 
 outcome<> cache_talk::execute(const words_type& words) {
@@ -130,7 +130,7 @@ outcome<> cache_talk::show_arrived() {
 
 std::string cache_talk::state() const {
   std::string text;
-  if (database_ != "0") text += fmt::format("[{}]", printable(database_));
+  if (database_ != "0") text += fmt::format("[{}]", text::printable(database_));
   if (in_transaction_) text += "(TX)";
   if (is_subscribed_) text += "(subscribed mode)";
   return text;

@@ -10,9 +10,9 @@
 #include "cli/prompt/reply_text.hpp"
 #include "cli/terminal/line_editor.hpp"
 #include "cli/terminal/output.hpp"
-#include "cli/terminal/text.hpp"
 #include "options/locations.hpp"
 #include "proto/resp_request.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -86,7 +86,7 @@ outcome<int> talk_at_terminal(cache_link link, const std::string& name) {
 }
 
 /// The lines that standard input has now; false at its end.
-outcome<bool> read_input(line_splitter& splitter, std::vector<std::string>& lines) {
+outcome<bool> read_input(text::line_splitter& splitter, std::vector<std::string>& lines) {
   std::array<char, 65536> buffer;
   const auto got = ::read(STDIN_FILENO, buffer.data(), buffer.size());
   if (got < 0 && errno == EINTR) return true;
@@ -109,7 +109,7 @@ outcome<verdict> obey_lines(cache_talk& talk, const std::vector<std::string>& li
 outcome<int> talk_through_pipes(cache_link link) {
   cache_talk talk(std::move(link), [](const resp_value& reply) { print(raw_reply(reply) + '\n'); });
   if (auto begun = talk.begin(); !begun) return std::unexpected(begun.error());
-  line_splitter splitter;
+  text::line_splitter splitter;
   bool has_input = true;
   while (has_input || talk.is_subscribed()) {
     if (auto shown = talk.show_arrived(); !shown) return std::unexpected(shown.error());

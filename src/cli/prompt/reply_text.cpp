@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/terminal/text.hpp"
+#include "text/readable.hpp"
+#include "text/word.hpp"
 
 namespace strata::cli {
 
@@ -19,7 +20,7 @@ std::string printable_lines(std::string_view text) {
     auto line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (line.ends_with('\r')) line.remove_suffix(1);
-    safe += printable(line);
+    safe += text::printable(line);
     if (end != std::string_view::npos && !text.empty()) safe += '\n';
   }
   return safe;
@@ -39,14 +40,14 @@ char mark_of(kind what) { return what == kind::map ? '#' : what == kind::set ? '
 std::string pretty_scalar(const resp_value& value) {
   switch (value.what) {
     case kind::null: return "(nil)";
-    case kind::status: return printable(value.text);
-    case kind::error: return "(error) " + printable(value.text);
+    case kind::status: return text::printable(value.text);
+    case kind::error: return "(error) " + text::printable(value.text);
     case kind::verbatim: return printable_lines(value.text);
     case kind::integer: return fmt::format("(integer) {}", value.integer);
     case kind::real: return "(double) " + value.text;
     case kind::big_number: return "(big number) " + value.text;
     case kind::boolean: return value.integer != 0 ? "(true)" : "(false)";
-    default: return quoted_text(value.text);
+    default: return text::quoted(value.text);
   }
 }
 
@@ -98,31 +99,6 @@ void add_raw(std::string& text, const resp_value& value) {
 }
 
 }  // namespace
-
-std::string quoted_text(std::string_view bytes) {
-  std::string text = "\"";
-  for (const char each : bytes) {
-    switch (each) {
-      case '\\':
-      case '"':
-        text += '\\';
-        text += each;
-        break;
-      case '\n': text += "\\n"; break;
-      case '\r': text += "\\r"; break;
-      case '\t': text += "\\t"; break;
-      case '\a': text += "\\a"; break;
-      case '\b': text += "\\b"; break;
-      default:
-        if (each >= ' ' && each <= '~') {
-          text += each;
-        } else {
-          text += fmt::format("\\x{:02x}", static_cast<unsigned char>(each));
-        }
-    }
-  }
-  return text + '"';
-}
 
 std::string pretty_reply(const resp_value& reply) {
   std::string text;

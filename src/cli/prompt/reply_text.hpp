@@ -15,8 +15,4 @@ namespace strata::cli {
 /// The strings' own bytes, elements on lines of their own; without a line end behind it.
 [[nodiscard]] std::string raw_reply(const proto::resp_value& reply);
 
-/// In double quotes, with `\n`, `\"`, `\x00` for what is no printable ASCII: as the prompt reads it
-/// again.
-[[nodiscard]] std::string quoted_text(std::string_view bytes);
-
 }  // namespace strata::cli

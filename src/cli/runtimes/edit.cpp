@@ -7,7 +7,7 @@
 #include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/table.hpp"
-#include "cli/terminal/text.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -75,14 +75,14 @@ outcome<int> run_edit(const invocation& call) {
   if (call.as_json) {
     print_json(*done);
   } else if (call.quiet) {
-    print(printable(name) + "\n");
+    print(text::printable(name) + "\n");
   } else {
     const auto now = done->value("applied", json::array());
     const auto later = done->value("needs_restart", json::array());
     if (!now.empty()) print(fmt::format("in force now: {}\n", format_cell(now, unit::none)));
     if (!later.empty()) {
       print(fmt::format("saved, in force from the next start ('strata restart {}'): {}\n",
-                        printable(name), format_cell(later, unit::none)));
+                        text::printable(name), format_cell(later, unit::none)));
     }
   }
   return exit_done;

@@ -14,8 +14,8 @@
 #include "cli/runtimes/rows.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/table.hpp"
-#include "cli/terminal/text.hpp"
 #include "text/base64.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -39,8 +39,8 @@ std::string render(const invocation& call, const json& message) {
     text = text::base64_decode(encoded).value_or(encoded);
   }
   if (call.quiet) return text;
-  const auto from = printable(text_at(message, "from"));
-  return from.empty() ? printable(text) : fmt::format("[{}] {}", from, printable(text));
+  const auto from = text::printable(text_at(message, "from"));
+  return from.empty() ? text::printable(text) : fmt::format("[{}] {}", from, text::printable(text));
 }
 
 outcome<> show_messages(const invocation& call, const std::vector<std::string>& lines) {
@@ -56,7 +56,7 @@ outcome<> show_messages(const invocation& call, const std::vector<std::string>& 
 
 /// Reads what standard input has; false at its end. What stands behind the last line end is a
 /// message when nothing more comes.
-outcome<bool> read_input(line_splitter& splitter, std::vector<std::string>& lines) {
+outcome<bool> read_input(text::line_splitter& splitter, std::vector<std::string>& lines) {
   std::array<char, 65536> buffer;
   const auto got = ::read(STDIN_FILENO, buffer.data(), buffer.size());
   if (got < 0 && errno == EINTR) return true;
@@ -80,7 +80,7 @@ outcome<> send_lines(control_client& client, const std::string& name,
 
 outcome<int> talk(const invocation& call, control_client& client, line_stream& stream) {
   const auto& name = call.words[0];
-  line_splitter splitter;
+  text::line_splitter splitter;
   std::array<pollfd, 2> ready{{{STDIN_FILENO, POLLIN, 0}, {stream.fd(), POLLIN, 0}}};
   for (;;) {
     auto shown = show_messages(call, stream.take_lines());

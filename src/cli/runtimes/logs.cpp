@@ -5,7 +5,7 @@
 #include "cli/runtimes/rows.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/table.hpp"
-#include "cli/terminal/text.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -14,7 +14,7 @@ using nlohmann::json;
 namespace {
 
 std::string text_of(const json& line, std::string_view key) {
-  return printable(text_at(line, key));
+  return text::printable(text_at(line, key));
 }
 
 std::string render_log(const json& line) {

@@ -9,7 +9,7 @@
 #include "cli/runtimes/rows.hpp"
 #include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
-#include "cli/terminal/text.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -41,7 +41,7 @@ outcome<> send_one(control_client& client, const std::string& name, std::string_
 
 /// The first line that fails ends it: what follows may depend on it.
 outcome<> send_lines(control_client& client, const std::string& name, tally& sent) {
-  line_splitter splitter;
+  text::line_splitter splitter;
   std::array<char, 65536> buffer;
   for (;;) {
     const auto got = ::read(STDIN_FILENO, buffer.data(), buffer.size());

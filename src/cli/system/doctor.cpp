@@ -7,9 +7,9 @@
 #include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/table.hpp"
-#include "cli/terminal/text.hpp"
 #include "options/locations.hpp"
 #include "options/own_folder.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -57,8 +57,8 @@ std::vector<check> all_checks(const invocation& call) {
 std::string render(const std::vector<check>& checks) {
   std::vector<std::vector<std::string>> rows{{"STATUS", "CHECK", "FOUND"}};
   for (const auto& [status, name, found, remedy] : checks) {
-    rows.push_back({std::string(name_of(status)), name, printable(found)});
-    if (!remedy.empty()) rows.push_back({"", "", "-> " + printable(remedy)});
+    rows.push_back({std::string(name_of(status)), name, text::printable(found)});
+    if (!remedy.empty()) rows.push_back({"", "", "-> " + text::printable(remedy)});
   }
   return align(rows);
 }

@@ -15,8 +15,8 @@
 #include <fstream>
 
 #include "cli/system/checks.hpp"
-#include "cli/terminal/text.hpp"
 #include "strata/base/unique_fd.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -103,7 +103,7 @@ check check_locked_memory() {
   ::getrlimit(RLIMIT_MEMLOCK, &limit);
   const auto found = limit.rlim_cur == RLIM_INFINITY
                          ? std::string("unlimited")
-                         : format_size(static_cast<double>(limit.rlim_cur));
+                         : text::format_size(static_cast<double>(limit.rlim_cur));
   constexpr rlim_t plenty = 64U << 20U;
   if (limit.rlim_cur >= plenty) return {{}, "locked memory", found, ""};
   return {check_status::warn, "locked memory", found,

@@ -6,7 +6,7 @@
 #include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/table.hpp"
-#include "cli/terminal/text.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -21,10 +21,11 @@ outcome<int> run_version(const invocation& call) {
   std::string text = fmt::format("strata {}\n", STRATA_VERSION);
   if (daemon) {
     text += fmt::format("daemon {} ({} loop, pid {}) at {}\n",
-                        printable(text_at(*daemon, "version")), printable(text_at(*daemon, "loop")),
+                        text::printable(text_at(*daemon, "version")),
+                        text::printable(text_at(*daemon, "loop")),
                         format_cell(daemon->value("pid", json{}), unit::none), call.socket);
   } else if (!call.quiet) {
-    text += fmt::format("no daemon: {}\n", printable(daemon.error().message));
+    text += fmt::format("no daemon: {}\n", text::printable(daemon.error().message));
   }
   print(text);
   return exit_done;

@@ -5,12 +5,12 @@
 #include <array>
 #include <cerrno>
 
-#include "cli/terminal/text.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
 outcome<> for_each_input_line(const std::function<outcome<>(std::string_view)>& take) {
-  line_splitter lines;
+  text::line_splitter lines;
   std::array<char, 65536> block;
   for (;;) {
     const auto count = ::read(STDIN_FILENO, block.data(), block.size());

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/terminal/output.hpp"
-#include "cli/terminal/text.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -16,7 +16,7 @@ void print_names(const invocation& call, const json& objects) {
   std::string lines;
   for (const auto& object : objects) {
     names.push_back(text_at(object, "name"));
-    lines += printable(text_at(object, "name")) + "\n";
+    lines += text::printable(text_at(object, "name")) + "\n";
   }
   if (call.as_json) return print_json(names);
   print(lines);

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "cli/line/outcome.hpp"
-#include "cli/terminal/text.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -36,7 +36,7 @@ void print(std::string_view text) {
 
 void complain(std::string_view message) {
   // Nothing can be done for a message that cannot be written.
-  (void)write_all(STDERR_FILENO, "strata: " + printable(message) + "\n");
+  (void)write_all(STDERR_FILENO, "strata: " + text::printable(message) + "\n");
 }
 
 }  // namespace strata::cli

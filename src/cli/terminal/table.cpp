@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/line/nearest.hpp"
-#include "cli/terminal/text.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -30,9 +30,9 @@ const json& value_at(const json& object, std::string_view pointer) {
 
 std::string format_number(double value, unit of) {
   switch (of) {
-    case unit::bytes: return format_size(value);
-    case unit::seconds: return format_duration(value);
-    case unit::microseconds: return format_duration(value / 1e6);
+    case unit::bytes: return text::format_size(value);
+    case unit::seconds: return text::format_duration(value);
+    case unit::microseconds: return text::format_duration(value / 1e6);
     case unit::per_second: return fmt::format("{:.1f}/s", value);
     case unit::total:
     case unit::none: break;
@@ -45,7 +45,7 @@ std::string join(const json& members) {
   std::string joined;
   for (const auto& [key, member] : members.items()) {
     if (!joined.empty()) joined += ", ";
-    if (members.is_object()) joined += printable(key) + " ";
+    if (members.is_object()) joined += text::printable(key) + " ";
     joined += format_cell(member, unit::none);
   }
   return joined;
@@ -66,7 +66,7 @@ using field_row = std::vector<std::string>;
 void flatten(const json& value, const std::string& name, const json& root,
              unit (*unit_of)(std::string_view, const json&), std::vector<field_row>& rows) {
   if (!value.is_object()) {
-    rows.push_back({printable(name), format_cell(value, unit_of(name, root))});
+    rows.push_back({text::printable(name), format_cell(value, unit_of(name, root))});
     return;
   }
   for (const auto& [key, member] : value.items()) {
@@ -108,7 +108,8 @@ outcome<std::vector<column>> select_columns(std::span<const column> all, std::st
 
 std::string format_cell(const json& value, unit of) {
   switch (value.type()) {
-    case json::value_t::string: return or_dash(printable(value.get_ref<const std::string&>()));
+    case json::value_t::string:
+      return or_dash(text::printable(value.get_ref<const std::string&>()));
     case json::value_t::boolean: return value.get<bool>() ? "yes" : "no";
     case json::value_t::number_integer:
     case json::value_t::number_unsigned:
@@ -167,13 +168,13 @@ std::string align(const std::vector<std::vector<std::string>>& rows,
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
     for (std::size_t at = 0; at < row.size(); ++at) {
-      widths[at] = std::max(widths[at], width_of(row[at]));
+      widths[at] = std::max(widths[at], text::width_of(row[at]));
     }
   }
   std::string text;
   for (const auto& row : rows) {
     for (std::size_t at = 0; at < row.size(); ++at) {
-      const std::string padding(widths[at] - width_of(row[at]), ' ');
+      const std::string padding(widths[at] - text::width_of(row[at]), ' ');
       if (at > 0) text += "  ";
       const bool right = at < to_the_right.size() && to_the_right[at];
       text += right ? padding + row[at] : row[at] + padding;

@@ -33,7 +33,7 @@ class link {
   result<send_outcome> send(byte_span message);
   void apply(const client_options& changed);
 
-  // --- from any thread -------------------------------------------------------------------------
+  // --- from any thread
   [[nodiscard]] const counters& counted() const { return counters_; }
   [[nodiscard]] bool connected() const { return connected_.load(); }
   [[nodiscard]] std::uint64_t connections() const { return connections_.get(); }

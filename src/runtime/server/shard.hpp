@@ -41,7 +41,7 @@ class shard final : private loop::turn_end_hook, private loop::timer {
   /// To all members. Says how many took it.
   std::uint64_t broadcast(byte_span message);
 
-  // --- for members -------------------------------------------------------------------------------
+  // --- for members
   [[nodiscard]] loop::loop& owner() { return loop_; }
   [[nodiscard]] server_state& state() { return state_; }
   [[nodiscard]] counters& count() { return counters_; }
@@ -56,7 +56,7 @@ class shard final : private loop::turn_end_hook, private loop::timer {
   void publish();
   void count_out(std::uint64_t messages, std::uint64_t bytes);
 
-  // --- for policies ------------------------------------------------------------------------------
+  // --- for policies
   /// Writes it to the file and to those who follow the messages.
   void keep(member& from, byte_span message);
   /// All others hear it.

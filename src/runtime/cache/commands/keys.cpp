@@ -181,7 +181,6 @@ void copy(call& c) {
 }
 
 // --- OBJECT
-// ----------------------------------------------------------------------------------------
 
 const entry* look_at(call& c) {
   const entry* const found = c.home.find(c.who.database, c[2], hash_of(c[2]));

@@ -50,7 +50,6 @@ void latency_reset(call& c) {
 }
 
 // --- GRAPH
-// -----------------------------------------------------------------------------------------
 
 std::string age_of(std::int64_t seconds) {
   if (seconds < 60) return fmt::format("{}s", seconds);
@@ -125,7 +124,6 @@ void latency_doctor(call& c) {
 }
 
 // --- HISTOGRAM
-// -------------------------------------------------------------------------------------
 
 // The command of this name, and its subcommands. Without a name, all.
 std::vector<const command*> find_all(call& c) {

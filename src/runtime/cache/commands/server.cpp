@@ -78,7 +78,6 @@ void lolwut(call& c) {
 }
 
 // --- MEMORY
-// ----------------------------------------------------------------------------------------
 
 void memory_usage(call& c) {
   for (std::size_t i = 3; i < c.size(); i += 2) {
@@ -136,7 +135,6 @@ void memory_help(call& c) {
 }
 
 // --- SLOWLOG
-// ---------------------------------------------------------------------------------------
 
 void slowlog_get(call& c) {
   std::int64_t most = 10;

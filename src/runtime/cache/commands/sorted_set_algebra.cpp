@@ -12,7 +12,6 @@ namespace strata::runtime::cache {
 namespace {
 
 // --- sources
-// ---------------------------------------------------------------------------------------
 
 // One operand: a sorted set, a plain set, or neither when the key is not there.
 struct source {
@@ -71,7 +70,6 @@ std::optional<sources> read_sources(call& c, std::size_t index) {
 }
 
 // --- scores
-// ----------------------------------------------------------------------------------------
 
 enum class aggregate : std::uint8_t { sum, least, most };
 
@@ -88,7 +86,6 @@ double combine(aggregate how, double left, double right) {
 }
 
 // --- operations
-// ------------------------------------------------------------------------------------
 
 enum class operation : std::uint8_t { unite, intersect, subtract };
 
@@ -175,7 +172,6 @@ std::unique_ptr<sorted_set> compute(sources& of, operation what, aggregate how) 
 }
 
 // --- commands
-// --------------------------------------------------------------------------------------
 
 struct algebra_options {
   aggregate how = aggregate::sum;

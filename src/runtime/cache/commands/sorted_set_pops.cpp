@@ -23,7 +23,6 @@ void take(call& c, const found_set& from, bool highest, std::uint64_t count, Rep
 std::string_view name_of_pop(bool highest) { return highest ? "ZPOPMAX" : "ZPOPMIN"; }
 
 // --- of one set
-// ------------------------------------------------------------------------------------
 
 void pop(call& c, bool highest) {
   if (c.size() > 3) {
@@ -57,7 +56,6 @@ void zpopmin(call& c) { pop(c, false); }
 void zpopmax(call& c) { pop(c, true); }
 
 // --- of the first that has some
-// --------------------------------------------------------------------
 
 void pop_or_wait(call& c, bool highest) {
   std::optional<std::int64_t> deadline_ms;

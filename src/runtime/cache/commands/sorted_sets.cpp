@@ -167,7 +167,6 @@ void zcount(call& c) { reply_count(c, read_score_range(c, 2, 3)); }
 void zlexcount(call& c) { reply_count(c, read_lex_range(c, 2, 3)); }
 
 // --- any members
-// -----------------------------------------------------------------------------------
 
 void reply_random(call& c, const sorted_set& set, std::int64_t count, bool with_scores) {
   const auto reply = [&](std::string_view member, double score) {

@@ -73,7 +73,6 @@ std::optional<sort_words> read_sort_words(call& c, bool stores) {
 }
 
 // --- what a pattern means
-// --------------------------------------------------------------------------
 
 // The value that `pattern` leads to for `element`: "#" is the element itself, "a*b" a string,
 // "a*b->field" a hash's field. Nothing: there is none.
@@ -102,7 +101,6 @@ std::optional<std::string> look_up(call& c, std::string_view pattern, std::strin
 }
 
 // --- sorting
-// ---------------------------------------------------------------------------------------
 
 struct sorted_element {
   std::string text;
@@ -199,7 +197,6 @@ bool put_in_order(call& c, sort_words& how, const entry* from, elements& all) {
 }
 
 // --- the result
-// ------------------------------------------------------------------------------------
 
 std::span<const sorted_element> within_limit(const sort_words& how, const elements& all) {
   const auto size = static_cast<std::int64_t>(all.size());

@@ -64,7 +64,6 @@ class command_log final : public change_listener, private loop::timer {
   void distrust(const error& why);
 
   // --- for a rewrite
-  // -------------------------------------------------------------------------------
   /// The next change tells its database, so that what is from here on can stand behind a snapshot.
   void mark_beginning() { row_.begin_anew(); }
   /// Awaits that nothing is being written; nothing will be until `go_on`.

@@ -91,7 +91,6 @@ std::uint64_t checksum(std::string_view bytes, std::uint64_t before) {
 }
 
 // --- writing
-// ---------------------------------------------------------------------------------------
 
 void writer::fixed(std::uint64_t value, unsigned bytes) { text_ += little_endian(value, bytes); }
 
@@ -221,7 +220,6 @@ void writer::scores(const sorted_set& of) {
 }
 
 // --- reading
-// ---------------------------------------------------------------------------------------
 
 std::string_view reader::bytes(std::uint64_t count) {
   if (failed_ || count > left()) {
@@ -423,7 +421,6 @@ entry* reader::value(unsigned kind, std::string_view key, std::int64_t expires_a
 }
 
 // --- DUMP and RESTORE
-// --------------------------------------------------------------------------------
 
 std::string dump(const entry& of) {
   writer made;

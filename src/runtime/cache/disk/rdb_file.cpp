@@ -10,7 +10,6 @@
 namespace strata::runtime::cache::rdb {
 
 // --- writing
-// ---------------------------------------------------------------------------------------
 
 void file_writer::field(std::string_view name, std::string_view value) {
   writer_.put(mark::field);
@@ -63,7 +62,6 @@ std::string file_writer::take() {
 }
 
 // --- reading
-// ---------------------------------------------------------------------------------------
 
 file_reader::outcome file_reader::fail(std::string why) {
   why_ = fmt::format("{}, at byte {}", why, reader_.position());

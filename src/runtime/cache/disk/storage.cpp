@@ -43,7 +43,6 @@ storage::~storage() {
 }
 
 // --- what there is at the beginning
-// ---------------------------------------------------------------------------------
 
 loop::task<result<void>> storage::open() {
   if (auto claimed = claim_files(); !claimed) co_return claimed;
@@ -174,7 +173,6 @@ loop::task<> storage::close() {
 }
 
 // --- snapshots
-// ----------------------------------------------------------------------------------------
 
 void storage::heed_settings() {
   const auto& settings = engine_.settings();
@@ -355,7 +353,6 @@ void storage::tell_waiting(const result<void>& outcome) {
 }
 
 // --- the log's rewriting
-// --------------------------------------------------------------------------------
 
 loop::task<> storage::rewrite_task() {
   co_await loop_.sleep(0ms);
@@ -429,7 +426,6 @@ loop::task<result<void>> storage::copy_log(growing_file& to, command_log::positi
 }
 
 // --- the end
-// -------------------------------------------------------------------------------------
 
 std::optional<std::string> storage::shut_down(std::optional<bool> saves) {
   const bool wants = saves.value_or(!rules_.empty());

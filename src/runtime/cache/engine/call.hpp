@@ -40,7 +40,6 @@ class call {
   [[nodiscard]] std::int64_t now_ms() const { return home.now_ms(); }
 
   // --- keys: `index` is the word that is the key
-  // -----------------------------------------------------
   [[nodiscard]] std::uint64_t hash(std::size_t index) const {
     return index == what.first_key ? hash_ : hash_of(words[index]);
   }
@@ -125,15 +124,14 @@ class call {
                std::uint64_t count = 1);
 
   // --- words as numbers
-  // ---------------------------------------------------------------------------- Nothing, and the
-  // error replied, when they are none.
+
+  /// Nothing, and the error is the reply, for a word that is none.
   [[nodiscard]] std::optional<std::int64_t> integer(std::size_t index,
                                                     std::string_view error = not_integer_error);
   [[nodiscard]] std::optional<double> real(std::size_t index,
                                            std::string_view error = not_float_error);
 
   // --- replies
-  // -------------------------------------------------------------------------------------
   void fail(std::string_view text);
   void fail_syntax() { fail(syntax_error); }
   void fail_arity();
@@ -144,7 +142,6 @@ class call {
   [[nodiscard]] bool has_failed() const { return failed_; }
 
   // --- what is propagated
-  // --------------------------------------------------------------------
   /// Listeners hear these words instead of the command's own.
   template <class... Words>
   void propagate_as(const Words&... other) {
@@ -157,7 +154,6 @@ class call {
   [[nodiscard]] bool is_propagated() const { return propagated_; }
 
   // --- blocking
-  // --------------------------------------------------------------------------------------
   /// The command will be executed again when one of the keys has changed, until `deadline_ms`; then
   /// `give_up` replies. Not for a client that may not block.
   void wait_for(std::span<const std::string_view> keys, std::optional<std::int64_t> deadline_ms,

@@ -117,7 +117,7 @@ class client {
   bool is_follower = false;  ///< hears every change
   reply_mode replies = reply_mode::on;
 
-  // --- transactions ------------------------------------------------------------------------------
+  // --- transactions
   bool in_transaction = false;
   bool transaction_failed = false;  ///< a command of it was refused when it was queued
   bool watch_failed = false;        ///< a watched key has changed
@@ -125,17 +125,14 @@ class client {
   std::vector<watched_key> watched;
 
   // --- publish and subscribe
-  // -----------------------------------------------------------------------
   boost::container::flat_set<std::string, std::less<>> channels;
   boost::container::flat_set<std::string, std::less<>> patterns;
   boost::container::flat_set<std::string, std::less<>> shard_channels;
 
   // --- client-side caching
-  // -------------------------------------------------------------------------
   std::unique_ptr<tracking_state> tracking;
 
   // --- blocking
-  // ------------------------------------------------------------------------------------
   std::optional<waiting_state> waiting;
   std::uint64_t waits_for_offset = 0;  ///< WAIT: what followers are to acknowledge
   bool is_postponed = false;           ///< its command waits for the end of CLIENT PAUSE

@@ -93,7 +93,6 @@ class engine {
   engine& operator=(const engine&) = delete;
 
   // --- driving it
-  // ----------------------------------------------------------------------------------
   /// The time by which keys expire until the next call, in milliseconds since 1970.
   void set_time(std::int64_t now_ms);
   [[nodiscard]] std::int64_t now_ms() const { return now_ms_; }
@@ -116,7 +115,6 @@ class engine {
   void leave(client& gone);
 
   // --- for commands
-  // --------------------------------------------------------------------------------
   [[nodiscard]] database& operator[](unsigned index) { return databases_[index]; }
   /// The entry, unless it has expired: then it is removed.
   [[nodiscard]] entry* find(unsigned index, std::string_view key, std::uint64_t hash) {

@@ -81,7 +81,6 @@ void follower_link::acknowledge() {
 }
 
 // --- the connection
-// ---------------------------------------------------------------------------------
 
 loop::task<result<void>> follower_link::connect() {
   const bool brackets = leader_.host.contains(':');
@@ -167,7 +166,6 @@ loop::task<result<std::string>> follower_link::ask(std::span<const std::string_v
 }
 
 // --- what there is at the beginning
-// ---------------------------------------------------------------------------------
 
 loop::task<result<void>> follower_link::synchronise() {
   const auto next = std::to_string(offset_ + 1);
@@ -250,7 +248,6 @@ loop::task<result<void>> follower_link::load(std::string payload) {
 }
 
 // --- what changes
-// ------------------------------------------------------------------------------------
 
 loop::task<result<void>> follower_link::repeat() {
   proto::request_reader reader;

@@ -38,7 +38,6 @@ leader::~leader() {
 }
 
 // --- the stream
-// -------------------------------------------------------------------------------------
 
 void leader::on_change(unsigned database, std::span<const std::string_view> words) {
   const auto before = pending_.size();
@@ -79,7 +78,6 @@ void leader::keep(std::string_view bytes) {
 }
 
 // --- followers
-// --------------------------------------------------------------------------------------
 
 leader::follower& leader::follower_of(client& who) {
   const auto found = std::ranges::find(followers_, &who, &follower::who);
@@ -210,7 +208,6 @@ void leader::add_to(replication_figures& figures) const {
 }
 
 // --- snapshots
-// ---------------------------------------------------------------------------------------
 
 loop::task<> leader::send_snapshots() {
   // From the turn's end on: a transaction is over by then.

@@ -62,7 +62,6 @@ class shard final : private loop::turn_end_hook, private loop::timer {
   void apply(const nlohmann::json& changes, std::uint64_t edit);
 
   // --- for sessions
-  // ----------------------------------------------------------------------------------
   [[nodiscard]] loop::loop& owner() { return loop_; }
   [[nodiscard]] engine& data() { return data_; }
   [[nodiscard]] counters& count() { return counters_; }

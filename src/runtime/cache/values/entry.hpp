@@ -78,7 +78,7 @@ class entry {
   /// As OBJECT ENCODING says it.
   [[nodiscard]] std::string_view encoding() const;
 
-  // --- strings -----------------------------------------------------------------------------------
+  // --- strings
   [[nodiscard]] std::int64_t integer() const { return value_.integer; }
   /// A string that is no integer.
   [[nodiscard]] std::string_view text() const {
@@ -92,7 +92,7 @@ class entry {
   /// The text's bytes, for changes in place; `size` at most `capacity()`. It counts as changed.
   [[nodiscard]] char* resize_text(std::size_t size);
 
-  // --- collections -------------------------------------------------------------------------------
+  // --- collections
   template <class Value>
   [[nodiscard]] Value& as() const {
     return static_cast<Value&>(*value_.object);

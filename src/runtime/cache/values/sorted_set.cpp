@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "proto/resp_reply.hpp"
+#include "text/real_text.hpp"
 
 namespace strata::runtime::cache {
 
@@ -84,7 +84,6 @@ sorted_set::sorted_set(const sorted_set& other) : collection(other), small_(othe
 }
 
 // --- the small form
-// --------------------------------------------------------------------------------
 
 double sorted_set::small_score(pack::offset at) const {
   if (const auto whole = small_.integer_at(at)) return static_cast<double>(*whole);
@@ -173,7 +172,6 @@ void sorted_set::fit(const sorted_set_limits& limits) {
 }
 
 // --- both forms
-// ------------------------------------------------------------------------------------
 
 sorted_set::place sorted_set::find(std::string_view member) const {
   place found;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace strata::cli {
+namespace strata::text {
 
 /// 1048576 is "1MiB", 1500 is "1.5KiB": as one may type it again.
 [[nodiscard]] std::string format_size(double bytes);
@@ -35,4 +35,4 @@ class line_splitter {
   std::string rest_;
 };
 
-}  // namespace strata::cli
+}  // namespace strata::text

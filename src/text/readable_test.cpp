@@ -1,10 +1,10 @@
-#include "cli/terminal/text.hpp"
+#include "text/readable.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-namespace strata::cli {
+namespace strata::text {
 namespace {
 
 TEST(text, sizes) {
@@ -58,4 +58,4 @@ TEST(text, lines_from_pieces) {
 }
 
 }  // namespace
-}  // namespace strata::cli
+}  // namespace strata::text

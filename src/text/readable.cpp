@@ -1,11 +1,11 @@
-#include "cli/terminal/text.hpp"
+#include "text/readable.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <utility>
 
-namespace strata::cli {
+namespace strata::text {
 
 namespace {
 
@@ -118,4 +118,4 @@ std::vector<std::string> line_splitter::finish() {
   return {std::exchange(rest_, {})};
 }
 
-}  // namespace strata::cli
+}  // namespace strata::text

@@ -1,0 +1,10 @@
+#!/usr/bin/env python3
+"""Writes ARCHITECTURE.md's table of which folder includes which. `make check` compares it."""
+
+from pathlib import Path
+
+from check import includes
+
+root = Path(__file__).resolve().parent.parent
+page = root / includes.PAGE
+page.write_text(includes.renewed(root, page.read_text(encoding="utf-8")), encoding="utf-8")
