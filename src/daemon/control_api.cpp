@@ -129,7 +129,9 @@ serve::reception control_api::reception(door which) {
             return false;
           },
       .most = [] { return 0; },
-      .serve = [this, which](auto connection) { return serve(std::move(connection), which); },
+      .serve = [this, which](
+                   auto connection,
+                   auto place) { return serve(std::move(connection), std::move(place), which); },
       .refusal = {},
       .on_refused = [] {},
       .on_trouble = [](const error& why,
@@ -178,7 +180,8 @@ bool control_api::is_trusted(const loop::socket& peer) const {
   return std::ranges::find(groups, *group_) != groups.end();
 }
 
-loop::task<> control_api::serve(std::unique_ptr<net::stream> connection, door which) {
+loop::task<> control_api::serve(std::unique_ptr<net::stream> connection,
+                                [[maybe_unused]] serve::connection_gauge::place place, door which) {
   http::server_connection served(registry_.home(), std::move(connection));
   const http::handler respond = [this, which](http::exchange& now) { return handle(now, which); };
   const http::refusal refuse = [](int /*status*/, const error& why) {

@@ -54,7 +54,8 @@ class control_api {
   /// The whole API, or the metrics alone.
   enum class door : std::uint8_t { api, metrics };
   [[nodiscard]] serve::reception reception(door which);
-  loop::task<> serve(std::unique_ptr<net::stream> connection, door which);
+  loop::task<> serve(std::unique_ptr<net::stream> connection, serve::connection_gauge::place place,
+                     door which);
   loop::task<> handle(http::exchange& now, door which);
   loop::task<answer> dispatch(http::exchange& now, door which);
   [[nodiscard]] bool is_trusted(const loop::socket& peer) const;

@@ -107,7 +107,7 @@ void outbox::on_completion(loop::completion done) {
     take_sent(static_cast<std::size_t>(done.result));
   }
   if (!empty() || is_ending_) loop_.at_turn_end(*this);
-  changed_.notify();
+  if (changed_) changed_->notify();
 }
 
 void outbox::take_sent(std::size_t count) {

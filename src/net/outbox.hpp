@@ -32,7 +32,12 @@ class sealer {
 
 class outbox final : private loop::request, private loop::turn_end_hook {
  public:
-  outbox(loop::loop& on, const loop::socket& to) : loop_(on), to_(to), changed_(on) {}
+  outbox(loop::loop& on, loop::socket to) : loop_(on), to_(std::move(to)) {}
+  ~outbox() override { abandon(); }
+  outbox(const outbox&) = delete;
+  outbox& operator=(const outbox&) = delete;
+
+  [[nodiscard]] const loop::socket& socket() const { return to_; }
 
   /// Takes `data` to be sent after all that was pushed before.
   void push(const loop::slice& data);
@@ -54,13 +59,13 @@ class outbox final : private loop::request, private loop::turn_end_hook {
 
   /// Awaits that no more than `low` bytes wait; says whether that came true before `limit`.
   auto room(std::size_t low, loop::time_point limit) {
-    return changed_.wait([this, low] { return bytes_ <= low; }, limit);
+    return changed().wait([this, low] { return bytes_ <= low; }, limit);
   }
   /// Awaits that all has reached the peer's side, of which the kernel tells nobody: it is asked
   /// again and again.
   auto acknowledged(loop::time_point limit) {
-    return changed_.wait([this] { return bytes_ == 0 && loop_.unacknowledged(to_) == 0; }, limit,
-                         std::chrono::milliseconds(5));
+    return changed().wait([this] { return bytes_ == 0 && loop_.unacknowledged(to_) == 0; }, limit,
+                          std::chrono::milliseconds(5));
   }
   /// Ends the sending direction, behind all that waits.
   void end();
@@ -72,10 +77,15 @@ class outbox final : private loop::request, private loop::turn_end_hook {
   void send_sealed(std::span<const loop::slice> waiting);
   void take_sent(std::size_t count);
   void compact_last();
+  loop::condition& changed() {
+    if (!changed_) changed_ = std::make_unique<loop::condition>(loop_);
+    return *changed_;
+  }
 
   loop::loop& loop_;
-  const loop::socket& to_;
-  loop::condition changed_;
+  loop::socket to_;
+  std::unique_ptr<loop::condition> changed_;  // null until somebody waits: few connections are
+                                              // ever waited for
   std::vector<loop::slice> waiting_;
   std::size_t first_ = 0;  // slices before this one are gone
   std::size_t bytes_ = 0;

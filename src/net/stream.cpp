@@ -49,7 +49,7 @@ loop::task<std::optional<result<loop::buffer>>> stream::receive(loop::time_point
 
 bool stream::prepare() {
   if (!arrived_.empty()) return true;
-  if (!ended_ && !under_way()) loop_.receive(socket_, *this);
+  if (!ended_ && !under_way()) loop_.receive(out_.socket(), *this);
   return ended_;
 }
 
@@ -65,7 +65,7 @@ void stream::on_completion(loop::completion done) {
   }
   if (arrived_.empty()) {
     // No buffer was free, or receiving was paused and is wanted again.
-    if (!under_way()) loop_.receive(socket_, *this);
+    if (!under_way()) loop_.receive(out_.socket(), *this);
     return;
   }
   std::exchange(waiter_, {}).resume();
@@ -99,7 +99,7 @@ void stream::unread(loop::buffer&& seen) {
 const peer_info& stream::peer() const {
   if (!peer_) {
     peer_ = std::make_unique<peer_info>(
-        peer_info{loop_.remote_address(socket_), loop_.local_address(socket_)});
+        peer_info{loop_.remote_address(out_.socket()), loop_.local_address(out_.socket())});
   }
   return *peer_;
 }

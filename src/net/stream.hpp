@@ -29,8 +29,7 @@ class stream final : private loop::request, private loop::turn_end_hook {
   [[nodiscard]] static std::unique_ptr<stream> over(loop::loop& on, loop::socket connected) {
     return std::make_unique<stream>(on, std::move(connected));
   }
-  stream(loop::loop& on, loop::socket connected)
-      : loop_(on), socket_(std::move(connected)), out_(on, socket_) {}
+  stream(loop::loop& on, loop::socket connected) : loop_(on), out_(on, std::move(connected)) {}
   ~stream() override { abandon(); }
   stream(const stream&) = delete;
   stream& operator=(const stream&) = delete;
@@ -64,10 +63,10 @@ class stream final : private loop::request, private loop::turn_end_hook {
   /// Ends the sending direction, behind what is unsent. Nothing may be pushed after it.
   void end() { out_.end(); }
   /// Ends both directions now: a receive under way ends, what is unsent is lost.
-  void abort() { loop_.shut_down(socket_); }
+  void abort() { loop_.shut_down(out_.socket()); }
 
   /// Has the kernel end it when the peer is gone without a word; see `loop::keep_alive`.
-  void keep_alive(std::chrono::seconds interval) { loop_.keep_alive(socket_, interval); }
+  void keep_alive(std::chrono::seconds interval) { loop_.keep_alive(out_.socket(), interval); }
   /// Asked of the kernel at the first call.
   [[nodiscard]] const peer_info& peer() const;
 
@@ -87,7 +86,6 @@ class stream final : private loop::request, private loop::turn_end_hook {
   };
 
   loop::loop& loop_;
-  loop::socket socket_;
   outbox out_;
   std::coroutine_handle<> waiter_;
   std::vector<arrival> arrived_;  // oldest first

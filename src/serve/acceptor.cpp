@@ -56,18 +56,13 @@ loop::task<> acceptor::accept_all(net::listener& from) {
 
 void acceptor::receive(std::unique_ptr<net::stream> arrived) {
   if (auto place = how_.connections.enter(how_.most())) {
-    serving_.spawn(serve(std::move(arrived), std::move(place)));
+    serving_.spawn(how_.serve(std::move(arrived), std::move(place)));
     return;
   }
   how_.on_refused();
   if (!how_.refusal.empty() && refusing_ < most_refusing) {
     serving_.spawn(refuse(std::move(arrived)));
   }
-}
-
-loop::task<> acceptor::serve(std::unique_ptr<net::stream> arrived,
-                             [[maybe_unused]] connection_gauge::place place) const {
-  co_await how_.serve(std::move(arrived));
 }
 
 // What it says meanwhile is read: closing while something is unread makes the kernel send a reset,

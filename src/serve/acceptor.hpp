@@ -24,8 +24,8 @@ struct reception {
   std::function<bool(const loop::socket& arrived)> admits = nullptr;
   /// Connections at a time; 0: no limit. Asked for each.
   std::function<std::uint64_t()> most;
-  /// Serves one, until the task ends or the acceptor goes.
-  std::function<loop::task<>(std::unique_ptr<net::stream>)> serve;
+  /// Serves one, until the task ends or the acceptor goes. The task keeps the place meanwhile.
+  std::function<loop::task<>(std::unique_ptr<net::stream>, connection_gauge::place)> serve;
   /// What a client above the limit is told; empty: nothing.
   std::string refusal;
   std::function<void()> on_refused;
@@ -51,7 +51,6 @@ class acceptor {
  private:
   loop::task<> accept_all(net::listener& from);
   void receive(std::unique_ptr<net::stream> arrived);
-  loop::task<> serve(std::unique_ptr<net::stream> arrived, connection_gauge::place place) const;
   loop::task<> refuse(std::unique_ptr<net::stream> arrived);
 
   loop::loop& loop_;

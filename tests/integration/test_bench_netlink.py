@@ -21,7 +21,7 @@ def bench(*arguments):
 @pytest.fixture(scope="module")
 def clients(tmp_path_factory):
     folder = tmp_path_factory.mktemp("clients")
-    subprocess.run(["make", "-s", "-j2", "-C", ROOT / "clients", f"OUT={folder}",
+    subprocess.run(["make", "-s", "-j2", "-C", ROOT / "examples/netlink_exchange", f"OUT={folder}",
                     f"STRATA={BINARY}", "pure", "cpp"], check=True, timeout=300)
     return folder
 
@@ -52,7 +52,7 @@ def test_the_table_says_what_was_not_measured(clients):
 
 def test_no_clients_is_an_error_that_says_how_to_build_them(tmp_path):
     done = bench("--clients", tmp_path)
-    assert done.returncode == 3 and f"make -C clients OUT={tmp_path}" in done.stderr
+    assert done.returncode == 3 and f"make -C examples/netlink_exchange OUT={tmp_path}" in done.stderr
 
 
 @pytest.mark.parametrize("script, message", [

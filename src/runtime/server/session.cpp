@@ -21,23 +21,30 @@ session::session(shard& home, std::unique_ptr<net::stream> connection)
       framing_(home.framing()),
       reader_(framing_, home.options().max_message) {}
 
-loop::task<> session::run() {
-  for (;;) {
-    auto got = co_await stream_->receive();
-    if (!got) {
-      // A reset is how many clients say goodbye; only what is not that is an error.
-      if (got.error().code != errc::connection_closed) home_.count().errors.add();
-      co_return;
-    }
-    if (got->empty()) {
-      feed_unfinished();
-      break;
-    }
-    if (!feed(got->bytes())) co_return;
+loop::task<> session::serve(shard& home, std::unique_ptr<net::stream> connection,
+                            [[maybe_unused]] serve::connection_gauge::place place) {
+  session served(home, std::move(connection));
+  for (bool goes_on = true; goes_on;) {
+    const auto got = co_await served.stream_->receive();
+    goes_on = served.hear(got);
   }
-  // The client may have closed only its sending side: it still gets what waits for it.
-  co_await stream_->flushed(home_.owner().now() + 5s);
+  if (served.has_ended_) co_await served.say_goodbye();
 }
+
+bool session::hear(const result<loop::buffer>& got) {
+  if (!got) {
+    // A reset is how many clients say goodbye; only what is not that is an error.
+    if (got.error().code != errc::connection_closed) home_.count().errors.add();
+    return false;
+  }
+  if (!got->empty()) return feed(got->bytes());
+  feed_unfinished();
+  has_ended_ = true;
+  return false;
+}
+
+// The client may have closed only its sending side: it still gets what waits for it.
+loop::task<> session::say_goodbye() { co_await stream_->flushed(home_.owner().now() + 5s); }
 
 bool session::feed(byte_span bytes) {
   last_active = home_.owner().now();

@@ -6,15 +6,18 @@
 #include "net/stream.hpp"
 #include "proto/framing.hpp"
 #include "runtime/server/member.hpp"
+#include "serve/connection_gauge.hpp"
 
 namespace strata::runtime::server {
 
 class session final : public member {
  public:
-  session(shard& home, std::unique_ptr<net::stream> connection);
+  /// Reads until the client or the server has enough. One coroutine a connection: an idle one costs
+  /// its frame and its stream.
+  static loop::task<> serve(shard& home, std::unique_ptr<net::stream> connection,
+                            serve::connection_gauge::place place);
 
-  /// Reads until the client or the server has enough.
-  loop::task<> run();
+  session(shard& home, std::unique_ptr<net::stream> connection);
 
   std::size_t offer(const batch& messages) override;
   void dismiss() override { stream_->abort(); }
@@ -22,6 +25,9 @@ class session final : public member {
   void end() override { stream_->end(); }
 
  private:
+  /// False when nothing more is read.
+  bool hear(const result<loop::buffer>& got);
+  loop::task<> say_goodbye();
   /// False when the connection has to end.
   bool feed(byte_span bytes);
   void feed_unfinished();
@@ -29,6 +35,7 @@ class session final : public member {
   std::unique_ptr<net::stream> stream_;
   proto::framing framing_;
   proto::frame_reader reader_;
+  bool has_ended_ = false;  // the client, in good order
   bool told_slow_ = false;  // once is enough for the log, however often it happens
 };
 

@@ -32,7 +32,10 @@ serve::reception shard::reception() {
   return {
       .connections = state_.connections,
       .most = [this] { return options_.max_connections; },
-      .serve = [this](auto connection) { return serve(std::move(connection)); },
+      .serve =
+          [this](auto connection, auto place) {
+            return session::serve(*this, std::move(connection), std::move(place));
+          },
       .refusal = {},
       .on_refused = [this] { counters_.refused.add(); },
       .on_trouble =
@@ -130,11 +133,6 @@ void shard::leave(member& gone) {
 member* shard::find(std::uint64_t id) {
   const auto found = std::ranges::find(members_, id, &member::id);
   return found == members_.end() ? nullptr : *found;
-}
-
-loop::task<> shard::serve(std::unique_ptr<net::stream> connection) {
-  session served(*this, std::move(connection));
-  co_await served.run();
 }
 
 void shard::arm_sweep() {

@@ -76,7 +76,6 @@ class shard final : private loop::turn_end_hook, private loop::timer {
   void arm_sweep();
   result<void> open_target(net::bind_target& target, bool share_port);
   [[nodiscard]] serve::reception reception();
-  loop::task<> serve(std::unique_ptr<net::stream> connection);
   bool within_limits(member& from);
   /// How many members took all of what waits.
   std::uint64_t deliver(std::uint64_t except);

@@ -62,7 +62,8 @@ serve::reception shard::reception(serve::connection_gauge& connections) {
   return {
       .connections = connections,
       .most = [this] { return options().max_connections; },
-      .serve = [this](auto connection) { return serve(std::move(connection)); },
+      .serve = [this](auto connection,
+                      auto place) { return serve(std::move(connection), std::move(place)); },
       .refusal = "-ERR max number of clients reached\r\n",
       .on_refused =
           [this] {
@@ -183,7 +184,8 @@ void shard::count_out(std::uint64_t messages, std::uint64_t bytes) {
   counters_.rate_out.add(second_of(loop_.now()), messages);
 }
 
-loop::task<> shard::serve(std::unique_ptr<net::stream> connection) {
+loop::task<> shard::serve(std::unique_ptr<net::stream> connection,
+                          [[maybe_unused]] serve::connection_gauge::place place) {
   if (const auto interval_s = data_.settings().tcp_keepalive_s; interval_s != 0) {
     connection->keep_alive(std::chrono::seconds(interval_s));
   }

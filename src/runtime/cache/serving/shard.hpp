@@ -100,7 +100,7 @@ class shard final : private loop::turn_end_hook, private loop::timer {
   void end_idle_clients();
   void release_held();
   [[nodiscard]] serve::reception reception(serve::connection_gauge& connections);
-  loop::task<> serve(std::unique_ptr<net::stream> connection);
+  loop::task<> serve(std::unique_ptr<net::stream> connection, serve::connection_gauge::place place);
 
   loop::loop& loop_;
   std::shared_ptr<journal> log_;
