@@ -17,7 +17,7 @@ namespace strata::cli {
 namespace {
 
 using tokens = std::vector<std::string>;
-using daemon_runner = std::function<int(const daemon_arguments&)>;
+using daemon_runner = std::function<int(const options::daemon_options&)>;
 
 bool asks_for_help(const tokens& arguments) {
   const auto end = std::ranges::find(arguments, "--");

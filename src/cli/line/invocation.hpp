@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/line/daemon_arguments.hpp"
 #include "cli/line/outcome.hpp"
+#include "options/daemon_options.hpp"
 
 namespace strata::cli {
 
@@ -19,7 +19,7 @@ struct invocation {
   std::string socket;
   bool as_json = false;
   bool quiet = false;
-  std::function<int(const daemon_arguments&)> run_daemon;
+  std::function<int(const options::daemon_options&)> run_daemon;
 
   [[nodiscard]] bool is_set(std::string_view key) const { return flags.value(key, false); }
   [[nodiscard]] std::string text(std::string_view key, std::string_view otherwise = {}) const {
