@@ -9,13 +9,15 @@
 
 #include "cli/line/outcome.hpp"
 #include "options/daemon_options.hpp"
+#include "runtime/options.hpp"
 
 namespace strata::cli {
 
 struct invocation {
   std::vector<std::string> words;
-  nlohmann::json flags;         ///< typed, by row key; only those given
-  nlohmann::json type_options;  ///< those of the flags that belong to the runtime's type
+  nlohmann::json flags;                     ///< typed, by row key; only those given
+  const runtime::type_row* type = nullptr;  ///< the runtime's, where the verb takes its options
+  nlohmann::json type_options;              ///< those of the flags that belong to the type
   std::string socket;
   bool as_json = false;
   bool quiet = false;
