@@ -20,15 +20,5 @@ void open_standard_descriptors() {
 
 int main(int argc, char** argv) {
   open_standard_descriptors();
-  return strata::cli::run(argc, argv, [](const strata::cli::daemon_arguments& arguments) {
-    return strata::daemon::run({.state_dir = arguments.state_dir,
-                                .socket = arguments.socket,
-                                .socket_group = arguments.socket_group,
-                                .loop = arguments.loop,
-                                .loops = arguments.loops,
-                                .metrics = arguments.metrics,
-                                .log_level = arguments.log_level,
-                                .socket_policy = arguments.socket_policy,
-                                .drain_timeout = arguments.drain_timeout});
-  });
+  return strata::cli::run(argc, argv, strata::daemon::run);
 }

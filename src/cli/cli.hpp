@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "cli/line/daemon_arguments.hpp"
+#include "options/daemon_options.hpp"
 
 namespace strata::cli {
 
@@ -12,6 +12,6 @@ namespace strata::cli {
 /// verb `daemon` calls `run_daemon`, whose exit code is then returned. SIGPIPE is ignored from
 /// here on.
 [[nodiscard]] int run(int argc, char** argv,
-                      const std::function<int(const daemon_arguments&)>& run_daemon);
+                      const std::function<int(const options::daemon_options&)>& run_daemon);
 
 }  // namespace strata::cli

@@ -80,9 +80,6 @@ std::string flag_entries(std::string_view title, std::span<const option_row> row
   return text;
 }
 
-/// Whether its first word is a type, and not the name of a runtime that has one.
-bool names_type(const verb_row& verb) { return verb.synopsis.starts_with("TYPE"); }
-
 std::string type_entries(const verb_row& verb) {
   std::string text = "\ntypes:\n";
   for (const auto& type : runtime::types()) text += entry(std::string(type.name), type.summary);
@@ -92,12 +89,6 @@ std::string type_entries(const verb_row& verb) {
 }
 
 }  // namespace
-
-std::string usage_line(const verb_row& verb, const runtime::type_row* type) {
-  std::string synopsis(verb.synopsis);
-  if (type != nullptr && names_type(verb)) synopsis.replace(0, 4, type->name);
-  return fmt::format("strata {}{}{} [flags]", verb.name, synopsis.empty() ? "" : " ", synopsis);
-}
 
 std::string general_help() {
   std::string text =
@@ -140,11 +131,11 @@ outcome<int> run_help(const invocation& call) {
     return exit_done;
   }
   const auto name = fmt::format("{}", fmt::join(call.words, " "));
-  if (is_family(name)) {
+  if (is_family(verbs(), name)) {
     print(family_help(name));
     return exit_done;
   }
-  const auto verb = find_verb(name);
+  const auto verb = find_verb(verbs(), name);
   if (!verb) return std::unexpected(verb.error());
   print(verb_help(**verb));
   return exit_done;

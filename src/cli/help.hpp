@@ -17,9 +17,6 @@ namespace strata::cli {
 /// One verb with its flags; with those of `type` where the verb takes a type's options.
 [[nodiscard]] std::string verb_help(const verb_row& verb, const runtime::type_row* type = nullptr);
 
-/// "strata start NAME|GLOB... [flags]"
-[[nodiscard]] std::string usage_line(const verb_row& verb, const runtime::type_row* type = nullptr);
-
 outcome<int> run_help(const invocation& call);
 
 }  // namespace strata::cli

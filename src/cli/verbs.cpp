@@ -1,13 +1,8 @@
 #include "cli/verbs.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "cli/bench/rows.hpp"
 #include "cli/help.hpp"
 #include "cli/l2/rows.hpp"
-#include "cli/line/nearest.hpp"
 #include "cli/nl/rows.hpp"
 #include "cli/runtimes/rows.hpp"
 #include "cli/system/rows.hpp"
@@ -29,27 +24,6 @@ std::span<const verb_row> verbs() {
     return all;
   }();
   return table;
-}
-
-bool is_family(std::string_view word) {
-  return std::ranges::any_of(verbs(), [&](const verb_row& verb) {
-    return verb.name.size() > word.size() && verb.name.starts_with(word) &&
-           verb.name[word.size()] == ' ';
-  });
-}
-
-outcome<const verb_row*> find_verb(std::string_view name) {
-  std::vector<std::string> known;
-  for (const auto& verb : verbs()) {
-    if (verb.name == name) return &verb;
-    known.emplace_back(verb.name);
-  }
-  if (is_family(name)) {
-    return refuse(exit_misused,
-                  fmt::format("'{0}' needs one word more; 'strata {0} --help' shows which", name));
-  }
-  return refuse(exit_misused, fmt::format("there is no verb '{}'{}; 'strata --help' shows all",
-                                          name, did_you_mean(name, known)));
 }
 
 std::span<const options::option_row> common_flags() {

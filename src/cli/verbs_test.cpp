@@ -24,7 +24,6 @@ void expect_clear(const option_rows& rows) {
     if (row.short_flag == 0) continue;
     EXPECT_TRUE(flags.insert(std::string{'-', row.short_flag}).second) << row.key;
   }
-  EXPECT_TRUE(parse_line({}, rows));
 }
 
 TEST(verbs, no_flag_means_two_things) {
@@ -65,10 +64,10 @@ TEST(verbs, defaults_of_types_are_values_that_they_take) {
 }
 
 TEST(verbs, are_found_or_guessed) {
-  EXPECT_EQ((*find_verb("ls"))->name, "ls");
-  EXPECT_EQ(find_verb("stpo").error().message,
+  EXPECT_EQ((*find_verb(verbs(), "ls"))->name, "ls");
+  EXPECT_EQ(find_verb(verbs(), "stpo").error().message,
             "there is no verb 'stpo' (did you mean 'stop'?); 'strata --help' shows all");
-  EXPECT_EQ(find_verb("").error().exit, exit_misused);
+  EXPECT_EQ(find_verb(verbs(), "").error().exit, exit_misused);
 }
 
 TEST(help, shows_every_verb_and_every_flag) {
@@ -88,9 +87,10 @@ TEST(help, shows_every_verb_and_every_flag) {
 TEST(help, usage_names_the_type) {
   const auto* server = runtime::find_type("server");
   ASSERT_NE(server, nullptr);
-  EXPECT_EQ(usage_line(**find_verb("create"), server), "strata create server NAME [flags]");
-  EXPECT_EQ(usage_line(**find_verb("create")), "strata create TYPE NAME [flags]");
-  EXPECT_EQ(usage_line(**find_verb("ls")), "strata ls [flags]");
+  EXPECT_EQ(usage_line(**find_verb(verbs(), "create"), server),
+            "strata create server NAME [flags]");
+  EXPECT_EQ(usage_line(**find_verb(verbs(), "create")), "strata create TYPE NAME [flags]");
+  EXPECT_EQ(usage_line(**find_verb(verbs(), "ls")), "strata ls [flags]");
 }
 
 }  // namespace

@@ -69,17 +69,11 @@ void limit_ending(double drain_timeout) {
   ::alarm(static_cast<unsigned>(std::min(drain_timeout, longest)) + 10);
 }
 
-result<void> set_up_log(const std::string& level) {
-  const auto wanted = spdlog::level::from_str(level);
-  if (wanted == spdlog::level::off && level != "off") {
-    return failure(errc::invalid_argument, "use log level '" + level + "'",
-                   "there is none of that name", "use debug, info, warn, error or off");
-  }
+void set_up_log(const std::string& level) {
   spdlog::set_default_logger(spdlog::stderr_logger_mt("strata"));
   spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %l %v");
-  spdlog::set_level(wanted);
+  spdlog::set_level(spdlog::level::from_str(level));
   spdlog::flush_on(spdlog::level::info);
-  return {};
 }
 
 /// The parts that live as long as the daemon runs, in the order in which they are made.
@@ -94,7 +88,7 @@ class daemon {
               .loop = std::string(home.backend()),
               .started = home.now()}) {}
 
-  result<void> listen(const settings& how);
+  result<void> listen(const options::daemon_options& wanted);
   void run(unique_fd signals, double drain_timeout);
 
  private:
@@ -109,23 +103,23 @@ class daemon {
   socket_broker socket_broker_;
 };
 
-result<void> daemon::listen(const settings& how) {
+result<void> daemon::listen(const options::daemon_options& wanted) {
   // Anybody may ask the broker, which looks at the policy.
-  folder_guests guests{.group = {}, .everybody = !how.socket_policy.empty()};
-  if (!how.socket_group.empty()) {
-    const auto group = find_group(how.socket_group);
+  folder_guests guests{.group = {}, .everybody = !wanted.socket_policy.empty()};
+  if (!wanted.socket_group.empty()) {
+    const auto group = find_group(wanted.socket_group);
     if (!group) return std::unexpected(group.error());
     guests.group = *group;
   }
-  if (auto ready = prepare_socket_folder(how.socket, guests); !ready) return ready;
-  if (auto listening = api_.listen(how.socket, guests.group); !listening) return listening;
-  if (!how.socket_policy.empty()) {
-    const auto broker = options::folder_of(how.socket) + "/broker.sock";
-    auto started = socket_broker_.start(broker, how.socket_policy);
+  if (auto ready = prepare_socket_folder(wanted.socket, guests); !ready) return ready;
+  if (auto listening = api_.listen(wanted.socket, guests.group); !listening) return listening;
+  if (!wanted.socket_policy.empty()) {
+    const auto broker = options::folder_of(wanted.socket) + "/broker.sock";
+    auto started = socket_broker_.start(broker, wanted.socket_policy);
     if (!started) return started;
   }
-  if (how.metrics.empty()) return {};
-  auto url = net::parse_endpoint(how.metrics);
+  if (wanted.metrics.empty()) return {};
+  auto url = net::parse_endpoint(wanted.metrics);
   if (!url) return std::unexpected(url.error());
   auto address = loop::socket_address::from_ip(url->host, url->port);
   if (!address) return std::unexpected(address.error());
@@ -194,25 +188,26 @@ void daemon::run(unique_fd signals, double drain_timeout) {
 
 }  // namespace
 
-int run(const settings& how) {
-  if (auto ready = set_up_log(how.log_level); !ready) return refuse(ready.error());
+int run(const options::daemon_options& wanted) {
+  if (auto good = options::check(wanted); !good) return refuse(good.error());
+  set_up_log(wanted.log_level);
   raise_file_limit();
-  auto kind = loop::parse_backend(how.loop);
+  auto kind = loop::parse_backend(wanted.loop);
   if (!kind) return refuse(kind.error());
   auto signals = take_signals();
   if (!signals) return refuse(signals.error());
-  auto store = state_store::open(how.state_dir);
+  auto store = state_store::open(wanted.state_dir);
   if (!store) return refuse(store.error());
   std::string why_not;
   auto home = loop::make_loop(*kind, &why_not);
   if (!home) return refuse(home.error());
   if (!why_not.empty()) spdlog::warn("{}; epoll serves instead", why_not);
   const auto cores = std::max(1U, std::thread::hardware_concurrency());
-  daemon whole(**home, *kind, how.loops != 0 ? how.loops : cores, std::move(*store));
-  if (auto listening = whole.listen(how); !listening) return refuse(listening.error());
+  daemon whole(**home, *kind, wanted.loops != 0 ? wanted.loops : cores, std::move(*store));
+  if (auto listening = whole.listen(wanted); !listening) return refuse(listening.error());
   spdlog::info("strata {} on {}, state in {}, control socket {}", STRATA_VERSION,
-               (*home)->backend(), how.state_dir, how.socket);
-  whole.run(std::move(*signals), how.drain_timeout);
+               (*home)->backend(), wanted.state_dir, wanted.socket);
+  whole.run(std::move(*signals), wanted.drain_timeout);
   return 0;
 }
 

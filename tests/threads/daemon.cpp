@@ -7,19 +7,19 @@
 #include <string_view>
 
 int main(int argc, char** argv) {
-  strata::daemon::settings how;
+  strata::options::daemon_options wanted;
   for (int i = 2; i + 1 < argc; i += 2) {
     const std::string_view flag = argv[i];
     if (flag == "--state-dir") {
-      how.state_dir = argv[i + 1];
+      wanted.state_dir = argv[i + 1];
     } else if (flag == "--socket") {
-      how.socket = argv[i + 1];
+      wanted.socket = argv[i + 1];
     } else if (flag == "--loop") {
-      how.loop = argv[i + 1];
+      wanted.loop = argv[i + 1];
     } else {
       fmt::print(stderr, "no flag {} here\n", flag);
       return 2;
     }
   }
-  return strata::daemon::run(how);
+  return strata::daemon::run(wanted);
 }

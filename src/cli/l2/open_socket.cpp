@@ -15,7 +15,7 @@ std::unexpected<refusal> refuse_through_daemon(const error& why) {
 
 outcome<l2::raw_socket> open_raw_socket(const invocation& call,
                                         const l2::raw_socket_options& options) {
-  if (call.is_set("through-daemon")) {
+  if (call.is_set("through_daemon")) {
     auto given = l2::raw_socket::open_through_daemon(call.words[0], options);
     if (!given) return refuse_through_daemon(given.error());
     return std::move(*given);

@@ -153,7 +153,7 @@ option_rows choosing_flags() {
 }
 
 options::option_row through_daemon_flag() {
-  return {.key = "through-daemon",
+  return {.key = "through_daemon",
           .kind = flag,
           .help =
               "have the daemon make the socket, by its policy; $STRATA_BROKER_SOCKET says where "

@@ -1,12 +1,9 @@
-// CLI11 takes the arguments apart: clusters of short flags, `-pVALUE`, `--`. What the values mean
-// is the option table's affair, so that the command line and the control API agree. This is the
-// only file that includes CLI11.
 #include "cli/line/command_line.hpp"
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
+#include <map>
+#include <optional>
 
 #include "cli/line/nearest.hpp"
 
@@ -17,7 +14,20 @@ using options::option_row;
 
 namespace {
 
-const option_row* find_row(std::span<const option_row> rows, std::string_view flag) {
+bool is_help(std::string_view token) { return token == "--help" || token == "-h"; }
+
+/// "-" is a word, and so are "-5", "---" and dashes before a blank: text that a person sends.
+bool is_flag(std::string_view token) {
+  if (!token.starts_with('-')) return false;
+  const bool is_long = token.starts_with("--");
+  token.remove_prefix(is_long ? 2 : 1);
+  if (token.empty() || token.front() == '-') return false;
+  const auto first = static_cast<unsigned char>(token.front());
+  return first > '!' && (is_long || first < '0' || first > '9');
+}
+
+/// By `--max-message` or `-p`.
+const option_row* find_in(std::span<const option_row> rows, std::string_view flag) {
   for (const auto& row : rows) {
     const bool is_short = row.short_flag != 0 && flag.size() == 2 && flag[1] == row.short_flag;
     if (is_short || flag == options::long_flag(row)) return &row;
@@ -25,144 +35,199 @@ const option_row* find_row(std::span<const option_row> rows, std::string_view fl
   return nullptr;
 }
 
-bool looks_like_flag(std::string_view token) { return token.size() > 1 && token[0] == '-'; }
+class line_reader {
+ public:
+  line_reader(std::span<const std::string> tokens, const line_rules& rules)
+      : tokens_(tokens), rules_(rules) {}
 
-/// Spares CLI11 what it reads differently: `--flag=` (it would take the next argument) and flags
-/// whose value may be left out (it would take a word for the value).
-std::vector<std::string> prepare(std::vector<std::string> tokens,
-                                 std::span<const option_row> rows) {
-  std::vector<std::string> prepared;
-  for (std::size_t at = 0; at < tokens.size(); ++at) {
-    const auto& token = tokens[at];
-    if (token == "--") {
-      prepared.insert(prepared.end(), tokens.begin() + static_cast<std::ptrdiff_t>(at),
-                      tokens.end());
-      break;
-    }
-    const auto equals = token.starts_with("--") ? token.find('=') : std::string::npos;
-    const auto* row = find_row(rows, std::string_view(token).substr(0, equals));
-    prepared.push_back(token);
-    if (row == nullptr || row->kind == option_kind::flag) continue;
-    if (equals != std::string::npos) {
-      prepared.back() = token.substr(0, equals);
-      prepared.push_back(token.substr(equals + 1));
-    } else if (!row->implicit_text.empty()) {
-      const bool has_value =
-          at + 1 < tokens.size() && options::parse_option(*row, tokens[at + 1]).has_value();
-      if (has_value) ++at;
-      prepared.push_back(has_value ? tokens[at] : std::string(row->implicit_text));
-    } else if (at + 1 < tokens.size()) {
-      prepared.push_back(tokens[++at]);  // a value, even when it looks like a flag
-    }
+  outcome<parsed_line> read();
+
+ private:
+  outcome<> take_word(const std::string& word);
+  void take_long_flag(std::string_view token);
+  void take_short_flags(std::string_view token);
+  void take_value(const option_row& row);
+  void keep(const option_row& row, result<nlohmann::json> value);
+  outcome<parsed_line> finish();
+
+  const option_row* find_row(std::string_view flag);
+  void find_type();
+  std::string socket() const;
+  void refuse_flag(std::string_view flag);
+  /// The first thing that is wrong is what the person hears of.
+  void complain(std::string what) {
+    if (!wrong_) wrong_ = refusal{exit_misused, std::move(what)};
   }
-  return prepared;
-}
 
-std::unexpected<refusal> refuse_unknown(std::string_view flag, std::span<const option_row> rows) {
-  flag = flag.substr(0, flag.find('='));
-  std::vector<std::string> known;
-  for (const auto& row : rows) known.push_back(options::long_flag(row));
-  return refuse(exit_misused,
-                fmt::format("there is no flag '{}' here{}", flag, did_you_mean(flag, known)));
-}
-
-outcome<nlohmann::json> read_values(const option_row& row, const std::vector<std::string>& texts) {
-  auto list = nlohmann::json::array();
-  for (const auto& text : texts) {
-    auto value = options::parse_option(row, text);
-    if (!value) {
-      auto why = describe(value.error());
-      const auto flag = options::long_flag(row);
-      if (!why.contains(flag)) why = fmt::format("{}: {}", flag, why);
-      return refuse(exit_misused, why);
-    }
-    list.push_back(std::move(*value));
-  }
-  if (row.kind == option_kind::list) return list;
-  if (list.size() > 1) {
-    return refuse(exit_misused, fmt::format("{} is given {} times; give it once",
-                                            options::long_flag(row), list.size()));
-  }
-  return list.front();
-}
-
-struct split_line {
-  std::vector<std::string> words;
-  std::vector<std::vector<std::string>> texts;  ///< of each row
+  std::span<const std::string> tokens_;
+  const line_rules& rules_;
+  std::size_t next_ = 0;  ///< the token that is read next
+  parsed_line line_;
+  std::map<std::string, std::size_t> times_given_;  ///< by long flag, of those that take one value
+  std::optional<refusal> wrong_;
+  bool is_lost_ = false;          ///< a flag is unknown, so that what follows may be its value
+  bool has_sought_type_ = false;  ///< once, even if there is none
 };
 
-CLI::Option* add_option(CLI::App& app, const option_row& row) {
-  auto names = options::long_flag(row);
-  if (row.short_flag != 0) names += fmt::format(",-{}", row.short_flag);
-  auto* option = row.kind == option_kind::flag ? app.add_flag(names) : app.add_option(names);
-  return option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+outcome<parsed_line> line_reader::read() {
+  bool has_flags = true;
+  while (next_ < tokens_.size()) {
+    const auto& token = tokens_[next_++];
+    if (has_flags && token == "--") {
+      has_flags = false;
+    } else if (has_flags && is_help(token)) {
+      line_.wants_help = true;
+    } else if (is_lost_) {
+      continue;
+    } else if (!has_flags || !is_flag(token)) {
+      if (auto taken = take_word(token); !taken) return std::unexpected(taken.error());
+    } else if (token.starts_with("--")) {
+      take_long_flag(token);
+    } else {
+      take_short_flags(token);
+    }
+  }
+  return finish();
 }
 
-outcome<split_line> split(std::vector<std::string> tokens, std::span<const option_row> rows) {
-  CLI::App app;
-  app.set_help_flag();  // help is a row like all others
-  app.allow_extras();   // so that an unknown flag gets our message
-  std::vector<CLI::Option*> options;
-  try {
-    for (const auto& row : rows) options.push_back(add_option(app, row));
-    // One positional a word: a positional that takes many would split the word "[a,b]".
-    std::vector<CLI::Option*> words;
-    words.reserve(tokens.size());
-    for (std::size_t at = 0; at < tokens.size(); ++at) {
-      words.push_back(app.add_option(fmt::format("word{}", at)));
-    }
-    std::ranges::reverse(tokens);  // as CLI11 wants them
-    app.parse(std::move(tokens));
-    for (const auto& extra : app.remaining()) {
-      if (extra != "--") return refuse_unknown(extra, rows);
-    }
-    split_line line;
-    line.texts.reserve(options.size());
-    for (const auto* word : words) {
-      if (word->count() > 0) line.words.push_back(word->results().front());
-    }
-    for (const auto* option : options) line.texts.push_back(option->results());
-    return line;
-  } catch (const CLI::ArgumentMismatch& error) {  // "--port: 1 required missing"
-    const std::string_view what = error.what();
-    const auto flag = what.substr(0, what.find(':'));
-    const auto* row = find_row(rows, flag);
-    return refuse(exit_misused, fmt::format("{0} needs a value: {0} {1}", flag,
-                                            row == nullptr ? "VALUE" : row->value_name));
-  } catch (const CLI::Error& error) {
-    return refuse(exit_misused, error.what());
+/// The first word, or two where the first is a family's, name the verb.
+outcome<> line_reader::take_word(const std::string& word) {
+  if (line_.verb != nullptr) {
+    line_.words.push_back(word);
+    return {};
   }
+  const bool is_first = line_.named.empty();
+  line_.named += is_first ? word : ' ' + word;
+  if (is_first && is_family(rules_.verbs, word)) return {};
+  const auto verb = find_verb(rules_.verbs, line_.named);
+  if (!verb) return std::unexpected(verb.error());
+  line_.verb = *verb;
+  return {};
+}
+
+void line_reader::take_long_flag(std::string_view token) {
+  const auto equals = token.find('=');
+  const auto* row = find_row(token.substr(0, equals));
+  if (row == nullptr) {
+    refuse_flag(token);
+  } else if (equals != std::string_view::npos) {
+    keep(*row, options::parse_option(*row, token.substr(equals + 1)));
+  } else {
+    take_value(*row);
+  }
+}
+
+/// `-q`, `-qs`, `-p 9000`, `-p9000`, `-qp9000`
+void line_reader::take_short_flags(std::string_view token) {
+  for (std::size_t at = 1; at < token.size(); ++at) {
+    const auto* row = find_row(std::string{'-', token[at]});
+    if (row == nullptr) return refuse_flag(fmt::format("-{}", token.substr(at)));
+    const bool has_value = row->kind != option_kind::flag && at + 1 < token.size();
+    if (has_value) return keep(*row, options::parse_option(*row, token.substr(at + 1)));
+    take_value(*row);
+  }
+}
+
+/// The value is the next token, even when that looks like a flag. Where a value may be left out,
+/// the next token has to be one.
+void line_reader::take_value(const option_row& row) {
+  if (row.kind == option_kind::flag) return keep(row, true);
+  const bool has_next = next_ < tokens_.size() && !is_help(tokens_[next_]);
+  if (!row.implicit_text.empty()) {
+    auto value = options::parse_option(row, has_next ? tokens_[next_] : row.implicit_text);
+    if (has_next && value) ++next_;
+    if (!value) value = options::parse_option(row, row.implicit_text);
+    return keep(row, std::move(value));
+  }
+  if (has_next) return keep(row, options::parse_option(row, tokens_[next_++]));
+  complain(fmt::format("{0} needs a value: {0} {1}", options::long_flag(row), row.value_name));
+}
+
+void line_reader::keep(const option_row& row, result<nlohmann::json> value) {
+  const auto flag = options::long_flag(row);
+  if (!value) {
+    auto why = describe(value.error());
+    return complain(why.contains(flag) ? why : fmt::format("{}: {}", flag, why));
+  }
+  auto& kept = line_.flags[std::string(row.key)];
+  if (row.kind == option_kind::list) return kept.push_back(std::move(*value));
+  kept = std::move(*value);
+  ++times_given_[flag];
+}
+
+outcome<parsed_line> line_reader::finish() {
+  if (line_.flags.value("help", false)) line_.wants_help = true;
+  for (const auto& [flag, times] : times_given_) {
+    if (times > 1) complain(fmt::format("{} is given {} times; give it once", flag, times));
+  }
+  if (line_.wants_help || !wrong_) find_type();
+  if (line_.wants_help) return std::move(line_);
+  if (!wrong_ && line_.named.empty()) {
+    complain("say what to do: strata VERB; 'strata --help' shows the verbs");
+  }
+  if (wrong_) return std::unexpected(*wrong_);
+  if (line_.verb == nullptr) return std::unexpected(find_verb(rules_.verbs, line_.named).error());
+  return std::move(line_);
+}
+
+/// Among the rows that the words so far make valid.
+const option_row* line_reader::find_row(std::string_view flag) {
+  const auto* row = find_in(rules_.flags, flag);
+  if (row != nullptr || line_.verb == nullptr) return row;
+  if (row = find_in(line_.verb->flags, flag); row != nullptr) return row;
+  find_type();
+  return line_.type == nullptr ? nullptr : find_in(line_.type->rows(), flag);
+}
+
+/// Looked for when its rows are needed, since the daemon may have to be asked.
+void line_reader::find_type() {
+  if (line_.verb == nullptr || line_.verb->find_type == nullptr) return;
+  if (line_.words.empty() || has_sought_type_) return;
+  has_sought_type_ = true;
+  const auto type = line_.verb->find_type(line_.words.front(), socket());
+  if (type) {
+    line_.type = *type;
+  } else if (!wrong_) {
+    wrong_ = type.error();
+  }
+}
+
+/// Where the daemon listens. The flag that says so may stand behind one that only the daemon knows,
+/// so it is looked for in the tokens to come.
+std::string line_reader::socket() const {
+  if (line_.flags.contains("socket")) return line_.flags.value("socket", std::string{});
+  constexpr std::string_view flag = "--socket";
+  for (auto at = next_; at < tokens_.size() && tokens_[at] != "--"; ++at) {
+    const std::string_view token = tokens_[at];
+    if (token == flag && at + 1 < tokens_.size()) return tokens_[at + 1];
+    if (token.starts_with("--socket=")) return std::string(token.substr(flag.size() + 1));
+  }
+  return rules_.usual_socket;
+}
+
+void line_reader::refuse_flag(std::string_view flag) {
+  is_lost_ = true;
+  flag = flag.substr(0, flag.find('='));
+  std::vector<std::string> known;
+  const auto add = [&](std::span<const option_row> rows) {
+    for (const auto& row : rows) known.push_back(options::long_flag(row));
+  };
+  if (line_.verb != nullptr) add(line_.verb->flags);
+  add(rules_.flags);
+  if (line_.type != nullptr) add(line_.type->rows());
+  auto what = fmt::format("there is no flag '{}' here{}", flag, did_you_mean(flag, known));
+  const auto* verb = line_.verb;
+  if (verb != nullptr && verb->find_type != nullptr && line_.words.empty()) {
+    what += fmt::format("; a type's flags stand behind {}: {}",
+                        verb->synopsis.substr(0, verb->synopsis.find(' ')), usage_line(*verb));
+  }
+  complain(std::move(what));
 }
 
 }  // namespace
 
-outcome<parsed_line> parse_line(std::vector<std::string> tokens, std::span<const option_row> rows) {
-  auto line = split(prepare(std::move(tokens), rows), rows);
-  if (!line) return std::unexpected(line.error());
-  parsed_line parsed{.words = std::move(line->words)};
-  for (std::size_t at = 0; at < rows.size(); ++at) {
-    if (line->texts[at].empty()) continue;
-    auto value = read_values(rows[at], line->texts[at]);
-    if (!value) return std::unexpected(value.error());
-    parsed.flags[std::string(rows[at].key)] = std::move(*value);
-  }
-  return parsed;
-}
-
-outcome<std::optional<std::size_t>> find_first_word(std::span<const std::string> tokens,
-                                                    std::span<const option_row> rows) {
-  for (std::size_t at = 0; at < tokens.size(); ++at) {
-    const std::string_view token = tokens[at];
-    if (token == "--") return at + 1 < tokens.size() ? std::optional(at + 1) : std::nullopt;
-    if (!looks_like_flag(token)) return at;
-    const auto name =
-        token.starts_with("--") ? token.substr(0, token.find('=')) : token.substr(0, 2);
-    const auto* row = find_row(rows, name);
-    if (row == nullptr) return refuse_unknown(token, rows);
-    const bool value_follows = row->kind != option_kind::flag && name == token;
-    if (value_follows) ++at;
-  }
-  return std::nullopt;
+outcome<parsed_line> parse_line(std::span<const std::string> tokens, const line_rules& rules) {
+  return line_reader(tokens, rules).read();
 }
 
 nlohmann::json pick_flags(const nlohmann::json& flags, std::span<const option_row> rows) {

@@ -1,34 +1,41 @@
-// From arguments to typed values, by option rows.
+// From what a person typed to a verb, its words and typed values, in one pass: which flags a token
+// may be follows from the words before it.
 #pragma once
 
-#include <cstddef>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "cli/line/outcome.hpp"
+#include "cli/line/verb.hpp"
 #include "options/option_table.hpp"
+#include "runtime/options.hpp"
 
 namespace strata::cli {
 
-using option_rows = std::vector<options::option_row>;
-
-struct parsed_line {
-  std::vector<std::string> words;  ///< what is no flag, in its order; all that follows `--`
-  nlohmann::json flags = nlohmann::json::object();  ///< by row key, typed; only those given
+/// What a line may hold. The rows and verbs must outlive what is parsed with them.
+struct line_rules {
+  std::span<const verb_row> verbs;
+  std::span<const options::option_row> flags;  ///< those of all verbs
+  std::string usual_socket;                    ///< the daemon's, if the line names none
 };
 
-/// Errors: misused, naming the flag and what it takes; an unknown flag with the nearest one.
-[[nodiscard]] outcome<parsed_line> parse_line(std::vector<std::string> tokens,
-                                              std::span<const options::option_row> rows);
+struct parsed_line {
+  std::string named;                        ///< the verb as far as it was named: `l2`, `l2 send`
+  const verb_row* verb = nullptr;           ///< null only when help is wanted
+  const runtime::type_row* type = nullptr;  ///< whose options the verb takes too
+  std::vector<std::string> words;           ///< behind the verb, in order; all that follows `--`
+  nlohmann::json flags = nlohmann::json::object();  ///< by row key, typed; only those given
+  bool wants_help = false;  ///< then the rest tells no more than what help is wanted of
+};
 
-/// Where the first word stands, when only `rows` are known, or nullopt when there is none. Errors:
-/// misused when an unknown flag comes first, since it may have a value, which is no word.
-[[nodiscard]] outcome<std::optional<std::size_t>> find_first_word(
-    std::span<const std::string> tokens, std::span<const options::option_row> rows);
+/// A token that is `--help` or `-h` asks for help, even where a value is missing, and help is given
+/// of a line that is wrong too, unless it names a verb that there is not. Errors: misused, naming
+/// the flag and what it takes; an unknown flag or verb with the nearest one; those of the verb's
+/// type_finder.
+[[nodiscard]] outcome<parsed_line> parse_line(std::span<const std::string> tokens,
+                                              const line_rules& rules);
 
 /// Those of the flags that the rows have.
 [[nodiscard]] nlohmann::json pick_flags(const nlohmann::json& flags,

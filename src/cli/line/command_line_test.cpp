@@ -21,21 +21,67 @@ const option_rows rows = {
     {.key = "group", .short_flag = 'g', .kind = text},
     {.key = "master_pw", .kind = secret},
     {.key = "mode", .kind = choice, .choices = "in|out"},
+    {.key = "socket", .kind = text},
+    {.key = "help", .short_flag = 'h', .kind = flag},
 };
 
+const option_rows server_rows = {{.key = "threads", .short_flag = 't', .kind = count},
+                                 {.key = "write", .short_flag = 'w', .kind = text}};
+const runtime::type_row server_type = {.name = "server",
+                                       .summary = {},
+                                       .rows = []() -> const option_rows& { return server_rows; },
+                                       .make = nullptr};
+std::string asked_at;  ///< the socket that was last given to the type_finder
+
+outcome<const runtime::type_row*> find_server(const std::string& type, const std::string& socket) {
+  asked_at = socket;
+  if (type == "server") return &server_type;
+  return refuse(exit_not_found, "no type " + type);
+}
+
+const std::vector<verb_row> verbs = {
+    {.name = "do", .synopsis = "WORD...", .most_words = any_number},
+    {.name = "create",
+     .synopsis = "TYPE NAME",
+     .most_words = 2,
+     .flags = {{.key = "reset", .short_flag = 'r', .kind = flag}},
+     .find_type = find_server},
+    {.name = "l2 send", .synopsis = "IFACE", .flags = {{.key = "hex", .kind = flag}}},
+};
+
+outcome<parsed_line> parse(const words& tokens) {
+  return parse_line(tokens, {.verbs = verbs, .flags = rows, .usual_socket = "/usual"});
+}
+
+words with_verb(words tokens) {
+  tokens.insert(tokens.begin(), "do");
+  return tokens;
+}
+
+/// Behind a verb that takes any words.
 void expect_line(const words& tokens, const words& expected_words, const char* flags) {
-  const auto line = parse_line(tokens, rows);
+  const auto line = parse(with_verb(tokens));
   ASSERT_TRUE(line) << line.error().message;
   EXPECT_EQ(line->words, expected_words);
   EXPECT_EQ(line->flags, json::parse(flags));
 }
 
-std::string refusal_of(const words& tokens) {
-  const auto line = parse_line(tokens, rows);
+std::string refusal_of_line(const words& tokens, exit_code exit = exit_misused) {
+  const auto line = parse(tokens);
   EXPECT_FALSE(line);
   if (line) return line->flags.dump();
-  EXPECT_EQ(line.error().exit, exit_misused);
+  EXPECT_EQ(line.error().exit, exit);
   return line.error().message;
+}
+
+std::string refusal_of(const words& tokens) { return refusal_of_line(with_verb(tokens)); }
+
+/// What help is given of: the verb as far as it is named, and its type.
+std::string help_of(const words& tokens) {
+  const auto line = parse(tokens);
+  if (!line) return line.error().message;
+  EXPECT_TRUE(line->wants_help);
+  return line->named + (line->type == nullptr ? "" : '/' + std::string(line->type->name));
 }
 
 TEST(command_line, types_every_kind) {
@@ -108,17 +154,122 @@ TEST(command_line, refuses_with_flag_value_and_remedy) {
   EXPECT_NE(refusal_of({"--drain=maybe"}).find("--drain"), std::string::npos);
 }
 
-TEST(command_line, finds_the_first_word) {
-  const auto at = [](const words& tokens) { return find_first_word(tokens, rows); };
-  EXPECT_EQ(*at({"ls"}), 0U);
-  EXPECT_EQ(*at({"-q", "--group", "x", "--port=1", "-p2", "ls", "y"}), 5U);
-  EXPECT_EQ(*at({"--", "-q"}), 1U);
-  EXPECT_EQ(*at({"-q"}), std::nullopt);
-  EXPECT_EQ(*at({"--group"}), std::nullopt);
-  EXPECT_EQ(*at({"--"}), std::nullopt);
-  EXPECT_EQ(*at({"-"}), 0U);
-  EXPECT_EQ(at({"--prot", "ls"}).error().message,
+TEST(command_line, a_verb_is_one_word_or_two_with_flags_between) {
+  for (const auto& tokens :
+       {words{"l2", "send", "lo", "--hex"}, {"-q", "l2", "--group", "x", "send", "--hex", "lo"}}) {
+    const auto line = parse(tokens);
+    ASSERT_TRUE(line) << line.error().message;
+    EXPECT_EQ(line->verb, &verbs[2]);
+    EXPECT_EQ(line->words, words{"lo"});
+    EXPECT_TRUE(line->flags["hex"]);
+  }
+  for (const auto& early : {words{"--hex", "l2", "send"}, {"l2", "--hex", "send"}}) {
+    EXPECT_EQ(refusal_of_line(early).find("there is no flag '--hex' here"), 0U);
+  }
+  EXPECT_EQ(refusal_of_line({}), "say what to do: strata VERB; 'strata --help' shows the verbs");
+  EXPECT_EQ(refusal_of_line({"--"}), refusal_of_line({}));
+  EXPECT_EQ(refusal_of_line({"l2"}), "'l2' needs one word more; 'strata l2 --help' shows which");
+  EXPECT_EQ(refusal_of_line({"l2", "sned"}),
+            "there is no verb 'l2 sned' (did you mean 'l2 send'?); 'strata --help' shows all");
+  EXPECT_EQ(refusal_of_line({""}), "there is no verb ''; 'strata --help' shows all");
+  EXPECT_EQ(refusal_of_line({"--prot", "ls"}),
             "there is no flag '--prot' here (did you mean '--port'?)");
+  EXPECT_EQ(refusal_of_line({"--port"}), "--port needs a value: --port PORT");
+  EXPECT_EQ(parse({"--", "do", "-q"})->words, words{"-q"});
+}
+
+TEST(command_line, a_types_flags_stand_behind_it) {
+  const auto line = parse({"create", "-r", "server", "-t4", "web", "--write=x"});
+  ASSERT_TRUE(line) << line.error().message;
+  EXPECT_EQ(line->type, &server_type);
+  EXPECT_EQ(line->words, (words{"server", "web"}));
+  EXPECT_EQ(line->flags, json::parse(R"({"reset": true, "threads": 4, "write": "x"})"));
+  EXPECT_EQ(parse({"create", "server"})->type, &server_type);
+  EXPECT_EQ(refusal_of_line({"create", "-t", "4", "server", "web"}),
+            "there is no flag '-t' here; a type's flags stand behind TYPE: "
+            "strata create TYPE NAME [flags]");
+  EXPECT_EQ(refusal_of_line({"create", "server", "--thread", "4"}),
+            "there is no flag '--thread' here (did you mean '--threads'?)");
+  EXPECT_EQ(refusal_of_line({"create", "sever", "--threads", "4"}, exit_not_found),
+            "no type sever");
+  EXPECT_EQ(refusal_of_line({"create", "sever"}, exit_not_found), "no type sever");
+  EXPECT_EQ(parse({"create"})->type, nullptr);
+}
+
+TEST(command_line, the_daemon_is_asked_where_the_line_says_that_it_listens) {
+  for (const auto& tokens : {words{"create", "server"},
+                             {"create", "server", "-t", "4", "--", "--socket", "/no"},
+                             {"create", "server", "-t", "4", "--socket"}}) {
+    asked_at.clear();
+    (void)parse(tokens);
+    EXPECT_EQ(asked_at, "/usual");
+  }
+  for (const auto& tokens : {words{"--socket", "/s", "create", "server", "-t", "4"},
+                             {"create", "server", "-t", "4", "--socket", "/s"},
+                             {"create", "server", "-t", "4", "--socket=/s"},
+                             {"create", "server", "--socket", "/s"}}) {
+    asked_at.clear();
+    EXPECT_TRUE(parse(tokens));
+    EXPECT_EQ(asked_at, "/s");
+  }
+}
+
+TEST(command_line, help_is_given_of_what_is_named) {
+  EXPECT_EQ(help_of({"-h"}), "");
+  EXPECT_EQ(help_of({"--help", "l2"}), "l2");
+  EXPECT_EQ(help_of({"-h", "l2", "send"}), "l2 send");
+  EXPECT_EQ(help_of({"do", "-qh"}), "do");
+  EXPECT_EQ(help_of({"do", "--help=true"}), "do");
+  EXPECT_EQ(help_of({"create", "-h"}), "create");
+  EXPECT_EQ(help_of({"create", "server", "-h"}), "create/server");
+  EXPECT_EQ(help_of({"create", "sever", "-h"}), "create");
+  // Also where something is wrong or a value is missing.
+  EXPECT_EQ(help_of({"do", "--port", "x", "-q", "-q", "--help"}), "do");
+  EXPECT_EQ(help_of({"do", "--group", "--help"}), "do");
+  EXPECT_EQ(help_of({"create", "--frobnicate", "server", "--help"}), "create");
+  EXPECT_EQ(help_of({"frobnicate", "--help"}),
+            "there is no verb 'frobnicate'; 'strata --help' shows all");
+  EXPECT_FALSE(parse({"do", "--help=false"})->wants_help);
+  EXPECT_FALSE(parse({"do", "--", "--help"})->wants_help);
+  EXPECT_EQ(parse({"do", "--group=--help"})->flags["group"], "--help");
+}
+
+TEST(command_line, takes_hostile_lines) {
+  constexpr std::size_t many = 100'000;
+  words tokens(many, "word");
+  EXPECT_EQ(parse(with_verb(tokens))->words.size(), many);
+  for (const auto* one : {"-lx", "--", "---", "-", "-5", "\n", "-\n", "-- x", "\xff\xfe"}) {
+    tokens.assign(many, one);
+    EXPECT_TRUE(parse(with_verb(tokens))) << one;
+  }
+  tokens.assign(many, "-q");
+  EXPECT_EQ(refusal_of(tokens), "--quiet is given 100000 times; give it once");
+  tokens.assign(many, "--frobnicate");
+  EXPECT_EQ(refusal_of(tokens), "there is no flag '--frobnicate' here");
+  const std::string huge(1U << 24U, 'x');
+  expect_line({huge}, {huge}, "{}");
+  EXPECT_EQ(parse({"do", "--listen", huge})->flags["listen"], json::array({huge}));
+  EXPECT_FALSE(refusal_of({"--" + huge}).empty());
+  EXPECT_FALSE(refusal_of({"-" + huge}).empty());
+  EXPECT_FALSE(refusal_of({"--port", huge}).empty());
+  EXPECT_EQ(parse({"do", "-" + std::string(1000, 'q')}).error().message,
+            "--quiet is given 1000 times; give it once");
+}
+
+TEST(command_line, takes_odd_flags) {
+  EXPECT_EQ(refusal_of({"--=x"}), "there is no flag '--' here");
+  EXPECT_EQ(refusal_of({"-="}), "there is no flag '-' here");
+  EXPECT_EQ(refusal_of({"-=x"}), "there is no flag '-' here");
+  EXPECT_EQ(refusal_of({"-q=true"}), "there is no flag '-' here");
+  EXPECT_EQ(refusal_of({"--quiet="}), "cannot set --quiet to '': it takes true or false");
+  EXPECT_EQ(refusal_of({"-p="}), "cannot set --port to '=': it takes a port from 0 to 65535");
+  EXPECT_EQ(refusal_of({"--port="}), "cannot set --port to '': it takes a port from 0 to 65535");
+  EXPECT_EQ(refusal_of({"--max_message", "1"}),
+            "there is no flag '--max_message' here (did you mean '--max-message'?)");
+  EXPECT_EQ(refusal_of({"-\xc3\xa9"}), "there is no flag '-\xc3\xa9' here");
+  expect_line({"-g", "a\nb", "-l", "\n", "-l="}, {}, R"({"group": "a\nb", "listen": ["\n", "="]})");
+  expect_line({"---", "---x", "- x", "-5", "-5q", "-"}, {"---", "---x", "- x", "-5", "-5q", "-"},
+              "{}");
 }
 
 TEST(command_line, picks_the_flags_of_some_rows) {

@@ -7,19 +7,21 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/line/daemon_arguments.hpp"
 #include "cli/line/outcome.hpp"
+#include "options/daemon_options.hpp"
+#include "runtime/options.hpp"
 
 namespace strata::cli {
 
 struct invocation {
   std::vector<std::string> words;
-  nlohmann::json flags;         ///< typed, by row key; only those given
-  nlohmann::json type_options;  ///< those of the flags that belong to the runtime's type
+  nlohmann::json flags;                     ///< typed, by row key; only those given
+  const runtime::type_row* type = nullptr;  ///< the runtime's, where the verb takes its options
+  nlohmann::json type_options;              ///< those of the flags that belong to the type
   std::string socket;
   bool as_json = false;
   bool quiet = false;
-  std::function<int(const daemon_arguments&)> run_daemon;
+  std::function<int(const options::daemon_options&)> run_daemon;
 
   [[nodiscard]] bool is_set(std::string_view key) const { return flags.value(key, false); }
   [[nodiscard]] std::string text(std::string_view key, std::string_view otherwise = {}) const {

@@ -2,15 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "cli/line/command_line.hpp"
 #include "cli/line/invocation.hpp"
 #include "cli/line/outcome.hpp"
+#include "options/option_table.hpp"
 #include "runtime/options.hpp"
 
 namespace strata::cli {
+
+using option_rows = std::vector<options::option_row>;
 
 enum class verb_group : std::uint8_t { runtimes, look, talk, ethernet, netlink, system };
 
@@ -32,5 +36,18 @@ struct verb_row {
 
 /// For `most_words`: no limit.
 inline constexpr std::size_t any_number = SIZE_MAX;
+
+/// Errors: misused, with the nearest verb.
+[[nodiscard]] outcome<const verb_row*> find_verb(std::span<const verb_row> verbs,
+                                                 std::string_view name);
+
+/// Whether verbs of two words begin with `word`.
+[[nodiscard]] bool is_family(std::span<const verb_row> verbs, std::string_view word);
+
+/// Whether the verb's first word is a type, and not the name of a runtime that has one.
+[[nodiscard]] bool names_type(const verb_row& verb);
+
+/// "strata start NAME|GLOB... [flags]"
+[[nodiscard]] std::string usage_line(const verb_row& verb, const runtime::type_row* type = nullptr);
 
 }  // namespace strata::cli

@@ -32,17 +32,13 @@ outcome<std::string> key_of(const runtime::type_row& type, std::string_view opti
 outcome<json> changes_of(const invocation& call) {
   auto changes = call.type_options;
   const auto resets = call.flags.value("reset", json::array());
-  if (!resets.empty()) {
-    const auto type = type_of_runtime(call.words[0], call.socket);
-    if (!type) return std::unexpected(type.error());
-    for (const auto& option : resets) {
-      const auto key = key_of(**type, option.get_ref<const std::string&>());
-      if (!key) return std::unexpected(key.error());
-      if (changes.contains(*key)) {
-        return refuse(exit_misused, fmt::format("'{}' is set and reset; do one of them", *key));
-      }
-      changes[*key] = nullptr;
+  for (const auto& option : resets) {
+    const auto key = key_of(*call.type, option.get_ref<const std::string&>());
+    if (!key) return std::unexpected(key.error());
+    if (changes.contains(*key)) {
+      return refuse(exit_misused, fmt::format("'{}' is set and reset; do one of them", *key));
     }
+    changes[*key] = nullptr;
   }
   if (changes.empty()) {
     return refuse(

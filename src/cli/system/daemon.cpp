@@ -1,6 +1,7 @@
 // strata daemon
 #include <unistd.h>
 
+#include "cli/line/command_line.hpp"
 #include "cli/system/rows.hpp"
 #include "options/locations.hpp"
 
@@ -8,21 +9,18 @@ namespace strata::cli {
 
 outcome<int> run_daemon(const invocation& call) {
   const auto paths = options::paths_for(options::current_path_environment());
-  const daemon_arguments usual;
+  options::daemon_options wanted{.state_dir = paths.state_dir, .socket = call.socket};
+  const auto given = pick_flags(call.flags, options::daemon_rows());
+  if (auto set = options::apply_json(wanted, options::daemon_table(), given); !set) {
+    return refuse(exit_misused, set.error());
+  }
   // One that is named must be there; the usual one need not.
-  auto policy = call.text("socket_policy");
   const auto usual_policy = paths.config_dir + "/socket-policy";
-  if (policy.empty() && !paths.config_dir.empty() && ::access(usual_policy.c_str(), F_OK) == 0)
-    policy = usual_policy;
-  return call.run_daemon({.state_dir = call.text("state_dir", paths.state_dir),
-                          .socket = call.socket,
-                          .socket_group = call.text("socket_group"),
-                          .loop = call.text("loop", usual.loop),
-                          .loops = call.flags.value("loops", usual.loops),
-                          .metrics = call.text("metrics"),
-                          .log_level = call.text("log_level", usual.log_level),
-                          .socket_policy = policy,
-                          .drain_timeout = call.flags.value("drain_timeout", usual.drain_timeout)});
+  if (wanted.socket_policy.empty() && !paths.config_dir.empty() &&
+      ::access(usual_policy.c_str(), F_OK) == 0) {
+    wanted.socket_policy = usual_policy;
+  }
+  return call.run_daemon(wanted);
 }
 
 }  // namespace strata::cli

@@ -152,7 +152,7 @@ outcome<int> report(const invocation& call, const receiver& work, bool is_native
   print(fmt::format("[rxdrop] max: {:.0f} (pps) min: {:.0f} (pps)\n", rates.most(), rates.least()));
   print(fmt::format("[rxdrop] {} (pkts) {:.3f} (s) {:.0f} (pps) {} (dropped)\n", rates.total(),
                     rates.seconds(), rates.mean(), counted->dropped));
-  if (call.flags.contains("busy-poll")) {
+  if (call.flags.contains("busy_poll")) {
     print(fmt::format("[rxdrop] busy polling: {}\n", busy_poll_text(work.from())));
   }
   return exit_done;

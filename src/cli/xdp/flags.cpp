@@ -23,10 +23,10 @@ std::optional<std::chrono::steady_clock::duration> silence_flag(const invocation
 
 xdp::socket_options socket_flags(const invocation& call) {
   xdp::socket_options options;
-  options.need_wakeup = call.is_set("need-wakeup");
-  options.mode = call.is_set("zero-copy") ? xdp::copy_mode::zerocopy : xdp::copy_mode::automatic;
-  if (call.flags.contains("busy-poll")) {
-    options.busy_poll = {.duration = std::chrono::microseconds(call.flags.value("busy-poll", 20U))};
+  options.need_wakeup = call.is_set("need_wakeup");
+  options.mode = call.is_set("zero_copy") ? xdp::copy_mode::zerocopy : xdp::copy_mode::automatic;
+  if (call.flags.contains("busy_poll")) {
+    options.busy_poll = {.duration = std::chrono::microseconds(call.flags.value("busy_poll", 20U))};
   }
   return options;
 }
@@ -48,7 +48,7 @@ outcome<xdp::filter> filter_flags(const invocation& call) {
   xdp::filter which{.ethertype = *type, .vlan_id = {}, .destination = *to, .udp_port = {}};
   const auto number = [&](std::string_view key) { return call.flags.value(key, std::uint16_t{0}); };
   if (call.flags.contains("vlan")) which.vlan_id = number("vlan");
-  if (call.flags.contains("udp-port")) which.udp_port = number("udp-port");
+  if (call.flags.contains("udp_port")) which.udp_port = number("udp_port");
   return which;
 }
 
@@ -77,7 +77,7 @@ outcome<open_queue> open_queue_of(const invocation& call, const std::string& nam
   if (!mode) return std::unexpected(mode.error());
   const auto which = filter_flags(call);
   if (!which) return std::unexpected(which.error());
-  if (call.is_set("through-daemon")) {
+  if (call.is_set("through_daemon")) {
     auto given = xdp::open_through_daemon({.interface_name = name,
                                            .queue = queue_flag(call),
                                            .which = *which,

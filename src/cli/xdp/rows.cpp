@@ -22,11 +22,11 @@ option_rows xdp_flags() {
        .kind = count,
        .value_name = "N",
        .help = "end after so many frames"},
-      {.key = "need-wakeup",
+      {.key = "need_wakeup",
        .short_flag = 'w',
        .kind = flag,
        .help = "the kernel sleeps till woken"},
-      {.key = "zero-copy",
+      {.key = "zero_copy",
        .short_flag = 'z',
        .kind = flag,
        .help = "only if the driver reads and writes the frames itself"},
@@ -74,14 +74,14 @@ option_rows xdp_receive_flags() {
   rows.push_back(
       {.key = "dst", .kind = text, .value_name = "MAC", .help = "only frames to this address"});
   rows.push_back(
-      {.key = "udp-port", .kind = port, .value_name = "PORT", .help = "only UDP to this port"});
+      {.key = "udp_port", .kind = port, .value_name = "PORT", .help = "only UDP to this port"});
   return rows;
 }
 
 option_rows xdp_drop_flags() {
   auto rows = xdp_receive_flags();
   rows.push_back(through_daemon_flag());
-  rows.push_back({.key = "busy-poll",
+  rows.push_back({.key = "busy_poll",
                   .kind = count,
                   .value_name = "US",
                   .help = "poll the driver for so many microseconds before waiting"});

@@ -1,0 +1,40 @@
+#include "cli/line/verb.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/line/nearest.hpp"
+
+namespace strata::cli {
+
+outcome<const verb_row*> find_verb(std::span<const verb_row> verbs, std::string_view name) {
+  std::vector<std::string> known;
+  for (const auto& verb : verbs) {
+    if (verb.name == name) return &verb;
+    known.emplace_back(verb.name);
+  }
+  if (is_family(verbs, name)) {
+    return refuse(exit_misused,
+                  fmt::format("'{0}' needs one word more; 'strata {0} --help' shows which", name));
+  }
+  return refuse(exit_misused, fmt::format("there is no verb '{}'{}; 'strata --help' shows all",
+                                          name, did_you_mean(name, known)));
+}
+
+bool is_family(std::span<const verb_row> verbs, std::string_view word) {
+  return std::ranges::any_of(verbs, [&](const verb_row& verb) {
+    return verb.name.size() > word.size() && verb.name.starts_with(word) &&
+           verb.name[word.size()] == ' ';
+  });
+}
+
+bool names_type(const verb_row& verb) { return verb.synopsis.starts_with("TYPE"); }
+
+std::string usage_line(const verb_row& verb, const runtime::type_row* type) {
+  std::string synopsis(verb.synopsis);
+  if (type != nullptr && names_type(verb)) synopsis.replace(0, 4, type->name);
+  return fmt::format("strata {}{}{} [flags]", verb.name, synopsis.empty() ? "" : " ", synopsis);
+}
+
+}  // namespace strata::cli

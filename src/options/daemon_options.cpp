@@ -1,0 +1,52 @@
+#include "options/daemon_options.hpp"
+
+namespace strata::options {
+
+using enum option_kind;
+
+// A row is read as a row: one option, two or three lines.
+// clang-format off
+const std::vector<bound_row<daemon_options>>& daemon_table() {
+  static const std::vector<bound_row<daemon_options>> table = {
+      {{.key = "state_dir", .kind = text, .value_name = "DIR",
+        .help = "where runtimes are kept; else $STRATA_STATE_DIR"},
+       &daemon_options::state_dir},
+      {{.key = "socket_group", .kind = text, .value_name = "GROUP",
+        .help = "let members of GROUP control the daemon too; else its user and root alone may"},
+       &daemon_options::socket_group},
+      {{.key = "loop", .kind = choice, .value_name = "WHICH", .default_text = "auto",
+        .help = "event loop; auto takes io_uring where the kernel permits it",
+        .choices = "auto|io_uring|epoll"},
+       &daemon_options::loop},
+      {{.key = "loops", .kind = count, .value_name = "N", .default_text = "0",
+        .help = "event loops; 0 is one a core", .max = 64},
+       &daemon_options::loops},
+      {{.key = "metrics", .kind = text, .value_name = "URL",
+        .help = "serve Prometheus metrics on tcp://HOST:PORT"},
+       &daemon_options::metrics},
+      {{.key = "log_level", .kind = choice, .value_name = "LEVEL", .default_text = "info",
+        .help = "least level that is logged", .choices = "debug|info|warning|error"},
+       &daemon_options::log_level},
+      {{.key = "socket_policy", .kind = text, .value_name = "FILE",
+        .help = "who may have AF_XDP and AF_PACKET sockets of the daemon; else socket-policy in "
+                "$STRATA_CONFIG_DIR or /etc/strata, if it is there"},
+       &daemon_options::socket_policy},
+      {{.key = "drain_timeout", .kind = seconds, .value_name = "TIME", .default_text = "5",
+        .help = "longest time that runtimes may take to stop when the daemon ends"},
+       &daemon_options::drain_timeout},
+  };
+  return table;
+}
+// clang-format on
+
+const std::vector<option_row>& daemon_rows() {
+  static const auto rows = rows_of(daemon_table());
+  return rows;
+}
+
+result<void> check(const daemon_options& wanted) {
+  daemon_options checked;
+  return apply_json(checked, daemon_table(), to_json(wanted, daemon_table(), true));
+}
+
+}  // namespace strata::options

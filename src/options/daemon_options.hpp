@@ -1,0 +1,32 @@
+// What the daemon can be told. The table in daemon_options.cpp gives each member its flag and its
+// help.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "options/option_table.hpp"
+
+namespace strata::options {
+
+struct daemon_options {
+  std::string state_dir;
+  std::string socket;         ///< has no row here: every verb has the flag
+  std::string socket_group;   ///< may use the socket besides the user and root; empty: nobody
+  std::string loop = "auto";  ///< auto, io_uring or epoll
+  std::uint64_t loops = 0;    ///< shared by the runtimes; 0: one per core
+  std::string metrics;        ///< tcp://HOST:PORT; empty: none
+  std::string log_level = "info";
+  std::string socket_policy;  ///< says which sockets the daemon makes for others; empty: none
+  double drain_timeout = 5;   ///< seconds that runtimes have to stop when the daemon ends
+};
+
+[[nodiscard]] const std::vector<bound_row<daemon_options>>& daemon_table();
+[[nodiscard]] const std::vector<option_row>& daemon_rows();
+
+/// Whether each member has a value that its row allows. Errors: invalid_argument, naming the flag,
+/// the value and what it takes.
+[[nodiscard]] result<void> check(const daemon_options& wanted);
+
+}  // namespace strata::options
