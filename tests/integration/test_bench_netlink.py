@@ -52,7 +52,8 @@ def test_the_table_says_what_was_not_measured(clients):
 
 def test_no_clients_is_an_error_that_says_how_to_build_them(tmp_path):
     done = bench("--clients", tmp_path)
-    assert done.returncode == 3 and f"make -C examples/netlink_exchange OUT={tmp_path}" in done.stderr
+    assert done.returncode == 3
+    assert f"make -C examples/netlink_exchange OUT={tmp_path}" in done.stderr
 
 
 @pytest.mark.parametrize("script, message", [

@@ -73,7 +73,7 @@ class CheckTest(unittest.TestCase):
 
     def test_clean_tree(self):
         code, output = self.check({})
-        rules = ("layers", "includes", "sizes", "headers", "names", "docs")
+        rules = ("layers", "includes", "sizes", "headers", "names", "docs", "abi")
         self.assertEqual(output, "".join(f"check: {rule}: passed\n" for rule in rules))
         self.assertEqual(code, 0)
 
@@ -185,6 +185,20 @@ class IncludesTest(CheckTest):
         wrong = page.replace("base, loop", "base")
         self.assert_breach("includes", {"ARCHITECTURE.md": wrong}, "include_table.py")
         self.assert_breach("includes", {"ARCHITECTURE.md": "# no table\n"}, "has no place")
+
+
+class AbiTest(CheckTest):
+    HEADER = "int strata_a(void);\n\nstatic inline int strata_c(void) {\n  return strata_a();\n}\n"
+
+    def test_the_map_names_what_the_headers_declare(self):
+        header = {"include/strata/strata.h": self.HEADER + "/* strata_d(void); */\n"}
+        good = "V {\n  global:\n    strata_a;\n  local: *;\n};\n"
+        self.assert_clean("abi", {**header, "lib/abi/strata.map": good})
+        lost = good.replace("strata_a;", "strata_a;\n    strata_b;")
+        broken = {**header, "lib/abi/strata.map": lost}
+        self.assert_breach("abi", broken, "no header declares strata_b")
+        new = {"include/strata/strata.h": self.HEADER + "int strata_b(void);\n"}
+        self.assert_breach("abi", {**new, "lib/abi/strata.map": good}, "strata.h:6:", "strata_b")
 
 
 class SizesTest(CheckTest):
