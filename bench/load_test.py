@@ -10,7 +10,7 @@ import threading
 import unittest
 
 PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 else "build/release/bench/bench_load"
-EVERY = 100  # one line in so many is treated badly, the first ones (probes) never
+EVERY = 100  # of this many lines one is treated badly, the first ones (probes) never
 
 
 class BadServer(threading.Thread):

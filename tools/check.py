@@ -5,7 +5,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from check import abi, docs, headers, includes, layers, names, sizes
+from check import abi, docs, headers, includes, layers, names, prose, sizes
 
 RULES = {
     "layers": layers.breaches,
@@ -14,6 +14,7 @@ RULES = {
     "headers": headers.breaches,
     "names": names.breaches,
     "docs": docs.breaches,
+    "prose": prose.breaches,
     "abi": abi.breaches,
 }
 

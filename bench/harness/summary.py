@@ -4,7 +4,7 @@ import statistics
 from dataclasses import dataclass
 
 BASELINES = ("epoll-each", "epoll-batch", "redis")
-WIDE = 1.5  # a maximum so many times the minimum says that the machine was not the same
+WIDE = 1.5  # maximum over minimum from which on the machine was not the same
 FAULTS = ("lost", "duplicated", "corrupted", "disconnected", "echoed_bytes")
 
 

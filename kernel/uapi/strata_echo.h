@@ -6,7 +6,7 @@
  * Messages: struct nlmsghdr, struct genlmsghdr (reserved must be 0), then attributes. All commands
  * are validated strictly: unknown attributes, attribute 0, lengths past the end, and strings
  * without their NUL are refused with -EINVAL and an extended ACK that says where. Every command
- * works in the network namespace of the socket. Who may: everybody, unless it says otherwise.
+ * works in the network namespace of the socket. Everybody may, unless it says otherwise.
  *
  *   command                its attributes          reply
  *   ECHO_MSG (do)          MSG                     ECHO_MSG { MSG }, seq and text those of the

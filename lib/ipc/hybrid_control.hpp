@@ -29,7 +29,7 @@ using deadline = std::chrono::steady_clock::time_point;
                                     const std::string& purpose);
 [[nodiscard]] result<void> write_all(int fd, byte_span bytes, deadline limit,
                                      const std::string& purpose);
-/// Makes the connection fail when the peer's machine is silent for so long.
+/// Makes the connection fail when the peer's machine is silent for `limit`.
 [[nodiscard]] result<void> watch_peer(int fd, std::chrono::milliseconds patience);
 
 }  // namespace strata::ipc

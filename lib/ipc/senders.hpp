@@ -12,7 +12,7 @@ namespace strata::ipc {
 /// What one sender sent, as far as it was heard.
 class sender {
  public:
-  /// Frames that come later than so many others count as lost.
+  /// A frame that comes later than this number of others counts as lost.
   static constexpr std::uint64_t memory = 64;
 
   /// What was sent before the first frame that was heard is not missed.

@@ -3,8 +3,8 @@
 //
 // Sans-I/O: frames that came and the time go in, frames to send come out.
 //
-//   - An endpoint that has no peer says hello to all. Who hears that, and has none either, says
-//     hello to it; a hello to oneself makes the pair. A third is answered `busy`.
+//   - An endpoint that has no peer says hello to all. One that hears that, and has none either,
+//     says hello to it; a hello to oneself makes the pair. A third is answered `busy`.
 //   - The receiver acknowledges all before a sequence, single frames behind it, and says how many
 //     bytes it has room for.
 //   - A frame is sent again when three sent after it have arrived, or after the timeout of RFC

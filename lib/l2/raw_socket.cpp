@@ -139,7 +139,7 @@ result<raw_socket> raw_socket::create_bound(std::string_view interface_name,
 }
 
 // Without an address: the kernel knows the interface that the socket is bound to, and has to look
-// up any that it is told.
+// up any that it is given.
 result<void> raw_socket::send_raw(byte_span frame) { return send_raw_to(frame, link_, nullptr); }
 
 result<void> raw_socket::send_raw(byte_span frame, const interface& through) {

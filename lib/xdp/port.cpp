@@ -94,7 +94,7 @@ bool port::queue(byte_span frame) {
 
 result<void> port::push() {
   if (socket_.is_zerocopy() && !socket_.transmit().needs_wakeup()) return {};
-  // A call takes a part, so many are needed; no more, for what has no room now has none then.
+  // A call takes a part, so several are needed; no more, for what has no room now has none then.
   for (auto calls = in_flight_ / taken_by_a_call + 2; calls != 0; --calls) {
     const auto done = socket_.wake_transmit();
     if (!done) return std::unexpected(done.error());

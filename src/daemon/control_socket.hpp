@@ -1,6 +1,6 @@
-// Where the control socket lies, and who may connect to it: root and the daemon's own user, and a
-// group where one was named. Nobody else may be able to replace it, since the CLI sends secrets
-// there.
+// Where the control socket lies, and which users may connect to it: root and the daemon's own user,
+// and a group where one was named. Nobody else may be able to replace it, since the CLI sends
+// secrets there.
 #pragma once
 
 #include <sys/types.h>
@@ -15,7 +15,7 @@ namespace strata::daemon {
 /// The group of that name, or of that number. Errors: not_found.
 [[nodiscard]] result<gid_t> find_group(const std::string& name);
 
-/// Who besides the daemon's user has to get at what lies in the socket's folder.
+/// The group that, besides the daemon's user, has to get at what lies in the socket's folder.
 struct folder_guests {
   std::optional<gid_t> group;
   bool everybody = false;

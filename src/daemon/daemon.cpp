@@ -126,7 +126,7 @@ result<void> daemon::listen(const options::daemon_options& wanted) {
   return api_.listen_metrics(*address);
 }
 
-// Who asks while the runtimes are being restored waits a moment rather than see them half there.
+// A request waits while the runtimes are being restored, rather than see them half there.
 loop::task<> daemon::bring_up() {
   loop::task_group restoring;
   restoring.spawn(registry_.restore());

@@ -34,7 +34,7 @@ result<void> loop_threads::add_worker() {
         auto& mine = **made;
         ready.set_value(&mine);
         mine.run();
-        // Who posts the stop still touches the loop after the loop has read it.
+        // The thread that posts the stop still touches the loop after the loop has read it.
         may_end.wait(false);
       });
   if (!started) return std::unexpected(started.error());

@@ -361,7 +361,7 @@ loop::task<result<void>> registry::locked_remove(entry_ref who) {
 loop::task<> registry::end_failed(entry_ref who) {
   const auto guard = co_await who->lock.acquire();
   if (who->removed || who->state != run_state::running) co_return;
-  // Started anew while this waited for the lock: the end was that of the run before.
+  // Started again while this waited for the lock: the end was that of the run before.
   if (who->body->failure_reason().empty()) co_return;
   co_await who->body->stop();
   who->state = run_state::failed;

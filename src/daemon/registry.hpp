@@ -49,8 +49,8 @@ class registry {
 
   /// Makes what is saved, and starts what ran. What cannot be is logged and stays `failed`.
   loop::task<> restore();
-  /// Stops all, to be started again by the next daemon. Who would deliver something first has
-  /// until `limit`.
+  /// Stops all, to be started again by the next daemon. A runtime that would deliver something
+  /// first has until `limit`.
   loop::task<> shut_down(loop::time_point limit);
   /// Those that `shut_down` still waits for.
   [[nodiscard]] std::vector<std::string> unstopped() const;

@@ -1,4 +1,4 @@
-// Who may have which sockets of the daemon: a file with a rule a line,
+// Which users may have which sockets of the daemon: a file with a rule a line,
 //
 //     user=alice  iface=eth0 queue=0-3 ethertype=0x88b5
 //     group=plant iface=eth1

@@ -6,7 +6,7 @@ namespace strata::http {
 
 namespace {
 
-// A client may have sent many requests at once: after so many, others have their turn. It also
+// A client may have sent many requests at once: after this number, others have their turn. It also
 // ends the nesting of coroutines that had nothing to wait for, each of which takes some stack where
 // the compiler makes no tail calls.
 constexpr unsigned requests_a_turn = 16;

@@ -29,7 +29,7 @@ class async_lock {
   async_lock(const async_lock&) = delete;
   async_lock& operator=(const async_lock&) = delete;
 
-  /// Awaits the lock. Who waits must not be destroyed while it waits.
+  /// Awaits the lock. A coroutine that waits must not be destroyed.
   [[nodiscard]] auto acquire() {
     struct awaiter {
       async_lock& wanted;

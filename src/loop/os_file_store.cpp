@@ -38,7 +38,7 @@ result<void> check_regular(const struct stat& found, const std::string& operatio
 
 // The lock is the file's own, not that of its name: two names of one file are one file, and nothing
 // is left behind beside it. So a file that takes its place must be locked before it is renamed, and
-// who has locked one must see whether it has its name still.
+// after a lock one must see whether the file has its name still.
 result<unique_fd> lock_file(const std::string& path, const std::string& operation) {
   auto file = open_regular(path, O_WRONLY | O_APPEND | O_CREAT, operation);
   // A snapshot that cannot be written is loaded all the same.

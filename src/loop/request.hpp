@@ -77,7 +77,7 @@ struct completion {
   bool more = false;
   /// What was received.
   buffer data;
-  /// Who sent it, for datagrams; valid during the call.
+  /// The sender, for datagrams; valid during the call.
   const socket_address* from = nullptr;
 };
 

@@ -14,7 +14,7 @@ constexpr std::size_t window = 4096;  // bytes one direction of a connection hol
 constexpr std::size_t largest_read = 16384;
 constexpr std::size_t datagram_queue = 64;
 constexpr std::size_t accept_queue = 64;
-constexpr auto retry_after = std::chrono::seconds(1);  // of who finds that queue full
+constexpr auto retry_after = std::chrono::seconds(1);  // by a client that finds that queue full
 
 }  // namespace
 

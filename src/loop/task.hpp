@@ -1,4 +1,4 @@
-// `task<T>`: a coroutine that starts when it is awaited and hands its value to who awaits it.
+// `task<T>`: a coroutine that starts when it is awaited and hands its value to its awaiter.
 //
 // A task owns its frame. Destroying a task that is suspended destroys its frame and, through the
 // frame's locals, every task and request that it waits on: that is how work is cancelled. Nothing

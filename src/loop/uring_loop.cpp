@@ -62,7 +62,7 @@ struct uring_loop::receiving : operation {
 
   uring_loop& home;
   end_guard* guard = nullptr;
-  bool starts_again = false;  // it was cancelled only to be submitted anew
+  bool starts_again = false;  // it was cancelled only to be submitted again
 };
 
 result<std::unique_ptr<loop>> uring_loop::make() {

@@ -1,5 +1,5 @@
 // Folders into which nobody else can put anything. What the daemon keeps, and the socket by which
-// it is told secrets, must lie in such a folder: in another, their names lead wherever its owner
+// it is given secrets, must lie in such a folder: in another, their names lead wherever its owner
 // likes.
 //
 // A folder is opened once and never through a link; what is in it is then reached from its

@@ -1,7 +1,7 @@
 // Where a message begins and ends in a stream of bytes, and back.
 //
 // Three ways: `line` (messages end with LF; an LF cannot be inside one), `length` (four bytes,
-// big-endian, then so many bytes) and `raw` (every read is a message). Sans-I/O and total: any
+// big-endian, then the bytes) and `raw` (every read is a message). Sans-I/O and total: any
 // input gives messages, "not yet", or one error, and never more than `max_message` bytes are kept.
 #pragma once
 

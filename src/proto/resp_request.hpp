@@ -20,7 +20,7 @@ struct request_limits {
   std::uint64_t max_arguments = INT32_MAX;  ///< of one request
   std::uint64_t max_buffer = 1ULL << 30U;   ///< bytes kept of an unfinished request
 
-  /// Redis's limits for who has not given the password yet.
+  /// Redis's limits for a client that has not given the password yet.
   bool is_stranger = false;
 };
 

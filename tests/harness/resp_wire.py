@@ -112,7 +112,7 @@ class Wire:
             self.rest += part
 
     def is_silent(self, seconds=0.2):
-        """Nothing comes for so long."""
+        """Nothing comes for that time."""
         assert not self.rest
         self.socket.settimeout(seconds)
         try:

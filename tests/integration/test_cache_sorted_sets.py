@@ -336,7 +336,7 @@ def test_random_members_are_there_with_their_scores_and_all_can_be_picked(ports,
 
 
 WAITING = [
-    # A member that comes goes to who has waited longest.
+    # A member that comes goes to the client that has waited longest.
     [("a", "BZPOPMIN", "z", 0), ("b", "BZPOPMAX", "z", 0),
      ("c", "ZADD", "z", 1, "x", 2, "y", 3, "w"), ("a",), ("b",),
      ("c", "ZRANGE", "z", 0, -1, "WITHSCORES")],

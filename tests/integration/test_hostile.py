@@ -254,7 +254,7 @@ def test_300_bursts_of_64_kib_at_once_arrive_whole(daemon):
         heard = [re.fullmatch(rb"\[(\d+)\] (.*)", line).groups()
                  for line in master.hear_lines(count * 64)]
     assert by_sender(b"".join(text + b"\n" for _, text in heard), count) == sent
-    assert len({(who, text.split()[0]) for who, text in heard}) == count
+    assert len({(sender, text.split()[0]) for sender, text in heard}) == count
     for each in bursters:
         each.talker.close()
 

@@ -73,7 +73,7 @@ class CheckTest(unittest.TestCase):
 
     def test_clean_tree(self):
         code, output = self.check({})
-        rules = ("layers", "includes", "sizes", "headers", "names", "docs", "abi")
+        rules = ("layers", "includes", "sizes", "headers", "names", "docs", "prose", "abi")
         self.assertEqual(output, "".join(f"check: {rule}: passed\n" for rule in rules))
         self.assertEqual(code, 0)
 
@@ -199,6 +199,15 @@ class AbiTest(CheckTest):
         self.assert_breach("abi", broken, "no header declares strata_b")
         new = {"include/strata/strata.h": self.HEADER + "int strata_b(void);\n"}
         self.assert_breach("abi", {**new, "lib/abi/strata.map": good}, "strata.h:6:", "strata_b")
+
+
+class ProseTest(CheckTest):
+    def test_phrases(self):
+        for words in ("for who waits", "Who asks gets", "after so many frames", "written anew"):
+            comment = f"// It goes on. {words}.\n"
+            self.assert_breach("prose", {"src/net/stream.cpp": comment}, "stream.cpp:1:")
+        fine = "// Of the clients, those who wait: so long as it lasts, and whoever asks.\n"
+        self.assert_clean("prose", {"src/net/stream.cpp": fine})
 
 
 class SizesTest(CheckTest):

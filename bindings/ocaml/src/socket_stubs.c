@@ -25,7 +25,7 @@ void xsk_socket_end(struct socket_body* which) {
   umem->late = which;
 }
 
-/* To be called by who held the UMEM's lock, when it has the runtime lock again. It has to be one
+/* The caller held the UMEM's lock, and has the runtime lock again. It has to be one
  * of the UMEM's users. */
 static void close_late(struct umem_body* umem) {
   while (umem->late != NULL && pthread_mutex_trylock(&umem->lock) == 0) {

@@ -18,7 +18,7 @@
 //   - Acknowledged: exactly two endpoints, which find each other. Each message arrives once and in
 //     order, whatever the wire loses, doubles, reorders or damages. A third endpoint is refused
 //     (errc::conflict after twice the peer timeout) and counted. When the peer closes the channel,
-//     dies, or is started anew, each side is told so once, by errc::connection_closed from whatever
+//     dies, or is restarted, each side is told so once, by errc::connection_closed from whatever
 //     it calls next, with the number of messages that may not have arrived; those were the last
 //     ones. Then it looks for a new peer by itself.
 //
@@ -63,7 +63,7 @@ struct channel_config {
   std::chrono::microseconds max_delay{100};
   /// How long `send` and `send_batch` wait for room.
   std::chrono::milliseconds send_timeout{5000};
-  /// Acknowledged: a peer that is asked and says nothing for so long is given up.
+  /// Acknowledged: a peer that is asked and says nothing for this time is given up.
   std::chrono::milliseconds peer_timeout{5000};
   /// Unacknowledged: bounds on large messages of which only a part is there, and on senders whose
   /// losses are counted.

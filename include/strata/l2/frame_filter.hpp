@@ -23,7 +23,7 @@ struct frame_filter {
   std::optional<mac_address> destination;
   /// Not from this address: what we sent ourselves, where it comes back (lo).
   std::optional<mac_address> not_source;
-  /// Of this interface. For sockets that others may bind anew.
+  /// Of this interface. For sockets that others may bind again.
   std::optional<int> interface_index;
 
   [[nodiscard]] bool takes_all() const;

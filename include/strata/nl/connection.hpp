@@ -91,7 +91,7 @@ class connection {
   [[nodiscard]] std::byte* received() const { return memory_.get() + options_.largest_message; }
   [[nodiscard]] result<void> send(wire::netlink_writer& request, std::string_view operation);
   /// The next message of the kernel's, if there is one; reads a datagram when none is left, behind
-  /// so many bytes that are to stay.
+  /// this number of bytes that are to stay.
   [[nodiscard]] result<std::optional<wire::netlink_message>> next_message(std::size_t keep);
   [[nodiscard]] result<wire::netlink_message> next_reply(std::string_view operation,
                                                          std::size_t keep);

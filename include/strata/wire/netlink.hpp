@@ -48,7 +48,7 @@ class netlink_message {
   [[nodiscard]] const netlink_header& header() const { return header_; }
   [[nodiscard]] byte_span bytes() const { return bytes_; }
   [[nodiscard]] byte_span payload() const { return bytes_.subspan(header_size); }
-  /// Behind the family's own header of so many bytes; none when it ends within that.
+  /// Behind the family's own header of `header_size` bytes; none when it ends within that.
   [[nodiscard]] netlink_attributes attributes(std::size_t family_header) const;
   [[nodiscard]] bool is(netlink_control type) const {
     return header_.type == static_cast<std::uint16_t>(type);

@@ -46,12 +46,12 @@ option_rows l2_send_flags() {
                   .kind = count,
                   .value_name = "N",
                   .default_text = "1",
-                  .help = "send the message so often"});
+                  .help = "send the message N times"});
   rows.push_back({.key = "interval",
                   .kind = seconds,
                   .value_name = "TIME",
                   .default_text = "0",
-                  .help = "wait so long between two"});
+                  .help = "wait TIME between messages"});
   rows.push_back(through_daemon_flag());
   return rows;
 }
@@ -62,11 +62,11 @@ option_rows listening_flags() {
        .short_flag = 'c',
        .kind = count,
        .value_name = "N",
-       .help = "end after so many frames"},
+       .help = "stop after N frames"},
       {.key = "timeout",
        .kind = seconds,
        .value_name = "TIME",
-       .help = "end when nothing has come for so long; that is a failure if nothing came at all"},
+       .help = "stop after TIME without a frame; a failure if none came at all"},
       {.key = "promiscuous", .kind = flag, .help = "also take what is for other addresses"},
       through_daemon_flag(),
   };
@@ -108,11 +108,11 @@ option_rows l2_ipc_flags() {
        .short_flag = 'c',
        .kind = count,
        .value_name = "N",
-       .help = "recv: end after so many messages"},
+       .help = "recv: stop after N messages"},
       {.key = "timeout",
        .kind = seconds,
        .value_name = "TIME",
-       .help = "recv: end when nothing has come for so long; send -a: longest wait for the "
+       .help = "recv: stop after TIME without a message; send -a: longest wait for the "
                "other end (default 5s)"},
   };
 }

@@ -26,10 +26,10 @@ struct known_attributes {
 };
 
 /// Writes them all. What type one has is said by TYPE, else by the specification, else by the
-/// kernel's policy, else it is a text. A path that was written already begins anew the innermost
-/// nest that may be there many times, or its own nest if nothing is known; an attribute that may
-/// itself be there many times is written behind the other.
-/// Errors: misused, naming the attribute and what it takes.
+/// kernel's policy, else it is a text. A path that was written already begins another of the
+/// innermost nest that may be there many times, or its own nest if nothing is known; an attribute
+/// that may itself be there many times is written behind the other. Errors: misused, naming the
+/// attribute and what it takes.
 [[nodiscard]] outcome<> write_attributes(wire::netlink_writer& to,
                                          const std::vector<std::string>& typed,
                                          const known_attributes& known);

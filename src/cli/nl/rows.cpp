@@ -26,7 +26,7 @@ option_rows call_flags() {
        .help = "an attribute, by name (msg=hello, header.dev-name=lo, flags=a|b) where there is a "
                "specification, or by number (1=hello, 2:u32=5, 3.1=within); its type is the "
                "specification's or the kernel's policy's, if not said; a path that was given "
-               "already begins its nest anew"},
+               "already begins a new nest"},
       {.key = "dump", .kind = flag, .help = "ask for all there are (NLM_F_DUMP)"},
   };
 }
@@ -38,11 +38,11 @@ option_rows listen_flags() {
        .short_flag = 'c',
        .kind = count,
        .value_name = "N",
-       .help = "end after so many messages"},
+       .help = "stop after N messages"},
       {.key = "timeout",
        .kind = seconds,
        .value_name = "TIME",
-       .help = "end when nothing has come for so long"},
+       .help = "stop after TIME without a message"},
   };
 }
 

@@ -21,7 +21,7 @@ option_rows xdp_flags() {
        .short_flag = 'c',
        .kind = count,
        .value_name = "N",
-       .help = "end after so many frames"},
+       .help = "stop after N frames"},
       {.key = "need_wakeup",
        .short_flag = 'w',
        .kind = flag,
@@ -69,7 +69,7 @@ option_rows xdp_receive_flags() {
   rows.push_back({.key = "timeout",
                   .kind = seconds,
                   .value_name = "TIME",
-                  .help = "end when nothing has come for so long, after the first frame"});
+                  .help = "stop after TIME without a frame, once one came"});
   for (auto& row : choosing_flags()) rows.push_back(row);
   rows.push_back(
       {.key = "dst", .kind = text, .value_name = "MAC", .help = "only frames to this address"});
@@ -84,7 +84,7 @@ option_rows xdp_drop_flags() {
   rows.push_back({.key = "busy_poll",
                   .kind = count,
                   .value_name = "US",
-                  .help = "poll the driver for so many microseconds before waiting"});
+                  .help = "poll the driver for US microseconds before waiting"});
   return rows;
 }
 

@@ -108,7 +108,7 @@ result<json> run_once(const exchange_plan& plan, std::string_view name) {
       if (!made.is_object() || !made.contains(where) || !made.at(where).is_number()) {
         return failure(errc::malformed, "measure with " + program,
                        "it printed no " + where.to_string() + ": " + said->substr(0, 200),
-                       "build it anew: make -C examples/netlink_exchange OUT=" + plan.folder);
+                       "build it again: make -C examples/netlink_exchange OUT=" + plan.folder);
       }
     }
   }

@@ -1,4 +1,4 @@
-// Who hears whom: what a server's mode decides about each message.
+// Which members hear which: what a server's mode decides about each message.
 #pragma once
 
 #include <span>

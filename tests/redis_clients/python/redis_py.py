@@ -51,7 +51,7 @@ def lists(client):
     popped = []
     waiting = threading.Thread(target=lambda: popped.append(client.blpop("queue", PATIENCE)))
     waiting.start()
-    want("RPUSH for who waits", client.rpush("queue", "job"), 1)
+    want("RPUSH for a client that waits", client.rpush("queue", "job"), 1)
     waiting.join(PATIENCE)
     want("BLPOP", list(popped[0]), [b"queue", b"job"])
     want("BLPOP in vain", client.blpop("queue", 0.05), None)

@@ -47,7 +47,7 @@ impl Family {
     }
 
     fn of(raw: &ffi::Family) -> Family {
-        // SAFETY: the library points to so many of them, as long as the list lives that lends
+        // SAFETY: the library points to that number of them, as long as the list lives that lends
         // `raw`; they are copied.
         let (operations, groups) = unsafe {
             (array(raw.operations, raw.operation_count), array(raw.groups, raw.group_count))
@@ -91,7 +91,7 @@ pub(crate) unsafe fn text(of: *const c_char) -> String {
 }
 
 /// # Safety
-/// There are so many of them for as long as 'a; it may be NULL when there are none.
+/// There are `count` of them for as long as 'a; it may be NULL when there are none.
 unsafe fn array<'a, T>(first: *const T, count: usize) -> &'a [T] {
     if count == 0 {
         return &[];

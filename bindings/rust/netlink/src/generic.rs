@@ -187,7 +187,7 @@ impl Generic {
         if size == 0 {
             return &[];
         }
-        // SAFETY: so many bytes, which stay until the next call that takes `self` mutably.
+        // SAFETY: that number of bytes, which stay until the next call that takes `self` mutably.
         unsafe { slice::from_raw_parts(bytes.cast(), size) }
     }
 

@@ -28,7 +28,7 @@ impl<'a> Message<'a> {
         let bytes = match raw.attributes_size {
             // The pointer may be NULL then.
             0 => &[],
-            // SAFETY: the library points to so many bytes that it received.
+            // SAFETY: the library points to that number of bytes that it received.
             size => unsafe { slice::from_raw_parts(raw.attributes.cast::<u8>(), size) },
         };
         Message {

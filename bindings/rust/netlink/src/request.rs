@@ -72,14 +72,14 @@ macro_rules! puts {
             /// With a NUL behind it.
             pub fn text(self, kind: u16, text: &str) -> Self {
                 let (start, size) = (text.as_ptr().cast(), text.len());
-                // SAFETY: as above; so many bytes, which are copied.
+                // SAFETY: as above; that number of bytes, which are copied.
                 unsafe { ffi::strata_nl_put_text(self.on.raw(), kind, start, size) };
                 self
             }
 
             pub fn bytes(self, kind: u16, bytes: &[u8]) -> Self {
                 let (start, size) = (bytes.as_ptr().cast(), bytes.len());
-                // SAFETY: as above; so many bytes, which are copied.
+                // SAFETY: as above; that number of bytes, which are copied.
                 unsafe { ffi::strata_nl_put_bytes(self.on.raw(), kind, start, size) };
                 self
             }
@@ -122,7 +122,7 @@ impl<'a> Request<'a> {
     /// For families that have a header of their own: before all attributes.
     pub fn header(self, header: &[u8]) -> Self {
         let (start, size) = (header.as_ptr().cast(), header.len());
-        // SAFETY: open as long as `self`; so many bytes, which are copied.
+        // SAFETY: open as long as `self`; that number of bytes, which are copied.
         unsafe { ffi::strata_nl_put_header(self.on.raw(), start, size) };
         self
     }

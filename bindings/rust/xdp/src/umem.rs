@@ -167,7 +167,7 @@ impl Umem {
     pub fn bytes<'a>(&'a self, frame: &'a Frame) -> &'a [u8] {
         let start = self.start_of(frame);
         // SAFETY: within the memory (see start_of), which is initialised, and lives as long as
-        // `self`. Who lends the only token of the chunk keeps others, and the kernel, from writing.
+        // `self`. Lending the only token of the chunk keeps others, and the kernel, from writing.
         unsafe { slice::from_raw_parts(self.shared.memory.as_ptr().add(start), frame.len()) }
     }
 

@@ -50,7 +50,7 @@ class fault_injector final : public device {
  private:
   struct held_frame {
     std::vector<std::byte> bytes;
-    unsigned due = 0;  ///< after so many frames more
+    unsigned due = 0;  ///< after this number of frames more
     bool blocks = false;
   };
 

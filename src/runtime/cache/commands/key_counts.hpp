@@ -10,7 +10,7 @@ namespace strata::runtime::cache {
 class call;
 
 /// The number of keys at word `index`, which follow it. Nothing after an error: `too_many` where
-/// there are not so many words.
+/// there are fewer words.
 [[nodiscard]] std::optional<std::size_t> read_key_count(call& c, std::size_t index,
                                                         std::string_view too_many);
 /// "LIMIT n" from word `first` on, or 0. Nothing after an error.

@@ -109,7 +109,7 @@ void latency_doctor(call& c) {
   if (threshold == 0) {
     text =
         "Nothing is watched: \"CONFIG SET latency-monitor-threshold <milliseconds>\" begins to "
-        "note what takes at least so long.\n";
+        "note what takes at least that long.\n";
   } else if (c.home.latencies().events().empty()) {
     text = fmt::format("Nothing took {} ms or more.\n", threshold);
   }

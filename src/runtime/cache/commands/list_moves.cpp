@@ -21,7 +21,7 @@ enum class moved : std::uint8_t { yes, nothing_there, failed };
 // One element from the list at word 1 to that at word 2.
 moved move_element(call& c, bool from_front, bool to_front) {
   entry* const there = c.find(1);
-  // Who waits for a list waits on when something else appears there.
+  // A client that waits for a list waits on when something else appears there.
   if (c.who.waiting && there != nullptr && there->type() != list_value::kind) {
     return moved::nothing_there;
   }

@@ -82,7 +82,7 @@ void shutdown(call& c) {
 const command_row rows[] = {
     {"bgrewriteaof", 1, "admin noscript no_async_loading", {0, 0, 0},
      "", "admin dangerous", "1.0.0",
-     "write the append-only log anew, in the background", bgrewriteaof},
+     "rewrite the append-only log, in the background", bgrewriteaof},
     {"bgsave", -1, "admin noscript no_async_loading", {0, 0, 0},
      "", "admin dangerous", "1.0.0",
      "write a snapshot, in the background", bgsave},

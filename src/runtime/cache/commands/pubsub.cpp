@@ -169,7 +169,7 @@ const command_row rows[] = {
      "say something on a channel", publish},
     {"pubsub", -2, "", {0, 0, 0},
      "", "", "2.8.0",
-     "look at channels and who hears them", nullptr, pubsub_rows},
+     "look at channels and their subscribers", nullptr, pubsub_rows},
     {"punsubscribe", -1, "pubsub noscript loading stale", {0, 0, 0},
      "", "pubsub", "2.0.0",
      "hear patterns no longer", punsubscribe, {}, trait_for_subscribers},

@@ -11,7 +11,7 @@ namespace strata::runtime::cache {
 
 class growing_file {
  public:
-  /// Begins anew: a file that is there is removed. Errors: of the file system.
+  /// Begins with nothing: a file that is there is removed. Errors: of the file system.
   [[nodiscard]] static result<growing_file> create(loop::loop& on, std::string path);
   /// Goes on behind what is there.
   [[nodiscard]] static result<growing_file> reopen(loop::loop& on, std::string path);

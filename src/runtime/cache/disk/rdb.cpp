@@ -380,7 +380,7 @@ std::unique_ptr<collection> reader::read_sorted_set(const parameters& settings) 
   return made;
 }
 
-// A pack from elsewhere may be out of order, or name a member twice: it is put together anew.
+// A pack from elsewhere may be out of order, or name a member twice: it is put together again.
 std::unique_ptr<collection> reader::read_packed_sorted_set(const parameters& settings) {
   const auto loaded = pack::load(string());
   if (!loaded || failed_ || loaded->size() % 2 != 0) return fail();

@@ -21,7 +21,7 @@ class file_writer {
  public:
   /// `is_log_base`: commands will follow behind the end.
   void begin(std::int64_t now_ms, std::int64_t used_memory, bool is_log_base);
-  /// What follows is in this database, which holds so many keys.
+  /// What follows is in this database, which holds `keys` keys.
   void database(unsigned index, std::size_t keys, std::size_t expiring);
   void put(const entry& of, eviction policy, std::int64_t now_ms);
   void end();

@@ -232,7 +232,7 @@ void storage::on_log_trouble(const error* why) {
   journal_->write(level::error,
                   text + (log_->is_distrusted()
                               ? "; what is in the file may be lost: changes are refused until the "
-                                "log is written anew, which is tried at once and again"
+                                "log has been rewritten, which is tried at once and again"
                               : "; changes are refused until that works, which is tried again "
                                 "every second"));
 }
@@ -410,7 +410,7 @@ loop::task<result<void>> storage::copy_log(growing_file& to, command_log::positi
                                            command_log::position end) {
   if (end <= from) co_return result<void>{};
   if (log_->is_distrusted()) {
-    co_return failure(errc::conflict, "write '" + where_.log + "' anew",
+    co_return failure(errc::conflict, "rewrite '" + where_.log + "'",
                       "what came to the old file meanwhile may be lost; it is begun again");
   }
   const auto view = loop_.files().open(where_.log);

@@ -1,4 +1,4 @@
-// Who sends commands to a cache: a connection, or whatever replays commands. What is here is all
+// A sender of commands to a cache: a connection, or whatever replays commands. What is here is all
 // that commands know of it; how bytes come and go is the deriving class's affair.
 #pragma once
 

@@ -49,7 +49,7 @@ enum command_trait : std::uint8_t {
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
 struct command_row {
   std::string_view name;
-  /// Words, the name included; negative: at least so many.
+  /// Words, the name included; negative: at least that number.
   int arity;
   /// As COMMAND INFO lists them, with blanks between.
   std::string_view flags;

@@ -124,7 +124,7 @@ class engine {
   /// Removes a key that is there, and says so to all whom it concerns but the listeners.
   void remove(unsigned index, entry* which, std::uint64_t hash, event_class why,
               std::string_view event);
-  /// The key's value has changed: for WATCH, and for who waits for it.
+  /// The key's value has changed: for WATCH, and for clients that wait for it.
   void touch(unsigned index, std::string_view key) {
     if (!watched_.empty()) watched_.touch(index, key);
     if (!blocked_.empty()) blocked_.touch(index, key);
@@ -152,7 +152,7 @@ class engine {
   void add_listener(change_listener& who) { listeners_.push_back(&who); }
   void remove_listener(change_listener& who) { std::erase(listeners_, &who); }
   [[nodiscard]] bool has_listeners() const { return !listeners_.empty(); }
-  /// Who keeps the data on the disk, or null.
+  /// What keeps the data on the disk, or null.
   void set_keeper(keeper* who) { keeper_ = who; }
   [[nodiscard]] keeper* kept_by() const { return keeper_; }
   /// Sees data before it changes, until it is taken away by null; one at a time.
@@ -160,7 +160,7 @@ class engine {
   [[nodiscard]] bool is_guarded() const { return guard_ != nullptr; }
   /// Called when the guard has been taken away.
   void on_unguarded(std::function<void()> told) { on_unguarded_ = std::move(told); }
-  /// Who speaks with other caches, or null.
+  /// What speaks with other caches, or null.
   void set_replicator(replicator* who) { replicator_ = who; }
   [[nodiscard]] replicator* replicated_by() const { return replicator_; }
   void propagate_message(std::span<const std::string_view> words) {

@@ -33,7 +33,7 @@ class keeper {
   /// Begins to write a snapshot; `later`: when what is being written now is done, if something is.
   /// `waits`, if not null, is told the outcome. Returns an error reply when nothing was begun.
   virtual std::optional<std::string> save(bool later, client* waits) = 0;
-  /// Begins to write the log anew, now or when something else has been written. Returns what to
+  /// Begins to rewrite the log, now or when something else has been written. Returns what to
   /// reply; an error begins with its code.
   virtual std::string rewrite() = 0;
   /// Ends the cache, after saving if `saves` (or, if that is not said, if there are rules for it).

@@ -42,7 +42,7 @@ class time_histogram {
 
   struct step {
     std::uint64_t most_us;
-    std::uint64_t calls;  ///< that took at most so long
+    std::uint64_t calls;  ///< that took at most this time
   };
   /// Those steps that some call belongs to.
   [[nodiscard]] std::vector<step> steps() const;

@@ -1,5 +1,5 @@
-// CLIENT PAUSE: for a while clients' commands, or only those that write, are put off. Who sent one
-// is executed again from there when the pause is over.
+// CLIENT PAUSE: for a while clients' commands, or only those that write, are put off. A client that
+// sent one is executed again from there when the pause is over.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Channels and patterns, and who is subscribed to them.
+// Channels and patterns, and their subscribers.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>

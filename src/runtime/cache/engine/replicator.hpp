@@ -11,7 +11,7 @@ namespace strata::runtime::cache {
 
 class client;
 
-/// Who follows this cache, as INFO and ROLE show it.
+/// The followers of this cache, as INFO and ROLE show it.
 struct follower_figures {
   std::string address;  ///< without the port
   unsigned port = 0;    ///< on which it listens, as it said
@@ -52,7 +52,7 @@ class replicator {
   /// How many followers have everything up to `offset`, and asking the others to say so.
   [[nodiscard]] virtual std::size_t count_followers(std::uint64_t offset) const = 0;
   virtual void ask_followers() = 0;
-  /// `who` is told when so many followers have what there is now.
+  /// `who` is told when `count` followers have what there is now.
   virtual void wait_for_followers(client& who, std::size_t count) = 0;
   [[nodiscard]] virtual replication_figures figures() const = 0;
 

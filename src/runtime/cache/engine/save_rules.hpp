@@ -1,4 +1,4 @@
-// When a snapshot is due by itself: after so many seconds, if so many changes were made.
+// When a snapshot is due by itself: after some seconds, if a number of changes were made.
 #pragma once
 
 #include <algorithm>

@@ -122,7 +122,7 @@ void tracking::tell_of(std::string_view key, const boost::container::flat_set<st
 
 void tracking::flush() {
   keys_.clear();
-  // Of several databases, one after the other, it is told once.
+  // Of several databases, one after the other, it hears once.
   if (!std::exchange(has_flushed_, true)) pending_.emplace_back();
 }
 

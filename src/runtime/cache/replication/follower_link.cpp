@@ -43,7 +43,7 @@ follower_link::~follower_link() {
 std::string follower_link::name() const { return fmt::format("{}:{}", leader_.host, leader_.port); }
 
 loop::task<> follower_link::run() {
-  // The one that asks for it is told first.
+  // The one that asks for it hears of it first.
   co_await loop_.sleep(0ms);
   std::string last_trouble;
   for (;;) {
@@ -263,7 +263,7 @@ loop::task<result<void>> follower_link::repeat() {
       outcome = reader.next(words);
       if (outcome != proto::request_reader::outcome::request) break;
       if (!words.empty()) done = execute(words);
-      // Who goes on later must not begin in the middle of a transaction.
+      // A link that goes on later must not begin in the middle of a transaction.
       unfinished_ += reader.last_size();
       if (!replay_->in_transaction) offset_ += std::exchange(unfinished_, 0);
     }

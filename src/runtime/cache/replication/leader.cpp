@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto step_budget = 500us;
-// A snapshot waits while so much of it has not been taken by the network.
+// A snapshot waits while the network has not taken this much of it.
 constexpr std::size_t most_on_the_way = 4U << 20U;
 
 std::string random_id(std::mt19937_64& source) {

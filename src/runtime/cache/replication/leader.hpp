@@ -1,6 +1,6 @@
 // The leader's side of replication, as Redis's PSYNC has it: each follower gets a snapshot, and
-// from then on every change, as bytes that all followers share. Who was away for a short time gets
-// only what it missed, from the backlog.
+// from then on every change, as bytes that all followers share. A follower that was away for a
+// short time gets only what it missed, from the backlog.
 //
 // Offsets count the bytes of that stream since it began.
 #pragma once
@@ -39,7 +39,7 @@ class leader final : public change_listener, private loop::turn_end_hook {
   void ask_followers();
   /// From now on it is another stream, which goes on where the one of `id` was at `offset`.
   void succeed(std::string id, std::uint64_t offset);
-  /// All followers have to begin anew.
+  /// All followers have to start from a new snapshot.
   void drop_followers();
   /// To be called now and then: followers that are silent for too long go, the others hear a PING.
   void tick();

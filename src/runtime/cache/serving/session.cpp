@@ -106,7 +106,7 @@ const output_limit& session::limit() {
   return home_.data().settings().output.of(which);
 }
 
-// Whether so many bytes may not wait, or not any longer.
+// Whether this number of bytes may not wait, or not any longer.
 bool session::is_too_much(std::size_t bytes) {
   const auto& most = limit();
   if (most.hard != 0 && bytes >= static_cast<std::uint64_t>(most.hard)) return true;

@@ -75,7 +75,7 @@ class session final : public client, private loop::turn_end_hook {
     std::uint64_t replies;        // for them to go: the output's first bytes
   };
   std::deque<held_replies> held_;
-  std::unique_ptr<kept_reply> plain_;  // of who speaks in lines, unless all are to speak RESP
+  std::unique_ptr<kept_reply> plain_;  // set for a client that opened with a plain line
   bool is_new_ = true;                 // nothing has been read yet
   // Requests that are not executed yet, and what they wait for.
   enum class rest : std::uint8_t { none, its_turn, room_for_replies, rate_limit };

@@ -33,8 +33,8 @@ class collection {
   [[nodiscard]] virtual std::string_view encoding() const = 0;
   /// Bytes of memory, about.
   [[nodiscard]] virtual std::size_t memory() const = 0;
-  /// Frees some of its elements, of so many buckets or nodes, and says whether there are more. Of
-  /// no use after that but to be destroyed.
+  /// Frees some of its elements, of at most `steps` buckets or nodes, and says whether there are
+  /// more. Of no use after that but to be destroyed.
   virtual bool shed(std::size_t steps) = 0;
 
   static void* operator new(std::size_t size) { return allocate(size); }

@@ -6,7 +6,7 @@
 
 namespace strata::runtime::cache {
 
-/// Seeded anew by each process, so that nobody outside can make keys that collide.
+/// Each process has its own seed, so that nobody outside can make keys that collide.
 [[nodiscard]] std::uint64_t hash_of(std::string_view bytes);
 
 }  // namespace strata::runtime::cache

@@ -10,7 +10,7 @@ namespace strata::runtime::cache {
 
 namespace {
 
-// One node in four reaches the next level. Seeded anew by each process: nobody outside can tell
+// One node in four reaches the next level. Each process has its own seed: nobody outside can tell
 // which members make a list slow.
 unsigned random_height(unsigned most) {
   static thread_local std::uint64_t state = std::random_device{}() | std::uint64_t{1} << 32U;
