@@ -20,7 +20,7 @@
 #include "daemon/loop_threads.hpp"
 #include "daemon/registry.hpp"
 #include "daemon/socket_broker.hpp"
-#include "net/endpoint_url.hpp"
+#include "net/scheme.hpp"
 #include "options/own_folder.hpp"
 
 namespace strata::daemon {
@@ -119,7 +119,7 @@ result<void> daemon::listen(const options::daemon_options& wanted) {
     if (!started) return started;
   }
   if (wanted.metrics.empty()) return {};
-  auto url = net::parse_endpoint(wanted.metrics);
+  auto url = net::parse_listening(wanted.metrics);
   if (!url) return std::unexpected(url.error());
   auto address = loop::socket_address::from_ip(url->host, url->port);
   if (!address) return std::unexpected(address.error());

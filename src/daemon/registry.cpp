@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <ranges>
 #include <set>
 
 #include "net/scheme.hpp"
@@ -91,6 +92,7 @@ result<entry_ref> registry::make(const runtime::type_row& type, const std::strin
   auto body = type.make({.name = name,
                          .home = home_,
                          .loops = loops_,
+                         .names = *this,
                          .binding = binding_,
                          .log = made->log,
                          .messages = made->messages},
@@ -155,14 +157,16 @@ loop::task<> registry::restore() {
     (*made)->state = saved.running ? run_state::stopped : run_state::created;
     entries_[saved.name] = *made;
   }
-  // Types in their table's order, so that servers are there when clients come; within a type side
-  // by side, so that one that takes long does not keep the others waiting.
-  for (const auto& type : runtime::types()) {
-    loop::task_group starting;
-    for (const auto& [name, each] : entries_) {
-      if (each->wanted && each->type == &type) starting.spawn(start_again(each));
+  // What others need comes before them, and types in their table's order, so that servers are there
+  // when clients come; the rest side by side, so that one that takes long keeps no other waiting.
+  for (const auto& together : by_needs()) {
+    for (const auto& type : runtime::types()) {
+      loop::task_group starting;
+      for (const auto& each : together) {
+        if (each->wanted && each->type == &type) starting.spawn(start_again(each));
+      }
+      co_await starting.drained();
     }
-    co_await starting.drained();
   }
 }
 
@@ -180,9 +184,12 @@ loop::task<> registry::start_again(entry_ref who) {
 
 loop::task<> registry::shut_down(loop::time_point limit) {
   stopping_ = true;
-  loop::task_group stopping;
-  for (const auto& [name, each] : entries_) stopping.spawn(stop_for_now(each, limit));
-  co_await stopping.drained();
+  auto ranks = by_needs();
+  for (const auto& together : std::views::reverse(ranks)) {
+    loop::task_group stopping;
+    for (const auto& each : together) stopping.spawn(stop_for_now(each, limit));
+    co_await stopping.drained();
+  }
 }
 
 loop::task<> registry::stop_for_now(entry_ref who, loop::time_point limit) {
@@ -218,6 +225,7 @@ loop::task<result<entry_ref>> registry::create(std::string type, std::string nam
   if (auto owned = check_owner(name, options); !owned) co_return std::unexpected(owned.error());
   auto made = make(*row, name, options);
   if (!made) co_return made;
+  if (auto free = check_needs(name, *(*made)->body); !free) co_return std::unexpected(free.error());
   if (auto saved = save(**made); !saved) co_return std::unexpected(saved.error());
   entries_[name] = *made;
   tell(**made, "created");
@@ -317,7 +325,11 @@ loop::task<result<void>> registry::locked_stop(entry_ref who) {
   who->state = run_state::stopped;
   who->reason.clear();
   who->wanted = false;
-  tell(*who, "stopped");
+  std::string needed;
+  for (const auto& each : running_that_need(who->name)) {
+    needed += (needed.empty() ? "needed by " : ", ") + each;
+  }
+  tell(*who, "stopped", needed);
   auto saved = save(*who);
   co_await end_children(who->name);
   co_return saved;
@@ -426,7 +438,9 @@ loop::task<result<runtime::edit_outcome>> registry::edit(std::string name, nlohm
   const auto before = (*who)->body->options(true);
   auto edited = (*who)->body->edit(changes);
   if (!edited) co_return edited;
-  if (auto saved = save(**who); !saved) {
+  auto saved = check_needs(name, *(*who)->body);
+  if (saved) saved = save(**who);
+  if (!saved) {
     // What is not on disk must not be in force: a restart would forget it.
     (void)(*who)->body->edit(before);
     co_return std::unexpected(saved.error());

@@ -15,6 +15,7 @@
 #include "loop/async_lock.hpp"
 #include "loop/loop.hpp"
 #include "loop/task_group.hpp"
+#include "net/directory.hpp"
 #include "runtime/runtime.hpp"
 
 namespace strata::daemon {
@@ -43,7 +44,7 @@ struct entry {
 };
 using entry_ref = std::shared_ptr<entry>;
 
-class registry {
+class registry final : public net::directory {
  public:
   registry(loop::loop& home, runtime::loop_source& loops, state_store store);
 
@@ -66,6 +67,8 @@ class registry {
   loop::task<result<runtime::send_outcome>> send(std::string name, std::string message) const;
 
   [[nodiscard]] result<entry_ref> find(const std::string& name) const;
+  loop::task<result<std::vector<net::endpoint_url>>> find_endpoints(loop::loop& asking,
+                                                                    std::string name) override;
   [[nodiscard]] const std::map<std::string, entry_ref>& all() const { return entries_; }
   [[nodiscard]] std::vector<std::string> children(const std::string& name) const;
   /// What happened; each line's text is a JSON object.
@@ -97,6 +100,12 @@ class registry {
   void explain_conflict(const entry& loser, error& failed) const;
   void explain_file_conflict(const entry& loser, error& failed) const;
   result<void> check_owner(const std::string& name, const nlohmann::json& options) const;
+  [[nodiscard]] result<std::vector<net::endpoint_url>> endpoints_of(const std::string& name) const;
+  result<void> check_needs(const std::string& name, const runtime::runtime& body) const;
+  [[nodiscard]] std::vector<std::string> running_that_need(const std::string& name) const;
+  using rank = std::vector<entry_ref>;
+  /// What may start, or stop, side by side: each needs only what is in ranks before its own.
+  [[nodiscard]] std::vector<rank> by_needs() const;
 
   loop::loop& home_;
   runtime::loop_source& loops_;

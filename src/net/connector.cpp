@@ -14,12 +14,35 @@ loop::task<result<std::vector<loop::socket_address>>> find_addresses(loop::loop&
     }
     case url_form::interface:
     case url_form::queue: co_return std::vector{loop::socket_address{}};
+    case url_form::name: co_return std::vector<loop::socket_address>{};
     case url_form::host_and_port: break;
   }
   co_return co_await on.resolve(of.host, of.port);
 }
 
-loop::task<result<connection>> connect(loop::loop& on, endpoint_url to, loop::duration timeout) {
+namespace {
+
+loop::task<result<connection>> connect_by_name(loop::loop& on, endpoint_url to,
+                                               loop::duration timeout, directory* names) {
+  if (names == nullptr) {
+    co_return failure(errc::not_supported, "connect to " + to.text(),
+                      "only the daemon's runtimes find each other by name", "give its address");
+  }
+  auto found = co_await names->find_endpoints(on, to.host);
+  if (!found) co_return std::unexpected(found.error());
+  result<connection> last = failure(errc::not_found, "connect to " + to.text(), "it is nowhere");
+  for (const auto& each : *found) {
+    last = co_await connect(on, each, timeout);
+    if (last) break;
+  }
+  co_return last;
+}
+
+}  // namespace
+
+loop::task<result<connection>> connect(loop::loop& on, endpoint_url to, loop::duration timeout,
+                                       directory* names) {
+  if (to.scheme->form == url_form::name) co_return co_await connect_by_name(on, to, timeout, names);
   const auto limit = [&] {
     return timeout == loop::duration::zero() ? loop::time_point::max() : on.now() + timeout;
   };

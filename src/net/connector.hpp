@@ -1,13 +1,16 @@
 // Connects to what a URL names: finds its addresses, and takes the first that answers.
 #pragma once
 
+#include "net/directory.hpp"
 #include "net/scheme.hpp"
 
 namespace strata::net {
 
-/// `timeout` is for the look-up, and again for each address; 0: none but the system's. Errors: of
-/// the last address that was tried, naming the URL.
+/// `timeout` is for the look-up, and again for each address; 0: none but the system's. `names` finds
+/// runtimes; null: a URL that names one is an error. Errors: of the last address that was tried,
+/// naming the URL.
 [[nodiscard]] loop::task<result<connection>> connect(loop::loop& on, endpoint_url to,
-                                                     loop::duration timeout);
+                                                     loop::duration timeout,
+                                                     directory* names = nullptr);
 
 }  // namespace strata::net

@@ -12,7 +12,7 @@ namespace {
 
 std::unexpected<error> refuse(std::string_view text, std::string reason) {
   return failure(errc::invalid_argument, "use endpoint '" + std::string(text) + "'",
-                 std::move(reason), "write " + scheme_examples());
+                 std::move(reason), "write " + scheme_examples(url_use::connect));
 }
 
 result<std::uint16_t> parse_port(std::string_view text, std::string_view whole) {
@@ -87,6 +87,15 @@ result<endpoint_url> parse_interface(endpoint_url url, std::string_view rest,
   return url;
 }
 
+result<endpoint_url> parse_name(endpoint_url url, std::string_view rest, std::string_view text) {
+  if (rest.empty() || rest.size() > 64) return refuse(text, "it has no name of 1 to 64 letters");
+  for (const char letter : rest) {
+    if (!is_host_character(letter)) return refuse(text, "its name is not that of a runtime");
+  }
+  url.host = rest;
+  return url;
+}
+
 }  // namespace
 
 bool endpoint_url::is_ethernet() const { return scheme->carries == traffic::frames; }
@@ -101,6 +110,7 @@ std::string endpoint_url::text() const {
   if (row.form == url_form::path) return start + path;
   if (row.form == url_form::interface) return start + host + write_l2(*this);
   if (row.form == url_form::queue) return start + host + write_xdp(*this);
+  if (row.form == url_form::name) return start + host;
   const bool brackets = host.contains(':');
   return start + (brackets ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
@@ -121,6 +131,7 @@ result<endpoint_url> parse_endpoint(std::string_view text) {
   if (row->form == url_form::interface || row->form == url_form::queue) {
     return parse_interface(std::move(url), rest, text);
   }
+  if (row->form == url_form::name) return parse_name(std::move(url), rest, text);
   return parse_host_and_port(std::move(url), rest, text);
 }
 

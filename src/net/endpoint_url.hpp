@@ -37,7 +37,8 @@ struct xdp_address {
 
 struct endpoint_url {
   const scheme_row* scheme = nullptr;  ///< never null once it is parsed
-  std::string host;  ///< a name or an address, without brackets; of frames, the interface
+  /// A name or an address, without brackets; of frames, the interface; the name of a runtime.
+  std::string host;
   std::uint16_t port = 0;
   std::string path;
   l2_address l2;

@@ -37,7 +37,7 @@ struct connection {
 };
 
 /// What stands behind `NAME://`.
-enum class url_form : std::uint8_t { host_and_port, path, interface, queue };
+enum class url_form : std::uint8_t { host_and_port, path, interface, queue, name };
 /// What an endpoint carries.
 enum class traffic : std::uint8_t { bytes, datagrams, frames };
 
@@ -47,16 +47,19 @@ struct scheme_row {
   traffic carries;
   std::string_view example;
   std::string_view help;
-  /// Listens, and writes the address that was taken into `where`.
+  /// Listens, and writes the address that was taken into `where`. Null: nobody can.
   result<listening> (*listen)(loop::loop& on, bind_target& where, const loop::listen_options& how);
-  /// Connects to `address`, one of the URL's, until `limit`.
+  /// Connects to `address`, one of the URL's, until `limit`. Null: it is a name of other URLs.
   loop::task<result<connection>> (*connect)(loop::loop& on, endpoint_url to,
                                             loop::socket_address address, loop::time_point limit);
 };
 
 [[nodiscard]] std::span<const scheme_row> schemes();
+enum class url_use : std::uint8_t { listen, connect };
 /// `tcp://HOST:PORT, udp://HOST:PORT, … or …`: an example of each, for help and for errors.
-[[nodiscard]] std::string scheme_examples();
+[[nodiscard]] std::string scheme_examples(url_use use);
+/// As `parse_endpoint`. Errors: also of what nobody can listen on.
+[[nodiscard]] result<endpoint_url> parse_listening(std::string_view text);
 
 /// Where a URL leads: one empty address where the scheme has none. Errors: of names not found.
 [[nodiscard]] loop::task<result<std::vector<loop::socket_address>>> find_addresses(loop::loop& on,

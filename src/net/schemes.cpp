@@ -113,6 +113,9 @@ constexpr scheme_row table[] = {
      .example = "xdp://IFACE/QUEUE?ethertype=0x88b5",
      .help = "Ethernet frames by AF_XDP; also mode=native|generic|zerocopy, and the rest as for l2",
      .listen = listen_frames, .connect = connect_frames},
+    {.name = "runtime", .form = url_form::name, .carries = traffic::bytes,
+     .example = "runtime://NAME", .help = "where another runtime of the daemon listens",
+     .listen = nullptr, .connect = nullptr},
 };
 // clang-format on
 
@@ -120,13 +123,25 @@ constexpr scheme_row table[] = {
 
 std::span<const scheme_row> schemes() { return table; }
 
-std::string scheme_examples() {
+std::string scheme_examples(url_use use) {
   std::string all;
+  std::string_view last;
   for (const auto& row : table) {
-    if (!all.empty()) all += &row == std::end(table) - 1 ? " or " : ", ";
-    all += row.example;
+    if (use == url_use::listen && row.listen == nullptr) continue;
+    if (!last.empty()) all += (all.empty() ? "" : ", ") + std::string(last);
+    last = row.example;
   }
-  return all;
+  return all + " or " + std::string(last);
+}
+
+result<endpoint_url> parse_listening(std::string_view text) {
+  auto url = parse_endpoint(text);
+  if (url && url->scheme->listen == nullptr) {
+    return failure(errc::invalid_argument, "listen on '" + std::string(text) + "'",
+                   "it is " + std::string(url->scheme->help),
+                   "write " + scheme_examples(url_use::listen));
+  }
+  return url;
 }
 
 bool collide(const endpoint_url& one, const endpoint_url& other) {
@@ -137,6 +152,7 @@ bool collide(const endpoint_url& one, const endpoint_url& other) {
     case url_form::interface:
       return one.host == other.host && one.l2.ethertype == other.l2.ethertype &&
              (!one.l2.vlan_id || !other.l2.vlan_id || one.l2.vlan_id == other.l2.vlan_id);
+    case url_form::name: return false;
     case url_form::host_and_port: break;
   }
   // A name may mean the other's address, as a wildcard does.

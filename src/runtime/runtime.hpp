@@ -11,6 +11,7 @@
 
 #include "loop/async_lock.hpp"
 #include "loop/loop.hpp"
+#include "net/directory.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/journal.hpp"
 #include "runtime/options.hpp"
@@ -36,6 +37,7 @@ struct setting {
   std::string name;
   loop::loop& home;
   loop_source& loops;
+  net::directory& names;
   /// Held by the one that looks whether ports are free and takes them, so that no two share one.
   loop::async_lock& binding;
   /// What the runtime has to say to people.
@@ -78,6 +80,8 @@ class runtime {
   [[nodiscard]] virtual std::vector<std::string> endpoints() const = 0;
   /// Its endpoints are where it listens, and not where it connects.
   [[nodiscard]] virtual bool listens() const { return true; }
+  /// Names of the runtimes that it connects to: they are started before it, and stopped after it.
+  [[nodiscard]] virtual std::vector<std::string> needs() const { return {}; }
   [[nodiscard]] virtual statistics stats() const = 0;
   /// Set by a runtime that ended by itself: why. Cleared by `start()`.
   [[nodiscard]] virtual std::string failure_reason() const { return {}; }

@@ -48,6 +48,7 @@ ALLOWED = {
     # the runtimes
     "runtime": {
         *RUNTIME,
+        "net",
         "runtime/cache",
         "runtime/cache/options",
         "runtime/client",

@@ -46,7 +46,7 @@ result<void> check(const cache_options& options) {
                    "give -p PORT or --listen URL");
   }
   for (const auto& each : urls) {
-    auto url = net::parse_endpoint(each);
+    auto url = net::parse_listening(each);
     if (!url) return std::unexpected(url.error());
     if (!url->is_stream()) {
       return failure(errc::invalid_argument, "listen on '" + each + "'",

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "loop/call_on.hpp"
+#include "net/scheme.hpp"
 #include "runtime/client/link.hpp"
 
 namespace strata::runtime::client {
@@ -44,6 +45,7 @@ class client final : public runtime {
     return {options_.endpoint()};
   }
   [[nodiscard]] bool listens() const override { return false; }
+  [[nodiscard]] std::vector<std::string> needs() const override;
   [[nodiscard]] statistics stats() const override;
   [[nodiscard]] std::string failure_reason() const override { return reason_; }
 
@@ -76,7 +78,7 @@ loop::task<result<void>> client::start() {
   if (!loops) co_return std::unexpected(loops.error());
   loops_ = std::move(*loops);
   written_ = std::move(claimed);
-  link_ = std::make_unique<link>(*loops_[0], options_, born_.log, born_.messages);
+  link_ = std::make_unique<link>(*loops_[0], options_, born_.names, born_.log, born_.messages);
   auto opened =
       co_await loop::call_on(born_.home, *loops_[0], [this]() -> loop::task<result<void>> {
         // The client is destroyed only after `stop()` ended the link, and all posts come before.
@@ -121,6 +123,12 @@ result<edit_outcome> client::edit(const nlohmann::json& changes) {
   options_ = next;
   if (link_) loops_[0]->post([who = link_.get(), next] { who->apply(next); });
   return sort_changes(option_rows(), changes, link_ != nullptr);
+}
+
+std::vector<std::string> client::needs() const {
+  const auto url = net::parse_endpoint(options_.endpoint());
+  if (!url || url->scheme->form != net::url_form::name) return {};
+  return {url->host};
 }
 
 statistics client::stats() const {

@@ -11,11 +11,12 @@ namespace strata::runtime::client {
 
 using namespace std::chrono_literals;
 
-link::link(loop::loop& owner, client_options options, std::shared_ptr<journal> log,
-           std::shared_ptr<journal> messages)
+link::link(loop::loop& owner, client_options options, net::directory& names,
+           std::shared_ptr<journal> log, std::shared_ptr<journal> messages)
     : loop_(owner),
       options_(std::move(options)),
       url_(*net::parse_endpoint(options_.endpoint())),
+      names_(names),
       framing_(proto::framing_of(options_.framing)),
       log_(std::move(log)),
       messages_(std::move(messages)),
@@ -76,7 +77,8 @@ loop::task<> link::keep() {
 }
 
 loop::task<result<void>> link::connect() {
-  auto made = co_await net::connect(loop_, url_, loop::from_seconds(options_.connect_timeout));
+  auto made =
+      co_await net::connect(loop_, url_, loop::from_seconds(options_.connect_timeout), &names_);
   if (!made) {
     counters_.errors.add();
     co_return std::unexpected(made.error());

@@ -21,8 +21,8 @@ namespace strata::runtime::client {
 
 class link {
  public:
-  link(loop::loop& owner, client_options options, std::shared_ptr<journal> log,
-       std::shared_ptr<journal> messages);
+  link(loop::loop& owner, client_options options, net::directory& names,
+       std::shared_ptr<journal> log, std::shared_ptr<journal> messages);
 
   /// Makes the connection and keeps it. Without `reconnect`, the result is that of the first
   /// attempt; with it, this returns at once. `on_end` is called on this loop when the link gives
@@ -51,6 +51,7 @@ class link {
   loop::loop& loop_;
   client_options options_;
   net::endpoint_url url_;
+  net::directory& names_;
   proto::framing framing_;
   std::shared_ptr<journal> log_;
   std::shared_ptr<journal> messages_;

@@ -16,7 +16,7 @@ using row = options::bound_row<client_options>;
 // A row is read as a row: one option, two or three lines.
 // clang-format off
 std::vector<row> where_rows() {
-  static const auto connect_help = "connect to " + net::scheme_examples();
+  static const auto connect_help = "connect to " + net::scheme_examples(net::url_use::connect);
   return {
       {{.key = "target", .short_flag = 't', .kind = text, .value_name = "HOST:PORT",
         .help = "connect to tcp://HOST:PORT", .needs_restart = true},

@@ -17,7 +17,7 @@ result<void> check(const server_options& options) {
                    "give -p PORT or --listen URL");
   }
   for (const auto& each : urls) {
-    if (auto url = net::parse_endpoint(each); !url) return std::unexpected(url.error());
+    if (auto url = net::parse_listening(each); !url) return std::unexpected(url.error());
   }
   if (options.mode == "master" && options.master_pw.empty()) {
     return failure(errc::invalid_argument, "use mode master", "nobody could become master",

@@ -42,6 +42,15 @@ void for_each_seed(Test test) {
   }
 }
 
+// The subject is alone.
+class no_directory final : public net::directory {
+ public:
+  loop::task<result<std::vector<net::endpoint_url>>> find_endpoints(loop::loop& /*asking*/,
+                                                                    std::string name) override {
+    co_return failure(errc::not_found, "find '" + name + "'", "there is no other runtime");
+  }
+};
+
 class sim_stage : private loop_source {
  public:
   explicit sim_stage(std::uint64_t seed) : world(seed) {}
@@ -52,7 +61,9 @@ class sim_stage : private loop_source {
   std::shared_ptr<journal> log = std::make_shared<journal>();
   std::shared_ptr<journal> messages = std::make_shared<journal>(0);
 
-  [[nodiscard]] setting birth() { return {"subject", home, *this, binding_, log, messages}; }
+  [[nodiscard]] setting birth() {
+    return {"subject", home, *this, names_, binding_, log, messages};
+  }
 
   /// Runs a task on the home loop to its end; false when it takes more than ten seconds.
   template <class T>
@@ -82,6 +93,7 @@ class sim_stage : private loop_source {
   [[nodiscard]] std::size_t size() const override { return workers_.size(); }
 
   std::vector<loop::loop*> workers_;
+  no_directory names_;
   loop::async_lock binding_;
 };
 

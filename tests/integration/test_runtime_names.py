@@ -1,0 +1,68 @@
+"""Clients that connect to another runtime by its name: runtime://NAME."""
+
+import pytest
+
+from strata_daemon import Refused, eventually
+
+
+def named(daemon, name, to, **options):
+    return daemon.create("client", name, connect=f"runtime://{to}", **options)
+
+
+@pytest.mark.parametrize("listen", ["tcp://0.0.0.0:0", "tcp://127.0.0.1:0", "udp://127.0.0.1:0",
+                                    "unix"])
+def test_a_client_reaches_a_server_wherever_it_listens(daemon, tmp_path, listen):
+    daemon.server("web", listen=[f"unix://{tmp_path}/web.sock" if listen == "unix" else listen])
+    named(daemon, "ear", "web")
+    daemon.send("ear", b"by name")
+    eventually(lambda: daemon.stats("web")["messages"]["in"] == 1, "it came")
+
+
+def test_the_other_is_found_when_it_comes(daemon):
+    named(daemon, "ear", "web", reconnect=0, reconnect_min=0.05, reconnect_max=0.1)
+    eventually(lambda: daemon.logged("ear", "there is none of that name"), "the log says why")
+    daemon.create("server", "web", listen=["tcp://127.0.0.1:0"], start=False)
+    eventually(lambda: daemon.logged("ear", "strata start web"), "the log says what to do")
+    daemon.act("web", "start")
+    daemon.wait_connections("ear", 1)
+
+
+def test_what_cannot_be_connected_to(daemon):
+    daemon.server("far")
+    named(daemon, "ear", "far")
+    for other, why in [("ear", "no address that it listens on"), ("nobody", "none of that name"),
+                       ("a/b", "its name is not that of a runtime")]:
+        with pytest.raises(Refused) as refused:
+            named(daemon, "second", other)
+        assert why in refused.value.message
+        if "second" in daemon.names():
+            daemon.remove("second")
+    with pytest.raises(Refused) as refused:
+        daemon.server("third", listen=["runtime://far"])
+    assert "cannot listen on 'runtime://far'" in refused.value.message
+
+
+def test_nothing_waits_for_itself(daemon):
+    named(daemon, "a", "b", reconnect=0)
+    with pytest.raises(Refused) as refused:
+        named(daemon, "b", "a", reconnect=0)
+    assert "it would wait for itself" in refused.value.message
+    daemon.create("client", "b", target="127.0.0.1:1", reconnect=0)
+    with pytest.raises(Refused) as refused:
+        daemon.edit("b", target="", connect="runtime://a")
+    assert "it would wait for itself" in refused.value.message
+    assert daemon.show("b")["options"]["target"] == "127.0.0.1:1"
+
+
+def test_what_is_needed_starts_first_and_stops_last(daemon):
+    """A cache: without `needs` clients are started before caches."""
+    daemon.create("cache", "z", listen=["tcp://127.0.0.1:0"])
+    named(daemon, "a", "z")
+    daemon.wait_connections("a", 1)
+    for _ in range(3):
+        daemon.restart()
+        daemon.wait_connections("a", 1)
+        assert daemon.show("a")["state"] == "running"
+        assert not daemon.logged("a", "broke") and not daemon.logged("a", "closed the connection")
+    daemon.act("z", "stop")
+    assert daemon.logged("z", "needed by a")
