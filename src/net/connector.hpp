@@ -6,9 +6,9 @@
 
 namespace strata::net {
 
-/// `timeout` is for the look-up, and again for each address; 0: none but the system's. `names` finds
-/// runtimes; null: a URL that names one is an error. Errors: of the last address that was tried,
-/// naming the URL.
+/// `timeout` is for the look-up, and again for each address; 0: none but the system's. `names`
+/// finds runtimes; null: a URL that names one is an error. Errors: of the last address that was
+/// tried, naming the URL.
 [[nodiscard]] loop::task<result<connection>> connect(loop::loop& on, endpoint_url to,
                                                      loop::duration timeout,
                                                      directory* names = nullptr);

@@ -14,7 +14,8 @@ using row = options::bound_row<server_options>;
 // A row is read as a row: one option, two or three lines.
 // clang-format off
 std::vector<row> where_rows() {
-  static const auto listen_help = "listen on " + net::scheme_examples(net::url_use::listen) + "; repeatable";
+  static const auto listen_help =
+      "listen on " + net::scheme_examples(net::url_use::listen) + "; repeatable";
   return {
       {{.key = "port", .short_flag = 'p', .kind = port, .value_name = "PORT",
         .help = "listen on tcp://0.0.0.0:PORT; 0 takes a free port", .needs_restart = true},

@@ -1,5 +1,5 @@
-// CLIENT PAUSE: for a while clients' commands, or only those that write, are put off. When the pause
-// is over, each client goes on with the command that was put off.
+// CLIENT PAUSE: for a while clients' commands, or only those that write, are put off. When the
+// pause is over, each client goes on with the command that was put off.
 #pragma once
 
 #include <cstdint>
