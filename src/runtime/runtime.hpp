@@ -11,7 +11,7 @@
 
 #include "loop/async_lock.hpp"
 #include "loop/loop.hpp"
-#include "runtime/counters.hpp"
+#include "runtime/figures.hpp"
 #include "runtime/journal.hpp"
 #include "runtime/options.hpp"
 
@@ -78,7 +78,12 @@ class runtime {
   [[nodiscard]] virtual std::vector<std::string> endpoints() const = 0;
   /// Its endpoints are where it listens, and not where it connects.
   [[nodiscard]] virtual bool listens() const { return true; }
+  /// The figures that every runtime has.
   [[nodiscard]] virtual statistics stats() const = 0;
+  /// The values of all its figures, in the order of its type's rows.
+  [[nodiscard]] virtual std::vector<nlohmann::json> figures() const {
+    return values_of(stats(), common_figures());
+  }
   /// Set by a runtime that ended by itself: why. Cleared by `start()`.
   [[nodiscard]] virtual std::string failure_reason() const { return {}; }
 
