@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "daemon/control_socket.hpp"
+#include "daemon/openapi.hpp"
 #include "daemon/render.hpp"
 #include "http/server_connection.hpp"
 #include "text/json_text.hpp"
@@ -65,12 +66,13 @@ result<std::string> text_at(const nlohmann::json& object, const char* key) {
   return found->get<std::string>();
 }
 
-/// `/v1/runtimes/{}/start` against a path; the name lands in `*name`.
+/// `/v1/runtimes/{name}/start` against a path; the name lands in `*name`.
 bool matches(std::string_view pattern, std::string_view path, std::string* name) {
-  const auto hole = pattern.find("{}");
+  constexpr std::string_view placeholder = "{name}";
+  const auto hole = pattern.find(placeholder);
   if (hole == std::string_view::npos) return pattern == path;
   const auto before = pattern.substr(0, hole);
-  const auto after = pattern.substr(hole + 2);
+  const auto after = pattern.substr(hole + placeholder.size());
   if (!path.starts_with(before) || !path.ends_with(after)) return false;
   if (path.size() <= before.size() + after.size()) return false;
   const auto middle = path.substr(before.size(), path.size() - before.size() - after.size());
@@ -80,28 +82,6 @@ bool matches(std::string_view pattern, std::string_view path, std::string* name)
 }
 
 }  // namespace
-
-struct control_api::route {
-  std::string_view method;
-  std::string_view pattern;
-  loop::task<answer> (control_api::*run)(call);
-};
-
-const control_api::route control_api::routes[] = {
-    {"GET", "/v1/version", &control_api::get_version},
-    {"GET", "/v1/runtimes", &control_api::list},
-    {"POST", "/v1/runtimes", &control_api::create},
-    {"GET", "/v1/runtimes/{}", &control_api::show},
-    {"PATCH", "/v1/runtimes/{}", &control_api::edit},
-    {"DELETE", "/v1/runtimes/{}", &control_api::remove},
-    {"POST", "/v1/runtimes/{}/start", &control_api::start},
-    {"POST", "/v1/runtimes/{}/stop", &control_api::stop},
-    {"POST", "/v1/runtimes/{}/restart", &control_api::restart},
-    {"POST", "/v1/runtimes/{}/reload", &control_api::reload},
-    {"POST", "/v1/runtimes/{}/send", &control_api::send},
-    {"GET", "/v1/runtimes/{}/stats", &control_api::stats},
-    {"GET", "/metrics", &control_api::metrics},
-};
 
 control_api::control_api(registry& runtimes, runtime::loop_source& loops, facts about)
     : registry_(runtimes),
@@ -192,12 +172,19 @@ loop::task<> control_api::serve(std::unique_ptr<net::stream> connection,
 }
 
 loop::task<> control_api::handle(http::exchange& now, door which) {
-  if (which == door::api && now.method() == "GET" && !closing_) {
-    auto found = feed_for(now.request().path);
-    if (found && found->of != nullptr) {
-      co_await stream(now, std::move(*found));
+  for (const auto& each : routes()) {
+    std::string name;
+    if (which != door::api || closing_ || each.find_feed == nullptr) continue;
+    if (each.row.method != now.method()) continue;
+    if (!matches(each.row.path, now.request().path, &name)) continue;
+    auto found = (this->*each.find_feed)(name);
+    if (!found) {
+      const auto reply = as_answer(found.error());
+      now.respond(reply.status, reply.type, reply.body);
       co_return;
     }
+    co_await stream(now, std::move(*found));
+    co_return;
   }
   const auto reply = co_await dispatch(now, which);
   now.respond(reply.status, reply.type, reply.body);
@@ -211,19 +198,18 @@ loop::task<control_api::answer> control_api::dispatch(http::exchange& now, door 
                                      "wait for the next one"))};
   }
   bool path_known = false;
-  for (const auto& each : routes) {
+  for (const auto& each : routes()) {
     std::string name;
-    if (which == door::metrics && each.pattern != "/metrics") continue;
-    if (!matches(each.pattern, request.path, &name)) continue;
+    if (which == door::metrics && each.row.path != "/metrics") continue;
+    if (!matches(each.row.path, request.path, &name)) continue;
     path_known = true;
-    if (each.method != now.method()) continue;
+    if (each.row.method != now.method() || each.run == nullptr) continue;
     auto body = co_await now.read_all(longest_body);
     if (!body) co_return as_answer(body.error());
     // Named, since GCC 12 destroys a braced temporary in a co_await twice.
     const call wanted{request, name, std::move(*body)};
     co_return co_await (this->*each.run)(wanted);
   }
-  if (auto found = feed_for(request.path); !found) co_return as_answer(found.error());
   const int status = path_known ? 405 : 404;
   const auto message = path_known ? "cannot " + request.method + " '" + request.path + "'"
                                   : "cannot find '" + request.path + "'";
@@ -252,6 +238,10 @@ loop::task<control_api::answer> control_api::get_version(call /*of*/) {
                          {"loops", loops_.size()},
                          {"state_dir", registry_.state_folder()},
                          {"uptime_s", std::chrono::duration<double>(up).count()}})};
+}
+
+loop::task<control_api::answer> control_api::get_description(call /*of*/) {
+  co_return answer{200, "application/yaml", openapi_text(route_rows())};
 }
 
 loop::task<control_api::answer> control_api::list(call /*of*/) {
@@ -338,20 +328,22 @@ loop::task<control_api::answer> control_api::metrics(call /*of*/) {
   co_return answer{200, "text/plain; version=0.0.4", metrics_text(registry_)};
 }
 
-result<control_api::feed> control_api::feed_for(const std::string& path) const {
-  std::string name;
-  if (path == "/v1/events") {
-    return feed{.keeps = {}, .of = &registry_.events(), .line = event_json};
-  }
-  const bool messages = matches("/v1/runtimes/{}/messages", path, &name);
-  if (!messages && !matches("/v1/runtimes/{}/logs", path, &name)) return feed{};
+result<control_api::feed> control_api::messages_of(const std::string& name) const {
   auto found = registry_.find(name);
   if (!found) return std::unexpected(found.error());
-  auto journal = messages ? (*found)->messages : (*found)->log;
-  return feed{.keeps = journal,
-              .of = journal.get(),
-              .line = messages ? message_json : log_line_json,
-              .always_follows = messages};
+  auto journal = (*found)->messages;
+  return feed{.keeps = journal, .of = journal.get(), .line = message_json, .always_follows = true};
+}
+
+result<control_api::feed> control_api::log_of(const std::string& name) const {
+  auto found = registry_.find(name);
+  if (!found) return std::unexpected(found.error());
+  auto journal = (*found)->log;
+  return feed{.keeps = journal, .of = journal.get(), .line = log_line_json};
+}
+
+result<control_api::feed> control_api::events(const std::string& /*name*/) const {
+  return feed{.keeps = {}, .of = &registry_.events(), .line = event_json};
 }
 
 loop::task<> control_api::stream(http::exchange& now, feed from) {

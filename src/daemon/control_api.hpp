@@ -1,11 +1,14 @@
 // The control API: HTTP/1.1 and JSON on a Unix socket, as docs/openapi.yaml describes it.
-// The routes are one table in control_api.cpp.
+// The routes are one table in control_routes.cpp, from which that document is made.
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "daemon/registry.hpp"
+#include "daemon/route_row.hpp"
 #include "http/exchange.hpp"
 #include "loop/loop.hpp"
 #include "serve/acceptor.hpp"
@@ -36,6 +39,8 @@ class control_api {
   void refuse_requests() { closing_ = true; }
   void stop();
 
+  [[nodiscard]] static std::vector<route_row> route_rows();
+
  private:
   struct answer {
     int status = 200;
@@ -48,8 +53,20 @@ class control_api {
     std::string name;
     std::string body;
   };
-  struct route;
-  static const route routes[];
+  /// The journal that a path streams, and how its lines are written.
+  struct feed {
+    std::shared_ptr<runtime::journal> keeps;  // of a runtime that may be removed meanwhile
+    runtime::journal* of = nullptr;
+    std::string (*line)(const runtime::journal_line&) = nullptr;
+    bool always_follows = false;
+  };
+  /// A row and what serves it: a function that answers, or one that finds what is streamed.
+  struct route {
+    route_row row;
+    loop::task<answer> (control_api::*run)(call) = nullptr;
+    result<feed> (control_api::*find_feed)(const std::string& name) const = nullptr;
+  };
+  [[nodiscard]] static std::span<const route> routes();
 
   /// The whole API, or the metrics alone.
   enum class door : std::uint8_t { api, metrics };
@@ -64,6 +81,7 @@ class control_api {
   answer as_answer(const result<entry_ref>& done, int status) const;
 
   loop::task<answer> get_version(call of);
+  loop::task<answer> get_description(call of);
   loop::task<answer> list(call of);
   loop::task<answer> create(call of);
   loop::task<answer> show(call of);
@@ -77,14 +95,9 @@ class control_api {
   loop::task<answer> stats(call of);
   loop::task<answer> metrics(call of);
 
-  /// The journal that a path streams, and how its lines are written; null for other paths.
-  struct feed {
-    std::shared_ptr<runtime::journal> keeps;  // of a runtime that may be removed meanwhile
-    runtime::journal* of = nullptr;
-    std::string (*line)(const runtime::journal_line&) = nullptr;
-    bool always_follows = false;
-  };
-  result<feed> feed_for(const std::string& path) const;
+  [[nodiscard]] result<feed> messages_of(const std::string& name) const;
+  [[nodiscard]] result<feed> log_of(const std::string& name) const;
+  [[nodiscard]] result<feed> events(const std::string& name) const;
   loop::task<> stream(http::exchange& now, feed from);
 
   registry& registry_;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "text/base64.hpp"
 
 namespace strata::daemon {
@@ -19,34 +21,38 @@ bool is_utf8(const std::string& text) {
   }
 }
 
-struct metric {
-  const char* name;
-  const char* kind;
-  const char* help;
-  std::uint64_t (*value)(const runtime::statistics&);
+/// A runtime and its figures at one moment.
+struct reading {
+  const entry* of;
+  std::vector<nlohmann::json> values;
+
+  [[nodiscard]] const nlohmann::json* value(const options::figure_row& wanted) const {
+    const auto& rows = of->type->figures();
+    const auto found = std::ranges::find(rows, wanted.key, &options::figure_row::key);
+    return found == rows.end() ? nullptr : &values[static_cast<std::size_t>(found - rows.begin())];
+  }
+  [[nodiscard]] std::string label() const {
+    return fmt::format("name=\"{}\",type=\"{}\"", of->name, of->type->name);
+  }
 };
 
-using figures = runtime::statistics;
-
-constexpr metric metrics[] = {
-    {"strata_connections", "gauge", "connections now",
-     [](const figures& of) { return of.connections_now; }},
-    {"strata_connections_total", "counter", "connections ever",
-     [](const figures& of) { return of.connections_total; }},
-    {"strata_connections_refused_total", "counter", "connections refused",
-     [](const figures& of) { return of.connections_refused; }},
-    {"strata_messages_in_total", "counter", "messages received",
-     [](const figures& of) { return of.messages_in; }},
-    {"strata_messages_out_total", "counter", "messages handed to connections",
-     [](const figures& of) { return of.messages_out; }},
-    {"strata_bytes_in_total", "counter", "bytes received",
-     [](const figures& of) { return of.bytes_in; }},
-    {"strata_bytes_out_total", "counter", "bytes handed to connections",
-     [](const figures& of) { return of.bytes_out; }},
-    {"strata_errors_total", "counter", "errors", [](const figures& of) { return of.errors; }},
-    {"strata_loop_lag_microseconds", "gauge", "time that the loop's last turn took",
-     [](const figures& of) { return of.lag_us; }},
-};
+std::string metric_text(const options::figure_row& row, const std::vector<reading>& all) {
+  const bool grows = row.kind == options::figure_kind::counter;
+  auto text = fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n", row.metric, row.help,
+                          grows ? "counter" : "gauge");
+  for (const auto& each : all) {
+    const auto* const value = each.value(row);
+    if (value == nullptr) continue;
+    if (row.cases.empty()) {
+      text += fmt::format("{}{{{}}} {}\n", row.metric, each.label(), value->dump());
+    }
+    for (const auto& name : row.cases) {
+      text += fmt::format("{}{{{},{}=\"{}\"}} {}\n", row.metric, each.label(), row.label, name,
+                          value->at(std::string(name)).dump());
+    }
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -61,7 +67,7 @@ nlohmann::json summary_json(const entry& of, loop::time_point now) {
           {"state", name_of(of.state)},
           {"reason", of.reason},
           {"endpoints", of.body->endpoints()},
-          {"connections", of.body->stats().connections_now},
+          {"connections", of.body->stats().connections_now.get()},
           {"group", common.group},
           {"owner", common.owner},
           {"created_at", of.created_at},
@@ -77,30 +83,16 @@ nlohmann::json detail_json(const entry& of, const registry& all, loop::time_poin
 }
 
 nlohmann::json stats_json(const entry& of, loop::time_point now) {
-  const auto stats = of.body->stats();
-  auto dropped = nlohmann::json::object();
-  for (std::size_t i = 0; i < stats.dropped.size(); ++i) {
-    dropped[runtime::drop_names[i]] = stats.dropped[i];
+  nlohmann::json json = {{"name", of.name},
+                         {"type", of.type->name},
+                         {"state", name_of(of.state)},
+                         {"uptime_s", of.uptime_s(now)}};
+  const auto& rows = of.type->figures();
+  auto values = of.body->figures();
+  for (std::size_t at = 0; at < rows.size(); ++at) {
+    json[nlohmann::json::json_pointer(json_pointer(rows[at]))] = std::move(values[at]);
   }
-  return {{"name", of.name},
-          {"type", of.type->name},
-          {"state", name_of(of.state)},
-          {"uptime_s", of.uptime_s(now)},
-          {"connections",
-           {{"now", stats.connections_now},
-            {"peak", stats.connections_peak},
-            {"total", stats.connections_total},
-            {"refused", stats.connections_refused}}},
-          {"messages", {{"in", stats.messages_in}, {"out", stats.messages_out}}},
-          {"bytes", {{"in", stats.bytes_in}, {"out", stats.bytes_out}}},
-          {"dropped", dropped},
-          {"errors", stats.errors},
-          {"rates",
-           {{"in_1s", static_cast<double>(stats.in_1s)},
-            {"in_1m", static_cast<double>(stats.in_1m) / 60},
-            {"out_1s", static_cast<double>(stats.out_1s)},
-            {"out_1m", static_cast<double>(stats.out_1m) / 60}}},
-          {"loop", {{"lag_us", stats.lag_us}, {"lag_max_us", stats.lag_max_us}}}};
+  return json;
 }
 
 std::string log_line_json(const runtime::journal_line& line) {
@@ -128,31 +120,19 @@ std::string event_json(const runtime::journal_line& line) {
 }
 
 std::string metrics_text(const registry& all) {
+  std::vector<reading> read;
+  for (const auto& [name, each] : all.all()) read.emplace_back(each.get(), each->body->figures());
   std::string text;
-  std::vector<std::pair<const entry*, runtime::statistics>> read;
-  for (const auto& [name, each] : all.all()) read.emplace_back(each.get(), each->body->stats());
-  const auto label = [](const entry& of) {
-    return fmt::format("name=\"{}\",type=\"{}\"", of.name, of.type->name);
-  };
-  for (const auto& each : metrics) {
-    text += fmt::format("# HELP {0} {2}\n# TYPE {0} {1}\n", each.name, each.kind, each.help);
-    for (const auto& [of, stats] : read) {
-      text += fmt::format("{}{{{}}} {}\n", each.name, label(*of), each.value(stats));
-    }
-  }
-  text +=
-      "# HELP strata_dropped_total messages dropped, by reason\n"
-      "# TYPE strata_dropped_total counter\n";
-  for (const auto& [of, stats] : read) {
-    for (std::size_t i = 0; i < stats.dropped.size(); ++i) {
-      text += fmt::format("strata_dropped_total{{{},reason=\"{}\"}} {}\n", label(*of),
-                          runtime::drop_names[i], stats.dropped[i]);
+  // Figures by case come last.
+  for (const bool by_case : {false, true}) {
+    for (const auto& row : runtime::all_figures()) {
+      if (!row.metric.empty() && row.cases.empty() != by_case) text += metric_text(row, read);
     }
   }
   text += "# HELP strata_up 1 while the runtime runs\n# TYPE strata_up gauge\n";
-  for (const auto& [of, stats] : read) {
-    text +=
-        fmt::format("strata_up{{{}}} {}\n", label(*of), of->state == run_state::running ? 1 : 0);
+  for (const auto& each : read) {
+    text += fmt::format("strata_up{{{}}} {}\n", each.label(),
+                        each.of->state == run_state::running ? 1 : 0);
   }
   return text;
 }

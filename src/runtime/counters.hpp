@@ -5,21 +5,13 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <ctime>
+#include <string_view>
+
+#include "options/counter.hpp"
 
 namespace strata::runtime {
 
-/// A number that one thread adds to and all may read.
-class counter {
- public:
-  void add(std::uint64_t count = 1) {
-    value_.store(value_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
-  }
-  [[nodiscard]] std::uint64_t get() const { return value_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<std::uint64_t> value_ = 0;
-};
+using options::counter;
 
 /// Counts per second over the last minute, without a clock tick of its own: a slot a second, each
 /// holding the second that it counts.
@@ -61,63 +53,45 @@ enum class drop : std::uint8_t {
   file,
   connection
 };
-inline constexpr std::array<const char*, 7> drop_names = {
+inline constexpr std::string_view drop_names[] = {
     "rate_limit", "global_rate_limit", "slow_client", "mode", "too_large", "file", "connection"};
+static_assert(std::size(drop_names) <= std::tuple_size_v<options::case_counters>);
 
-struct counters {
+struct counters;
+
+/// The figures of every runtime; figures.cpp has a row for each. A runtime counts in one of these,
+/// and shows one that it has summed up.
+struct statistics {
+  counter connections_now;
+  counter connections_peak;
+  counter connections_total;
+  counter connections_refused;
   counter messages_in;
   counter messages_out;
   counter bytes_in;
   counter bytes_out;
   counter errors;
-  counter refused;
-  std::array<counter, drop_names.size()> dropped;
+  options::case_counters dropped;  ///< by `drop`
+  counter in_1s;
+  counter in_1m;
+  counter out_1s;
+  counter out_1m;
+  counter lag_us;
+  counter lag_max_us;
+
+  /// What stays when what was counted is gone: sums, but nothing of the present moment.
+  [[nodiscard]] statistics past() const;
+  /// Adds what a part of the runtime has counted until `now_s`.
+  void add(const counters& part, std::uint64_t now_s);
+};
+
+/// What one part of a runtime, on one loop, counts.
+struct counters : statistics {
   rate_meter rate_in;
   rate_meter rate_out;
 
   void drop_message(drop why, std::uint64_t count = 1) {
     dropped[static_cast<std::size_t>(why)].add(count);
-  }
-};
-
-/// Everything counted, at one moment: what the control API and /metrics show.
-struct statistics {
-  std::uint64_t connections_now = 0;
-  std::uint64_t connections_peak = 0;
-  std::uint64_t connections_total = 0;
-  std::uint64_t connections_refused = 0;
-  std::uint64_t messages_in = 0;
-  std::uint64_t messages_out = 0;
-  std::uint64_t bytes_in = 0;
-  std::uint64_t bytes_out = 0;
-  std::uint64_t errors = 0;
-  std::array<std::uint64_t, drop_names.size()> dropped{};
-  std::uint64_t in_1s = 0;
-  std::uint64_t in_1m = 0;
-  std::uint64_t out_1s = 0;
-  std::uint64_t out_1m = 0;
-  std::uint64_t lag_us = 0;
-  std::uint64_t lag_max_us = 0;
-
-  /// What stays when what was counted is gone: sums, but nothing of the present moment.
-  [[nodiscard]] statistics past() const {
-    auto kept = *this;
-    kept.connections_now = kept.in_1s = kept.in_1m = kept.out_1s = kept.out_1m = 0;
-    kept.lag_us = kept.lag_max_us = 0;
-    return kept;
-  }
-  void add(const counters& of, std::uint64_t now_s) {
-    connections_refused += of.refused.get();
-    messages_in += of.messages_in.get();
-    messages_out += of.messages_out.get();
-    bytes_in += of.bytes_in.get();
-    bytes_out += of.bytes_out.get();
-    errors += of.errors.get();
-    for (std::size_t i = 0; i < dropped.size(); ++i) dropped[i] += of.dropped[i].get();
-    in_1s += of.rate_in.total(now_s, 1);
-    in_1m += of.rate_in.total(now_s, 60);
-    out_1s += of.rate_out.total(now_s, 1);
-    out_1m += of.rate_out.total(now_s, 60);
   }
 };
 

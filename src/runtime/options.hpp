@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "options/figure_table.hpp"
 #include "options/option_table.hpp"
 
 namespace strata::runtime {
@@ -21,12 +22,15 @@ struct type_row {
   std::string_view name;
   std::string_view summary;
   const std::vector<options::option_row>& (*rows)();
+  const std::vector<options::figure_row>& (*figures)();
   /// Makes a runtime of this type from its options, checked as a whole. Daemon only.
   result<std::unique_ptr<runtime>> (*make)(setting&&, const nlohmann::json& options);
 };
 
 [[nodiscard]] std::span<const type_row> types();
 [[nodiscard]] const type_row* find_type(std::string_view name);
+/// The figures of all types, each once: first those that every runtime has.
+[[nodiscard]] const std::vector<options::figure_row>& all_figures();
 
 /// `-p PORT` and `--listen URL …` as one list of endpoint URLs.
 [[nodiscard]] inline std::vector<std::string> listen_urls(const std::optional<std::uint64_t>& port,

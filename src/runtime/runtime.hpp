@@ -12,7 +12,7 @@
 #include "loop/async_lock.hpp"
 #include "loop/loop.hpp"
 #include "net/directory.hpp"
-#include "runtime/counters.hpp"
+#include "runtime/figures.hpp"
 #include "runtime/journal.hpp"
 #include "runtime/options.hpp"
 
@@ -82,7 +82,12 @@ class runtime {
   [[nodiscard]] virtual bool listens() const { return true; }
   /// Names of the runtimes that it connects to: they are started before it, and stopped after it.
   [[nodiscard]] virtual std::vector<std::string> needs() const { return {}; }
+  /// The figures that every runtime has.
   [[nodiscard]] virtual statistics stats() const = 0;
+  /// The values of all its figures, in the order of its type's rows.
+  [[nodiscard]] virtual std::vector<nlohmann::json> figures() const {
+    return values_of(stats(), common_figures());
+  }
   /// Set by a runtime that ended by itself: why. Cleared by `start()`.
   [[nodiscard]] virtual std::string failure_reason() const { return {}; }
 

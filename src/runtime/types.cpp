@@ -1,4 +1,6 @@
 // The one list of runtime types. A new type is a folder and a row here.
+#include <algorithm>
+
 #include "runtime/cache/cache.hpp"
 #include "runtime/client/client.hpp"
 #include "runtime/options.hpp"
@@ -11,11 +13,11 @@ namespace {
 
 const type_row table[] = {
     {"server", "listens, and passes messages between those who connect", server::option_rows,
-     server::make},
+     common_figure_rows, server::make},
     {"client", "connects to an endpoint, and sends and receives messages", client::option_rows,
-     client::make},
+     common_figure_rows, client::make},
     {"cache", "keeps keys and values in memory, and speaks Redis's protocol", cache::option_rows,
-     cache::make},
+     cache::figure_rows, cache::make},
 };
 
 }  // namespace
@@ -27,6 +29,20 @@ const type_row* find_type(std::string_view name) {
     if (row.name == name) return &row;
   }
   return nullptr;
+}
+
+const std::vector<options::figure_row>& all_figures() {
+  static const auto all = [] {
+    auto rows = common_figure_rows();
+    for (const auto& type : table) {
+      for (const auto& row : type.figures()) {
+        if (std::ranges::find(rows, row.key, &options::figure_row::key) == rows.end())
+          rows.push_back(row);
+      }
+    }
+    return rows;
+  }();
+  return all;
 }
 
 edit_outcome sort_changes(const std::vector<options::option_row>& rows,

@@ -69,3 +69,20 @@ def test_large_replies_are_counted(daemon, wire):
     for _ in range(8):
         wire.ask("GET", "k")
     eventually(lambda: sent(daemon)[1] - before > 8 << 20, "eight MiB have gone")
+
+
+def test_keys_and_what_becomes_of_them_are_counted(daemon, wire):
+    wire.ask_all([["SET", "k", "v"], ["SELECT", "3"], ["SET", "k", "v"], ["GET", "k"], ["GET", "n"],
+                  ["SET", "short", "v", "PX", "1"]])
+    eventually(lambda: daemon.stats("db")["keys"]["expired"] == 1, "a key's time is over")
+    stats = daemon.stats("db")
+    assert stats["keys"] == {"now": 2, "hits": 1, "misses": 1, "expired": 1, "evicted": 0}
+    assert stats["memory"]["used"] > 0
+    metrics = daemon.exchange("GET", "/metrics")[1].decode().splitlines()
+    assert 'strata_cache_hits_total{name="db",type="cache"} 1' in metrics
+    shown = daemon.cli("stats", "db", "--columns", "keys,hits,expired").split()
+    assert shown == ["KEYS", "HITS", "EXPIRED", "2", "1", "1"]
+    daemon.act("db", "stop")
+    stats = daemon.stats("db")
+    assert stats["keys"] == {"now": 0, "hits": 1, "misses": 1, "expired": 1, "evicted": 0}
+    assert stats["memory"]["used"] == 0

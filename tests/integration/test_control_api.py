@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import pathlib
 import random
 import socket
 import subprocess
@@ -11,7 +12,7 @@ import pytest
 from strata_daemon import PATIENCE, Refused, eventually
 
 PATHS = ["/v1/version", "/v1/runtimes", "/v1/runtimes/s", "/v1/runtimes/s/stats", "/metrics",
-         "/v1/events", "/v1/runtimes/s/logs"]
+         "/v1/openapi.yaml", "/v1/events", "/v1/runtimes/s/logs"]
 
 
 @pytest.fixture
@@ -215,6 +216,7 @@ def test_a_method_that_a_path_does_not_have_is_named(daemon):
     daemon.server("s")
     for method, path in [("DELETE", "/v1/runtimes"), ("POST", "/v1/version"),
                          ("PUT", "/v1/runtimes/s"), ("GET", "/v1/runtimes/s/start"),
+                         ("POST", "/v1/events"), ("POST", "/v1/runtimes/s/logs"),
                          ("BREW", "/metrics")]:
         with pytest.raises(Refused, match=method) as refused:
             daemon.ask(method, path)
@@ -322,3 +324,9 @@ def test_many_at_once_are_all_answered(daemon):
     for each in connections:
         each.close()
     eventually(lambda: daemon.names() == ["s"], "it goes on")
+
+
+def test_the_api_describes_itself_as_the_documents_do(daemon):
+    status, content = daemon.exchange("GET", "/v1/openapi.yaml")
+    kept = pathlib.Path(__file__).parents[2] / "docs" / "openapi.yaml"
+    assert status == 200 and content == kept.read_bytes()

@@ -1,4 +1,6 @@
 // strata stats NAME|GLOB...
+#include <algorithm>
+
 #include "cli/daemon_client/control_client.hpp"
 #include "cli/daemon_client/names.hpp"
 #include "cli/daemon_client/report.hpp"
@@ -13,39 +15,50 @@ using nlohmann::json;
 
 namespace {
 
-constexpr column columns[] = {
-    {"name", "/name"},
-    {"type", "/type", unit::none, false},
-    {"state", "/state"},
-    {"uptime", "/uptime_s", unit::seconds},
-    {"connections", "/connections/now"},
-    {"peak", "/connections/peak", unit::none, false},
-    {"total", "/connections/total", unit::none, false},
-    {"refused", "/connections/refused", unit::none, false},
-    {"messages_in", "/messages/in"},
-    {"messages_out", "/messages/out"},
-    {"rate_in", "/rates/in_1s", unit::per_second},
-    {"rate_out", "/rates/out_1s", unit::per_second},
-    {"bytes_in", "/bytes/in", unit::bytes},
-    {"bytes_out", "/bytes/out", unit::bytes},
-    {"dropped", "/dropped", unit::total},
-    {"errors", "/errors"},
-    {"lag", "/loop/lag_us", unit::microseconds, false},
-    {"lag_max", "/loop/lag_max_us", unit::microseconds, false},
-};
+unit unit_of_row(const options::figure_row& row) {
+  if (row.kind == options::figure_kind::rate) return unit::per_second;
+  if (!row.cases.empty()) return unit::total;
+  switch (row.unit) {
+    case options::figure_unit::bytes: return unit::bytes;
+    case options::figure_unit::microseconds: return unit::microseconds;
+    case options::figure_unit::none: break;
+  }
+  return unit::none;
+}
+
+const std::vector<column>& all_columns() {
+  // A column's pointer is a view.
+  static const auto pointers = [] {
+    std::vector<std::string> all;
+    for (const auto& row : runtime::all_figures()) all.push_back(json_pointer(row));
+    return all;
+  }();
+  static const auto columns = [] {
+    std::vector<column> all = {{"name", "/name"},
+                               {"type", "/type", unit::none, false},
+                               {"state", "/state"},
+                               {"uptime", "/uptime_s", unit::seconds}};
+    auto pointer = pointers.begin();
+    for (const auto& row : runtime::all_figures()) {
+      const auto& at = *pointer++;
+      if (!row.column.empty()) all.push_back({row.column, at, unit_of_row(row), !row.is_hidden});
+    }
+    return all;
+  }();
+  return columns;
+}
 
 unit unit_of(std::string_view field, const json&) {
   if (field == "uptime_s") return unit::seconds;
-  if (field.starts_with("bytes.")) return unit::bytes;
-  if (field.starts_with("rates.")) return unit::per_second;
-  if (field.starts_with("loop.")) return unit::microseconds;
-  return unit::none;
+  const auto& rows = runtime::all_figures();
+  const auto row = std::ranges::find(rows, field, &options::figure_row::key);
+  return row == rows.end() ? unit::none : unit_of_row(*row);
 }
 
 }  // namespace
 
 outcome<int> run_stats(const invocation& call) {
-  const auto shown = select_columns(columns, call.text("columns"));
+  const auto shown = select_columns(all_columns(), call.text("columns"));
   if (!shown) return std::unexpected(shown.error());
   control_client client(call.socket);
   const auto all = for_each_name(client, call.words, [&](const std::string& name) {

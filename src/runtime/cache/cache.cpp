@@ -9,6 +9,7 @@
 
 #include "loop/call_on.hpp"
 #include "runtime/cache/serving/shard.hpp"
+#include "runtime/figures.hpp"
 
 namespace strata::runtime::cache {
 
@@ -81,10 +82,12 @@ class cache final : public runtime {
     return bound_.empty() ? options_.endpoints() : bound_;
   }
   [[nodiscard]] statistics stats() const override;
+  [[nodiscard]] std::vector<nlohmann::json> figures() const override;
   [[nodiscard]] std::string failure_reason() const override { return reason_; }
 
  private:
   loop::task<result<void>> open_shard();
+  [[nodiscard]] key_figures counted_keys() const;
   void on_options_set(const nlohmann::json& changes, std::uint64_t edit);
   void on_shut_down() {
     reason_ = "a client asked for SHUTDOWN";
@@ -99,6 +102,7 @@ class cache final : public runtime {
   std::vector<std::string> bound_;
   std::string reason_;
   statistics past_;  // what earlier runs counted
+  key_figures past_keys_;
   // Edits of a running cache are numbered: a client may set an option before the cache's loop hears
   // of an edit of the same, which is then the one that counts.
   std::uint64_t edit_ = 0;
@@ -146,6 +150,7 @@ loop::task<result<void>> cache::open_shard() {
 loop::task<void> cache::stop(loop::time_point) {
   // From here on nobody who asks sees it: it is destroyed on its own loop's thread.
   past_ = stats().past();
+  past_keys_ = past_figures(counted_keys(), key_figure_table());
   auto ending = std::move(shard_);
   if (ending) {
     co_await loop::call_on(born_.home, *loops_[0], [&ending]() -> loop::task<bool> {
@@ -199,18 +204,39 @@ statistics cache::stats() const {
   auto sum = past_;
   if (shard_) {
     sum.add(shard_->counted(), second_of(born_.home.now()));
-    sum.lag_us = shard_->lag().last_us;
-    sum.lag_max_us = shard_->lag().max_us;
+    sum.lag_us.set(shard_->lag().last_us);
+    sum.lag_max_us.set(shard_->lag().max_us);
   }
   if (connections_) {
-    sum.connections_now = connections_->now();
-    sum.connections_peak = std::max(sum.connections_peak, connections_->peak());
-    sum.connections_total += connections_->total();
+    sum.connections_now.set(connections_->now());
+    sum.connections_peak.raise(connections_->peak());
+    sum.connections_total.add(connections_->total());
   }
   return sum;
 }
 
+key_figures cache::counted_keys() const {
+  auto sum = past_keys_;
+  if (shard_) add_figures(sum, shard_->counted_keys(), key_figure_table());
+  return sum;
+}
+
+std::vector<nlohmann::json> cache::figures() const {
+  auto values = runtime::figures();
+  std::ranges::move(values_of(counted_keys(), key_figure_table()), std::back_inserter(values));
+  return values;
+}
+
 }  // namespace
+
+const std::vector<options::figure_row>& figure_rows() {
+  static const auto rows = [] {
+    auto all = common_figure_rows();
+    std::ranges::copy(rows_of(key_figure_table()), std::back_inserter(all));
+    return all;
+  }();
+  return rows;
+}
 
 result<std::unique_ptr<runtime>> make(setting&& born, const nlohmann::json& options) {
   cache_options read;

@@ -8,6 +8,9 @@
 
 namespace strata::runtime::cache {
 
+/// What every runtime counts, and what a cache does.
+[[nodiscard]] const std::vector<options::figure_row>& figure_rows();
+
 /// Errors: invalid_argument when the options do not make sense together.
 [[nodiscard]] result<std::unique_ptr<runtime>> make(setting&& born, const nlohmann::json& options);
 

@@ -135,11 +135,11 @@ statistics client::stats() const {
   auto sum = past_;
   if (!link_) return sum;
   sum.add(link_->counted(), second_of(born_.home.now()));
-  sum.connections_now = link_->connected() ? 1 : 0;
-  sum.connections_peak = std::max(sum.connections_peak, sum.connections_now);
-  sum.connections_total += link_->connections();
-  sum.lag_us = link_->lag().last_us;
-  sum.lag_max_us = link_->lag().max_us;
+  sum.connections_now.set(link_->connected() ? 1 : 0);
+  sum.connections_peak.raise(sum.connections_now.get());
+  sum.connections_total.add(link_->connections());
+  sum.lag_us.set(link_->lag().last_us);
+  sum.lag_max_us.set(link_->lag().max_us);
   return sum;
 }
 

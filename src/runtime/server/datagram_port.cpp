@@ -104,7 +104,7 @@ void datagram_port::on_datagram(net::datagram::arrival got) {
   }
   auto* const sender = peer_of(got.from);
   if (sender == nullptr) {
-    home_.count().refused.add();
+    home_.count().connections_refused.add();
     return;
   }
   sender->last_active = home_.owner().now();

@@ -187,13 +187,13 @@ statistics server::stats() const {
   const auto now_s = second_of(born_.home.now());
   for (const auto& each : shards_) {
     sum.add(each->counted(), now_s);
-    sum.lag_us = std::max(sum.lag_us, each->lag().last_us);
-    sum.lag_max_us = std::max(sum.lag_max_us, each->lag().max_us);
+    sum.lag_us.raise(each->lag().last_us);
+    sum.lag_max_us.raise(each->lag().max_us);
   }
   if (state_) {
-    sum.connections_now = state_->connections.now();
-    sum.connections_peak = std::max(sum.connections_peak, state_->connections.peak());
-    sum.connections_total += state_->connections.total();
+    sum.connections_now.set(state_->connections.now());
+    sum.connections_peak.raise(state_->connections.peak());
+    sum.connections_total.add(state_->connections.total());
   }
   return sum;
 }

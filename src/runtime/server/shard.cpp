@@ -37,7 +37,7 @@ serve::reception shard::reception() {
             return session::serve(*this, std::move(connection), std::move(place));
           },
       .refusal = {},
-      .on_refused = [this] { counters_.refused.add(); },
+      .on_refused = [this] { counters_.connections_refused.add(); },
       .on_trouble =
           [this](const error& why, bool is_new) {
             counters_.errors.add();

@@ -67,7 +67,7 @@ serve::reception shard::reception(serve::connection_gauge& connections) {
       .refusal = "-ERR max number of clients reached\r\n",
       .on_refused =
           [this] {
-            counters_.refused.add();
+            counters_.connections_refused.add();
             ++data_.counted().rejected;
           },
       .on_trouble =
@@ -90,6 +90,7 @@ result<void> shard::open(std::vector<net::bind_target>& targets) {
     const auto url = *net::parse_endpoint(options().follow);
     replication_.follow(url.host, url.port);
   }
+  key_figures_.copy_from(data_);
   arm_timer(usual_tick());
   return {};
 }
@@ -144,6 +145,11 @@ void shard::arm_timer(loop::duration longest) {
     delay = std::clamp<loop::duration>(left, 0ms, longest);
   }
   if (!armed() || deadline() > loop_.now() + delay) loop_.arm_after(*this, delay);
+}
+
+void shard::on_turn_end() {
+  key_figures_.copy_from(data_);
+  output_.flush();
 }
 
 void shard::on_timer() {

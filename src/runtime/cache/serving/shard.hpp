@@ -14,6 +14,7 @@
 #include "runtime/cache/engine/kept_reply.hpp"
 #include "runtime/cache/options.hpp"
 #include "runtime/cache/replication/replication.hpp"
+#include "runtime/cache/serving/figures.hpp"
 #include "runtime/cache/serving/output.hpp"
 #include "runtime/runtime.hpp"
 #include "serve/acceptor.hpp"
@@ -89,10 +90,11 @@ class shard final : private loop::turn_end_hook, private loop::timer {
 
   /// For reading from any thread.
   [[nodiscard]] const counters& counted() const { return counters_; }
+  [[nodiscard]] const key_figures& counted_keys() const { return key_figures_; }
   [[nodiscard]] loop::loop_lag lag() const { return loop_.lag(); }
 
  private:
-  void on_turn_end() override { output_.flush(); }
+  void on_turn_end() override;
   void on_timer() override;
   [[nodiscard]] const cache_options& options() const { return data_.settings().options; }
   [[nodiscard]] loop::duration usual_tick() const;
@@ -105,6 +107,7 @@ class shard final : private loop::turn_end_hook, private loop::timer {
   loop::loop& loop_;
   std::shared_ptr<journal> log_;
   counters counters_;
+  key_figures key_figures_;  // as of the last turn's end
   output output_;
   no_reply nowhere_;
   request_batch batch_;

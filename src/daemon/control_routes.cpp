@@ -1,0 +1,90 @@
+// The routes of the control API: one row per method of a path.
+#include "daemon/control_api.hpp"
+
+namespace strata::daemon {
+
+namespace {
+
+constexpr std::string_view json = "application/json";
+constexpr std::string_view ndjson = "application/x-ndjson";
+
+}  // namespace
+
+// A row is read as a row.
+// clang-format off
+std::span<const control_api::route> control_api::routes() {
+  static const route table[] = {
+      {{.method = "GET", .path = "/v1/version",
+        .summary = "The daemon's version, process id, loop backend and state folder",
+        .answer = "Version", .may_fail = false},
+       &control_api::get_version},
+      {{.method = "GET", .path = "/v1/openapi.yaml",
+        .summary = "This description", .answer_type = "application/yaml", .may_fail = false},
+       &control_api::get_description},
+      {{.method = "GET", .path = "/v1/runtimes", .summary = "All runtimes, sorted by name",
+        .answer = "Summary[]", .may_fail = false},
+       &control_api::list},
+      {{.method = "POST", .path = "/v1/runtimes",
+        .summary = "Create a runtime, and start it if `start` is true",
+        .description = "The state file is on disk when this is answered. When the start fails the "
+                       "runtime stays, in state `failed`, and the answer is the start's error.",
+        .body = "Creation", .answer = "Detail", .body_type = json, .status = 201},
+       &control_api::create},
+      {{.method = "GET", .path = "/v1/runtimes/{name}",
+        .summary = "One runtime with its options (secrets are shown as \"********\")",
+        .answer = "Detail"},
+       &control_api::show},
+      {{.method = "PATCH", .path = "/v1/runtimes/{name}", .summary = "Change options",
+        .body = "Changes", .answer = "Edited", .body_type = json},
+       &control_api::edit},
+      {{.method = "DELETE", .path = "/v1/runtimes/{name}",
+        .summary = "Stop the runtime if it runs, and forget it", .answer_type = {},
+        .status = 204},
+       &control_api::remove},
+      {{.method = "POST", .path = "/v1/runtimes/{name}/start",
+        .summary = "Start the runtime (an error when running)", .answer = "Detail"},
+       &control_api::start},
+      {{.method = "POST", .path = "/v1/runtimes/{name}/stop",
+        .summary = "Stop the runtime (an error when not running)", .answer = "Detail"},
+       &control_api::stop},
+      {{.method = "POST", .path = "/v1/runtimes/{name}/restart",
+        .summary = "Stop the runtime if it runs, then start it", .answer = "Detail"},
+       &control_api::restart},
+      {{.method = "POST", .path = "/v1/runtimes/{name}/reload",
+        .summary = "Restart the runtime if it runs, else do nothing", .answer = "Detail"},
+       &control_api::reload},
+      {{.method = "POST", .path = "/v1/runtimes/{name}/send",
+        .summary = "Send the request's body as one message (a server - to all its clients)",
+        .answer = "Sent", .body_type = "application/octet-stream"},
+       &control_api::send},
+      {{.method = "GET", .path = "/v1/runtimes/{name}/stats", .summary = "Counters and rates",
+        .answer = "Stats"},
+       &control_api::stats},
+      {{.method = "GET", .path = "/v1/runtimes/{name}/messages",
+        .summary = "Received messages as they come (a stream without end)",
+        .answer = "Message", .answer_type = ndjson},
+       nullptr, &control_api::messages_of},
+      {{.method = "GET", .path = "/v1/runtimes/{name}/logs",
+        .summary = "The runtime's log lines (the last 1,000 are kept)",
+        .answer = "LogLine", .answer_type = ndjson, .has_tail = true},
+       nullptr, &control_api::log_of},
+      {{.method = "GET", .path = "/v1/events",
+        .summary = "What happened to runtimes (the last 1,000 events are kept)",
+        .answer = "Event", .answer_type = ndjson, .has_tail = true, .may_fail = false},
+       nullptr, &control_api::events},
+      {{.method = "GET", .path = "/metrics",
+        .summary = "All counters in Prometheus' text format 0.0.4", .answer_type = "text/plain",
+        .may_fail = false},
+       &control_api::metrics},
+  };
+  return table;
+}
+// clang-format on
+
+std::vector<route_row> control_api::route_rows() {
+  std::vector<route_row> rows;
+  for (const auto& each : routes()) rows.push_back(each.row);
+  return rows;
+}
+
+}  // namespace strata::daemon

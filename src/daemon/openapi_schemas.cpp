@@ -1,0 +1,129 @@
+#include "daemon/openapi_schemas.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace strata::daemon {
+
+namespace {
+
+constexpr const char* documents = R"json({
+"Error": {
+  "type": "object",
+  "properties": {
+    "error": {
+      "type": "object",
+      "properties": {
+        "code": {"type": "string", "example": "not_found"},
+        "message": {"type": "string",
+          "description": "what is wrong, with which value, and the remedy"},
+        "remedy": {"type": "string", "description": "the remedy alone; may be empty"}
+      }
+    }
+  }
+},
+"Version": {
+  "type": "object",
+  "properties": {
+    "version": {"type": "string"},
+    "api": {"type": "string", "example": "1"},
+    "pid": {"type": "integer"},
+    "loop": {"type": "string", "enum": ["io_uring", "epoll"]},
+    "loops": {"type": "integer"},
+    "state_dir": {"type": "string"},
+    "uptime_s": {"type": "number"}
+  }
+},
+"Creation": {
+  "type": "object",
+  "required": ["type", "name"],
+  "properties": {
+    "type": {"type": "string", "example": "server"},
+    "name": {"type": "string", "pattern": "^[a-zA-Z0-9_.-]{1,64}$"},
+    "options": {"$ref": "#/components/schemas/Options"},
+    "start": {"type": "boolean", "default": false}
+  }
+},
+"Changes": {
+  "type": "object",
+  "required": ["options"],
+  "properties": {"options": {"type": "object", "description": "null resets to the default"}}
+},
+"Edited": {
+  "type": "object",
+  "properties": {
+    "applied": {"type": "array", "items": {"type": "string"}, "description": "in force now"},
+    "needs_restart": {"type": "array", "items": {"type": "string"},
+      "description": "saved, and in force from the next start"}
+  }
+},
+"Sent": {
+  "type": "object",
+  "properties": {
+    "delivered": {"type": "integer", "description": "connections it was handed to"},
+    "queued": {"type": "integer", "description": "1 when kept until connected, else 0"}
+  }
+},
+"Summary": {
+  "type": "object",
+  "properties": {
+    "name": {"type": "string"},
+    "type": {"type": "string"},
+    "state": {"type": "string", "enum": ["created", "running", "stopped", "failed"]},
+    "reason": {"type": "string", "description": "why it failed, else empty"},
+    "endpoints": {"type": "array", "items": {"type": "string"},
+      "description": "as bound; else as configured"},
+    "connections": {"type": "integer"},
+    "group": {"type": "string"},
+    "owner": {"type": "string"},
+    "created_at": {"type": "string", "format": "date-time"},
+    "uptime_s": {"type": "number", "description": "0 unless running"}
+  }
+},
+"Detail": {
+  "allOf": [
+    {"$ref": "#/components/schemas/Summary"},
+    {
+      "type": "object",
+      "properties": {
+        "on_parent_stop": {"type": "string"},
+        "children": {"type": "array", "items": {"type": "string"}},
+        "options": {"$ref": "#/components/schemas/Options"}
+      }
+    }
+  ]
+},
+"Message": {
+  "type": "object",
+  "properties": {
+    "time": {"type": "string", "format": "date-time"},
+    "from": {"type": "string", "description": "id of the connection"},
+    "text": {"type": "string", "description": "the message, when it is UTF-8"},
+    "base64": {"type": "string", "description": "the message, when it is not"}
+  }
+},
+"LogLine": {
+  "type": "object",
+  "properties": {
+    "time": {"type": "string", "format": "date-time"},
+    "level": {"type": "string", "enum": ["info", "warning", "error"]},
+    "text": {"type": "string"}
+  }
+},
+"Event": {
+  "type": "object",
+  "properties": {
+    "time": {"type": "string", "format": "date-time"},
+    "event": {"type": "string",
+      "enum": ["created", "started", "stopped", "failed", "edited", "removed"]},
+    "runtime": {"type": "string"},
+    "type": {"type": "string"},
+    "detail": {"type": "string"}
+  }
+}
+})json";
+
+}  // namespace
+
+nlohmann::ordered_json fixed_schemas() { return nlohmann::ordered_json::parse(documents); }
+
+}  // namespace strata::daemon

@@ -1,0 +1,25 @@
+// What the control API's description says of a route. control_routes.cpp binds each row to what
+// serves it.
+#pragma once
+
+#include <string_view>
+
+namespace strata::daemon {
+
+struct route_row {
+  std::string_view method;
+  std::string_view path;  ///< with `{name}` where a runtime's name stands
+  std::string_view summary;
+  std::string_view description = {};
+  /// The names of schemas in openapi.cpp; `[]` at the end: an array of them. Empty: plain text, or
+  /// nothing.
+  std::string_view body = {};
+  std::string_view answer = {};
+  std::string_view body_type = {};  ///< empty: the request has no body
+  std::string_view answer_type = "application/json";
+  int status = 200;
+  bool has_tail = false;  ///< takes `?tail=N&follow=true`
+  bool may_fail = true;   ///< in a way of its own
+};
+
+}  // namespace strata::daemon

@@ -1,0 +1,50 @@
+#include "runtime/cache/serving/figures.hpp"
+
+#include "runtime/cache/engine/engine.hpp"
+
+namespace strata::runtime::cache {
+
+using enum options::figure_kind;
+using enum options::figure_unit;
+
+// A row is read as a row: one figure, two or three lines.
+// clang-format off
+const std::vector<options::bound_figure<key_figures>>& key_figure_table() {
+  static const std::vector<options::bound_figure<key_figures>> table = {
+      {{.key = "keys.now", .kind = gauge, .help = "keys of all databases of a cache",
+        .metric = "strata_cache_keys", .column = "keys", .is_hidden = true},
+       &key_figures::keys},
+      {{.key = "keys.hits", .help = "keys that a cache's clients looked up and found",
+        .metric = "strata_cache_hits_total", .column = "hits", .is_hidden = true},
+       &key_figures::hits},
+      {{.key = "keys.misses", .help = "keys that a cache's clients looked up in vain",
+        .metric = "strata_cache_misses_total", .column = "misses", .is_hidden = true},
+       &key_figures::misses},
+      {{.key = "keys.expired", .help = "keys of a cache whose time was over",
+        .metric = "strata_cache_expired_total", .column = "expired", .is_hidden = true},
+       &key_figures::expired},
+      {{.key = "keys.evicted", .help = "keys that a cache gave up for want of memory",
+        .metric = "strata_cache_evicted_total", .column = "evicted", .is_hidden = true},
+       &key_figures::evicted},
+      {{.key = "memory.used", .kind = gauge, .unit = bytes,
+        .help = "memory that a cache's data takes",
+        .metric = "strata_cache_memory_bytes", .column = "memory", .is_hidden = true},
+       &key_figures::memory},
+  };
+  return table;
+}
+// clang-format on
+
+void key_figures::copy_from(engine& data) {
+  std::uint64_t all = 0;
+  for (unsigned index = 0; index < engine::database_count; ++index) all += data[index].size();
+  keys.set(all);
+  const auto& counted = data.counted();
+  hits.set(counted.hits);
+  misses.set(counted.misses);
+  expired.set(counted.expired);
+  evicted.set(counted.evicted);
+  memory.set(static_cast<std::uint64_t>(std::max<std::int64_t>(data.memory(), 0)));
+}
+
+}  // namespace strata::runtime::cache

@@ -1,0 +1,26 @@
+// What a cache counts of its keys, beside what every runtime counts.
+#pragma once
+
+#include <vector>
+
+#include "options/figure_table.hpp"
+
+namespace strata::runtime::cache {
+
+class engine;
+
+/// The engine's own counts have no reader but its thread. Here a shard shows them to all.
+struct key_figures {
+  options::counter keys;
+  options::counter hits;
+  options::counter misses;
+  options::counter expired;
+  options::counter evicted;
+  options::counter memory;
+
+  void copy_from(engine& data);
+};
+
+[[nodiscard]] const std::vector<options::bound_figure<key_figures>>& key_figure_table();
+
+}  // namespace strata::runtime::cache
