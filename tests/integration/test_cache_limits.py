@@ -29,7 +29,7 @@ def test_readonly_lets_nothing_change(daemon, port):
     wire = Wire(port)
     wire.ask("SET", "k", "v")
     daemon.edit("db", access="readonly")
-    eventually(lambda: wire.ask("SET", "k", "w").startswith(b"-NOPERM"), "it is in force")
+    eventually(lambda: wire.ask("SET", "k", "v").startswith(b"-NOPERM"), "it is in force")
     assert wire.ask("SET", "k", "w") == refusal("readonly; 'set' changes data")
     assert wire.ask("get", "k") == b"$1\r\nv\r\n"
     assert wire.ask("BLPOP", "l", "1") == refusal("readonly; 'blpop' changes data")
