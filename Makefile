@@ -71,7 +71,7 @@ fuzz: deps
 check: deps-compile
 	@$(TIMED) 'check: configure' cmake --preset tidy
 	@$(TIMED) 'check: rules' python3 tools/check.py
-	@$(TIMED) 'check: rules fail' python3 tools/check/check_test.py
+	@$(TIMED) 'check: rules fail' python3 -m unittest discover -q -s tools/check -p '*_test.py'
 	@$(TIMED) 'check: clang-tidy' python3 tools/tidy.py --jobs $(JOBS) build/tidy
 
 install: build

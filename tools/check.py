@@ -5,10 +5,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from check import abi, docs, headers, includes, layers, names, prose, sizes
+from check import abi, docs, headers, includes, layers, names, prose, sizes, targets
 
 RULES = {
     "layers": layers.breaches,
+    "targets": targets.breaches,
     "includes": includes.breaches,
     "sizes": sizes.breaches,
     "headers": headers.breaches,

@@ -2,7 +2,9 @@
 """clang-format and clang-tidy over all C++ of the tree. `tidy.py BUILD_DIR`; exits 1 on a finding.
 
 A file that clang-tidy passed is read again only when it, a header, its compile command, .clang-tidy
-or the tool has changed, in whatever clone: see check/passes.py.
+or the tool has changed, in whatever clone: see check/passes.py. Files of one folder are read
+together, so that their headers are parsed once; where that finds anything, or names collide, each
+is read by itself.
 """
 
 import argparse
@@ -22,6 +24,7 @@ from check.source import files
 ROOT = Path(__file__).resolve().parent.parent
 REQUIREMENTS = ROOT / "tools/tidy_requirements.txt"
 LOST = ("-o", "-MF", "-MT", "-MQ")  # options with a value that say where output goes
+TOGETHER = 8  # files that are read as one
 
 
 def main():
@@ -74,16 +77,20 @@ class Tidy:
 
     def check(self, jobs):
         """Prints what was found. Whether it was nothing."""
-        begun, failed, known = time.monotonic(), 0, 0
+        begun, failed, done = time.monotonic(), 0, 0
         units = self._units()
-        with ThreadPoolExecutor(jobs) as pool:
-            for number, (was_known, findings) in enumerate(pool.map(self._check, units), 1):
-                known += was_known
-                failed += findings is not None
-                if findings is not None:
+        news = [unit for unit in units if not self.passes.has(self._subject(unit))]
+        done = known = len(units) - len(news)
+        with (tempfile.TemporaryDirectory(dir=self.build) as folder,
+              ThreadPoolExecutor(jobs) as pool):
+            batches = enumerate(_batches(news))
+            for found in pool.map(lambda row: self._check_batch(Path(folder), *row), batches):
+                done += len(found)
+                for findings in filter(None, found):
+                    failed += 1
                     print(findings, flush=True)
                 if sys.stderr.isatty():
-                    print(f"\rclang-tidy {number}/{len(units)}", end="", file=sys.stderr)
+                    print(f"\rclang-tidy {done}/{len(units)}", end="", file=sys.stderr)
         self.passes.drop_old()
         state = f"{failed} of {len(units)} files have findings" if failed else "passed"
         print(f"clang-tidy: {state} ({len(units)} files, {known} of them known, "
@@ -105,35 +112,49 @@ class Tidy:
         return [(path, rows[path]["directory"], shlex.split(rows[path]["command"]))
                 for path in listed]
 
-    def _check(self, unit):
-        """Whether it was known to pass, and what clang-tidy finds, None when that is nothing."""
-        path, folder, command = unit
-        subject = f"{path}\n{self.rule}\n" + "\n".join(
-            word.replace(str(self.root), ".") for word in command)
-        if self.passes.has(subject):
-            return True, None
-        names = self._read_by(folder, command)
-        before = self.passes.state(names)
+    def _subject(self, unit):
+        path, _, command = unit
+        words = [word.replace(str(self.root), ".") for word in command]
+        return "\n".join([str(path), self.rule, *words])
+
+    def _check_batch(self, folder, number, units):
+        """For each unit what clang-tidy finds, empty when that is nothing."""
+        reads = [self._read_by(unit) for unit in units]
+        before = [self.passes.state(names) for names in reads]
+        if len(units) > 1 and self._pass_together(folder, number, units):
+            found = ["" for _ in units]
+        else:
+            found = [self._find(["-p", self.build, path]) for path, *_ in units]
+        for unit, names, state, findings in zip(units, reads, before, found):
+            if names and not findings:
+                self.passes.keep(self._subject(unit), names, state)
+        return [findings and f"{findings}FAILED {path}"
+                for findings, (path, *_) in zip(found, units)]
+
+    def _pass_together(self, folder, number, units):
+        # The analyzer follows the paths through functions of an included .cpp only where the file
+        # that includes it has a name that begins so (clang's AnalysisConsumer.cpp).
+        source = folder / f"UnifiedSource{number}.cpp"
+        source.write_text("".join(
+            f'#include "{self.root / path}"  // NOLINT(bugprone-suspicious-include)\n'
+            for path, *_ in units))
+        return not self._find([source, "--", *_flags(units[0])[1:]])
+
+    def _find(self, arguments):
         done = subprocess.run(
-            [self.program, "--quiet", "-p", self.build, path], cwd=self.root,
+            [self.program, "--quiet", *arguments], cwd=self.root,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
         )
-        if done.returncode != 0:
-            return False, f"{done.stdout}{'' if done.stdout else done.stderr}FAILED {path}"
-        if done.stdout.strip():
-            return False, f"{done.stdout}FAILED {path}"
-        if names:
-            self.passes.keep(subject, names, before)
-        return False, None
+        if done.returncode == 0 and not done.stdout.strip():
+            return ""
+        return done.stdout or done.stderr or f"exit code {done.returncode}\n"
 
     @staticmethod
-    def _read_by(folder, command):
+    def _read_by(unit):
         """All files that the compiler reads for the unit; none when it does not compile."""
-        words = [word for number, word in enumerate(command)
-                 if word not in (*LOST, "-c", "-MD", "-MMD")
-                 and (number == 0 or command[number - 1] not in LOST)]
-        done = subprocess.run([*words, "-M", "-MT", "x"], cwd=folder, capture_output=True,
-                              text=True, check=False)
+        _, folder, command = unit
+        done = subprocess.run([*_flags(unit), command[-1], "-M", "-MT", "x"], cwd=folder,
+                              capture_output=True, text=True, check=False)
         if done.returncode != 0:
             return []
         return [os.path.join(folder, name)
@@ -145,6 +166,24 @@ class Tidy:
                                  check=True).stdout
         config = (self.root / ".clang-tidy").read_bytes()
         return digest(version.encode() + config + Path(__file__).read_bytes())
+
+
+def _flags(unit):
+    """The compiler and its options, less those that name the source or the output."""
+    command = unit[2][:-1]  # the source is the last
+    return [word for number, word in enumerate(command)
+            if word not in (*LOST, "-c", "-MD", "-MMD")
+            and (number == 0 or command[number - 1] not in LOST)]
+
+
+def _batches(units):
+    """Parts of at most TOGETHER units of one folder and with the same flags."""
+    groups = {}
+    for unit in units:
+        groups.setdefault((unit[0].parent, *_flags(unit)), []).append(unit)
+    for group in groups.values():
+        count = -(-len(group) // TOGETHER)
+        yield from (group[part::count] for part in range(count))
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ void set_status(Word& word, std::uint32_t status) {
   std::atomic_ref(word).store(status, std::memory_order_release);
 }
 
-tpacket_hdr_v1& header_of(std::byte* block) {
+tpacket_hdr_v1& block_header_of(std::byte* block) {
   return reinterpret_cast<tpacket_block_desc*>(block)->hdr.bh1;
 }
 
@@ -134,16 +134,16 @@ frame_block& frame_block::operator=(frame_block&& other) noexcept {
   return *this;
 }
 
-std::size_t frame_block::size() const { return header_of(memory_).num_pkts; }
+std::size_t frame_block::size() const { return block_header_of(memory_).num_pkts; }
 
 frame_block::iterator frame_block::begin() const {
-  const auto& header = header_of(memory_);
+  const auto& header = block_header_of(memory_);
   return {memory_ + header.offset_to_first_pkt, header.num_pkts};
 }
 
 void frame_block::give_back() {
   if (memory_ == nullptr) return;
-  set_status(header_of(std::exchange(memory_, nullptr)).block_status, TP_STATUS_KERNEL);
+  set_status(block_header_of(std::exchange(memory_, nullptr)).block_status, TP_STATUS_KERNEL);
 }
 
 packet_ring::packet_ring(interface link, unique_fd fd, mapping memory,
@@ -205,7 +205,7 @@ result<packet_ring> packet_ring::create_bound(std::string_view interface_name,
 std::optional<frame_block> packet_ring::try_block() {
   if (block_count_ == 0) return std::nullopt;
   std::byte* const block = memory_.bytes().data() + next_block_ * block_size_;
-  if ((status_of(header_of(block).block_status) & TP_STATUS_USER) == 0) return std::nullopt;
+  if ((status_of(block_header_of(block).block_status) & TP_STATUS_USER) == 0) return std::nullopt;
   next_block_ = next_block_ + 1 == block_count_ ? 0 : next_block_ + 1;
   return frame_block(block);
 }

@@ -9,7 +9,6 @@ namespace strata::wire {
 
 namespace {
 
-constexpr std::size_t addresses_size = 2 * mac_address::size;
 constexpr std::size_t llc_size = 3;
 
 std::string hex_of(std::uint16_t value) {
@@ -52,7 +51,7 @@ std::optional<ethernet_view> ethernet_view::parse(byte_span frame) {
   if (frame.size() < ethernet_header_size) return std::nullopt;
   ethernet_view made;
   made.frame_ = frame;
-  std::size_t at = addresses_size;
+  std::size_t at = mac_addresses_size;
   made.type_ = read_u16(frame.subspan(at).first<2>());
   while (is_tpid(made.type_) && made.tag_count_ < max_vlan_tags) {
     if (frame.size() < at + vlan_tag_size + 2) return std::nullopt;

@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::string_view magic = "strata-h";
 constexpr std::uint16_t no_vlan = 0xFFFF;
-constexpr std::uint16_t max_vlan_id = 4094;
 
 std::unexpected<error> refuse(std::string reason, std::string remedy = {}) {
   return failure(errc::malformed, "read the peer's hybrid greeting", std::move(reason),

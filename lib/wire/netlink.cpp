@@ -16,8 +16,6 @@ enum ack_attribute : std::uint16_t {
   ack_missing_nest = 6,
 };
 
-constexpr std::uint16_t nested_bit = 0x8000;
-
 }  // namespace
 
 std::optional<netlink_message> netlink_message::parse(byte_span bytes) {
@@ -138,7 +136,7 @@ netlink_writer& netlink_writer::put_text(std::uint16_t type, std::string_view te
 netlink_writer& netlink_writer::open_nest(std::uint16_t type) {
   if (depth_ == deepest) is_full_ = true;
   if (!is_full_) nests_[depth_++] = size_;
-  return put(type | nested_bit, {});
+  return put(type | netlink_attribute::nested_bit, {});
 }
 
 netlink_writer& netlink_writer::close_nest() {

@@ -6,7 +6,6 @@ namespace strata::wire {
 
 namespace {
 
-constexpr std::uint16_t nested_bit = 0x8000;
 constexpr std::uint16_t big_endian_bit = 0x4000;
 constexpr std::uint16_t type_bits = 0x3FFF;
 

@@ -7,13 +7,6 @@
 
 namespace strata::wire {
 
-namespace {
-
-constexpr std::size_t addresses_size = 2 * mac_address::size;
-constexpr std::uint16_t max_vlan_id = 4094;
-
-}  // namespace
-
 result<void> vlan_tci::check() const {
   if (priority > 7) {
     return failure(errc::invalid_argument, "use VLAN priority " + std::to_string(priority),
@@ -27,27 +20,27 @@ result<void> vlan_tci::check() const {
 }
 
 std::optional<vlan_tag> outer_tag(byte_span frame) {
-  if (frame.size() < addresses_size + vlan_tag_size) return std::nullopt;
-  const auto tpid = read_u16(frame.subspan<addresses_size, 2>());
+  if (frame.size() < mac_addresses_size + vlan_tag_size) return std::nullopt;
+  const auto tpid = read_u16(frame.subspan<mac_addresses_size, 2>());
   if (!is_tpid(tpid)) return std::nullopt;
-  return vlan_tag{tpid, vlan_tci::decode(read_u16(frame.subspan<addresses_size + 2, 2>()))};
+  return vlan_tag{tpid, vlan_tci::decode(read_u16(frame.subspan<mac_addresses_size + 2, 2>()))};
 }
 
 mutable_byte_span strip_tag(mutable_byte_span frame) {
   if (!outer_tag(frame)) return frame;
-  std::memmove(frame.data() + vlan_tag_size, frame.data(), addresses_size);
+  std::memmove(frame.data() + vlan_tag_size, frame.data(), mac_addresses_size);
   return frame.subspan(vlan_tag_size);
 }
 
 result<void> insert_tag(mutable_byte_span memory, const vlan_tag& tag) {
-  if (memory.size() < vlan_tag_size + addresses_size) {
+  if (memory.size() < vlan_tag_size + mac_addresses_size) {
     return failure(errc::invalid_argument,
                    "tag a frame in " + std::to_string(memory.size()) + " bytes",
                    "it has no two addresses behind four free bytes");
   }
-  std::memmove(memory.data(), memory.data() + vlan_tag_size, addresses_size);
-  write_u16(memory.subspan<addresses_size, 2>(), tag.tpid);
-  write_u16(memory.subspan<addresses_size + 2, 2>(), tag.tci.encode());
+  std::memmove(memory.data(), memory.data() + vlan_tag_size, mac_addresses_size);
+  write_u16(memory.subspan<mac_addresses_size, 2>(), tag.tpid);
+  write_u16(memory.subspan<mac_addresses_size + 2, 2>(), tag.tci.encode());
   return {};
 }
 

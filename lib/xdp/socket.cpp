@@ -27,7 +27,7 @@ int set_option(int fd, int level, int name, const Value& value) {
   return ::setsockopt(fd, level, name, &value, sizeof value);
 }
 
-std::string place(std::string_view interface_name, std::uint32_t queue) {
+std::string queue_text(std::string_view interface_name, std::uint32_t queue) {
   return "queue " + std::to_string(queue) + " of '" + std::string(interface_name) + "'";
 }
 
@@ -155,7 +155,7 @@ result<bool> wake(ssize_t outcome, const char* what) {
 
 result<socket> socket::create(std::shared_ptr<umem> memory, std::string_view interface_name,
                               std::uint32_t queue, const socket_options& options) {
-  const auto where = place(interface_name, queue);
+  const auto where = queue_text(interface_name, queue);
   if (auto fine = check(options, where); !fine) return std::unexpected(fine.error());
   const auto index = index_of(interface_name);
   if (!index) return std::unexpected(index.error());

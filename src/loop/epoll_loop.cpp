@@ -15,7 +15,6 @@ namespace strata::loop {
 
 namespace {
 
-constexpr std::uint32_t buffer_count = 128;
 constexpr int accepts_a_step = 64;
 constexpr std::size_t edges_a_wait = 256;
 

@@ -13,12 +13,10 @@ namespace {
 
 constexpr unsigned submission_entries = 1024;
 constexpr unsigned completion_entries = 16384;
-constexpr unsigned buffer_count = 128;  // a power of two
 // As many buffers go round unless more are needed: few stay in the caches and the TLB.
 constexpr std::uint32_t least_offered = 32;
 constexpr unsigned calm_reaps = 1024;  // after so many that needed few, fewer are offered
 constexpr std::uint16_t buffer_group = 0;
-constexpr std::size_t buffer_ring_size = buffer_count * sizeof(io_uring_buf);
 
 // What user_data says when it is not an operation's address.
 constexpr std::uint64_t ignored_tag = 0;

@@ -62,6 +62,7 @@ class uring_loop final : public os_loop, private buffer::pool {
 
   io_uring ring_{};
   bool ring_open_ = false;
+  static constexpr std::size_t buffer_ring_size = buffer_count * sizeof(io_uring_buf);
   io_uring_buf_ring* buffer_ring_ = nullptr;
   std::byte* buffer_memory_ = nullptr;
   std::uint32_t buffers_free_ = 0;      // which the kernel may fill

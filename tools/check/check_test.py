@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Plants breaches in small trees and shows that tools/check.py names each of them."""
 
-import json
 import os
 import shutil
 import subprocess
@@ -73,7 +72,8 @@ class CheckTest(unittest.TestCase):
 
     def test_clean_tree(self):
         code, output = self.check({})
-        rules = ("layers", "includes", "sizes", "headers", "names", "docs", "prose", "abi")
+        rules = ("layers", "targets", "includes", "sizes", "headers", "names", "docs", "prose",
+                 "abi")
         self.assertEqual(output, "".join(f"check: {rule}: passed\n" for rule in rules))
         self.assertEqual(code, 0)
 
@@ -301,114 +301,33 @@ class HeadersTest(CheckTest):
                 self.assertEqual(done.returncode, code, done.stdout)
 
 
-class TidyTest(unittest.TestCase):
-    """The programs are played by scripts: one finds nothing, one whatever says `bad`."""
-
-    TIDY = """#!/bin/sh
-[ "$1" = --version ] && { cat "$0.version" 2> /dev/null; exit 0; }
-cd "$3/../.."
-echo "$4" >> "$0.asked"
-! grep -r bad src
+class TargetsTest(CheckTest):
+    CMAKE = """strata_layer(loop)
+strata_layer(proto)
+strata_layer(net USES loop proto)
+strata_layer(cli USES proto)
 """
 
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        self.tool = self.folder / "clang-tidy"
-        self.tool.write_text(self.TIDY)
-        self.tool.chmod(0o755)
-        self.clone = self.make_clone("one")
+    def test_layers_that_agree(self):
+        self.assert_clean("targets", {"CMakeLists.txt": self.CMAKE})
 
-    def make_clone(self, name):
-        root = self.folder / name
-        command = f"g++ -I{root}/src -DX -o net/a.o -c {root}/src/net/a.cpp"
-        row = {"directory": f"{root}/build/tidy", "file": f"{root}/src/net/a.cpp",
-               "command": command}
-        for path, content in {
-            ".clang-tidy": "Checks: x\n",
-            "src/net/a.cpp": '#include "net/a.hpp"\n',
-            "src/net/a.hpp": "#pragma once\n",
-            "src/net/other.hpp": "#pragma once\n",
-            "build/tidy/compile_commands.json": json.dumps([row]),
-        }.items():
-            (root / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / path).write_text(content)
-        return root
+    def test_a_layer_uses_what_it_may_not(self):
+        cmake = self.CMAKE.replace("(cli USES proto", "(cli USES proto net")
+        self.assert_targets(cmake, "CMakeLists.txt:4:", "(cli) uses loop", "(cli) uses net")
 
-    def run_tidy(self, root):
-        """The exit code, what was printed, and whether clang-tidy was asked."""
-        asked = self.folder / "clang-tidy.asked"
-        asked.unlink(missing_ok=True)
-        done = subprocess.run(
-            [sys.executable, CHECK.parent / "tidy.py", "--root", root, "--clang-tidy", self.tool,
-             "--clang-format", "true", "--cache", self.folder / "cache", "build/tidy"],
-            capture_output=True, text=True, check=False,
-        )
-        self.assertEqual(done.stderr, "")
-        return done.returncode, done.stdout, asked.exists()
+    def test_a_layer_lacks_what_it_may_use(self):
+        cmake = self.CMAKE.replace("net USES loop proto", "net USES loop")
+        self.assert_targets(cmake, "CMakeLists.txt:3:", "(net) lacks proto")
 
-    def assert_read(self, root, read=True):
-        code, output, asked = self.run_tidy(root)
-        self.assertEqual((code, asked), (0, read), output)
+    def test_a_folder_without_a_layer(self):
+        cmake = self.CMAKE.replace("strata_layer(proto)\n", "")
+        self.assert_targets(cmake, "no strata_layer(proto)")
 
-    def test_a_clean_file_is_read_once(self):
-        self.assert_read(self.clone)
-        self.assert_read(self.clone, read=False)
-
-    def test_a_clone_in_another_folder_knows_it(self):
-        self.assert_read(self.clone)
-        self.assert_read(self.make_clone("two"), read=False)
-
-    def test_a_changed_header_is_seen(self):
-        self.assert_read(self.clone)
-        header = self.clone / "src/net/a.hpp"
-        header.write_text("#pragma once\nint a;\n")
-        self.assert_read(self.clone)
-        header.write_text("#pragma once\n")
-        self.assert_read(self.clone, read=False)
-        (self.clone / "src/net/other.hpp").write_text("#pragma once\nint a;\n")
-        self.assert_read(self.clone, read=False)
-
-    def test_a_header_that_a_header_begins_to_include_is_seen(self):
-        (self.clone / "src/net/a.hpp").write_text('#pragma once\n#include "net/other.hpp"\n')
-        self.assert_read(self.clone)
-        (self.clone / "src/net/other.hpp").write_text("#pragma once\nint a;\n")
-        self.assert_read(self.clone)
-
-    def test_what_else_a_pass_depends_on(self):
-        self.assert_read(self.clone)
-        (self.clone / ".clang-tidy").write_text("Checks: y\n")
-        self.assert_read(self.clone)
-        (self.folder / "clang-tidy.version").write_text("23\n")
-        self.assert_read(self.clone)
-        commands = self.clone / "build/tidy/compile_commands.json"
-        commands.write_text(commands.read_text().replace("-DX", "-DY"))
-        self.assert_read(self.clone)
-        self.assert_read(self.clone, read=False)
-
-    def test_a_finding_is_never_kept(self):
-        (self.clone / "src/net/a.hpp").write_text("#pragma once\n// bad\n")
-        for _ in range(2):
-            code, output, asked = self.run_tidy(self.clone)
-            self.assertEqual((code, asked), (1, True), output)
-            self.assertIn("src/net/a.hpp", output)
-            self.assertIn("FAILED src/net/a.cpp", output)
-
-    def test_what_does_not_compile_is_never_kept(self):
-        (self.clone / "src/net/a.hpp").write_text('#include "net/gone.hpp"\n')
-        for _ in range(2):
-            self.assert_read(self.clone)
-
-    def test_a_file_without_a_command_is_named(self):
-        (self.clone / "src/net/b.cpp").write_text("\n")
-        done = subprocess.run(
-            [sys.executable, CHECK.parent / "tidy.py", "--root", self.clone, "--clang-tidy",
-             self.tool, "--clang-format", "true", "build/tidy"],
-            capture_output=True, text=True, check=False,
-        )
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("src/net/b.cpp", done.stderr)
+    def assert_targets(self, cmake, *expected):
+        code, output = self.check({"CMakeLists.txt": cmake}, "targets")
+        self.assertEqual(code, 1, output)
+        for words in expected:
+            self.assertIn(words, output)
 
 
 class SkipsTest(unittest.TestCase):

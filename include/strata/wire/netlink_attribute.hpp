@@ -27,6 +27,8 @@ constexpr std::size_t netlink_aligned(std::size_t size) {
 class netlink_attribute {
  public:
   static constexpr std::size_t header_size = 4;
+  /// Of a type: what is in it are attributes (NLA_F_NESTED).
+  static constexpr std::uint16_t nested_bit = 0x8000;
 
   /// The first of `bytes`; nullopt when they end within it, or its length is below its header's.
   [[nodiscard]] static std::optional<netlink_attribute> parse(byte_span bytes);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "strata/base/bytes.hpp"
+#include "strata/base/mac_address.hpp"
 #include "strata/base/result.hpp"
 
 namespace strata::wire {
@@ -16,8 +17,12 @@ namespace strata::wire {
 inline constexpr std::uint16_t tpid_customer = 0x8100;
 inline constexpr std::uint16_t tpid_service = 0x88A8;
 
+/// Destination and source, behind which the tags stand, in bytes.
+inline constexpr std::size_t mac_addresses_size = 2 * mac_address::size;
 /// Size of one tag (TPID and TCI) in a frame, in bytes.
 inline constexpr std::size_t vlan_tag_size = 4;
+/// The highest VID: 4095 is reserved (IEEE 802.1Q, table 9-2).
+inline constexpr std::uint16_t max_vlan_id = 4094;
 /// Tags are understood to this depth; what is deeper counts as payload.
 inline constexpr std::size_t max_vlan_tags = 4;
 

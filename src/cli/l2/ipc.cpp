@@ -20,9 +20,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// How long a Ctrl-C may stay unseen.
-constexpr auto longest_wait = 100ms;
-
 std::optional<std::chrono::milliseconds> timeout_of(const invocation& call) {
   if (!call.flags.contains("timeout")) return std::nullopt;
   return std::chrono::milliseconds(
@@ -54,7 +51,7 @@ outcome<int> show_messages(const invocation& call, ipc::channel& from) {
   auto last = std::chrono::steady_clock::now();
   auto messages = json::array();
   while (heard < most && !is_interrupted()) {
-    const auto message = from.receive_with_timeout(longest_wait);
+    const auto message = from.receive_with_timeout(interrupt_interval);
     if (message) {
       ++heard;
       last = std::chrono::steady_clock::now();

@@ -25,8 +25,6 @@ using clock = std::chrono::steady_clock;
 
 constexpr std::size_t slot_size = 65536 + 64;
 constexpr std::size_t slot_count = 32;
-// How long a Ctrl-C may stay unseen.
-constexpr std::chrono::milliseconds longest_wait{100};
 
 // What becomes of the frames.
 class frame_sink {
@@ -129,7 +127,7 @@ outcome<> listen_to(l2::raw_socket& on, listening& state, frame_sink& sink) {
     slots[i].memory = std::span(memory).subspan(i * slot_size, slot_size);
   }
   while (!state.is_over()) {
-    const auto ready = l2::wait_readable(on, longest_wait);
+    const auto ready = l2::wait_readable(on, interrupt_interval);
     if (!ready) return refuse(exit_failed, ready.error());
     const auto room = std::min<std::uint64_t>(slot_count, state.most - state.taken);
     const auto count = on.try_receive(std::span(slots).first(room));

@@ -10,7 +10,7 @@ namespace strata::cli {
 
 namespace {
 
-constexpr std::size_t deepest = 8;
+constexpr std::size_t deepest_path = 8;
 constexpr std::uint16_t largest_type = 0x3FFF;
 
 struct step {
@@ -77,8 +77,8 @@ outcome<typed_attribute> parse_attribute(std::string_view whole, const ynl::scop
     made.path.push_back(found->number);
     made.known.push_back(found->known);
     if (dot == std::string_view::npos) return made;
-    if (made.path.size() == deepest) {
-      return refuse_attribute(whole, fmt::format("it is more than {} deep", deepest));
+    if (made.path.size() == deepest_path) {
+      return refuse_attribute(whole, fmt::format("it is more than {} deep", deepest_path));
     }
     made.scope = made.scope.within(found->known);
     head.remove_prefix(dot + 1);

@@ -16,7 +16,7 @@ using nlohmann::json;
 namespace {
 
 // A specification may let a set stand within itself, and a message may do so for ever.
-constexpr std::size_t deepest = 16;
+constexpr std::size_t deepest_nest = 16;
 
 std::string hex_of(byte_span bytes) {
   constexpr std::size_t most = 64;
@@ -49,7 +49,7 @@ json unknown_to_json(const wire::netlink_attribute& attribute, std::size_t depth
   json object{{"attribute", attribute.type()}, {"hex", hex_of(attribute.value())}};
   if (const auto number = attribute.any_number()) object["number"] = *number;
   if (is_text(attribute)) object["text"] = text::printable(attribute.text());
-  if (is_nest(attribute) && depth < deepest) {
+  if (is_nest(attribute) && depth < deepest_nest) {
     object["attributes"] = list_to_json(wire::netlink_attributes(attribute.value()), {}, depth + 1);
   }
   return object;
@@ -83,7 +83,7 @@ json list_to_json(const wire::netlink_attributes& attributes, const ynl::scope& 
   auto list = json::array();
   for (const auto& each : attributes) {
     const auto* const known = scope.find(each.type());
-    if (known == nullptr || depth == deepest) {
+    if (known == nullptr || depth == deepest_nest) {
       list.push_back(unknown_to_json(each, depth));
       continue;
     }

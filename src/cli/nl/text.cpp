@@ -14,7 +14,7 @@ using nlohmann::json;
 namespace {
 
 // Nests within nests within nests: a policy may name itself.
-constexpr std::size_t deepest = 6;
+constexpr std::size_t deepest_policy = 6;
 
 /// Empty when nothing tells it.
 std::string name_of(const ynl::spec* spec, const nl::generic_operation& operation) {
@@ -36,7 +36,7 @@ json table_to_json(const nl::family_policy& policy, std::uint32_t number, const 
                    std::size_t depth) {
   auto list = json::array();
   const auto table = policy.tables.find(number);
-  if (table == policy.tables.end() || depth == deepest) return list;
+  if (table == policy.tables.end() || depth == deepest_policy) return list;
   for (const auto& each : table->second) {
     list.push_back(attribute_to_json(policy, each, scope, depth + 1));
   }

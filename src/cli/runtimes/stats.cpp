@@ -48,7 +48,7 @@ const std::vector<column>& all_columns() {
   return columns;
 }
 
-unit unit_of(std::string_view field, const json&) {
+unit unit_of_field(std::string_view field, const json&) {
   if (field == "uptime_s") return unit::seconds;
   const auto& rows = runtime::all_figures();
   const auto row = std::ranges::find(rows, field, &options::figure_row::key);
@@ -67,7 +67,7 @@ outcome<int> run_stats(const invocation& call) {
   if (!all) return std::unexpected(all.error());
   const bool as_picked = call.quiet || !call.text("columns").empty();
   if (names_one(call) && !as_picked && !call.as_json) {
-    for (const auto& answer : all->answers) print(render_object(answer, unit_of));
+    for (const auto& answer : all->answers) print(render_object(answer, unit_of_field));
   } else if (names_one(call) && call.as_json && !call.quiet) {
     print_gathered(
         call, call.text("columns").empty() ? all->answers : keep_columns(*shown, all->answers));

@@ -18,10 +18,6 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-constexpr std::uint32_t batch = 64;
-// How long a Ctrl-C may stay unseen.
-constexpr auto longest_wait = 100ms;
-
 /// Frames a second, in windows of a second. They begin with the first batch, whose frames came
 /// before them.
 class rate_windows {
@@ -117,7 +113,7 @@ class receiver {
     if (from_.fill().needs_wakeup()) {
       if (auto woken = from_.wake_receive(); !woken) return woken;
     }
-    auto ready = from_.wait_readable(longest_wait);
+    auto ready = from_.wait_readable(interrupt_interval);
     if (!ready) return std::unexpected(ready.error());
     return {};
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 
 #include "cli/l2/open_socket.hpp"
@@ -11,6 +12,9 @@
 #include "strata/xdp/socket.hpp"
 
 namespace strata::cli {
+
+/// Frames that a verb takes from a ring at a time.
+inline constexpr std::uint32_t batch = 64;
 
 /// -q, -w, -z and --busy-poll.
 [[nodiscard]] std::uint32_t queue_flag(const invocation& call);

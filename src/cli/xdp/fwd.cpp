@@ -20,9 +20,6 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-constexpr std::uint32_t batch = 64;
-constexpr int longest_wait_ms = 100;
-
 // Both sockets work on one UMEM: a frame that one received the other sends, and its chunk goes back
 // to be received into.
 class forwarder {
@@ -109,7 +106,7 @@ class forwarder {
   result<void> wait() {
     std::array<pollfd, sides> asked{pollfd{sockets_[0].fd(), POLLIN, 0},
                                     pollfd{sockets_[1].fd(), POLLIN, 0}};
-    if (::poll(asked.data(), asked.size(), longest_wait_ms) < 0 && errno != EINTR) {
+    if (::poll(asked.data(), asked.size(), interrupt_interval.count()) < 0 && errno != EINTR) {
       return system_failure(errno, "wait for AF_XDP sockets");
     }
     return {};

@@ -22,7 +22,6 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-constexpr std::uint32_t batch = 64;
 // How long the last frames may take to be sent.
 constexpr auto patience = 2s;
 

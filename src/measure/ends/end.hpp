@@ -1,6 +1,7 @@
 // One end of a path: what sends messages, what receives them, or both.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,8 +14,9 @@
 
 namespace strata::measure {
 
-/// How long a receiver waits before it looks whether it is to stop, in milliseconds.
+/// How long a receiver waits before it looks whether it must stop.
 inline constexpr int patience_ms = 20;
+inline constexpr std::chrono::milliseconds patience{patience_ms};
 /// How many messages one system call takes on the batch paths.
 inline constexpr std::size_t batch_size = 64;
 

@@ -57,8 +57,8 @@ result<unique_fd> bound_socket(int type, const std::string& address, std::uint16
     const auto done = set_option(fd.get(), SOL_SOCKET, SO_RCVBUF, size, "set the receive buffer");
     if (!done) return std::unexpected(done.error());
   }
-  const timeval patience{.tv_sec = 0, .tv_usec = suseconds_t{patience_ms} * 1000};
-  ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  const timeval limit{.tv_sec = 0, .tv_usec = suseconds_t{patience_ms} * 1000};
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   const auto reuse = set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1, "reuse the address");
   if (!reuse) return std::unexpected(reuse.error());
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&*where), sizeof *where) != 0) {

@@ -15,7 +15,6 @@ namespace strata::measure {
 
 namespace {
 
-constexpr auto patience = std::chrono::milliseconds(patience_ms);
 l2::raw_socket_options receiving(const end_options& options) {
   l2::raw_socket_options made;
   made.filter.ethertype = frame_ethertype;
@@ -42,9 +41,9 @@ result<std::size_t> send_batch(Device& over, message_batch& batch, const pace& s
 }
 
 // A raw socket that sends, receives, or both; one frame a call.
-class single_socket final : public sender, public receiver {
+class frame_socket final : public sender, public receiver {
  public:
-  single_socket(l2::raw_socket socket, message_batch batch, const end_options& options)
+  frame_socket(l2::raw_socket socket, message_batch batch, const end_options& options)
       : socket_(std::move(socket)),
         batch_(std::move(batch)),
         taker_(options),
@@ -266,7 +265,7 @@ result<end> open_packet(const end_options& options) {
   if (!socket) return std::unexpected(socket.error());
   auto batch = make_frames(socket->link(), options, 1);
   if (!batch) return std::unexpected(batch.error());
-  const auto both = std::make_shared<single_socket>(std::move(*socket), std::move(*batch), options);
+  const auto both = std::make_shared<frame_socket>(std::move(*socket), std::move(*batch), options);
   return end{.out = both, .in = both};
 }
 

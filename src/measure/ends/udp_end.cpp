@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t largest_datagram = 65'507;
 
-bool is_wait(int code) { return code == EAGAIN || code == EINTR || code == ENOBUFS; }
+bool has_to_wait(int code) { return code == EAGAIN || code == EINTR || code == ENOBUFS; }
 
 struct opened {
   unique_fd fd;
@@ -37,9 +37,9 @@ result<opened> open(const end_options& options) {
 }
 
 // One datagram a call. Answers go to where the last one came from.
-class single_socket final : public sender, public receiver {
+class datagram_socket final : public sender, public receiver {
  public:
-  single_socket(unique_fd fd, const sockaddr_in& peer, const end_options& options)
+  datagram_socket(unique_fd fd, const sockaddr_in& peer, const end_options& options)
       : fd_(std::move(fd)),
         peer_(peer),
         batch_({}, options.payload, 0, 1),
@@ -50,7 +50,7 @@ class single_socket final : public sender, public receiver {
     const auto sent = ::sendto(fd_.get(), message.data(), message.size(), 0,
                                reinterpret_cast<const sockaddr*>(&peer_), sizeof peer_);
     if (sent >= 0) return 1;
-    if (is_wait(errno)) return 0;
+    if (has_to_wait(errno)) return 0;
     return system_failure(errno, "send a datagram");
   }
   result<std::size_t> receive(tally& to) override {
@@ -58,7 +58,7 @@ class single_socket final : public sender, public receiver {
     const auto got = ::recvfrom(fd_.get(), memory_.data(), memory_.size(), flags_,
                                 reinterpret_cast<sockaddr*>(&peer_), &size);
     if (got < 0) {
-      if (is_wait(errno)) return 0;
+      if (has_to_wait(errno)) return 0;
       return system_failure(errno, "receive a datagram");
     }
     to.begin();
@@ -102,14 +102,14 @@ class batch_socket final : public sender, public receiver {
     }
     const int sent = ::sendmmsg(fd_.get(), out_.data(), static_cast<unsigned>(messages.size()), 0);
     if (sent >= 0) return static_cast<std::size_t>(sent);
-    if (is_wait(errno)) return 0;
+    if (has_to_wait(errno)) return 0;
     return system_failure(errno, "send datagrams");
   }
   [[nodiscard]] std::size_t most() const override { return batch_size; }
   result<std::size_t> receive(tally& to) override {
     const int got = ::recvmmsg(fd_.get(), in_.data(), batch_size, MSG_WAITFORONE, nullptr);
     if (got < 0) {
-      if (is_wait(errno)) return 0;
+      if (has_to_wait(errno)) return 0;
       return system_failure(errno, "receive datagrams");
     }
     to.begin();
@@ -147,7 +147,7 @@ class segmenting_socket final : public sender, public receiver {
     const auto sent = ::sendto(fd_.get(), batch_.memory().data(), messages.size() * payload_, 0,
                                reinterpret_cast<const sockaddr*>(&peer_), sizeof peer_);
     if (sent >= 0) return messages.size();
-    if (is_wait(errno)) return 0;
+    if (has_to_wait(errno)) return 0;
     return system_failure(errno, "send segmented datagrams");
   }
   [[nodiscard]] std::size_t most() const override { return batch_.count(); }
@@ -161,7 +161,7 @@ class segmenting_socket final : public sender, public receiver {
     header.msg_controllen = control.size();
     const auto got = ::recvmsg(fd_.get(), &header, 0);
     if (got < 0) {
-      if (is_wait(errno)) return 0;
+      if (has_to_wait(errno)) return 0;
       return system_failure(errno, "receive joined datagrams");
     }
     auto rest = byte_span(memory_).first(static_cast<std::size_t>(got));
@@ -206,7 +206,7 @@ result<end> made_of(const end_options& options) {
 
 }  // namespace
 
-result<end> open_udp(const end_options& options) { return made_of<single_socket>(options); }
+result<end> open_udp(const end_options& options) { return made_of<datagram_socket>(options); }
 result<end> open_udp_batch(const end_options& options) { return made_of<batch_socket>(options); }
 
 result<end> open_udp_gso(const end_options& options) {

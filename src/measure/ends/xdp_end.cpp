@@ -11,7 +11,6 @@ namespace strata::measure {
 
 namespace {
 
-constexpr auto patience = std::chrono::milliseconds(patience_ms);
 // How often what was sent is looked for at the end.
 constexpr int most_looks = 1000;
 

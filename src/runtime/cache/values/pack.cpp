@@ -11,7 +11,7 @@ namespace strata::runtime::cache {
 namespace {
 
 constexpr unsigned char end_mark = 0xFF;
-constexpr std::size_t header_size = 6;
+constexpr std::size_t pack_header_size = 6;
 constexpr std::size_t most_back = 5;  // the length at an element's end
 
 // An element's bytes before its text (all of them, for an integer), as numbers: bytes that are
@@ -319,7 +319,7 @@ void pack::shrink() {
 }
 
 std::string pack::dump() const {
-  std::string made(header_size, '\0');
+  std::string made(pack_header_size, '\0');
   const auto total = static_cast<std::uint32_t>(bytes());
   const auto count = static_cast<std::uint16_t>(std::min<std::uint32_t>(count_, UINT16_MAX));
   std::memcpy(made.data(), &total, sizeof total);
@@ -336,7 +336,7 @@ std::optional<pack> pack::load(std::string_view dumped) {
   std::memcpy(&total, dumped.data(), sizeof total);
   std::memcpy(&count, dumped.data() + sizeof total, sizeof count);
   if (total != dumped.size() || static_cast<unsigned char>(dumped.back()) != end_mark) return {};
-  const auto body = dumped.substr(header_size, dumped.size() - envelope_size);
+  const auto body = dumped.substr(pack_header_size, dumped.size() - envelope_size);
   const auto* const first = reinterpret_cast<const unsigned char*>(body.data());
   std::size_t at = 0;
   std::uint32_t seen = 0;

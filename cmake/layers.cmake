@@ -1,0 +1,96 @@
+# One static library a layer, so that a layer which uses what it may not is found when it is linked.
+#
+#   strata_layer(NAME [USES layer ...])
+#
+# NAME is a folder of lib/ or of src/. What it USES, and what that uses, is the table of
+# tools/check/layer_table.py by whole folders; `make check` compares the two.
+
+# What every file of src/ is compiled with: equal for all, so that they share one precompiled
+# header.
+add_library(strata_src INTERFACE)
+target_include_directories(strata_src INTERFACE ${PROJECT_SOURCE_DIR}/src)
+target_compile_definitions(strata_src INTERFACE STRATA_VERSION="${PROJECT_VERSION}")
+target_link_libraries(strata_src INTERFACE strata_flags fmt::fmt spdlog::spdlog
+  nlohmann_json::nlohmann_json yaml-cpp PkgConfig::liburing PkgConfig::xxhash PkgConfig::liblzf
+  PkgConfig::libssh PkgConfig::libedit Threads::Threads)
+target_include_directories(strata_src INTERFACE ${PROJECT_SOURCE_DIR}/include)
+
+# The heavy headers are parsed once. Each header is still checked to compile alone.
+file(CONFIGURE OUTPUT precompiled.cpp CONTENT "")
+add_library(strata_precompiled OBJECT ${CMAKE_CURRENT_BINARY_DIR}/precompiled.cpp)
+target_link_libraries(strata_precompiled PRIVATE strata_src)
+target_precompile_headers(strata_precompiled PRIVATE <algorithm> <functional> <map> <memory>
+  <string> <vector> <fmt/format.h> <nlohmann/json.hpp>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(strata_src INTERFACE -fpch-preprocess)
+endif()
+
+# Where specifications of netlink families are installed; one file's alone, so that no other is
+# compiled again for another prefix.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cli/nl/spec_search.cpp PROPERTIES
+  SKIP_PRECOMPILE_HEADERS ON
+  COMPILE_DEFINITIONS STRATA_DATA_DIR="${CMAKE_INSTALL_FULL_DATADIR}")
+# Their names mean something else in other files of the folder.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cli/runtimes/rows.cpp
+  ${PROJECT_SOURCE_DIR}/src/daemon/openapi.cpp ${PROJECT_SOURCE_DIR}/src/text/yaml_text.cpp
+  PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+
+# Groups of at most 8 files of one folder.
+function(strata_unify target sources)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  foreach(source ${sources})
+    # Each of these has a table named rows, and functions named as its commands.
+    if(source MATCHES "/runtime/cache/commands/")
+      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
+    cmake_path(GET source PARENT_PATH folder)
+    string(MAKE_C_IDENTIFIER ${folder} folder)
+    math(EXPR ${folder} "${${folder}} + 1")
+    math(EXPR part "(${${folder}} - 1) / 8")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${part})
+  endforeach()
+endfunction()
+
+function(strata_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "USES")
+  if(STRATA_THREADS_ONLY AND name MATCHES "^(cli|measure|ynl)$")
+    return()
+  endif()
+  set(target strata_${name})
+  set_property(GLOBAL APPEND PROPERTY strata_layers ${target})
+  set(folder lib)
+  if(NOT EXISTS ${PROJECT_SOURCE_DIR}/lib/${name})
+    set(folder src)
+  endif()
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/${name}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  add_library(${target} STATIC ${sources})
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  if(folder STREQUAL lib)
+    target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include
+      PRIVATE ${PROJECT_SOURCE_DIR}/lib)
+    target_compile_definitions(${target} PRIVATE STRATA_VERSION="${PROJECT_VERSION}")
+    target_link_libraries(${target} PRIVATE strata_flags PkgConfig::libbpf)
+  else()
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_link_libraries(${target} PUBLIC strata_src)
+    target_precompile_headers(${target} REUSE_FROM strata_precompiled)
+  endif()
+  list(TRANSFORM layer_USES PREPEND strata_)
+  target_link_libraries(${target} PUBLIC ${layer_USES})
+  if(STRATA_UNITY)
+    strata_unify(${target} "${sources}")
+  endif()
+  if(BUILD_TESTING)
+    strata_link_alone(${name})
+  endif()
+endfunction()
+
+# A program of all the layer's objects and the layers that it uses: it links only where that is all
+# they need.
+file(CONFIGURE OUTPUT alone.cpp CONTENT "int main() {}\n")
+function(strata_link_alone name)
+  add_executable(strata_${name}_alone ${PROJECT_BINARY_DIR}/alone.cpp)
+  target_link_libraries(strata_${name}_alone PRIVATE
+    -Wl,--whole-archive strata_${name} -Wl,--no-whole-archive)
+endfunction()
