@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view no_keeper_error = "ERR this cache has no disk";
 
 keeper* find_keeper(call& c) {
-  auto* const found = c.home.kept_by();
+  auto* const found = c.home().kept_by();
   if (found == nullptr) c.fail(no_keeper_error);
   return found;
 }
@@ -21,7 +21,7 @@ void save(call& c) {
   if (auto refused = kept->save(false, &c.who)) {
     c.fail(*refused);
   } else {
-    c.wait_for({}, {}, [](engine&, client& who) { who.reply().null_array(); });
+    c.wait_for({}, {}, [](front&, client& who) { who.reply().null_array(); });
   }
 }
 

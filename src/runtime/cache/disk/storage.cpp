@@ -7,6 +7,7 @@
 #include "runtime/cache/disk/in_steps.hpp"
 #include "runtime/cache/disk/replay.hpp"
 #include "runtime/cache/disk/snapshot.hpp"
+#include "runtime/cache/engine/engine.hpp"
 
 namespace strata::runtime::cache {
 
@@ -34,12 +35,12 @@ storage::storage(loop::loop& on, engine& of, snapshot_turn& turn, places where, 
       owner_(std::move(told)),
       journal_(std::move(log)),
       written_(on) {
-  engine_.set_keeper(this);
+  engine_.home().set_keeper(this);
 }
 
 storage::~storage() {
   running_.cancel();
-  engine_.set_keeper(nullptr);
+  engine_.home().set_keeper(nullptr);
 }
 
 // --- what there is at the beginning
@@ -55,9 +56,9 @@ loop::task<result<void>> storage::open() {
     if (!loaded) co_return loaded;
   }
   owner_.begin_work();
-  figures_.last_save_s = engine_.now_ms() / 1000;
+  figures_.last_save_s = engine_.keys().now_ms() / 1000;
   owner_.end_work();
-  figures_.changes_at_save = engine_.changes();
+  figures_.changes_at_save = engine_.keys().changes();
   heed_settings();
   if (where_.log.empty()) co_return result<void>{};
   auto opened = co_await open_log();
@@ -96,13 +97,13 @@ loop::task<result<void>> storage::load(const std::string& path) {
   if (!view) co_return std::unexpected(view.error());
   const auto text = (*view)->bytes();
   if (text.empty()) co_return result<void>{};
-  engine_.set_expires_by_leader(true);
+  engine_.keys().set_expires_by_leader(true);
   auto begun = co_await load_snapshot(text, path);
   result<std::size_t> whole = begun;
   if (begun && path == where_.log) {
     whole = co_await load_commands(text, *begun, path);
   }
-  engine_.set_expires_by_leader(false);
+  engine_.keys().set_expires_by_leader(false);
   if (!whole) co_return std::unexpected(whole.error());
   if (path == where_.log && *whole != text.size()) {
     co_return mend(path, *whole, text.size());
@@ -114,7 +115,7 @@ loop::task<result<std::size_t>> storage::load_snapshot(std::string_view text,
                                                        const std::string& path) {
   // A log may do without a snapshot.
   if (path == where_.log && !rdb::file_reader::is_one(text)) co_return std::size_t{0};
-  rdb::file_reader reader(text, engine_);
+  rdb::file_reader reader(text, engine_.keys(), engine_.home().settings());
   const auto how = co_await read_in_steps(loop_, reader, keys_a_step, owner_);
   figures_.keys_loaded = reader.keys();
   if (how == rdb::file_reader::outcome::failed) {
@@ -152,7 +153,7 @@ loop::task<result<void>> storage::open_log() {
   if (!view) co_return std::unexpected(view.error());
   figures_.log_base_size = (*view)->bytes().size();
   log_ = std::make_unique<command_log>(
-      loop_, engine_, std::move(*file), figures_.log_base_size,
+      loop_, engine_.keys(), std::move(*file), figures_.log_base_size,
       command_log::events{.on_safe = owner_.on_safe,
                           .on_trouble = [this](const error* why) { on_log_trouble(why); }});
   heed_settings();
@@ -175,7 +176,7 @@ loop::task<> storage::close() {
 // --- snapshots
 
 void storage::heed_settings() {
-  const auto& settings = engine_.settings();
+  const auto& settings = engine_.home().settings();
   if (log_) {
     const auto policy = parse_sync_policy(settings.options.appendfsync).value_or(log_->policy());
     if (policy != log_->policy()) log_->set_policy(policy);
@@ -186,15 +187,15 @@ void storage::heed_settings() {
 }
 
 bool storage::should_save() const {
-  const auto changes = engine_.changes() - figures_.changes_at_save;
+  const auto changes = engine_.keys().changes() - figures_.changes_at_save;
   return !where_.snapshot.empty() && changes != 0 &&
-         rules_.are_met(engine_.now_ms() / 1000 - figures_.last_save_s, changes);
+         rules_.are_met(engine_.keys().now_ms() / 1000 - figures_.last_save_s, changes);
 }
 
 bool storage::should_rewrite() const {
   if (!log_) return false;
   if (log_->is_distrusted()) return true;
-  const auto& settings = engine_.settings();
+  const auto& settings = engine_.home().settings();
   const auto size = static_cast<std::int64_t>(log_->file_size());
   const auto base = static_cast<std::int64_t>(std::max<std::uint64_t>(figures_.log_base_size, 1));
   return settings.rewrite_percentage > 0 && size >= settings.rewrite_min_size &&
@@ -203,7 +204,7 @@ bool storage::should_rewrite() const {
 
 void storage::tick() {
   heed_settings();
-  if (!is_writing() && engine_.now_ms() >= retry_at_ms_) {
+  if (!is_writing() && engine_.keys().now_ms() >= retry_at_ms_) {
     saves_next_ = saves_next_ || should_save();
     rewrites_next_ = rewrites_next_ || should_rewrite();
   }
@@ -223,12 +224,13 @@ void storage::begin_next() {
 
 void storage::on_log_trouble(const error* why) {
   if (why == nullptr) {
-    engine_.refuse_changes(obstacle::log_fails, {});
+    engine_.home().refuse_changes(obstacle::log_fails, {});
     journal_->write(level::info, "the log is written again");
     return;
   }
   const auto text = describe(*why);
-  engine_.refuse_changes(obstacle::log_fails, "MISCONF Errors writing to the AOF file: " + text);
+  engine_.home().refuse_changes(obstacle::log_fails,
+                                "MISCONF Errors writing to the AOF file: " + text);
   journal_->write(level::error,
                   text + (log_->is_distrusted()
                               ? "; what is in the file may be lost: changes are refused until the "
@@ -238,9 +240,9 @@ void storage::on_log_trouble(const error* why) {
 }
 
 void storage::refuse_if_saving_fails() {
-  const bool must_save =
-      !rules_.empty() && engine_.settings().stop_writes_on_save_error && !where_.snapshot.empty();
-  engine_.refuse_changes(
+  const bool must_save = !rules_.empty() && engine_.home().settings().stop_writes_on_save_error &&
+                         !where_.snapshot.empty();
+  engine_.home().refuse_changes(
       obstacle::save_fails,
       figures_.last_save_failed && must_save
           ? "MISCONF Snapshots are configured, but the last one failed: changes are refused until "
@@ -276,7 +278,7 @@ std::string storage::rewrite() {
 
 loop::task<result<void>> storage::write_snapshot(growing_file& to, bool is_log_base) {
   owner_.begin_work();
-  auto taken = std::make_unique<snapshot>(engine_, is_log_base);
+  auto taken = std::make_unique<snapshot>(engine_.keys(), is_log_base);
   owner_.end_work();
   for (;;) {
     owner_.begin_work();
@@ -313,10 +315,10 @@ loop::task<result<void>> storage::save_snapshot() {
 loop::task<> storage::save_task() {
   // From the turn's end on: a transaction is over by then.
   co_await loop_.sleep(0ms);
-  const auto changes = engine_.changes();
-  began_ms_ = engine_.now_ms();
+  const auto changes = engine_.keys().changes();
+  began_ms_ = engine_.keys().now_ms();
   auto outcome = co_await save_snapshot();
-  const auto now_ms = engine_.now_ms();
+  const auto now_ms = engine_.keys().now_ms();
   figures_.last_save_took_s = (now_ms - began_ms_) / 1000;
   figures_.last_save_failed = !outcome;
   end_writing(figures_.is_saving);
@@ -341,7 +343,7 @@ void storage::tell_waiting(const result<void>& outcome) {
   const auto ids = std::exchange(waiting_, {});
   owner_.begin_work();
   for (const auto id : ids) {
-    engine_.answer(id, [&](client& who) {
+    engine_.home().answer(id, [&](client& who) {
       if (outcome) {
         who.reply().ok();
       } else {
@@ -356,9 +358,9 @@ void storage::tell_waiting(const result<void>& outcome) {
 
 loop::task<> storage::rewrite_task() {
   co_await loop_.sleep(0ms);
-  began_ms_ = engine_.now_ms();
+  began_ms_ = engine_.keys().now_ms();
   auto outcome = co_await write_log_anew();
-  const auto now_ms = engine_.now_ms();
+  const auto now_ms = engine_.keys().now_ms();
   figures_.last_rewrite_took_s = (now_ms - began_ms_) / 1000;
   figures_.last_rewrite_failed = !outcome;
   end_writing(figures_.is_rewriting);

@@ -285,11 +285,6 @@ result<void> set_row(parameters& of, const row& which, std::string_view value) {
 
 }  // namespace
 
-bool is_for_expiring(eviction policy) {
-  return policy == eviction::volatile_lru || policy == eviction::volatile_lfu ||
-         policy == eviction::volatile_random || policy == eviction::volatile_ttl;
-}
-
 std::vector<std::pair<std::string_view, std::string>> parameters::find(
     std::string_view pattern) const {
   std::vector<std::pair<std::string_view, std::string>> found;

@@ -27,17 +27,17 @@ follower_link::follower_link(loop::loop& on, engine& into, place leader, owner t
       leader_(std::move(leader)),
       owner_(std::move(told)),
       log_(std::move(log)) {
-  engine_.set_expires_by_leader(true);
-  engine_.refuse_changes(obstacle::follows,
-                         "READONLY You can't write against a read only replica.");
+  engine_.keys().set_expires_by_leader(true);
+  engine_.home().refuse_changes(obstacle::follows,
+                                "READONLY You can't write against a read only replica.");
   running_.spawn(run());
 }
 
 follower_link::~follower_link() {
   running_.cancel();
-  engine_.set_loading(false);
-  engine_.set_expires_by_leader(false);
-  engine_.refuse_changes(obstacle::follows, {});
+  engine_.home().set_loading(false);
+  engine_.keys().set_expires_by_leader(false);
+  engine_.home().refuse_changes(obstacle::follows, {});
 }
 
 std::string follower_link::name() const { return fmt::format("{}:{}", leader_.host, leader_.port); }
@@ -68,13 +68,14 @@ loop::task<> follower_link::run() {
 
 void follower_link::tick() {
   if (!stream_ || !heard_ms_) return;
-  const auto now_ms = engine_.now_ms();
-  if (now_ms - *heard_ms_ > engine_.settings().replication_timeout_s * 1000) stream_->abort();
+  const auto now_ms = engine_.keys().now_ms();
+  if (now_ms - *heard_ms_ > engine_.home().settings().replication_timeout_s * 1000)
+    stream_->abort();
   if (is_connected() && now_ms - acknowledged_ms_ >= 1000) acknowledge();
 }
 
 void follower_link::acknowledge() {
-  acknowledged_ms_ = engine_.now_ms();
+  acknowledged_ms_ = engine_.keys().now_ms();
   const auto offset = std::to_string(offset_);
   const std::array<std::string_view, 3> words = {"REPLCONF", "ACK", offset};
   send(words);
@@ -87,7 +88,7 @@ loop::task<result<void>> follower_link::connect() {
   auto url = net::parse_endpoint(fmt::format(
       fmt::runtime(brackets ? "tcp://[{}]:{}" : "tcp://{}:{}"), leader_.host, leader_.port));
   if (!url) co_return std::unexpected(url.error());
-  const auto timeout = std::chrono::seconds(engine_.settings().replication_timeout_s);
+  const auto timeout = std::chrono::seconds(engine_.home().settings().replication_timeout_s);
   auto made = co_await net::connect(loop_, *url, timeout);
   if (!made) {
     auto failed = made.error();
@@ -95,12 +96,12 @@ loop::task<result<void>> follower_link::connect() {
     co_return std::unexpected(failed);
   }
   stream_ = std::move(made->bytes);
-  heard_ms_ = engine_.now_ms();
+  heard_ms_ = engine_.keys().now_ms();
   co_return co_await introduce();
 }
 
 loop::task<result<void>> follower_link::introduce() {
-  const auto& password = engine_.settings().options.follow_password;
+  const auto& password = engine_.home().settings().options.follow_password;
   if (!password.empty()) {
     const std::array<std::string_view, 2> auth = {"AUTH", password};
     auto said = co_await ask(auth);
@@ -129,7 +130,7 @@ loop::task<result<void>> follower_link::receive() {
   if (got->empty()) {
     co_return failure(errc::connection_closed, "follow " + name(), "the leader has hung up");
   }
-  heard_ms_ = engine_.now_ms();
+  heard_ms_ = engine_.keys().now_ms();
   received_ += as_text(got->bytes());
   co_return result<void>{};
 }
@@ -234,15 +235,15 @@ loop::task<result<std::string>> follower_link::receive_payload() {
 
 loop::task<result<void>> follower_link::load(std::string payload) {
   owner_.begin_work();
-  engine_.set_loading(true);
-  for (unsigned i = 0; i < engine::database_count; ++i) engine_.clear(i);
+  engine_.home().set_loading(true);
+  for (unsigned i = 0; i < keyspace::database_count; ++i) engine_.keys().clear(i);
   owner_.end_work();
-  rdb::file_reader reader(payload, engine_);
+  rdb::file_reader reader(payload, engine_.keys(), engine_.home().settings());
   const auto how = co_await read_in_steps(loop_, reader, keys_a_step, owner_);
   if (how == rdb::file_reader::outcome::failed) {
     co_return failure(errc::malformed, "follow " + name(), "of its snapshot, " + reader.why());
   }
-  engine_.set_loading(false);
+  engine_.home().set_loading(false);
   owner_.on_new_data();
   co_return result<void>{};
 }

@@ -11,10 +11,10 @@ replication::replication(loop::loop& on, engine& of, snapshot_turn& turn, follow
       owner_(std::move(told)),
       log_(std::move(log)),
       leader_(on, of, turn, log_) {
-  engine_.set_replicator(this);
+  engine_.home().set_replicator(this);
 }
 
-replication::~replication() { engine_.set_replicator(nullptr); }
+replication::~replication() { engine_.home().set_replicator(nullptr); }
 
 void replication::close() { link_.reset(); }
 
@@ -57,7 +57,7 @@ void replication::acknowledge(client& who, std::uint64_t offset) {
   std::erase_if(waiting_, [this](const waiting_client& each) {
     const auto count = leader_.count_followers(each.offset);
     if (count < each.count) return false;
-    engine_.answer(each.id, [count](client& waits) {
+    engine_.home().answer(each.id, [count](client& waits) {
       waits.reply().integer(static_cast<std::int64_t>(count));
     });
     return true;
@@ -82,7 +82,8 @@ replication_figures replication::figures() const {
   now.leader_port = link_->leader().port;
   now.link_state = link_->state();
   now.followed_offset = link_->offset();
-  if (const auto heard = link_->heard_ms()) now.silent_s = (engine_.now_ms() - *heard) / 1000;
+  if (const auto heard = link_->heard_ms())
+    now.silent_s = (engine_.keys().now_ms() - *heard) / 1000;
   return now;
 }
 

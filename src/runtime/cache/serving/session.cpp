@@ -32,13 +32,13 @@ session::session(shard& home, std::unique_ptr<net::stream> connection)
       stream_(std::move(connection)),
       reply_(home.shared_output(), stream_->out()),
       caught_up_(home.owner()) {
-  home_.data().enter(*this);
+  home_.data().home().enter(*this);
   release_durable();
 }
 
 session::~session() {
   home_.forget(*this);
-  home_.data().leave(*this);
+  home_.data().home().leave(*this);
 }
 
 // With a strict log nothing is sent that was not settled: what speaks of changes, one's own or
@@ -103,7 +103,7 @@ void session::push(const loop::slice& bytes) {
 const output_limit& session::limit() {
   using enum output_limits::kind;
   const auto which = is_follower ? replica : is_subscribed() ? pubsub : normal;
-  return home_.data().settings().output.of(which);
+  return home_.data().home().settings().output.of(which);
 }
 
 // Whether this number of bytes may not wait, or not any longer.
@@ -252,7 +252,7 @@ bool session::read_batch() {
   batch.requests.clear();
   auto outcome = proto::request_reader::outcome::request;
   reader_.set_limits(home_.limits(is_trusted));
-  const auto& data = home_.data()[database];
+  const auto& data = home_.data().keys()[database];
   while (batch.requests.size() < request_batch::most) {
     const auto first = batch.words.size();
     const auto begin = reader_.position();

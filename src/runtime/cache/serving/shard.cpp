@@ -22,15 +22,15 @@ std::int64_t ms_of(loop::duration span) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(span).count();
 }
 
-std::int64_t wall_clock_ms() { return ms_of(std::chrono::system_clock::now().time_since_epoch()); }
-
 }  // namespace
 
 shard::shard(loop::loop& owner, const cache_options& options, serve::connection_gauge& connections,
              std::shared_ptr<journal> log, events told)
     : loop_(owner),
       log_(std::move(log)),
-      turn_(owner, data_),
+      clock_(make_clock(owner)),
+      data_(*clock_),
+      turn_(owner, data_.keys()),
       storage_(owner, data_, turn_, {.log = options.persistent, .snapshot = options.snapshot},
                {.begin_work = [this] { begin_work(); },
                 .end_work = [this] { end_work(); },
@@ -43,13 +43,14 @@ shard::shard(loop::loop& owner, const cache_options& options, serve::connection_
                     .on_new_data = [this] { (void)storage_.rewrite(); }},
                    log_),
       acceptor_(owner, reception(connections)) {
-  clock_offset_ms_ = wall_clock_ms() - ms_of(loop_.now().time_since_epoch());
-  data_.settings().options = options;
-  data_.settings().heed_options();
-  data_.on_configured([this, told = std::move(told.on_options_set)](const nlohmann::json& changed) {
-    if (!changed.empty()) told(changed, edit_);
-    arm_timer(usual_tick());
-  });
+  clock_offset_ms_ = clock_->wall_us() / 1000 - ms_of(loop_.now().time_since_epoch());
+  data_.home().settings().options = options;
+  data_.home().settings().heed_options();
+  data_.home().on_configured(
+      [this, told = std::move(told.on_options_set)](const nlohmann::json& changed) {
+        if (!changed.empty()) told(changed, edit_);
+        arm_timer(usual_tick());
+      });
 }
 
 // Sessions leave it while its own members are still there.
@@ -68,7 +69,7 @@ serve::reception shard::reception(serve::connection_gauge& connections) {
       .on_refused =
           [this] {
             counters_.connections_refused.add();
-            ++data_.counted().rejected;
+            ++data_.home().counted().rejected;
           },
       .on_trouble =
           [this](const error& why, bool is_new) {
@@ -90,7 +91,7 @@ result<void> shard::open(std::vector<net::bind_target>& targets) {
     const auto url = *net::parse_endpoint(options().follow);
     replication_.follow(url.host, url.port);
   }
-  key_figures_.copy_from(data_);
+  key_figures_.copy_from(data_.keys());
   arm_timer(usual_tick());
   return {};
 }
@@ -109,7 +110,7 @@ void shard::release_held() {
 }
 
 void shard::apply(const nlohmann::json& changes, std::uint64_t edit) {
-  auto& settings = data_.settings();
+  auto& settings = data_.home().settings();
   [[maybe_unused]] const auto applied = apply_json(settings.options, option_table(), changes);
   assert(applied);
   settings.heed_options();
@@ -117,43 +118,43 @@ void shard::apply(const nlohmann::json& changes, std::uint64_t edit) {
 }
 
 proto::request_limits shard::limits(bool trusted) const {
-  const auto& settings = data_.settings();
+  const auto& settings = data_.home().settings();
   return {.max_bulk = static_cast<std::uint64_t>(settings.max_bulk),
           .max_buffer = static_cast<std::uint64_t>(settings.max_query_buffer),
           .is_stranger = !trusted};
 }
 
 void shard::begin_work() {
-  data_.set_time(ms_of(loop_.now().time_since_epoch()) + clock_offset_ms_);
-  charging_.emplace(data_.memory_account());
+  data_.keys().set_time(ms_of(loop_.now().time_since_epoch()) + clock_offset_ms_);
+  charging_.emplace(data_.keys().memory_account());
 }
 
 void shard::end_work() {
   charging_.reset();
   loop_.at_turn_end(*this);
-  if (data_.next_deadline_ms()) arm_timer(usual_tick());
+  if (data_.home().next_deadline_ms()) arm_timer(usual_tick());
 }
 
-loop::duration shard::usual_tick() const { return loop::duration(1s) / data_.settings().hz; }
+loop::duration shard::usual_tick() const { return loop::duration(1s) / data_.home().settings().hz; }
 
 // The next tick: when it is time for one, or when somebody's waiting ends. Never later than it was
 // to be.
 void shard::arm_timer(loop::duration longest) {
   auto delay = longest;
-  if (const auto deadline = data_.next_deadline_ms()) {
-    const auto left = std::chrono::milliseconds(*deadline - data_.now_ms());
+  if (const auto deadline = data_.home().next_deadline_ms()) {
+    const auto left = std::chrono::milliseconds(*deadline - data_.keys().now_ms());
     delay = std::clamp<loop::duration>(left, 0ms, longest);
   }
   if (!armed() || deadline() > loop_.now() + delay) loop_.arm_after(*this, delay);
 }
 
 void shard::on_turn_end() {
-  key_figures_.copy_from(data_);
+  key_figures_.copy_from(data_.keys());
   output_.flush();
 }
 
 void shard::on_timer() {
-  clock_offset_ms_ = wall_clock_ms() - ms_of(loop_.now().time_since_epoch());
+  clock_offset_ms_ = clock_->wall_us() / 1000 - ms_of(loop_.now().time_since_epoch());
   begin_work();
   const bool done = data_.tick(budget);
   storage_.tick();
@@ -165,11 +166,11 @@ void shard::on_timer() {
 
 // A client is idle while it sends nothing and takes nothing.
 void shard::end_idle_clients() {
-  const auto limit_ms = data_.settings().idle_timeout_s * 1000;
+  const auto limit_ms = data_.home().settings().idle_timeout_s * 1000;
   const auto now_ms = ms_of(loop_.now().time_since_epoch());
   if (limit_ms == 0 || now_ms < idle_check_ms_) return;
   idle_check_ms_ = now_ms + between_idle_checks_ms;
-  for (auto* each : data_.clients()) {
+  for (auto* each : data_.home().clients()) {
     const auto traffic = each->traffic();
     if (std::exchange(each->seen_traffic, traffic) != traffic || each->may_idle()) {
       each->last_active_ms = now_ms;
@@ -192,7 +193,7 @@ void shard::count_out(std::uint64_t messages, std::uint64_t bytes) {
 
 loop::task<> shard::serve(std::unique_ptr<net::stream> connection,
                           [[maybe_unused]] serve::connection_gauge::place place) {
-  if (const auto interval_s = data_.settings().tcp_keepalive_s; interval_s != 0) {
+  if (const auto interval_s = data_.home().settings().tcp_keepalive_s; interval_s != 0) {
     connection->keep_alive(std::chrono::seconds(interval_s));
   }
   session served(*this, std::move(connection));

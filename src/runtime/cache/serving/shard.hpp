@@ -15,6 +15,7 @@
 #include "runtime/cache/options.hpp"
 #include "runtime/cache/replication/replication.hpp"
 #include "runtime/cache/serving/figures.hpp"
+#include "runtime/cache/serving/loop_clock.hpp"
 #include "runtime/cache/serving/output.hpp"
 #include "runtime/runtime.hpp"
 #include "serve/acceptor.hpp"
@@ -96,7 +97,7 @@ class shard final : private loop::turn_end_hook, private loop::timer {
  private:
   void on_turn_end() override;
   void on_timer() override;
-  [[nodiscard]] const cache_options& options() const { return data_.settings().options; }
+  [[nodiscard]] const cache_options& options() const { return data_.home().settings().options; }
   [[nodiscard]] loop::duration usual_tick() const;
   void arm_timer(loop::duration longest);
   void end_idle_clients();
@@ -111,6 +112,7 @@ class shard final : private loop::turn_end_hook, private loop::timer {
   output output_;
   no_reply nowhere_;
   request_batch batch_;
+  std::unique_ptr<engine_clock> clock_;
   engine data_;
   snapshot_turn turn_;
   storage storage_;
