@@ -14,8 +14,8 @@
 #include "loop/timer.hpp"
 #include "runtime/cache/disk/rdb_file.hpp"
 #include "runtime/cache/engine/change_guard.hpp"
-#include "runtime/cache/engine/database.hpp"
 #include "runtime/cache/engine/keyspace.hpp"
+#include "runtime/cache/values/database.hpp"
 
 namespace strata::runtime::cache {
 

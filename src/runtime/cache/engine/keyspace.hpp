@@ -11,10 +11,10 @@
 #include "loop/timer.hpp"
 #include "runtime/cache/engine/change_guard.hpp"
 #include "runtime/cache/engine/change_listener.hpp"
-#include "runtime/cache/engine/database.hpp"
 #include "runtime/cache/engine/engine_clock.hpp"
-#include "runtime/cache/engine/graveyard.hpp"
 #include "runtime/cache/engine/key_observer.hpp"
+#include "runtime/cache/values/database.hpp"
+#include "runtime/cache/values/graveyard.hpp"
 
 namespace strata::runtime::cache {
 
