@@ -49,7 +49,7 @@ struct parameters : keyspace_limits {
   std::int64_t rewrite_percentage = 100;
   std::int64_t rewrite_min_size = 64 << 20;
   bool stop_writes_on_save_error = true;
-  output_limits output;
+  output_limits output_buffer_limits;
   bool latency_tracking = false;
 
   /// Name and value of each parameter that `pattern` matches.

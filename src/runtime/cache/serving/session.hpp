@@ -15,7 +15,7 @@
 #include "runtime/cache/engine/client.hpp"
 #include "runtime/cache/engine/kept_reply.hpp"
 #include "runtime/cache/engine/output_limits.hpp"
-#include "runtime/cache/serving/output.hpp"
+#include "runtime/cache/serving/reply_arena.hpp"
 
 namespace strata::runtime::cache {
 

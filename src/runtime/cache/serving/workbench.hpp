@@ -20,7 +20,7 @@
 #include "runtime/cache/engine/kept_reply.hpp"
 #include "runtime/cache/options.hpp"
 #include "runtime/cache/serving/figures.hpp"
-#include "runtime/cache/serving/output.hpp"
+#include "runtime/cache/serving/reply_arena.hpp"
 #include "runtime/counters.hpp"
 
 namespace strata::runtime::cache {
@@ -52,14 +52,14 @@ class workbench final : private loop::turn_end_hook {
   [[nodiscard]] const cache_options& options() const { return data_.home().settings().options; }
 
   // --- memory for one piece of work
-  [[nodiscard]] output& replies() { return replies_; }
+  [[nodiscard]] reply_arena& replies() { return replies_; }
   [[nodiscard]] no_reply& nowhere() { return nowhere_; }
   [[nodiscard]] request_batch& batch() { return batch_; }
 
   // --- limits
   [[nodiscard]] proto::request_limits limits(bool trusted) const;
   [[nodiscard]] const output_limits& buffer_limits() const {
-    return data_.home().settings().output;
+    return data_.home().settings().output_buffer_limits;
   }
   [[nodiscard]] bool speaks_only_resp() const { return options().resp; }
   [[nodiscard]] std::uint64_t rate_limit() const { return options().rate_limit; }
@@ -105,7 +105,7 @@ class workbench final : private loop::turn_end_hook {
   std::int64_t date_offset_ms_ = 0;  // from the loop's time to the date
   counters counters_;
   key_figures key_figures_;  // as of the last turn's end
-  output replies_;
+  reply_arena replies_;
   no_reply nowhere_;
   request_batch batch_;
   engine data_;
