@@ -1,4 +1,4 @@
-// Snapshots are written one at a time, whoever wants one: the storage for a file, the leader for
+// Snapshots are written one at a time, whoever wants one: the persistence for a file, the leader for
 // its followers.
 #pragma once
 

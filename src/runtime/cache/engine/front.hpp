@@ -40,7 +40,7 @@ struct command_counters {
   time_histogram times;  ///< of those calls whose time was taken
 };
 
-class keeper;
+class persistence;
 class replicator;
 
 /// Why changes may be refused.
@@ -114,8 +114,8 @@ class front final : private key_observer {
 
   // --- what commands ask for beyond the engine
   /// What keeps the data on the disk, or null.
-  void set_keeper(keeper* who) { keeper_ = who; }
-  [[nodiscard]] keeper* kept_by() const { return keeper_; }
+  void set_persistence(persistence* who) { persistence_ = who; }
+  [[nodiscard]] persistence* persisted_by() const { return persistence_; }
   /// What speaks with other caches, or null.
   void set_replicator(replicator* who) { replicator_ = who; }
   [[nodiscard]] replicator* replicated_by() const { return replicator_; }
@@ -142,7 +142,7 @@ class front final : private key_observer {
   std::int64_t started_ms_;
   std::uint64_t next_client_ = 1;
   bool has_monitors_ = false;
-  keeper* keeper_ = nullptr;
+  persistence* persistence_ = nullptr;
   replicator* replicator_ = nullptr;
   std::array<std::string, obstacle_count> refusals_;
   bool is_loading_ = false;

@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "runtime/cache/engine/front.hpp"
-#include "runtime/cache/engine/keeper.hpp"
+#include "runtime/cache/engine/persistence.hpp"
 #include "runtime/cache/engine/replicator.hpp"
 #include "runtime/cache/engine/version.hpp"
 #include "text/word.hpp"
@@ -57,7 +57,8 @@ std::string write_memory(front& of) {
 std::string_view outcome_name(bool failed) { return failed ? "err" : "ok"; }
 
 std::string write_persistence(front& of) {
-  const auto kept = of.kept_by() == nullptr ? keeping_figures{} : of.kept_by()->figures();
+  const auto kept =
+      of.persisted_by() == nullptr ? persistence_figures{} : of.persisted_by()->figures();
   std::string text = fmt::format(
       "loading:{:d}\r\nasync_loading:0\r\nrdb_changes_since_last_save:{}\r\n"
       "rdb_bgsave_in_progress:{:d}\r\nrdb_last_save_time:{}\r\nrdb_last_bgsave_status:{}\r\n"

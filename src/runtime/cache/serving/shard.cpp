@@ -31,19 +31,19 @@ shard::shard(loop::loop& owner, const cache_options& options, serve::connection_
       bench_(owner, options, [this] { arm_timer(usual_tick()); }),
       data_(bench_.data()),
       turn_(owner, data_.keys()),
-      storage_(owner, data_, turn_, {.log = options.persistent, .snapshot = options.snapshot},
-               {.begin_work = [this] { bench_.begin_work(); },
-                .end_work = [this] { bench_.end_work(); },
-                .on_safe = [this] { bench_.release_held(); },
-                .on_shut_down = std::move(told.on_shut_down)},
-               log_),
+      persistence_(owner, data_, turn_, {.log = options.persistent, .snapshot = options.snapshot},
+                   {.begin_work = [this] { bench_.begin_work(); },
+                    .end_work = [this] { bench_.end_work(); },
+                    .on_safe = [this] { bench_.release_held(); },
+                    .on_shut_down = std::move(told.on_shut_down)},
+                   log_),
       replication_(owner, data_, turn_,
                    {.begin_work = [this] { bench_.begin_work(); },
                     .end_work = [this] { bench_.end_work(); },
-                    .on_new_data = [this] { (void)storage_.rewrite(); }},
+                    .on_new_data = [this] { (void)persistence_.rewrite(); }},
                    log_),
       acceptor_(owner, reception(connections)) {
-  bench_.rely_on(storage_);
+  bench_.rely_on(persistence_);
   data_.home().on_configured(
       [this, told = std::move(told.on_options_set)](const nlohmann::json& changed) {
         if (!changed.empty()) told(changed, edit_);
@@ -100,7 +100,7 @@ loop::task<> shard::close() {
   // Nothing is to change any more when the log is ended.
   acceptor_.end_connections();
   disarm();
-  co_await storage_.close();
+  co_await persistence_.close();
 }
 
 void shard::apply(const nlohmann::json& changes, std::uint64_t edit) {
@@ -130,7 +130,7 @@ void shard::on_timer() {
   {
     const work_turn turn(bench_);
     done = data_.tick(budget);
-    storage_.tick();
+    persistence_.tick();
     replication_.tick();
     end_idle_clients();
   }

@@ -8,7 +8,7 @@
 
 #include "loop/loop.hpp"
 #include "net/scheme.hpp"
-#include "runtime/cache/disk/storage.hpp"
+#include "runtime/cache/disk/disk_persistence.hpp"
 #include "runtime/cache/options.hpp"
 #include "runtime/cache/replication/replication.hpp"
 #include "runtime/cache/serving/workbench.hpp"
@@ -32,8 +32,8 @@ class shard final : private loop::timer {
   shard(const shard&) = delete;
   shard& operator=(const shard&) = delete;
 
-  /// Reads what is on the disk. Errors: as of `storage::open`.
-  [[nodiscard]] loop::task<result<void>> load() { return storage_.open(); }
+  /// Reads what is on the disk. Errors: as of `disk_persistence::open`.
+  [[nodiscard]] loop::task<result<void>> load() { return persistence_.open(); }
   /// Starts to listen; a port that was 0 is filled in. Errors: of the first that cannot be bound.
   result<void> open(std::vector<net::bind_target>& targets);
   /// Ends all connections, and awaits that the data is on the disk.
@@ -60,7 +60,7 @@ class shard final : private loop::timer {
   workbench bench_;
   engine& data_;  // the bench's
   snapshot_turn turn_;
-  storage storage_;
+  disk_persistence persistence_;
   replication replication_;
   std::int64_t idle_check_ms_ = 0;  // when clients are looked at next
   std::uint64_t edit_ = 0;          // the last one that was applied

@@ -15,7 +15,7 @@
 
 #include "loop/loop.hpp"
 #include "proto/resp_request.hpp"
-#include "runtime/cache/disk/storage.hpp"
+#include "runtime/cache/disk/disk_persistence.hpp"
 #include "runtime/cache/engine/engine.hpp"
 #include "runtime/cache/engine/kept_reply.hpp"
 #include "runtime/cache/options.hpp"
@@ -66,7 +66,7 @@ class workbench final : private loop::turn_end_hook {
 
   // --- replies that wait for the log
   /// What keeps the data; to be called once, before the first session.
-  void rely_on(const storage& disk) { disk_ = &disk; }
+  void rely_on(const disk_persistence& disk) { disk_ = &disk; }
   /// The log, if replies must wait until what they speak of is safe in it; else null.
   [[nodiscard]] const command_log* strict_log() const {
     const auto* const log = disk_->log();
@@ -109,7 +109,7 @@ class workbench final : private loop::turn_end_hook {
   no_reply nowhere_;
   request_batch batch_;
   engine data_;
-  const storage* disk_ = nullptr;
+  const disk_persistence* disk_ = nullptr;
   std::vector<session*> held_;
   std::optional<charging> charging_;
 };

@@ -13,13 +13,13 @@
 #include "loop/task_group.hpp"
 #include "runtime/cache/disk/command_log.hpp"
 #include "runtime/cache/disk/snapshot_turn.hpp"
-#include "runtime/cache/engine/keeper.hpp"
+#include "runtime/cache/engine/persistence.hpp"
 #include "runtime/cache/engine/save_rules.hpp"
 #include "runtime/journal.hpp"
 
 namespace strata::runtime::cache {
 
-class storage final : public keeper {
+class disk_persistence final : public persistence {
  public:
   struct places {
     std::string log;       ///< the append-only log's file; empty: none
@@ -35,9 +35,9 @@ class storage final : public keeper {
     std::function<void()> on_shut_down;
   };
 
-  storage(loop::loop& on, engine& of, snapshot_turn& turn, places where, owner told,
-          std::shared_ptr<journal> log);
-  ~storage();
+  disk_persistence(loop::loop& on, engine& of, snapshot_turn& turn, places where, owner told,
+                   std::shared_ptr<journal> log);
+  ~disk_persistence();
 
   /// Reads what is there into the empty engine, and opens the log. Errors: of the files; malformed
   /// for one that is damaged otherwise than by ending too early, which is mended.
@@ -53,7 +53,7 @@ class storage final : public keeper {
   std::optional<std::string> save(bool later, client* waits) override;
   std::string rewrite() override;
   std::optional<std::string> shut_down(std::optional<bool> saves) override;
-  [[nodiscard]] keeping_figures figures() const override;
+  [[nodiscard]] persistence_figures figures() const override;
 
  private:
   loop::task<result<void>> load(const std::string& path);
@@ -99,7 +99,7 @@ class storage final : public keeper {
   std::unique_ptr<command_log> log_;
   std::string rules_text_;
   save_rules rules_;
-  keeping_figures figures_;
+  persistence_figures figures_;
   std::int64_t began_ms_ = 0;
   std::int64_t retry_at_ms_ = 0;
   bool saves_next_ = false;
