@@ -1,7 +1,8 @@
 // Commands between caches, and about who follows whom.
+#include "runtime/cache/engine/replication.hpp"
+
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
-#include "runtime/cache/engine/replicator.hpp"
 #include "text/word.hpp"
 
 namespace strata::runtime::cache {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "runtime/cache/engine/replicator.hpp"
+#include "runtime/cache/engine/replication.hpp"
 #include "text/word.hpp"
 
 namespace strata::runtime::cache {
@@ -36,7 +36,7 @@ void front::enter(client& arrived) {
 void front::leave(client& gone) {
   blocked_.remove(gone);
   watched_.unwatch(gone);
-  if (gone.is_follower) replicator_->forget(gone);
+  if (gone.is_follower) replication_->forget(gone);
   pubsub_.leave(gone);
   tracking_.leave(gone);
   pause_.leave(gone);

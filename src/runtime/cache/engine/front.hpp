@@ -41,7 +41,7 @@ struct command_counters {
 };
 
 class persistence;
-class replicator;
+class replication;
 
 /// Why changes may be refused.
 enum class obstacle : std::uint8_t { log_fails, save_fails, follows };
@@ -117,8 +117,8 @@ class front final : private key_observer {
   void set_persistence(persistence* who) { persistence_ = who; }
   [[nodiscard]] persistence* persisted_by() const { return persistence_; }
   /// What speaks with other caches, or null.
-  void set_replicator(replicator* who) { replicator_ = who; }
-  [[nodiscard]] replicator* replicated_by() const { return replicator_; }
+  void set_replication(replication* who) { replication_ = who; }
+  [[nodiscard]] replication* replicated_by() const { return replication_; }
 
  private:
   void on_touch(unsigned database, std::string_view key) override;
@@ -143,7 +143,7 @@ class front final : private key_observer {
   std::uint64_t next_client_ = 1;
   bool has_monitors_ = false;
   persistence* persistence_ = nullptr;
-  replicator* replicator_ = nullptr;
+  replication* replication_ = nullptr;
   std::array<std::string, obstacle_count> refusals_;
   bool is_loading_ = false;
   bool is_restricted_ = false;

@@ -8,7 +8,7 @@
 
 #include "runtime/cache/engine/front.hpp"
 #include "runtime/cache/engine/persistence.hpp"
-#include "runtime/cache/engine/replicator.hpp"
+#include "runtime/cache/engine/replication.hpp"
 #include "runtime/cache/engine/version.hpp"
 #include "text/word.hpp"
 

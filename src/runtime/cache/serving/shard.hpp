@@ -10,7 +10,7 @@
 #include "net/scheme.hpp"
 #include "runtime/cache/disk/disk_persistence.hpp"
 #include "runtime/cache/options.hpp"
-#include "runtime/cache/replication/replication.hpp"
+#include "runtime/cache/replication/redis_replication.hpp"
 #include "runtime/cache/serving/workbench.hpp"
 #include "runtime/runtime.hpp"
 #include "serve/acceptor.hpp"
@@ -61,7 +61,7 @@ class shard final : private loop::timer {
   engine& data_;  // the bench's
   snapshot_turn turn_;
   disk_persistence persistence_;
-  replication replication_;
+  redis_replication replication_;
   std::int64_t idle_check_ms_ = 0;  // when clients are looked at next
   std::uint64_t edit_ = 0;          // the last one that was applied
   serve::acceptor acceptor_;

@@ -1,4 +1,4 @@
-#include "runtime/cache/replication/follower_link.hpp"
+#include "runtime/cache/replication/leader_connection.hpp"
 
 #include <fmt/format.h>
 
@@ -20,8 +20,8 @@ constexpr std::size_t mark_size = 40;
 
 }  // namespace
 
-follower_link::follower_link(loop::loop& on, engine& into, place leader, owner told,
-                             std::shared_ptr<journal> log)
+leader_connection::leader_connection(loop::loop& on, engine& into, place leader, owner told,
+                                     std::shared_ptr<journal> log)
     : loop_(on),
       engine_(into),
       leader_(std::move(leader)),
@@ -33,16 +33,18 @@ follower_link::follower_link(loop::loop& on, engine& into, place leader, owner t
   running_.spawn(run());
 }
 
-follower_link::~follower_link() {
+leader_connection::~leader_connection() {
   running_.cancel();
   engine_.home().set_loading(false);
   engine_.keys().set_expires_by_leader(false);
   engine_.home().refuse_changes(obstacle::follows, {});
 }
 
-std::string follower_link::name() const { return fmt::format("{}:{}", leader_.host, leader_.port); }
+std::string leader_connection::name() const {
+  return fmt::format("{}:{}", leader_.host, leader_.port);
+}
 
-loop::task<> follower_link::run() {
+loop::task<> leader_connection::run() {
   // The one that asks for it hears of it first.
   co_await loop_.sleep(0ms);
   std::string last_trouble;
@@ -66,7 +68,7 @@ loop::task<> follower_link::run() {
   }
 }
 
-void follower_link::tick() {
+void leader_connection::tick() {
   if (!stream_ || !heard_ms_) return;
   const auto now_ms = engine_.keys().now_ms();
   if (now_ms - *heard_ms_ > engine_.home().settings().replication_timeout_s * 1000)
@@ -74,7 +76,7 @@ void follower_link::tick() {
   if (is_connected() && now_ms - acknowledged_ms_ >= 1000) acknowledge();
 }
 
-void follower_link::acknowledge() {
+void leader_connection::acknowledge() {
   acknowledged_ms_ = engine_.keys().now_ms();
   const auto offset = std::to_string(offset_);
   const std::array<std::string_view, 3> words = {"REPLCONF", "ACK", offset};
@@ -83,7 +85,7 @@ void follower_link::acknowledge() {
 
 // --- the connection
 
-loop::task<result<void>> follower_link::connect() {
+loop::task<result<void>> leader_connection::connect() {
   const bool brackets = leader_.host.contains(':');
   auto url = net::parse_endpoint(fmt::format(
       fmt::runtime(brackets ? "tcp://[{}]:{}" : "tcp://{}:{}"), leader_.host, leader_.port));
@@ -100,7 +102,7 @@ loop::task<result<void>> follower_link::connect() {
   co_return co_await introduce();
 }
 
-loop::task<result<void>> follower_link::introduce() {
+loop::task<result<void>> leader_connection::introduce() {
   const auto& password = engine_.home().settings().options.follow_password;
   if (!password.empty()) {
     const std::array<std::string_view, 2> auth = {"AUTH", password};
@@ -118,13 +120,13 @@ loop::task<result<void>> follower_link::introduce() {
   co_return result<void>{};
 }
 
-void follower_link::send(std::span<const std::string_view> words) {
+void leader_connection::send(std::span<const std::string_view> words) {
   std::string text;
   append_command(text, words);
   stream_->push_copy(as_bytes(text));
 }
 
-loop::task<result<void>> follower_link::receive() {
+loop::task<result<void>> leader_connection::receive() {
   auto got = co_await stream_->receive();
   if (!got) co_return std::unexpected(got.error());
   if (got->empty()) {
@@ -136,7 +138,7 @@ loop::task<result<void>> follower_link::receive() {
 }
 
 // An empty line only says that the leader is still there.
-loop::task<result<std::string>> follower_link::read_line() {
+loop::task<result<std::string>> leader_connection::read_line() {
   for (;;) {
     const auto end = received_.find('\n');
     if (end == std::string::npos) {
@@ -154,7 +156,7 @@ loop::task<result<std::string>> follower_link::read_line() {
   }
 }
 
-loop::task<result<std::string>> follower_link::ask(std::span<const std::string_view> words) {
+loop::task<result<std::string>> leader_connection::ask(std::span<const std::string_view> words) {
   const std::string what(words[0]);
   send(words);
   auto line = co_await read_line();
@@ -168,7 +170,7 @@ loop::task<result<std::string>> follower_link::ask(std::span<const std::string_v
 
 // --- what there is at the beginning
 
-loop::task<result<void>> follower_link::synchronise() {
+loop::task<result<void>> leader_connection::synchronise() {
   const auto next = std::to_string(offset_ + 1);
   const bool has_past = !id_.empty();
   const std::array<std::string_view, 3> words = {"PSYNC", has_past ? std::string_view(id_) : "?",
@@ -199,7 +201,7 @@ loop::task<result<void>> follower_link::synchronise() {
   co_return result<void>{};
 }
 
-loop::task<result<void>> follower_link::take_snapshot() {
+loop::task<result<void>> leader_connection::take_snapshot() {
   state_ = "sync";
   auto payload = co_await receive_payload();
   if (!payload) co_return std::unexpected(payload.error());
@@ -207,7 +209,7 @@ loop::task<result<void>> follower_link::take_snapshot() {
 }
 
 // "$SIZE", or "$EOF:" and 40 bytes that come again at the end.
-loop::task<result<std::string>> follower_link::receive_payload() {
+loop::task<result<std::string>> leader_connection::receive_payload() {
   auto head = co_await read_line();
   if (!head) co_return std::unexpected(head.error());
   const auto size = head->starts_with('$') ? text::parse_integer(std::string_view(*head).substr(1))
@@ -233,7 +235,7 @@ loop::task<result<std::string>> follower_link::receive_payload() {
   co_return payload;
 }
 
-loop::task<result<void>> follower_link::load(std::string payload) {
+loop::task<result<void>> leader_connection::load(std::string payload) {
   owner_.begin_work();
   engine_.home().set_loading(true);
   for (unsigned i = 0; i < keyspace::database_count; ++i) engine_.keys().clear(i);
@@ -250,7 +252,7 @@ loop::task<result<void>> follower_link::load(std::string payload) {
 
 // --- what changes
 
-loop::task<result<void>> follower_link::repeat() {
+loop::task<result<void>> leader_connection::repeat() {
   proto::request_reader reader;
   std::vector<std::string_view> words;
   for (;;) {
@@ -279,7 +281,7 @@ loop::task<result<void>> follower_link::repeat() {
   }
 }
 
-result<void> follower_link::execute(std::span<const std::string_view> words) {
+result<void> leader_connection::execute(std::span<const std::string_view> words) {
   if (text::same_text(words[0], "REPLCONF")) {
     if (words.size() > 1 && text::same_text(words[1], "GETACK")) acknowledge();
     return {};

@@ -19,7 +19,7 @@ namespace strata::runtime::cache {
 
 class engine;
 
-class follower_link {
+class leader_connection {
  public:
   struct place {
     std::string host;
@@ -33,11 +33,11 @@ class follower_link {
     std::function<void()> on_new_data;
   };
 
-  follower_link(loop::loop& on, engine& into, place leader, owner told,
-                std::shared_ptr<journal> log);
-  ~follower_link();
-  follower_link(const follower_link&) = delete;
-  follower_link& operator=(const follower_link&) = delete;
+  leader_connection(loop::loop& on, engine& into, place leader, owner told,
+                    std::shared_ptr<journal> log);
+  ~leader_connection();
+  leader_connection(const leader_connection&) = delete;
+  leader_connection& operator=(const leader_connection&) = delete;
 
   [[nodiscard]] const place& leader() const { return leader_; }
   /// "connect", "connecting", "sync" or "connected".
