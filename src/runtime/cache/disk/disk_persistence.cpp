@@ -27,12 +27,12 @@ constexpr std::int64_t retry_after_ms = 5000;
 }  // namespace
 
 disk_persistence::disk_persistence(loop::loop& on, engine& of, snapshot_turn& turn, places where,
-                                   owner told, std::shared_ptr<journal> log)
+                                   hooks told, std::shared_ptr<journal> log)
     : loop_(on),
       engine_(of),
       turn_(turn),
       where_(std::move(where)),
-      owner_(std::move(told)),
+      hooks_(std::move(told)),
       journal_(std::move(log)),
       written_(on) {
   engine_.home().set_persistence(this);
@@ -55,9 +55,9 @@ loop::task<result<void>> disk_persistence::open() {
     auto loaded = co_await load(*has_log ? where_.log : where_.snapshot);
     if (!loaded) co_return loaded;
   }
-  owner_.begin_work();
+  hooks_.begin_work();
   figures_.last_save_s = engine_.keys().now_ms() / 1000;
-  owner_.end_work();
+  hooks_.end_work();
   figures_.changes_at_save = engine_.keys().changes();
   heed_settings();
   if (where_.log.empty()) co_return result<void>{};
@@ -116,7 +116,7 @@ loop::task<result<std::size_t>> disk_persistence::load_snapshot(std::string_view
   // A log may do without a snapshot.
   if (path == where_.log && !rdb::file_reader::is_one(text)) co_return std::size_t{0};
   rdb::file_reader reader(text, engine_.keys(), engine_.home().settings());
-  const auto how = co_await read_in_steps(loop_, reader, keys_a_step, owner_);
+  const auto how = co_await read_in_steps(loop_, reader, keys_a_step, hooks_);
   figures_.keys_loaded = reader.keys();
   if (how == rdb::file_reader::outcome::failed) {
     co_return failure(errc::malformed, "load '" + path + "'", reader.why(),
@@ -129,7 +129,7 @@ loop::task<result<std::size_t>> disk_persistence::load_commands(std::string_view
                                                                 std::size_t from,
                                                                 const std::string& path) {
   log_reader reader(text, from, engine_);
-  const auto how = co_await read_in_steps(loop_, reader, commands_a_step, owner_);
+  const auto how = co_await read_in_steps(loop_, reader, commands_a_step, hooks_);
   if (how == log_reader::outcome::failed) {
     co_return failure(
         errc::malformed, "load '" + path + "'", reader.why(),
@@ -155,7 +155,7 @@ loop::task<result<void>> disk_persistence::open_log() {
   figures_.log_base_size = (*view)->bytes().size();
   log_ = std::make_unique<command_log>(
       loop_, engine_.keys(), std::move(*file), figures_.log_base_size,
-      command_log::events{.on_safe = owner_.on_safe,
+      command_log::events{.on_safe = hooks_.on_safe,
                           .on_trouble = [this](const error* why) { on_log_trouble(why); }});
   heed_settings();
   co_return result<void>{};
@@ -278,13 +278,13 @@ std::string disk_persistence::rewrite() {
 }
 
 loop::task<result<void>> disk_persistence::write_snapshot(growing_file& to, bool is_log_base) {
-  owner_.begin_work();
+  hooks_.begin_work();
   auto taken = std::make_unique<snapshot>(engine_.keys(), is_log_base);
-  owner_.end_work();
+  hooks_.end_work();
   for (;;) {
-    owner_.begin_work();
+    hooks_.begin_work();
     const bool more = taken->step(step_budget);
-    owner_.end_work();
+    hooks_.end_work();
     const auto text = taken->take();
     auto written = co_await to.append(text);
     if (!written) co_return written;
@@ -342,7 +342,7 @@ void disk_persistence::end_writing(bool& which) {
 
 void disk_persistence::tell_waiting(const result<void>& outcome) {
   const auto ids = std::exchange(waiting_, {});
-  owner_.begin_work();
+  hooks_.begin_work();
   for (const auto id : ids) {
     engine_.home().answer(id, [&](client& who) {
       if (outcome) {
@@ -352,7 +352,7 @@ void disk_persistence::tell_waiting(const result<void>& outcome) {
       }
     });
   }
-  owner_.end_work();
+  hooks_.end_work();
 }
 
 // --- the log's rewriting
@@ -452,7 +452,7 @@ loop::task<> disk_persistence::shut_down_task(bool saves) {
       co_return;
     }
   }
-  owner_.on_shut_down();
+  hooks_.on_shut_down();
 }
 
 persistence_figures disk_persistence::figures() const {

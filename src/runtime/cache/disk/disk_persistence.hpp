@@ -25,8 +25,8 @@ class disk_persistence final : public persistence {
     std::string log;       ///< the append-only log's file; empty: none
     std::string snapshot;  ///< where SAVE writes; empty: nowhere
   };
-  /// What it needs of its owner. Around work on the data `begin_work` and `end_work` are called.
-  struct owner {
+  /// What it calls back. Around work on the data it calls `begin_work` and `end_work`.
+  struct hooks {
     std::function<void()> begin_work;
     std::function<void()> end_work;
     /// Replies that waited for the log may go.
@@ -35,7 +35,7 @@ class disk_persistence final : public persistence {
     std::function<void()> on_shut_down;
   };
 
-  disk_persistence(loop::loop& on, engine& of, snapshot_turn& turn, places where, owner told,
+  disk_persistence(loop::loop& on, engine& of, snapshot_turn& turn, places where, hooks told,
                    std::shared_ptr<journal> log);
   ~disk_persistence();
 
@@ -90,7 +90,7 @@ class disk_persistence final : public persistence {
   engine& engine_;
   snapshot_turn& turn_;
   places where_;
-  owner owner_;
+  hooks hooks_;
   std::shared_ptr<journal> journal_;
   // A file is claimed before it is read, and the one that replaces it before it does.
   loop::file_claim log_claim_;

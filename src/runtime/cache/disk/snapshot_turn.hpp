@@ -1,5 +1,5 @@
-// Snapshots are written one at a time, whoever wants one: the persistence for a file, the leader for
-// its followers.
+// Snapshots are written one at a time, whoever wants one: the persistence for a file, the leader
+// for its followers.
 #pragma once
 
 #include "loop/condition.hpp"

@@ -20,12 +20,12 @@ constexpr std::size_t mark_size = 40;
 
 }  // namespace
 
-leader_connection::leader_connection(loop::loop& on, engine& into, place leader, owner told,
+leader_connection::leader_connection(loop::loop& on, engine& into, place leader, hooks told,
                                      std::shared_ptr<journal> log)
     : loop_(on),
       engine_(into),
       leader_(std::move(leader)),
-      owner_(std::move(told)),
+      hooks_(std::move(told)),
       log_(std::move(log)) {
   engine_.keys().set_expires_by_leader(true);
   engine_.home().refuse_changes(obstacle::follows,
@@ -236,17 +236,17 @@ loop::task<result<std::string>> leader_connection::receive_payload() {
 }
 
 loop::task<result<void>> leader_connection::load(std::string payload) {
-  owner_.begin_work();
+  hooks_.begin_work();
   engine_.home().set_loading(true);
   for (unsigned i = 0; i < keyspace::database_count; ++i) engine_.keys().clear(i);
-  owner_.end_work();
+  hooks_.end_work();
   rdb::file_reader reader(payload, engine_.keys(), engine_.home().settings());
-  const auto how = co_await read_in_steps(loop_, reader, keys_a_step, owner_);
+  const auto how = co_await read_in_steps(loop_, reader, keys_a_step, hooks_);
   if (how == rdb::file_reader::outcome::failed) {
     co_return failure(errc::malformed, "follow " + name(), "of its snapshot, " + reader.why());
   }
   engine_.home().set_loading(false);
-  owner_.on_new_data();
+  hooks_.on_new_data();
   co_return result<void>{};
 }
 
@@ -258,7 +258,7 @@ loop::task<result<void>> leader_connection::repeat() {
   for (;;) {
     const auto bytes = std::exchange(received_, {});
     reader.feed(as_bytes(bytes));
-    owner_.begin_work();
+    hooks_.begin_work();
     auto outcome = proto::request_reader::outcome::request;
     result<void> done;
     while (done) {
@@ -271,7 +271,7 @@ loop::task<result<void>> leader_connection::repeat() {
       if (!replay_->in_transaction) offset_ += std::exchange(unfinished_, 0);
     }
     reader.keep();
-    owner_.end_work();
+    hooks_.end_work();
     if (!done) co_return done;
     if (outcome == proto::request_reader::outcome::broken) {
       co_return failure(errc::malformed, "follow " + name(), reader.error());

@@ -26,14 +26,14 @@ class leader_connection {
     std::uint16_t port;
     unsigned own_port;  ///< on which this cache listens; 0: it does not say
   };
-  struct owner {
+  struct hooks {
     std::function<void()> begin_work;
     std::function<void()> end_work;
     /// All data has been replaced: what was kept of it elsewhere is void.
     std::function<void()> on_new_data;
   };
 
-  leader_connection(loop::loop& on, engine& into, place leader, owner told,
+  leader_connection(loop::loop& on, engine& into, place leader, hooks told,
                     std::shared_ptr<journal> log);
   ~leader_connection();
   leader_connection(const leader_connection&) = delete;
@@ -72,7 +72,7 @@ class leader_connection {
   loop::loop& loop_;
   engine& engine_;
   place leader_;
-  owner owner_;
+  hooks hooks_;
   std::shared_ptr<journal> log_;
   std::unique_ptr<net::stream> stream_;
   std::unique_ptr<replay> replay_;

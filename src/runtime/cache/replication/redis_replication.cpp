@@ -5,10 +5,10 @@
 namespace strata::runtime::cache {
 
 redis_replication::redis_replication(loop::loop& on, engine& of, snapshot_turn& turn,
-                                     leader_connection::owner told, std::shared_ptr<journal> log)
+                                     leader_connection::hooks told, std::shared_ptr<journal> log)
     : loop_(on),
       engine_(of),
-      owner_(std::move(told)),
+      hooks_(std::move(told)),
       log_(std::move(log)),
       leader_(on, of, turn, log_) {
   engine_.home().set_replication(this);
@@ -28,10 +28,10 @@ void redis_replication::follow(std::string host, std::uint16_t port) {
   // Whoever follows this cache has to learn of other data.
   leader_.drop_followers();
   link_.reset();
-  auto told = owner_;
+  auto told = hooks_;
   told.on_new_data = [this] {
     leader_.drop_followers();
-    owner_.on_new_data();
+    hooks_.on_new_data();
   };
   link_ = std::make_unique<leader_connection>(
       loop_, engine_,

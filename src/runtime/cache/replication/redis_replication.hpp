@@ -12,7 +12,7 @@ namespace strata::runtime::cache {
 
 class redis_replication final : public replication {
  public:
-  redis_replication(loop::loop& on, engine& of, snapshot_turn& turn, leader_connection::owner told,
+  redis_replication(loop::loop& on, engine& of, snapshot_turn& turn, leader_connection::hooks told,
                     std::shared_ptr<journal> log);
   ~redis_replication();
   redis_replication(const redis_replication&) = delete;
@@ -47,7 +47,7 @@ class redis_replication final : public replication {
 
   loop::loop& loop_;
   engine& engine_;
-  leader_connection::owner owner_;
+  leader_connection::hooks hooks_;
   std::shared_ptr<journal> log_;
   leader leader_;
   std::unique_ptr<leader_connection> link_;

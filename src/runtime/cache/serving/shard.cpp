@@ -24,25 +24,25 @@ std::int64_t ms_of(loop::duration span) {
 
 }  // namespace
 
-shard::shard(loop::loop& owner, const cache_options& options, serve::connection_gauge& connections,
+shard::shard(loop::loop& on, const cache_options& options, serve::connection_gauge& connections,
              std::shared_ptr<journal> log, events told)
-    : loop_(owner),
+    : loop_(on),
       log_(std::move(log)),
-      bench_(owner, options, [this] { arm_timer(usual_tick()); }),
+      bench_(on, options, [this] { arm_timer(usual_tick()); }),
       data_(bench_.data()),
-      turn_(owner, data_.keys()),
-      persistence_(owner, data_, turn_, {.log = options.persistent, .snapshot = options.snapshot},
+      turn_(on, data_.keys()),
+      persistence_(on, data_, turn_, {.log = options.persistent, .snapshot = options.snapshot},
                    {.begin_work = [this] { bench_.begin_work(); },
                     .end_work = [this] { bench_.end_work(); },
                     .on_safe = [this] { bench_.release_held(); },
                     .on_shut_down = std::move(told.on_shut_down)},
                    log_),
-      replication_(owner, data_, turn_,
+      replication_(on, data_, turn_,
                    {.begin_work = [this] { bench_.begin_work(); },
                     .end_work = [this] { bench_.end_work(); },
                     .on_new_data = [this] { (void)persistence_.rewrite(); }},
                    log_),
-      acceptor_(owner, reception(connections)) {
+      acceptor_(on, reception(connections)) {
   bench_.rely_on(persistence_);
   data_.home().on_configured(
       [this, told = std::move(told.on_options_set)](const nlohmann::json& changed) {

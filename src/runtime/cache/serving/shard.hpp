@@ -26,7 +26,7 @@ class shard final : private loop::timer {
     std::function<void(const nlohmann::json& options, std::uint64_t edit)> on_options_set;
   };
 
-  shard(loop::loop& owner, const cache_options& options, serve::connection_gauge& connections,
+  shard(loop::loop& on, const cache_options& options, serve::connection_gauge& connections,
         std::shared_ptr<journal> log, events told);
   ~shard() override;
   shard(const shard&) = delete;
