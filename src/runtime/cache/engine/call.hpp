@@ -25,8 +25,8 @@ inline constexpr std::string_view out_of_memory_error =
 class call final : public execution {
  public:
   call(engine& in, client& by, const command& of, std::span<const std::string_view> with,
-       std::uint64_t first_key_hash, const execution* outer = nullptr)
-      : execution(in, by, of, with, first_key_hash, outer), reply(by.reply()) {}
+       std::uint64_t first_key_hash)
+      : execution(in, by, of, with, first_key_hash), reply(by.reply()) {}
 
   proto::reply_writer& reply;
 

@@ -33,6 +33,7 @@ class change_scope {
   void propagate_together() {
     if (group_ == nullptr) group_ = this;
   }
+  [[nodiscard]] bool is_inside() const { return outer_ != nullptr; }
   [[nodiscard]] bool replays() const { return replays_; }
   /// Something has changed since it began.
   [[nodiscard]] bool has_changes() const { return of_.changes_ != changes_before_; }

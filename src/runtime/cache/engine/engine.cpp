@@ -67,7 +67,7 @@ void engine::execute_inside(const execution& outer, const command& what,
     who.reply().error(out_of_memory_error);
     return;
   }
-  call made(*this, who, what, words, hash_of_key(what, words), &outer);
+  call made(*this, who, what, words, hash_of_key(what, words));
   run(made);
 }
 
@@ -79,7 +79,9 @@ void engine::run(call& made) {
   if (front_.has_monitors() && !what.has(flag_skip_monitor)) {
     front_.show_to_monitors(who, made.words);
   }
-  if (what.has(flag_write)) keys_.before_command(who.database, what, made.words);
+  if (keys_.is_guarded() && what.has(flag_write)) {
+    keys_.before_command(who.database, what, made.words);
+  }
   what.run(made);
   auto& counted = front_.counted_commands()[what.index];
   ++counted.calls;
@@ -96,7 +98,9 @@ void engine::run(call& made) {
     front_.trackers().remember(who, what, made.words,
                                static_cast<std::size_t>(parameters_.tracking_max_keys));
   }
-  if (made.has_to_be_propagated()) keys_.propagate(who.database, made.words);
+  if (keys_.has_listeners() && made.has_to_be_propagated()) {
+    keys_.propagate(who.database, made.words);
+  }
 }
 
 // Serving one may make other keys ready.

@@ -12,15 +12,14 @@ namespace strata::runtime::cache {
 
 class execution {
  public:
-  /// `outer`: the command inside which it is executed; null: the client has sent it.
+  /// If one is on the stack already, it is executed inside that.
   execution(engine& in, client& by, const command& of, std::span<const std::string_view> with,
-            std::uint64_t first_key_hash, const execution* outer = nullptr)
+            std::uint64_t first_key_hash)
       : who(by),
         what(of),
         words(with),
         engine_(in),
         hash_(first_key_hash),
-        outer_(outer),
         changes_(in.keys(), by.is_replay) {}
   execution(const execution&) = delete;
   execution& operator=(const execution&) = delete;
@@ -29,9 +28,9 @@ class execution {
   const command& what;
   std::span<const std::string_view> words;  ///< the command's name is the first
 
-  [[nodiscard]] bool is_inside() const { return outer_ != nullptr; }
+  [[nodiscard]] bool is_inside() const { return changes_.is_inside(); }
   /// Inside another command, and for a client that must not be kept waiting, it replies at once.
-  [[nodiscard]] bool may_block() const { return outer_ == nullptr && who.may_block; }
+  [[nodiscard]] bool may_block() const { return !is_inside() && who.may_block; }
   [[nodiscard]] bool has_failed() const { return failed_; }
   /// It waits for a key, and will be executed again.
   [[nodiscard]] bool is_waiting() const { return waits_; }
@@ -55,7 +54,6 @@ class execution {
   bool waits_ = false;
 
  private:
-  const execution* outer_;
   change_scope changes_;
 };
 

@@ -49,9 +49,9 @@ inline constexpr std::size_t obstacle_count = 3;
 
 class front final : private key_observer {
  public:
-  /// `data` must outlive it, and takes its limits from `settings()`.
-  explicit front(keyspace& data, parameters& settings);
-  ~front();
+  /// Both must outlive it; `data` takes its limits from `settings`.
+  front(keyspace& data, parameters& settings);
+  ~front() override;
   front(const front&) = delete;
   front& operator=(const front&) = delete;
 

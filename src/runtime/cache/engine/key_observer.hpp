@@ -10,6 +10,11 @@ namespace strata::runtime::cache {
 
 class key_observer {
  public:
+  key_observer() = default;
+  key_observer(const key_observer&) = delete;
+  key_observer& operator=(const key_observer&) = delete;
+  virtual ~key_observer() = default;
+
   /// The key's value has changed, or the key has come or gone. Told only while there is attention.
   virtual void on_touch(unsigned database, std::string_view key) = 0;
   /// A database is about to be emptied.
@@ -18,9 +23,6 @@ class key_observer {
   virtual void on_swap(unsigned database) = 0;
   /// Told only of events that the limits name.
   virtual void on_event(std::string_view event, std::string_view key, unsigned database) = 0;
-
- protected:
-  ~key_observer() = default;
 };
 
 /// Why somebody wants to hear of each key that is touched. The keyspace asks for it before it says

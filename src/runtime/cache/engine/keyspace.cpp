@@ -49,8 +49,7 @@ void keyspace::swap(unsigned first, unsigned second) {
   tell_swapped(first, second);
 }
 
-void keyspace::propagate(unsigned index, std::span<const std::string_view> words) {
-  if (listeners_.empty()) return;
+void keyspace::tell_listeners(unsigned index, std::span<const std::string_view> words) {
   if (scope_ != nullptr) scope_->begin_group(index);
   for (auto* each : listeners_) each->on_change(index, words);
 }

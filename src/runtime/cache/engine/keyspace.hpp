@@ -89,7 +89,9 @@ class keyspace {
   void count_change(std::uint64_t count = 1) { changes_ += count; }
   [[nodiscard]] std::uint64_t changes() const { return changes_; }
   /// Tells the listeners of a change, as a command that repeats it.
-  void propagate(unsigned index, std::span<const std::string_view> words);
+  void propagate(unsigned index, std::span<const std::string_view> words) {
+    if (!listeners_.empty()) tell_listeners(index, words);
+  }
   void propagate_message(std::span<const std::string_view> words) {
     for (auto* each : listeners_) each->on_message(words);
   }
@@ -134,6 +136,7 @@ class keyspace {
  private:
   friend class change_scope;
   [[nodiscard]] entry* unless_expired(unsigned index, entry* found, std::uint64_t hash);
+  void tell_listeners(unsigned index, std::span<const std::string_view> words);
   void tell_event(std::string_view event, std::string_view key, unsigned index);
   void tell_swapped(unsigned first, unsigned second);
   void let_go(unsigned index, entry* which, std::uint64_t hash, event_class why,
