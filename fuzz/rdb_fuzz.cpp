@@ -45,33 +45,37 @@ void restore(std::string_view body) {
   std::string payload(body);
   put_fixed(payload, rdb::version, 2);
   put_fixed(payload, rdb::checksum(payload), 8);
-  engine home;
-  home.set_time(1'700'000'000'000);
+  const machine_clock clock;
+  engine home(clock);
+  home.keys().set_time(1'700'000'000'000);
   auto why = rdb::refusal::none;
-  entry* const made = rdb::restore(payload, "key", entry::never, home.settings(), why);
+  entry* const made = rdb::restore(payload, "key", entry::never, home.home().settings(), why);
   if (made == nullptr) return;
   const auto before = digest::of_value(*made).text();
-  entry* const again = rdb::restore(rdb::dump(*made), "key", entry::never, home.settings(), why);
+  entry* const again =
+      rdb::restore(rdb::dump(*made), "key", entry::never, home.home().settings(), why);
   assert(again != nullptr);
   assert(digest::of_value(*again).text() == before);
   entry::destroy(again);
-  home[0].add(made, hash_of("key"));
+  home.keys()[0].add(made, hash_of("key"));
   try_commands(home, "key");
 }
 
 void load_file(std::string_view body) {
   std::string text = "REDIS0010";
   text += body;
-  engine home;
-  home.set_time(1'700'000'000'000);
-  rdb::file_reader reader(text, home);
+  const machine_clock clock;
+  engine home(clock);
+  home.keys().set_time(1'700'000'000'000);
+  rdb::file_reader reader(text, home.keys(), home.home().settings());
   while (reader.step(7) == rdb::file_reader::outcome::more) {
   }
 }
 
 void read_log(std::string_view body) {
-  engine home;
-  home.set_time(1'700'000'000'000);
+  const machine_clock clock;
+  engine home(clock);
+  home.keys().set_time(1'700'000'000'000);
   log_reader reader(body, 0, home);
   while (reader.step(7) == log_reader::outcome::more) {
   }

@@ -250,7 +250,7 @@ void bitop(call& c) {
     c.changed(c[2], event_string, "set");
   } else if (entry* const old = c.find(2)) {
     c.remove(old, hash);
-    c.home.count_change();
+    c.keys().count_change();
   }
   c.reply.integer(static_cast<std::int64_t>(made.size()));
 }
@@ -285,7 +285,7 @@ std::optional<std::uint64_t> parse_bit_offset(call& c, std::size_t index, unsign
   const auto value = text::parse_integer(text);
   std::int64_t offset = value.value_or(-1);
   if (in_units && __builtin_mul_overflow(offset, width, &offset)) offset = -1;
-  if (offset < 0 || offset / 8 >= c.home.settings().max_bulk) {
+  if (offset < 0 || offset / 8 >= c.home().settings().max_bulk) {
     c.fail(error);
     return {};
   }

@@ -22,7 +22,7 @@ bool read_redirect(call& c, std::size_t index, tracking_words& into) {
   }
   const auto id = c.integer(index);
   if (!id) return false;
-  for (auto* each : c.home.clients()) {
+  for (auto* each : c.home().clients()) {
     if (each->id == static_cast<std::uint64_t>(*id)) into.target = each;
   }
   if (into.target == nullptr) {
@@ -131,9 +131,9 @@ void client_tracking(call& c) {
     // Without a prefix, all keys.
     if (wanted->how.broadcasts && wanted->prefixes.empty()) wanted->prefixes.emplace_back();
     wanted->how.prefixes.insert(wanted->prefixes.begin(), wanted->prefixes.end());
-    c.home.trackers().enable(c.who, wanted->how, wanted->target);
+    c.home().trackers().enable(c.who, wanted->how, wanted->target);
   } else if (c.is(2, "OFF")) {
-    c.home.trackers().disable(c.who);
+    c.home().trackers().disable(c.who);
   } else {
     c.fail_syntax();
     return;

@@ -27,8 +27,8 @@ std::string flags_of(const client& who) {
   return flags.empty() ? "N" : flags;
 }
 
-std::string describe(engine& home, client& who) {
-  const auto now = home.now_ms();
+std::string describe(front& home, client& who) {
+  const auto now = home.keys().now_ms();
   return fmt::format(
       "id={} addr={} laddr={} fd=-1 name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} "
       "multi={} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem={} "
@@ -44,7 +44,7 @@ std::string describe(engine& home, client& who) {
 
 void client_id(call& c) { c.reply.integer(static_cast<std::int64_t>(c.who.id)); }
 
-void client_info(call& c) { c.reply.verbatim("txt", describe(c.home, c.who) + "\n"); }
+void client_info(call& c) { c.reply.verbatim("txt", describe(c.home(), c.who) + "\n"); }
 
 std::optional<bool> matches_type(call& c, std::string_view type, const client& of) {
   if (text::same_text(type, "normal")) return !of.is_subscribed();
@@ -77,10 +77,10 @@ void client_list(call& c) {
     return;
   }
   std::string text;
-  for (auto* each : c.home.clients()) {
+  for (auto* each : c.home().clients()) {
     if (type && !*matches_type(c, *type, *each)) continue;
     if (!ids.empty() && std::ranges::find(ids, each->id) == ids.end()) continue;
-    text += describe(c.home, *each) + "\n";
+    text += describe(c.home(), *each) + "\n";
   }
   c.reply.verbatim("txt", text);
 }
@@ -177,7 +177,7 @@ std::optional<kill_filter> read_kill_filter(call& c) {
 
 std::int64_t end_matching(call& c, const kill_filter& filter) {
   std::int64_t ended = 0;
-  for (auto* each : c.home.clients()) {
+  for (auto* each : c.home().clients()) {
     if (filter.id && each->id != *filter.id) continue;
     if (filter.address && each->remote_address() != *filter.address) continue;
     if (filter.local && each->local_address() != *filter.local) continue;
@@ -211,14 +211,14 @@ void client_unblock(call& c) {
   }
   const auto id = c.integer(2);
   if (!id) return;
-  for (auto* each : c.home.clients()) {
+  for (auto* each : c.home().clients()) {
     if (each->id != static_cast<std::uint64_t>(*id) || !each->waiting) continue;
     if (with_error) {
-      c.home.blocked().remove(*each);
+      c.home().blocked().remove(*each);
       each->reply().error("UNBLOCKED client unblocked via CLIENT UNBLOCK");
       each->resume();
     } else {
-      c.home.give_up_waiting(*each);
+      c.home().give_up_waiting(*each);
     }
     c.reply.integer(1);
     return;
@@ -245,13 +245,13 @@ void client_pause(call& c) {
   // So long that Redis's clock turns over is no time at all there.
   if (!__builtin_add_overflow(c.now_ms(), *ms, &end_ms) && *ms != 0) {
     const bool only_writes = c.size() == 4 && c.is(3, "WRITE");
-    c.home.pausing().begin(only_writes ? pause::extent::writes : pause::extent::all, end_ms);
+    c.home().pausing().begin(only_writes ? pause::extent::writes : pause::extent::all, end_ms);
   }
   c.reply.ok();
 }
 
 void client_unpause(call& c) {
-  c.home.pausing().end();
+  c.home().pausing().end();
   c.reply.ok();
 }
 

@@ -11,7 +11,7 @@ namespace {
 void config_get(call& c) {
   std::vector<std::pair<std::string_view, std::string>> found;
   for (const auto& pattern : c.words.subspan(2)) {
-    for (auto& each : c.home.settings().find(pattern)) {
+    for (auto& each : c.home().settings().find(pattern)) {
       const bool known =
           std::ranges::any_of(found, [&](const auto& other) { return other.first == each.first; });
       if (!known) found.push_back(std::move(each));
@@ -30,20 +30,21 @@ void config_set(call& c) {
     c.fail_syntax();
     return;
   }
-  auto next = c.home.settings();
+  auto next = c.home().settings();
   for (std::size_t i = 2; i < c.size(); i += 2) {
     if (auto set = next.set(c[i], c[i + 1]); !set) {
       c.fail("ERR " + set.error().reason);
       return;
     }
   }
-  c.home.configure(std::move(next));
+  c.home().configure(std::move(next));
   c.reply.ok();
 }
 
 void config_resetstat(call& c) {
-  c.home.counted() = {};
-  for (auto& each : c.home.counted_commands()) each = {};
+  c.home().counted() = {};
+  c.keys().counted() = {};
+  for (auto& each : c.home().counted_commands()) each = {};
   c.reply.ok();
 }
 

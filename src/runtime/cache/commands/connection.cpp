@@ -35,7 +35,7 @@ void quit(call& c) {
 void select(call& c) {
   const auto index = c.integer(1);
   if (!index) return;
-  if (*index < 0 || *index >= engine::database_count) {
+  if (*index < 0 || *index >= keyspace::database_count) {
     c.fail("ERR DB index is out of range");
     return;
   }
@@ -54,7 +54,7 @@ bool is_same_secret(std::string_view left, std::string_view right) {
 }
 
 bool log_in(call& c, std::string_view user, std::string_view password) {
-  const auto& wanted = c.home.settings().options.password;
+  const auto& wanted = c.home().settings().options.password;
   if (user == "default" && (wanted.empty() || is_same_secret(password, wanted))) {
     c.who.is_trusted = true;
     return true;
@@ -68,7 +68,7 @@ void auth(call& c) {
     c.fail_syntax();
     return;
   }
-  if (c.size() == 2 && c.home.settings().options.password.empty()) {
+  if (c.size() == 2 && c.home().settings().options.password.empty()) {
     c.fail(
         "ERR AUTH <password> called without any password configured for the default user. Are "
         "you sure your configuration is correct?");
@@ -142,14 +142,14 @@ void reset(call& c) {
   auto& who = c.who;
   who.in_transaction = who.transaction_failed = who.watch_failed = false;
   who.queued.clear();
-  c.home.watched().unwatch(who);
-  c.home.channels().leave(who);
-  c.home.trackers().disable(who);
+  c.home().watched().unwatch(who);
+  c.home().channels().leave(who);
+  c.home().trackers().disable(who);
   who.is_monitor = who.no_evict = who.no_touch = false;
   who.replies = reply_mode::on;
   who.database = 0;
   who.name.clear();
-  who.is_trusted = c.home.settings().options.password.empty();
+  who.is_trusted = c.home().settings().options.password.empty();
   c.reply.speak(2);
   c.reply.status("RESET");
 }

@@ -23,11 +23,11 @@ void sleep(call& c) {
     return;
   }
   c.wait_for({}, c.now_ms() + static_cast<std::int64_t>(std::ceil(*seconds * 1000)),
-             [](engine&, client& who) { who.reply().ok(); });
+             [](front&, client& who) { who.reply().ok(); });
 }
 
 void object(call& c) {
-  const entry* const found = c.home.find(c.who.database, c[2], hash_of(c[2]));
+  const entry* const found = c.keys().find(c.who.database, c[2], hash_of(c[2]));
   if (found == nullptr) {
     c.fail(no_key_error);
     return;
@@ -40,31 +40,31 @@ void object(call& c) {
       found->access(), idle_seconds(found->access(), c.now_ms())));
 }
 
-void digest_all(call& c) { c.reply.status(digest::of_all(c.home).text()); }
+void digest_all(call& c) { c.reply.status(digest::of_all(c.keys()).text()); }
 
 void digest_values(call& c) {
   c.reply.array(c.size() - 2);
   for (std::size_t i = 2; i < c.size(); ++i) {
-    const entry* const found = c.home.find(c.who.database, c[i], hash_of(c[i]));
+    const entry* const found = c.keys().find(c.who.database, c[i], hash_of(c[i]));
     c.reply.status(found == nullptr ? digest().text() : digest::of_value(*found).text());
   }
 }
 
 // Through the format of a snapshot and back, in memory.
 void reload(call& c) {
-  if (c.home.is_guarded()) {
+  if (c.keys().is_guarded()) {
     c.fail("ERR a snapshot is being written: try again later");
     return;
   }
   std::string text;
   {
-    snapshot taken(c.home, false);
+    snapshot taken(c.keys(), false);
     while (taken.step(std::chrono::seconds(1))) {
     }
     text = taken.take();
   }
-  for (unsigned i = 0; i < engine::database_count; ++i) c.home[i].clear();
-  rdb::file_reader reader(text, c.home);
+  for (unsigned i = 0; i < keyspace::database_count; ++i) c.keys()[i].clear();
+  rdb::file_reader reader(text, c.keys(), c.home().settings());
   while (reader.step(SIZE_MAX) == rdb::file_reader::outcome::more) {
   }
   if (!reader.why().empty()) {
@@ -75,7 +75,7 @@ void reload(call& c) {
 }
 
 void set_active_expire(call& c) {
-  c.home.set_active_expiry(c[2] != "0");
+  c.keys().set_active_expiry(c[2] != "0");
   c.reply.ok();
 }
 
@@ -87,7 +87,7 @@ void populate(call& c) {
   for (std::int64_t i = 0; i < *count; ++i) {
     const auto key = fmt::format("{}:{}", prefix, i);
     const auto hash = hash_of(key);
-    if (c.home.find(c.who.database, key, hash) != nullptr) continue;
+    if (c.keys().find(c.who.database, key, hash) != nullptr) continue;
     auto value = fmt::format("value:{}", i);
     if (*size > 0) value.resize(static_cast<std::size_t>(*size));
     c.add(entry::make_text(key, value), hash);

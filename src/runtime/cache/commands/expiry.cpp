@@ -176,9 +176,9 @@ std::optional<std::int64_t> parse_expiry(call& c, std::size_t index, expiry_word
 
 void expire_at(call& c, std::size_t index, entry* found, std::int64_t at_ms) {
   const auto hash = c.hash(index);
-  if (at_ms <= c.now_ms() && !c.home.expires_by_leader()) {
+  if (at_ms <= c.now_ms() && !c.keys().expires_by_leader()) {
     c.propagate_as("DEL", c[index]);
-    c.home.count_change();
+    c.keys().count_change();
     c.remove(found, hash);
     return;
   }

@@ -10,7 +10,7 @@ namespace strata::runtime::cache {
 namespace {
 
 hash_limits limits_of(const call& c) {
-  const auto& settings = c.home.settings();
+  const auto& settings = c.home().settings();
   return {settings.hash_max_pack_entries, settings.hash_max_pack_value};
 }
 
@@ -202,7 +202,7 @@ void reply_fields(call& c, const hash_value& hash, std::int64_t count, bool with
   c.reply.array(with_values && !c.reply.is_resp3() ? wanted * 2 : wanted);
   if (repeats) {
     for (std::uint64_t i = 0; i < wanted; ++i) {
-      hash.with_random(c.home.random(), [&](std::string_view name, std::string_view value) {
+      hash.with_random(c.keys().random(), [&](std::string_view name, std::string_view value) {
         reply_field(c, with_values, name, value);
       });
     }
@@ -211,7 +211,7 @@ void reply_fields(call& c, const hash_value& hash, std::int64_t count, bool with
   // Of each field that is gone through, some are taken (Knuth's selection sampling).
   auto left = static_cast<std::uint64_t>(hash.size());
   hash.for_each([&](std::string_view name, std::string_view value) {
-    if (wanted != 0 && c.home.random()() % left < wanted) {
+    if (wanted != 0 && c.keys().random()() % left < wanted) {
       reply_field(c, with_values, name, value);
       --wanted;
     }
@@ -226,7 +226,7 @@ void hrandfield(call& c) {
     if (*found == nullptr) {
       c.reply.null();
     } else {
-      (*found)->with_random(c.home.random(),
+      (*found)->with_random(c.keys().random(),
                             [&](std::string_view name, std::string_view) { c.reply.bulk(name); });
     }
     return;

@@ -14,11 +14,11 @@ void remove_keys(call& c, bool frees_later) {
   std::int64_t removed = 0;
   for (std::size_t i = 1; i < c.size(); ++i) {
     const auto hash = c.hash(i);
-    entry* const found = c.home.find(c.who.database, c[i], hash);
+    entry* const found = c.keys().find(c.who.database, c[i], hash);
     if (found == nullptr) continue;
-    if (frees_later) c.home.free_later(*found);
+    if (frees_later) c.keys().free_later(*found);
     c.remove(found, hash);
-    c.home.count_change();
+    c.keys().count_change();
     ++removed;
   }
   c.reply.integer(removed);
@@ -49,9 +49,9 @@ void type(call& c) {
 void randomkey(call& c) {
   auto& data = c.data();
   while (data.size() != 0) {
-    const entry* const any = data.random(c.home.random());
+    const entry* const any = data.random(c.keys().random());
     const std::string key(any->key());
-    if (const auto* const found = c.home.find(c.who.database, key, hash_of(key))) {
+    if (const auto* const found = c.keys().find(c.who.database, key, hash_of(key))) {
       c.reply.bulk(found->key());
       return;
     }
@@ -63,13 +63,13 @@ void randomkey(call& c) {
 void put(call& c, unsigned database, entry& from, std::string_view key) {
   const auto hash = hash_of(key);
   entry* const fresh = entry::move_from(from, key, from.expires_at_ms());
-  if (entry* const old = c.home.find(database, key, hash)) {
-    c.home[database].replace(old, fresh, hash);
+  if (entry* const old = c.keys().find(database, key, hash)) {
+    c.keys()[database].replace(old, fresh, hash);
   } else {
-    c.home[database].add(fresh, hash);
+    c.keys()[database].add(fresh, hash);
   }
-  c.home.touch(database, key);
-  c.home.notify(event_new, "new", key, database);
+  c.keys().touch(database, key);
+  c.keys().notify(event_new, "new", key, database);
 }
 
 void rename_to(call& c, bool if_absent) {
@@ -95,7 +95,7 @@ void rename_to(call& c, bool if_absent) {
   put(c, c.who.database, *gone, c[2]);
   entry::destroy(gone);
   c.changed(c[1], event_generic, "rename_from");
-  c.home.notify(event_generic, "rename_to", c[2], c.who.database);
+  c.keys().notify(event_generic, "rename_to", c[2], c.who.database);
   if (if_absent) {
     c.reply.integer(1);
   } else {
@@ -109,7 +109,7 @@ void renamenx(call& c) { rename_to(c, true); }
 std::optional<unsigned> read_database(call& c, std::size_t index, std::string_view error) {
   const auto number = c.integer(index, error);
   if (!number) return {};
-  if (*number < 0 || *number >= engine::database_count) {
+  if (*number < 0 || *number >= keyspace::database_count) {
     c.fail("ERR DB index is out of range");
     return {};
   }
@@ -125,16 +125,16 @@ void move(call& c) {
   }
   const auto hash = c.hash(1);
   entry* const found = c.find(1);
-  if (found == nullptr || c.home.find(*to, c[1], hash) != nullptr) {
+  if (found == nullptr || c.keys().find(*to, c[1], hash) != nullptr) {
     c.reply.integer(0);
     return;
   }
   entry* const moved = c.data().release(found, hash);
-  c.home[*to].add(moved, hash);
-  c.home.notify(event_new, "new", c[1], *to);
+  c.keys()[*to].add(moved, hash);
+  c.keys().notify(event_new, "new", c[1], *to);
   c.changed(c[1], event_generic, "move_from");
-  c.home.touch(*to, c[1]);
-  c.home.notify(event_generic, "move_to", c[1], *to);
+  c.keys().touch(*to, c[1]);
+  c.keys().notify(event_generic, "move_to", c[1], *to);
   c.reply.integer(1);
 }
 
@@ -159,7 +159,7 @@ void copy(call& c) {
   }
   entry* const found = c.read(1);
   const auto hash = hash_of(c[2]);
-  entry* const old = found == nullptr ? nullptr : c.home.find(to, c[2], hash);
+  entry* const old = found == nullptr ? nullptr : c.keys().find(to, c[2], hash);
   if (found == nullptr || (old != nullptr && !replaces)) {
     c.reply.integer(0);
     return;
@@ -168,22 +168,22 @@ void copy(call& c) {
                            ? entry::move_from(*found, c[2], found->expires_at_ms())
                            : entry::make(c[2], found->object().clone(), found->expires_at_ms());
   if (old != nullptr) {
-    c.home.before_change(to, c[2]);
-    c.home[to].replace(old, fresh, hash);
+    c.keys().before_change(to, c[2]);
+    c.keys()[to].replace(old, fresh, hash);
   } else {
-    c.home[to].add(fresh, hash);
+    c.keys()[to].add(fresh, hash);
   }
-  c.home.touch(to, c[2]);
-  c.home.count_change();
-  c.home.notify(event_new, "new", c[2], to);
-  c.home.notify(event_generic, "copy_to", c[2], to);
+  c.keys().touch(to, c[2]);
+  c.keys().count_change();
+  c.keys().notify(event_new, "new", c[2], to);
+  c.keys().notify(event_generic, "copy_to", c[2], to);
   c.reply.integer(1);
 }
 
 // --- OBJECT
 
 const entry* look_at(call& c) {
-  const entry* const found = c.home.find(c.who.database, c[2], hash_of(c[2]));
+  const entry* const found = c.keys().find(c.who.database, c[2], hash_of(c[2]));
   if (found == nullptr) c.reply.null();
   return found;
 }
@@ -198,14 +198,14 @@ void object_refcount(call& c) {
   const auto* const found = look_at(c);
   if (found == nullptr) return;
   const bool is_shared = found->is_string() && found->is_integer() && found->integer() >= 0 &&
-                         found->integer() < shared_below && c.home.settings().maxmemory == 0;
+                         found->integer() < shared_below && c.home().settings().maxmemory == 0;
   c.reply.integer(is_shared ? INT32_MAX : 1);
 }
 
 void object_idletime(call& c) {
   const auto* const found = look_at(c);
   if (found == nullptr) return;
-  if (is_lfu(c.home.settings().policy)) {
+  if (is_lfu(c.home().settings().policy)) {
     c.fail(
         "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when "
         "switching between policies at runtime LRU and LFU data will take some time to adjust.");
@@ -217,14 +217,14 @@ void object_idletime(call& c) {
 void object_freq(call& c) {
   const auto* const found = look_at(c);
   if (found == nullptr) return;
-  if (!is_lfu(c.home.settings().policy)) {
+  if (!is_lfu(c.home().settings().policy)) {
     c.fail(
         "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note "
         "that when switching between policies at runtime LRU and LFU data will take some time "
         "to adjust.");
     return;
   }
-  c.reply.integer(use_frequency(c.home.settings(), found->access(), c.now_ms()));
+  c.reply.integer(use_frequency(c.home().settings(), found->access(), c.now_ms()));
 }
 
 void object_help(call& c) {

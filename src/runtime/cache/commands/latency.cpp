@@ -14,7 +14,7 @@ namespace strata::runtime::cache {
 namespace {
 
 void latency_latest(call& c) {
-  const auto& events = c.home.latencies().events();
+  const auto& events = c.home().latencies().events();
   c.reply.array(events.size());
   for (const auto& [name, history] : events) {
     c.reply.array(4);
@@ -26,7 +26,7 @@ void latency_latest(call& c) {
 }
 
 void latency_history(call& c) {
-  const auto* const found = c.home.latencies().find(c[2]);
+  const auto* const found = c.home().latencies().find(c[2]);
   c.reply.array(found == nullptr ? 0 : found->samples.size());
   if (found == nullptr) return;
   for (const auto& each : found->samples) {
@@ -37,7 +37,7 @@ void latency_history(call& c) {
 }
 
 void latency_reset(call& c) {
-  auto& log = c.home.latencies();
+  auto& log = c.home().latencies();
   std::size_t forgotten = log.events().size();
   if (c.size() == 2) {
     log.clear();
@@ -88,7 +88,7 @@ std::string draw(std::span<const latency_log::sample> samples, std::int64_t low,
 }
 
 void latency_graph(call& c) {
-  const auto* const found = c.home.latencies().find(c[2]);
+  const auto* const found = c.home().latencies().find(c[2]);
   if (found == nullptr) {
     c.fail("ERR No samples available for event '" + std::string(c[2]) + "'");
     return;
@@ -104,20 +104,20 @@ void latency_graph(call& c) {
 }
 
 void latency_doctor(call& c) {
-  const auto threshold = c.home.settings().latency_threshold_ms;
+  const auto threshold = c.home().settings().latency_threshold_ms;
   std::string text;
   if (threshold == 0) {
     text =
         "Nothing is watched: \"CONFIG SET latency-monitor-threshold <milliseconds>\" begins to "
         "note what takes at least that long.\n";
-  } else if (c.home.latencies().events().empty()) {
+  } else if (c.home().latencies().events().empty()) {
     text = fmt::format("Nothing took {} ms or more.\n", threshold);
   }
-  for (const auto& [name, history] : c.home.latencies().events()) {
+  for (const auto& [name, history] : c.home().latencies().events()) {
     text += fmt::format("{}: in {} different seconds, last with {} ms, at worst with {} ms.\n",
                         name, history.samples.size(), history.samples.back().ms, history.worst_ms);
   }
-  if (!c.home.latencies().events().empty()) {
+  if (!c.home().latencies().events().empty()) {
     text += "SLOWLOG GET says which commands they were.\n";
   }
   c.reply.verbatim("txt", text);
@@ -130,7 +130,7 @@ std::vector<const command*> find_all(call& c) {
   std::vector<const command*> found;
   const auto add = [&](auto&& is_wanted) {
     for (const auto& each : all_commands()) {
-      if (is_wanted(each) && c.home.counted_commands()[each.index].times.calls() != 0) {
+      if (is_wanted(each) && c.home().counted_commands()[each.index].times.calls() != 0) {
         found.push_back(&each);
       }
     }
@@ -148,7 +148,7 @@ void latency_histogram(call& c) {
   const auto found = find_all(c);
   c.reply.map(found.size());
   for (const auto* each : found) {
-    const auto& times = c.home.counted_commands()[each->index].times;
+    const auto& times = c.home().counted_commands()[each->index].times;
     const auto steps = times.steps();
     c.reply.bulk(each->full_name());
     c.reply.map(2);

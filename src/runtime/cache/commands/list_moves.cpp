@@ -33,7 +33,7 @@ moved move_element(call& c, bool from_front, bool to_front) {
   list_value& from = **source;
   const std::string text(from.end(from_front).text());
   from.pop(from_front);
-  to->push(text, to_front, c.home.settings().list_max_pack_size);
+  to->push(text, to_front, c.home().settings().list_max_pack_size);
   c.reply.bulk(text);
   c.changed(c[2], event_list, to_front ? "lpush" : "rpush");
   c.changed(c[1], event_list, from_front ? "lpop" : "rpop", 0);
@@ -58,9 +58,8 @@ void move_or_wait(call& c, bool from_front, bool to_front, std::size_t timeout) 
   std::optional<std::int64_t> deadline_ms;
   if (!c.parse_timeout(timeout, deadline_ms)) return;
   if (move_element(c, from_front, to_front) != moved::nothing_there) return;
-  if (c.who.may_block) {
-    c.wait_for(c.words.subspan(1, 1), deadline_ms,
-               [](engine&, client& who) { who.reply().null(); });
+  if (c.may_block()) {
+    c.wait_for(c.words.subspan(1, 1), deadline_ms, [](front&, client& who) { who.reply().null(); });
   } else {
     c.reply.null();
   }

@@ -22,7 +22,7 @@ void push(call& c, bool at_front, bool only_if_there) {
     list = c.make_as<list_value>(1);
     if (list == nullptr) return;
   }
-  const auto fill = c.home.settings().list_max_pack_size;
+  const auto fill = c.home().settings().list_max_pack_size;
   for (const auto& each : c.words.subspan(2)) list->push(each, at_front, fill);
   c.reply.integer(static_cast<std::int64_t>(list->size()));
   c.changed(c[1], event_list, at_front ? "lpush" : "rpush", c.size() - 2);
@@ -172,7 +172,7 @@ void linsert(call& c) {
     return;
   }
   auto& list = **found;
-  const auto fill = c.home.settings().list_max_pack_size;
+  const auto fill = c.home().settings().list_max_pack_size;
   for (auto where = list.first(); where; where = list.next(where)) {
     if (!list.equals(where, c[3])) continue;
     if (before) {

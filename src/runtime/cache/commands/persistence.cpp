@@ -1,27 +1,28 @@
 // Commands about the data on the disk.
+#include "runtime/cache/engine/persistence.hpp"
+
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
-#include "runtime/cache/engine/keeper.hpp"
 
 namespace strata::runtime::cache {
 
 namespace {
 
-constexpr std::string_view no_keeper_error = "ERR this cache has no disk";
+constexpr std::string_view no_persistence_error = "ERR this cache has no disk";
 
-keeper* find_keeper(call& c) {
-  auto* const found = c.home.kept_by();
-  if (found == nullptr) c.fail(no_keeper_error);
+persistence* find_persistence(call& c) {
+  auto* const found = c.home().persisted_by();
+  if (found == nullptr) c.fail(no_persistence_error);
   return found;
 }
 
 void save(call& c) {
-  auto* const kept = find_keeper(c);
+  auto* const kept = find_persistence(c);
   if (kept == nullptr) return;
   if (auto refused = kept->save(false, &c.who)) {
     c.fail(*refused);
   } else {
-    c.wait_for({}, {}, [](engine&, client& who) { who.reply().null_array(); });
+    c.wait_for({}, {}, [](front&, client& who) { who.reply().null_array(); });
   }
 }
 
@@ -31,7 +32,7 @@ void bgsave(call& c) {
     c.fail_syntax();
     return;
   }
-  auto* const kept = find_keeper(c);
+  auto* const kept = find_persistence(c);
   if (kept == nullptr) return;
   const bool busy = kept->figures().is_rewriting;
   if (auto refused = kept->save(later, nullptr)) {
@@ -42,7 +43,7 @@ void bgsave(call& c) {
 }
 
 void bgrewriteaof(call& c) {
-  auto* const kept = find_keeper(c);
+  auto* const kept = find_persistence(c);
   if (kept == nullptr) return;
   const auto said = kept->rewrite();
   if (said.starts_with("ERR ")) {
@@ -53,7 +54,7 @@ void bgrewriteaof(call& c) {
 }
 
 void lastsave(call& c) {
-  if (const auto* const kept = find_keeper(c)) c.reply.integer(kept->figures().last_save_s);
+  if (const auto* const kept = find_persistence(c)) c.reply.integer(kept->figures().last_save_s);
 }
 
 // NOW and FORCE make no difference: nobody is waited for, and an error of the disk is said.
@@ -72,7 +73,7 @@ void shutdown(call& c) {
       return;
     }
   }
-  auto* const kept = find_keeper(c);
+  auto* const kept = find_persistence(c);
   if (kept == nullptr) return;
   // No reply tells that it was done, but the end of the connection.
   if (auto refused = kept->shut_down(saves)) c.fail(*refused);

@@ -6,9 +6,9 @@ namespace strata::runtime::cache {
 
 void wait_or_null(call& c, std::size_t first, std::size_t count,
                   std::optional<std::int64_t> deadline_ms) {
-  if (c.who.may_block) {
+  if (c.may_block()) {
     c.wait_for(c.words.subspan(first, count), deadline_ms,
-               [](engine&, client& who) { who.reply().null_array(); });
+               [](front&, client& who) { who.reply().null_array(); });
   } else {
     c.reply.null_array();
   }

@@ -33,14 +33,14 @@ void tell_of_none(call& c, std::string_view what) {
 
 void subscribe(call& c) {
   for (const auto& each : c.words.subspan(1)) {
-    c.home.channels().subscribe(c.who, each);
+    c.home().channels().subscribe(c.who, each);
     tell(c, "subscribe", each);
   }
 }
 
 void psubscribe(call& c) {
   for (const auto& each : c.words.subspan(1)) {
-    c.home.channels().subscribe_pattern(c.who, each);
+    c.home().channels().subscribe_pattern(c.who, each);
     tell(c, "psubscribe", each);
   }
 }
@@ -55,7 +55,7 @@ std::vector<std::string> names_of(const call& c, const Names& all) {
 void unsubscribe(call& c) {
   const auto names = names_of(c, c.who.channels);
   for (const auto& each : names) {
-    c.home.channels().unsubscribe(c.who, each);
+    c.home().channels().unsubscribe(c.who, each);
     tell(c, "unsubscribe", each);
   }
   if (names.empty()) tell_of_none(c, "unsubscribe");
@@ -64,7 +64,7 @@ void unsubscribe(call& c) {
 void punsubscribe(call& c) {
   const auto names = names_of(c, c.who.patterns);
   for (const auto& each : names) {
-    c.home.channels().unsubscribe_pattern(c.who, each);
+    c.home().channels().unsubscribe_pattern(c.who, each);
     tell(c, "punsubscribe", each);
   }
   if (names.empty()) tell_of_none(c, "punsubscribe");
@@ -72,7 +72,7 @@ void punsubscribe(call& c) {
 
 void ssubscribe(call& c) {
   for (const auto& each : c.words.subspan(1)) {
-    c.home.channels().subscribe_shard(c.who, each);
+    c.home().channels().subscribe_shard(c.who, each);
     tell(c, "ssubscribe", each, c.who.shard_channels.size());
   }
 }
@@ -80,20 +80,20 @@ void ssubscribe(call& c) {
 void sunsubscribe(call& c) {
   const auto names = names_of(c, c.who.shard_channels);
   for (const auto& each : names) {
-    c.home.channels().unsubscribe_shard(c.who, each);
+    c.home().channels().unsubscribe_shard(c.who, each);
     tell(c, "sunsubscribe", each, c.who.shard_channels.size());
   }
   if (names.empty()) tell(c, "sunsubscribe", std::nullopt, c.who.shard_channels.size());
 }
 
 void spublish(call& c) {
-  c.reply.integer(static_cast<std::int64_t>(c.home.channels().publish_shard(c[1], c[2])));
-  c.home.propagate_message(c.words);
+  c.reply.integer(static_cast<std::int64_t>(c.home().channels().publish_shard(c[1], c[2])));
+  c.keys().propagate_message(c.words);
 }
 
 void publish(call& c) {
-  c.reply.integer(static_cast<std::int64_t>(c.home.channels().publish(c[1], c[2])));
-  c.home.propagate_message(c.words);
+  c.reply.integer(static_cast<std::int64_t>(c.home().channels().publish(c[1], c[2])));
+  c.keys().propagate_message(c.words);
 }
 
 void reply_names(call& c, const pubsub::table& of) {
@@ -118,13 +118,13 @@ void reply_counts(call& c, const pubsub::table& of) {
   }
 }
 
-void pubsub_channels(call& c) { reply_names(c, c.home.channels().channels()); }
-void pubsub_shardchannels(call& c) { reply_names(c, c.home.channels().shard_channels()); }
-void pubsub_numsub(call& c) { reply_counts(c, c.home.channels().channels()); }
-void pubsub_shardnumsub(call& c) { reply_counts(c, c.home.channels().shard_channels()); }
+void pubsub_channels(call& c) { reply_names(c, c.home().channels().channels()); }
+void pubsub_shardchannels(call& c) { reply_names(c, c.home().channels().shard_channels()); }
+void pubsub_numsub(call& c) { reply_counts(c, c.home().channels().channels()); }
+void pubsub_shardnumsub(call& c) { reply_counts(c, c.home().channels().shard_channels()); }
 
 void pubsub_numpat(call& c) {
-  c.reply.integer(static_cast<std::int64_t>(c.home.channels().patterns().size()));
+  c.reply.integer(static_cast<std::int64_t>(c.home().channels().patterns().size()));
 }
 
 void pubsub_help(call& c) {

@@ -1,7 +1,8 @@
 // Commands between caches, and about who follows whom.
+#include "runtime/cache/engine/replication.hpp"
+
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
-#include "runtime/cache/engine/replicator.hpp"
 #include "text/word.hpp"
 
 namespace strata::runtime::cache {
@@ -9,7 +10,7 @@ namespace strata::runtime::cache {
 namespace {
 
 void replconf(call& c) {
-  auto& with = *c.home.replicated_by();
+  auto& with = *c.home().replicated_by();
   if (c.size() % 2 == 0) {
     c.fail_syntax();
     return;
@@ -33,15 +34,15 @@ void replconf(call& c) {
 void psync(call& c) {
   const auto from = c.integer(2);
   if (!from) return;
-  if (c.home.is_loading()) {
+  if (c.home().is_loading()) {
     c.fail("NOMASTERLINK Can't SYNC while not connected with my master");
     return;
   }
-  c.home.replicated_by()->synchronise(c.who, c[1], *from);
+  c.home().replicated_by()->synchronise(c.who, c[1], *from);
 }
 
 void replicaof(call& c) {
-  auto& with = *c.home.replicated_by();
+  auto& with = *c.home().replicated_by();
   if (c.is(1, "NO") && c.is(2, "ONE")) {
     with.follow_nobody();
     c.reply.ok();
@@ -64,7 +65,7 @@ void replicaof(call& c) {
 }
 
 void role(call& c) {
-  const auto now = c.home.replicated_by()->figures();
+  const auto now = c.home().replicated_by()->figures();
   if (now.is_follower) {
     c.reply.array(5);
     c.reply.bulk("slave");
@@ -87,7 +88,7 @@ void role(call& c) {
   }
 }
 
-void reply_followers(engine& home, client& who) {
+void reply_followers(front& home, client& who) {
   const auto* const with = home.replicated_by();
   who.reply().integer(
       static_cast<std::int64_t>(with == nullptr ? 0 : with->count_followers(who.waits_for_offset)));
@@ -102,7 +103,7 @@ void wait(call& c) {
     c.fail("ERR timeout is negative");
     return;
   }
-  auto& with = *c.home.replicated_by();
+  auto& with = *c.home().replicated_by();
   const auto now = with.figures();
   if (now.is_follower) {
     c.fail(
@@ -112,7 +113,7 @@ void wait(call& c) {
     return;
   }
   const auto have = with.count_followers(now.offset);
-  if (static_cast<std::int64_t>(have) >= *count || !c.who.may_block) {
+  if (static_cast<std::int64_t>(have) >= *count || !c.may_block()) {
     c.reply.integer(static_cast<std::int64_t>(have));
     return;
   }

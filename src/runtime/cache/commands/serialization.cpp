@@ -58,7 +58,7 @@ void restore(call& c) {
   const auto options = read_restore_options(c);
   if (!options) return;
   const auto hash = c.hash(1);
-  entry* const old = c.home.find(c.who.database, c[1], hash);
+  entry* const old = c.keys().find(c.who.database, c[1], hash);
   if (old != nullptr && !options->replaces) {
     c.fail("BUSYKEY Target key name already exists.");
     return;
@@ -72,18 +72,18 @@ void restore(call& c) {
   auto expires = entry::never;
   if (*ttl != 0) expires = options->is_absolute ? *ttl : *ttl + c.now_ms();
   auto why = rdb::refusal::none;
-  entry* const made = rdb::restore(c[3], c[1], expires, c.home.settings(), why);
+  entry* const made = rdb::restore(c[3], c[1], expires, c.home().settings(), why);
   if (made == nullptr) {
     c.fail(why == rdb::refusal::wrong_checksum ? "ERR DUMP payload version or checksum are wrong"
                                                : "ERR Bad data format");
     return;
   }
-  if (expires != entry::never && expires <= c.now_ms() && !c.home.expires_by_leader()) {
+  if (expires != entry::never && expires <= c.now_ms() && !c.keys().expires_by_leader()) {
     entry::destroy(made);
     if (old != nullptr) {
       c.propagate_as("DEL", c[1]);
       c.remove(old, hash);
-      c.home.count_change();
+      c.keys().count_change();
     }
     c.reply.ok();
     return;
@@ -91,7 +91,7 @@ void restore(call& c) {
   c.store(made, hash);
   if (options->frequency || options->idle_s) {
     made->set_access(
-        told_access(c.home.settings(), c.now_ms(), options->idle_s, options->frequency));
+        told_access(c.home().settings(), c.now_ms(), options->idle_s, options->frequency));
   }
   c.changed(c[1], event_generic, "restore");
   if (expires != entry::never) {

@@ -1,8 +1,6 @@
 // Commands on the cache as a whole.
 #include <fmt/format.h>
 
-#include <chrono>
-
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
 #include "runtime/cache/engine/info.hpp"
@@ -21,21 +19,21 @@ bool read_flush_words(call& c) {
 }
 
 void flush_one(call& c, unsigned index) {
-  c.home.count_change(c.home[index].size());
-  c.home.clear(index, c.is(1, "ASYNC"));
+  c.keys().count_change(c.keys()[index].size());
+  c.keys().clear(index, c.is(1, "ASYNC"));
 }
 
 void flushdb(call& c) {
   if (!read_flush_words(c)) return;
   flush_one(c, c.who.database);
-  c.home.count_change();
+  c.keys().count_change();
   c.reply.ok();
 }
 
 void flushall(call& c) {
   if (!read_flush_words(c)) return;
-  for (unsigned i = 0; i < engine::database_count; ++i) flush_one(c, i);
-  c.home.count_change();
+  for (unsigned i = 0; i < keyspace::database_count; ++i) flush_one(c, i);
+  c.keys().count_change();
   c.reply.ok();
 }
 
@@ -44,31 +42,29 @@ void swapdb(call& c) {
   const auto second = first ? c.integer(2, "ERR invalid second DB index") : std::nullopt;
   if (!second) return;
   const auto is_index = [](std::int64_t each) {
-    return each >= 0 && each < engine::database_count;
+    return each >= 0 && each < keyspace::database_count;
   };
   if (!is_index(*first) || !is_index(*second)) {
     c.fail("ERR DB index is out of range");
     return;
   }
-  c.home.swap(static_cast<unsigned>(*first), static_cast<unsigned>(*second));
-  c.home.count_change();
+  c.keys().swap(static_cast<unsigned>(*first), static_cast<unsigned>(*second));
+  c.keys().count_change();
   c.reply.ok();
 }
 
 void time(call& c) {
-  const auto us = std::chrono::duration_cast<std::chrono::microseconds>(
-                      std::chrono::system_clock::now().time_since_epoch())
-                      .count();
+  const auto us = c.keys().clock().wall_us();
   c.reply.array(2);
   c.reply.bulk_integer(us / 1'000'000);
   c.reply.bulk_integer(us % 1'000'000);
 }
 
-void info(call& c) { c.reply.verbatim("txt", write_info(c.home, c.words.subspan(1))); }
+void info(call& c) { c.reply.verbatim("txt", write_info(c.home(), c.words.subspan(1))); }
 
 void monitor(call& c) {
   c.who.is_monitor = true;
-  c.home.set_has_monitors();
+  c.home().set_has_monitors();
   c.reply.ok();
 }
 
@@ -92,7 +88,7 @@ void memory_usage(call& c) {
       return;
     }
   }
-  const entry* const found = c.home.find(c.who.database, c[2], c.hash(2));
+  const entry* const found = c.keys().find(c.who.database, c[2], c.hash(2));
   if (found == nullptr) {
     c.reply.null();
   } else {
@@ -102,23 +98,23 @@ void memory_usage(call& c) {
 
 void memory_doctor(call& c) {
   c.reply.verbatim("txt", fmt::format("{} bytes are used for data, {} at most so far.\n",
-                                      c.home.memory(), c.home.peak_memory()));
+                                      c.keys().memory(), c.keys().peak_memory()));
 }
 
 void memory_stats(call& c) {
   std::int64_t keys = 0;
-  for (unsigned i = 0; i < engine::database_count; ++i) {
-    keys += static_cast<std::int64_t>(c.home[i].size());
+  for (unsigned i = 0; i < keyspace::database_count; ++i) {
+    keys += static_cast<std::int64_t>(c.keys()[i].size());
   }
   c.reply.map(4);
   c.reply.bulk("peak.allocated");
-  c.reply.integer(c.home.peak_memory());
+  c.reply.integer(c.keys().peak_memory());
   c.reply.bulk("total.allocated");
-  c.reply.integer(c.home.memory());
+  c.reply.integer(c.keys().memory());
   c.reply.bulk("keys.count");
   c.reply.integer(keys);
   c.reply.bulk("keys.bytes-per-key");
-  c.reply.integer(keys == 0 ? 0 : c.home.memory() / keys);
+  c.reply.integer(keys == 0 ? 0 : c.keys().memory() / keys);
 }
 
 void memory_purge(call& c) { c.reply.ok(); }
@@ -149,7 +145,7 @@ void slowlog_get(call& c) {
     c.fail_subcommand();
     return;
   }
-  const auto& lines = c.home.slow().lines();
+  const auto& lines = c.home().slow().lines();
   const auto count =
       most < 0 ? lines.size() : std::min(lines.size(), static_cast<std::size_t>(most));
   c.reply.array(count);
@@ -167,11 +163,11 @@ void slowlog_get(call& c) {
 }
 
 void slowlog_len(call& c) {
-  c.reply.integer(static_cast<std::int64_t>(c.home.slow().lines().size()));
+  c.reply.integer(static_cast<std::int64_t>(c.home().slow().lines().size()));
 }
 
 void slowlog_reset(call& c) {
-  c.home.slow().clear();
+  c.home().slow().clear();
   c.reply.ok();
 }
 

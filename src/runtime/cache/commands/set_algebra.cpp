@@ -72,7 +72,7 @@ std::unique_ptr<set_value> compute(const operands& sets, operation how,
 void reply_result(call& c, operation how) {
   const auto sets = read_operands(c, 1, c.size() - 1);
   if (!sets) return;
-  const auto made = compute(*sets, how, c.home.settings().set_max_integers);
+  const auto made = compute(*sets, how, c.home().settings().set_max_integers);
   c.reply.set(made->size());
   made->for_each([&](std::string_view each) { c.reply.bulk(each); });
 }
@@ -80,7 +80,7 @@ void reply_result(call& c, operation how) {
 void store_result(call& c, operation how, std::string_view event) {
   const auto sets = read_operands(c, 2, c.size() - 2);
   if (!sets) return;
-  auto made = compute(*sets, how, c.home.settings().set_max_integers);
+  auto made = compute(*sets, how, c.home().settings().set_max_integers);
   const auto size = made->size();
   const auto hash = c.hash(1);
   if (size != 0) {
@@ -88,7 +88,7 @@ void store_result(call& c, operation how, std::string_view event) {
     c.changed(c[1], event_set, event);
   } else if (entry* const old = c.find(1)) {
     c.remove(old, hash);
-    c.home.count_change();
+    c.keys().count_change();
   }
   c.reply.integer(static_cast<std::int64_t>(size));
 }

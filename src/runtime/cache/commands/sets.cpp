@@ -10,7 +10,7 @@ namespace {
 void sadd(call& c) {
   set_value* const set = c.make_as<set_value>(1);
   if (set == nullptr) return;
-  const auto most = c.home.settings().set_max_integers;
+  const auto most = c.home().settings().set_max_integers;
   std::uint64_t added = 0;
   for (const auto& each : c.words.subspan(2)) added += set->insert(each, most) ? 1 : 0;
   if (added != 0) c.changed(c[1], event_set, "sadd", added);
@@ -64,7 +64,7 @@ void smove(call& c) {
   c.changed(c[1], event_set, "srem");
   c.drop_if_empty(1, **from);
   set_value* const to = c.make_as<set_value>(2);
-  if (to->insert(c[3], c.home.settings().set_max_integers)) c.changed(c[2], event_set, "sadd");
+  if (to->insert(c[3], c.home().settings().set_max_integers)) c.changed(c[2], event_set, "sadd");
   c.reply.integer(1);
 }
 
@@ -80,7 +80,7 @@ std::optional<std::uint64_t> read_count(call& c) {
 
 std::string pop_any(call& c, set_value& from) {
   std::string member;
-  from.with_random(c.home.random(), [&](std::string_view each) { member = each; });
+  from.with_random(c.keys().random(), [&](std::string_view each) { member = each; });
   from.erase(member);
   return member;
 }
@@ -101,7 +101,7 @@ void pop_many(call& c, std::uint64_t count) {
     c.reply.bulk(gone.emplace_back(pop_any(c, set)));
   }
   c.changed(c[1], event_set, "spop", count);
-  if (c.home.has_listeners()) {
+  if (c.keys().has_listeners()) {
     std::vector<std::string_view> words = {"SREM", c[1]};
     words.insert(words.end(), gone.begin(), gone.end());
     c.propagate_list(words);
@@ -142,7 +142,7 @@ void reply_different(call& c, const set_value& set, std::uint64_t count) {
   c.reply.array(count);
   auto left = static_cast<std::uint64_t>(set.size());
   set.for_each([&](std::string_view each) {
-    if (count != 0 && c.home.random()() % left < count) {
+    if (count != 0 && c.keys().random()() % left < count) {
       c.reply.bulk(each);
       --count;
     }
@@ -161,7 +161,7 @@ void srandmember(call& c) {
     if (*found == nullptr) {
       c.reply.null();
     } else {
-      (*found)->with_random(c.home.random(), [&](std::string_view each) { c.reply.bulk(each); });
+      (*found)->with_random(c.keys().random(), [&](std::string_view each) { c.reply.bulk(each); });
     }
     return;
   }
@@ -180,7 +180,7 @@ void srandmember(call& c) {
   } else {
     c.reply.array(static_cast<std::uint64_t>(-*count));
     for (auto i = *count; i != 0; ++i) {
-      (*found)->with_random(c.home.random(), [&](std::string_view each) { c.reply.bulk(each); });
+      (*found)->with_random(c.keys().random(), [&](std::string_view each) { c.reply.bulk(each); });
     }
   }
 }

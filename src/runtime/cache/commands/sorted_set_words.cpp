@@ -36,7 +36,7 @@ std::optional<lex_bound> parse_lex_bound(std::string_view text) {
 }  // namespace
 
 sorted_set_limits limits_of_sorted_sets(const call& c) {
-  const auto& settings = c.home.settings();
+  const auto& settings = c.home().settings();
   return {settings.sorted_set_max_pack_entries, settings.sorted_set_max_pack_value};
 }
 
@@ -75,7 +75,7 @@ void store_sorted_set(call& c, std::unique_ptr<sorted_set> made, std::string_vie
     c.changed(c[1], event_zset, event);
   } else if (entry* const old = c.find(1)) {
     c.remove(old, hash);
-    c.home.count_change();
+    c.keys().count_change();
   }
   c.reply.integer(static_cast<std::int64_t>(size));
 }

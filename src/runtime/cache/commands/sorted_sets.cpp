@@ -175,7 +175,7 @@ void reply_random(call& c, const sorted_set& set, std::int64_t count, bool with_
   if (count < 0) {
     const auto wanted = static_cast<std::uint64_t>(-count);
     begin_members(c, wanted, with_scores);
-    for (std::uint64_t i = 0; i < wanted; ++i) set.with_random(c.home.random(), reply);
+    for (std::uint64_t i = 0; i < wanted; ++i) set.with_random(c.keys().random(), reply);
     return;
   }
   const auto all = static_cast<std::uint64_t>(set.size());
@@ -184,7 +184,7 @@ void reply_random(call& c, const sorted_set& set, std::int64_t count, bool with_
   // Of each member that is gone through, some are taken (Knuth's selection sampling).
   auto left = all;
   set.visit({0, all}, true, [&](std::string_view member, double score) {
-    if (wanted != 0 && c.home.random()() % left < wanted) {
+    if (wanted != 0 && c.keys().random()() % left < wanted) {
       reply(member, score);
       --wanted;
     }
@@ -221,7 +221,7 @@ void zrandmember(call& c) {
   const auto found = c.read_as<sorted_set>(1);
   if (!found) return;
   if (is_one && *found != nullptr) {
-    (*found)->with_random(c.home.random(),
+    (*found)->with_random(c.keys().random(),
                           [&](std::string_view member, double) { c.reply.bulk(member); });
   } else if (is_one) {
     c.reply.null();

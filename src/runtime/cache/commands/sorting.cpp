@@ -228,20 +228,20 @@ void reply_sorted(call& c, const sort_words& how, std::span<const sorted_element
 
 void store_sorted(call& c, const sort_words& how, std::span<const sorted_element> chosen) {
   auto made = std::make_unique<list_value>();
-  const auto fill = c.home.settings().list_max_pack_size;
+  const auto fill = c.home().settings().list_max_pack_size;
   visit_results(c, how, chosen, [&](const std::optional<std::string>& each) {
     made->push(each ? std::string_view(*each) : std::string_view(), false, fill);
   });
   const auto size = made->size();
   const auto target = *how.target;
   const auto hash = hash_of(c[target]);
-  c.home.before_change(c.who.database, c[target]);
+  c.keys().before_change(c.who.database, c[target]);
   if (size != 0) {
     c.store(entry::make(c[target], std::move(made)), hash);
     c.changed(c[target], event_list, "sortstore", size);
   } else if (entry* const old = c.find_key(c[target], hash)) {
     c.remove(old, hash);
-    c.home.count_change();
+    c.keys().count_change();
   }
   c.reply.integer(static_cast<std::int64_t>(size));
 }

@@ -23,9 +23,9 @@ void reply_string(call& c, const entry* found) {
 // The key becomes a string that does not expire.
 void set_plain(call& c, std::size_t key, std::string_view text) {
   const auto hash = c.hash(key);
-  entry* const old = c.home.find(c.who.database, c[key], hash);
+  entry* const old = c.keys().find(c.who.database, c[key], hash);
   if (old != nullptr && old->is_string() && !old->has_expiry() && old->assign(text)) {
-    old->set_access(c.home.access_clock());
+    old->set_access(c.keys().access_clock());
   } else {
     c.store(entry::make_text(c[key], text), hash);
   }
@@ -79,7 +79,7 @@ void set_with_options(call& c) {
   const auto options = read_set_options(c);
   if (!options) return;
   const auto hash = c.hash(1);
-  entry* const old = options->give_old ? c.read(1) : c.home.find(c.who.database, c[1], hash);
+  entry* const old = options->give_old ? c.read(1) : c.keys().find(c.who.database, c[1], hash);
   if (options->give_old) {
     if (!c.open_string(old)) return;
     reply_string(c, old);
@@ -93,7 +93,7 @@ void set_with_options(call& c) {
   c.store(entry::make_text(c[1], c[2], expires), hash);
   c.changed(c[1], event_string, "set");
   if (options->expires_at_ms) {
-    c.home.notify(event_generic, "expire", c[1], c.who.database);
+    c.keys().notify(event_generic, "expire", c[1], c.who.database);
     c.propagate_as("SET", c[1], c[2], "PXAT", text::integer_text(expires).view());
   } else if (options->give_old && !keeps) {
     c.propagate_as("SET", c[1], c[2]);
@@ -124,7 +124,7 @@ void set_expiring(call& c, expiry_word unit) {
   if (!at_ms) return;
   c.store(entry::make_text(c[1], c[3], *at_ms), c.hash(1));
   c.changed(c[1], event_string, "set");
-  c.home.notify(event_generic, "expire", c[1], c.who.database);
+  c.keys().notify(event_generic, "expire", c[1], c.who.database);
   c.propagate_as("SET", c[1], c[3], "PXAT", text::integer_text(*at_ms).view());
   c.reply.ok();
 }
@@ -146,7 +146,7 @@ void getdel(call& c) {
   reply_string(c, *found);
   if (*found == nullptr) return;
   c.propagate_as("DEL", c[1]);
-  c.home.count_change();
+  c.keys().count_change();
   c.remove(*found, c.hash(1));
 }
 
@@ -293,7 +293,7 @@ void append(call& c) {
   }
   const auto before = string_view_of(*found).view().size();
   const auto size = before + c[2].size();
-  if (size > static_cast<std::uint64_t>(c.home.settings().max_bulk)) {
+  if (size > static_cast<std::uint64_t>(c.home().settings().max_bulk)) {
     c.fail(too_long_error);
     return;
   }
@@ -325,7 +325,7 @@ void setrange(call& c) {
     return;
   }
   const auto end = static_cast<std::uint64_t>(*offset) + c[3].size();
-  if (end > static_cast<std::uint64_t>(c.home.settings().max_bulk)) {
+  if (end > static_cast<std::uint64_t>(c.home().settings().max_bulk)) {
     c.fail(too_long_error);
     return;
   }

@@ -130,7 +130,7 @@ void lcs(call& c) {
   const auto right = text_of(second);
   std::size_t bytes = 0;
   if (__builtin_mul_overflow((left.size() + 1) * sizeof(std::uint32_t), right.size() + 1, &bytes) ||
-      bytes > static_cast<std::size_t>(c.home.settings().max_bulk)) {
+      bytes > static_cast<std::size_t>(c.home().settings().max_bulk)) {
     c.fail("ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len");
     return;
   }

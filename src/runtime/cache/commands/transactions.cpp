@@ -1,4 +1,6 @@
 // Transactions.
+#include <utility>
+
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
 
@@ -9,7 +11,7 @@ namespace {
 void forget(call& c) {
   c.who.in_transaction = c.who.transaction_failed = c.who.watch_failed = false;
   c.who.queued.clear();
-  c.home.watched().unwatch(c.who);
+  c.home().watched().unwatch(c.who);
 }
 
 void multi(call& c) {
@@ -34,13 +36,25 @@ void discard(call& c) {
 bool has_watched_change(call& c) {
   if (c.who.watch_failed) return true;
   for (const auto& each : c.who.watched) {
-    const entry* const found = c.home[each.database].find(each.key, hash_of(each.key));
+    const entry* const found = c.keys()[each.database].find(each.key, hash_of(each.key));
     if (!each.was_expired && found != nullptr && found->has_expiry() &&
         found->expires_at_ms() <= c.now_ms()) {
       return true;
     }
   }
   return false;
+}
+
+// As one: nobody else's commands come between, and the changes are propagated together.
+void execute_queued(call& c) {
+  const auto queued = std::exchange(c.who.queued, {});
+  c.propagate_nothing();
+  c.propagate_together();
+  std::vector<std::string_view> words;
+  for (const auto& each : queued) {
+    words.assign(each.words.begin(), each.words.end());
+    c.execute_inside(*each.what, words);
+  }
 }
 
 void exec(call& c) {
@@ -58,11 +72,10 @@ void exec(call& c) {
     c.reply.null_array();
     return;
   }
-  c.home.watched().unwatch(c.who);
+  c.home().watched().unwatch(c.who);
   c.who.in_transaction = false;
   c.reply.array(c.who.queued.size());
-  c.home.execute_queued(c.who);
-  c.propagate_nothing();
+  execute_queued(c);
   forget(c);
 }
 
@@ -75,13 +88,13 @@ void watch(call& c) {
     const entry* const found = c.data().find(c[i], c.hash(i));
     const bool is_over =
         found != nullptr && found->has_expiry() && found->expires_at_ms() <= c.now_ms();
-    c.home.watched().watch(c.who, c.who.database, c[i], is_over);
+    c.home().watched().watch(c.who, c.who.database, c[i], is_over);
   }
   c.reply.ok();
 }
 
 void unwatch(call& c) {
-  c.home.watched().unwatch(c.who);
+  c.home().watched().unwatch(c.who);
   c.who.watch_failed = false;
   c.reply.ok();
 }

@@ -13,23 +13,23 @@ std::optional<sync_policy> parse_sync_policy(std::string_view text) {
   return {};
 }
 
-command_log::command_log(loop::loop& on, engine& of, growing_file file, std::uint64_t size,
+command_log::command_log(loop::loop& on, keyspace& of, growing_file file, std::uint64_t size,
                          events told)
     : loop_(on),
-      engine_(of),
+      keys_(of),
       file_(std::move(file)),
       base_(size),
       told_(std::move(told)),
       next_sync_(on.now() + 1s),
       work_(on),
       idle_(on) {
-  engine_.add_listener(*this);
+  keys_.add_listener(*this);
   running_.spawn(run());
 }
 
 command_log::~command_log() {
   running_.cancel();
-  engine_.remove_listener(*this);
+  keys_.remove_listener(*this);
 }
 
 void command_log::set_policy(sync_policy policy) {

@@ -14,7 +14,7 @@
 #include "loop/task_group.hpp"
 #include "runtime/cache/disk/growing_file.hpp"
 #include "runtime/cache/disk/replay.hpp"
-#include "runtime/cache/engine/engine.hpp"
+#include "runtime/cache/engine/keyspace.hpp"
 
 namespace strata::runtime::cache {
 
@@ -37,7 +37,7 @@ class command_log final : public change_listener, private loop::timer {
   };
 
   /// Appends to `file`, which has `size` bytes. Hears of `of`'s changes as long as it lives.
-  command_log(loop::loop& on, engine& of, growing_file file, std::uint64_t size, events told);
+  command_log(loop::loop& on, keyspace& of, growing_file file, std::uint64_t size, events told);
   ~command_log() override;
 
   void set_policy(sync_policy policy);
@@ -85,7 +85,7 @@ class command_log final : public change_listener, private loop::timer {
   void recover();
 
   loop::loop& loop_;
-  engine& engine_;
+  keyspace& keys_;
   growing_file file_;
   std::uint64_t base_;
   events told_;

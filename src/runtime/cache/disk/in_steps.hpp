@@ -9,15 +9,15 @@
 
 namespace strata::runtime::cache {
 
-/// Calls `reader.step(most)` until there is no more, each time between the owner's `begin_work` and
+/// Calls `reader.step(most)` until there is no more, each time between the hooks `begin_work` and
 /// `end_work`. Returns how it ended.
-template <class Reader, class Owner>
+template <class Reader, class Hooks>
 loop::task<typename Reader::outcome> read_in_steps(loop::loop& on, Reader& reader, std::size_t most,
-                                                   const Owner& owner) {
+                                                   const Hooks& hooks) {
   for (;;) {
-    owner.begin_work();
+    hooks.begin_work();
     const auto how = reader.step(most);
-    owner.end_work();
+    hooks.end_work();
     if (how != Reader::outcome::more) co_return how;
     co_await on.sleep(std::chrono::milliseconds(0));
   }

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "runtime/cache/engine/access.hpp"
-#include "runtime/cache/engine/engine.hpp"
+#include "runtime/cache/engine/keyspace.hpp"
 #include "runtime/cache/engine/version.hpp"
 #include "text/word.hpp"
 
@@ -110,9 +110,9 @@ file_reader::outcome file_reader::read_item(bool& was_key) {
     case mark::frequency: frequency_ = reader_.byte(); return outcome::more;
     case mark::database: {
       const auto index = reader_.length();
-      if (index >= engine::database_count) {
+      if (index >= keyspace::database_count) {
         return fail(
-            fmt::format("it has a database {}, and there are {}", index, engine::database_count));
+            fmt::format("it has a database {}, and there are {}", index, keyspace::database_count));
       }
       database_ = static_cast<unsigned>(index);
       return outcome::more;
@@ -141,7 +141,7 @@ bool file_reader::read_key(unsigned kind) {
     return false;
   }
   const auto began = reader_.position();
-  entry* const made = reader_.value(kind, key, expires_at_ms_, into_.settings());
+  entry* const made = reader_.value(kind, key, expires_at_ms_, settings_);
   if (made == nullptr) {
     (void)fail(fmt::format("the value of the key {}, of kind {}, is damaged or not known",
                            text::quoted(std::string_view(key).substr(0, 128)), kind));
@@ -155,7 +155,7 @@ bool file_reader::read_key(unsigned kind) {
                            text::quoted(std::string_view(key).substr(0, 128))));
     return false;
   }
-  made->set_access(told_access(into_.settings(), into_.now_ms(), idle_s_, frequency_));
+  made->set_access(told_access(settings_, into_.now_ms(), idle_s_, frequency_));
   into_[database_].add(made, hash);
   ++keys_;
   expires_at_ms_ = entry::never;

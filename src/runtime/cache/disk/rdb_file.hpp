@@ -10,7 +10,7 @@
 
 namespace strata::runtime::cache {
 
-class engine;
+class keyspace;
 
 }  // namespace strata::runtime::cache
 
@@ -37,13 +37,14 @@ class file_writer {
   std::uint64_t sum_ = 0;
 };
 
-/// Puts what a file holds into an engine, which should be empty, some keys at a time.
+/// Puts what a file holds into a keyspace, which should be empty, some keys at a time.
 class file_reader {
  public:
   enum class outcome : std::uint8_t { more, done, failed };
 
   /// `text` is the file, or more than it: `position()` tells where it ended.
-  file_reader(std::string_view text, engine& into) : reader_(text), text_(text), into_(into) {}
+  file_reader(std::string_view text, keyspace& into, const parameters& settings)
+      : reader_(text), text_(text), into_(into), settings_(settings) {}
 
   /// Whether it begins as such a file does.
   [[nodiscard]] static bool is_one(std::string_view text) { return text.starts_with("REDIS"); }
@@ -63,7 +64,8 @@ class file_reader {
 
   reader reader_;
   std::string_view text_;
-  engine& into_;
+  keyspace& into_;
+  const parameters& settings_;
   bool has_head_ = false;
   int version_ = 0;
   unsigned database_ = 0;

@@ -29,7 +29,7 @@ replay::replay(engine& into) : into_(into) {
   is_replay = true;
 }
 
-replay::~replay() { into_.leave(*this); }
+replay::~replay() { into_.home().leave(*this); }
 
 result<void> replay::execute(std::span<const std::string_view> words) {
   const auto* const what = find_command(words[0]);

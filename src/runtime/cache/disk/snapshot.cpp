@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <chrono>
 
-#include "runtime/cache/engine/engine.hpp"
-
 namespace strata::runtime::cache {
 
-snapshot::snapshot(engine& of, bool is_log_base) : of_(of) {
+snapshot::snapshot(keyspace& of, bool is_log_base) : of_(of) {
   file_.begin(of.now_ms(), of.memory(), is_log_base);
-  for (unsigned i = 0; i < engine::database_count; ++i) {
+  for (unsigned i = 0; i < keyspace::database_count; ++i) {
     of[i].turn_marks();
     parts_.push_back({&of[i], i});
   }
@@ -21,14 +19,16 @@ snapshot::~snapshot() {
   if (!done_) {
     const charging scope(of_.memory_account());
     taken_over_.clear();
-    for (unsigned i = 0; i < engine::database_count; ++i) of_[i].mark_all();
+    for (unsigned i = 0; i < keyspace::database_count; ++i) of_[i].mark_all();
   }
   of_.set_guard(nullptr);
 }
 
 bool snapshot::step(loop::duration budget) {
   const charging scope(of_.memory_account());
-  const auto deadline = std::chrono::steady_clock::now() + budget;
+  const auto& clock = of_.clock();
+  const auto deadline_us =
+      clock.steady_us() + std::chrono::duration_cast<std::chrono::microseconds>(budget).count();
   constexpr int between_looks = 16;
   for (int i = 1; !done_; ++i) {
     const auto next = std::ranges::find_if(parts_, [](const part& each) { return !each.done; });
@@ -37,7 +37,7 @@ bool snapshot::step(loop::duration budget) {
     } else {
       next->done = step_part(*next);
     }
-    if (i % between_looks == 0 && std::chrono::steady_clock::now() >= deadline) break;
+    if (i % between_looks == 0 && clock.steady_us() >= deadline_us) break;
   }
   return !done_;
 }
@@ -57,7 +57,7 @@ void snapshot::put(entry& of, unsigned number) {
     const auto& from = *std::ranges::find(parts_, number, &part::number)->from;
     file_.database(number, from.size(), from.expiring());
   }
-  file_.put(of, of_.settings().policy, of_.now_ms());
+  file_.put(of, of_.limits().policy, of_.now_ms());
   of_[0].mark(of);
   ++keys_;
 }
@@ -65,7 +65,7 @@ void snapshot::put(entry& of, unsigned number) {
 void snapshot::finish() {
   file_.end();
   done_ = true;
-  parts_.resize(engine::database_count);
+  parts_.resize(keyspace::database_count);
   for (auto& each : taken_over_) of_.free_later(std::move(each));
   taken_over_.clear();
 }

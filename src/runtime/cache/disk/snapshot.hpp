@@ -14,16 +14,15 @@
 #include "loop/timer.hpp"
 #include "runtime/cache/disk/rdb_file.hpp"
 #include "runtime/cache/engine/change_guard.hpp"
-#include "runtime/cache/engine/database.hpp"
+#include "runtime/cache/engine/keyspace.hpp"
+#include "runtime/cache/values/database.hpp"
 
 namespace strata::runtime::cache {
-
-class engine;
 
 class snapshot final : private change_guard {
  public:
   /// Of `of`, which must have no other; `is_log_base`: commands will follow in the file.
-  snapshot(engine& of, bool is_log_base);
+  snapshot(keyspace& of, bool is_log_base);
   ~snapshot();
   snapshot(const snapshot&) = delete;
   snapshot& operator=(const snapshot&) = delete;
@@ -55,7 +54,7 @@ class snapshot final : private change_guard {
   void put(entry& of, unsigned number);
   void finish();
 
-  engine& of_;
+  keyspace& of_;
   rdb::file_writer file_;
   std::vector<part> parts_;  // the engine's databases, in its order; then those taken over
   std::deque<database> taken_over_;

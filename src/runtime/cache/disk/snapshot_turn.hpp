@@ -1,19 +1,19 @@
-// Snapshots are written one at a time, whoever wants one: the storage for a file, the leader for
-// its followers.
+// Snapshots are written one at a time, whoever wants one: the persistence for a file, the leader
+// for its followers.
 #pragma once
 
 #include "loop/condition.hpp"
 #include "loop/task.hpp"
-#include "runtime/cache/engine/engine.hpp"
+#include "runtime/cache/engine/keyspace.hpp"
 
 namespace strata::runtime::cache {
 
 class snapshot_turn {
  public:
-  snapshot_turn(loop::loop& on, engine& of) : engine_(of), over_(on) {
-    engine_.on_unguarded([this] { over_.notify(); });
+  snapshot_turn(loop::loop& on, keyspace& of) : keys_(of), over_(on) {
+    keys_.on_unguarded([this] { over_.notify(); });
   }
-  ~snapshot_turn() { engine_.on_unguarded({}); }
+  ~snapshot_turn() { keys_.on_unguarded({}); }
   snapshot_turn(const snapshot_turn&) = delete;
   snapshot_turn& operator=(const snapshot_turn&) = delete;
 
@@ -22,15 +22,15 @@ class snapshot_turn {
   [[nodiscard]] loop::task<> come();
 
  private:
-  engine& engine_;
+  keyspace& keys_;
   loop::condition over_;
 };
 
 inline loop::task<> snapshot_turn::come() {
   // Another that waited may have begun one since.
-  while (engine_.is_guarded()) {
+  while (keys_.is_guarded()) {
     [[maybe_unused]] const bool is_free =
-        co_await over_.wait([this] { return !engine_.is_guarded(); });
+        co_await over_.wait([this] { return !keys_.is_guarded(); });
   }
 }
 

@@ -18,7 +18,7 @@ std::uint32_t minutes_of(std::int64_t now_ms) {
 }
 
 // A use counts the less, the more there were.
-std::uint32_t counted(const parameters& by, std::uint32_t count, std::mt19937_64& random) {
+std::uint32_t counted(const keyspace_limits& by, std::uint32_t count, std::mt19937_64& random) {
   if (count >= most_count) return most_count;
   const double base = count > first_count ? count - first_count : 0;
   const double chance = 1.0 / (base * static_cast<double>(by.lfu_log_factor) + 1);
@@ -28,17 +28,17 @@ std::uint32_t counted(const parameters& by, std::uint32_t count, std::mt19937_64
 
 }  // namespace
 
-std::uint32_t first_access(const parameters& by, std::int64_t now_ms) {
+std::uint32_t first_access(const keyspace_limits& by, std::int64_t now_ms) {
   return is_lfu(by.policy) ? minutes_of(now_ms) << 8U | first_count : seconds_of(now_ms);
 }
 
-std::uint32_t next_access(const parameters& by, std::uint32_t before, std::int64_t now_ms,
+std::uint32_t next_access(const keyspace_limits& by, std::uint32_t before, std::int64_t now_ms,
                           std::mt19937_64& random) {
   if (!is_lfu(by.policy)) return seconds_of(now_ms);
   return minutes_of(now_ms) << 8U | counted(by, use_frequency(by, before, now_ms), random);
 }
 
-std::uint32_t told_access(const parameters& by, std::int64_t now_ms,
+std::uint32_t told_access(const keyspace_limits& by, std::int64_t now_ms,
                           std::optional<std::int64_t> idle_s,
                           std::optional<std::int64_t> frequency) {
   if (is_lfu(by.policy)) {
@@ -52,7 +52,7 @@ std::int64_t idle_seconds(std::uint32_t access, std::int64_t now_ms) {
   return (seconds_of(now_ms) - access) & access_mask;
 }
 
-std::uint32_t use_frequency(const parameters& by, std::uint32_t access, std::int64_t now_ms) {
+std::uint32_t use_frequency(const keyspace_limits& by, std::uint32_t access, std::int64_t now_ms) {
   const std::uint32_t count = access & 0xFFU;
   if (by.lfu_decay_minutes == 0) return count;
   const auto minutes = (minutes_of(now_ms) - (access >> 8U)) & 0xFFFFU;

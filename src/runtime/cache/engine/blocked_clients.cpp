@@ -13,6 +13,7 @@ void blocked_clients::add(client& who) {
   }
   if (wanted.deadline_ms) deadlines_.emplace(*wanted.deadline_ms, &who);
   ++count_;
+  attention_.set(attention::reason::awaited, !keys_.empty());
 }
 
 void blocked_clients::remove(client& who) {
@@ -27,6 +28,7 @@ void blocked_clients::remove(client& who) {
   }
   if (wanted.deadline_ms) deadlines_.erase({*wanted.deadline_ms, &who});
   --count_;
+  attention_.set(attention::reason::awaited, !keys_.empty());
 }
 
 void blocked_clients::touch(unsigned database, std::string_view key) {

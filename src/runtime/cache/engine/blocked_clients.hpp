@@ -10,12 +10,15 @@
 
 #include "runtime/cache/engine/client.hpp"
 #include "runtime/cache/engine/database_key.hpp"
+#include "runtime/cache/engine/key_observer.hpp"
 
 namespace strata::runtime::cache {
 
 class blocked_clients {
  public:
-  [[nodiscard]] bool empty() const { return keys_.empty() && deadlines_.empty(); }
+  /// `drawn`: it is drawn to touched keys while somebody waits for one.
+  explicit blocked_clients(attention& drawn) : attention_(drawn) {}
+
   /// `who.waiting` says what it waits for.
   void add(client& who);
   void remove(client& who);
@@ -41,6 +44,7 @@ class blocked_clients {
   std::vector<database_key> ready_;
   std::set<std::pair<std::int64_t, client*>> deadlines_;
   std::size_t count_ = 0;
+  attention& attention_;
 };
 
 }  // namespace strata::runtime::cache

@@ -12,33 +12,33 @@ bool call::is(std::size_t index, std::string_view option) const {
 }
 
 void call::count_use(entry& found) {
-  found.set_access(next_access(home.settings(), found.access(), home.now_ms(), home.random()));
+  found.set_access(next_access(keys().limits(), found.access(), now_ms(), keys().random()));
 }
 
 void call::miss(std::string_view key) {
-  ++home.counted().misses;
-  home.notify(event_miss, "keymiss", key, who.database);
+  ++keys().counted().misses;
+  keys().notify(event_miss, "keymiss", key, who.database);
 }
 
 entry* call::add(entry* fresh, std::uint64_t hash) {
-  fresh->set_access(first_access(home.settings(), home.now_ms()));
+  fresh->set_access(first_access(keys().limits(), now_ms()));
   data().add(fresh, hash);
-  home.notify(event_new, "new", fresh->key(), who.database);
+  keys().notify(event_new, "new", fresh->key(), who.database);
   return fresh;
 }
 
 void call::store(entry* fresh, std::uint64_t hash) {
-  entry* const old = home.find(who.database, fresh->key(), hash);
+  entry* const old = keys().find(who.database, fresh->key(), hash);
   if (old == nullptr) {
     add(fresh, hash);
     return;
   }
-  fresh->set_access(first_access(home.settings(), home.now_ms()));
+  fresh->set_access(first_access(keys().limits(), now_ms()));
   data().replace(old, fresh, hash);
 }
 
 void call::remove(entry* which, std::uint64_t hash) {
-  home.remove(who.database, which, hash, event_generic, "del");
+  keys().remove(who.database, which, hash, event_generic, "del");
 }
 
 void call::drop_empty(std::string_view key, std::uint64_t hash) {
@@ -47,9 +47,9 @@ void call::drop_empty(std::string_view key, std::uint64_t hash) {
 
 void call::changed(std::string_view key, event_class kind, std::string_view event,
                    std::uint64_t count) {
-  home.touch(who.database, key);
-  home.count_change(count);
-  home.notify(kind, event, key, who.database);
+  keys().touch(who.database, key);
+  keys().count_change(count);
+  keys().notify(kind, event, key, who.database);
 }
 
 std::optional<std::int64_t> call::integer(std::size_t index, std::string_view error) {
@@ -87,7 +87,7 @@ void call::reply_lines(std::span<const std::string_view> lines) {
 
 void call::propagate_list(std::span<const std::string_view> other) {
   propagated_ = true;
-  home.propagate(who.database, other);
+  keys().propagate(who.database, other);
 }
 
 void call::wait_for(std::span<const std::string_view> keys, std::optional<std::int64_t> deadline_ms,
@@ -95,13 +95,12 @@ void call::wait_for(std::span<const std::string_view> keys, std::optional<std::i
   waits_ = true;
   if (who.waiting) {
     // Executed again, in vain: it keeps its place.
-    home.wait_on();
     return;
   }
   who.waiting.emplace(waiting_state{kept_call(&what, words), who.database,
                                     std::vector<std::string>(keys.begin(), keys.end()), deadline_ms,
                                     give_up});
-  home.blocked().add(who);
+  home().blocked().add(who);
 }
 
 bool call::parse_timeout(std::size_t index, std::optional<std::int64_t>& deadline_ms) {

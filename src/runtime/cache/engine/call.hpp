@@ -1,5 +1,5 @@
-// One command being executed: its words, who sent it, where the reply goes, and the few things that
-// nearly every command does.
+// A command being executed, as the command sees it: its words, who sent it, where the reply goes,
+// and the few things that nearly every command does.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "runtime/cache/engine/engine.hpp"
+#include "runtime/cache/engine/execution.hpp"
 
 namespace strata::runtime::cache {
 
@@ -19,25 +19,28 @@ inline constexpr std::string_view not_float_error = "ERR value is not a valid fl
 inline constexpr std::string_view syntax_error = "ERR syntax error";
 inline constexpr std::string_view no_key_error = "ERR no such key";
 inline constexpr std::string_view overflow_error = "ERR increment or decrement would overflow";
+inline constexpr std::string_view out_of_memory_error =
+    "OOM command not allowed when used memory > 'maxmemory'.";
 
-class call {
+class call final : public execution {
  public:
   call(engine& in, client& by, const command& of, std::span<const std::string_view> with,
        std::uint64_t first_key_hash)
-      : home(in), who(by), what(of), words(with), reply(by.reply()), hash_(first_key_hash) {}
+      : execution(in, by, of, with, first_key_hash), reply(by.reply()) {}
 
-  engine& home;
-  client& who;
-  const command& what;
-  std::span<const std::string_view> words;  ///< the command's name is the first
   proto::reply_writer& reply;
+
+  /// The data, in all databases.
+  [[nodiscard]] keyspace& keys() const { return engine_.keys(); }
+  /// What all clients share.
+  [[nodiscard]] front& home() const { return engine_.home(); }
 
   [[nodiscard]] std::size_t size() const { return words.size(); }
   [[nodiscard]] std::string_view operator[](std::size_t index) const { return words[index]; }
   /// Whether the word is `option`, which is given in capitals.
   [[nodiscard]] bool is(std::size_t index, std::string_view option) const;
-  [[nodiscard]] database& data() { return home[who.database]; }
-  [[nodiscard]] std::int64_t now_ms() const { return home.now_ms(); }
+  [[nodiscard]] database& data() { return keys()[who.database]; }
+  [[nodiscard]] std::int64_t now_ms() const { return keys().now_ms(); }
 
   // --- keys: `index` is the word that is the key
   [[nodiscard]] std::uint64_t hash(std::size_t index) const {
@@ -46,11 +49,11 @@ class call {
   /// As `read`, without its counting as a use of the key.
   [[nodiscard]] entry* look(std::size_t index) { return look_key(words[index], hash(index)); }
   [[nodiscard]] entry* look_key(std::string_view key, std::uint64_t hash) {
-    entry* const found = home.find(who.database, key, hash);
+    entry* const found = keys().find(who.database, key, hash);
     if (found == nullptr) {
       miss(key);
     } else {
-      ++home.counted().hits;
+      ++keys().counted().hits;
     }
     return found;
   }
@@ -65,7 +68,7 @@ class call {
   /// For commands that change it.
   [[nodiscard]] entry* find(std::size_t index) { return find_key(words[index], hash(index)); }
   [[nodiscard]] entry* find_key(std::string_view key, std::uint64_t hash) {
-    entry* const found = home.find(who.database, key, hash);
+    entry* const found = keys().find(who.database, key, hash);
     if (found != nullptr) use(*found);
     return found;
   }
@@ -139,7 +142,6 @@ class call {
   void fail_subcommand();
   /// HELP's answer: each line as a simple string.
   void reply_lines(std::span<const std::string_view> lines);
-  [[nodiscard]] bool has_failed() const { return failed_; }
 
   // --- what is propagated
   /// Listeners hear these words instead of the command's own.
@@ -149,9 +151,11 @@ class call {
     propagate_list(list);
   }
   void propagate_list(std::span<const std::string_view> other);
-  /// Listeners hear nothing of it.
-  void propagate_nothing() { propagated_ = true; }
-  [[nodiscard]] bool is_propagated() const { return propagated_; }
+
+  /// Executes another command inside this one, as part of its reply.
+  void execute_inside(const command& other, std::span<const std::string_view> with) {
+    engine_.execute_inside(*this, other, with);
+  }
 
   // --- blocking
   /// The command will be executed again when one of the keys has changed, until `deadline_ms`; then
@@ -165,24 +169,18 @@ class call {
   [[nodiscard]] bool may_serve(std::size_t index) const {
     return !who.waiting || who.waiting->ready == words[index];
   }
-  [[nodiscard]] bool is_waiting() const { return waits_; }
 
  private:
   void use(entry& found) {
     if (who.no_touch) return;
-    if (is_lfu(home.settings().policy)) {
+    if (is_lfu(keys().limits().policy)) {
       count_use(found);
     } else {
-      found.set_access(home.access_clock());
+      found.set_access(keys().access_clock());
     }
   }
   void count_use(entry& found);
   void miss(std::string_view key);
-
-  std::uint64_t hash_;
-  bool failed_ = false;
-  bool propagated_ = false;
-  bool waits_ = false;
 };
 
 }  // namespace strata::runtime::cache

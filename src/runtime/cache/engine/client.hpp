@@ -35,10 +35,10 @@ struct watched_key {
 };
 
 class client;
-class engine;
+class front;
 
 /// What a blocking command replies when it has waited in vain.
-using give_up_reply = void (*)(engine& home, client& who);
+using give_up_reply = void (*)(front& home, client& who);
 
 /// What a client waits for in a blocking command.
 struct waiting_state {

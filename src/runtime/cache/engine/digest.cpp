@@ -6,7 +6,7 @@
 
 #include <bit>
 
-#include "runtime/cache/engine/engine.hpp"
+#include "runtime/cache/engine/keyspace.hpp"
 #include "runtime/cache/values/hash_value.hpp"
 #include "runtime/cache/values/list_value.hpp"
 #include "runtime/cache/values/set_value.hpp"
@@ -69,9 +69,9 @@ digest digest::of_value(const entry& of) {
   return made;
 }
 
-digest digest::of_all(engine& of) {
+digest digest::of_all(keyspace& of) {
   digest all;
-  for (unsigned i = 0; i < engine::database_count; ++i) {
+  for (unsigned i = 0; i < keyspace::database_count; ++i) {
     of[i].for_each([&](const entry* each) {
       all.add(fmt::format("{} {}", i, joined(each->key(), of_value(*each).text())));
     });

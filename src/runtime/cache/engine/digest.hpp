@@ -9,14 +9,14 @@
 
 namespace strata::runtime::cache {
 
-class engine;
+class keyspace;
 
 class digest {
  public:
   /// Of a value, whatever its key.
   [[nodiscard]] static digest of_value(const entry& of);
   /// Of all databases.
-  [[nodiscard]] static digest of_all(engine& of);
+  [[nodiscard]] static digest of_all(keyspace& of);
 
   /// 40 hexadecimal digits, as Redis's has them; all 0 for nothing.
   [[nodiscard]] std::string text() const;

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "runtime/cache/engine/engine.hpp"
-#include "runtime/cache/engine/keeper.hpp"
-#include "runtime/cache/engine/replicator.hpp"
+#include "runtime/cache/engine/front.hpp"
+#include "runtime/cache/engine/persistence.hpp"
+#include "runtime/cache/engine/replication.hpp"
 #include "runtime/cache/engine/version.hpp"
 #include "text/word.hpp"
 
@@ -28,8 +28,8 @@ std::string value_of(const parameters& settings, std::string_view name) {
   return settings.find(name).front().second;
 }
 
-std::string write_server(engine& of) {
-  const auto uptime_s = (of.now_ms() - of.started_ms()) / 1000;
+std::string write_server(front& of) {
+  const auto uptime_s = (of.keys().now_ms() - of.started_ms()) / 1000;
   return fmt::format(
       "redis_version:{}\r\nredis_mode:standalone\r\nserver_name:strata\r\nstrata_version:{}\r\n"
       "os:Linux\r\narch_bits:64\r\nmultiplexing_api:io_uring\r\nprocess_id:{}\r\n"
@@ -37,34 +37,35 @@ std::string write_server(engine& of) {
       compatible_version, STRATA_VERSION, ::getpid(), uptime_s, uptime_s / 86400, of.settings().hz);
 }
 
-std::string write_clients(engine& of) {
+std::string write_clients(front& of) {
   return fmt::format(
       "connected_clients:{}\r\nmaxclients:{}\r\nblocked_clients:{}\r\ntracking_clients:{}\r\n",
       of.clients().size(), of.settings().options.max_connections, of.blocked().size(),
       of.trackers().clients());
 }
 
-std::string write_memory(engine& of) {
+std::string write_memory(front& of) {
   return fmt::format(
       "used_memory:{}\r\nused_memory_human:{}\r\nused_memory_peak:{}\r\n"
       "used_memory_peak_human:{}\r\nused_memory_dataset:{}\r\nmaxmemory:{}\r\n"
       "maxmemory_human:{}\r\nmaxmemory_policy:{}\r\n",
-      of.memory(), human(of.memory()), of.peak_memory(), human(of.peak_memory()), of.memory(),
-      of.settings().maxmemory, human(of.settings().maxmemory),
-      value_of(of.settings(), "maxmemory-policy"));
+      of.keys().memory(), human(of.keys().memory()), of.keys().peak_memory(),
+      human(of.keys().peak_memory()), of.keys().memory(), of.settings().maxmemory,
+      human(of.settings().maxmemory), value_of(of.settings(), "maxmemory-policy"));
 }
 
 std::string_view outcome_name(bool failed) { return failed ? "err" : "ok"; }
 
-std::string write_persistence(engine& of) {
-  const auto kept = of.kept_by() == nullptr ? keeping_figures{} : of.kept_by()->figures();
+std::string write_persistence(front& of) {
+  const auto kept =
+      of.persisted_by() == nullptr ? persistence_figures{} : of.persisted_by()->figures();
   std::string text = fmt::format(
       "loading:{:d}\r\nasync_loading:0\r\nrdb_changes_since_last_save:{}\r\n"
       "rdb_bgsave_in_progress:{:d}\r\nrdb_last_save_time:{}\r\nrdb_last_bgsave_status:{}\r\n"
       "rdb_last_bgsave_time_sec:{}\r\nrdb_saves:{}\r\nrdb_last_load_keys_loaded:{}\r\n"
       "aof_enabled:{:d}\r\naof_rewrite_in_progress:{:d}\r\naof_last_rewrite_time_sec:{}\r\n"
       "aof_last_bgrewrite_status:{}\r\naof_rewrites:{}\r\naof_last_write_status:{}\r\n",
-      of.is_loading(), of.changes() - kept.changes_at_save, kept.is_saving, kept.last_save_s,
+      of.is_loading(), of.keys().changes() - kept.changes_at_save, kept.is_saving, kept.last_save_s,
       outcome_name(kept.last_save_failed), kept.last_save_took_s, kept.saves, kept.keys_loaded,
       kept.has_log, kept.is_rewriting, kept.last_rewrite_took_s,
       outcome_name(kept.last_rewrite_failed), kept.rewrites, outcome_name(kept.log_fails));
@@ -76,15 +77,16 @@ std::string write_persistence(engine& of) {
   return text;
 }
 
-std::string write_stats(engine& of) {
+std::string write_stats(front& of) {
   const auto& counted = of.counted();
+  const auto& keys = of.keys().counted();
   return fmt::format(
       "total_connections_received:{}\r\ntotal_commands_processed:{}\r\nrejected_connections:{}\r\n"
       "expired_keys:{}\r\nevicted_keys:{}\r\nkeyspace_hits:{}\r\nkeyspace_misses:{}\r\n"
       "pubsub_channels:{}\r\npubsub_patterns:{}\r\ntotal_error_replies:{}\r\n",
-      counted.connections, counted.commands, counted.rejected, counted.expired, counted.evicted,
-      counted.hits, counted.misses, of.channels().channels().size(),
-      of.channels().patterns().size(), counted.errors);
+      counted.connections, counted.commands, counted.rejected, keys.expired, keys.evicted,
+      keys.hits, keys.misses, of.channels().channels().size(), of.channels().patterns().size(),
+      counted.errors);
 }
 
 void write_leader(std::string& text, const replication_figures& now) {
@@ -98,7 +100,7 @@ void write_leader(std::string& text, const replication_figures& now) {
                  now.link_state == "sync", now.followed_offset, now.followed_offset);
 }
 
-std::string write_replication(engine& of) {
+std::string write_replication(front& of) {
   const auto now =
       of.replicated_by() == nullptr ? replication_figures{} : of.replicated_by()->figures();
   std::string text = now.is_follower ? "role:slave\r\n" : "role:master\r\n";
@@ -123,9 +125,9 @@ std::string write_replication(engine& of) {
   return text;
 }
 
-std::string write_cpu(engine&) { return "used_cpu_sys:0\r\nused_cpu_user:0\r\n"; }
+std::string write_cpu(front&) { return "used_cpu_sys:0\r\nused_cpu_user:0\r\n"; }
 
-std::string write_commandstats(engine& of) {
+std::string write_commandstats(front& of) {
   std::string text;
   for (const auto& each : all_commands()) {
     const auto& counted = of.counted_commands()[each.index];
@@ -140,21 +142,21 @@ std::string write_commandstats(engine& of) {
   return text;
 }
 
-std::string write_cluster(engine&) { return "cluster_enabled:0\r\n"; }
+std::string write_cluster(front&) { return "cluster_enabled:0\r\n"; }
 
-std::string write_keyspace(engine& of) {
+std::string write_keyspace(front& of) {
   std::string text;
-  for (unsigned i = 0; i < engine::database_count; ++i) {
-    if (of[i].size() == 0) continue;
+  for (unsigned i = 0; i < keyspace::database_count; ++i) {
+    if (of.keys()[i].size() == 0) continue;
     fmt::format_to(std::back_inserter(text), "db{}:keys={},expires={},avg_ttl=0\r\n", i,
-                   of[i].size(), of[i].expiring());
+                   of.keys()[i].size(), of.keys()[i].expiring());
   }
   return text;
 }
 
 struct section {
   std::string_view name;
-  std::string (*write)(engine&);
+  std::string (*write)(front&);
   bool is_default = true;
 };
 
@@ -168,7 +170,7 @@ constexpr section sections[] = {
 
 }  // namespace
 
-std::string write_info(engine& of, std::span<const std::string_view> wanted) {
+std::string write_info(front& of, std::span<const std::string_view> wanted) {
   const auto asked = [&](std::string_view name) {
     return std::ranges::any_of(wanted,
                                [&](std::string_view each) { return text::same_text(each, name); });

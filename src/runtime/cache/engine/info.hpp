@@ -7,9 +7,9 @@
 
 namespace strata::runtime::cache {
 
-class engine;
+class front;
 
 /// `sections` as INFO takes them; none means the default ones.
-[[nodiscard]] std::string write_info(engine& of, std::span<const std::string_view> sections);
+[[nodiscard]] std::string write_info(front& of, std::span<const std::string_view> sections);
 
 }  // namespace strata::runtime::cache

@@ -166,7 +166,7 @@ std::string text_of(const parameters& of, const row& which) {
     case kind::events: return format_events(of.events);
     case kind::fixed:
     case kind::idle: return std::string(which.fixed);
-    case kind::output: return of.output.text();
+    case kind::output: return of.output_buffer_limits.text();
     case kind::flag:
     case kind::guarded:
       if (const auto* const flag = std::get_if<bool p::*>(&which.where)) {
@@ -277,18 +277,13 @@ result<void> set_row(parameters& of, const row& which, std::string_view value) {
     case kind::policy: return set_policy(of, which, value);
     case kind::events: return set_events(of, which, value);
     case kind::output:
-      if (const auto wrong = of.output.set(value)) return refuse(which.name, *wrong);
+      if (const auto wrong = of.output_buffer_limits.set(value)) return refuse(which.name, *wrong);
       return {};
     default: return set_number(of, which, value);
   }
 }
 
 }  // namespace
-
-bool is_for_expiring(eviction policy) {
-  return policy == eviction::volatile_lru || policy == eviction::volatile_lfu ||
-         policy == eviction::volatile_random || policy == eviction::volatile_ttl;
-}
 
 std::vector<std::pair<std::string_view, std::string>> parameters::find(
     std::string_view pattern) const {

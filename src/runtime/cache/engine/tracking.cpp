@@ -42,6 +42,7 @@ void tracking::enable(client& who, const tracking_state& how, client* target) {
   who.tracking->target = target;
   if (how.broadcasts) ++broadcasters_;
   trackers_.emplace(who.id, &who);
+  attention_.set(attention::reason::tracked, true);
 }
 
 void tracking::disable(client& who) {
@@ -50,6 +51,7 @@ void tracking::disable(client& who) {
   who.tracking.reset();
   trackers_.erase(who.id);
   if (!trackers_.empty()) return;
+  attention_.set(attention::reason::tracked, false);
   keys_.clear();
   changed_.clear();
 }

@@ -15,12 +15,16 @@
 #include <vector>
 
 #include "runtime/cache/engine/client.hpp"
+#include "runtime/cache/engine/key_observer.hpp"
 #include "runtime/cache/engine/pubsub.hpp"
 
 namespace strata::runtime::cache {
 
 class tracking {
  public:
+  /// `drawn`: it is drawn to touched keys while somebody tracks.
+  explicit tracking(attention& drawn) : attention_(drawn) {}
+
   [[nodiscard]] bool empty() const { return trackers_.empty(); }
   [[nodiscard]] std::size_t clients() const { return trackers_.size(); }
   [[nodiscard]] std::size_t keys() const { return keys_.size(); }
@@ -63,6 +67,7 @@ class tracking {
   std::vector<std::optional<std::string>> pending_;
   client* current_ = nullptr;
   bool has_flushed_ = false;
+  attention& attention_;
 };
 
 }  // namespace strata::runtime::cache

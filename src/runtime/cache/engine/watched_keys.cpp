@@ -8,6 +8,7 @@ void watched_keys::watch(client& who, unsigned database, std::string_view key, b
   auto& clients = keys_[{database, std::string(key)}];
   if (std::ranges::find(clients, &who) != clients.end()) return;
   clients.push_back(&who);
+  attention_.set(attention::reason::watched, true);
   who.watched.push_back({database, std::string(key), was_expired});
 }
 
@@ -19,6 +20,7 @@ void watched_keys::unwatch(client& who) {
     if (found->second.empty()) keys_.erase(found);
   }
   who.watched.clear();
+  attention_.set(attention::reason::watched, !keys_.empty());
 }
 
 void watched_keys::touch(unsigned database, std::string_view key) {

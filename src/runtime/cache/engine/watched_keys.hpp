@@ -6,11 +6,15 @@
 
 #include "runtime/cache/engine/client.hpp"
 #include "runtime/cache/engine/database_key.hpp"
+#include "runtime/cache/engine/key_observer.hpp"
 
 namespace strata::runtime::cache {
 
 class watched_keys {
  public:
+  /// `drawn`: it is drawn to touched keys while somebody watches one.
+  explicit watched_keys(attention& drawn) : attention_(drawn) {}
+
   [[nodiscard]] bool empty() const { return keys_.empty(); }
   /// `was_expired`: the key is there, but its time is over.
   void watch(client& who, unsigned database, std::string_view key, bool was_expired);
@@ -33,6 +37,7 @@ class watched_keys {
   boost::unordered_flat_map<database_key, std::vector<client*>, database_key_hash,
                             database_key_equal>
       keys_;
+  attention& attention_;
 };
 
 }  // namespace strata::runtime::cache

@@ -30,11 +30,15 @@ loop::slice slice_of(std::string_view text) { return loop::slice::copy_of(as_byt
 }  // namespace
 
 leader::leader(loop::loop& on, engine& of, snapshot_turn& turn, std::shared_ptr<journal> log)
-    : loop_(on), engine_(of), turn_(turn), log_(std::move(log)), id_(random_id(of.random())) {}
+    : loop_(on),
+      engine_(of),
+      turn_(turn),
+      log_(std::move(log)),
+      id_(random_id(of.keys().random())) {}
 
 leader::~leader() {
   running_.cancel();
-  engine_.remove_listener(*this);
+  engine_.keys().remove_listener(*this);
 }
 
 // --- the stream
@@ -72,7 +76,7 @@ void leader::pass_on(const loop::slice& bytes) {
 }
 
 void leader::keep(std::string_view bytes) {
-  const auto most = static_cast<std::size_t>(engine_.settings().backlog_size);
+  const auto most = static_cast<std::size_t>(engine_.home().settings().backlog_size);
   backlog_ += bytes;
   if (backlog_.size() > 2 * most) backlog_.erase(0, backlog_.size() - most);
 }
@@ -101,7 +105,7 @@ bool leader::configure(client& who, std::string_view option, std::string_view va
 void leader::acknowledge(client& who, std::uint64_t offset) {
   auto& from = follower_of(who);
   from.acknowledged = offset;
-  from.heard_ms = engine_.now_ms();
+  from.heard_ms = engine_.keys().now_ms();
   if (from.at == stage::loads) put_online(from);
 }
 
@@ -126,7 +130,7 @@ bool leader::can_go_on(std::string_view id, std::int64_t from) const {
 
 void leader::synchronise(client& who, std::string_view id, std::int64_t from) {
   auto& wants = follower_of(who);
-  wants.heard_ms = engine_.now_ms();
+  wants.heard_ms = engine_.keys().now_ms();
   if (can_go_on(id, from)) {
     flush();
     const auto begin = offset_ - backlog_.size();
@@ -144,7 +148,7 @@ void leader::synchronise(client& who, std::string_view id, std::int64_t from) {
     who.reply().error("ERR a snapshot is sent as it is made: say REPLCONF capa eof first");
     return;
   }
-  if (!std::exchange(is_listening_, true)) engine_.add_listener(*this);
+  if (!std::exchange(is_listening_, true)) engine_.keys().add_listener(*this);
   wants.at = stage::waits;
   if (!std::exchange(is_sending_, true)) running_.spawn(send_snapshots());
 }
@@ -163,7 +167,7 @@ void leader::ask_followers() {
 void leader::succeed(std::string id, std::uint64_t offset) {
   former_id_ = std::move(id);
   former_offset_ = offset;
-  id_ = random_id(engine_.random());
+  id_ = random_id(engine_.keys().random());
 }
 
 void leader::drop_followers() {
@@ -171,8 +175,8 @@ void leader::drop_followers() {
 }
 
 void leader::tick() {
-  const auto now_ms = engine_.now_ms();
-  const auto& settings = engine_.settings();
+  const auto now_ms = engine_.keys().now_ms();
+  const auto& settings = engine_.home().settings();
   for (const auto& each : followers_) {
     if (each.at != stage::online) continue;
     if (now_ms - each.heard_ms > settings.replication_timeout_s * 1000) {
@@ -203,7 +207,7 @@ void leader::add_to(replication_figures& figures) const {
                                  .port = each.port,
                                  .is_online = each.at == stage::online,
                                  .acknowledged = each.acknowledged,
-                                 .lag_s = (engine_.now_ms() - each.heard_ms) / 1000});
+                                 .lag_s = (engine_.keys().now_ms() - each.heard_ms) / 1000});
   }
 }
 
@@ -214,7 +218,7 @@ loop::task<> leader::send_snapshots() {
   co_await loop_.sleep(0ms);
   while (
       std::ranges::any_of(followers_, [](const auto& each) { return each.at == stage::waits; })) {
-    if (engine_.is_guarded()) {
+    if (engine_.keys().is_guarded()) {
       co_await turn_.come();
     } else {
       co_await send_snapshot();
@@ -227,8 +231,8 @@ loop::task<> leader::send_snapshots() {
 loop::task<> leader::send_snapshot() {
   flush();
   row_.begin_anew();
-  auto taken = std::make_unique<snapshot>(engine_, false);
-  const auto mark = random_id(engine_.random());
+  auto taken = std::make_unique<snapshot>(engine_.keys(), false);
+  const auto mark = random_id(engine_.keys().random());
   for (auto& each : followers_) {
     if (each.at != stage::waits) continue;
     each.at = stage::gets_snapshot;

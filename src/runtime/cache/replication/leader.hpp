@@ -15,7 +15,7 @@
 #include "runtime/cache/disk/replay.hpp"
 #include "runtime/cache/disk/snapshot_turn.hpp"
 #include "runtime/cache/engine/engine.hpp"
-#include "runtime/cache/engine/replicator.hpp"
+#include "runtime/cache/engine/replication.hpp"
 #include "runtime/journal.hpp"
 
 namespace strata::runtime::cache {

@@ -1,6 +1,6 @@
 #include "runtime/cache/serving/figures.hpp"
 
-#include "runtime/cache/engine/engine.hpp"
+#include "runtime/cache/engine/keyspace.hpp"
 
 namespace strata::runtime::cache {
 
@@ -35,9 +35,9 @@ const std::vector<options::bound_figure<key_figures>>& key_figure_table() {
 }
 // clang-format on
 
-void key_figures::copy_from(engine& data) {
+void key_figures::copy_from(keyspace& data) {
   std::uint64_t all = 0;
-  for (unsigned index = 0; index < engine::database_count; ++index) all += data[index].size();
+  for (unsigned index = 0; index < keyspace::database_count; ++index) all += data[index].size();
   keys.set(all);
   const auto& counted = data.counted();
   hits.set(counted.hits);

@@ -7,9 +7,9 @@
 
 namespace strata::runtime::cache {
 
-class engine;
+class keyspace;
 
-/// The engine's own counts have no reader but its thread. Here a shard shows them to all.
+/// The keyspace's own counts have no reader but its thread. Here a shard shows them to all.
 struct key_figures {
   options::counter keys;
   options::counter hits;
@@ -18,7 +18,7 @@ struct key_figures {
   options::counter evicted;
   options::counter memory;
 
-  void copy_from(engine& data);
+  void copy_from(keyspace& data);
 };
 
 [[nodiscard]] const std::vector<options::bound_figure<key_figures>>& key_figure_table();

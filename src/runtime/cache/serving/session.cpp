@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "proto/resp_text.hpp"
-#include "runtime/cache/serving/shard.hpp"
+#include "runtime/cache/serving/workbench.hpp"
 #include "runtime/rate_limiter.hpp"
 
 namespace strata::runtime::cache {
@@ -27,25 +27,25 @@ constexpr int most_batches = 32;
 
 }  // namespace
 
-session::session(shard& home, std::unique_ptr<net::stream> connection)
-    : home_(home),
+session::session(workbench& at, std::unique_ptr<net::stream> connection)
+    : bench_(at),
       stream_(std::move(connection)),
-      reply_(home.shared_output(), stream_->out()),
-      caught_up_(home.owner()) {
-  home_.data().enter(*this);
+      reply_(at.replies(), stream_->out()),
+      caught_up_(at.loop()) {
+  bench_.data().home().enter(*this);
   release_durable();
 }
 
 session::~session() {
-  home_.forget(*this);
-  home_.data().leave(*this);
+  bench_.forget(*this);
+  bench_.data().home().leave(*this);
 }
 
 // With a strict log nothing is sent that was not settled: what speaks of changes, one's own or
 // others', goes when these are safe.
 void session::release_durable() {
   auto& out = stream_->out();
-  const auto* const log = home_.strict_log();
+  const auto* const log = bench_.strict_log();
   if (log == nullptr) {
     held_.clear();
     out.allow(UINT64_MAX);
@@ -69,7 +69,7 @@ void session::release_durable() {
       held_.push_back({log->appended(), out.pushed()});
     }
   }
-  if (!held_.empty()) home_.hold(*this);
+  if (!held_.empty()) bench_.hold(*this);
 }
 
 proto::reply_writer& session::reply() {
@@ -77,7 +77,7 @@ proto::reply_writer& session::reply() {
     if (plain_) return *plain_;
     return reply_;
   }
-  auto& nowhere = home_.nowhere();
+  auto& nowhere = bench_.nowhere();
   nowhere.speak(reply_.is_resp3() ? 3 : 2);
   return nowhere;
 }
@@ -97,13 +97,13 @@ void session::push(const loop::slice& bytes) {
     stream_->push(bytes);
   }
   count_out();
-  if (home_.strict_log() != nullptr) home_.owner().at_turn_end(*this);
+  if (bench_.strict_log() != nullptr) bench_.loop().at_turn_end(*this);
 }
 
 const output_limit& session::limit() {
   using enum output_limits::kind;
   const auto which = is_follower ? replica : is_subscribed() ? pubsub : normal;
-  return home_.data().settings().output.of(which);
+  return bench_.buffer_limits().of(which);
 }
 
 // Whether this number of bytes may not wait, or not any longer.
@@ -114,7 +114,7 @@ bool session::is_too_much(std::size_t bytes) {
     over_since_.reset();
     return false;
   }
-  const auto now = home_.owner().now();
+  const auto now = bench_.loop().now();
   if (!over_since_) over_since_ = now;
   return now - *over_since_ > std::chrono::seconds(most.soft_s);
 }
@@ -126,12 +126,12 @@ void session::flush_plain() {
 void session::disconnect(bool after_reply) {
   is_ending = true;
   if (!after_reply) stream_->abort();
-  home_.owner().at_turn_end(*this);
+  bench_.loop().at_turn_end(*this);
 }
 
 void session::resume() {
   if (std::exchange(owes_reply_, false)) ++uncounted_;
-  home_.owner().at_turn_end(*this);
+  bench_.loop().at_turn_end(*this);
 }
 
 std::string session::remote_address() const { return stream_->peer().address.text(); }
@@ -146,8 +146,8 @@ loop::task<> session::run() {
       auto got = co_await stream_->receive();
       if (!got || got->empty()) break;
       heard_ += got->bytes().size();
-      home_.count().bytes_in.add(got->bytes().size());
-      if (std::exchange(is_new_, false) && !home_.speaks_only_resp() &&
+      bench_.count().bytes_in.add(got->bytes().size());
+      if (std::exchange(is_new_, false) && !bench_.speaks_only_resp() &&
           got->bytes().front() != std::byte{'*'}) {
         plain_ = std::make_unique<kept_reply>();
       }
@@ -162,7 +162,7 @@ loop::task<> session::run() {
   reply_.flush();
   flush_plain();
   count_out();
-  co_await stream_->flushed(home_.owner().now() + 5s);
+  co_await stream_->flushed(bench_.loop().now() + 5s);
 }
 
 void session::on_turn_end() {
@@ -180,7 +180,7 @@ void session::on_turn_end() {
 
 // Wakes the reader, once the client has what was said to it.
 loop::task<> session::leave() {
-  co_await stream_->flushed(home_.owner().now() + 5s);
+  co_await stream_->flushed(bench_.loop().now() + 5s);
   stream_->abort();
 }
 
@@ -191,12 +191,12 @@ bool session::has_to_pause() const {
 loop::task<> session::catch_up() {
   while (rest_ != rest::none && !is_held() && !is_over()) {
     if (rest_ == rest::rate_limit) {
-      co_await home_.owner().sleep(
+      co_await bench_.loop().sleep(
           std::clamp<loop::duration>(time_to_admission(), 0ms, longest_pause));
     } else if (rest_ == rest::room_for_replies) {
       co_await stream_->writable(most_replies / 2, end_of_patience());
     } else {
-      co_await home_.owner().sleep(0ms);
+      co_await bench_.loop().sleep(0ms);
     }
     if (is_too_much(stream_->unsent())) disconnect(false);
     if (!is_over()) work();
@@ -211,48 +211,53 @@ loop::time_point session::end_of_patience() {
 }
 
 loop::duration session::time_to_admission() const {
-  return loop::duration(admitted_in_ns(rate_due_, home_.owner().now().time_since_epoch().count(),
-                                       home_.rate_limit()));
+  return loop::duration(admitted_in_ns(rate_due_, bench_.loop().now().time_since_epoch().count(),
+                                       bench_.rate_limit()));
 }
 
 bool session::try_admit() {
-  return admit(rate_due_, home_.owner().now().time_since_epoch().count(), home_.rate_limit());
+  return admit(rate_due_, bench_.loop().now().time_since_epoch().count(), bench_.rate_limit());
 }
 
 void session::work() {
-  home_.begin_work();
-  rest_ = rest::none;
-  for (int batches = 0; !is_held() && !is_over(); ++batches) {
-    if (time_to_admission() > 0ns) {
-      rest_ = rest::rate_limit;
-      break;
-    }
-    if (batches == most_batches) {
-      rest_ = rest::its_turn;
-      break;
-    }
-    if (!read_batch() || !execute_batch()) break;
+  {
+    const work_turn turn(bench_);
+    execute_batches();
+    reply_.flush();
+    flush_plain();
+    count_out();
+    release_durable();
+    if (is_too_much(stream_->unsent())) disconnect(false);
+    reader_.keep();
+    bench_.data().end_batch();
   }
-  reply_.flush();
-  flush_plain();
-  count_out();
-  release_durable();
-  if (is_too_much(stream_->unsent())) disconnect(false);
-  reader_.keep();
-  home_.data().end_batch();
-  home_.end_work();
   if (rest_ != rest::none && catching_up_.empty()) catching_up_.spawn(catch_up());
   caught_up_.notify();
 }
 
+void session::execute_batches() {
+  rest_ = rest::none;
+  for (int batches = 0; !is_held() && !is_over(); ++batches) {
+    if (time_to_admission() > 0ns) {
+      rest_ = rest::rate_limit;
+      return;
+    }
+    if (batches == most_batches) {
+      rest_ = rest::its_turn;
+      return;
+    }
+    if (!read_batch() || !execute_batch()) return;
+  }
+}
+
 // Reads some requests and asks memory for what they will need; says whether there are any.
 bool session::read_batch() {
-  auto& batch = home_.batch();
+  auto& batch = bench_.batch();
   batch.words.clear();
   batch.requests.clear();
   auto outcome = proto::request_reader::outcome::request;
-  reader_.set_limits(home_.limits(is_trusted));
-  const auto& data = home_.data()[database];
+  reader_.set_limits(bench_.limits(is_trusted));
+  const auto& data = bench_.data().keys()[database];
   while (batch.requests.size() < request_batch::most) {
     const auto first = batch.words.size();
     const auto begin = reader_.position();
@@ -283,7 +288,7 @@ bool session::read_batch() {
 
 // False: the rest has to wait.
 bool session::execute_batch() {
-  auto& batch = home_.batch();
+  auto& batch = bench_.batch();
   const auto count = batch.requests.size();
   std::size_t without_reply = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -295,8 +300,8 @@ bool session::execute_batch() {
       count_executed(i, without_reply);
       return false;
     }
-    home_.data().execute(*this, std::span(batch.words).subspan(each.first, each.count), each.what,
-                         each.hash);
+    bench_.data().execute(*this, std::span(batch.words).subspan(each.first, each.count), each.what,
+                          each.hash);
     if (is_postponed) {
       reader_.go_back(each.begin);
       count_executed(i, without_reply);
@@ -319,7 +324,7 @@ bool session::execute_batch() {
 }
 
 void session::count_executed(std::size_t commands, std::size_t without_reply) {
-  home_.count_in(commands);
+  bench_.count_in(commands);
   uncounted_ += commands - without_reply;
 }
 
@@ -327,7 +332,7 @@ void session::count_executed(std::size_t commands, std::size_t without_reply) {
 void session::count_out() {
   const auto pushed = stream_->out().pushed();
   if (uncounted_ == 0 && pushed == said_) return;
-  home_.count_out(std::exchange(uncounted_, 0), pushed - said_);
+  bench_.count_out(std::exchange(uncounted_, 0), pushed - said_);
   said_ = pushed;
 }
 

@@ -15,15 +15,15 @@
 #include "runtime/cache/engine/client.hpp"
 #include "runtime/cache/engine/kept_reply.hpp"
 #include "runtime/cache/engine/output_limits.hpp"
-#include "runtime/cache/serving/output.hpp"
+#include "runtime/cache/serving/reply_arena.hpp"
 
 namespace strata::runtime::cache {
 
-class shard;
+class workbench;
 
 class session final : public client, private loop::turn_end_hook {
  public:
-  session(shard& home, std::unique_ptr<net::stream> connection);
+  session(workbench& at, std::unique_ptr<net::stream> connection);
   ~session() override;
 
   loop::task<> run();
@@ -47,6 +47,8 @@ class session final : public client, private loop::turn_end_hook {
  private:
   void on_turn_end() override;
   void work();
+  /// Executes what was read, as far as it may.
+  void execute_batches();
   /// No more commands of it will be executed.
   [[nodiscard]] bool is_over() const { return is_ending || is_broken_ || stream_->broken() != 0; }
   /// Too much of what it said waits: it is read from no more until that is executed.
@@ -66,7 +68,7 @@ class session final : public client, private loop::turn_end_hook {
   [[nodiscard]] const output_limit& limit();
   [[nodiscard]] bool is_too_much(std::size_t bytes);
 
-  shard& home_;
+  workbench& bench_;
   std::unique_ptr<net::stream> stream_;
   proto::request_reader reader_;
   reply_stream reply_;

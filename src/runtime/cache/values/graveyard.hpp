@@ -5,7 +5,7 @@
 #include <deque>
 #include <memory>
 
-#include "runtime/cache/engine/database.hpp"
+#include "runtime/cache/values/database.hpp"
 
 namespace strata::runtime::cache {
 

@@ -13,12 +13,12 @@ namespace strata::runtime::cache {
 class reply_stream;
 
 /// The memory. One stream writes at a time: another that begins makes it hand over what it wrote.
-class output {
+class reply_arena {
  public:
-  output() = default;
-  output(const output&) = delete;
-  output& operator=(const output&) = delete;
-  ~output();
+  reply_arena() = default;
+  reply_arena(const reply_arena&) = delete;
+  reply_arena& operator=(const reply_arena&) = delete;
+  ~reply_arena();
 
   /// Hands over what the present writer wrote.
   void flush();
@@ -41,17 +41,17 @@ class output {
 /// One connection's replies.
 class reply_stream final : public proto::reply_writer {
  public:
-  reply_stream(output& shared, net::outbox& to) : shared_(shared), to_(to) {}
+  reply_stream(reply_arena& shared, net::outbox& to) : shared_(shared), to_(to) {}
   ~reply_stream() override;
 
   /// Hands what was written to the outbox.
   void flush();
 
  private:
-  friend class output;
+  friend class reply_arena;
   void grow(std::size_t size) override { shared_.lend(*this, size); }
 
-  output& shared_;
+  reply_arena& shared_;
   net::outbox& to_;
   char* begin_ = nullptr;
 };

@@ -19,25 +19,25 @@ namespace strata::runtime::cache {
 
 class engine;
 
-class follower_link {
+class leader_connection {
  public:
   struct place {
     std::string host;
     std::uint16_t port;
     unsigned own_port;  ///< on which this cache listens; 0: it does not say
   };
-  struct owner {
+  struct hooks {
     std::function<void()> begin_work;
     std::function<void()> end_work;
     /// All data has been replaced: what was kept of it elsewhere is void.
     std::function<void()> on_new_data;
   };
 
-  follower_link(loop::loop& on, engine& into, place leader, owner told,
-                std::shared_ptr<journal> log);
-  ~follower_link();
-  follower_link(const follower_link&) = delete;
-  follower_link& operator=(const follower_link&) = delete;
+  leader_connection(loop::loop& on, engine& into, place leader, hooks told,
+                    std::shared_ptr<journal> log);
+  ~leader_connection();
+  leader_connection(const leader_connection&) = delete;
+  leader_connection& operator=(const leader_connection&) = delete;
 
   [[nodiscard]] const place& leader() const { return leader_; }
   /// "connect", "connecting", "sync" or "connected".
@@ -72,7 +72,7 @@ class follower_link {
   loop::loop& loop_;
   engine& engine_;
   place leader_;
-  owner owner_;
+  hooks hooks_;
   std::shared_ptr<journal> log_;
   std::unique_ptr<net::stream> stream_;
   std::unique_ptr<replay> replay_;

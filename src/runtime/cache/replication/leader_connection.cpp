@@ -1,4 +1,4 @@
-#include "runtime/cache/replication/follower_link.hpp"
+#include "runtime/cache/replication/leader_connection.hpp"
 
 #include <fmt/format.h>
 
@@ -20,29 +20,31 @@ constexpr std::size_t mark_size = 40;
 
 }  // namespace
 
-follower_link::follower_link(loop::loop& on, engine& into, place leader, owner told,
-                             std::shared_ptr<journal> log)
+leader_connection::leader_connection(loop::loop& on, engine& into, place leader, hooks told,
+                                     std::shared_ptr<journal> log)
     : loop_(on),
       engine_(into),
       leader_(std::move(leader)),
-      owner_(std::move(told)),
+      hooks_(std::move(told)),
       log_(std::move(log)) {
-  engine_.set_expires_by_leader(true);
-  engine_.refuse_changes(obstacle::follows,
-                         "READONLY You can't write against a read only replica.");
+  engine_.keys().set_expires_by_leader(true);
+  engine_.home().refuse_changes(obstacle::follows,
+                                "READONLY You can't write against a read only replica.");
   running_.spawn(run());
 }
 
-follower_link::~follower_link() {
+leader_connection::~leader_connection() {
   running_.cancel();
-  engine_.set_loading(false);
-  engine_.set_expires_by_leader(false);
-  engine_.refuse_changes(obstacle::follows, {});
+  engine_.home().set_loading(false);
+  engine_.keys().set_expires_by_leader(false);
+  engine_.home().refuse_changes(obstacle::follows, {});
 }
 
-std::string follower_link::name() const { return fmt::format("{}:{}", leader_.host, leader_.port); }
+std::string leader_connection::name() const {
+  return fmt::format("{}:{}", leader_.host, leader_.port);
+}
 
-loop::task<> follower_link::run() {
+loop::task<> leader_connection::run() {
   // The one that asks for it hears of it first.
   co_await loop_.sleep(0ms);
   std::string last_trouble;
@@ -66,15 +68,16 @@ loop::task<> follower_link::run() {
   }
 }
 
-void follower_link::tick() {
+void leader_connection::tick() {
   if (!stream_ || !heard_ms_) return;
-  const auto now_ms = engine_.now_ms();
-  if (now_ms - *heard_ms_ > engine_.settings().replication_timeout_s * 1000) stream_->abort();
+  const auto now_ms = engine_.keys().now_ms();
+  if (now_ms - *heard_ms_ > engine_.home().settings().replication_timeout_s * 1000)
+    stream_->abort();
   if (is_connected() && now_ms - acknowledged_ms_ >= 1000) acknowledge();
 }
 
-void follower_link::acknowledge() {
-  acknowledged_ms_ = engine_.now_ms();
+void leader_connection::acknowledge() {
+  acknowledged_ms_ = engine_.keys().now_ms();
   const auto offset = std::to_string(offset_);
   const std::array<std::string_view, 3> words = {"REPLCONF", "ACK", offset};
   send(words);
@@ -82,12 +85,12 @@ void follower_link::acknowledge() {
 
 // --- the connection
 
-loop::task<result<void>> follower_link::connect() {
+loop::task<result<void>> leader_connection::connect() {
   const bool brackets = leader_.host.contains(':');
   auto url = net::parse_endpoint(fmt::format(
       fmt::runtime(brackets ? "tcp://[{}]:{}" : "tcp://{}:{}"), leader_.host, leader_.port));
   if (!url) co_return std::unexpected(url.error());
-  const auto timeout = std::chrono::seconds(engine_.settings().replication_timeout_s);
+  const auto timeout = std::chrono::seconds(engine_.home().settings().replication_timeout_s);
   auto made = co_await net::connect(loop_, *url, timeout);
   if (!made) {
     auto failed = made.error();
@@ -95,12 +98,12 @@ loop::task<result<void>> follower_link::connect() {
     co_return std::unexpected(failed);
   }
   stream_ = std::move(made->bytes);
-  heard_ms_ = engine_.now_ms();
+  heard_ms_ = engine_.keys().now_ms();
   co_return co_await introduce();
 }
 
-loop::task<result<void>> follower_link::introduce() {
-  const auto& password = engine_.settings().options.follow_password;
+loop::task<result<void>> leader_connection::introduce() {
+  const auto& password = engine_.home().settings().options.follow_password;
   if (!password.empty()) {
     const std::array<std::string_view, 2> auth = {"AUTH", password};
     auto said = co_await ask(auth);
@@ -117,25 +120,25 @@ loop::task<result<void>> follower_link::introduce() {
   co_return result<void>{};
 }
 
-void follower_link::send(std::span<const std::string_view> words) {
+void leader_connection::send(std::span<const std::string_view> words) {
   std::string text;
   append_command(text, words);
   stream_->push_copy(as_bytes(text));
 }
 
-loop::task<result<void>> follower_link::receive() {
+loop::task<result<void>> leader_connection::receive() {
   auto got = co_await stream_->receive();
   if (!got) co_return std::unexpected(got.error());
   if (got->empty()) {
     co_return failure(errc::connection_closed, "follow " + name(), "the leader has hung up");
   }
-  heard_ms_ = engine_.now_ms();
+  heard_ms_ = engine_.keys().now_ms();
   received_ += as_text(got->bytes());
   co_return result<void>{};
 }
 
 // An empty line only says that the leader is still there.
-loop::task<result<std::string>> follower_link::read_line() {
+loop::task<result<std::string>> leader_connection::read_line() {
   for (;;) {
     const auto end = received_.find('\n');
     if (end == std::string::npos) {
@@ -153,7 +156,7 @@ loop::task<result<std::string>> follower_link::read_line() {
   }
 }
 
-loop::task<result<std::string>> follower_link::ask(std::span<const std::string_view> words) {
+loop::task<result<std::string>> leader_connection::ask(std::span<const std::string_view> words) {
   const std::string what(words[0]);
   send(words);
   auto line = co_await read_line();
@@ -167,7 +170,7 @@ loop::task<result<std::string>> follower_link::ask(std::span<const std::string_v
 
 // --- what there is at the beginning
 
-loop::task<result<void>> follower_link::synchronise() {
+loop::task<result<void>> leader_connection::synchronise() {
   const auto next = std::to_string(offset_ + 1);
   const bool has_past = !id_.empty();
   const std::array<std::string_view, 3> words = {"PSYNC", has_past ? std::string_view(id_) : "?",
@@ -198,7 +201,7 @@ loop::task<result<void>> follower_link::synchronise() {
   co_return result<void>{};
 }
 
-loop::task<result<void>> follower_link::take_snapshot() {
+loop::task<result<void>> leader_connection::take_snapshot() {
   state_ = "sync";
   auto payload = co_await receive_payload();
   if (!payload) co_return std::unexpected(payload.error());
@@ -206,7 +209,7 @@ loop::task<result<void>> follower_link::take_snapshot() {
 }
 
 // "$SIZE", or "$EOF:" and 40 bytes that come again at the end.
-loop::task<result<std::string>> follower_link::receive_payload() {
+loop::task<result<std::string>> leader_connection::receive_payload() {
   auto head = co_await read_line();
   if (!head) co_return std::unexpected(head.error());
   const auto size = head->starts_with('$') ? text::parse_integer(std::string_view(*head).substr(1))
@@ -232,30 +235,30 @@ loop::task<result<std::string>> follower_link::receive_payload() {
   co_return payload;
 }
 
-loop::task<result<void>> follower_link::load(std::string payload) {
-  owner_.begin_work();
-  engine_.set_loading(true);
-  for (unsigned i = 0; i < engine::database_count; ++i) engine_.clear(i);
-  owner_.end_work();
-  rdb::file_reader reader(payload, engine_);
-  const auto how = co_await read_in_steps(loop_, reader, keys_a_step, owner_);
+loop::task<result<void>> leader_connection::load(std::string payload) {
+  hooks_.begin_work();
+  engine_.home().set_loading(true);
+  for (unsigned i = 0; i < keyspace::database_count; ++i) engine_.keys().clear(i);
+  hooks_.end_work();
+  rdb::file_reader reader(payload, engine_.keys(), engine_.home().settings());
+  const auto how = co_await read_in_steps(loop_, reader, keys_a_step, hooks_);
   if (how == rdb::file_reader::outcome::failed) {
     co_return failure(errc::malformed, "follow " + name(), "of its snapshot, " + reader.why());
   }
-  engine_.set_loading(false);
-  owner_.on_new_data();
+  engine_.home().set_loading(false);
+  hooks_.on_new_data();
   co_return result<void>{};
 }
 
 // --- what changes
 
-loop::task<result<void>> follower_link::repeat() {
+loop::task<result<void>> leader_connection::repeat() {
   proto::request_reader reader;
   std::vector<std::string_view> words;
   for (;;) {
     const auto bytes = std::exchange(received_, {});
     reader.feed(as_bytes(bytes));
-    owner_.begin_work();
+    hooks_.begin_work();
     auto outcome = proto::request_reader::outcome::request;
     result<void> done;
     while (done) {
@@ -268,7 +271,7 @@ loop::task<result<void>> follower_link::repeat() {
       if (!replay_->in_transaction) offset_ += std::exchange(unfinished_, 0);
     }
     reader.keep();
-    owner_.end_work();
+    hooks_.end_work();
     if (!done) co_return done;
     if (outcome == proto::request_reader::outcome::broken) {
       co_return failure(errc::malformed, "follow " + name(), reader.error());
@@ -278,7 +281,7 @@ loop::task<result<void>> follower_link::repeat() {
   }
 }
 
-result<void> follower_link::execute(std::span<const std::string_view> words) {
+result<void> leader_connection::execute(std::span<const std::string_view> words) {
   if (text::same_text(words[0], "REPLCONF")) {
     if (words.size() > 1 && text::same_text(words[1], "GETACK")) acknowledge();
     return {};

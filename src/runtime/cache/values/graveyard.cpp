@@ -1,4 +1,4 @@
-#include "runtime/cache/engine/graveyard.hpp"
+#include "runtime/cache/values/graveyard.hpp"
 
 #include <array>
 

@@ -1,4 +1,4 @@
-#include "runtime/cache/engine/database.hpp"
+#include "runtime/cache/values/database.hpp"
 
 namespace strata::runtime::cache {
 

@@ -37,7 +37,7 @@ struct replication_figures {
   std::uint64_t followed_offset = 0;
 };
 
-class replicator {
+class replication {
  public:
   virtual void follow(std::string host, std::uint16_t port) = 0;
   virtual void follow_nobody() = 0;
@@ -57,7 +57,7 @@ class replicator {
   [[nodiscard]] virtual replication_figures figures() const = 0;
 
  protected:
-  ~replicator() = default;
+  ~replication() = default;
 };
 
 }  // namespace strata::runtime::cache

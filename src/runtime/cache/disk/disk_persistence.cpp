@@ -1,4 +1,4 @@
-#include "runtime/cache/disk/storage.hpp"
+#include "runtime/cache/disk/disk_persistence.hpp"
 
 #include <fmt/format.h>
 
@@ -7,6 +7,7 @@
 #include "runtime/cache/disk/in_steps.hpp"
 #include "runtime/cache/disk/replay.hpp"
 #include "runtime/cache/disk/snapshot.hpp"
+#include "runtime/cache/engine/engine.hpp"
 
 namespace strata::runtime::cache {
 
@@ -25,26 +26,26 @@ constexpr std::int64_t retry_after_ms = 5000;
 
 }  // namespace
 
-storage::storage(loop::loop& on, engine& of, snapshot_turn& turn, places where, owner told,
-                 std::shared_ptr<journal> log)
+disk_persistence::disk_persistence(loop::loop& on, engine& of, snapshot_turn& turn, places where,
+                                   hooks told, std::shared_ptr<journal> log)
     : loop_(on),
       engine_(of),
       turn_(turn),
       where_(std::move(where)),
-      owner_(std::move(told)),
+      hooks_(std::move(told)),
       journal_(std::move(log)),
       written_(on) {
-  engine_.set_keeper(this);
+  engine_.home().set_persistence(this);
 }
 
-storage::~storage() {
+disk_persistence::~disk_persistence() {
   running_.cancel();
-  engine_.set_keeper(nullptr);
+  engine_.home().set_persistence(nullptr);
 }
 
 // --- what there is at the beginning
 
-loop::task<result<void>> storage::open() {
+loop::task<result<void>> disk_persistence::open() {
   if (auto claimed = claim_files(); !claimed) co_return claimed;
   const auto has_log = holds_something(where_.log);
   if (!has_log) co_return std::unexpected(has_log.error());
@@ -54,10 +55,10 @@ loop::task<result<void>> storage::open() {
     auto loaded = co_await load(*has_log ? where_.log : where_.snapshot);
     if (!loaded) co_return loaded;
   }
-  owner_.begin_work();
-  figures_.last_save_s = engine_.now_ms() / 1000;
-  owner_.end_work();
-  figures_.changes_at_save = engine_.changes();
+  hooks_.begin_work();
+  figures_.last_save_s = engine_.keys().now_ms() / 1000;
+  hooks_.end_work();
+  figures_.changes_at_save = engine_.keys().changes();
   heed_settings();
   if (where_.log.empty()) co_return result<void>{};
   auto opened = co_await open_log();
@@ -66,7 +67,7 @@ loop::task<result<void>> storage::open() {
   co_return opened;
 }
 
-result<void> storage::claim_files() {
+result<void> disk_persistence::claim_files() {
   auto& files = loop_.files();
   if (!where_.log.empty()) {
     auto claimed = files.claim(where_.log);
@@ -83,7 +84,7 @@ result<void> storage::claim_files() {
 }
 
 // An empty file was made to be claimed, and nothing was written since.
-result<bool> storage::holds_something(const std::string& path) {
+result<bool> disk_persistence::holds_something(const std::string& path) {
   auto& files = loop_.files();
   if (path.empty() || !files.exists(path)) return false;
   const auto view = files.open(path);
@@ -91,18 +92,18 @@ result<bool> storage::holds_something(const std::string& path) {
   return !(*view)->bytes().empty();
 }
 
-loop::task<result<void>> storage::load(const std::string& path) {
+loop::task<result<void>> disk_persistence::load(const std::string& path) {
   auto view = loop_.files().open(path);
   if (!view) co_return std::unexpected(view.error());
   const auto text = (*view)->bytes();
   if (text.empty()) co_return result<void>{};
-  engine_.set_expires_by_leader(true);
+  engine_.keys().set_expires_by_leader(true);
   auto begun = co_await load_snapshot(text, path);
   result<std::size_t> whole = begun;
   if (begun && path == where_.log) {
     whole = co_await load_commands(text, *begun, path);
   }
-  engine_.set_expires_by_leader(false);
+  engine_.keys().set_expires_by_leader(false);
   if (!whole) co_return std::unexpected(whole.error());
   if (path == where_.log && *whole != text.size()) {
     co_return mend(path, *whole, text.size());
@@ -110,12 +111,12 @@ loop::task<result<void>> storage::load(const std::string& path) {
   co_return result<void>{};
 }
 
-loop::task<result<std::size_t>> storage::load_snapshot(std::string_view text,
-                                                       const std::string& path) {
+loop::task<result<std::size_t>> disk_persistence::load_snapshot(std::string_view text,
+                                                                const std::string& path) {
   // A log may do without a snapshot.
   if (path == where_.log && !rdb::file_reader::is_one(text)) co_return std::size_t{0};
-  rdb::file_reader reader(text, engine_);
-  const auto how = co_await read_in_steps(loop_, reader, keys_a_step, owner_);
+  rdb::file_reader reader(text, engine_.keys(), engine_.home().settings());
+  const auto how = co_await read_in_steps(loop_, reader, keys_a_step, hooks_);
   figures_.keys_loaded = reader.keys();
   if (how == rdb::file_reader::outcome::failed) {
     co_return failure(errc::malformed, "load '" + path + "'", reader.why(),
@@ -124,10 +125,11 @@ loop::task<result<std::size_t>> storage::load_snapshot(std::string_view text,
   co_return reader.position();
 }
 
-loop::task<result<std::size_t>> storage::load_commands(std::string_view text, std::size_t from,
-                                                       const std::string& path) {
+loop::task<result<std::size_t>> disk_persistence::load_commands(std::string_view text,
+                                                                std::size_t from,
+                                                                const std::string& path) {
   log_reader reader(text, from, engine_);
-  const auto how = co_await read_in_steps(loop_, reader, commands_a_step, owner_);
+  const auto how = co_await read_in_steps(loop_, reader, commands_a_step, hooks_);
   if (how == log_reader::outcome::failed) {
     co_return failure(
         errc::malformed, "load '" + path + "'", reader.why(),
@@ -137,14 +139,14 @@ loop::task<result<std::size_t>> storage::load_commands(std::string_view text, st
   co_return reader.whole();
 }
 
-result<void> storage::mend(const std::string& path, std::size_t whole, std::size_t size) {
+result<void> disk_persistence::mend(const std::string& path, std::size_t whole, std::size_t size) {
   journal_->write(level::warning,
                   fmt::format("'{}' ends in the middle of a command: its last {} bytes are cut off",
                               path, size - whole));
   return loop_.files().truncate(path, whole);
 }
 
-loop::task<result<void>> storage::open_log() {
+loop::task<result<void>> disk_persistence::open_log() {
   auto file = growing_file::reopen(loop_, where_.log);
   if (!file) co_return std::unexpected(file.error());
   if (auto synced = loop_.files().sync_folder_of(where_.log); !synced) co_return synced;
@@ -152,14 +154,14 @@ loop::task<result<void>> storage::open_log() {
   if (!view) co_return std::unexpected(view.error());
   figures_.log_base_size = (*view)->bytes().size();
   log_ = std::make_unique<command_log>(
-      loop_, engine_, std::move(*file), figures_.log_base_size,
-      command_log::events{.on_safe = owner_.on_safe,
+      loop_, engine_.keys(), std::move(*file), figures_.log_base_size,
+      command_log::events{.on_safe = hooks_.on_safe,
                           .on_trouble = [this](const error* why) { on_log_trouble(why); }});
   heed_settings();
   co_return result<void>{};
 }
 
-loop::task<> storage::close() {
+loop::task<> disk_persistence::close() {
   is_closing_ = true;
   running_.cancel();
   if (made_snapshot_ && !holds_something(where_.snapshot).value_or(true)) {
@@ -174,8 +176,8 @@ loop::task<> storage::close() {
 
 // --- snapshots
 
-void storage::heed_settings() {
-  const auto& settings = engine_.settings();
+void disk_persistence::heed_settings() {
+  const auto& settings = engine_.home().settings();
   if (log_) {
     const auto policy = parse_sync_policy(settings.options.appendfsync).value_or(log_->policy());
     if (policy != log_->policy()) log_->set_policy(policy);
@@ -185,32 +187,32 @@ void storage::heed_settings() {
   rules_ = save_rules::parse(rules_text_).value_or(save_rules{});
 }
 
-bool storage::should_save() const {
-  const auto changes = engine_.changes() - figures_.changes_at_save;
+bool disk_persistence::should_save() const {
+  const auto changes = engine_.keys().changes() - figures_.changes_at_save;
   return !where_.snapshot.empty() && changes != 0 &&
-         rules_.are_met(engine_.now_ms() / 1000 - figures_.last_save_s, changes);
+         rules_.are_met(engine_.keys().now_ms() / 1000 - figures_.last_save_s, changes);
 }
 
-bool storage::should_rewrite() const {
+bool disk_persistence::should_rewrite() const {
   if (!log_) return false;
   if (log_->is_distrusted()) return true;
-  const auto& settings = engine_.settings();
+  const auto& settings = engine_.home().settings();
   const auto size = static_cast<std::int64_t>(log_->file_size());
   const auto base = static_cast<std::int64_t>(std::max<std::uint64_t>(figures_.log_base_size, 1));
   return settings.rewrite_percentage > 0 && size >= settings.rewrite_min_size &&
          size * 100 / base >= settings.rewrite_percentage + 100;
 }
 
-void storage::tick() {
+void disk_persistence::tick() {
   heed_settings();
-  if (!is_writing() && engine_.now_ms() >= retry_at_ms_) {
+  if (!is_writing() && engine_.keys().now_ms() >= retry_at_ms_) {
     saves_next_ = saves_next_ || should_save();
     rewrites_next_ = rewrites_next_ || should_rewrite();
   }
   begin_next();
 }
 
-void storage::begin_next() {
+void disk_persistence::begin_next() {
   if (is_writing() || is_closing_) return;
   if (std::exchange(saves_next_, false)) {
     figures_.is_saving = true;
@@ -221,14 +223,15 @@ void storage::begin_next() {
   }
 }
 
-void storage::on_log_trouble(const error* why) {
+void disk_persistence::on_log_trouble(const error* why) {
   if (why == nullptr) {
-    engine_.refuse_changes(obstacle::log_fails, {});
+    engine_.home().refuse_changes(obstacle::log_fails, {});
     journal_->write(level::info, "the log is written again");
     return;
   }
   const auto text = describe(*why);
-  engine_.refuse_changes(obstacle::log_fails, "MISCONF Errors writing to the AOF file: " + text);
+  engine_.home().refuse_changes(obstacle::log_fails,
+                                "MISCONF Errors writing to the AOF file: " + text);
   journal_->write(level::error,
                   text + (log_->is_distrusted()
                               ? "; what is in the file may be lost: changes are refused until the "
@@ -237,10 +240,10 @@ void storage::on_log_trouble(const error* why) {
                                 "every second"));
 }
 
-void storage::refuse_if_saving_fails() {
-  const bool must_save =
-      !rules_.empty() && engine_.settings().stop_writes_on_save_error && !where_.snapshot.empty();
-  engine_.refuse_changes(
+void disk_persistence::refuse_if_saving_fails() {
+  const bool must_save = !rules_.empty() && engine_.home().settings().stop_writes_on_save_error &&
+                         !where_.snapshot.empty();
+  engine_.home().refuse_changes(
       obstacle::save_fails,
       figures_.last_save_failed && must_save
           ? "MISCONF Snapshots are configured, but the last one failed: changes are refused until "
@@ -248,7 +251,7 @@ void storage::refuse_if_saving_fails() {
           : "");
 }
 
-std::optional<std::string> storage::save(bool later, client* waits) {
+std::optional<std::string> disk_persistence::save(bool later, client* waits) {
   if (where_.snapshot.empty()) {
     return "ERR there is no file to save to: start the cache with --snapshot FILE";
   }
@@ -263,7 +266,7 @@ std::optional<std::string> storage::save(bool later, client* waits) {
   return {};
 }
 
-std::string storage::rewrite() {
+std::string disk_persistence::rewrite() {
   if (!log_) return "ERR there is no log: start the cache with --persistent FILE";
   if (figures_.is_rewriting) {
     return "ERR Background append only file rewriting already in progress";
@@ -274,14 +277,14 @@ std::string storage::rewrite() {
                             : "Background append only file rewriting started";
 }
 
-loop::task<result<void>> storage::write_snapshot(growing_file& to, bool is_log_base) {
-  owner_.begin_work();
-  auto taken = std::make_unique<snapshot>(engine_, is_log_base);
-  owner_.end_work();
+loop::task<result<void>> disk_persistence::write_snapshot(growing_file& to, bool is_log_base) {
+  hooks_.begin_work();
+  auto taken = std::make_unique<snapshot>(engine_.keys(), is_log_base);
+  hooks_.end_work();
   for (;;) {
-    owner_.begin_work();
+    hooks_.begin_work();
     const bool more = taken->step(step_budget);
-    owner_.end_work();
+    hooks_.end_work();
     const auto text = taken->take();
     auto written = co_await to.append(text);
     if (!written) co_return written;
@@ -290,8 +293,8 @@ loop::task<result<void>> storage::write_snapshot(growing_file& to, bool is_log_b
 }
 
 // Until the new file has the name the old one's claim holds, and from then on its own.
-loop::task<result<void>> storage::put_in_place(growing_file& file, const std::string& path,
-                                               loop::file_claim& claim) {
+loop::task<result<void>> disk_persistence::put_in_place(growing_file& file, const std::string& path,
+                                                        loop::file_claim& claim) {
   auto next = loop_.files().claim(file.path());
   if (!next) co_return std::unexpected(next.error());
   auto outcome = co_await file.finish(path);
@@ -299,7 +302,7 @@ loop::task<result<void>> storage::put_in_place(growing_file& file, const std::st
   co_return outcome;
 }
 
-loop::task<result<void>> storage::save_snapshot() {
+loop::task<result<void>> disk_persistence::save_snapshot() {
   co_await turn_.come();
   const auto& path = where_.snapshot;
   auto file = growing_file::create(loop_, path + ".new");
@@ -310,13 +313,13 @@ loop::task<result<void>> storage::save_snapshot() {
   co_return outcome;
 }
 
-loop::task<> storage::save_task() {
+loop::task<> disk_persistence::save_task() {
   // From the turn's end on: a transaction is over by then.
   co_await loop_.sleep(0ms);
-  const auto changes = engine_.changes();
-  began_ms_ = engine_.now_ms();
+  const auto changes = engine_.keys().changes();
+  began_ms_ = engine_.keys().now_ms();
   auto outcome = co_await save_snapshot();
-  const auto now_ms = engine_.now_ms();
+  const auto now_ms = engine_.keys().now_ms();
   figures_.last_save_took_s = (now_ms - began_ms_) / 1000;
   figures_.last_save_failed = !outcome;
   end_writing(figures_.is_saving);
@@ -332,16 +335,16 @@ loop::task<> storage::save_task() {
   tell_waiting(outcome);
 }
 
-void storage::end_writing(bool& which) {
+void disk_persistence::end_writing(bool& which) {
   which = false;
   written_.notify();
 }
 
-void storage::tell_waiting(const result<void>& outcome) {
+void disk_persistence::tell_waiting(const result<void>& outcome) {
   const auto ids = std::exchange(waiting_, {});
-  owner_.begin_work();
+  hooks_.begin_work();
   for (const auto id : ids) {
-    engine_.answer(id, [&](client& who) {
+    engine_.home().answer(id, [&](client& who) {
       if (outcome) {
         who.reply().ok();
       } else {
@@ -349,16 +352,16 @@ void storage::tell_waiting(const result<void>& outcome) {
       }
     });
   }
-  owner_.end_work();
+  hooks_.end_work();
 }
 
 // --- the log's rewriting
 
-loop::task<> storage::rewrite_task() {
+loop::task<> disk_persistence::rewrite_task() {
   co_await loop_.sleep(0ms);
-  began_ms_ = engine_.now_ms();
+  began_ms_ = engine_.keys().now_ms();
   auto outcome = co_await write_log_anew();
-  const auto now_ms = engine_.now_ms();
+  const auto now_ms = engine_.keys().now_ms();
   figures_.last_rewrite_took_s = (now_ms - began_ms_) / 1000;
   figures_.last_rewrite_failed = !outcome;
   end_writing(figures_.is_rewriting);
@@ -372,7 +375,7 @@ loop::task<> storage::rewrite_task() {
 }
 
 // A snapshot into a new file; then, from the old one, what was changed since it was begun.
-loop::task<result<void>> storage::write_log_anew() {
+loop::task<result<void>> disk_persistence::write_log_anew() {
   co_await turn_.come();
   auto file = growing_file::create(loop_, where_.log + ".new");
   if (!file) co_return std::unexpected(file.error());
@@ -395,7 +398,7 @@ loop::task<result<void>> storage::write_log_anew() {
 }
 
 // Ends with the log paused, and all that it has written copied.
-loop::task<result<void>> storage::catch_up(growing_file& to, command_log::position from) {
+loop::task<result<void>> disk_persistence::catch_up(growing_file& to, command_log::position from) {
   while (log_->written() > from && log_->written() - from > short_rest) {
     const auto end = log_->written();
     auto copied = co_await copy_log(to, from, end);
@@ -406,8 +409,8 @@ loop::task<result<void>> storage::catch_up(growing_file& to, command_log::positi
   co_return co_await copy_log(to, from, log_->written());
 }
 
-loop::task<result<void>> storage::copy_log(growing_file& to, command_log::position from,
-                                           command_log::position end) {
+loop::task<result<void>> disk_persistence::copy_log(growing_file& to, command_log::position from,
+                                                    command_log::position end) {
   if (end <= from) co_return result<void>{};
   if (log_->is_distrusted()) {
     co_return failure(errc::conflict, "rewrite '" + where_.log + "'",
@@ -427,7 +430,7 @@ loop::task<result<void>> storage::copy_log(growing_file& to, command_log::positi
 
 // --- the end
 
-std::optional<std::string> storage::shut_down(std::optional<bool> saves) {
+std::optional<std::string> disk_persistence::shut_down(std::optional<bool> saves) {
   const bool wants = saves.value_or(!rules_.empty());
   if (wants && where_.snapshot.empty() && saves) {
     return "ERR there is no file to save to: start the cache with --snapshot FILE";
@@ -436,7 +439,7 @@ std::optional<std::string> storage::shut_down(std::optional<bool> saves) {
   return {};
 }
 
-loop::task<> storage::shut_down_task(bool saves) {
+loop::task<> disk_persistence::shut_down_task(bool saves) {
   while (is_writing()) {
     [[maybe_unused]] const bool is_idle = co_await written_.wait([this] { return !is_writing(); });
   }
@@ -449,10 +452,10 @@ loop::task<> storage::shut_down_task(bool saves) {
       co_return;
     }
   }
-  owner_.on_shut_down();
+  hooks_.on_shut_down();
 }
 
-keeping_figures storage::figures() const {
+persistence_figures disk_persistence::figures() const {
   auto now = figures_;
   now.has_log = log_ != nullptr;
   if (log_) {

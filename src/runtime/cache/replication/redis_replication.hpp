@@ -4,19 +4,19 @@
 #include <functional>
 #include <memory>
 
-#include "runtime/cache/engine/replicator.hpp"
-#include "runtime/cache/replication/follower_link.hpp"
+#include "runtime/cache/engine/replication.hpp"
 #include "runtime/cache/replication/leader.hpp"
+#include "runtime/cache/replication/leader_connection.hpp"
 
 namespace strata::runtime::cache {
 
-class replication final : public replicator {
+class redis_replication final : public replication {
  public:
-  replication(loop::loop& on, engine& of, snapshot_turn& turn, follower_link::owner told,
-              std::shared_ptr<journal> log);
-  ~replication();
-  replication(const replication&) = delete;
-  replication& operator=(const replication&) = delete;
+  redis_replication(loop::loop& on, engine& of, snapshot_turn& turn, leader_connection::hooks told,
+                    std::shared_ptr<journal> log);
+  ~redis_replication();
+  redis_replication(const redis_replication&) = delete;
+  redis_replication& operator=(const redis_replication&) = delete;
 
   /// The port on which this cache listens, for its leader's lists.
   void set_own_port(unsigned port) { own_port_ = port; }
@@ -47,10 +47,10 @@ class replication final : public replicator {
 
   loop::loop& loop_;
   engine& engine_;
-  follower_link::owner owner_;
+  leader_connection::hooks hooks_;
   std::shared_ptr<journal> log_;
   leader leader_;
-  std::unique_ptr<follower_link> link_;
+  std::unique_ptr<leader_connection> link_;
   std::vector<waiting_client> waiting_;
   unsigned own_port_ = 0;
 };

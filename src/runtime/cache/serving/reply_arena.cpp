@@ -1,19 +1,19 @@
-#include "runtime/cache/serving/output.hpp"
+#include "runtime/cache/serving/reply_arena.hpp"
 
 #include <algorithm>
 
 namespace strata::runtime::cache {
 
-output::~output() {
+reply_arena::~reply_arena() {
   if (current_ != nullptr) current_->release();
   for (auto* each : spare_) each->release();
 }
 
-void output::flush() {
+void reply_arena::flush() {
   if (writing_ != nullptr) writing_->flush();
 }
 
-void output::lend(reply_stream& to, std::size_t size) {
+void reply_arena::lend(reply_stream& to, std::size_t size) {
   flush();
   if (current_ != nullptr && current_->unshared()) current_->clear();
   if (current_ == nullptr || current_->room() < size) change_chunk(size);
@@ -22,7 +22,7 @@ void output::lend(reply_stream& to, std::size_t size) {
   to.end_ = to.at_ + current_->room();
 }
 
-void output::change_chunk(std::size_t size) {
+void reply_arena::change_chunk(std::size_t size) {
   if (current_ != nullptr) {
     if (current_->capacity() == chunk_size && spare_.size() < most_spare) {
       spare_.push_back(current_);

@@ -1,79 +1,79 @@
-#include "runtime/cache/replication/replication.hpp"
+#include "runtime/cache/replication/redis_replication.hpp"
 
 #include <algorithm>
 
 namespace strata::runtime::cache {
 
-replication::replication(loop::loop& on, engine& of, snapshot_turn& turn, follower_link::owner told,
-                         std::shared_ptr<journal> log)
+redis_replication::redis_replication(loop::loop& on, engine& of, snapshot_turn& turn,
+                                     leader_connection::hooks told, std::shared_ptr<journal> log)
     : loop_(on),
       engine_(of),
-      owner_(std::move(told)),
+      hooks_(std::move(told)),
       log_(std::move(log)),
       leader_(on, of, turn, log_) {
-  engine_.set_replicator(this);
+  engine_.home().set_replication(this);
 }
 
-replication::~replication() { engine_.set_replicator(nullptr); }
+redis_replication::~redis_replication() { engine_.home().set_replication(nullptr); }
 
-void replication::close() { link_.reset(); }
+void redis_replication::close() { link_.reset(); }
 
-void replication::tick() {
+void redis_replication::tick() {
   leader_.tick();
   if (link_) link_->tick();
 }
 
-void replication::follow(std::string host, std::uint16_t port) {
+void redis_replication::follow(std::string host, std::uint16_t port) {
   if (link_ && link_->leader().host == host && link_->leader().port == port) return;
   // Whoever follows this cache has to learn of other data.
   leader_.drop_followers();
   link_.reset();
-  auto told = owner_;
+  auto told = hooks_;
   told.on_new_data = [this] {
     leader_.drop_followers();
-    owner_.on_new_data();
+    hooks_.on_new_data();
   };
-  link_ = std::make_unique<follower_link>(
+  link_ = std::make_unique<leader_connection>(
       loop_, engine_,
-      follower_link::place{.host = std::move(host), .port = port, .own_port = own_port_},
+      leader_connection::place{.host = std::move(host), .port = port, .own_port = own_port_},
       std::move(told), log_);
 }
 
-void replication::follow_nobody() {
+void redis_replication::follow_nobody() {
   if (!link_) return;
   link_.reset();
   leader_.drop_followers();
   log_->write(level::info, "follows nobody any more");
 }
 
-bool replication::configure(client& who, std::string_view option, std::string_view value) {
+bool redis_replication::configure(client& who, std::string_view option, std::string_view value) {
   who.is_follower = true;
   return leader_.configure(who, option, value);
 }
 
-void replication::acknowledge(client& who, std::uint64_t offset) {
+void redis_replication::acknowledge(client& who, std::uint64_t offset) {
   if (!who.is_follower) return;
   leader_.acknowledge(who, offset);
   std::erase_if(waiting_, [this](const waiting_client& each) {
     const auto count = leader_.count_followers(each.offset);
     if (count < each.count) return false;
-    engine_.answer(each.id, [count](client& waits) {
+    engine_.home().answer(each.id, [count](client& waits) {
       waits.reply().integer(static_cast<std::int64_t>(count));
     });
     return true;
   });
 }
 
-void replication::synchronise(client& who, std::string_view id, std::int64_t from) {
+void redis_replication::synchronise(client& who, std::string_view id, std::int64_t from) {
   who.is_follower = true;
   leader_.synchronise(who, id, from);
 }
 
-void replication::wait_for_followers(client& who, std::size_t count) {
+void redis_replication::wait_for_followers(client& who, std::size_t count) {
   waiting_.push_back({.id = who.id, .offset = who.waits_for_offset, .count = count});
 }
 
-replication_figures replication::figures() const {
+replication_figures redis_replication::figures() const {
   replication_figures now;
   leader_.add_to(now);
   if (!link_) return now;
@@ -82,7 +82,8 @@ replication_figures replication::figures() const {
   now.leader_port = link_->leader().port;
   now.link_state = link_->state();
   now.followed_offset = link_->offset();
-  if (const auto heard = link_->heard_ms()) now.silent_s = (engine_.now_ms() - *heard) / 1000;
+  if (const auto heard = link_->heard_ms())
+    now.silent_s = (engine_.keys().now_ms() - *heard) / 1000;
   return now;
 }
 

@@ -13,20 +13,20 @@
 #include "loop/task_group.hpp"
 #include "runtime/cache/disk/command_log.hpp"
 #include "runtime/cache/disk/snapshot_turn.hpp"
-#include "runtime/cache/engine/keeper.hpp"
+#include "runtime/cache/engine/persistence.hpp"
 #include "runtime/cache/engine/save_rules.hpp"
 #include "runtime/journal.hpp"
 
 namespace strata::runtime::cache {
 
-class storage final : public keeper {
+class disk_persistence final : public persistence {
  public:
   struct places {
     std::string log;       ///< the append-only log's file; empty: none
     std::string snapshot;  ///< where SAVE writes; empty: nowhere
   };
-  /// What it needs of its owner. Around work on the data `begin_work` and `end_work` are called.
-  struct owner {
+  /// What it calls back. Around work on the data it calls `begin_work` and `end_work`.
+  struct hooks {
     std::function<void()> begin_work;
     std::function<void()> end_work;
     /// Replies that waited for the log may go.
@@ -35,9 +35,9 @@ class storage final : public keeper {
     std::function<void()> on_shut_down;
   };
 
-  storage(loop::loop& on, engine& of, snapshot_turn& turn, places where, owner told,
-          std::shared_ptr<journal> log);
-  ~storage();
+  disk_persistence(loop::loop& on, engine& of, snapshot_turn& turn, places where, hooks told,
+                   std::shared_ptr<journal> log);
+  ~disk_persistence();
 
   /// Reads what is there into the empty engine, and opens the log. Errors: of the files; malformed
   /// for one that is damaged otherwise than by ending too early, which is mended.
@@ -53,7 +53,7 @@ class storage final : public keeper {
   std::optional<std::string> save(bool later, client* waits) override;
   std::string rewrite() override;
   std::optional<std::string> shut_down(std::optional<bool> saves) override;
-  [[nodiscard]] keeping_figures figures() const override;
+  [[nodiscard]] persistence_figures figures() const override;
 
  private:
   loop::task<result<void>> load(const std::string& path);
@@ -90,7 +90,7 @@ class storage final : public keeper {
   engine& engine_;
   snapshot_turn& turn_;
   places where_;
-  owner owner_;
+  hooks hooks_;
   std::shared_ptr<journal> journal_;
   // A file is claimed before it is read, and the one that replaces it before it does.
   loop::file_claim log_claim_;
@@ -99,7 +99,7 @@ class storage final : public keeper {
   std::unique_ptr<command_log> log_;
   std::string rules_text_;
   save_rules rules_;
-  keeping_figures figures_;
+  persistence_figures figures_;
   std::int64_t began_ms_ = 0;
   std::int64_t retry_at_ms_ = 0;
   bool saves_next_ = false;

@@ -9,7 +9,7 @@ namespace strata::runtime::cache {
 
 class client;
 
-struct keeping_figures {
+struct persistence_figures {
   bool is_saving = false;
   bool is_rewriting = false;
   bool has_log = false;
@@ -28,7 +28,7 @@ struct keeping_figures {
   std::uint64_t log_waiting = 0;
 };
 
-class keeper {
+class persistence {
  public:
   /// Begins to write a snapshot; `later`: when what is being written now is done, if something is.
   /// `waits`, if not null, is told the outcome. Returns an error reply when nothing was begun.
@@ -39,10 +39,10 @@ class keeper {
   /// Ends the cache, after saving if `saves` (or, if that is not said, if there are rules for it).
   /// Returns an error reply when it does not.
   virtual std::optional<std::string> shut_down(std::optional<bool> saves) = 0;
-  [[nodiscard]] virtual keeping_figures figures() const = 0;
+  [[nodiscard]] virtual persistence_figures figures() const = 0;
 
  protected:
-  ~keeper() = default;
+  ~persistence() = default;
 };
 
 }  // namespace strata::runtime::cache

@@ -1,0 +1,60 @@
+// A command being executed, as the engine sees it: on the stack from when it was accepted until it
+// has replied, and below it those that it executes itself.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "runtime/cache/engine/change_scope.hpp"
+#include "runtime/cache/engine/engine.hpp"
+
+namespace strata::runtime::cache {
+
+class execution {
+ public:
+  /// If one is on the stack already, it is executed inside that.
+  execution(engine& in, client& by, const command& of, std::span<const std::string_view> with,
+            std::uint64_t first_key_hash)
+      : who(by),
+        what(of),
+        words(with),
+        engine_(in),
+        hash_(first_key_hash),
+        changes_(in.keys(), by.is_replay) {}
+  execution(const execution&) = delete;
+  execution& operator=(const execution&) = delete;
+
+  client& who;
+  const command& what;
+  std::span<const std::string_view> words;  ///< the command's name is the first
+
+  [[nodiscard]] bool is_inside() const { return changes_.is_inside(); }
+  /// Inside another command, and for a client that must not be kept waiting, it replies at once.
+  [[nodiscard]] bool may_block() const { return !is_inside() && who.may_block; }
+  [[nodiscard]] bool has_failed() const { return failed_; }
+  /// It waits for a key, and will be executed again.
+  [[nodiscard]] bool is_waiting() const { return waits_; }
+
+  // --- what is propagated
+  /// It has changed something of which the listeners do not know yet.
+  [[nodiscard]] bool has_to_be_propagated() const {
+    return changes_.has_changes() && !propagated_ && what.has(flag_write);
+  }
+  /// Listeners hear nothing of it but what the commands inside it change.
+  void propagate_nothing() { propagated_ = true; }
+  /// What it changes from here on, and what commands inside it do, is propagated as one
+  /// transaction.
+  void propagate_together() { changes_.propagate_together(); }
+
+ protected:
+  engine& engine_;
+  std::uint64_t hash_;
+  bool failed_ = false;
+  bool propagated_ = false;
+  bool waits_ = false;
+
+ private:
+  change_scope changes_;
+};
+
+}  // namespace strata::runtime::cache

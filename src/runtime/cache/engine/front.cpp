@@ -1,0 +1,157 @@
+#include "runtime/cache/engine/front.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "runtime/cache/engine/replication.hpp"
+#include "text/word.hpp"
+
+namespace strata::runtime::cache {
+
+front::front(keyspace& data, parameters& settings)
+    : keys_(data),
+      parameters_(settings),
+      watched_(data.watchfulness()),
+      blocked_(data.watchfulness()),
+      tracking_(data.watchfulness()),
+      command_counters_(all_commands().size()),
+      started_ms_(data.clock().wall_us() / 1000) {
+  keys_.set_observer(this);
+}
+
+front::~front() { keys_.set_observer(nullptr); }
+
+// --- clients
+
+void front::enter(client& arrived) {
+  arrived.id = next_client_++;
+  arrived.since_ms = arrived.last_command_ms = keys_.now_ms();
+  arrived.is_trusted = parameters_.options.password.empty();
+  clients_.push_back(&arrived);
+  ++counters_.connections;
+}
+
+void front::leave(client& gone) {
+  blocked_.remove(gone);
+  watched_.unwatch(gone);
+  if (gone.is_follower) replication_->forget(gone);
+  pubsub_.leave(gone);
+  tracking_.leave(gone);
+  pause_.leave(gone);
+  std::erase(clients_, &gone);
+}
+
+void front::answer(std::uint64_t id, const std::function<void(client&)>& reply) {
+  const auto found = std::ranges::find(clients_, id, &client::id);
+  if (found == clients_.end() || !(*found)->waiting) return;
+  auto& who = **found;
+  blocked_.remove(who);
+  reply(who);
+  who.resume();
+}
+
+void front::give_up_waiting(client& who) {
+  if (!who.waiting) return;
+  const auto give_up = who.waiting->give_up;
+  blocked_.remove(who);
+  give_up(*this, who);
+  who.resume();
+}
+
+void front::end_overdue() {
+  for (auto* each : blocked_.overdue(keys_.now_ms())) give_up_waiting(*each);
+  if (pause_.is_over(keys_.now_ms())) pause_.end();
+}
+
+std::optional<std::int64_t> front::next_deadline_ms() const {
+  const auto waiting = blocked_.next_deadline_ms();
+  const auto paused = pause_.end_ms();
+  return waiting && paused ? std::min(*waiting, *paused) : waiting ? waiting : paused;
+}
+
+void front::show_to_monitors(const client& who, std::span<const std::string_view> words) {
+  const auto now = keys_.clock().wall_us();
+  auto line = fmt::format("+{}.{:06} [{} {}]", now / 1'000'000, now % 1'000'000, who.database,
+                          who.remote_address());
+  for (const auto& each : words) line += " " + text::quoted(each);
+  line += "\r\n";
+  for (auto* each : clients_) {
+    if (each->is_monitor && each != &who) each->push(loop::slice::copy_of(as_bytes(line)));
+  }
+}
+
+// --- keys
+
+void front::on_touch(unsigned database, std::string_view key) {
+  if (!watched_.empty()) watched_.touch(database, key);
+  blocked_.touch(database, key);
+  if (!tracking_.empty()) tracking_.touch(key);
+}
+
+void front::on_clear(unsigned database) {
+  if (!tracking_.empty()) tracking_.flush();
+  on_swap(database);
+}
+
+void front::on_swap(unsigned database) {
+  watched_.touch_all(database, [this, database](const std::string& key) {
+    return keys_[database].find(key, hash_of(key)) != nullptr;
+  });
+  blocked_.touch_all(database);
+}
+
+void front::on_event(std::string_view event, std::string_view key, unsigned database) {
+  if ((parameters_.events & event_keyspace) != 0) {
+    pubsub_.publish(fmt::format("__keyspace@{}__:{}", database, key), event);
+  }
+  if ((parameters_.events & event_keyevent) != 0) {
+    pubsub_.publish(fmt::format("__keyevent@{}__:{}", database, event), key);
+  }
+}
+
+// --- settings and refusals
+
+void front::configure(parameters changed) {
+  const auto options = changed_options(parameters_.options, changed.options);
+  parameters_ = std::move(changed);
+  if (on_configured_) on_configured_(options);
+}
+
+void front::refuse_changes(obstacle because, std::string error) {
+  refusals_[static_cast<std::size_t>(because)] = std::move(error);
+  set_loading(is_loading_);
+}
+
+std::string_view front::refusal() const {
+  const auto* const found =
+      std::ranges::find_if(refusals_, [](const std::string& each) { return !each.empty(); });
+  return found == refusals_.end() ? std::string_view() : *found;
+}
+
+void front::set_loading(bool is) {
+  is_loading_ = is;
+  is_restricted_ = is || !refusal().empty();
+}
+
+// --- what is counted and logged
+
+void front::count_time(const client& who, const command& what,
+                       std::span<const std::string_view> words, std::int64_t us) {
+  command_counters_[what.index].times.add(static_cast<std::uint64_t>(us));
+  // What EXEC executes is counted one by one.
+  if (what.row->name != "exec") note_latency(what.has(flag_fast) ? "fast-command" : "command", us);
+  if (parameters_.slow_log_us < 0 || us < parameters_.slow_log_us) return;
+  slow_log_.add(keys_.now_ms() / 1000, us, words, who.remote_address(), who.name,
+                static_cast<std::size_t>(parameters_.slow_log_length));
+}
+
+void front::note_latency(std::string_view event, std::int64_t us) {
+  const auto threshold = parameters_.latency_threshold_ms;
+  if (threshold > 0 && us / 1000 >= threshold) {
+    latency_.add(event, keys_.now_ms() / 1000, us / 1000);
+  }
+}
+
+}  // namespace strata::runtime::cache

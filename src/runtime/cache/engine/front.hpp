@@ -1,0 +1,152 @@
+// A cache's clients, and all that they share: channels, what they watch and wait for, settings, and
+// what is counted and logged of them. It hears of keys what clients have to hear. No I/O, one
+// thread.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/cache/engine/blocked_clients.hpp"
+#include "runtime/cache/engine/client.hpp"
+#include "runtime/cache/engine/keyspace.hpp"
+#include "runtime/cache/engine/latency.hpp"
+#include "runtime/cache/engine/parameters.hpp"
+#include "runtime/cache/engine/pause.hpp"
+#include "runtime/cache/engine/pubsub.hpp"
+#include "runtime/cache/engine/slow_log.hpp"
+#include "runtime/cache/engine/tracking.hpp"
+#include "runtime/cache/engine/watched_keys.hpp"
+
+namespace strata::runtime::cache {
+
+/// Counted since the cache was started, or since CONFIG RESETSTAT.
+struct front_counters {
+  std::uint64_t commands = 0;
+  std::uint64_t connections = 0;
+  std::uint64_t rejected = 0;
+  std::uint64_t errors = 0;
+};
+
+struct command_counters {
+  std::uint64_t calls = 0;
+  std::uint64_t us = 0;
+  std::uint64_t rejected = 0;
+  std::uint64_t failed = 0;
+  time_histogram times;  ///< of those calls whose time was taken
+};
+
+class persistence;
+class replication;
+
+/// Why changes may be refused.
+enum class obstacle : std::uint8_t { log_fails, save_fails, follows };
+inline constexpr std::size_t obstacle_count = 3;
+
+class front final : private key_observer {
+ public:
+  /// Both must outlive it; `data` takes its limits from `settings`.
+  front(keyspace& data, parameters& settings);
+  ~front() override;
+  front(const front&) = delete;
+  front& operator=(const front&) = delete;
+
+  /// The data that its clients work on.
+  [[nodiscard]] keyspace& keys() { return keys_; }
+
+  // --- clients
+  void enter(client& arrived);
+  /// Forgets a client, with all that it watched, waited for and was subscribed to.
+  void leave(client& gone);
+  [[nodiscard]] std::vector<client*>& clients() { return clients_; }
+  /// Ends what the client of that id waits for; `reply` says how. Nothing if it does not wait.
+  void answer(std::uint64_t id, const std::function<void(client&)>& reply);
+  /// Ends what `who` waits for, with nothing.
+  void give_up_waiting(client& who);
+  /// Ends waits and a pause whose time is over.
+  void end_overdue();
+  /// When the next waiting client's time is over, or a pause.
+  [[nodiscard]] std::optional<std::int64_t> next_deadline_ms() const;
+  [[nodiscard]] pubsub& channels() { return pubsub_; }
+  [[nodiscard]] watched_keys& watched() { return watched_; }
+  [[nodiscard]] blocked_clients& blocked() { return blocked_; }
+  [[nodiscard]] tracking& trackers() { return tracking_; }
+  [[nodiscard]] pause& pausing() { return pause_; }
+  void set_has_monitors() { has_monitors_ = true; }
+  [[nodiscard]] bool has_monitors() const { return has_monitors_; }
+  void show_to_monitors(const client& who, std::span<const std::string_view> words);
+
+  // --- settings
+  [[nodiscard]] parameters& settings() { return parameters_; }
+  [[nodiscard]] const parameters& settings() const { return parameters_; }
+  /// Sets what a client has changed, and tells `on_configured`.
+  void configure(parameters changed);
+  /// `told` hears which options a client has changed (none of them, perhaps), and their values.
+  void on_configured(std::function<void(const nlohmann::json& options)> told) {
+    on_configured_ = std::move(told);
+  }
+
+  // --- refusals
+  /// Because of that, commands that change data get this error; empty: they do not.
+  void refuse_changes(obstacle because, std::string error);
+  /// The error that changes get; empty: none.
+  [[nodiscard]] std::string_view refusal() const;
+  /// The data is being put there: nobody may look at it.
+  void set_loading(bool is);
+  [[nodiscard]] bool is_loading() const { return is_loading_; }
+  /// Changes are refused, or it is loading.
+  [[nodiscard]] bool is_restricted() const { return is_restricted_; }
+
+  // --- what is counted and logged
+  [[nodiscard]] front_counters& counted() { return counters_; }
+  [[nodiscard]] std::vector<command_counters>& counted_commands() { return command_counters_; }
+  /// A command took that time, which was measured.
+  void count_time(const client& who, const command& what, std::span<const std::string_view> words,
+                  std::int64_t us);
+  void note_latency(std::string_view event, std::int64_t us);
+  [[nodiscard]] slow_log& slow() { return slow_log_; }
+  [[nodiscard]] latency_log& latencies() { return latency_; }
+  [[nodiscard]] std::int64_t started_ms() const { return started_ms_; }
+
+  // --- what commands ask for beyond the engine
+  /// What keeps the data on the disk, or null.
+  void set_persistence(persistence* who) { persistence_ = who; }
+  [[nodiscard]] persistence* persisted_by() const { return persistence_; }
+  /// What speaks with other caches, or null.
+  void set_replication(replication* who) { replication_ = who; }
+  [[nodiscard]] replication* replicated_by() const { return replication_; }
+
+ private:
+  void on_touch(unsigned database, std::string_view key) override;
+  void on_clear(unsigned database) override;
+  void on_swap(unsigned database) override;
+  void on_event(std::string_view event, std::string_view key, unsigned database) override;
+
+  keyspace& keys_;
+  parameters& parameters_;
+  std::function<void(const nlohmann::json&)> on_configured_;
+  pubsub pubsub_;
+  watched_keys watched_;
+  blocked_clients blocked_;
+  tracking tracking_;
+  pause pause_;
+  slow_log slow_log_;
+  latency_log latency_;
+  front_counters counters_;
+  std::vector<command_counters> command_counters_;
+  std::vector<client*> clients_;
+  std::int64_t started_ms_;
+  std::uint64_t next_client_ = 1;
+  bool has_monitors_ = false;
+  persistence* persistence_ = nullptr;
+  replication* replication_ = nullptr;
+  std::array<std::string, obstacle_count> refusals_;
+  bool is_loading_ = false;
+  bool is_restricted_ = false;
+};
+
+}  // namespace strata::runtime::cache

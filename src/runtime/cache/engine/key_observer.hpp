@@ -1,0 +1,44 @@
+// What a keyspace tells of its keys to those who serve clients, and how it knows that nobody asks.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "runtime/cache/engine/keyspace_limits.hpp"
+
+namespace strata::runtime::cache {
+
+class key_observer {
+ public:
+  key_observer() = default;
+  key_observer(const key_observer&) = delete;
+  key_observer& operator=(const key_observer&) = delete;
+  virtual ~key_observer() = default;
+
+  /// The key's value has changed, or the key has come or gone. Told only while there is attention.
+  virtual void on_touch(unsigned database, std::string_view key) = 0;
+  /// A database is about to be emptied.
+  virtual void on_clear(unsigned database) = 0;
+  /// A database is about to change places with another, and again when it has.
+  virtual void on_swap(unsigned database) = 0;
+  /// Told only of events that the limits name.
+  virtual void on_event(std::string_view event, std::string_view key, unsigned database) = 0;
+};
+
+/// Why somebody wants to hear of each key that is touched. The keyspace asks for it before it says
+/// anything: while there is none, a change costs one test.
+class attention {
+ public:
+  enum class reason : std::uint8_t { watched = 1, awaited = 2, tracked = 4 };
+
+  void set(reason why, bool is) {
+    const auto bit = static_cast<std::uint8_t>(why);
+    reasons_ = static_cast<std::uint8_t>(is ? reasons_ | bit : reasons_ & ~bit);
+  }
+  [[nodiscard]] bool is_paid() const { return reasons_ != 0; }
+
+ private:
+  std::uint8_t reasons_ = 0;
+};
+
+}  // namespace strata::runtime::cache

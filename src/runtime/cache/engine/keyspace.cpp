@@ -1,0 +1,72 @@
+#include "runtime/cache/engine/keyspace.hpp"
+
+#include <array>
+#include <utility>
+
+#include "runtime/cache/engine/change_scope.hpp"
+
+namespace strata::runtime::cache {
+
+keyspace::keyspace(const keyspace_limits& limits, const engine_clock& clock)
+    : limits_(limits),
+      clock_(clock),
+      databases_(database_count),
+      random_(std::random_device{}()),
+      expiry_cursors_(database_count) {}
+
+void keyspace::tell_event(std::string_view event, std::string_view key, unsigned index) {
+  if (observer_ != nullptr) observer_->on_event(event, key, index);
+}
+
+void keyspace::remove(unsigned index, entry* which, std::uint64_t hash, event_class why,
+                      std::string_view event) {
+  entry* const gone = databases_[index].release(which, hash);
+  touch(index, gone->key());
+  notify(why, event, gone->key(), index);
+  if (why == event_expired && limits_.lazy_expire) free_later(*gone);
+  entry::destroy(gone);
+}
+
+void keyspace::clear(unsigned index, bool later) {
+  if (observer_ != nullptr) observer_->on_clear(index);
+  if (guard_ != nullptr) guard_->before_clear(index);
+  if (later) free_later(databases_[index].take_all());
+  databases_[index].clear();
+}
+
+void keyspace::tell_swapped(unsigned first, unsigned second) {
+  if (observer_ == nullptr) return;
+  observer_->on_swap(first);
+  observer_->on_swap(second);
+}
+
+void keyspace::swap(unsigned first, unsigned second) {
+  tell_swapped(first, second);
+  std::swap(databases_[first], databases_[second]);
+  if (guard_ != nullptr) guard_->on_swap(first, second);
+  std::swap(expiry_cursors_[first], expiry_cursors_[second]);
+  // What is watched may be there now, though it was not before.
+  tell_swapped(first, second);
+}
+
+void keyspace::tell_listeners(unsigned index, std::span<const std::string_view> words) {
+  if (scope_ != nullptr) scope_->begin_group(index);
+  for (auto* each : listeners_) each->on_change(index, words);
+}
+
+void keyspace::set_guard(change_guard* one) {
+  guard_ = one;
+  if (one == nullptr && on_unguarded_) on_unguarded_();
+}
+
+void change_scope::begin(unsigned database) {
+  database_ = database;
+  if (!std::exchange(is_begun_, true)) tell("MULTI");
+}
+
+void change_scope::tell(std::string_view word) const {
+  const std::array words = {word};
+  for (auto* each : of_.listeners_) each->on_change(database_, words);
+}
+
+}  // namespace strata::runtime::cache

@@ -1,0 +1,170 @@
+// A cache's data and all that belongs to it: the databases, the memory they take, the time by which
+// their keys expire, and who hears of changes. It knows no clients and no settings but its limits.
+// No I/O, one thread.
+#pragma once
+
+#include <functional>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "loop/timer.hpp"
+#include "runtime/cache/engine/change_guard.hpp"
+#include "runtime/cache/engine/change_listener.hpp"
+#include "runtime/cache/engine/engine_clock.hpp"
+#include "runtime/cache/engine/key_observer.hpp"
+#include "runtime/cache/values/database.hpp"
+#include "runtime/cache/values/graveyard.hpp"
+
+namespace strata::runtime::cache {
+
+/// Counted since the cache was started, or since CONFIG RESETSTAT.
+struct key_counters {
+  std::uint64_t hits = 0;
+  std::uint64_t misses = 0;
+  std::uint64_t expired = 0;
+  std::uint64_t evicted = 0;
+};
+
+class change_scope;
+
+class keyspace {
+ public:
+  static constexpr unsigned database_count = 16;
+
+  /// Both must outlive it; the limits may change at any time.
+  keyspace(const keyspace_limits& limits, const engine_clock& clock);
+  keyspace(const keyspace&) = delete;
+  keyspace& operator=(const keyspace&) = delete;
+
+  [[nodiscard]] const keyspace_limits& limits() const { return limits_; }
+  [[nodiscard]] const engine_clock& clock() const { return clock_; }
+  [[nodiscard]] std::mt19937_64& random() { return random_; }
+  [[nodiscard]] key_counters& counted() { return counters_; }
+
+  // --- time
+  /// The time by which keys expire until the next call, in milliseconds since 1970.
+  void set_time(std::int64_t now_ms) {
+    now_ms_ = now_ms;
+    access_clock_ = static_cast<std::uint32_t>(now_ms / 1000);
+  }
+  [[nodiscard]] std::int64_t now_ms() const { return now_ms_; }
+  [[nodiscard]] std::uint32_t access_clock() const { return access_clock_; }
+
+  // --- keys
+  [[nodiscard]] database& operator[](unsigned index) { return databases_[index]; }
+  /// The entry, unless it has expired: then it is removed.
+  [[nodiscard]] entry* find(unsigned index, std::string_view key, std::uint64_t hash) {
+    entry* const found = databases_[index].find(key, hash);
+    return found == nullptr || !found->has_expiry() ? found : unless_expired(index, found, hash);
+  }
+  /// Removes a key that is there, and says so to the observer, but not to the listeners.
+  void remove(unsigned index, entry* which, std::uint64_t hash, event_class why,
+              std::string_view event);
+  /// Empties a database; what it held is freed bit by bit if `later`.
+  void clear(unsigned index, bool later = false);
+  /// Exchanges two databases.
+  void swap(unsigned first, unsigned second);
+  /// Its value will be freed later, bit by bit. The entry is good only to be removed.
+  void free_later(entry& of) {
+    if (!of.is_string()) graveyard_.bury(of.take_object());
+  }
+  void free_later(database&& whole) { graveyard_.bury(std::move(whole)); }
+
+  // --- telling of keys
+  /// Hears of keys; null: nobody does.
+  void set_observer(key_observer* one) { observer_ = one; }
+  /// Whether the observer wants to hear of touched keys.
+  [[nodiscard]] attention& watchfulness() { return attention_; }
+  /// The key's value has changed.
+  void touch(unsigned index, std::string_view key) {
+    if (attention_.is_paid()) observer_->on_touch(index, key);
+  }
+  void notify(event_class what, std::string_view event, std::string_view key, unsigned index) {
+    if ((limits_.events & what) != 0) tell_event(event, key, index);
+  }
+
+  // --- changes
+  /// Something changed that listeners will hear of, and that counts for "save".
+  void count_change(std::uint64_t count = 1) { changes_ += count; }
+  [[nodiscard]] std::uint64_t changes() const { return changes_; }
+  /// Tells the listeners of a change, as a command that repeats it.
+  void propagate(unsigned index, std::span<const std::string_view> words) {
+    if (!listeners_.empty()) tell_listeners(index, words);
+  }
+  void propagate_message(std::span<const std::string_view> words) {
+    for (auto* each : listeners_) each->on_message(words);
+  }
+  void add_listener(change_listener& who) { listeners_.push_back(&who); }
+  void remove_listener(change_listener& who) { std::erase(listeners_, &who); }
+  [[nodiscard]] bool has_listeners() const { return !listeners_.empty(); }
+
+  /// Sees data before it changes, until it is taken away by null; one at a time.
+  void set_guard(change_guard* one);
+  [[nodiscard]] bool is_guarded() const { return guard_ != nullptr; }
+  /// Called when the guard has been taken away.
+  void on_unguarded(std::function<void()> told) { on_unguarded_ = std::move(told); }
+  /// A command that writes is about to be executed.
+  void before_command(unsigned index, const command& what,
+                      std::span<const std::string_view> words) {
+    if (guard_ != nullptr) guard_->before_command(index, what, words);
+  }
+  /// A command is about to change this key, which is none of the keys that its words name in the
+  /// client's database.
+  void before_change(unsigned index, std::string_view key) {
+    if (guard_ != nullptr) guard_->before_change(index, key);
+  }
+
+  // --- letting keys go
+  /// What it follows, or the log that it reads, says which keys have expired: they do not expire
+  /// by themselves.
+  void set_expires_by_leader(bool is) { expires_by_leader_ = is; }
+  [[nodiscard]] bool expires_by_leader() const { return expires_by_leader_; }
+  void set_active_expiry(bool is) { expires_actively_ = is; }
+  /// Does what is not urgent, for at most `budget`: removes expired keys if it `may_expire`, frees
+  /// what is dead, grows tables. False: there is more to do.
+  bool tidy(loop::duration budget, bool may_expire);
+  /// Whether its memory is within the limit, which there must be.
+  [[nodiscard]] bool has_room() const { return memory_ <= limits_.maxmemory; }
+  /// Gives keys up until it has room. False: it has none, and no key that may go.
+  bool make_room();
+
+  [[nodiscard]] std::int64_t memory() const { return memory_; }
+  [[nodiscard]] std::int64_t& memory_account() { return memory_; }
+  [[nodiscard]] std::int64_t peak_memory() const { return peak_memory_; }
+
+ private:
+  friend class change_scope;
+  [[nodiscard]] entry* unless_expired(unsigned index, entry* found, std::uint64_t hash);
+  void tell_listeners(unsigned index, std::span<const std::string_view> words);
+  void tell_event(std::string_view event, std::string_view key, unsigned index);
+  void tell_swapped(unsigned first, unsigned second);
+  void let_go(unsigned index, entry* which, std::uint64_t hash, event_class why,
+              std::string_view event);
+  bool expire_some(unsigned index, std::int64_t deadline_us);
+  bool evict_one();
+
+  const keyspace_limits& limits_;
+  const engine_clock& clock_;
+  std::int64_t memory_ = 0;
+  std::int64_t peak_memory_ = 0;
+  std::vector<database> databases_;
+  graveyard graveyard_;
+  key_counters counters_;
+  std::mt19937_64 random_;
+  std::int64_t now_ms_ = 0;
+  std::uint32_t access_clock_ = 0;
+  attention attention_;
+  key_observer* observer_ = nullptr;
+  std::uint64_t changes_ = 0;
+  change_scope* scope_ = nullptr;  // the innermost; null: nobody's command is executed
+  std::vector<change_listener*> listeners_;
+  change_guard* guard_ = nullptr;
+  std::function<void()> on_unguarded_;
+  std::vector<std::uint64_t> expiry_cursors_;
+  unsigned expiry_database_ = 0;
+  bool expires_by_leader_ = false;
+  bool expires_actively_ = true;
+};
+
+}  // namespace strata::runtime::cache

@@ -1,0 +1,71 @@
+#include "runtime/cache/serving/workbench.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "runtime/cache/serving/loop_clock.hpp"
+#include "runtime/cache/serving/session.hpp"
+#include "runtime/runtime.hpp"
+
+namespace strata::runtime::cache {
+
+namespace {
+
+std::int64_t ms_of(loop::duration span) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(span).count();
+}
+
+}  // namespace
+
+workbench::workbench(loop::loop& on, const cache_options& options,
+                     std::function<void()> on_deadline)
+    : loop_(on), on_deadline_(std::move(on_deadline)), clock_(make_clock(on)), data_(*clock_) {
+  auto& settings = data_.home().settings();
+  settings.options = options;
+  settings.heed_options();
+  set_date();
+}
+
+void workbench::set_date() {
+  date_offset_ms_ = clock_->wall_us() / 1000 - ms_of(loop_.now().time_since_epoch());
+}
+
+proto::request_limits workbench::limits(bool trusted) const {
+  const auto& settings = data_.home().settings();
+  return {.max_bulk = static_cast<std::uint64_t>(settings.max_bulk),
+          .max_buffer = static_cast<std::uint64_t>(settings.max_query_buffer),
+          .is_stranger = !trusted};
+}
+
+void workbench::begin_work() {
+  data_.keys().set_time(ms_of(loop_.now().time_since_epoch()) + date_offset_ms_);
+  charging_.emplace(data_.keys().memory_account());
+}
+
+void workbench::end_work() {
+  charging_.reset();
+  loop_.at_turn_end(*this);
+  if (data_.home().next_deadline_ms()) on_deadline_();
+}
+
+void workbench::on_turn_end() {
+  show_figures();
+  replies_.flush();
+}
+
+void workbench::release_held() {
+  for (auto* each : std::exchange(held_, {})) each->release_durable();
+}
+
+void workbench::count_in(std::uint64_t messages) {
+  counters_.messages_in.add(messages);
+  counters_.rate_in.add(second_of(loop_.now()), messages);
+}
+
+void workbench::count_out(std::uint64_t messages, std::uint64_t bytes) {
+  counters_.messages_out.add(messages);
+  counters_.bytes_out.add(bytes);
+  counters_.rate_out.add(second_of(loop_.now()), messages);
+}
+
+}  // namespace strata::runtime::cache
