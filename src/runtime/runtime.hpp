@@ -32,8 +32,8 @@ class loop_source {
   ~loop_source() = default;
 };
 
-/// What a runtime is born into. All of it outlives the runtime.
-struct setting {
+/// What a runtime is given when it is made. All of it outlives the runtime.
+struct context {
   std::string name;
   loop::loop& home;
   loop_source& loops;

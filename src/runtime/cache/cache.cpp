@@ -67,8 +67,8 @@ result<void> check(const cache_options& options) {
 
 class cache final : public runtime {
  public:
-  cache(setting&& born, cache_options options)
-      : born_(std::move(born)), options_(std::move(options)) {}
+  cache(context&& given, cache_options options)
+      : context_(std::move(given)), options_(std::move(options)) {}
 
   loop::task<result<void>> start() override;
   loop::task<void> stop(loop::time_point limit) override;
@@ -94,7 +94,7 @@ class cache final : public runtime {
     if (on_failure) on_failure();
   }
 
-  setting born_;
+  context context_;
   cache_options options_;
   std::vector<loop::loop*> loops_;
   std::unique_ptr<serve::connection_gauge> connections_;
@@ -114,28 +114,28 @@ class cache final : public runtime {
 loop::task<result<void>> cache::start() {
   reason_.clear();
   edited_.clear();
-  auto loops = born_.loops.assign(1);
+  auto loops = context_.loops.assign(1);
   if (!loops) co_return std::unexpected(loops.error());
   loops_ = std::move(*loops);
   connections_ = std::make_unique<serve::connection_gauge>();
   auto opened = co_await open_shard();
-  if (!opened) co_await stop(born_.home.now());
+  if (!opened) co_await stop(context_.home.now());
   co_return opened;
 }
 
 loop::task<result<void>> cache::open_shard() {
-  auto targets = co_await net::find_bind_targets(born_.home, options_.endpoints());
+  auto targets = co_await net::find_bind_targets(context_.home, options_.endpoints());
   if (!targets) co_return std::unexpected(targets.error());
-  const auto ports = co_await born_.binding.acquire();
+  const auto ports = co_await context_.binding.acquire();
   auto opened = co_await loop::call_on(
-      born_.home, *loops_[0], [this, &targets]() -> loop::task<result<void>> {
+      context_.home, *loops_[0], [this, &targets]() -> loop::task<result<void>> {
         // The cache is destroyed only after `stop()` ended the shard, and all posts come before.
         shard_ = std::make_unique<shard>(
-            *loops_[0], options_, *connections_, born_.log,
-            shard::events{.on_shut_down = [this] { born_.home.post([this] { on_shut_down(); }); },
+            *loops_[0], options_, *connections_, context_.log,
+            shard::events{.on_shut_down = [this] { context_.home.post([this] { on_shut_down(); }); },
                           .on_options_set =
                               [this](const nlohmann::json& changes, std::uint64_t edit) {
-                                born_.home.post(
+                                context_.home.post(
                                     [this, changes, edit] { on_options_set(changes, edit); });
                               }});
         auto loaded = co_await shard_->load();
@@ -153,7 +153,7 @@ loop::task<void> cache::stop(loop::time_point) {
   past_keys_ = past_figures(counted_keys(), key_figure_table());
   auto ending = std::move(shard_);
   if (ending) {
-    co_await loop::call_on(born_.home, *loops_[0], [&ending]() -> loop::task<bool> {
+    co_await loop::call_on(context_.home, *loops_[0], [&ending]() -> loop::task<bool> {
       co_await ending->close();
       ending.reset();
       co_return true;
@@ -161,12 +161,12 @@ loop::task<void> cache::stop(loop::time_point) {
   }
   connections_.reset();
   bound_.clear();
-  born_.loops.release(std::exchange(loops_, {}));
+  context_.loops.release(std::exchange(loops_, {}));
 }
 // NOLINTEND(cppcoreguidelines-avoid-capturing-lambda-coroutines)
 
 loop::task<result<send_outcome>> cache::send(std::string) {
-  co_return failure(errc::conflict, "send through '" + born_.name + "'",
+  co_return failure(errc::conflict, "send through '" + context_.name + "'",
                     "a cache passes no messages on", "use redis-cli, and PUBLISH");
 }
 
@@ -203,7 +203,7 @@ void cache::on_options_set(const nlohmann::json& changes, std::uint64_t edit) {
 statistics cache::stats() const {
   auto sum = past_;
   if (shard_) {
-    sum.add(shard_->counted(), second_of(born_.home.now()));
+    sum.add(shard_->counted(), second_of(context_.home.now()));
     sum.lag_us.set(shard_->lag().last_us);
     sum.lag_max_us.set(shard_->lag().max_us);
   }
@@ -238,13 +238,13 @@ const std::vector<options::figure_row>& figure_rows() {
   return rows;
 }
 
-result<std::unique_ptr<runtime>> make(setting&& born, const nlohmann::json& options) {
+result<std::unique_ptr<runtime>> make(context&& given, const nlohmann::json& options) {
   cache_options read;
   if (auto applied = apply_json(read, option_table(), options); !applied) {
     return std::unexpected(applied.error());
   }
   if (auto checked = check(read); !checked) return std::unexpected(checked.error());
-  return std::make_unique<cache>(std::move(born), std::move(read));
+  return std::make_unique<cache>(std::move(given), std::move(read));
 }
 
 }  // namespace strata::runtime::cache

@@ -30,8 +30,8 @@ result<void> check(const client_options& options) {
 
 class client final : public runtime {
  public:
-  client(setting&& born, client_options options)
-      : born_(std::move(born)), options_(std::move(options)) {}
+  client(context&& given, client_options options)
+      : context_(std::move(given)), options_(std::move(options)) {}
 
   loop::task<result<void>> start() override;
   loop::task<void> stop(loop::time_point limit) override;
@@ -55,7 +55,7 @@ class client final : public runtime {
     if (on_failure) on_failure();
   }
 
-  setting born_;
+  context context_;
   client_options options_;
   std::vector<loop::loop*> loops_;
   std::unique_ptr<link> link_;
@@ -70,44 +70,44 @@ loop::task<result<void>> client::start() {
   reason_.clear();
   loop::file_claim claimed;
   if (!options_.write.empty()) {
-    auto made = born_.home.files().claim(options_.write);
+    auto made = context_.home.files().claim(options_.write);
     if (!made) co_return std::unexpected(made.error());
     claimed = std::move(*made);
   }
-  auto loops = born_.loops.assign(1);
+  auto loops = context_.loops.assign(1);
   if (!loops) co_return std::unexpected(loops.error());
   loops_ = std::move(*loops);
   written_ = std::move(claimed);
-  link_ = std::make_unique<link>(*loops_[0], options_, born_.names, born_.log, born_.messages);
+  link_ = std::make_unique<link>(*loops_[0], options_, context_.names, context_.log, context_.messages);
   auto opened =
-      co_await loop::call_on(born_.home, *loops_[0], [this]() -> loop::task<result<void>> {
+      co_await loop::call_on(context_.home, *loops_[0], [this]() -> loop::task<result<void>> {
         // The client is destroyed only after `stop()` ended the link, and all posts come before.
         co_return co_await link_->open(
-            [this](const std::string& why) { born_.home.post([this, why] { on_end(why); }); });
+            [this](const std::string& why) { context_.home.post([this, why] { on_end(why); }); });
       });
-  if (!opened) co_await stop(born_.home.now());
+  if (!opened) co_await stop(context_.home.now());
   co_return opened;
 }
 
 loop::task<void> client::stop(loop::time_point limit) {
   if (!link_) co_return;
-  co_await loop::call_on(born_.home, *loops_[0], [this, limit]() -> loop::task<bool> {
+  co_await loop::call_on(context_.home, *loops_[0], [this, limit]() -> loop::task<bool> {
     co_await link_->close(limit);
     co_return true;
   });
   past_ = stats().past();
   // From here on nobody who asks sees it: it is destroyed on its own loop's thread.
   auto ending = std::move(link_);
-  co_await loop::call_on(born_.home, *loops_[0], [&ending]() -> loop::task<bool> {
+  co_await loop::call_on(context_.home, *loops_[0], [&ending]() -> loop::task<bool> {
     ending.reset();
     co_return true;
   });
   written_ = {};
-  born_.loops.release(std::exchange(loops_, {}));
+  context_.loops.release(std::exchange(loops_, {}));
 }
 
 loop::task<result<send_outcome>> client::send(std::string message) {
-  co_return co_await loop::call_on(born_.home, *loops_[0],
+  co_return co_await loop::call_on(context_.home, *loops_[0],
                                    [this, &message]() -> loop::task<result<send_outcome>> {
                                      co_return link_->send(as_bytes(message));
                                    });
@@ -134,7 +134,7 @@ std::vector<std::string> client::needs() const {
 statistics client::stats() const {
   auto sum = past_;
   if (!link_) return sum;
-  sum.add(link_->counted(), second_of(born_.home.now()));
+  sum.add(link_->counted(), second_of(context_.home.now()));
   sum.connections_now.set(link_->connected() ? 1 : 0);
   sum.connections_peak.raise(sum.connections_now.get());
   sum.connections_total.add(link_->connections());
@@ -145,13 +145,13 @@ statistics client::stats() const {
 
 }  // namespace
 
-result<std::unique_ptr<runtime>> make(setting&& born, const nlohmann::json& options) {
+result<std::unique_ptr<runtime>> make(context&& given, const nlohmann::json& options) {
   client_options read;
   if (auto applied = apply_json(read, option_table(), options); !applied) {
     return std::unexpected(applied.error());
   }
   if (auto checked = check(read); !checked) return std::unexpected(checked.error());
-  return std::make_unique<client>(std::move(born), std::move(read));
+  return std::make_unique<client>(std::move(given), std::move(read));
 }
 
 }  // namespace strata::runtime::client

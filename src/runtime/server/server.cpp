@@ -28,8 +28,8 @@ result<void> check(const server_options& options) {
 
 class server final : public runtime {
  public:
-  server(setting&& born, server_options options)
-      : born_(std::move(born)), options_(std::move(options)) {}
+  server(context&& given, server_options options)
+      : context_(std::move(given)), options_(std::move(options)) {}
 
   loop::task<result<void>> start() override;
   loop::task<void> stop(loop::time_point limit) override;
@@ -48,7 +48,7 @@ class server final : public runtime {
   result<void> probe(const std::vector<net::bind_target>& targets);
   loop::task<result<void>> open_shards();
 
-  setting born_;
+  context context_;
   server_options options_;
   std::vector<loop::loop*> loops_;
   std::unique_ptr<server_state> state_;
@@ -62,25 +62,25 @@ class server final : public runtime {
 result<void> server::probe(const std::vector<net::bind_target>& targets) {
   for (auto target : targets) {
     if (target.url.is_for_one() || target.address.port() == 0) continue;
-    auto alone = target.url.scheme->listen(born_.home, target, {});
+    auto alone = target.url.scheme->listen(context_.home, target, {});
     if (!alone) return std::unexpected(alone.error());
   }
   return {};
 }
 
 loop::task<result<void>> server::start() {
-  auto loops = born_.loops.assign(options_.threads);
+  auto loops = context_.loops.assign(options_.threads);
   if (!loops) co_return std::unexpected(loops.error());
   loops_ = std::move(*loops);
   state_ = std::make_unique<server_state>();
-  state_->log = born_.log;
-  state_->messages = born_.messages;
+  state_->log = context_.log;
+  state_->messages = context_.messages;
   for (std::size_t i = 0; i < loops_.size(); ++i) {
     shards_.push_back(std::make_unique<shard>(*state_, *loops_[i], i, options_));
     state_->shards.push_back({loops_[i], shards_.back().get()});
   }
   auto opened = co_await open_shards();
-  if (!opened) co_await stop(born_.home.now());
+  if (!opened) co_await stop(context_.home.now());
   co_return opened;
 }
 
@@ -88,22 +88,22 @@ loop::task<result<void>> server::start() {
 // NOLINTBEGIN(cppcoreguidelines-avoid-capturing-lambda-coroutines)
 loop::task<result<void>> server::open_shards() {
   if (!options_.write.empty()) {
-    auto claimed = born_.home.files().claim(options_.write);
+    auto claimed = context_.home.files().claim(options_.write);
     if (!claimed) co_return std::unexpected(claimed.error());
     written_ = std::move(*claimed);
   }
-  auto targets = co_await net::find_bind_targets(born_.home, options_.endpoints());
+  auto targets = co_await net::find_bind_targets(context_.home, options_.endpoints());
   if (!targets) co_return std::unexpected(targets.error());
-  const auto ports = co_await born_.binding.acquire();
+  const auto ports = co_await context_.binding.acquire();
   const bool share_port = loops_.size() > 1;
   if (share_port) {
     if (auto free = probe(*targets); !free) co_return free;
     // The probes' sockets are closed through the loop: let it do so before others bind.
-    co_await born_.home.sleep(std::chrono::milliseconds(1));
+    co_await context_.home.sleep(std::chrono::milliseconds(1));
   }
   for (std::size_t i = 0; i < shards_.size(); ++i) {
     auto opened = co_await loop::call_on(
-        born_.home, *loops_[i],
+        context_.home, *loops_[i],
         [&each = *shards_[i], &targets, share_port]() -> loop::task<result<void>> {
           co_return each.open(*targets, share_port);
         });
@@ -114,16 +114,16 @@ loop::task<result<void>> server::open_shards() {
 }
 
 loop::task<void> server::stop(loop::time_point limit) {
-  limit = std::min(limit, born_.home.now() + loop::from_seconds(options_.drain_timeout));
+  limit = std::min(limit, context_.home.now() + loop::from_seconds(options_.drain_timeout));
   // All fall silent before the first delivers its last: it may come from another shard.
   for (std::size_t i = 0; i < shards_.size(); ++i) {
-    co_await loop::call_on(born_.home, *loops_[i], [&each = *shards_[i]]() -> loop::task<bool> {
+    co_await loop::call_on(context_.home, *loops_[i], [&each = *shards_[i]]() -> loop::task<bool> {
       each.fall_silent();
       co_return true;
     });
   }
   for (std::size_t i = 0; i < shards_.size(); ++i) {
-    co_await loop::call_on(born_.home, *loops_[i],
+    co_await loop::call_on(context_.home, *loops_[i],
                            [&each = *shards_[i], limit]() -> loop::task<bool> {
                              co_await each.close(limit);
                              co_return true;
@@ -136,24 +136,24 @@ loop::task<void> server::stop(loop::time_point limit) {
   // Shards post to each other: all are closed before the first goes, and each goes behind what was
   // posted to it.
   for (std::size_t i = 0; i < ending.size(); ++i) {
-    co_await loop::call_on(born_.home, *loops_[i], [&each = ending[i]]() -> loop::task<bool> {
+    co_await loop::call_on(context_.home, *loops_[i], [&each = ending[i]]() -> loop::task<bool> {
       each.reset();
       co_return true;
     });
   }
   bound_.clear();
   written_ = {};
-  born_.loops.release(std::exchange(loops_, {}));
+  context_.loops.release(std::exchange(loops_, {}));
 }
 
 loop::task<result<send_outcome>> server::send(std::string message) {
   if (!policy_of(options_.mode).takes_sends()) {
-    co_return failure(errc::conflict, "send through '" + born_.name + "'",
+    co_return failure(errc::conflict, "send through '" + context_.name + "'",
                       "its mode is 'in': it only receives",
-                      "change it: strata edit " + born_.name + " --mode inout");
+                      "change it: strata edit " + context_.name + " --mode inout");
   }
   if (message.size() > options_.max_message) {
-    co_return failure(errc::limit_exceeded, "send through '" + born_.name + "'",
+    co_return failure(errc::limit_exceeded, "send through '" + context_.name + "'",
                       "the message has " + std::to_string(message.size()) + " bytes, more than " +
                           std::to_string(options_.max_message),
                       "raise --max-message");
@@ -161,7 +161,7 @@ loop::task<result<send_outcome>> server::send(std::string message) {
   send_outcome outcome;
   for (std::size_t i = 0; i < shards_.size(); ++i) {
     outcome.delivered += co_await loop::call_on(
-        born_.home, *loops_[i], [&each = *shards_[i], &message]() -> loop::task<std::uint64_t> {
+        context_.home, *loops_[i], [&each = *shards_[i], &message]() -> loop::task<std::uint64_t> {
           co_return each.broadcast(as_bytes(message));
         });
   }
@@ -184,7 +184,7 @@ result<edit_outcome> server::edit(const nlohmann::json& changes) {
 
 statistics server::stats() const {
   auto sum = past_;
-  const auto now_s = second_of(born_.home.now());
+  const auto now_s = second_of(context_.home.now());
   for (const auto& each : shards_) {
     sum.add(each->counted(), now_s);
     sum.lag_us.raise(each->lag().last_us);
@@ -200,13 +200,13 @@ statistics server::stats() const {
 
 }  // namespace
 
-result<std::unique_ptr<runtime>> make(setting&& born, const nlohmann::json& options) {
+result<std::unique_ptr<runtime>> make(context&& given, const nlohmann::json& options) {
   server_options read;
   if (auto applied = apply_json(read, option_table(), options); !applied) {
     return std::unexpected(applied.error());
   }
   if (auto checked = check(read); !checked) return std::unexpected(checked.error());
-  return std::make_unique<server>(std::move(born), std::move(read));
+  return std::make_unique<server>(std::move(given), std::move(read));
 }
 
 }  // namespace strata::runtime::server

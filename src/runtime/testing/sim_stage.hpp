@@ -61,7 +61,7 @@ class sim_stage : private loop_source {
   std::shared_ptr<journal> log = std::make_shared<journal>();
   std::shared_ptr<journal> messages = std::make_shared<journal>(0);
 
-  [[nodiscard]] setting birth() {
+  [[nodiscard]] context given() {
     return {"subject", home, *this, names_, binding_, log, messages};
   }
 
