@@ -45,7 +45,6 @@ class server final : public runtime {
   [[nodiscard]] statistics stats() const override;
 
  private:
-  result<void> probe(const std::vector<net::bind_target>& targets);
   loop::task<result<void>> open_shards();
 
   context context_;
@@ -57,16 +56,6 @@ class server final : public runtime {
   loop::file_claim written_;  // for all shards
   statistics past_;           // what earlier runs counted
 };
-
-// Shared ports would let another program's listener, or another runtime's, go unnoticed.
-result<void> server::probe(const std::vector<net::bind_target>& targets) {
-  for (auto target : targets) {
-    if (target.url.is_for_one() || target.address.port() == 0) continue;
-    auto alone = target.url.scheme->listen(context_.home, target, {});
-    if (!alone) return std::unexpected(alone.error());
-  }
-  return {};
-}
 
 loop::task<result<void>> server::start() {
   auto loops = context_.loops.assign(options_.threads);
@@ -97,9 +86,7 @@ loop::task<result<void>> server::open_shards() {
   const auto ports = co_await context_.binding.acquire();
   const bool share_port = loops_.size() > 1;
   if (share_port) {
-    if (auto free = probe(*targets); !free) co_return free;
-    // The probes' sockets are closed through the loop: let it do so before others bind.
-    co_await context_.home.sleep(std::chrono::milliseconds(1));
+    if (auto free = net::probe(context_.home, *targets); !free) co_return free;
   }
   for (std::size_t i = 0; i < shards_.size(); ++i) {
     auto opened = co_await loop::call_on(
