@@ -95,10 +95,6 @@ class runtime {
   std::function<void()> on_failure;
 };
 
-/// The keys of `changes`, sorted into those in force at once and those that need a restart.
-[[nodiscard]] edit_outcome sort_changes(const std::vector<options::option_row>& rows,
-                                        const nlohmann::json& changes, bool running);
-
 /// The second of `now` by the loop's clock, for rate meters.
 [[nodiscard]] inline std::uint64_t second_of(loop::time_point now) {
   return static_cast<std::uint64_t>(

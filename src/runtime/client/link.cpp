@@ -11,19 +11,20 @@ namespace strata::runtime::client {
 
 using namespace std::chrono_literals;
 
-link::link(loop::loop& owner, client_options options, net::directory& names,
-           std::shared_ptr<journal> log, std::shared_ptr<journal> messages)
-    : loop_(owner),
+link::link(loop::loop& on, client_options options, const context& given,
+           serve::connection_gauge& gauge, std::function<void(const std::string&)> on_end)
+    : loop_(on),
       options_(std::move(options)),
       url_(*net::parse_endpoint(options_.endpoint())),
-      names_(names),
+      names_(given.names),
       framing_(proto::framing_of(options_.framing)),
-      log_(std::move(log)),
-      messages_(std::move(messages)),
+      log_(given.log),
+      messages_(given.messages),
+      gauge_(gauge),
+      on_end_(std::move(on_end)),
       backoff_(options_.reconnect_seed) {}
 
-loop::task<result<void>> link::open(std::function<void(std::string)> on_end) {
-  on_end_ = std::move(on_end);
+loop::task<result<void>> link::open(std::vector<net::bind_target>& /*targets*/) {
   if (!options_.write.empty()) {
     auto opened = file_sink::open(loop_, options_.write, [this](const std::string& why) {
       counters_.errors.add();
@@ -90,15 +91,14 @@ loop::task<result<void>> link::connect() {
 
 void link::begin_connection() {
   backoff_.succeeded();
-  connections_.add();
-  connected_ = true;
+  place_ = gauge_.enter(0);
   log_->write(level::info, "connected to " + url_.text());
   for (const auto& each : queue_) push(as_bytes(each));
   queue_.clear();
 }
 
 void link::end_connection() {
-  connected_ = false;
+  place_ = {};
   if (port_ && port_->unsent() != 0) {
     counters_.drop_message(drop::connection);
     log_->write(level::error,
@@ -176,7 +176,7 @@ result<send_outcome> link::send(byte_span message) {
                    limit == options_.max_message ? "raise --max-message"
                                                  : "that is the most that its endpoint takes");
   }
-  if (connected_) {
+  if (port_) {
     const auto unsent = port_->unsent();
     if (url_.is_stream() && unsent + message.size() > options_.max_buffer) {
       counters_.drop_message(drop::slow_client);
@@ -198,7 +198,5 @@ result<send_outcome> link::send(byte_span message) {
                                                    options_.queue),
                  options_.queue == 0 ? "wait, or keep messages with --queue N" : "raise --queue");
 }
-
-void link::apply(const client_options& changed) { apply_live(options_, option_table(), changed); }
 
 }  // namespace strata::runtime::client
