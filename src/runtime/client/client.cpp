@@ -1,13 +1,13 @@
 #include "runtime/client/client.hpp"
 
-#include "runtime/client/link.hpp"
+#include "runtime/client/connection.hpp"
 #include "runtime/sharded.hpp"
 
 namespace strata::runtime::client {
 
 namespace {
 
-class client final : public sharded<client_options, link> {
+class client final : public sharded<client_options, connection> {
  public:
   explicit client(context&& given) : sharded(std::move(given), option_table()) {}
 
@@ -41,13 +41,13 @@ result<void> client::check(const client_options& wanted) const {
 
 client::part_list client::make_parts(const std::vector<loop::loop*>& loops) {
   part_list made;
-  made.push_back(std::make_unique<link>(*loops[0], running(), given(), connections(),
-                                        [this](const std::string& why) { fail(why); }));
+  made.push_back(std::make_unique<connection>(*loops[0], running(), given(), connections(),
+                                              [this](const std::string& why) { fail(why); }));
   return made;
 }
 
 loop::task<result<send_outcome>> client::send(std::string message) {
-  co_return co_await run_at(0, [&message](link& at) { return at.send(as_bytes(message)); });
+  co_return co_await run_at(0, [&message](connection& at) { return at.send(as_bytes(message)); });
 }
 
 std::vector<std::string> client::needs() const {

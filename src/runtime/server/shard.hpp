@@ -40,7 +40,7 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   std::uint64_t broadcast(byte_span message);
 
   // --- for members
-  [[nodiscard]] loop::loop& owner() { return loop_; }
+  [[nodiscard]] loop::loop& loop() { return loop_; }
   [[nodiscard]] server_state& state() { return *state_; }
   [[nodiscard]] counters& count() { return counters_; }
   [[nodiscard]] const server_options& options() const { return options_; }

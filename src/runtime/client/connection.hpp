@@ -19,11 +19,11 @@
 
 namespace strata::runtime::client {
 
-class link final : public part {
+class connection final : public part {
  public:
-  /// `on_end` is called on this loop when the link gives up after it was opened.
-  link(loop::loop& on, client_options options, const context& given, serve::connection_gauge& gauge,
-       std::function<void(const std::string&)> on_end);
+  /// `on_end` is called on this loop when the connection gives up after it was opened.
+  connection(loop::loop& on, client_options options, const context& given,
+             serve::connection_gauge& gauge, std::function<void(const std::string&)> on_end);
 
   /// Makes the connection and keeps it. Without `reconnect`, the result is that of the first
   /// attempt; with it, this returns at once.
