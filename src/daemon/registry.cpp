@@ -194,7 +194,10 @@ loop::task<> registry::shut_down(loop::time_point limit) {
 
 loop::task<> registry::stop_for_now(entry_ref who, loop::time_point limit) {
   const auto guard = co_await who->lock.acquire();
-  if (who->state == run_state::running) co_await who->body->stop(limit);
+  if (who->state == run_state::running) {
+    co_await who->body->stop(limit);
+    who->log->write(runtime::level::info, "stopped: the daemon ends");
+  }
   who->state = run_state::stopped;
   who->ended = true;
 }

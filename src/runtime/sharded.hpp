@@ -156,8 +156,8 @@ class sharded : public runtime_of_parts {
     return loop::run_on(given().home, loop_of(which),
                         [&at = part_at(which), work = std::move(work)] { return work(at); });
   }
-  /// A part has changed options by itself, and calls this on its own loop. `edit`: the number of the
-  /// last edit that it had heard of. A later one of the same option is the one that counts.
+  /// A part has changed options by itself, and calls this on its own loop. `edit`: the number of
+  /// the last edit that it had heard of. A later one of the same option is the one that counts.
   void adopt(const nlohmann::json& changes, std::uint64_t edit) {
     given().home.post([this, changes, edit] { take_over(changes, edit); });
   }
