@@ -110,7 +110,6 @@ class steps final : public sharded<step_options, step> {
     return made;
   }
   [[nodiscard]] std::size_t wanted_loops() const override { return wanted().threads; }
-  [[nodiscard]] std::string written_file() const override { return "/steps"; }
 };
 
 class stage : private loop_source {
@@ -150,19 +149,15 @@ class stage : private loop_source {
   std::unique_ptr<steps> subject_;
 };
 
-bool is_claimed(stage& at) { return !at.sim().home.files().claim("/steps"); }
-
 TEST(sharded, all_fall_silent_before_one_closes_and_all_close_before_one_goes) {
   stage at;
   ASSERT_TRUE(at.start());
   EXPECT_EQ(at.told(), (diary{"1 opens at here", "2 opens at here"}));
   EXPECT_EQ(at.loops_in_use(), 2U);
-  EXPECT_TRUE(is_claimed(at));
   at.stop();
   EXPECT_EQ(at.told(), (diary{"1 falls silent", "2 falls silent", "1 closes", "2 closes", "1 goes",
                               "2 goes"}));
   EXPECT_EQ(at.loops_in_use(), 0U);
-  EXPECT_FALSE(is_claimed(at));
 }
 
 TEST(sharded, when_a_part_cannot_be_opened_those_before_are_closed_and_all_is_given_back) {
@@ -175,7 +170,6 @@ TEST(sharded, when_a_part_cannot_be_opened_those_before_are_closed_and_all_is_gi
             (diary{"1 opens at here", "2 opens at here", "1 falls silent", "2 falls silent",
                    "1 closes", "2 closes", "1 goes", "2 goes", "3 goes"}));
   EXPECT_EQ(at.loops_in_use(), 0U);
-  EXPECT_FALSE(is_claimed(at));
   ASSERT_TRUE(at.subject().edit({{"threads", 1}, {"failing", 0}}));
   ASSERT_TRUE(at.start());
   EXPECT_EQ(at.loops_in_use(), 1U);
