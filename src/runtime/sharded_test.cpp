@@ -112,7 +112,7 @@ class steps final : public sharded<step_options, step> {
   [[nodiscard]] std::size_t wanted_loops() const override { return wanted().threads; }
 };
 
-class stage : private loop_source {
+class stage final : private loop_source {
  public:
   stage() {
     auto given = stage_.given();

@@ -51,7 +51,7 @@ class no_directory final : public net::directory {
   }
 };
 
-class sim_stage : private loop_source {
+class sim_stage final : private loop_source {
  public:
   explicit sim_stage(std::uint64_t seed) : world(seed) {}
 
