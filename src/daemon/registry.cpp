@@ -194,7 +194,10 @@ loop::task<> registry::shut_down(loop::time_point limit) {
 
 loop::task<> registry::stop_for_now(entry_ref who, loop::time_point limit) {
   const auto guard = co_await who->lock.acquire();
-  if (who->state == run_state::running) co_await who->body->stop(limit);
+  if (who->state == run_state::running) {
+    co_await who->body->stop(limit);
+    who->log->write(runtime::level::info, "stopped: the daemon ends");
+  }
   who->state = run_state::stopped;
   who->ended = true;
 }
@@ -321,14 +324,15 @@ void registry::explain_file_conflict(const entry& loser, error& failed) const {
 }
 
 loop::task<result<void>> registry::locked_stop(entry_ref who) {
-  if (who->state == run_state::running) co_await who->body->stop();
-  who->state = run_state::stopped;
-  who->reason.clear();
-  who->wanted = false;
+  // Asked first: those that need it may end when it does.
   std::string needed;
   for (const auto& each : running_that_need(who->name)) {
     needed += (needed.empty() ? "needed by " : ", ") + each;
   }
+  if (who->state == run_state::running) co_await who->body->stop();
+  who->state = run_state::stopped;
+  who->reason.clear();
+  who->wanted = false;
   tell(*who, "stopped", needed);
   auto saved = save(*who);
   co_await end_children(who->name);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "loop/loop.hpp"
 
@@ -53,15 +54,36 @@ struct far_awaiter {
 
 }  // namespace detail
 
-/// Runs `work` (a callable that returns `task<T>`, T not void) on `target` and awaits its value on
-/// `home`, the loop of the caller. What `work` refers to must outlive it; when the caller is
-/// destroyed first, `work` still runs to its end.
+/// Runs `work` (a callable that returns a task) on `target` and awaits what it gives on `home`, the
+/// loop of the caller. What `work` refers to must outlive it; when the caller is destroyed first,
+/// `work` still runs to its end.
 template <class Work>
 auto call_on(loop& home, loop& target, Work work)
     -> task<std::remove_cvref_t<decltype(work().await_resume())>> {
   using value_type = std::remove_cvref_t<decltype(work().await_resume())>;
-  detail::far_awaiter<value_type, Work> answer(home, target, std::move(work));
-  co_return co_await answer;
+  if constexpr (std::is_void_v<value_type>) {
+    // The answer below keeps the closure, and so `work`, until the coroutine has ended.
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
+    auto told = [work = std::move(work)]() mutable -> task<std::monostate> {
+      co_await work();
+      co_return std::monostate{};
+    };
+    detail::far_awaiter<std::monostate, decltype(told)> answer(home, target, std::move(told));
+    co_await answer;
+  } else {
+    detail::far_awaiter<value_type, Work> answer(home, target, std::move(work));
+    co_return co_await answer;
+  }
+}
+
+/// The same for `work` that awaits nothing: a function that returns a value, or nothing.
+template <class Work>
+auto run_on(loop& home, loop& target, Work work) -> task<std::invoke_result_t<Work&>> {
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
+  auto awaited = [work = std::move(work)]() mutable -> task<std::invoke_result_t<Work&>> {
+    co_return work();
+  };
+  co_return co_await call_on(home, target, std::move(awaited));
 }
 
 }  // namespace strata::loop

@@ -38,7 +38,7 @@ void request::cancel() {
 void request::abandon() {
   if (operation_ == nullptr) return;
   operation* left = std::exchange(operation_, nullptr);
-  left->owner = nullptr;
+  left->requester = nullptr;
   loop_->cancel(*left);
 }
 
@@ -90,19 +90,19 @@ void loop::run_turn_end_hooks() {
 
 void loop::deliver(event& reaped) {
   operation* const of = reaped.of;
-  request* const owner = of->owner;
+  request* const requester = of->requester;
   completion done{.result = reaped.result, .more = reaped.more, .data = std::move(reaped.data)};
   if (!reaped.more) {
-    if (owner != nullptr) owner->operation_ = nullptr;
-    const bool orphaned = owner == nullptr && of->type == operation::kind::accept;
+    if (requester != nullptr) requester->operation_ = nullptr;
+    const bool orphaned = requester == nullptr && of->type == operation::kind::accept;
     delete of;
     if (orphaned && reaped.result >= 0) close_fd(reaped.result);
-  } else if (owner == nullptr && of->type == operation::kind::accept && reaped.result >= 0) {
+  } else if (requester == nullptr && of->type == operation::kind::accept && reaped.result >= 0) {
     close_fd(reaped.result);
   }
-  if (owner == nullptr) return;
+  if (requester == nullptr) return;
   if (reaped.from.size() != 0) done.from = &reaped.from;
-  owner->on_completion(std::move(done));
+  requester->on_completion(std::move(done));
 }
 
 bool loop::turn(bool may_wait) {

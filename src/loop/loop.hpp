@@ -75,6 +75,10 @@ class loop {
   /// A datagram socket; bound when `address` is not empty.
   virtual result<socket> open_datagram(int family, const socket_address& address,
                                        const listen_options& options) = 0;
+  /// Whether a stream's listener, or a datagram socket, could have `address` for itself alone.
+  /// Nothing of the try is left when this returns. Errors: as of `listen` and `open_datagram`.
+  virtual result<void> probe_stream(const socket_address& address) = 0;
+  virtual result<void> probe_datagram(const socket_address& address) = 0;
   /// A file to append to; made with mode 0600 when missing. Errors: invalid_argument when it is no
   /// regular file.
   virtual result<socket> open_append(const std::string& path) = 0;

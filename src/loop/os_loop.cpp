@@ -59,6 +59,50 @@ std::string open_remedy(int sys_errno) {
   return {};
 }
 
+result<unique_fd> bind_stream(const socket_address& address, const listen_options& options) {
+  const std::string operation = "listen on " + address.text();
+  if (address.family() == AF_UNIX) {
+    if (auto removed = remove_stale_socket(address); !removed) {
+      return std::unexpected(removed.error());
+    }
+  }
+  unique_fd made(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!made) return system_failure(errno, operation, open_remedy(errno));
+  if (address.family() != AF_UNIX) {
+    ::setsockopt(made.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    // Accepted sockets inherit it, which saves a system call each.
+    ::setsockopt(made.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (options.share_port) ::setsockopt(made.get(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
+  }
+  if (address.family() == AF_INET6) {
+    ::setsockopt(made.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+  }
+  if (::bind(made.get(), address.data(), address.size()) != 0 ||
+      ::listen(made.get(), options.backlog) != 0) {
+    return system_failure(errno, operation, open_remedy(errno));
+  }
+  return made;
+}
+
+result<unique_fd> bind_datagram(int family, const socket_address& address,
+                                const listen_options& options) {
+  unique_fd made(::socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!made) return system_failure(errno, "open a datagram socket", open_remedy(errno));
+  if (options.share_port) ::setsockopt(made.get(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
+  if (family == AF_INET6) {
+    ::setsockopt(made.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+  }
+  if (address.size() != 0 && ::bind(made.get(), address.data(), address.size()) != 0) {
+    return system_failure(errno, "listen on " + address.text(), open_remedy(errno));
+  }
+  return made;
+}
+
+result<void> success_of(const result<unique_fd>& opened) {
+  if (!opened) return std::unexpected(opened.error());
+  return {};
+}
+
 }  // namespace
 
 // One name look-up: getaddrinfo blocks, so a thread of its own runs it and posts the answer.
@@ -120,28 +164,13 @@ void os_loop::drain_wake_fd() const {
 }
 
 result<socket> os_loop::listen(const socket_address& address, const listen_options& options) {
-  const std::string operation = "listen on " + address.text();
-  if (address.family() == AF_UNIX) {
-    if (auto removed = remove_stale_socket(address); !removed) {
-      return std::unexpected(removed.error());
-    }
-  }
-  socket made(*this, ::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!made) return system_failure(errno, operation, open_remedy(errno));
-  if (address.family() != AF_UNIX) {
-    ::setsockopt(made.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    // Accepted sockets inherit it, which saves a system call each.
-    ::setsockopt(made.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    if (options.share_port) ::setsockopt(made.fd(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
-  }
-  if (address.family() == AF_INET6) {
-    ::setsockopt(made.fd(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
-  }
-  if (::bind(made.fd(), address.data(), address.size()) != 0 ||
-      ::listen(made.fd(), options.backlog) != 0) {
-    return system_failure(errno, operation, open_remedy(errno));
-  }
-  return made;
+  auto made = bind_stream(address, options);
+  if (!made) return std::unexpected(made.error());
+  return adopt(made->release());
+}
+
+result<void> os_loop::probe_stream(const socket_address& address) {
+  return success_of(bind_stream(address, {}));
 }
 
 result<socket> os_loop::open_stream(int family) {
@@ -153,16 +182,13 @@ result<socket> os_loop::open_stream(int family) {
 
 result<socket> os_loop::open_datagram(int family, const socket_address& address,
                                       const listen_options& options) {
-  socket made(*this, ::socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!made) return system_failure(errno, "open a datagram socket", open_remedy(errno));
-  if (options.share_port) ::setsockopt(made.fd(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
-  if (family == AF_INET6) {
-    ::setsockopt(made.fd(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
-  }
-  if (address.size() != 0 && ::bind(made.fd(), address.data(), address.size()) != 0) {
-    return system_failure(errno, "listen on " + address.text(), open_remedy(errno));
-  }
-  return made;
+  auto made = bind_datagram(family, address, options);
+  if (!made) return std::unexpected(made.error());
+  return adopt(made->release());
+}
+
+result<void> os_loop::probe_datagram(const socket_address& address) {
+  return success_of(bind_datagram(address.family(), address, {}));
 }
 
 result<socket> os_loop::open_append(const std::string& path) {

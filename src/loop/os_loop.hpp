@@ -19,6 +19,8 @@ class os_loop : public loop {
   result<socket> open_stream(int family) override;
   result<socket> open_datagram(int family, const socket_address& address,
                                const listen_options& options) override;
+  result<void> probe_stream(const socket_address& address) override;
+  result<void> probe_datagram(const socket_address& address) override;
   result<socket> open_append(const std::string& path) override;
   [[nodiscard]] file_store& files() override { return os_files(); }
   [[nodiscard]] socket_address local_address(const socket& of) const override;

@@ -31,14 +31,15 @@ class buffer {
   };
 
   buffer() = default;
-  buffer(pool& owner, std::uint32_t id, byte_span bytes) : owner_(&owner), id_(id), bytes_(bytes) {}
+  buffer(pool& lender, std::uint32_t id, byte_span bytes)
+      : pool_(&lender), id_(id), bytes_(bytes) {}
   buffer(buffer&& other) noexcept
-      : owner_(std::exchange(other.owner_, nullptr)),
+      : pool_(std::exchange(other.pool_, nullptr)),
         id_(other.id_),
         bytes_(std::exchange(other.bytes_, {})) {}
   buffer& operator=(buffer&& other) noexcept {
     reset();
-    owner_ = std::exchange(other.owner_, nullptr);
+    pool_ = std::exchange(other.pool_, nullptr);
     id_ = other.id_;
     bytes_ = std::exchange(other.bytes_, {});
     return *this;
@@ -62,10 +63,10 @@ class buffer {
 
  private:
   void reset() {
-    if (owner_ != nullptr) std::exchange(owner_, nullptr)->give_back(id_);
+    if (pool_ != nullptr) std::exchange(pool_, nullptr)->give_back(id_);
   }
 
-  pool* owner_ = nullptr;
+  pool* pool_ = nullptr;
   std::uint32_t id_ = 0;
   byte_span bytes_;
 };
@@ -95,13 +96,13 @@ struct operation {
     sync
   };
 
-  operation(kind what, request* asker, int on) : type(what), owner(asker), fd(on) {}
+  operation(kind what, request* asker, int on) : type(what), requester(asker), fd(on) {}
   operation(const operation&) = delete;
   operation& operator=(const operation&) = delete;
   virtual ~operation() = default;
 
   kind type;
-  request* owner;  ///< null once the requester is gone
+  request* requester;  ///< null once that is gone
   int fd;
 };
 

@@ -45,6 +45,18 @@ result<socket> sim_loop::open_datagram(int /*family*/, const socket_address& add
   return socket(*this, world_.add(std::move(made)));
 }
 
+result<void> sim_loop::probe_stream(const socket_address& address) {
+  if (auto made = listen(address, {}); !made) return std::unexpected(made.error());
+  return {};
+}
+
+result<void> sim_loop::probe_datagram(const socket_address& address) {
+  if (auto made = open_datagram(address.family(), address, {}); !made) {
+    return std::unexpected(made.error());
+  }
+  return {};
+}
+
 result<socket> sim_loop::open_append(const std::string& path) {
   auto made = std::make_unique<sim_world::endpoint>();
   made->is = sim_world::endpoint::role::file;

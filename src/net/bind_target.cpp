@@ -26,4 +26,12 @@ loop::task<result<std::vector<bind_target>>> find_bind_targets(loop::loop& on,
   co_return targets;
 }
 
+result<void> probe(loop::loop& on, const std::vector<bind_target>& targets) {
+  for (const auto& each : targets) {
+    if (each.url.scheme->probe == nullptr || each.address.port() == 0) continue;
+    if (auto free = each.url.scheme->probe(on, each.address); !free) return free;
+  }
+  return {};
+}
+
 }  // namespace strata::net

@@ -22,10 +22,11 @@ class connector_test : public testing::Test {
   }
 
   /// How the attempt ended, and how long it took in seconds.
-  std::pair<result<connection>, double> attempt(const std::string& url, loop::duration timeout) {
+  std::pair<result<connection>, double> attempt(const std::string& url, loop::duration timeout,
+                                                directory* names = nullptr) {
     std::optional<result<connection>> made;
     const auto run = [&]() -> loop::task<> {
-      made.emplace(co_await connect(loop_, *parse_endpoint(url), timeout));
+      made.emplace(co_await connect(loop_, *parse_endpoint(url), timeout, names));
     };
     const auto began = world_.now();
     loop::task_group tasks;
@@ -74,6 +75,24 @@ TEST_F(connector_test, the_time_is_for_the_look_up_too) {
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, errc::timed_out);
   EXPECT_NE(describe(made.error()).find("'silent'"), std::string::npos);
+  EXPECT_NEAR(took, 2, 0.5);
+}
+
+class silent_directory final : public directory {
+ public:
+  loop::task<result<std::vector<endpoint_url>>> find_endpoints(loop::loop& asking,
+                                                               std::string /*name*/) override {
+    co_await asking.sleep(1h);
+    co_return std::vector<endpoint_url>{};
+  }
+};
+
+TEST_F(connector_test, the_time_is_for_finding_a_runtime_too) {
+  silent_directory names;
+  const auto [made, took] = attempt("runtime://web", 2s, &names);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, errc::timed_out);
+  EXPECT_NE(describe(made.error()).find("'web'"), std::string::npos);
   EXPECT_NEAR(took, 2, 0.5);
 }
 

@@ -49,6 +49,8 @@ struct scheme_row {
   std::string_view help;
   /// Listens, and writes the address that was taken into `where`. Null: nobody can.
   result<listening> (*listen)(loop::loop& on, bind_target& where, const loop::listen_options& how);
+  /// Whether nobody else listens there. Null: several loops cannot share it, so `listen` finds out.
+  result<void> (*probe)(loop::loop& on, const loop::socket_address& address);
   /// Connects to `address`, one of the URL's, until `limit`. Null: it is a name of other URLs.
   loop::task<result<connection>> (*connect)(loop::loop& on, endpoint_url to,
                                             loop::socket_address address, loop::time_point limit);
@@ -67,6 +69,11 @@ enum class url_use : std::uint8_t { listen, connect };
 /// Of `endpoints`, which parse; each address once. Errors: of names that are not found.
 [[nodiscard]] loop::task<result<std::vector<bind_target>>> find_bind_targets(
     loop::loop& on, std::vector<std::string> endpoints);
+
+/// Whether nobody else listens on `targets`. To be asked before several loops share them: a shared
+/// port lets another program's listener, or another runtime's, go unnoticed. Ports that are 0 are
+/// free. Errors: of the first that is taken.
+[[nodiscard]] result<void> probe(loop::loop& on, const std::vector<bind_target>& targets);
 
 /// Both cannot be listened on; of frames, both would hear each of them.
 [[nodiscard]] bool collide(const endpoint_url& one, const endpoint_url& other);

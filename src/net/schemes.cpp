@@ -55,6 +55,10 @@ result<listening> listen_streams(loop::loop& on, bind_target& where, const liste
   return listening{std::make_unique<listener>(on, std::move(*opened)), nullptr};
 }
 
+result<void> probe_streams(loop::loop& on, const socket_address& address) {
+  return on.probe_stream(address);
+}
+
 loop::task<result<connection>> connect_stream(loop::loop& on, endpoint_url to,
                                               socket_address address, time_point limit) {
   auto opened = on.open_stream(address.family());
@@ -69,6 +73,10 @@ result<listening> listen_udp(loop::loop& on, bind_target& where, const listen_op
   if (!opened) return std::unexpected(opened.error());
   where.address = on.local_address(*opened);
   return listening{nullptr, std::make_unique<udp>(on, std::move(*opened))};
+}
+
+result<void> probe_udp(loop::loop& on, const socket_address& address) {
+  return on.probe_datagram(address);
 }
 
 loop::task<result<connection>> connect_udp(loop::loop& on, endpoint_url to, socket_address address,
@@ -98,24 +106,24 @@ loop::task<result<connection>> connect_frames(loop::loop& on, endpoint_url to,
 constexpr scheme_row table[] = {
     {.name = "tcp", .form = url_form::host_and_port, .carries = traffic::bytes,
      .example = "tcp://HOST:PORT", .help = "a TCP stream",
-     .listen = listen_streams, .connect = connect_stream},
+     .listen = listen_streams, .probe = probe_streams, .connect = connect_stream},
     {.name = "udp", .form = url_form::host_and_port, .carries = traffic::datagrams,
      .example = "udp://HOST:PORT", .help = "UDP datagrams",
-     .listen = listen_udp, .connect = connect_udp},
+     .listen = listen_udp, .probe = probe_udp, .connect = connect_udp},
     {.name = "unix", .form = url_form::path, .carries = traffic::bytes,
      .example = "unix:///PATH", .help = "a Unix socket's stream",
-     .listen = listen_streams, .connect = connect_stream},
+     .listen = listen_streams, .probe = nullptr, .connect = connect_stream},
     {.name = "l2", .form = url_form::interface, .carries = traffic::frames,
      .example = "l2://IFACE/0x88b5?vlan=10&prio=7",
      .help = "Ethernet frames; also dst=MAC and dei=1",
-     .listen = listen_frames, .connect = connect_frames},
+     .listen = listen_frames, .probe = nullptr, .connect = connect_frames},
     {.name = "xdp", .form = url_form::queue, .carries = traffic::frames,
      .example = "xdp://IFACE/QUEUE?ethertype=0x88b5",
      .help = "Ethernet frames by AF_XDP; also mode=native|generic|zerocopy, and the rest as for l2",
-     .listen = listen_frames, .connect = connect_frames},
+     .listen = listen_frames, .probe = nullptr, .connect = connect_frames},
     {.name = "runtime", .form = url_form::name, .carries = traffic::bytes,
      .example = "runtime://NAME", .help = "where another runtime of the daemon listens",
-     .listen = nullptr, .connect = nullptr},
+     .listen = nullptr, .probe = nullptr, .connect = nullptr},
 };
 // clang-format on
 

@@ -101,6 +101,19 @@ template <class Options>
   return object;
 }
 
+/// The options that have another value in `to`, with that value, as a JSON object.
+template <class Options>
+[[nodiscard]] nlohmann::json changed_options(const Options& from, const Options& to,
+                                             const std::vector<bound_row<Options>>& table) {
+  const auto before = to_json(from, table, true);
+  const auto after = to_json(to, table, true);
+  auto changed = nlohmann::json::object();
+  for (const auto& [key, value] : after.items()) {
+    if (before.at(key) != value) changed[key] = value;
+  }
+  return changed;
+}
+
 /// What may change while a runtime runs becomes what it is in `next`; the rest waits for the next
 /// start.
 template <class Options>

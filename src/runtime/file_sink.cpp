@@ -10,13 +10,13 @@ constexpr std::size_t largest_write = 1U << 20U;
 
 }  // namespace
 
-file_sink::file_sink(loop::loop& owner, loop::socket file, std::string path,
+file_sink::file_sink(loop::loop& on, loop::socket file, std::string path,
                      std::function<void(std::string)> on_error)
-    : loop_(owner),
+    : loop_(on),
       file_(std::move(file)),
       path_(std::move(path)),
       on_error_(std::move(on_error)),
-      changed_(owner) {}
+      changed_(on) {}
 
 file_sink::~file_sink() {
   abandon();
@@ -24,12 +24,11 @@ file_sink::~file_sink() {
   if (lost != 0) on_error_(fmt::format("{} bytes were not written to '{}'", lost, path_));
 }
 
-result<std::unique_ptr<file_sink>> file_sink::open(loop::loop& owner, const std::string& path,
+result<std::unique_ptr<file_sink>> file_sink::open(loop::loop& on, const std::string& path,
                                                    std::function<void(std::string)> on_error) {
-  auto file = owner.open_append(path);
+  auto file = on.open_append(path);
   if (!file) return std::unexpected(file.error());
-  return std::unique_ptr<file_sink>(
-      new file_sink(owner, std::move(*file), path, std::move(on_error)));
+  return std::unique_ptr<file_sink>(new file_sink(on, std::move(*file), path, std::move(on_error)));
 }
 
 bool file_sink::append(byte_span message) {

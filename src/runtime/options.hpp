@@ -15,7 +15,7 @@
 namespace strata::runtime {
 
 class runtime;
-struct setting;
+struct context;
 
 /// A runtime type: everything that the daemon and the CLI know about it beforehand.
 struct type_row {
@@ -24,7 +24,7 @@ struct type_row {
   const std::vector<options::option_row>& (*rows)();
   const std::vector<options::figure_row>& (*figures)();
   /// Makes a runtime of this type from its options, checked as a whole. Daemon only.
-  result<std::unique_ptr<runtime>> (*make)(setting&&, const nlohmann::json& options);
+  result<std::unique_ptr<runtime>> (*make)(context&&, const nlohmann::json& options);
 };
 
 [[nodiscard]] std::span<const type_row> types();

@@ -32,8 +32,8 @@ class loop_source {
   ~loop_source() = default;
 };
 
-/// What a runtime is born into. All of it outlives the runtime.
-struct setting {
+/// What a runtime is given when it is made. All of it outlives the runtime.
+struct context {
   std::string name;
   loop::loop& home;
   loop_source& loops;
@@ -94,10 +94,6 @@ class runtime {
   /// Called on the home loop when a runtime ends by itself.
   std::function<void()> on_failure;
 };
-
-/// The keys of `changes`, sorted into those in force at once and those that need a restart.
-[[nodiscard]] edit_outcome sort_changes(const std::vector<options::option_row>& rows,
-                                        const nlohmann::json& changes, bool running);
 
 /// The second of `now` by the loop's clock, for rate meters.
 [[nodiscard]] inline std::uint64_t second_of(loop::time_point now) {

@@ -45,15 +45,4 @@ const std::vector<options::figure_row>& all_figures() {
   return all;
 }
 
-edit_outcome sort_changes(const std::vector<options::option_row>& rows,
-                          const nlohmann::json& changes, bool running) {
-  edit_outcome outcome;
-  for (const auto& row : rows) {
-    if (!changes.contains(row.key)) continue;
-    const bool later = row.needs_restart && running;
-    (later ? outcome.needs_restart : outcome.applied).emplace_back(row.key);
-  }
-  return outcome;
-}
-
 }  // namespace strata::runtime

@@ -60,7 +60,12 @@ def test_what_is_needed_starts_first_and_stops_last(daemon):
     named(daemon, "a", "z")
     daemon.wait_connections("a", 1)
     for _ in range(3):
-        daemon.restart()
+        seen = len(daemon.log())
+        daemon.stop()
+        ended = daemon.log()[seen:]
+        assert 0 < ended.find("a: stopped: the daemon ends") < ended.find("z: stopped"), ended
+        assert "closed the connection" not in ended and "broke" not in ended
+        daemon.start()
         daemon.wait_connections("a", 1)
         assert daemon.show("a")["state"] == "running"
         assert not daemon.logged("a", "broke") and not daemon.logged("a", "closed the connection")

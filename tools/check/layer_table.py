@@ -49,6 +49,7 @@ ALLOWED = {
     "runtime": {
         *RUNTIME,
         "net",
+        "serve",
         "runtime/cache",
         "runtime/cache/options",
         "runtime/client",
@@ -58,7 +59,7 @@ ALLOWED = {
     },
     "runtime/options": {"base", "options"},
     "runtime/testing": RUNTIME | NET,
-    "runtime/client": RUNTIME | NET | {"runtime/client/options"},
+    "runtime/client": RUNTIME | NET | {"serve", "runtime/client/options"},
     "runtime/client/options": {"options", "runtime/options"} | NET,
     "runtime/server": RUNTIME | NET | {"serve", "runtime/server/options"},
     "runtime/server/options": {"options", "runtime/options"} | NET,

@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
-#include <map>
 #include <nlohmann/json.hpp>
 
-#include "loop/call_on.hpp"
 #include "runtime/cache/serving/shard.hpp"
-#include "runtime/figures.hpp"
+#include "runtime/sharded.hpp"
 
 namespace strata::runtime::cache {
 
@@ -40,8 +37,56 @@ result<void> check_files(const cache_options& options) {
   return {};
 }
 
-result<void> check(const cache_options& options) {
-  const auto urls = options.endpoints();
+// The shard is made where it works: what it holds is charged to its own thread.
+class cache_part final : public part {
+ public:
+  cache_part(loop::loop& on, cache_options options, serve::connection_gauge& gauge,
+             std::shared_ptr<journal> log, shard::events told)
+      : loop_(on),
+        options_(std::move(options)),
+        gauge_(gauge),
+        log_(std::move(log)),
+        told_(std::move(told)) {}
+
+  [[nodiscard]] loop::task<result<void>> open(std::vector<net::bind_target>& targets) override {
+    shard_ = std::make_unique<shard>(loop_, options_, gauge_, log_, std::move(told_));
+    auto loaded = co_await shard_->load();
+    if (!loaded) co_return loaded;
+    co_return shard_->open(targets);
+  }
+  [[nodiscard]] loop::task<> close(loop::time_point /*limit*/) override { return shard_->close(); }
+  void apply(const live_edit<cache_options>& edit) { shard_->apply(edit.changes, edit.number); }
+
+  [[nodiscard]] const counters& counted() const override { return shard_->counted(); }
+  [[nodiscard]] const key_figures& counted_keys() const { return shard_->counted_keys(); }
+
+ private:
+  loop::loop& loop_;
+  cache_options options_;
+  serve::connection_gauge& gauge_;
+  std::shared_ptr<journal> log_;
+  shard::events told_;
+  std::unique_ptr<shard> shard_;  // once it has been opened
+};
+
+class cache final : public sharded<cache_options, cache_part> {
+ public:
+  explicit cache(context&& given) : sharded(std::move(given), option_table()) {}
+
+  loop::task<result<send_outcome>> send(std::string message) override;
+  [[nodiscard]] std::vector<nlohmann::json> figures() const override;
+
+ private:
+  [[nodiscard]] result<void> check(const cache_options& wanted) const override;
+  [[nodiscard]] part_list make_parts(const std::vector<loop::loop*>& loops) override;
+  void keep_figures() override;
+  [[nodiscard]] key_figures counted_keys() const;
+
+  key_figures past_keys_;
+};
+
+result<void> cache::check(const cache_options& wanted) const {
+  const auto urls = wanted.endpoints();
   if (urls.empty()) {
     return failure(errc::invalid_argument, "make a cache", "it has nowhere to listen",
                    "give -p PORT or --listen URL");
@@ -54,171 +99,43 @@ result<void> check(const cache_options& options) {
                      "a cache speaks on streams only", "use tcp://HOST:PORT or unix:///PATH");
     }
   }
-  if (!options.follow.empty()) {
-    const auto url = net::parse_endpoint(options.follow);
+  if (!wanted.follow.empty()) {
+    const auto url = net::parse_endpoint(wanted.follow);
     if (!url) return std::unexpected(url.error());
     if (!url->is_stream() || url->is_for_one()) {
-      return failure(errc::invalid_argument, "follow '" + options.follow + "'",
+      return failure(errc::invalid_argument, "follow '" + wanted.follow + "'",
                      "a cache follows over TCP only", "use tcp://HOST:PORT");
     }
   }
-  return check_files(options);
+  return check_files(wanted);
 }
 
-class cache final : public runtime {
- public:
-  cache(setting&& born, cache_options options)
-      : born_(std::move(born)), options_(std::move(options)) {}
-
-  loop::task<result<void>> start() override;
-  loop::task<void> stop(loop::time_point limit) override;
-  loop::task<result<send_outcome>> send(std::string message) override;
-  result<edit_outcome> edit(const nlohmann::json& changes) override;
-  [[nodiscard]] nlohmann::json options(bool with_secrets) const override {
-    return to_json(options_, option_table(), with_secrets);
-  }
-  [[nodiscard]] const common_options& common() const override { return options_; }
-  [[nodiscard]] std::vector<std::string> endpoints() const override {
-    return bound_.empty() ? options_.endpoints() : bound_;
-  }
-  [[nodiscard]] statistics stats() const override;
-  [[nodiscard]] std::vector<nlohmann::json> figures() const override;
-  [[nodiscard]] std::string failure_reason() const override { return reason_; }
-
- private:
-  loop::task<result<void>> open_shard();
-  [[nodiscard]] key_figures counted_keys() const;
-  void on_options_set(const nlohmann::json& changes, std::uint64_t edit);
-  void on_shut_down() {
-    reason_ = "a client asked for SHUTDOWN";
-    if (on_failure) on_failure();
-  }
-
-  setting born_;
-  cache_options options_;
-  std::vector<loop::loop*> loops_;
-  std::unique_ptr<serve::connection_gauge> connections_;
-  std::unique_ptr<shard> shard_;
-  std::vector<std::string> bound_;
-  std::string reason_;
-  statistics past_;  // what earlier runs counted
-  key_figures past_keys_;
-  // Edits of a running cache are numbered: a client may set an option before the cache's loop hears
-  // of an edit of the same, which is then the one that counts.
-  std::uint64_t edit_ = 0;
-  std::map<std::string, std::uint64_t> edited_;  // the option's last edit
-};
-
-// `call_on` keeps its closure alive until the coroutine that the closure is has ended.
-// NOLINTBEGIN(cppcoreguidelines-avoid-capturing-lambda-coroutines)
-loop::task<result<void>> cache::start() {
-  reason_.clear();
-  edited_.clear();
-  auto loops = born_.loops.assign(1);
-  if (!loops) co_return std::unexpected(loops.error());
-  loops_ = std::move(*loops);
-  connections_ = std::make_unique<serve::connection_gauge>();
-  auto opened = co_await open_shard();
-  if (!opened) co_await stop(born_.home.now());
-  co_return opened;
+cache::part_list cache::make_parts(const std::vector<loop::loop*>& loops) {
+  shard::events told{.on_shut_down = [this] { fail("a client asked for SHUTDOWN"); },
+                     .on_options_set = [this](const nlohmann::json& changes,
+                                              std::uint64_t edit) { adopt(changes, edit); }};
+  part_list made;
+  made.push_back(std::make_unique<cache_part>(*loops[0], running(), connections(), given().log,
+                                              std::move(told)));
+  return made;
 }
-
-loop::task<result<void>> cache::open_shard() {
-  auto targets = co_await net::find_bind_targets(born_.home, options_.endpoints());
-  if (!targets) co_return std::unexpected(targets.error());
-  const auto ports = co_await born_.binding.acquire();
-  auto opened = co_await loop::call_on(
-      born_.home, *loops_[0], [this, &targets]() -> loop::task<result<void>> {
-        // The cache is destroyed only after `stop()` ended the shard, and all posts come before.
-        shard_ = std::make_unique<shard>(
-            *loops_[0], options_, *connections_, born_.log,
-            shard::events{.on_shut_down = [this] { born_.home.post([this] { on_shut_down(); }); },
-                          .on_options_set =
-                              [this](const nlohmann::json& changes, std::uint64_t edit) {
-                                born_.home.post(
-                                    [this, changes, edit] { on_options_set(changes, edit); });
-                              }});
-        auto loaded = co_await shard_->load();
-        if (!loaded) co_return loaded;
-        co_return shard_->open(*targets);
-      });
-  if (!opened) co_return opened;
-  for (const auto& target : *targets) bound_.push_back(target.bound_text());
-  co_return result<void>{};
-}
-
-loop::task<void> cache::stop(loop::time_point) {
-  // From here on nobody who asks sees it: it is destroyed on its own loop's thread.
-  past_ = stats().past();
-  past_keys_ = past_figures(counted_keys(), key_figure_table());
-  auto ending = std::move(shard_);
-  if (ending) {
-    co_await loop::call_on(born_.home, *loops_[0], [&ending]() -> loop::task<bool> {
-      co_await ending->close();
-      ending.reset();
-      co_return true;
-    });
-  }
-  connections_.reset();
-  bound_.clear();
-  born_.loops.release(std::exchange(loops_, {}));
-}
-// NOLINTEND(cppcoreguidelines-avoid-capturing-lambda-coroutines)
 
 loop::task<result<send_outcome>> cache::send(std::string) {
-  co_return failure(errc::conflict, "send through '" + born_.name + "'",
+  co_return failure(errc::conflict, "send through '" + given().name + "'",
                     "a cache passes no messages on", "use redis-cli, and PUBLISH");
-}
-
-result<edit_outcome> cache::edit(const nlohmann::json& changes) {
-  auto next = options_;
-  if (auto applied = apply_json(next, option_table(), changes); !applied) {
-    return std::unexpected(applied.error());
-  }
-  if (auto checked = check(next); !checked) return std::unexpected(checked.error());
-  auto live = changed_options(options_, next);
-  for (const auto& row : option_rows()) {
-    if (row.needs_restart) live.erase(row.key);
-  }
-  options_ = next;
-  if (shard_ && !live.empty()) {
-    ++edit_;
-    for (const auto& [key, value] : live.items()) edited_[key] = edit_;
-    loops_[0]->post([who = shard_.get(), live, edit = edit_] { who->apply(live, edit); });
-  }
-  return sort_changes(option_rows(), changes, shard_ != nullptr);
-}
-
-// They are in force already. `edit`: the last one that the cache's loop had heard of.
-void cache::on_options_set(const nlohmann::json& changes, std::uint64_t edit) {
-  auto news = nlohmann::json::object();
-  for (const auto& [key, value] : changes.items()) {
-    const auto edited = edited_.find(key);
-    if (edited == edited_.end() || edited->second <= edit) news[key] = value;
-  }
-  [[maybe_unused]] const auto applied = apply_json(options_, option_table(), news);
-  assert(applied);
-}
-
-statistics cache::stats() const {
-  auto sum = past_;
-  if (shard_) {
-    sum.add(shard_->counted(), second_of(born_.home.now()));
-    sum.lag_us.set(shard_->lag().last_us);
-    sum.lag_max_us.set(shard_->lag().max_us);
-  }
-  if (connections_) {
-    sum.connections_now.set(connections_->now());
-    sum.connections_peak.raise(connections_->peak());
-    sum.connections_total.add(connections_->total());
-  }
-  return sum;
 }
 
 key_figures cache::counted_keys() const {
   auto sum = past_keys_;
-  if (shard_) add_figures(sum, shard_->counted_keys(), key_figure_table());
+  for (std::size_t i = 0; i < opened(); ++i) {
+    add_figures(sum, part_at(i).counted_keys(), key_figure_table());
+  }
   return sum;
+}
+
+void cache::keep_figures() {
+  sharded::keep_figures();
+  past_keys_ = past_figures(counted_keys(), key_figure_table());
 }
 
 std::vector<nlohmann::json> cache::figures() const {
@@ -238,13 +155,8 @@ const std::vector<options::figure_row>& figure_rows() {
   return rows;
 }
 
-result<std::unique_ptr<runtime>> make(setting&& born, const nlohmann::json& options) {
-  cache_options read;
-  if (auto applied = apply_json(read, option_table(), options); !applied) {
-    return std::unexpected(applied.error());
-  }
-  if (auto checked = check(read); !checked) return std::unexpected(checked.error());
-  return std::make_unique<cache>(std::move(born), std::move(read));
+result<std::unique_ptr<runtime>> make(context&& given, const nlohmann::json& options) {
+  return make_from<cache>(std::move(given), options);
 }
 
 }  // namespace strata::runtime::cache

@@ -22,7 +22,7 @@ class life {
  public:
   life(std::uint64_t seed, loop::sim_world::disk found) : stage_(seed) {
     stage_.world.set_disk(std::move(found));
-    auto made = make(stage_.birth(), {{"listen", {"tcp://127.0.0.1:" + std::to_string(port)}},
+    auto made = make(stage_.given(), {{"listen", {"tcp://127.0.0.1:" + std::to_string(port)}},
                                       {"persistent", "/disk/db.aof"},
                                       {"snapshot", "/disk/dump.rdb"},
                                       {"appendfsync", "always"}});

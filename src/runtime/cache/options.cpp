@@ -77,13 +77,7 @@ const std::vector<options::bound_row<cache_options>>& option_table() {
 }
 
 nlohmann::json changed_options(const cache_options& from, const cache_options& to) {
-  const auto before = to_json(from, option_table(), true);
-  const auto after = to_json(to, option_table(), true);
-  auto changed = nlohmann::json::object();
-  for (const auto& [key, value] : after.items()) {
-    if (before.at(key) != value) changed[key] = value;
-  }
-  return changed;
+  return options::changed_options(from, to, option_table());
 }
 
 const std::vector<options::option_row>& option_rows() {

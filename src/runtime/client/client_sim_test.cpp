@@ -62,7 +62,7 @@ std::unique_ptr<runtime> made_client(sim_stage& stage, nlohmann::json options) {
   if (!options.contains("connect")) {
     options["connect"] = "tcp://localhost:" + std::to_string(port);
   }
-  auto made = make(stage.birth(), options);
+  auto made = make(stage.given(), options);
   EXPECT_TRUE(made) << describe(made.error());
   return std::move(*made);
 }

@@ -27,6 +27,7 @@ struct client_options : common_options {
 
   /// `connect`, or `target` as an endpoint URL.
   [[nodiscard]] std::string endpoint() const;
+  [[nodiscard]] std::vector<std::string> endpoints() const { return {endpoint()}; }
 };
 
 [[nodiscard]] const std::vector<options::bound_row<client_options>>& option_table();

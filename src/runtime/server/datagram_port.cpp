@@ -55,7 +55,7 @@ loop::task<> datagram_port::run() {
     if (got.result == -ENODEV && reopen_) {
       co_await open_again();
     } else if (got.result < 0 && got.result != -EMSGSIZE) {
-      co_await home_.owner().sleep(on_failure(-got.result));
+      co_await home_.loop().sleep(on_failure(-got.result));
     } else {
       on_datagram(std::move(got));
     }
@@ -78,7 +78,7 @@ loop::task<> datagram_port::open_again() {
       describe(system_error(ENODEV, "receive",
                             "the interface was removed; it goes on when there is one again")));
   for (;;) {
-    co_await net::link_comes(home_.owner(), interface_name_, 1s);
+    co_await net::link_comes(home_.loop(), interface_name_, 1s);
     auto opened = reopen_();
     if (!opened) continue;
     home_.state().log->write(level::info, "the interface is there again");
@@ -107,7 +107,7 @@ void datagram_port::on_datagram(net::datagram::arrival got) {
     home_.count().connections_refused.add();
     return;
   }
-  sender->last_active = home_.owner().now();
+  sender->last_active = home_.loop().now();
   home_.count().bytes_in.add(bytes.size());
   // An empty datagram only makes its sender known.
   if (bytes.empty()) return;

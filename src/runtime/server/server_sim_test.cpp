@@ -50,7 +50,7 @@ class crowd {
     options["listen"] = {"tcp://127.0.0.1:" + std::to_string(port)};
     options["framing"] = framing;
     options["threads"] = 1 + world.draw(3);
-    auto made = make(stage_.birth(), options);
+    auto made = make(stage_.given(), options);
     EXPECT_TRUE(made) << describe(made.error());
     server_ = std::move(*made);
     const auto started = stage_.await(server_->start());

@@ -44,10 +44,10 @@ bool session::hear(const result<loop::buffer>& got) {
 }
 
 // The client may have closed only its sending side: it still gets what waits for it.
-loop::task<> session::say_goodbye() { co_await stream_->flushed(home_.owner().now() + 5s); }
+loop::task<> session::say_goodbye() { co_await stream_->flushed(home_.loop().now() + 5s); }
 
 bool session::feed(byte_span bytes) {
-  last_active = home_.owner().now();
+  last_active = home_.loop().now();
   home_.count().bytes_in.add(bytes.size());
   reader_.set_max_message(home_.options().max_message);
   const auto fed =

@@ -11,15 +11,16 @@ namespace strata::runtime::server {
 
 using namespace std::chrono_literals;
 
-shard::shard(server_state& shared, loop::loop& owner, std::size_t number, server_options options)
-    : state_(shared),
-      loop_(owner),
+shard::shard(std::shared_ptr<server_state> shared, loop::loop& on, std::size_t number,
+             server_options options)
+    : state_(std::move(shared)),
+      loop_(on),
       number_(number),
       options_(std::move(options)),
       framing_(proto::framing_of(options_.framing)),
       policy_(&policy_of(options_.mode)),
       log_(framing_),
-      acceptor_(owner, reception()) {}
+      acceptor_(on, reception()) {}
 
 // Members leave it while its own members are still there.
 shard::~shard() {
@@ -30,7 +31,7 @@ shard::~shard() {
 
 serve::reception shard::reception() {
   return {
-      .connections = state_.connections,
+      .connections = state_->connections,
       .most = [this] { return options_.max_connections; },
       .serve =
           [this](auto connection, auto place) {
@@ -41,32 +42,32 @@ serve::reception shard::reception() {
       .on_trouble =
           [this](const error& why, bool is_new) {
             counters_.errors.add();
-            if (is_new) state_.log->write(level::error, describe(why));
+            if (is_new) state_->log->write(level::error, describe(why));
           },
   };
 }
 
-result<void> shard::open(std::vector<net::bind_target>& targets, bool share_port) {
+loop::task<result<void>> shard::open(std::vector<net::bind_target>& targets) {
   if (!options_.write.empty()) {
     auto opened = file_sink::open(loop_, options_.write, [this](const std::string& why) {
       counters_.errors.add();
-      state_.log->write(level::error, why);
+      state_->log->write(level::error, why);
     });
-    if (!opened) return std::unexpected(opened.error());
+    if (!opened) co_return std::unexpected(opened.error());
     file_ = std::move(*opened);
   }
   for (auto& target : targets) {
-    if (auto opened = open_target(target, share_port); !opened) return opened;
+    if (auto opened = open_target(target); !opened) co_return opened;
   }
   acceptor_.begin();
   for (auto& each : datagram_ports_) hearing_.spawn(each.run());
-  return {};
+  co_return result<void>{};
 }
 
-result<void> shard::open_target(net::bind_target& target, bool share_port) {
+result<void> shard::open_target(net::bind_target& target) {
   // A Unix socket's path or an interface cannot be shared: one shard serves it.
   if (target.url.is_for_one() && number_ != 0) return {};
-  auto opened = target.url.scheme->listen(loop_, target, {.share_port = share_port});
+  auto opened = target.url.scheme->listen(loop_, target, {.share_port = state_->shards.size() > 1});
   if (!opened) return std::unexpected(opened.error());
   if (opened->streams) {
     acceptor_.add(std::move(opened->streams));
@@ -105,14 +106,14 @@ loop::task<> shard::close(loop::time_point limit) {
   datagram_ports_.clear();
 }
 
-void shard::apply(const server_options& changed) {
-  apply_live(options_, option_table(), changed);
+void shard::apply(const live_edit<server_options>& edit) {
+  options_ = edit.now;
   policy_ = &policy_of(options_.mode);
   arm_sweep();
 }
 
 std::uint64_t shard::next_id() {
-  return number_ << shard_bits | state_.next_id.fetch_add(1, std::memory_order_relaxed);
+  return number_ << shard_bits | state_->next_id.fetch_add(1, std::memory_order_relaxed);
 }
 
 void shard::enter(member& arrived) {
@@ -127,7 +128,7 @@ void shard::leave(member& gone) {
   members_[gone.position_] = members_.back();
   members_.pop_back();
   auto id = gone.id();
-  state_.master.compare_exchange_strong(id, 0);
+  state_->master.compare_exchange_strong(id, 0);
 }
 
 member* shard::find(std::uint64_t id) {
@@ -166,7 +167,7 @@ bool shard::within_limits(member& from) {
     counters_.drop_message(drop::rate_limit);
     return false;
   }
-  if (!state_.rate.allow(now, options_.global_rate_limit)) {
+  if (!state_->rate.allow(now, options_.global_rate_limit)) {
     counters_.drop_message(drop::global_rate_limit);
     return false;
   }
@@ -183,9 +184,9 @@ void shard::on_message(member& from, byte_span message) {
 
 void shard::keep(member& from, byte_span message) {
   if (file_ && !file_->append(message)) counters_.drop_message(drop::file);
-  if (!state_.messages->idle()) {
-    state_.messages->write(level::info, std::string(as_text(message)),
-                           fmt::format("#{}", from.id()));
+  if (!state_->messages->idle()) {
+    state_->messages->write(level::info, std::string(as_text(message)),
+                            fmt::format("#{}", from.id()));
   }
 }
 
@@ -197,7 +198,7 @@ void shard::tell(member& to, byte_span message) {
 }
 
 void shard::tell_member(std::uint64_t id, const std::string& message) {
-  const auto& home = state_.shards[id >> shard_bits];
+  const auto& home = state_->shards[id >> shard_bits];
   if (home.who != this) {
     home.where->post([who = home.who, id, message] { who->tell_member(id, message); });
   } else if (auto* const there = find(id)) {
@@ -211,7 +212,7 @@ void shard::say(member& from, byte_span message) {
   if (log_.must_take_before(message)) publish();
   speaker_ = from.id();
   log_.append(message);
-  if (state_.shards.size() > 1) {
+  if (state_->shards.size() > 1) {
     far_.bytes += as_text(message);
     far_.sizes.push_back(static_cast<std::uint32_t>(message.size()));
     loop_.at_turn_end(*this);
@@ -241,7 +242,7 @@ void shard::count_out(std::uint64_t messages, std::uint64_t bytes) {
 void shard::on_turn_end() {
   if (far_.sizes.empty()) return;
   const auto sent = std::make_shared<const far_batch>(std::exchange(far_, {}));
-  for (const auto& other : state_.shards) {
+  for (const auto& other : state_->shards) {
     if (other.who == this) continue;
     other.where->post([who = other.who, sent] { who->take_far(*sent); });
   }

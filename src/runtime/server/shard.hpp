@@ -1,7 +1,6 @@
 // One loop's part of a server: its listeners, its members, and what they say to each other.
 //
-// A shard is made anywhere, then opened, used and destroyed on its loop's thread. Shards of one
-// server tell each other what their members said by posting to each other's loops.
+// Shards of one server tell each other what their members said by posting to each other's loops.
 #pragma once
 
 #include <deque>
@@ -12,38 +11,37 @@
 #include "loop/task_group.hpp"
 #include "net/scheme.hpp"
 #include "runtime/file_sink.hpp"
-#include "runtime/runtime.hpp"
 #include "runtime/server/broadcast_log.hpp"
 #include "runtime/server/member.hpp"
 #include "runtime/server/options.hpp"
 #include "runtime/server/policy.hpp"
 #include "runtime/server/state.hpp"
+#include "runtime/sharded.hpp"
 #include "serve/acceptor.hpp"
 
 namespace strata::runtime::server {
 
 class datagram_port;
 
-class shard final : private loop::turn_end_hook, private loop::timer {
+class shard final : public part, private loop::turn_end_hook, private loop::timer {
  public:
-  shard(server_state& shared, loop::loop& owner, std::size_t number, server_options options);
+  shard(std::shared_ptr<server_state> shared, loop::loop& on, std::size_t number,
+        server_options options);
   ~shard() override;
-  shard(const shard&) = delete;
-  shard& operator=(const shard&) = delete;
 
-  /// Starts to listen. Ports that were 0 are filled in. Errors: of the first that cannot be bound.
-  result<void> open(std::vector<net::bind_target>& targets, bool share_port);
+  /// Starts to listen. Errors: of the first that cannot be bound.
+  [[nodiscard]] loop::task<result<void>> open(std::vector<net::bind_target>& targets) override;
   /// Stops listening, and hears its members no more; what they said before is on its way.
-  void fall_silent();
+  void fall_silent() override;
   /// Ends all members; first delivers what waits, until `limit`, if the options say so.
-  loop::task<> close(loop::time_point limit);
-  void apply(const server_options& changed);
+  [[nodiscard]] loop::task<> close(loop::time_point limit) override;
+  void apply(const live_edit<server_options>& edit);
   /// To all members. Says how many took it.
   std::uint64_t broadcast(byte_span message);
 
   // --- for members
-  [[nodiscard]] loop::loop& owner() { return loop_; }
-  [[nodiscard]] server_state& state() { return state_; }
+  [[nodiscard]] loop::loop& loop() { return loop_; }
+  [[nodiscard]] server_state& state() { return *state_; }
   [[nodiscard]] counters& count() { return counters_; }
   [[nodiscard]] const server_options& options() const { return options_; }
   [[nodiscard]] proto::framing framing() const { return framing_; }
@@ -66,15 +64,13 @@ class shard final : private loop::turn_end_hook, private loop::timer {
   /// A member of any shard, by its number; dropped when it has gone.
   void tell_member(std::uint64_t id, const std::string& message);
 
-  /// For reading from any thread.
-  [[nodiscard]] const counters& counted() const { return counters_; }
-  [[nodiscard]] loop::loop_lag lag() const { return loop_.lag(); }
+  [[nodiscard]] const counters& counted() const override { return counters_; }
 
  private:
   void on_turn_end() override;
   void on_timer() override;
   void arm_sweep();
-  result<void> open_target(net::bind_target& target, bool share_port);
+  result<void> open_target(net::bind_target& target);
   [[nodiscard]] serve::reception reception();
   bool within_limits(member& from);
   /// How many members took all of what waits.
@@ -82,7 +78,7 @@ class shard final : private loop::turn_end_hook, private loop::timer {
   void take_far(const far_batch& from);
   [[nodiscard]] member* find(std::uint64_t id);
 
-  server_state& state_;
+  std::shared_ptr<server_state> state_;
   loop::loop& loop_;
   std::uint64_t number_;
   server_options options_;

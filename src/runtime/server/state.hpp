@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "loop/loop.hpp"
@@ -20,7 +21,11 @@ class shard;
 inline constexpr unsigned shard_bits = 48;
 
 struct server_state {
-  serve::connection_gauge connections;
+  server_state(serve::connection_gauge& gauge, std::shared_ptr<journal> log_of,
+               std::shared_ptr<journal> messages_of)
+      : connections(gauge), log(std::move(log_of)), messages(std::move(messages_of)) {}
+
+  serve::connection_gauge& connections;
   shared_rate_limiter rate;
   std::atomic<std::uint64_t> next_id = 1;
   /// The member that is master, or 0.

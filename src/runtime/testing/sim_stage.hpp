@@ -51,7 +51,7 @@ class no_directory final : public net::directory {
   }
 };
 
-class sim_stage : private loop_source {
+class sim_stage final : private loop_source {
  public:
   explicit sim_stage(std::uint64_t seed) : world(seed) {}
 
@@ -61,7 +61,7 @@ class sim_stage : private loop_source {
   std::shared_ptr<journal> log = std::make_shared<journal>();
   std::shared_ptr<journal> messages = std::make_shared<journal>(0);
 
-  [[nodiscard]] setting birth() {
+  [[nodiscard]] context given() {
     return {"subject", home, *this, names_, binding_, log, messages};
   }
 

@@ -1,7 +1,6 @@
 // The connection of one client, on one loop: made, used, and made again when it ends.
 #pragma once
 
-#include <atomic>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -15,29 +14,26 @@
 #include "runtime/client/options.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/file_sink.hpp"
-#include "runtime/runtime.hpp"
+#include "runtime/sharded.hpp"
+#include "serve/connection_gauge.hpp"
 
 namespace strata::runtime::client {
 
-class link {
+class connection final : public part {
  public:
-  link(loop::loop& owner, client_options options, net::directory& names,
-       std::shared_ptr<journal> log, std::shared_ptr<journal> messages);
+  /// `on_end` is called on this loop when the connection gives up after it was opened.
+  connection(loop::loop& on, client_options options, const context& given,
+             serve::connection_gauge& gauge, std::function<void(const std::string&)> on_end);
 
   /// Makes the connection and keeps it. Without `reconnect`, the result is that of the first
-  /// attempt; with it, this returns at once. `on_end` is called on this loop when the link gives
-  /// up after that.
-  loop::task<result<void>> open(std::function<void(std::string)> on_end);
+  /// attempt; with it, this returns at once.
+  [[nodiscard]] loop::task<result<void>> open(std::vector<net::bind_target>& targets) override;
   /// Sends what waits, for at most five seconds and until `limit`, and ends the connection.
-  loop::task<> close(loop::time_point limit);
+  [[nodiscard]] loop::task<> close(loop::time_point limit) override;
   result<send_outcome> send(byte_span message);
-  void apply(const client_options& changed);
+  void apply(const live_edit<client_options>& edit) { options_ = edit.now; }
 
-  // --- from any thread
-  [[nodiscard]] const counters& counted() const { return counters_; }
-  [[nodiscard]] bool connected() const { return connected_.load(); }
-  [[nodiscard]] std::uint64_t connections() const { return connections_.get(); }
-  [[nodiscard]] loop::loop_lag lag() const { return loop_.lag(); }
+  [[nodiscard]] const counters& counted() const override { return counters_; }
 
  private:
   loop::task<> keep();
@@ -55,13 +51,13 @@ class link {
   proto::framing framing_;
   std::shared_ptr<journal> log_;
   std::shared_ptr<journal> messages_;
-  std::function<void(std::string)> on_end_;
+  serve::connection_gauge& gauge_;
+  std::function<void(const std::string&)> on_end_;
   counters counters_;
-  counter connections_;
-  std::atomic<bool> connected_ = false;
+  serve::connection_gauge::place place_;  // while it is connected
   net::backoff backoff_;
   std::unique_ptr<file_sink> file_;
-  std::unique_ptr<net::message_port> port_;  // while it is connected
+  std::unique_ptr<net::message_port> port_;  // as well
   std::deque<std::string> queue_;
   loop::task_group tasks_;
 };

@@ -1,4 +1,4 @@
-#include "runtime/client/link.hpp"
+#include "runtime/client/connection.hpp"
 
 #include <fmt/format.h>
 
@@ -11,19 +11,21 @@ namespace strata::runtime::client {
 
 using namespace std::chrono_literals;
 
-link::link(loop::loop& owner, client_options options, net::directory& names,
-           std::shared_ptr<journal> log, std::shared_ptr<journal> messages)
-    : loop_(owner),
+connection::connection(loop::loop& on, client_options options, const context& given,
+                       serve::connection_gauge& gauge,
+                       std::function<void(const std::string&)> on_end)
+    : loop_(on),
       options_(std::move(options)),
       url_(*net::parse_endpoint(options_.endpoint())),
-      names_(names),
+      names_(given.names),
       framing_(proto::framing_of(options_.framing)),
-      log_(std::move(log)),
-      messages_(std::move(messages)),
+      log_(given.log),
+      messages_(given.messages),
+      gauge_(gauge),
+      on_end_(std::move(on_end)),
       backoff_(options_.reconnect_seed) {}
 
-loop::task<result<void>> link::open(std::function<void(std::string)> on_end) {
-  on_end_ = std::move(on_end);
+loop::task<result<void>> connection::open(std::vector<net::bind_target>& /*targets*/) {
   if (!options_.write.empty()) {
     auto opened = file_sink::open(loop_, options_.write, [this](const std::string& why) {
       counters_.errors.add();
@@ -40,7 +42,7 @@ loop::task<result<void>> link::open(std::function<void(std::string)> on_end) {
   co_return result<void>{};
 }
 
-loop::task<> link::close(loop::time_point limit) {
+loop::task<> connection::close(loop::time_point limit) {
   limit = std::min(limit, loop_.now() + 5s);
   if (port_) co_await port_->flushed(limit);
   if (file_) co_await file_->flushed(limit);
@@ -48,7 +50,7 @@ loop::task<> link::close(loop::time_point limit) {
   end_connection();
 }
 
-loop::task<> link::keep() {
+loop::task<> connection::keep() {
   for (;;) {
     std::string why;
     if (!port_) {
@@ -76,7 +78,7 @@ loop::task<> link::keep() {
   }
 }
 
-loop::task<result<void>> link::connect() {
+loop::task<result<void>> connection::connect() {
   auto made =
       co_await net::connect(loop_, url_, loop::from_seconds(options_.connect_timeout), &names_);
   if (!made) {
@@ -88,17 +90,16 @@ loop::task<result<void>> link::connect() {
   co_return result<void>{};
 }
 
-void link::begin_connection() {
+void connection::begin_connection() {
   backoff_.succeeded();
-  connections_.add();
-  connected_ = true;
+  place_ = gauge_.enter(0);
   log_->write(level::info, "connected to " + url_.text());
   for (const auto& each : queue_) push(as_bytes(each));
   queue_.clear();
 }
 
-void link::end_connection() {
-  connected_ = false;
+void connection::end_connection() {
+  place_ = {};
   if (port_ && port_->unsent() != 0) {
     counters_.drop_message(drop::connection);
     log_->write(level::error,
@@ -108,7 +109,7 @@ void link::end_connection() {
 }
 
 // Until the connection ends: why it did.
-loop::task<std::string> link::receive() {
+loop::task<std::string> connection::receive() {
   net::message_port::ears ears{
       .on_bytes = [this](std::size_t count) { counters_.bytes_in.add(count); },
       .on_message = [this](byte_span message) { on_message(message); },
@@ -138,7 +139,7 @@ loop::task<std::string> link::receive() {
   co_return fmt::format("the connection to {} broke: {}", url_.text(), describe(why));
 }
 
-void link::on_message(byte_span message) {
+void connection::on_message(byte_span message) {
   counters_.messages_in.add();
   counters_.rate_in.add(second_of(loop_.now()), 1);
   if (options_.mode == "out") {
@@ -150,7 +151,7 @@ void link::on_message(byte_span message) {
 }
 
 // Says whether there was room for it.
-bool link::push(byte_span message) {
+bool connection::push(byte_span message) {
   const auto sent = port_->offer(message);
   if (!sent) {
     counters_.drop_message(drop::slow_client);
@@ -162,7 +163,7 @@ bool link::push(byte_span message) {
   return true;
 }
 
-result<send_outcome> link::send(byte_span message) {
+result<send_outcome> connection::send(byte_span message) {
   const std::string operation = "send to " + url_.text();
   if (options_.mode == "in") {
     return failure(errc::conflict, operation, "the client's mode is 'in': it only receives",
@@ -176,7 +177,7 @@ result<send_outcome> link::send(byte_span message) {
                    limit == options_.max_message ? "raise --max-message"
                                                  : "that is the most that its endpoint takes");
   }
-  if (connected_) {
+  if (port_) {
     const auto unsent = port_->unsent();
     if (url_.is_stream() && unsent + message.size() > options_.max_buffer) {
       counters_.drop_message(drop::slow_client);
@@ -198,7 +199,5 @@ result<send_outcome> link::send(byte_span message) {
                                                    options_.queue),
                  options_.queue == 0 ? "wait, or keep messages with --queue N" : "raise --queue");
 }
-
-void link::apply(const client_options& changed) { apply_live(options_, option_table(), changed); }
 
 }  // namespace strata::runtime::client

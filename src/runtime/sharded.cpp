@@ -1,0 +1,105 @@
+#include "runtime/sharded.hpp"
+
+namespace strata::runtime {
+
+loop::task<result<void>> runtime_of_parts::start() {
+  reason_.clear();
+  prepare();
+  auto opened = co_await make_and_open();
+  if (!opened) co_await stop(context_.home.now());
+  co_return opened;
+}
+
+loop::task<result<void>> runtime_of_parts::make_and_open() {
+  if (const auto path = written_file(); !path.empty()) {
+    auto claimed = context_.home.files().claim(path);
+    if (!claimed) co_return std::unexpected(claimed.error());
+    written_ = std::move(*claimed);
+  }
+  auto loops = context_.loops.assign(wanted_loops());
+  if (!loops) co_return std::unexpected(loops.error());
+  loops_ = std::move(*loops);
+  connections_ = std::make_unique<serve::connection_gauge>();
+  parts_ = make_parts(loops_);
+  std::vector<net::bind_target> targets;
+  if (!listens()) co_return co_await open(targets);
+  auto found = co_await net::find_bind_targets(context_.home, wanted_endpoints());
+  if (!found) co_return std::unexpected(found.error());
+  targets = std::move(*found);
+  const auto ports = co_await context_.binding.acquire();
+  if (loops_.size() > 1) {
+    if (auto free = net::probe(context_.home, targets); !free) co_return free;
+  }
+  co_return co_await open(targets);
+}
+
+loop::task<result<void>> runtime_of_parts::open(std::vector<net::bind_target>& targets) {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    auto opened = co_await loop::call_on(
+        context_.home, *loops_[i], [&each = *parts_[i], &targets] { return each.open(targets); });
+    opened_ = i + 1;
+    if (!opened) co_return opened;
+  }
+  for (const auto& target : targets) bound_.push_back(target.bound_text());
+  co_return result<void>{};
+}
+
+loop::task<void> runtime_of_parts::stop(loop::time_point limit) {
+  for (std::size_t i = 0; i < opened_; ++i) {
+    co_await loop::run_on(context_.home, *loops_[i], [&each = *parts_[i]] { each.fall_silent(); });
+  }
+  for (std::size_t i = 0; i < opened_; ++i) {
+    co_await loop::call_on(context_.home, *loops_[i],
+                           [&each = *parts_[i], limit] { return each.close(limit); });
+  }
+  keep_figures();
+  // From here on nobody who asks sees them: each is destroyed on its own loop's thread, behind what
+  // was posted to it.
+  opened_ = 0;
+  auto ending = std::exchange(parts_, {});
+  const auto gauge = std::move(connections_);
+  for (std::size_t i = 0; i < ending.size(); ++i) {
+    co_await loop::run_on(context_.home, *loops_[i], [&each = ending[i]] { each.reset(); });
+  }
+  bound_.clear();
+  written_ = {};
+  context_.loops.release(std::exchange(loops_, {}));
+}
+
+statistics runtime_of_parts::stats() const {
+  auto sum = past_;
+  const auto now_s = second_of(context_.home.now());
+  for (std::size_t i = 0; i < opened_; ++i) {
+    const auto lag = loops_[i]->lag();
+    sum.add(parts_[i]->counted(), now_s);
+    sum.lag_us.raise(lag.last_us);
+    sum.lag_max_us.raise(lag.max_us);
+  }
+  if (connections_) {
+    sum.connections_now.set(connections_->now());
+    sum.connections_peak.raise(connections_->peak());
+    sum.connections_total.add(connections_->total());
+  }
+  return sum;
+}
+
+// The runtime is destroyed only after `stop()` ended the parts, and all of their posts come before.
+void runtime_of_parts::fail(const std::string& why) {
+  context_.home.post([this, why] {
+    reason_ = why;
+    if (on_failure) on_failure();
+  });
+}
+
+edit_outcome sort_changes(const std::vector<options::option_row>& rows,
+                          const nlohmann::json& changes, bool running) {
+  edit_outcome outcome;
+  for (const auto& row : rows) {
+    if (!changes.contains(row.key)) continue;
+    const bool later = row.needs_restart && running;
+    (later ? outcome.needs_restart : outcome.applied).emplace_back(row.key);
+  }
+  return outcome;
+}
+
+}  // namespace strata::runtime

@@ -1,0 +1,213 @@
+// The skeleton of a runtime that works in parts, each on a loop of its own: it starts and stops
+// them, sums up what they count, and tells them of edits.
+//
+// A runtime type is a struct of options with its rows, a part, and a class that derives from
+// `sharded<its options, its part>`: that says how parts are made and which options make sense, and
+// overrides what is special about the type.
+#pragma once
+
+#include <cassert>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "loop/call_on.hpp"
+#include "net/scheme.hpp"
+#include "runtime/runtime.hpp"
+#include "serve/connection_gauge.hpp"
+
+namespace strata::runtime {
+
+/// One loop's part of a runtime. It is made on the home loop; then it is opened, used, closed and
+/// destroyed on the thread of its own loop.
+class part {
+ public:
+  part() = default;
+  part(const part&) = delete;
+  part& operator=(const part&) = delete;
+  virtual ~part() = default;
+
+  /// Begins its work. `targets`: where the runtime listens, in which the first part fills in ports
+  /// that were 0; none for a type that does not listen. After an error the part is closed too.
+  [[nodiscard]] virtual loop::task<result<void>> open(std::vector<net::bind_target>& targets) = 0;
+  /// Takes nothing in any more; what it has taken is on its way. All parts have fallen silent
+  /// before the first is closed.
+  virtual void fall_silent() {}
+  /// Ends its work; what it would deliver first is given up at `limit`. All parts are closed before
+  /// the first is destroyed, so one may still hear from another.
+  [[nodiscard]] virtual loop::task<> close(loop::time_point limit) = 0;
+
+  /// To be read from any thread once it has been opened.
+  [[nodiscard]] virtual const counters& counted() const = 0;
+};
+
+/// What needs no options: the life of the parts.
+class runtime_of_parts : public runtime {
+ public:
+  explicit runtime_of_parts(context&& given) : context_(std::move(given)) {}
+
+  loop::task<result<void>> start() final;
+  loop::task<void> stop(loop::time_point limit) override;
+  using runtime::stop;
+  [[nodiscard]] std::vector<std::string> endpoints() const final {
+    return bound_.empty() ? wanted_endpoints() : bound_;
+  }
+  [[nodiscard]] statistics stats() const final;
+  [[nodiscard]] std::string failure_reason() const final { return reason_; }
+
+ protected:
+  // --- what a type says of itself
+  using part_list = std::vector<std::unique_ptr<part>>;
+  /// The parts, one for each loop. None of them runs before all are made.
+  [[nodiscard]] virtual part_list make_parts(const std::vector<loop::loop*>& loops) = 0;
+  [[nodiscard]] virtual std::size_t wanted_loops() const { return 1; }
+  /// A file that all parts append to and nobody else may; empty: none.
+  [[nodiscard]] virtual std::string written_file() const { return {}; }
+  /// Called when the parts are closed, and still there: what they counted is kept.
+  virtual void keep_figures() { past_ = stats().past(); }
+
+  // --- what a type uses
+  [[nodiscard]] const context& given() const { return context_; }
+  [[nodiscard]] bool has_parts() const { return !parts_.empty(); }
+  [[nodiscard]] const part_list& parts() const { return parts_; }
+  [[nodiscard]] loop::loop& loop_of(std::size_t which) const { return *loops_[which]; }
+  /// The parts that have been opened, or have failed to: those that count. They come first.
+  [[nodiscard]] std::size_t opened() const { return opened_; }
+  /// The connections of all parts together, since the last start.
+  [[nodiscard]] serve::connection_gauge& connections() const { return *connections_; }
+  /// The runtime ends by itself. A part may call it, on its own loop, until it is closed.
+  void fail(const std::string& why);
+
+ private:
+  /// The options as they are now are those that the parts will have.
+  virtual void prepare() = 0;
+  /// As configured.
+  [[nodiscard]] virtual std::vector<std::string> wanted_endpoints() const = 0;
+  loop::task<result<void>> make_and_open();
+  loop::task<result<void>> open(std::vector<net::bind_target>& targets);
+
+  context context_;
+  std::vector<loop::loop*> loops_;
+  std::unique_ptr<serve::connection_gauge> connections_;
+  part_list parts_;  // in the order of the loops
+  std::size_t opened_ = 0;
+  std::vector<std::string> bound_;
+  loop::file_claim written_;
+  std::string reason_;
+  statistics past_;  // what earlier runs counted
+};
+
+/// The keys of `changes`, sorted into those in force at once and those that need a restart.
+[[nodiscard]] edit_outcome sort_changes(const std::vector<options::option_row>& rows,
+                                        const nlohmann::json& changes, bool running);
+
+/// What running parts are told of an edit.
+template <class Options>
+struct live_edit {
+  Options now;             ///< all options, in force from now on
+  nlohmann::json changes;  ///< those that have another value; none of them needs a restart
+  std::uint64_t number;    ///< it grows with each edit
+};
+
+/// `Options` has `endpoints()`, where the type listens or connects. `Part` derives from `part` and
+/// has `apply(const live_edit<Options>&)`.
+template <class Options, class Part>
+class sharded : public runtime_of_parts {
+ public:
+  using table_type = std::vector<options::bound_row<Options>>;
+
+  sharded(context&& given, const table_type& table)
+      : runtime_of_parts(std::move(given)), table_(table), rows_(rows_of(table)) {}
+
+  result<edit_outcome> edit(const nlohmann::json& changes) final {
+    auto next = options_;
+    if (auto applied = apply_json(next, table_, changes); !applied) {
+      return std::unexpected(applied.error());
+    }
+    if (auto checked = check(next); !checked) return std::unexpected(checked.error());
+    options_ = std::move(next);
+    if (has_parts()) tell_parts();
+    return sort_changes(rows_, changes, has_parts());
+  }
+  [[nodiscard]] nlohmann::json options(bool with_secrets) const final {
+    return to_json(options_, table_, with_secrets);
+  }
+  [[nodiscard]] const common_options& common() const final { return options_; }
+
+ protected:
+  // --- what a type says of itself
+  /// Whether options of which each is right make sense together.
+  [[nodiscard]] virtual result<void> check(const Options& wanted) const = 0;
+
+  // --- what a type uses
+  /// As people set them.
+  [[nodiscard]] const Options& wanted() const { return options_; }
+  /// As the parts have them: what needs a restart is as it was when they were made.
+  [[nodiscard]] const Options& running() const { return running_; }
+  [[nodiscard]] Part& part_at(std::size_t which) const {
+    return static_cast<Part&>(*parts()[which]);
+  }
+  /// Awaits what `work`, which awaits nothing, gives on the part's loop.
+  template <class Work>
+  auto run_at(std::size_t which, Work work) {
+    return loop::run_on(given().home, loop_of(which),
+                        [&at = part_at(which), work = std::move(work)] { return work(at); });
+  }
+  /// A part has changed options by itself, and calls this on its own loop. `edit`: the number of
+  /// the last edit that it had heard of. A later one of the same option is the one that counts.
+  void adopt(const nlohmann::json& changes, std::uint64_t edit) {
+    given().home.post([this, changes, edit] { take_over(changes, edit); });
+  }
+
+ private:
+  [[nodiscard]] std::vector<std::string> wanted_endpoints() const final {
+    return options_.endpoints();
+  }
+  void prepare() final {
+    running_ = options_;
+    edited_.clear();
+  }
+  void take_over(const nlohmann::json& changes, std::uint64_t edit) {
+    auto news = nlohmann::json::object();
+    for (const auto& [key, value] : changes.items()) {
+      const auto edited = edited_.find(key);
+      if (edited == edited_.end() || edited->second <= edit) news[key] = value;
+    }
+    [[maybe_unused]] const auto wanted = apply_json(options_, table_, news);
+    [[maybe_unused]] const auto running = apply_json(running_, table_, news);
+    assert(wanted && running);
+  }
+  // Of what has changed, the parts hear what needs no restart.
+  void tell_parts() {
+    const auto before = running_;
+    apply_live(running_, table_, options_);
+    live_edit<Options> told{running_, changed_options(before, running_, table_), edit_ + 1};
+    if (told.changes.empty()) return;
+    ++edit_;
+    for (const auto& [key, value] : told.changes.items()) edited_[key] = edit_;
+    for (std::size_t i = 0; i < parts().size(); ++i) {
+      loop_of(i).post([to = &part_at(i), told] { to->apply(told); });
+    }
+  }
+
+  const table_type& table_;
+  std::vector<options::option_row> rows_;
+  Options options_;
+  Options running_;
+  std::uint64_t edit_ = 0;                       // the last one
+  std::map<std::string, std::uint64_t> edited_;  // the option's last edit
+};
+
+/// Makes a runtime from its options. Errors: invalid_argument, of one option or of all together.
+template <class Runtime>
+[[nodiscard]] result<std::unique_ptr<runtime>> make_from(context&& given,
+                                                         const nlohmann::json& options) {
+  auto made = std::make_unique<Runtime>(std::move(given));
+  if (auto read = made->edit(options); !read) return std::unexpected(read.error());
+  return made;
+}
+
+}  // namespace strata::runtime
