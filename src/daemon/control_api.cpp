@@ -103,7 +103,7 @@ serve::reception control_api::reception(door which) {
   return {
       .connections = connections_,
       .admits =
-          [this, which](const loop::socket& arrived) {
+          [this, which](const loop::descriptor& arrived) {
             if (which == door::metrics || is_trusted(arrived)) return true;
             spdlog::warn("control API: a process of another user and group was refused");
             return false;
@@ -146,7 +146,7 @@ void control_api::begin() {
 }
 
 // The socket's mode keeps strangers out; this is the second lock, should the mode be changed.
-bool control_api::is_trusted(const loop::socket& peer) const {
+bool control_api::is_trusted(const loop::descriptor& peer) const {
   ucred who{};
   socklen_t size = sizeof who;
   if (::getsockopt(peer.fd(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return false;

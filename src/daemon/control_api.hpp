@@ -75,7 +75,7 @@ class control_api {
                      door which);
   loop::task<> handle(http::exchange& now, door which);
   loop::task<answer> dispatch(http::exchange& now, door which);
-  [[nodiscard]] bool is_trusted(const loop::socket& peer) const;
+  [[nodiscard]] bool is_trusted(const loop::descriptor& peer) const;
 
   static answer as_answer(const error& failed);
   answer as_answer(const result<entry_ref>& done, int status) const;

@@ -92,7 +92,7 @@ class daemon {
   void run(unique_fd signals, double drain_timeout);
 
  private:
-  loop::task<> live(loop::socket signals, double drain_timeout);
+  loop::task<> live(loop::descriptor signals, double drain_timeout);
   loop::task<> bring_up();
   [[noreturn]] void give_up();
 
@@ -137,7 +137,7 @@ loop::task<> daemon::bring_up() {
   co_await restoring.drained();
 }
 
-loop::task<> daemon::live(loop::socket signals, double drain_timeout) {
+loop::task<> daemon::live(loop::descriptor signals, double drain_timeout) {
   home_.spawn(bring_up());
   for (;;) {
     loop::awaited_request readable;

@@ -93,32 +93,32 @@ void epoll_loop::start_writer(operation& made) {
   watch_of(made.fd).writers.push_back(&made);
 }
 
-void epoll_loop::accept(const socket& on, request& asker) {
+void epoll_loop::accept(const descriptor& on, request& asker) {
   auto* made = new operation(operation::kind::accept, &asker, on.fd());
   attach(asker, *made);
   start_reader(*made);
 }
 
-void epoll_loop::receive(const socket& on, request& asker) {
+void epoll_loop::receive(const descriptor& on, request& asker) {
   auto* made = new operation(operation::kind::receive, &asker, on.fd());
   attach(asker, *made);
   start_reader(*made);
 }
 
-void epoll_loop::receive_from(const socket& on, request& asker) {
+void epoll_loop::receive_from(const descriptor& on, request& asker) {
   auto* made = new operation(operation::kind::receive_from, &asker, on.fd());
   attach(asker, *made);
   start_reader(*made);
 }
 
-void epoll_loop::poll(const socket& on, unsigned events, request& asker) {
+void epoll_loop::poll(const descriptor& on, unsigned events, request& asker) {
   auto* made = new polling(operation::kind::poll, &asker, on.fd());
   made->events = events;
   attach(asker, *made);
   start_reader(*made);
 }
 
-void epoll_loop::send(const socket& on, std::span<const slice> data, request& asker) {
+void epoll_loop::send(const descriptor& on, std::span<const slice> data, request& asker) {
   auto* made = new sending(operation::kind::send, &asker, on.fd());
   made->count = std::min(data.size(), max_send_slices);
   std::copy_n(data.begin(), made->count, made->data.begin());
@@ -126,7 +126,7 @@ void epoll_loop::send(const socket& on, std::span<const slice> data, request& as
   start_writer(*made);
 }
 
-void epoll_loop::send_to(const socket& on, const socket_address& to, slice datagram,
+void epoll_loop::send_to(const descriptor& on, const socket_address& to, slice datagram,
                          request& asker) {
   auto* made = new sending(operation::kind::send_to, &asker, on.fd());
   made->count = 1;
@@ -136,7 +136,7 @@ void epoll_loop::send_to(const socket& on, const socket_address& to, slice datag
   start_writer(*made);
 }
 
-void epoll_loop::write(const socket& to, slice data, request& asker) {
+void epoll_loop::write(const descriptor& to, slice data, request& asker) {
   auto* made = new sending(operation::kind::write, &asker, to.fd());
   made->count = 1;
   made->data[0] = std::move(data);
@@ -144,13 +144,13 @@ void epoll_loop::write(const socket& to, slice data, request& asker) {
   start_writer(*made);
 }
 
-void epoll_loop::sync(const socket& file, request& asker) {
+void epoll_loop::sync(const descriptor& file, request& asker) {
   auto* made = new operation(operation::kind::sync, &asker, file.fd());
   attach(asker, *made);
   finish(*made, ::fdatasync(file.fd()) == 0 ? 0 : -errno);
 }
 
-void epoll_loop::connect(const socket& on, const socket_address& to, request& asker) {
+void epoll_loop::connect(const descriptor& on, const socket_address& to, request& asker) {
   auto* made = new operation(operation::kind::connect, &asker, on.fd());
   attach(asker, *made);
   const int code = ::connect(on.fd(), to.data(), to.size());

@@ -42,7 +42,7 @@ void request::abandon() {
   loop_->cancel(*left);
 }
 
-void socket::close() {
+void descriptor::close() {
   if (fd_ >= 0) loop_->close_fd(std::exchange(fd_, -1));
 }
 

@@ -19,11 +19,11 @@
 #include <vector>
 
 #include "loop/address.hpp"
+#include "loop/descriptor.hpp"
 #include "loop/file_store.hpp"
 #include "loop/mailbox.hpp"
 #include "loop/request.hpp"
 #include "loop/slice.hpp"
-#include "loop/socket.hpp"
 #include "loop/task_group.hpp"
 #include "loop/timer.hpp"
 #include "strata/base/result.hpp"
@@ -70,33 +70,34 @@ class loop {
   [[nodiscard]] virtual std::string_view backend() const = 0;
 
   // --- opening
-  virtual result<socket> listen(const socket_address& address, const listen_options& options) = 0;
-  virtual result<socket> open_stream(int family) = 0;
+  virtual result<descriptor> listen(const socket_address& address,
+                                    const listen_options& options) = 0;
+  virtual result<descriptor> open_stream(int family) = 0;
   /// A datagram socket; bound when `address` is not empty.
-  virtual result<socket> open_datagram(int family, const socket_address& address,
-                                       const listen_options& options) = 0;
+  virtual result<descriptor> open_datagram(int family, const socket_address& address,
+                                           const listen_options& options) = 0;
   /// Whether a stream's listener, or a datagram socket, could have `address` for itself alone.
   /// Nothing of the try is left when this returns. Errors: as of `listen` and `open_datagram`.
   virtual result<void> probe_stream(const socket_address& address) = 0;
   virtual result<void> probe_datagram(const socket_address& address) = 0;
   /// A file to append to; made with mode 0600 when missing. Errors: invalid_argument when it is no
   /// regular file.
-  virtual result<socket> open_append(const std::string& path) = 0;
+  virtual result<descriptor> open_append(const std::string& path) = 0;
   /// Takes over a descriptor that the loop did not open (a signalfd, a device).
-  [[nodiscard]] socket adopt(int fd) { return {*this, fd}; }
+  [[nodiscard]] descriptor adopt(int fd) { return {*this, fd}; }
 
-  [[nodiscard]] virtual socket_address local_address(const socket& of) const = 0;
-  [[nodiscard]] virtual socket_address remote_address(const socket& of) const = 0;
+  [[nodiscard]] virtual socket_address local_address(const descriptor& of) const = 0;
+  [[nodiscard]] virtual socket_address remote_address(const descriptor& of) const = 0;
   /// Ends both directions at once; requests under way complete.
-  virtual void shut_down(const socket& which) = 0;
+  virtual void shut_down(const descriptor& which) = 0;
   /// Bytes sent that the peer's side has not acknowledged: closing now may lose them, if something
   /// of the peer's is still unread.
-  [[nodiscard]] virtual std::size_t unacknowledged(const socket& on) const = 0;
+  [[nodiscard]] virtual std::size_t unacknowledged(const descriptor& on) const = 0;
   /// Has the kernel look, at this interval of silence, whether the peer is still there: one that
   /// is not ends the connection. For TCP; nothing on another kind of socket.
-  virtual void keep_alive(const socket& /*which*/, std::chrono::seconds /*interval*/) {}
+  virtual void keep_alive(const descriptor& /*which*/, std::chrono::seconds /*interval*/) {}
   /// Ends the sending direction: the peer reads an end of stream after what was sent.
-  virtual void shut_down_send(const socket& which) = 0;
+  virtual void shut_down_send(const descriptor& which) = 0;
 
   /// Awaits the addresses of a host name, without blocking the loop.
   virtual task<result<std::vector<socket_address>>> resolve(std::string host,
@@ -104,27 +105,27 @@ class loop {
 
   // --- asking (each starts `asker`, which must not be under way)
   /// Completions: a new connection's descriptor each, for `adopt()`.
-  virtual void accept(const socket& on, request& asker) = 0;
+  virtual void accept(const descriptor& on, request& asker) = 0;
   /// Completions: received bytes each; a last one with result 0 at the end of stream, or an error.
   /// -ENOBUFS is no failure: no buffer was free; ask again.
-  virtual void receive(const socket& on, request& asker) = 0;
+  virtual void receive(const descriptor& on, request& asker) = 0;
   /// As `receive`, with each datagram's sender. A datagram larger than a buffer is cut to
   /// `max_datagram` and reported as -EMSGSIZE with `more`.
-  virtual void receive_from(const socket& on, request& asker) = 0;
+  virtual void receive_from(const descriptor& on, request& asker) = 0;
   /// One completion: how many bytes were taken, perhaps fewer than given.
-  virtual void send(const socket& on, std::span<const slice> data, request& asker) = 0;
+  virtual void send(const descriptor& on, std::span<const slice> data, request& asker) = 0;
   /// One completion. An empty address sends to the connected peer.
-  virtual void send_to(const socket& on, const socket_address& to, slice datagram,
+  virtual void send_to(const descriptor& on, const socket_address& to, slice datagram,
                        request& asker) = 0;
   /// One completion: 0 or an error.
-  virtual void connect(const socket& on, const socket_address& to, request& asker) = 0;
+  virtual void connect(const descriptor& on, const socket_address& to, request& asker) = 0;
   /// One completion: the ready events (POLLIN, POLLOUT, …).
-  virtual void poll(const socket& on, unsigned events, request& asker) = 0;
+  virtual void poll(const descriptor& on, unsigned events, request& asker) = 0;
   /// One completion: bytes appended to the file, perhaps fewer than given.
-  virtual void write(const socket& to, slice data, request& asker) = 0;
+  virtual void write(const descriptor& to, slice data, request& asker) = 0;
   /// One completion: 0 once all that was written to the file is on the disk, or an error. With
   /// epoll, which knows no other way, the loop waits meanwhile.
-  virtual void sync(const socket& file, request& asker) = 0;
+  virtual void sync(const descriptor& file, request& asker) = 0;
 
   /// Files by name.
   [[nodiscard]] virtual file_store& files() = 0;
@@ -166,7 +167,7 @@ class loop {
 
  protected:
   friend class request;
-  friend class socket;
+  friend class descriptor;
 
   struct event {
     operation* of;

@@ -163,7 +163,7 @@ void os_loop::drain_wake_fd() const {
   [[maybe_unused]] const auto taken = ::read(wake_fd_.get(), &count, sizeof count);
 }
 
-result<socket> os_loop::listen(const socket_address& address, const listen_options& options) {
+result<descriptor> os_loop::listen(const socket_address& address, const listen_options& options) {
   auto made = bind_stream(address, options);
   if (!made) return std::unexpected(made.error());
   return adopt(made->release());
@@ -173,15 +173,15 @@ result<void> os_loop::probe_stream(const socket_address& address) {
   return success_of(bind_stream(address, {}));
 }
 
-result<socket> os_loop::open_stream(int family) {
-  socket made(*this, ::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+result<descriptor> os_loop::open_stream(int family) {
+  descriptor made(*this, ::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!made) return system_failure(errno, "open a stream socket", open_remedy(errno));
   if (family != AF_UNIX) ::setsockopt(made.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   return made;
 }
 
-result<socket> os_loop::open_datagram(int family, const socket_address& address,
-                                      const listen_options& options) {
+result<descriptor> os_loop::open_datagram(int family, const socket_address& address,
+                                          const listen_options& options) {
   auto made = bind_datagram(family, address, options);
   if (!made) return std::unexpected(made.error());
   return adopt(made->release());
@@ -191,36 +191,36 @@ result<void> os_loop::probe_datagram(const socket_address& address) {
   return success_of(bind_datagram(address.family(), address, {}));
 }
 
-result<socket> os_loop::open_append(const std::string& path) {
+result<descriptor> os_loop::open_append(const std::string& path) {
   auto made =
       open_regular(path, O_WRONLY | O_CREAT | O_APPEND, "open '" + path + "' for appending");
   if (!made) return std::unexpected(made.error());
   return adopt(made->release());
 }
 
-socket_address os_loop::local_address(const socket& of) const {
+socket_address os_loop::local_address(const descriptor& of) const {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
   if (::getsockname(of.fd(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
   return {reinterpret_cast<const sockaddr*>(&address), size};
 }
 
-socket_address os_loop::remote_address(const socket& of) const {
+socket_address os_loop::remote_address(const descriptor& of) const {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
   if (::getpeername(of.fd(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
   return {reinterpret_cast<const sockaddr*>(&address), size};
 }
 
-std::size_t os_loop::unacknowledged(const socket& on) const {
+std::size_t os_loop::unacknowledged(const descriptor& on) const {
   int bytes = 0;
   return ::ioctl(on.fd(), SIOCOUTQ, &bytes) == 0 && bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
-void os_loop::shut_down(const socket& which) { ::shutdown(which.fd(), SHUT_RDWR); }
+void os_loop::shut_down(const descriptor& which) { ::shutdown(which.fd(), SHUT_RDWR); }
 
 // As Redis does it: three probes, a third of the interval apart, before the connection is given up.
-void os_loop::keep_alive(const socket& which, std::chrono::seconds interval) {
+void os_loop::keep_alive(const descriptor& which, std::chrono::seconds interval) {
   constexpr std::int64_t longest_s = 32767;  // the kernel's MAX_TCP_KEEPIDLE
   const auto idle_s = static_cast<int>(std::min<std::int64_t>(interval.count(), longest_s));
   const int probe_s = std::max(idle_s / 3, 1);
@@ -231,7 +231,7 @@ void os_loop::keep_alive(const socket& which, std::chrono::seconds interval) {
   ::setsockopt(which.fd(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
 }
 
-void os_loop::shut_down_send(const socket& which) { ::shutdown(which.fd(), SHUT_WR); }
+void os_loop::shut_down_send(const descriptor& which) { ::shutdown(which.fd(), SHUT_WR); }
 
 task<result<std::vector<socket_address>>> os_loop::resolve(std::string host, std::uint16_t port) {
   if (auto numeric = socket_address::from_ip(host, port)) {

@@ -15,20 +15,20 @@ class os_loop : public loop {
  public:
   ~os_loop() override;
 
-  result<socket> listen(const socket_address& address, const listen_options& options) override;
-  result<socket> open_stream(int family) override;
-  result<socket> open_datagram(int family, const socket_address& address,
-                               const listen_options& options) override;
+  result<descriptor> listen(const socket_address& address, const listen_options& options) override;
+  result<descriptor> open_stream(int family) override;
+  result<descriptor> open_datagram(int family, const socket_address& address,
+                                   const listen_options& options) override;
   result<void> probe_stream(const socket_address& address) override;
   result<void> probe_datagram(const socket_address& address) override;
-  result<socket> open_append(const std::string& path) override;
+  result<descriptor> open_append(const std::string& path) override;
   [[nodiscard]] file_store& files() override { return os_files(); }
-  [[nodiscard]] socket_address local_address(const socket& of) const override;
-  [[nodiscard]] socket_address remote_address(const socket& of) const override;
-  [[nodiscard]] std::size_t unacknowledged(const socket& on) const override;
-  void shut_down(const socket& which) override;
-  void keep_alive(const socket& which, std::chrono::seconds interval) override;
-  void shut_down_send(const socket& which) override;
+  [[nodiscard]] socket_address local_address(const descriptor& of) const override;
+  [[nodiscard]] socket_address remote_address(const descriptor& of) const override;
+  [[nodiscard]] std::size_t unacknowledged(const descriptor& on) const override;
+  void shut_down(const descriptor& which) override;
+  void keep_alive(const descriptor& which, std::chrono::seconds interval) override;
+  void shut_down_send(const descriptor& which) override;
   task<result<std::vector<socket_address>>> resolve(std::string host, std::uint16_t port) override;
 
  protected:

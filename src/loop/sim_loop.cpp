@@ -14,7 +14,7 @@ sim_loop::~sim_loop() {
   while (has_work()) turn(false);
 }
 
-result<socket> sim_loop::listen(const socket_address& address, const listen_options& options) {
+result<descriptor> sim_loop::listen(const socket_address& address, const listen_options& options) {
   auto* const taken = world_.listener_for(address);
   if (taken != nullptr && !(taken->shares_port && options.share_port)) {
     return system_failure(EADDRINUSE, "listen on " + address.text());
@@ -25,24 +25,24 @@ result<socket> sim_loop::listen(const socket_address& address, const listen_opti
   made->local = address;
   made->shares_port = options.share_port;
   if (address.port() == 0) made->local.set_port(world_.free_port());
-  return socket(*this, world_.add(std::move(made)));
+  return descriptor(*this, world_.add(std::move(made)));
 }
 
-result<socket> sim_loop::open_stream(int /*family*/) {
+result<descriptor> sim_loop::open_stream(int /*family*/) {
   auto made = std::make_unique<sim_world::endpoint>();
   made->home = this;
-  return socket(*this, world_.add(std::move(made)));
+  return descriptor(*this, world_.add(std::move(made)));
 }
 
-result<socket> sim_loop::open_datagram(int /*family*/, const socket_address& address,
-                                       const listen_options& options) {
+result<descriptor> sim_loop::open_datagram(int /*family*/, const socket_address& address,
+                                           const listen_options& options) {
   auto made = std::make_unique<sim_world::endpoint>();
   made->is = sim_world::endpoint::role::datagram;
   made->home = this;
   made->local = address.size() != 0 ? address : *socket_address::from_ip("127.0.0.1", 0);
   made->shares_port = options.share_port;
   if (made->local.port() == 0) made->local.set_port(world_.free_port());
-  return socket(*this, world_.add(std::move(made)));
+  return descriptor(*this, world_.add(std::move(made)));
 }
 
 result<void> sim_loop::probe_stream(const socket_address& address) {
@@ -57,30 +57,30 @@ result<void> sim_loop::probe_datagram(const socket_address& address) {
   return {};
 }
 
-result<socket> sim_loop::open_append(const std::string& path) {
+result<descriptor> sim_loop::open_append(const std::string& path) {
   auto made = std::make_unique<sim_world::endpoint>();
   made->is = sim_world::endpoint::role::file;
   made->home = this;
   made->path = path;
   world_.files_[path];
-  return socket(*this, world_.add(std::move(made)));
+  return descriptor(*this, world_.add(std::move(made)));
 }
 
-socket_address sim_loop::local_address(const socket& of) const {
+socket_address sim_loop::local_address(const descriptor& of) const {
   return world_.find(of.fd())->local;
 }
 
-socket_address sim_loop::remote_address(const socket& of) const {
+socket_address sim_loop::remote_address(const descriptor& of) const {
   return world_.find(of.fd())->remote;
 }
 
 // Until the peer has read it: a simulated reset takes away even what has arrived.
-std::size_t sim_loop::unacknowledged(const socket& on) const {
+std::size_t sim_loop::unacknowledged(const descriptor& on) const {
   const auto* const peer = world_.by_id(world_.find(on.fd())->peer);
   return peer == nullptr ? 0 : peer->on_the_way + peer->received.size();
 }
 
-void sim_loop::shut_down(const socket& which) {
+void sim_loop::shut_down(const descriptor& which) {
   auto& end = *world_.find(which.fd());
   shut_down_send(which);
   end.peer_ended = true;
@@ -88,7 +88,7 @@ void sim_loop::shut_down(const socket& which) {
   world_.progress(end);
 }
 
-void sim_loop::shut_down_send(const socket& which) {
+void sim_loop::shut_down_send(const descriptor& which) {
   auto& end = *world_.find(which.fd());
   if (end.send_ended) return;
   end.send_ended = true;
@@ -110,25 +110,26 @@ task<result<std::vector<socket_address>>> sim_loop::resolve(std::string host, st
   co_return found;
 }
 
-sim_world::sim_operation& sim_loop::ask(operation::kind what, const socket& on, request& asker) {
+sim_world::sim_operation& sim_loop::ask(operation::kind what, const descriptor& on,
+                                        request& asker) {
   auto* made = new sim_world::sim_operation(what, &asker, on.fd(), *this);
   attach(asker, *made);
   return *made;
 }
 
-void sim_loop::accept(const socket& on, request& asker) {
+void sim_loop::accept(const descriptor& on, request& asker) {
   world_.start(ask(operation::kind::accept, on, asker));
 }
 
-void sim_loop::receive(const socket& on, request& asker) {
+void sim_loop::receive(const descriptor& on, request& asker) {
   world_.start(ask(operation::kind::receive, on, asker));
 }
 
-void sim_loop::receive_from(const socket& on, request& asker) {
+void sim_loop::receive_from(const descriptor& on, request& asker) {
   world_.start(ask(operation::kind::receive_from, on, asker));
 }
 
-void sim_loop::send(const socket& on, std::span<const slice> data, request& asker) {
+void sim_loop::send(const descriptor& on, std::span<const slice> data, request& asker) {
   auto& made = ask(operation::kind::send, on, asker);
   for (const auto& each : data.first(std::min(data.size(), max_send_slices))) {
     made.bytes += as_text(each.bytes());
@@ -136,30 +137,31 @@ void sim_loop::send(const socket& on, std::span<const slice> data, request& aske
   world_.start(made);
 }
 
-void sim_loop::send_to(const socket& on, const socket_address& to, slice datagram, request& asker) {
+void sim_loop::send_to(const descriptor& on, const socket_address& to, slice datagram,
+                       request& asker) {
   auto& made = ask(operation::kind::send_to, on, asker);
   made.bytes = as_text(datagram.bytes());
   made.to = to;
   world_.start(made);
 }
 
-void sim_loop::connect(const socket& on, const socket_address& to, request& asker) {
+void sim_loop::connect(const descriptor& on, const socket_address& to, request& asker) {
   auto& made = ask(operation::kind::connect, on, asker);
   made.to = to;
   world_.start(made);
 }
 
-void sim_loop::poll(const socket& on, unsigned /*events*/, request& asker) {
+void sim_loop::poll(const descriptor& on, unsigned /*events*/, request& asker) {
   world_.start(ask(operation::kind::poll, on, asker));
 }
 
-void sim_loop::write(const socket& to, slice data, request& asker) {
+void sim_loop::write(const descriptor& to, slice data, request& asker) {
   auto& made = ask(operation::kind::write, to, asker);
   made.bytes = as_text(data.bytes());
   world_.start(made);
 }
 
-void sim_loop::sync(const socket& file, request& asker) {
+void sim_loop::sync(const descriptor& file, request& asker) {
   world_.start(ask(operation::kind::sync, file, asker));
 }
 

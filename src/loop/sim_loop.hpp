@@ -14,29 +14,30 @@ class sim_loop final : public loop, private buffer::pool {
   ~sim_loop() override;
 
   [[nodiscard]] std::string_view backend() const override { return "simulation"; }
-  result<socket> listen(const socket_address& address, const listen_options& options) override;
-  result<socket> open_stream(int family) override;
-  result<socket> open_datagram(int family, const socket_address& address,
-                               const listen_options& options) override;
+  result<descriptor> listen(const socket_address& address, const listen_options& options) override;
+  result<descriptor> open_stream(int family) override;
+  result<descriptor> open_datagram(int family, const socket_address& address,
+                                   const listen_options& options) override;
   result<void> probe_stream(const socket_address& address) override;
   result<void> probe_datagram(const socket_address& address) override;
-  result<socket> open_append(const std::string& path) override;
+  result<descriptor> open_append(const std::string& path) override;
   [[nodiscard]] file_store& files() override { return world_; }
-  [[nodiscard]] socket_address local_address(const socket& of) const override;
-  [[nodiscard]] socket_address remote_address(const socket& of) const override;
-  [[nodiscard]] std::size_t unacknowledged(const socket& on) const override;
-  void shut_down(const socket& which) override;
-  void shut_down_send(const socket& which) override;
+  [[nodiscard]] socket_address local_address(const descriptor& of) const override;
+  [[nodiscard]] socket_address remote_address(const descriptor& of) const override;
+  [[nodiscard]] std::size_t unacknowledged(const descriptor& on) const override;
+  void shut_down(const descriptor& which) override;
+  void shut_down_send(const descriptor& which) override;
   task<result<std::vector<socket_address>>> resolve(std::string host, std::uint16_t port) override;
-  void accept(const socket& on, request& asker) override;
-  void receive(const socket& on, request& asker) override;
-  void receive_from(const socket& on, request& asker) override;
-  void send(const socket& on, std::span<const slice> data, request& asker) override;
-  void send_to(const socket& on, const socket_address& to, slice datagram, request& asker) override;
-  void connect(const socket& on, const socket_address& to, request& asker) override;
-  void poll(const socket& on, unsigned events, request& asker) override;
-  void write(const socket& to, slice data, request& asker) override;
-  void sync(const socket& file, request& asker) override;
+  void accept(const descriptor& on, request& asker) override;
+  void receive(const descriptor& on, request& asker) override;
+  void receive_from(const descriptor& on, request& asker) override;
+  void send(const descriptor& on, std::span<const slice> data, request& asker) override;
+  void send_to(const descriptor& on, const socket_address& to, slice datagram,
+               request& asker) override;
+  void connect(const descriptor& on, const socket_address& to, request& asker) override;
+  void poll(const descriptor& on, unsigned events, request& asker) override;
+  void write(const descriptor& to, slice data, request& asker) override;
+  void sync(const descriptor& file, request& asker) override;
 
  protected:
   void close_fd(int fd) override;
@@ -48,7 +49,7 @@ class sim_loop final : public loop, private buffer::pool {
  private:
   friend class sim_world;
 
-  sim_world::sim_operation& ask(operation::kind what, const socket& on, request& asker);
+  sim_world::sim_operation& ask(operation::kind what, const descriptor& on, request& asker);
   [[nodiscard]] bool runnable() const { return has_work() || next_timer() <= world_.now(); }
   [[nodiscard]] time_point due() const { return next_timer(); }
   /// Queues received bytes, in a buffer of this loop's.

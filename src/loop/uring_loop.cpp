@@ -144,7 +144,7 @@ io_uring_sqe& uring_loop::next_sqe() {
   return *sqe;
 }
 
-void uring_loop::accept(const socket& on, request& asker) {
+void uring_loop::accept(const descriptor& on, request& asker) {
   auto* made = new operation(operation::kind::accept, &asker, on.fd());
   attach(asker, *made);
   io_uring_sqe& sqe = next_sqe();
@@ -153,14 +153,14 @@ void uring_loop::accept(const socket& on, request& asker) {
   ++in_flight_;
 }
 
-void uring_loop::receive(const socket& on, request& asker) {
+void uring_loop::receive(const descriptor& on, request& asker) {
   auto* made = new receiving(*this, &asker, on.fd());
   attach(asker, *made);
   submit_receive(*made);
   watch_for_end(*made);
 }
 
-void uring_loop::receive_from(const socket& on, request& asker) {
+void uring_loop::receive_from(const descriptor& on, request& asker) {
   auto* made = new addressed(operation::kind::receive_from, &asker, on.fd());
   made->header.msg_namelen = sizeof(sockaddr_storage);
   attach(asker, *made);
@@ -227,7 +227,7 @@ void uring_loop::submit_parked() {
   for (operation* const each : waiting) submit_receive(*each);
 }
 
-void uring_loop::send(const socket& on, std::span<const slice> data, request& asker) {
+void uring_loop::send(const descriptor& on, std::span<const slice> data, request& asker) {
   auto* made = new sending(operation::kind::send, &asker, on.fd());
   attach(asker, *made);
   const auto count = std::min(data.size(), max_send_slices);
@@ -249,7 +249,7 @@ void uring_loop::send(const socket& on, std::span<const slice> data, request& as
   ++in_flight_;
 }
 
-void uring_loop::send_to(const socket& on, const socket_address& to, slice datagram,
+void uring_loop::send_to(const descriptor& on, const socket_address& to, slice datagram,
                          request& asker) {
   auto* made = new sending(operation::kind::send_to, &asker, on.fd());
   attach(asker, *made);
@@ -269,7 +269,7 @@ void uring_loop::send_to(const socket& on, const socket_address& to, slice datag
   ++in_flight_;
 }
 
-void uring_loop::connect(const socket& on, const socket_address& to, request& asker) {
+void uring_loop::connect(const descriptor& on, const socket_address& to, request& asker) {
   auto* made = new addressed(operation::kind::connect, &asker, on.fd());
   attach(asker, *made);
   made->address = to;
@@ -279,7 +279,7 @@ void uring_loop::connect(const socket& on, const socket_address& to, request& as
   ++in_flight_;
 }
 
-void uring_loop::poll(const socket& on, unsigned events, request& asker) {
+void uring_loop::poll(const descriptor& on, unsigned events, request& asker) {
   auto* made = new operation(operation::kind::poll, &asker, on.fd());
   attach(asker, *made);
   io_uring_sqe& sqe = next_sqe();
@@ -288,7 +288,7 @@ void uring_loop::poll(const socket& on, unsigned events, request& asker) {
   ++in_flight_;
 }
 
-void uring_loop::write(const socket& to, slice data, request& asker) {
+void uring_loop::write(const descriptor& to, slice data, request& asker) {
   auto* made = new sending(operation::kind::write, &asker, to.fd());
   attach(asker, *made);
   made->data[0] = std::move(data);
@@ -300,7 +300,7 @@ void uring_loop::write(const socket& to, slice data, request& asker) {
   ++in_flight_;
 }
 
-void uring_loop::sync(const socket& file, request& asker) {
+void uring_loop::sync(const descriptor& file, request& asker) {
   auto* made = new operation(operation::kind::sync, &asker, file.fd());
   attach(asker, *made);
   io_uring_sqe& sqe = next_sqe();

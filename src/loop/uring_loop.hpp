@@ -19,15 +19,16 @@ class uring_loop final : public os_loop, private buffer::pool {
   ~uring_loop() override;
 
   [[nodiscard]] std::string_view backend() const override { return "io_uring"; }
-  void accept(const socket& on, request& asker) override;
-  void receive(const socket& on, request& asker) override;
-  void receive_from(const socket& on, request& asker) override;
-  void send(const socket& on, std::span<const slice> data, request& asker) override;
-  void send_to(const socket& on, const socket_address& to, slice datagram, request& asker) override;
-  void connect(const socket& on, const socket_address& to, request& asker) override;
-  void poll(const socket& on, unsigned events, request& asker) override;
-  void write(const socket& to, slice data, request& asker) override;
-  void sync(const socket& file, request& asker) override;
+  void accept(const descriptor& on, request& asker) override;
+  void receive(const descriptor& on, request& asker) override;
+  void receive_from(const descriptor& on, request& asker) override;
+  void send(const descriptor& on, std::span<const slice> data, request& asker) override;
+  void send_to(const descriptor& on, const socket_address& to, slice datagram,
+               request& asker) override;
+  void connect(const descriptor& on, const socket_address& to, request& asker) override;
+  void poll(const descriptor& on, unsigned events, request& asker) override;
+  void write(const descriptor& to, slice data, request& asker) override;
+  void sync(const descriptor& file, request& asker) override;
 
  protected:
   void close_fd(int fd) override;

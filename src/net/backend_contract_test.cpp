@@ -181,7 +181,7 @@ TEST_P(loop_thread_test, every_reset_right_behind_data_is_seen) {
   int accepted = 0;  // not all: the kernel forgets some while its queue of those is full
   int ended = 0;
   task_group readers;
-  const auto read_one = [&](socket from) -> task<> {
+  const auto read_one = [&](descriptor from) -> task<> {
     net::stream wire(*loop_, std::move(from));
     for (;;) {
       auto got = co_await wire.receive();

@@ -39,7 +39,7 @@ class connector_test : public testing::Test {
   loop::sim_world world_{7};
   loop::sim_loop& loop_ = world_.add_loop();
   std::unique_ptr<listener> listener_;
-  std::vector<loop::socket> accepted_;
+  std::vector<loop::descriptor> accepted_;
   loop::task_group accepting_;
 
  private:

@@ -4,7 +4,7 @@
 
 namespace strata::net {
 
-listener::listener(loop::loop& on, loop::socket listening)
+listener::listener(loop::loop& on, loop::descriptor listening)
     : loop_(on), socket_(std::move(listening)), file_(on.local_address(socket_).path()) {}
 
 listener::~listener() { abandon(); }
@@ -18,7 +18,7 @@ void listener::on_completion(loop::completion done) {
   if (waiter_) std::exchange(waiter_, {}).resume();
 }
 
-result<loop::socket> listener::take() {
+result<loop::descriptor> listener::take() {
   auto first = std::move(arrived_.front());
   arrived_.pop_front();
   if (first.sys_errno != 0) {

@@ -12,7 +12,7 @@ namespace strata::net {
 
 class listener final : private loop::request {
  public:
-  listener(loop::loop& on, loop::socket listening);
+  listener(loop::loop& on, loop::descriptor listening);
   /// Removes a Unix socket's path, if what is there is still the socket that was bound.
   ~listener() override;
   listener(const listener&) = delete;
@@ -29,15 +29,15 @@ class listener final : private loop::request {
     if (!under_way()) loop_.accept(socket_, *this);
     return false;
   }
-  result<loop::socket> take();
+  result<loop::descriptor> take();
 
   struct arrival {
     int sys_errno;
-    loop::socket connection;
+    loop::descriptor connection;
   };
 
   loop::loop& loop_;
-  loop::socket socket_;
+  loop::descriptor socket_;
   loop::socket_file file_;  // goes before the socket does
   std::coroutine_handle<> waiter_;
   std::deque<arrival> arrived_;

@@ -32,12 +32,12 @@ class sealer {
 
 class outbox final : private loop::request, private loop::turn_end_hook {
  public:
-  outbox(loop::loop& on, loop::socket to) : loop_(on), to_(std::move(to)) {}
+  outbox(loop::loop& on, loop::descriptor to) : loop_(on), to_(std::move(to)) {}
   ~outbox() override { abandon(); }
   outbox(const outbox&) = delete;
   outbox& operator=(const outbox&) = delete;
 
-  [[nodiscard]] const loop::socket& socket() const { return to_; }
+  [[nodiscard]] const loop::descriptor& socket() const { return to_; }
 
   /// Takes `data` to be sent after all that was pushed before.
   void push(const loop::slice& data);
@@ -83,7 +83,7 @@ class outbox final : private loop::request, private loop::turn_end_hook {
   }
 
   loop::loop& loop_;
-  loop::socket to_;
+  loop::descriptor to_;
   std::unique_ptr<loop::condition> changed_;  // null until somebody waits: few connections are
                                               // ever waited for
   std::vector<loop::slice> waiting_;

@@ -34,7 +34,7 @@ class time_limit final : public loop::timer {
   bool reached_ = false;
 };
 
-loop::task<result<void>> connect_socket(loop::loop& on, const loop::socket& opened,
+loop::task<result<void>> connect_socket(loop::loop& on, const loop::descriptor& opened,
                                         const endpoint_url& to, const socket_address& address,
                                         time_point until) {
   loop::awaited_request connecting;

@@ -26,10 +26,10 @@ struct peer_info {
 
 class stream final : private loop::request, private loop::turn_end_hook {
  public:
-  [[nodiscard]] static std::unique_ptr<stream> over(loop::loop& on, loop::socket connected) {
+  [[nodiscard]] static std::unique_ptr<stream> over(loop::loop& on, loop::descriptor connected) {
     return std::make_unique<stream>(on, std::move(connected));
   }
-  stream(loop::loop& on, loop::socket connected) : loop_(on), out_(on, std::move(connected)) {}
+  stream(loop::loop& on, loop::descriptor connected) : loop_(on), out_(on, std::move(connected)) {}
   ~stream() override { abandon(); }
   stream(const stream&) = delete;
   stream& operator=(const stream&) = delete;

@@ -17,7 +17,7 @@ class udp::sending final : public loop::request {
   udp& owner_;
 };
 
-udp::udp(loop::loop& owner, loop::socket bound) : loop_(owner), socket_(std::move(bound)) {}
+udp::udp(loop::loop& owner, loop::descriptor bound) : loop_(owner), socket_(std::move(bound)) {}
 
 udp::~udp() { abandon(); }
 

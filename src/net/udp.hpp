@@ -12,7 +12,7 @@ class udp final : public datagram, private loop::request, private loop::turn_end
  public:
   static constexpr std::size_t most_under_way = 4096;
 
-  udp(loop::loop& owner, loop::socket bound);
+  udp(loop::loop& owner, loop::descriptor bound);
   ~udp() override;
 
   bool send(const loop::socket_address& to, loop::slice bytes) override;
@@ -25,7 +25,7 @@ class udp final : public datagram, private loop::request, private loop::turn_end
   void on_turn_end() override;
 
   loop::loop& loop_;
-  loop::socket socket_;
+  loop::descriptor socket_;
   std::vector<std::unique_ptr<sending>> all_;
   std::vector<sending*> idle_;
 };

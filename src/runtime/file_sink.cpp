@@ -10,7 +10,7 @@ constexpr std::size_t largest_write = 1U << 20U;
 
 }  // namespace
 
-file_sink::file_sink(loop::loop& on, loop::socket file, std::string path,
+file_sink::file_sink(loop::loop& on, loop::descriptor file, std::string path,
                      std::function<void(std::string)> on_error)
     : loop_(on),
       file_(std::move(file)),

@@ -33,7 +33,7 @@ class file_sink final : private loop::request, private loop::turn_end_hook, priv
   }
 
  private:
-  file_sink(loop::loop& on, loop::socket file, std::string path,
+  file_sink(loop::loop& on, loop::descriptor file, std::string path,
             std::function<void(std::string)> on_error);
   void on_completion(loop::completion done) override;
   void on_turn_end() override;
@@ -43,7 +43,7 @@ class file_sink final : private loop::request, private loop::turn_end_hook, priv
   }
 
   loop::loop& loop_;
-  loop::socket file_;
+  loop::descriptor file_;
   std::string path_;
   std::function<void(std::string)> on_error_;
   std::string waiting_;

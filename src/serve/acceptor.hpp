@@ -21,7 +21,7 @@ namespace strata::serve {
 struct reception {
   connection_gauge& connections;
   /// Whether a connection may be served at all; the others are closed without a word. Null: all.
-  std::function<bool(const loop::socket& arrived)> admits = nullptr;
+  std::function<bool(const loop::descriptor& arrived)> admits = nullptr;
   /// Connections at a time; 0: no limit. Asked for each.
   std::function<std::uint64_t()> most;
   /// Serves one, until the task ends or the acceptor goes. The task keeps the place meanwhile.

@@ -39,7 +39,7 @@ class link_watch final : private loop::request {
 
   loop::loop& loop_;
   nl::route_watch watch_;
-  loop::socket poll_handle_;  // a descriptor of the loop's own, of the same socket
+  loop::descriptor poll_handle_;  // a descriptor of the loop's own, of the same socket
   identity of_;
   listener hears_;
 };

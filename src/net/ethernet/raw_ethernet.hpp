@@ -58,7 +58,7 @@ class raw_ethernet final : public datagram,
 
   loop::loop& loop_;
   std::unique_ptr<l2::device> device_;
-  loop::socket poll_handle_;  // a descriptor of the loop's own, of the same socket
+  loop::descriptor poll_handle_;  // a descriptor of the loop's own, of the same socket
   l2_address peer_;
   std::vector<wire::vlan_tag> tags_;
 

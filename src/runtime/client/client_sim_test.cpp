@@ -40,7 +40,7 @@ class far_server {
       tasks_.spawn(read(std::move(*connection)));
     }
   }
-  loop::task<> read(loop::socket connection) {
+  loop::task<> read(loop::descriptor connection) {
     net::stream wire(loop_, std::move(connection));
     proto::frame_reader reader(proto::framing::line, 1U << 20U);
     for (;;) {

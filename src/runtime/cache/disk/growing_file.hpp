@@ -30,11 +30,11 @@ class growing_file {
   [[nodiscard]] std::uint64_t appended() const { return appended_; }
 
  private:
-  growing_file(loop::loop& on, loop::socket file, std::string path)
+  growing_file(loop::loop& on, loop::descriptor file, std::string path)
       : loop_(&on), file_(std::move(file)), path_(std::move(path)) {}
 
   loop::loop* loop_;
-  loop::socket file_;
+  loop::descriptor file_;
   std::string path_;
   std::uint64_t appended_ = 0;
 };

@@ -1,4 +1,4 @@
-// Sole owner of a loop's descriptor (a socket or a file): closes it through its loop, so that
+// Sole owner of a loop's descriptor, a socket's or a file's: closes it through its loop, so that
 // whatever was asked of it before is handed to the kernel first and a number is never reused early.
 #pragma once
 
@@ -8,20 +8,20 @@ namespace strata::loop {
 
 class loop;
 
-class socket {
+class descriptor {
  public:
-  socket() = default;
-  socket(loop& owner, int fd) : loop_(&owner), fd_(fd) {}
-  socket(socket&& other) noexcept : loop_(other.loop_), fd_(std::exchange(other.fd_, -1)) {}
-  socket& operator=(socket&& other) noexcept {
+  descriptor() = default;
+  descriptor(loop& on, int fd) : loop_(&on), fd_(fd) {}
+  descriptor(descriptor&& other) noexcept : loop_(other.loop_), fd_(std::exchange(other.fd_, -1)) {}
+  descriptor& operator=(descriptor&& other) noexcept {
     close();
     loop_ = other.loop_;
     fd_ = std::exchange(other.fd_, -1);
     return *this;
   }
-  socket(const socket&) = delete;
-  socket& operator=(const socket&) = delete;
-  ~socket() { close(); }
+  descriptor(const descriptor&) = delete;
+  descriptor& operator=(const descriptor&) = delete;
+  ~descriptor() { close(); }
 
   [[nodiscard]] int fd() const { return fd_; }
   [[nodiscard]] explicit operator bool() const { return fd_ >= 0; }
