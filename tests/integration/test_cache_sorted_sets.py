@@ -24,7 +24,8 @@ SCORES = [0, 1, 2, 3, -1, -7, 1.5, 0.1, -2.25, 1e17, 1e20, 1e-5, "inf", "-inf", 
 
 class Commands:
     """Keys: z are small sets and large ones, x those whose members all have the same score (only
-    there ranges of members are defined), t plain sets, s a string."""
+    there ranges of members are defined), t plain sets, s a string, l lists; l1 is to ranges of
+    members what the others are to the rest, and so never a sorted set of mixed scores."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -36,7 +37,7 @@ class Commands:
         return f"z{r.randrange(6)}"
 
     def lex_key(self):
-        return self.random.choice(["x0", "x1", "x2"] * 8 + ["s0", "x3"])
+        return self.random.choice(["x0", "x1", "x2"] * 8 + ["l1", "x3"])
 
     def source(self):
         r = self.random
@@ -130,7 +131,7 @@ class Commands:
             lambda: ["ZINCRBY", self.key(), self.score(), self.member()],
             lambda: ["ZREM", self.key(), *self.several(self.member)],
             lambda: ["SADD", f"t{r.randrange(3)}", *self.several(self.member)],
-            lambda: ["SET", "s0", 1], lambda: ["RPUSH", "l0", 1],
+            lambda: ["SET", "s0", 1], lambda: ["RPUSH", r.choice(["l0", "l1"]), 1],
             lambda: ["DEL", self.source()], lambda: ["COPY", self.key(), self.key(), "REPLACE"],
         ])()
 
