@@ -72,6 +72,8 @@ std::optional<std::int64_t> front::next_deadline_ms() const {
 }
 
 void front::show_to_monitors(const client& who, std::span<const std::string_view> words) {
+  has_monitors_ = std::ranges::any_of(clients_, &client::is_monitor);
+  if (!has_monitors_) return;
   const auto now = keys_.clock().wall_us();
   auto line = fmt::format("+{}.{:06} [{} {}]", now / 1'000'000, now % 1'000'000, who.database,
                           who.remote_address());

@@ -141,7 +141,7 @@ class front final : private key_observer {
   std::vector<client*> clients_;
   std::int64_t started_ms_;
   std::uint64_t next_client_ = 1;
-  bool has_monitors_ = false;
+  bool has_monitors_ = false;  // there may be some
   persistence* persistence_ = nullptr;
   replication* replication_ = nullptr;
   std::array<std::string, obstacle_count> refusals_;

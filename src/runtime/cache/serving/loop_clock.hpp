@@ -1,6 +1,7 @@
 // The clock of an engine that works on a loop.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include "loop/os_loop.hpp"
@@ -8,20 +9,28 @@
 
 namespace strata::runtime::cache {
 
-/// In a simulated world the loop's time is all there is: it stands still during a turn, and the
-/// world began on a day like any other.
+/// In a simulated world the loop's time is all there is, and it stands still during a turn. So that
+/// budgets are used up there too, a look at the steady clock counts as work of some time. The world
+/// began on a day like any other.
 class simulated_clock final : public engine_clock {
  public:
   explicit simulated_clock(const loop::loop& on) : loop_(on) {}
   [[nodiscard]] std::int64_t steady_us() const override {
-    return std::chrono::duration_cast<std::chrono::microseconds>(loop_.now().time_since_epoch())
-        .count();
+    seen_us_ = std::max(loop_us(), seen_us_ + work_between_looks_us);
+    return seen_us_;
   }
-  [[nodiscard]] std::int64_t wall_us() const override { return first_day_us + steady_us(); }
+  [[nodiscard]] std::int64_t wall_us() const override { return first_day_us + loop_us(); }
 
  private:
   static constexpr std::int64_t first_day_us = 1'700'000'000'000'000;
+  static constexpr std::int64_t work_between_looks_us = 200;
+  [[nodiscard]] std::int64_t loop_us() const {
+    return std::chrono::duration_cast<std::chrono::microseconds>(loop_.now().time_since_epoch())
+        .count();
+  }
+
   const loop::loop& loop_;
+  mutable std::int64_t seen_us_ = 0;
 };
 
 /// The machine's clocks, unless the loop is a simulated one. The loop must outlive it.
