@@ -34,6 +34,8 @@ struct listen_options {
   int backlog = 4096;
   /// Several loops listen on one address and the kernel spreads the connections.
   bool share_port = false;
+  /// Of a stream, as socket(2) takes it: 0 is what is usual in the address's family.
+  int protocol = 0;
 };
 
 /// Work to do once at the end of the present turn, before the kernel is called.
@@ -72,13 +74,14 @@ class loop {
   // --- opening
   virtual result<descriptor> listen(const socket_address& address,
                                     const listen_options& options) = 0;
-  virtual result<descriptor> open_stream(int family) = 0;
+  /// `protocol` as in `listen_options`.
+  virtual result<descriptor> open_stream(int family, int protocol) = 0;
   /// A datagram socket; bound when `address` is not empty.
   virtual result<descriptor> open_datagram(int family, const socket_address& address,
                                            const listen_options& options) = 0;
   /// Whether a stream's listener, or a datagram socket, could have `address` for itself alone.
   /// Nothing of the try is left when this returns. Errors: as of `listen` and `open_datagram`.
-  virtual result<void> probe_stream(const socket_address& address) = 0;
+  virtual result<void> probe_stream(const socket_address& address, int protocol) = 0;
   virtual result<void> probe_datagram(const socket_address& address) = 0;
   /// A file to append to; made with mode 0600 when missing. Errors: invalid_argument when it is no
   /// regular file.

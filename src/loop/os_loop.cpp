@@ -66,7 +66,8 @@ result<unique_fd> bind_stream(const socket_address& address, const listen_option
       return std::unexpected(removed.error());
     }
   }
-  unique_fd made(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  unique_fd made(
+      ::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, options.protocol));
   if (!made) return system_failure(errno, operation, open_remedy(errno));
   if (address.family() != AF_UNIX) {
     ::setsockopt(made.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -169,12 +170,12 @@ result<descriptor> os_loop::listen(const socket_address& address, const listen_o
   return adopt(made->release());
 }
 
-result<void> os_loop::probe_stream(const socket_address& address) {
-  return success_of(bind_stream(address, {}));
+result<void> os_loop::probe_stream(const socket_address& address, int protocol) {
+  return success_of(bind_stream(address, {.protocol = protocol}));
 }
 
-result<descriptor> os_loop::open_stream(int family) {
-  descriptor made(*this, ::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+result<descriptor> os_loop::open_stream(int family, int protocol) {
+  descriptor made(*this, ::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
   if (!made) return system_failure(errno, "open a stream socket", open_remedy(errno));
   if (family != AF_UNIX) ::setsockopt(made.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   return made;

@@ -16,10 +16,10 @@ class os_loop : public loop {
   ~os_loop() override;
 
   result<descriptor> listen(const socket_address& address, const listen_options& options) override;
-  result<descriptor> open_stream(int family) override;
+  result<descriptor> open_stream(int family, int protocol) override;
   result<descriptor> open_datagram(int family, const socket_address& address,
                                    const listen_options& options) override;
-  result<void> probe_stream(const socket_address& address) override;
+  result<void> probe_stream(const socket_address& address, int protocol) override;
   result<void> probe_datagram(const socket_address& address) override;
   result<descriptor> open_append(const std::string& path) override;
   [[nodiscard]] file_store& files() override { return os_files(); }

@@ -28,7 +28,7 @@ result<descriptor> sim_loop::listen(const socket_address& address, const listen_
   return descriptor(*this, world_.add(std::move(made)));
 }
 
-result<descriptor> sim_loop::open_stream(int /*family*/) {
+result<descriptor> sim_loop::open_stream(int /*family*/, int /*protocol*/) {
   auto made = std::make_unique<sim_world::endpoint>();
   made->home = this;
   return descriptor(*this, world_.add(std::move(made)));
@@ -45,7 +45,7 @@ result<descriptor> sim_loop::open_datagram(int /*family*/, const socket_address&
   return descriptor(*this, world_.add(std::move(made)));
 }
 
-result<void> sim_loop::probe_stream(const socket_address& address) {
+result<void> sim_loop::probe_stream(const socket_address& address, int /*protocol*/) {
   if (auto made = listen(address, {}); !made) return std::unexpected(made.error());
   return {};
 }

@@ -15,10 +15,10 @@ class sim_loop final : public loop, private buffer::pool {
 
   [[nodiscard]] std::string_view backend() const override { return "simulation"; }
   result<descriptor> listen(const socket_address& address, const listen_options& options) override;
-  result<descriptor> open_stream(int family) override;
+  result<descriptor> open_stream(int family, int protocol) override;
   result<descriptor> open_datagram(int family, const socket_address& address,
                                    const listen_options& options) override;
-  result<void> probe_stream(const socket_address& address) override;
+  result<void> probe_stream(const socket_address& address, int protocol) override;
   result<void> probe_datagram(const socket_address& address) override;
   result<descriptor> open_append(const std::string& path) override;
   [[nodiscard]] file_store& files() override { return world_; }

@@ -69,7 +69,7 @@ TEST_P(loop_test, a_task_may_be_destroyed_after_any_turn) {
     }
   };
   const auto ask = [&]() -> task<> {
-    auto opened = loop_->open_stream(AF_INET);
+    auto opened = loop_->open_stream(AF_INET, 0);
     awaited_request connecting;
     loop_->connect(*opened, address, connecting);
     if (co_await connecting != 0) co_return;
@@ -106,7 +106,7 @@ TEST_P(loop_test, sleeps_in_order) {
 }
 
 TEST_P(loop_test, connecting_to_nobody_is_refused) {
-  auto opened = loop_->open_stream(AF_INET);
+  auto opened = loop_->open_stream(AF_INET, 0);
   int code = 1;
   task_group tasks;
   const auto attempt = [&]() -> task<> {

@@ -56,12 +56,12 @@ result<listening> listen_streams(loop::loop& on, bind_target& where, const liste
 }
 
 result<void> probe_streams(loop::loop& on, const socket_address& address) {
-  return on.probe_stream(address);
+  return on.probe_stream(address, 0);
 }
 
 loop::task<result<connection>> connect_stream(loop::loop& on, endpoint_url to,
                                               socket_address address, time_point limit) {
-  auto opened = on.open_stream(address.family());
+  auto opened = on.open_stream(address.family(), 0);
   if (!opened) co_return std::unexpected(opened.error());
   auto done = co_await connect_socket(on, *opened, to, address, limit);
   if (!done) co_return std::unexpected(done.error());

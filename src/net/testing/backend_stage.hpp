@@ -81,7 +81,7 @@ class backend_stage : public testing::TestWithParam<std::string> {
     if (got) into = stream::over(*loop_, std::move(*got));
   }
   loop::task<> connect_one(loop::socket_address to, std::unique_ptr<stream>& into) {
-    auto opened = loop_->open_stream(to.family());
+    auto opened = loop_->open_stream(to.family(), 0);
     loop::awaited_request connecting;
     loop_->connect(*opened, to, connecting);
     const int code = co_await connecting;

@@ -124,7 +124,7 @@ class actor {
 
  private:
   loop::task<> live(std::uint16_t port, bool reads) {
-    auto opened = loop_.open_stream(AF_INET);
+    auto opened = loop_.open_stream(AF_INET, 0);
     loop::awaited_request connecting;
     const auto to = *loop::socket_address::from_ip("127.0.0.1", port);
     loop_.connect(*opened, to, connecting);
