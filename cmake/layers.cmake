@@ -39,10 +39,6 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cli/runtimes/rows.cpp
 function(strata_unify target sources)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   foreach(source ${sources})
-    # Each of these has a table named rows, and functions named as its commands.
-    if(source MATCHES "/runtime/cache/commands/")
-      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-    endif()
     cmake_path(GET source PARENT_PATH folder)
     string(MAKE_C_IDENTIFIER ${folder} folder)
     math(EXPR ${folder} "${${folder}} + 1")

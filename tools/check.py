@@ -5,7 +5,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from check import abi, docs, headers, includes, layers, names, prose, sizes, targets
+from check import abi, docs, headers, includes, layers, names, prose, sizes, targets, unused
 
 RULES = {
     "layers": layers.breaches,
@@ -17,6 +17,7 @@ RULES = {
     "docs": docs.breaches,
     "prose": prose.breaches,
     "abi": abi.breaches,
+    "unused": unused.breaches,
 }
 
 

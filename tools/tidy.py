@@ -182,8 +182,7 @@ def _batches(units):
     for unit in units:
         groups.setdefault((unit[0].parent, *_flags(unit)), []).append(unit)
     for group in groups.values():
-        count = -(-len(group) // TOGETHER)
-        yield from (group[part::count] for part in range(count))
+        yield from (group[at : at + TOGETHER] for at in range(0, len(group), TOGETHER))
 
 
 if __name__ == "__main__":

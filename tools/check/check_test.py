@@ -73,7 +73,7 @@ class CheckTest(unittest.TestCase):
     def test_clean_tree(self):
         code, output = self.check({})
         rules = ("layers", "targets", "includes", "sizes", "headers", "names", "docs", "prose",
-                 "abi")
+                 "abi", "unused")
         self.assertEqual(output, "".join(f"check: {rule}: passed\n" for rule in rules))
         self.assertEqual(code, 0)
 
@@ -299,6 +299,20 @@ class HeadersTest(CheckTest):
                 inner.write_text(f"#pragma once\n{content}\n")
                 done = subprocess.run(argv, capture_output=True, text=True, check=False)
                 self.assertEqual(done.returncode, code, done.stdout)
+
+
+class UnusedTest(CheckTest):
+    def test_a_name_that_is_used(self):
+        code = "using std::string;\nnamespace fs = std::filesystem;\nstring a = fs::b();\n"
+        self.assert_clean("unused", {"src/net/a.cpp": code})
+
+    def test_a_name_that_is_only_in_a_comment(self):
+        changes = {"src/net/a.cpp": "#include <string>\nusing std::string;\n// a string\n"}
+        self.assert_breach("unused", changes, "src/net/a.cpp:2:", "'string' is not used")
+
+    def test_a_namespace_that_is_not_used(self):
+        changes = {"src/net/a.cpp": "namespace fs = std::filesystem;\n"}
+        self.assert_breach("unused", changes, "src/net/a.cpp:1:", "'fs' is not used")
 
 
 class TargetsTest(CheckTest):

@@ -10,8 +10,6 @@
 
 namespace strata::cli {
 
-using nlohmann::json;
-
 namespace {
 
 outcome<std::vector<std::string>> known_names(control_client& client) {

@@ -17,8 +17,6 @@
 
 namespace strata::cli {
 
-using nlohmann::json;
-
 namespace {
 
 using clock = std::chrono::steady_clock;

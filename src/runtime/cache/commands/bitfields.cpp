@@ -202,7 +202,7 @@ void bitfield(call& c) { run_steps(c, true); }
 void bitfield_ro(call& c) { run_steps(c, false); }
 
 // clang-format off
-const command_row rows[] = {
+const command_row bitfield_rows[] = {
     {"bitfield", -2, "write denyoom", {1, 1, 1},
      "RW access update variable_flags 1 0 1", "bitmap", "3.2.0",
      "read, set and add to integers of any width in a string", bitfield},
@@ -214,6 +214,6 @@ const command_row rows[] = {
 
 }  // namespace
 
-command_group bitfield_commands() { return {"bitmap", rows}; }
+command_group bitfield_commands() { return {"bitmap", bitfield_rows}; }
 
 }  // namespace strata::runtime::cache

@@ -256,7 +256,7 @@ void bitop(call& c) {
 }
 
 // clang-format off
-const command_row rows[] = {
+const command_row bit_rows[] = {
     {"bitcount", -2, "readonly", {1, 1, 1},
      "RO access 1 0 1", "bitmap", "2.6.0",
      "count the bits that are set", bitcount},
@@ -292,6 +292,6 @@ std::optional<std::uint64_t> parse_bit_offset(call& c, std::size_t index, unsign
   return static_cast<std::uint64_t>(offset);
 }
 
-command_group bit_commands() { return {"bitmap", rows}; }
+command_group bit_commands() { return {"bitmap", bit_rows}; }
 
 }  // namespace strata::runtime::cache

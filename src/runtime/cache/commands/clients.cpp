@@ -328,7 +328,7 @@ const command_row client_rows[] = {
      "end a pause", client_unpause},
 };
 
-const command_row rows[] = {
+const command_row client_group_rows[] = {
     {"client", -2, "", {0, 0, 0},
      "", "", "2.4.0",
      "look at connections, and set this one up", nullptr, client_rows},
@@ -337,6 +337,6 @@ const command_row rows[] = {
 
 }  // namespace
 
-command_group client_commands() { return {"connection", rows}; }
+command_group client_commands() { return {"connection", client_group_rows}; }
 
 }  // namespace strata::runtime::cache

@@ -78,7 +78,7 @@ const command_row config_rows[] = {
      "set parameters", config_set},
 };
 
-const command_row rows[] = {
+const command_row config_group_rows[] = {
     {"config", -2, "", {0, 0, 0},
      "", "", "2.0.0",
      "look at parameters and set them", nullptr, config_rows},
@@ -87,6 +87,6 @@ const command_row rows[] = {
 
 }  // namespace
 
-command_group config_commands() { return {"server", rows}; }
+command_group config_commands() { return {"server", config_group_rows}; }
 
 }  // namespace strata::runtime::cache

@@ -155,7 +155,7 @@ void reset(call& c) {
 }
 
 // clang-format off
-const command_row rows[] = {
+const command_row connection_rows[] = {
     {"auth", -2, "noscript loading stale fast no_auth allow_busy", {0, 0, 0},
      "", "connection", "1.0.0",
      "give the password", auth},
@@ -184,6 +184,6 @@ const command_row rows[] = {
 
 }  // namespace
 
-command_group connection_commands() { return {"connection", rows}; }
+command_group connection_commands() { return {"connection", connection_rows}; }
 
 }  // namespace strata::runtime::cache

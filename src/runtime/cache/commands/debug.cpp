@@ -180,7 +180,7 @@ void debug(call& c) {
 }
 
 // clang-format off
-const command_row rows[] = {
+const command_row debug_rows[] = {
     {"debug", -2, "admin noscript loading stale", {0, 0, 0},
      "", "admin dangerous", "1.0.0",
      "for test suites", debug},
@@ -189,6 +189,6 @@ const command_row rows[] = {
 
 }  // namespace
 
-command_group debug_commands() { return {"server", rows}; }
+command_group debug_commands() { return {"server", debug_rows}; }
 
 }  // namespace strata::runtime::cache

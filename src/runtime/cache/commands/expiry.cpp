@@ -118,7 +118,7 @@ void persist(call& c) {
 }
 
 // clang-format off
-const command_row rows[] = {
+const command_row expiry_rows[] = {
     {"expire", -3, "write fast", {1, 1, 1},
      "RW update 1 0 1", "keyspace", "1.0.0",
      "let a key expire in seconds", expire},
@@ -187,6 +187,6 @@ void expire_at(call& c, std::size_t index, entry* found, std::int64_t at_ms) {
   c.propagate_as("PEXPIREAT", c[index], text::integer_text(at_ms).view());
 }
 
-command_group expiry_commands() { return {"generic", rows}; }
+command_group expiry_commands() { return {"generic", expiry_rows}; }
 
 }  // namespace strata::runtime::cache

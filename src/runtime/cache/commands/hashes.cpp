@@ -256,7 +256,7 @@ void hscan(call& c) {
 }
 
 // clang-format off
-const command_row rows[] = {
+const command_row hash_rows[] = {
     {"hdel", -3, "write fast", {1, 1, 1},
      "RW delete 1 0 1", "hash", "2.0.0",
      "remove fields", hdel},
@@ -310,6 +310,6 @@ const command_row rows[] = {
 
 }  // namespace
 
-command_group hash_commands() { return {"hash", rows}; }
+command_group hash_commands() { return {"hash", hash_rows}; }
 
 }  // namespace strata::runtime::cache

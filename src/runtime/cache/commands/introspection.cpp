@@ -150,7 +150,7 @@ const command_row command_rows[] = {
      "the commands' names", command_list},
 };
 
-const command_row rows[] = {
+const command_row command_group_rows[] = {
     {"command", -1, "loading stale", {0, 0, 0},
      "", "connection", "2.8.13",
      "look at the commands", command_all, command_rows},
@@ -159,6 +159,6 @@ const command_row rows[] = {
 
 }  // namespace
 
-command_group command_commands() { return {"server", rows}; }
+command_group command_commands() { return {"server", command_group_rows}; }
 
 }  // namespace strata::runtime::cache

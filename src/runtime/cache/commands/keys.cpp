@@ -254,7 +254,7 @@ const command_row object_rows[] = {
      "how many refer to a value", object_refcount},
 };
 
-const command_row rows[] = {
+const command_row key_rows[] = {
     {"copy", -3, "write denyoom", {1, 2, 1},
      "RO access 1 0 1; OW update 2 0 1", "keyspace", "6.2.0",
      "copy a value to another key", copy},
@@ -293,6 +293,6 @@ const command_row rows[] = {
 
 }  // namespace
 
-command_group key_commands() { return {"generic", rows}; }
+command_group key_commands() { return {"generic", key_rows}; }
 
 }  // namespace strata::runtime::cache

@@ -200,7 +200,7 @@ const command_row latency_rows[] = {
      "forget events", latency_reset},
 };
 
-const command_row rows[] = {
+const command_row latency_group_rows[] = {
     {"latency", -2, "", {0, 0, 0},
      "", "", "2.8.13",
      "look at what took long", nullptr, latency_rows},
@@ -209,6 +209,6 @@ const command_row rows[] = {
 
 }  // namespace
 
-command_group latency_commands() { return {"server", rows}; }
+command_group latency_commands() { return {"server", latency_group_rows}; }
 
 }  // namespace strata::runtime::cache

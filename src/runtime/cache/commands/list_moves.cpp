@@ -131,7 +131,7 @@ void blmpop(call& c) {
 }
 
 // clang-format off
-const command_row rows[] = {
+const command_row list_move_rows[] = {
     {"blmove", 6, "write denyoom noscript blocking", {1, 2, 1},
      "RW access delete 1 0 1; RW insert 2 0 1", "list blocking", "6.2.0",
      "move an element between lists; wait for one", blmove},
@@ -161,6 +161,6 @@ const command_row rows[] = {
 
 }  // namespace
 
-command_group list_move_commands() { return {"list", rows}; }
+command_group list_move_commands() { return {"list", list_move_rows}; }
 
 }  // namespace strata::runtime::cache

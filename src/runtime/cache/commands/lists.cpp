@@ -298,7 +298,7 @@ void lpos(call& c) {
 }
 
 // clang-format off
-const command_row rows[] = {
+const command_row list_rows[] = {
     {"lindex", 3, "readonly", {1, 1, 1},
      "RO access 1 0 1", "list", "1.0.0",
      "the element at an index", lindex},
@@ -346,6 +346,6 @@ const command_row rows[] = {
 
 }  // namespace
 
-command_group list_commands() { return {"list", rows}; }
+command_group list_commands() { return {"list", list_rows}; }
 
 }  // namespace strata::runtime::cache

@@ -80,7 +80,7 @@ void shutdown(call& c) {
 }
 
 // clang-format off
-const command_row rows[] = {
+const command_row persistence_rows[] = {
     {"bgrewriteaof", 1, "admin noscript no_async_loading", {0, 0, 0},
      "", "admin dangerous", "1.0.0",
      "rewrite the append-only log, in the background", bgrewriteaof},
@@ -101,6 +101,6 @@ const command_row rows[] = {
 
 }  // namespace
 
-command_group persistence_commands() { return {"server", rows}; }
+command_group persistence_commands() { return {"server", persistence_rows}; }
 
 }  // namespace strata::runtime::cache

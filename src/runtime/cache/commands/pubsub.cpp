@@ -160,7 +160,7 @@ const command_row pubsub_rows[] = {
      "how many hear each shard channel", pubsub_shardnumsub},
 };
 
-const command_row rows[] = {
+const command_row pubsub_group_rows[] = {
     {"psubscribe", -2, "pubsub noscript loading stale", {0, 0, 0},
      "", "pubsub", "2.0.0",
      "hear channels that match patterns", psubscribe, {}, trait_for_subscribers},
@@ -193,6 +193,6 @@ const command_row rows[] = {
 
 }  // namespace
 
-command_group pubsub_commands() { return {"pubsub", rows}; }
+command_group pubsub_commands() { return {"pubsub", pubsub_group_rows}; }
 
 }  // namespace strata::runtime::cache

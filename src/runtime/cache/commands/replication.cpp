@@ -126,7 +126,7 @@ void wait(call& c) {
 }
 
 // clang-format off
-const command_row rows[] = {
+const command_row replication_rows[] = {
     {"psync", -3, "admin noscript no_async_loading no_multi", {0, 0, 0},
      "", "admin dangerous", "2.8.0",
      "follow this cache; between caches", psync},
@@ -150,6 +150,6 @@ const command_row rows[] = {
 
 }  // namespace
 
-command_group replication_commands() { return {"server", rows}; }
+command_group replication_commands() { return {"server", replication_rows}; }
 
 }  // namespace strata::runtime::cache

@@ -49,7 +49,7 @@ void keys(call& c) {
 }
 
 // clang-format off
-const command_row rows[] = {
+const command_row scan_rows[] = {
     {"keys", 2, "readonly", {0, 0, 0},
      "", "keyspace dangerous", "1.0.0",
      "all keys that a pattern matches", keys},
@@ -100,6 +100,6 @@ void reply_scan(call& c, std::uint64_t cursor, std::size_t count) {
   c.reply.array(count);
 }
 
-command_group scan_commands() { return {"generic", rows}; }
+command_group scan_commands() { return {"generic", scan_rows}; }
 
 }  // namespace strata::runtime::cache

@@ -101,7 +101,7 @@ void restore(call& c) {
 }
 
 // clang-format off
-const command_row rows[] = {
+const command_row serialization_rows[] = {
     {"dump", 2, "readonly", {1, 1, 1},
      "RO access 1 0 1", "keyspace", "2.6.0",
      "the value at a key, in the form that RESTORE takes", dump},
@@ -113,6 +113,6 @@ const command_row rows[] = {
 
 }  // namespace
 
-command_group serialization_commands() { return {"generic", rows}; }
+command_group serialization_commands() { return {"generic", serialization_rows}; }
 
 }  // namespace strata::runtime::cache

@@ -216,7 +216,7 @@ const command_row slowlog_rows[] = {
      "forget them", slowlog_reset},
 };
 
-const command_row rows[] = {
+const command_row server_rows[] = {
     {"dbsize", 1, "readonly fast", {0, 0, 0},
      "", "keyspace", "1.0.0",
      "the number of keys", dbsize},
@@ -252,6 +252,6 @@ const command_row rows[] = {
 
 }  // namespace
 
-command_group server_commands() { return {"server", rows}; }
+command_group server_commands() { return {"server", server_rows}; }
 
 }  // namespace strata::runtime::cache

@@ -113,7 +113,7 @@ void sintercard(call& c) {
 }
 
 // clang-format off
-const command_row rows[] = {
+const command_row set_algebra_rows[] = {
     {"sdiff", -2, "readonly", {1, -1, 1},
      "RO access 1 -1 1", "set", "1.0.0",
      "members of the first set that are in none of the others", sdiff},
@@ -140,6 +140,6 @@ const command_row rows[] = {
 
 }  // namespace
 
-command_group set_algebra_commands() { return {"set", rows}; }
+command_group set_algebra_commands() { return {"set", set_algebra_rows}; }
 
 }  // namespace strata::runtime::cache

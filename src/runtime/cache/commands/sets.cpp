@@ -190,7 +190,7 @@ void sscan(call& c) {
 }
 
 // clang-format off
-const command_row rows[] = {
+const command_row set_rows[] = {
     {"sadd", -3, "write denyoom fast", {1, 1, 1},
      "RW insert 1 0 1", "set", "1.0.0",
      "add members to a set", sadd},
@@ -226,6 +226,6 @@ const command_row rows[] = {
 
 }  // namespace
 
-command_group set_commands() { return {"set", rows}; }
+command_group set_commands() { return {"set", set_rows}; }
 
 }  // namespace strata::runtime::cache

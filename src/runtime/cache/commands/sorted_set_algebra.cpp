@@ -261,7 +261,7 @@ void zintercard(call& c) {
 }
 
 // clang-format off
-const command_row rows[] = {
+const command_row sorted_set_algebra_rows[] = {
     {"zdiff", -3, "readonly movablekeys", {0, 0, 0},
      "RO access 1 n0 1 1", "sortedset", "6.2.0",
      "members of the first sorted set that are in none of the others", zdiff},
@@ -288,6 +288,6 @@ const command_row rows[] = {
 
 }  // namespace
 
-command_group sorted_set_algebra_commands() { return {"sorted-set", rows}; }
+command_group sorted_set_algebra_commands() { return {"sorted-set", sorted_set_algebra_rows}; }
 
 }  // namespace strata::runtime::cache

@@ -112,7 +112,7 @@ void bzmpop(call& c) {
 }
 
 // clang-format off
-const command_row rows[] = {
+const command_row sorted_set_pop_rows[] = {
     {"bzmpop", -5, "write blocking movablekeys", {0, 0, 0},
      "RW access delete 2 n0 1 1", "sortedset blocking", "7.0.0",
      "take members from the first sorted set that has some; wait for them", bzmpop},
@@ -136,6 +136,6 @@ const command_row rows[] = {
 
 }  // namespace
 
-command_group sorted_set_pop_commands() { return {"sorted-set", rows}; }
+command_group sorted_set_pop_commands() { return {"sorted-set", sorted_set_pop_rows}; }
 
 }  // namespace strata::runtime::cache

@@ -174,7 +174,7 @@ void zremrangebyscore(call& c) { remove_range(c, order::score, "zremrangebyscore
 void zremrangebylex(call& c) { remove_range(c, order::member, "zremrangebylex"); }
 
 // clang-format off
-const command_row rows[] = {
+const command_row sorted_set_range_rows[] = {
     {"zrange", -4, "readonly", {1, 1, 1},
      "RO access 1 0 1", "sortedset", "1.2.0",
      "members by rank, score or name", zrange},
@@ -210,6 +210,6 @@ const command_row rows[] = {
 
 }  // namespace
 
-command_group sorted_set_range_commands() { return {"sorted-set", rows}; }
+command_group sorted_set_range_commands() { return {"sorted-set", sorted_set_range_rows}; }
 
 }  // namespace strata::runtime::cache

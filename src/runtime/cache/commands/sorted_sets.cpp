@@ -238,7 +238,7 @@ void zscan(call& c) {
 }
 
 // clang-format off
-const command_row rows[] = {
+const command_row sorted_set_rows[] = {
     {"zadd", -4, "write denyoom fast", {1, 1, 1},
      "RW update 1 0 1", "sortedset", "1.2.0",
      "add members, or change their scores", zadd},
@@ -280,6 +280,6 @@ const command_row rows[] = {
 
 }  // namespace
 
-command_group sorted_set_commands() { return {"sorted-set", rows}; }
+command_group sorted_set_commands() { return {"sorted-set", sorted_set_rows}; }
 
 }  // namespace strata::runtime::cache

@@ -268,7 +268,7 @@ void sort(call& c) { sort_key(c, true); }
 void sort_ro(call& c) { sort_key(c, false); }
 
 // clang-format off
-const command_row rows[] = {
+const command_row sorting_rows[] = {
     {"sort", -2, "write denyoom movablekeys", {1, 1, 1},
      "RO access 1 0 1; RO access ?; OW update ?STORE@2 0 1", "set sortedset list dangerous",
      "1.0.0",
@@ -281,6 +281,6 @@ const command_row rows[] = {
 
 }  // namespace
 
-command_group sorting_commands() { return {"generic", rows}; }
+command_group sorting_commands() { return {"generic", sorting_rows}; }
 
 }  // namespace strata::runtime::cache

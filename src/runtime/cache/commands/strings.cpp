@@ -364,7 +364,7 @@ void getrange(call& c) {
 void substr(call& c) { getrange(c); }
 
 // clang-format off
-const command_row rows[] = {
+const command_row string_rows[] = {
     {"append", 3, "write denyoom fast", {1, 1, 1},
      "RW insert 1 0 1", "string", "2.0.0",
      "add to the end of a string", append},
@@ -433,6 +433,6 @@ const command_row rows[] = {
 
 }  // namespace
 
-command_group string_commands() { return {"string", rows}; }
+command_group string_commands() { return {"string", string_rows}; }
 
 }  // namespace strata::runtime::cache

@@ -153,7 +153,7 @@ void lcs(call& c) {
 }
 
 // clang-format off
-const command_row rows[] = {
+const command_row subsequence_rows[] = {
     {"lcs", -3, "readonly", {1, 2, 1},
      "RO access 1 1 1", "string", "7.0.0",
      "the longest text that two strings have in common", lcs},
@@ -162,6 +162,6 @@ const command_row rows[] = {
 
 }  // namespace
 
-command_group subsequence_commands() { return {"string", rows}; }
+command_group subsequence_commands() { return {"string", subsequence_rows}; }
 
 }  // namespace strata::runtime::cache

@@ -100,7 +100,7 @@ void unwatch(call& c) {
 }
 
 // clang-format off
-const command_row rows[] = {
+const command_row transaction_rows[] = {
     {"discard", 1, "noscript loading stale fast allow_busy", {0, 0, 0},
      "", "transaction", "2.0.0",
      "forget the transaction that was begun", discard, {}, trait_ends_transaction},
@@ -121,6 +121,6 @@ const command_row rows[] = {
 
 }  // namespace
 
-command_group transaction_commands() { return {"transactions", rows}; }
+command_group transaction_commands() { return {"transactions", transaction_rows}; }
 
 }  // namespace strata::runtime::cache
