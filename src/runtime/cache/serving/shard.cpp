@@ -18,10 +18,6 @@ constexpr auto soon = 1ms;
 constexpr auto budget = 500us;
 constexpr std::int64_t between_idle_checks_ms = 1000;
 
-std::int64_t ms_of(loop::duration span) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(span).count();
-}
-
 }  // namespace
 
 shard::shard(loop::loop& on, const cache_options& options, serve::connection_gauge& connections,
@@ -140,7 +136,7 @@ void shard::on_timer() {
 // A client is idle while it sends nothing and takes nothing.
 void shard::end_idle_clients() {
   const auto limit_ms = settings().idle_timeout_s * 1000;
-  const auto now_ms = ms_of(loop_.now().time_since_epoch());
+  const auto now_ms = bench_.loop_ms();
   if (limit_ms == 0 || now_ms < idle_check_ms_) return;
   idle_check_ms_ = now_ms + between_idle_checks_ms;
   for (auto* each : data_.home().clients()) {

@@ -9,14 +9,6 @@
 
 namespace strata::runtime::cache {
 
-namespace {
-
-std::int64_t ms_of(loop::duration span) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(span).count();
-}
-
-}  // namespace
-
 workbench::workbench(loop::loop& on, const cache_options& options,
                      std::function<void()> on_deadline)
     : loop_(on), on_deadline_(std::move(on_deadline)), clock_(make_clock(on)), data_(*clock_) {
@@ -26,9 +18,7 @@ workbench::workbench(loop::loop& on, const cache_options& options,
   set_date();
 }
 
-void workbench::set_date() {
-  date_offset_ms_ = clock_->wall_us() / 1000 - ms_of(loop_.now().time_since_epoch());
-}
+void workbench::set_date() { date_offset_ms_ = clock_->wall_us() / 1000 - loop_ms(); }
 
 proto::request_limits workbench::limits(bool trusted) const {
   const auto& settings = data_.home().settings();
@@ -38,7 +28,7 @@ proto::request_limits workbench::limits(bool trusted) const {
 }
 
 void workbench::begin_work() {
-  data_.keys().set_time(ms_of(loop_.now().time_since_epoch()) + date_offset_ms_);
+  data_.keys().set_time(loop_ms() + date_offset_ms_);
   charging_.emplace(data_.keys().memory_account());
 }
 

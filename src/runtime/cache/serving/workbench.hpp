@@ -8,6 +8,7 @@
 // that are there, and sends what it has by that time.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -95,6 +96,11 @@ class workbench final : private loop::turn_end_hook {
   void end_work();
   /// To be called now and then: the machine's date may have been changed.
   void set_date();
+  /// The loop's time, in milliseconds.
+  [[nodiscard]] std::int64_t loop_ms() const {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(loop_.now().time_since_epoch())
+        .count();
+  }
 
  private:
   void on_turn_end() override;
