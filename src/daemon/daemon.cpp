@@ -183,8 +183,13 @@ loop::task<> daemon::live(loop::descriptor signals, double drain_timeout) {
 // What a runtime waits for may never come. Its threads cannot be ended one by one, but the process
 // can: what is saved is safe at any time.
 void daemon::give_up() {
-  for (const auto& name : supervisor_.unstopped()) {
+  const auto unstopped = supervisor_.unstopped();
+  for (const auto& name : unstopped) {
     spdlog::error("'{}' has not stopped in time: the daemon ends without waiting for it", name);
+  }
+  if (unstopped.empty()) {
+    spdlog::error("'{}' has not taken a change in time: the daemon ends without waiting for it",
+                  supervisor_.place());
   }
   api_.stop();
   socket_broker_.stop();
