@@ -83,8 +83,8 @@ bool matches(std::string_view pattern, std::string_view path, std::string* name)
 
 }  // namespace
 
-control_api::control_api(registry& runtimes, runtime::loop_source& loops, facts about)
-    : registry_(runtimes),
+control_api::control_api(supervisor& runtimes, runtime::loop_source& loops, facts about)
+    : supervisor_(runtimes),
       loops_(loops),
       facts_(std::move(about)),
       api_(runtimes.home(), reception(door::api)),
@@ -124,19 +124,19 @@ result<void> control_api::listen(const std::string& path, std::optional<gid_t> g
   if (!address) return std::unexpected(address.error());
   // From bind on nobody else may connect.
   const auto before = ::umask(0177);
-  auto listening = registry_.home().listen(*address, {});
+  auto listening = supervisor_.home().listen(*address, {});
   ::umask(before);
   if (!listening) return std::unexpected(listening.error());
-  api_.add(std::make_unique<net::listener>(registry_.home(), std::move(*listening)));
+  api_.add(std::make_unique<net::listener>(supervisor_.home(), std::move(*listening)));
   group_ = group;
   if (group) return admit_group(path, *group);
   return {};
 }
 
 result<void> control_api::listen_metrics(const loop::socket_address& address) {
-  auto listening = registry_.home().listen(address, {});
+  auto listening = supervisor_.home().listen(address, {});
   if (!listening) return std::unexpected(listening.error());
-  metrics_.add(std::make_unique<net::listener>(registry_.home(), std::move(*listening)));
+  metrics_.add(std::make_unique<net::listener>(supervisor_.home(), std::move(*listening)));
   return {};
 }
 
@@ -162,7 +162,7 @@ bool control_api::is_trusted(const loop::descriptor& peer) const {
 
 loop::task<> control_api::serve(std::unique_ptr<net::stream> connection,
                                 [[maybe_unused]] serve::connection_gauge::place place, door which) {
-  http::server_connection served(registry_.home(), std::move(connection));
+  http::server_connection served(supervisor_.home(), std::move(connection));
   const http::handler respond = [this, which](http::exchange& now) { return handle(now, which); };
   const http::refusal refuse = [](int /*status*/, const error& why) {
     return std::pair(dump(error_json(name_of(why.code), describe(why), why.remedy)),
@@ -225,18 +225,19 @@ control_api::answer control_api::as_answer(const error& failed) {
 
 control_api::answer control_api::as_answer(const result<entry_ref>& done, int status) const {
   if (!done) return as_answer(done.error());
-  return {status, "application/json", dump(detail_json(**done, registry_, registry_.home().now()))};
+  return {status, "application/json",
+          dump(detail_json(**done, supervisor_, supervisor_.home().now()))};
 }
 
 loop::task<control_api::answer> control_api::get_version(call /*of*/) {
-  const auto up = registry_.home().now() - facts_.started;
+  const auto up = supervisor_.home().now() - facts_.started;
   co_return answer{200, "application/json",
                    dump({{"version", facts_.version},
                          {"api", "1"},
                          {"pid", ::getpid()},
                          {"loop", facts_.loop},
                          {"loops", loops_.size()},
-                         {"state_dir", registry_.state_folder()},
+                         {"state_dir", supervisor_.place()},
                          {"uptime_s", std::chrono::duration<double>(up).count()}})};
 }
 
@@ -246,8 +247,8 @@ loop::task<control_api::answer> control_api::get_description(call /*of*/) {
 
 loop::task<control_api::answer> control_api::list(call /*of*/) {
   auto all = nlohmann::json::array();
-  for (const auto& [name, each] : registry_.all()) {
-    all.push_back(summary_json(*each, registry_.home().now()));
+  for (const auto& each : supervisor_.all()) {
+    all.push_back(summary_json(*each, supervisor_.home().now()));
   }
   co_return answer{200, "application/json", dump(all)};
 }
@@ -267,83 +268,83 @@ loop::task<control_api::answer> control_api::create(call of) {
                               .remedy = {},
                               .offset = {}});
   }
-  auto made = co_await registry_.create(
+  auto made = co_await supervisor_.create(
       *type, *name, body->value("options", nlohmann::json::object()), start.get<bool>());
   co_return as_answer(made, 201);
 }
 
 loop::task<control_api::answer> control_api::show(call of) {
-  co_return as_answer(registry_.find(of.name), 200);
+  co_return as_answer(supervisor_.find(of.name), 200);
 }
 
 loop::task<control_api::answer> control_api::edit(call of) {
   auto body = parse_body(of.body);
   if (!body) co_return as_answer(body.error());
-  auto edited = co_await registry_.edit(of.name, body->value("options", nlohmann::json()));
+  auto edited = co_await supervisor_.edit(of.name, body->value("options", nlohmann::json()));
   if (!edited) co_return as_answer(edited.error());
   co_return answer{200, "application/json",
                    dump({{"applied", edited->applied}, {"needs_restart", edited->needs_restart}})};
 }
 
 loop::task<control_api::answer> control_api::remove(call of) {
-  auto gone = co_await registry_.remove(of.name);
+  auto gone = co_await supervisor_.remove(of.name);
   if (!gone) co_return as_answer(gone.error());
   co_return answer{204, "application/json", {}};
 }
 
 loop::task<control_api::answer> control_api::start(call of) {
-  auto done = co_await registry_.start(of.name);
+  auto done = co_await supervisor_.start(of.name);
   co_return as_answer(done, 200);
 }
 
 loop::task<control_api::answer> control_api::stop(call of) {
-  auto done = co_await registry_.stop(of.name);
+  auto done = co_await supervisor_.stop(of.name);
   co_return as_answer(done, 200);
 }
 
 loop::task<control_api::answer> control_api::restart(call of) {
-  auto done = co_await registry_.restart(of.name);
+  auto done = co_await supervisor_.restart(of.name);
   co_return as_answer(done, 200);
 }
 
 loop::task<control_api::answer> control_api::reload(call of) {
-  auto done = co_await registry_.reload(of.name);
+  auto done = co_await supervisor_.reload(of.name);
   co_return as_answer(done, 200);
 }
 
 loop::task<control_api::answer> control_api::send(call of) {
-  auto sent = co_await registry_.send(of.name, of.body);
+  auto sent = co_await supervisor_.send(of.name, of.body);
   if (!sent) co_return as_answer(sent.error());
   co_return answer{200, "application/json",
                    dump({{"delivered", sent->delivered}, {"queued", sent->queued}})};
 }
 
 loop::task<control_api::answer> control_api::stats(call of) {
-  auto found = registry_.find(of.name);
+  auto found = supervisor_.find(of.name);
   if (!found) co_return as_answer(found.error());
-  co_return answer{200, "application/json", dump(stats_json(**found, registry_.home().now()))};
+  co_return answer{200, "application/json", dump(stats_json(**found, supervisor_.home().now()))};
 }
 
 loop::task<control_api::answer> control_api::metrics(call /*of*/) {
-  co_return answer{200, "text/plain; version=0.0.4", metrics_text(registry_)};
+  co_return answer{200, "text/plain; version=0.0.4", metrics_text(supervisor_)};
 }
 
 result<control_api::feed> control_api::messages_of(const std::string& name) const {
-  auto found = registry_.find(name);
+  auto found = supervisor_.find(name);
   if (!found) return std::unexpected(found.error());
   auto journal = (*found)->messages;
   return feed{.keeps = journal, .of = journal.get(), .line = message_json, .always_follows = true};
 }
 
 result<control_api::feed> control_api::log_of(const std::string& name) const {
-  auto found = registry_.find(name);
+  auto found = supervisor_.find(name);
   if (!found) return std::unexpected(found.error());
   auto journal = (*found)->log;
   return feed{.keeps = journal, .of = journal.get(), .line = log_line_json};
 }
 
 result<control_api::feed> control_api::events(const std::string& /*name*/) const {
-  return feed{.keeps = {}, .of = &registry_.events(), .line = event_json};
+  return feed{.keeps = {}, .of = &supervisor_.events(), .line = event_json};
 }
 
 loop::task<> control_api::stream(http::exchange& now, feed from) {
@@ -369,7 +370,7 @@ loop::task<> control_api::stream(http::exchange& now, feed from) {
     co_return;
   }
   const auto following = from.of->follow(
-      registry_.home(),
+      supervisor_.home(),
       [&now, write = from.line](const runtime::journal_line& line) {
         if (now.unsent() > most_behind) {
           now.abort();

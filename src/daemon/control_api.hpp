@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "daemon/registry.hpp"
 #include "daemon/route_row.hpp"
+#include "daemon/supervisor.hpp"
 #include "http/exchange.hpp"
 #include "loop/loop.hpp"
 #include "serve/acceptor.hpp"
@@ -23,7 +23,7 @@ class control_api {
     loop::time_point started;
   };
 
-  control_api(registry& runtimes, runtime::loop_source& loops, facts about);
+  control_api(supervisor& runtimes, runtime::loop_source& loops, facts about);
   ~control_api();
   control_api(const control_api&) = delete;
   control_api& operator=(const control_api&) = delete;
@@ -100,7 +100,7 @@ class control_api {
   [[nodiscard]] result<feed> events(const std::string& name) const;
   loop::task<> stream(http::exchange& now, feed from);
 
-  registry& registry_;
+  supervisor& supervisor_;
   runtime::loop_source& loops_;
   facts facts_;
   std::optional<gid_t> group_;

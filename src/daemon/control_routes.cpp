@@ -5,7 +5,7 @@ namespace strata::daemon {
 
 namespace {
 
-constexpr std::string_view json = "application/json";
+constexpr std::string_view json_type = "application/json";
 constexpr std::string_view ndjson = "application/x-ndjson";
 
 }  // namespace
@@ -28,14 +28,14 @@ std::span<const control_api::route> control_api::routes() {
         .summary = "Create a runtime, and start it if `start` is true",
         .description = "The state file is on disk when this is answered. When the start fails the "
                        "runtime stays, in state `failed`, and the answer is the start's error.",
-        .body = "Creation", .answer = "Detail", .body_type = json, .status = 201},
+        .body = "Creation", .answer = "Detail", .body_type = json_type, .status = 201},
        &control_api::create},
       {{.method = "GET", .path = "/v1/runtimes/{name}",
         .summary = "One runtime with its options (secrets are shown as \"********\")",
         .answer = "Detail"},
        &control_api::show},
       {{.method = "PATCH", .path = "/v1/runtimes/{name}", .summary = "Change options",
-        .body = "Changes", .answer = "Edited", .body_type = json},
+        .body = "Changes", .answer = "Edited", .body_type = json_type},
        &control_api::edit},
       {{.method = "DELETE", .path = "/v1/runtimes/{name}",
         .summary = "Stop the runtime if it runs, and forget it", .answer_type = {},

@@ -17,9 +17,10 @@
 
 #include "daemon/control_api.hpp"
 #include "daemon/control_socket.hpp"
+#include "daemon/file_record_store.hpp"
 #include "daemon/loop_threads.hpp"
-#include "daemon/registry.hpp"
 #include "daemon/socket_broker.hpp"
+#include "daemon/supervisor.hpp"
 #include "net/scheme.hpp"
 #include "options/own_folder.hpp"
 
@@ -79,17 +80,19 @@ void set_up_log(const std::string& level) {
 /// The parts that live as long as the daemon runs, in the order in which they are made.
 class daemon {
  public:
-  daemon(loop::loop& home, loop::backend_kind kind, std::size_t most_loops, state_store store)
+  daemon(loop::loop& home, loop::backend_kind kind, std::size_t most_loops,
+         std::unique_ptr<record_store> store)
       : home_(home),
         loops_(kind, most_loops),
-        registry_(home, loops_, std::move(store)),
-        api_(registry_, loops_,
+        supervisor_(home, loops_, std::move(store)),
+        api_(supervisor_, loops_,
              {.version = STRATA_VERSION,
               .loop = std::string(home.backend()),
               .started = home.now()}) {}
 
   result<void> listen(const options::daemon_options& wanted);
-  void run(unique_fd signals, double drain_timeout);
+  /// The process' exit code.
+  int run(unique_fd signals, double drain_timeout);
 
  private:
   loop::task<> live(loop::descriptor signals, double drain_timeout);
@@ -98,9 +101,11 @@ class daemon {
 
   loop::loop& home_;
   loop_threads loops_;
-  registry registry_;
+  supervisor supervisor_;
   control_api api_;
   socket_broker socket_broker_;
+  bool failed_ = false;
+  loop::task_group starting_;
 };
 
 result<void> daemon::listen(const options::daemon_options& wanted) {
@@ -126,10 +131,18 @@ result<void> daemon::listen(const options::daemon_options& wanted) {
   return api_.listen_metrics(*address);
 }
 
-// A request waits while the runtimes are being restored, rather than see them half there.
+// A request waits while the runtimes are being restored, rather than see them half there. Without
+// their records it would not even see that a name is taken.
 loop::task<> daemon::bring_up() {
+  const auto loaded = co_await supervisor_.load();
+  if (!loaded) {
+    spdlog::error("{}", describe(loaded.error()));
+    failed_ = true;
+    home_.stop();
+    co_return;
+  }
   loop::task_group restoring;
-  restoring.spawn(registry_.restore());
+  restoring.spawn(supervisor_.start_wanted());
   const auto limit = home_.now() + 2s;
   while (!restoring.empty() && home_.now() < limit) co_await home_.sleep(10ms);
   api_.begin();
@@ -138,7 +151,7 @@ loop::task<> daemon::bring_up() {
 }
 
 loop::task<> daemon::live(loop::descriptor signals, double drain_timeout) {
-  home_.spawn(bring_up());
+  starting_.spawn(bring_up());
   for (;;) {
     loop::awaited_request readable;
     home_.poll(signals, POLLIN, readable);
@@ -161,7 +174,7 @@ loop::task<> daemon::live(loop::descriptor signals, double drain_timeout) {
   limit_ending(drain_timeout);
   const auto limit = home_.now() + loop::from_seconds(drain_timeout);
   loop::task_group stopping;
-  stopping.spawn(registry_.shut_down(limit));
+  stopping.spawn(supervisor_.shut_down(limit));
   while (!stopping.empty() && home_.now() < limit + clearing_up) co_await home_.sleep(2ms);
   if (!stopping.empty()) give_up();
   home_.stop();
@@ -170,8 +183,13 @@ loop::task<> daemon::live(loop::descriptor signals, double drain_timeout) {
 // What a runtime waits for may never come. Its threads cannot be ended one by one, but the process
 // can: what is saved is safe at any time.
 void daemon::give_up() {
-  for (const auto& name : registry_.unstopped()) {
+  const auto unstopped = supervisor_.unstopped();
+  for (const auto& name : unstopped) {
     spdlog::error("'{}' has not stopped in time: the daemon ends without waiting for it", name);
+  }
+  if (unstopped.empty()) {
+    spdlog::error("'{}' has not taken a change in time: the daemon ends without waiting for it",
+                  supervisor_.place());
   }
   api_.stop();
   socket_broker_.stop();
@@ -179,11 +197,12 @@ void daemon::give_up() {
   std::_Exit(1);
 }
 
-void daemon::run(unique_fd signals, double drain_timeout) {
+int daemon::run(unique_fd signals, double drain_timeout) {
   home_.spawn(live(home_.adopt(signals.release()), drain_timeout));
   home_.run();
   api_.stop();
   spdlog::info("stopped");
+  return failed_ ? 1 : 0;
 }
 
 }  // namespace
@@ -196,19 +215,18 @@ int run(const options::daemon_options& wanted) {
   if (!kind) return refuse(kind.error());
   auto signals = take_signals();
   if (!signals) return refuse(signals.error());
-  auto store = state_store::open(wanted.state_dir);
-  if (!store) return refuse(store.error());
   std::string why_not;
   auto home = loop::make_loop(*kind, &why_not);
   if (!home) return refuse(home.error());
+  auto store = file_record_store::open(**home, wanted.state_dir);
+  if (!store) return refuse(store.error());
   if (!why_not.empty()) spdlog::warn("{}; epoll serves instead", why_not);
   const auto cores = std::max(1U, std::thread::hardware_concurrency());
   daemon whole(**home, *kind, wanted.loops != 0 ? wanted.loops : cores, std::move(*store));
   if (auto listening = whole.listen(wanted); !listening) return refuse(listening.error());
   spdlog::info("strata {} on {}, state in {}, control socket {}", STRATA_VERSION,
                (*home)->backend(), wanted.state_dir, wanted.socket);
-  whole.run(std::move(*signals), wanted.drain_timeout);
-  return 0;
+  return whole.run(std::move(*signals), wanted.drain_timeout);
 }
 
 }  // namespace strata::daemon

@@ -32,7 +32,7 @@ struct reading {
     return found == rows.end() ? nullptr : &values[static_cast<std::size_t>(found - rows.begin())];
   }
   [[nodiscard]] std::string label() const {
-    return fmt::format("name=\"{}\",type=\"{}\"", of->name, of->type->name);
+    return fmt::format("name=\"{}\",type=\"{}\"", of->name(), of->type->name);
   }
 };
 
@@ -62,7 +62,7 @@ std::string dump(const nlohmann::json& value) {
 
 nlohmann::json summary_json(const entry& of, loop::time_point now) {
   const auto& common = of.body->common();
-  return {{"name", of.name},
+  return {{"name", of.name()},
           {"type", of.type->name},
           {"state", name_of(of.state)},
           {"reason", of.reason},
@@ -70,20 +70,20 @@ nlohmann::json summary_json(const entry& of, loop::time_point now) {
           {"connections", of.body->stats().connections_now.get()},
           {"group", common.group},
           {"owner", common.owner},
-          {"created_at", of.created_at},
+          {"created_at", of.wanted.created_at},
           {"uptime_s", of.uptime_s(now)}};
 }
 
-nlohmann::json detail_json(const entry& of, const registry& all, loop::time_point now) {
+nlohmann::json detail_json(const entry& of, const supervisor& all, loop::time_point now) {
   auto json = summary_json(of, now);
   json["on_parent_stop"] = of.body->common().on_parent_stop;
-  json["children"] = all.children(of.name);
+  json["children"] = all.children(of.name());
   json["options"] = of.body->options(false);
   return json;
 }
 
 nlohmann::json stats_json(const entry& of, loop::time_point now) {
-  nlohmann::json json = {{"name", of.name},
+  nlohmann::json json = {{"name", of.name()},
                          {"type", of.type->name},
                          {"state", name_of(of.state)},
                          {"uptime_s", of.uptime_s(now)}};
@@ -119,9 +119,9 @@ std::string event_json(const runtime::journal_line& line) {
   return dump(json) + "\n";
 }
 
-std::string metrics_text(const registry& all) {
+std::string metrics_text(const supervisor& all) {
   std::vector<reading> read;
-  for (const auto& [name, each] : all.all()) read.emplace_back(each.get(), each->body->figures());
+  for (const auto& each : all.all()) read.emplace_back(each.get(), each->body->figures());
   std::string text;
   // Figures by case come last.
   for (const bool by_case : {false, true}) {

@@ -1,15 +1,15 @@
-// The registry's entries as the control API shows them, and as Prometheus reads them.
+// The supervisor's entries as the control API shows them, and as Prometheus reads them.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "daemon/registry.hpp"
+#include "daemon/supervisor.hpp"
 
 namespace strata::daemon {
 
 [[nodiscard]] nlohmann::json summary_json(const entry& of, loop::time_point now);
-[[nodiscard]] nlohmann::json detail_json(const entry& of, const registry& all,
+[[nodiscard]] nlohmann::json detail_json(const entry& of, const supervisor& all,
                                          loop::time_point now);
 [[nodiscard]] nlohmann::json stats_json(const entry& of, loop::time_point now);
 /// One journal line of a log or of received messages, as one line of NDJSON.
@@ -17,7 +17,7 @@ namespace strata::daemon {
 [[nodiscard]] std::string message_json(const runtime::journal_line& line);
 [[nodiscard]] std::string event_json(const runtime::journal_line& line);
 /// Prometheus' text format 0.0.4.
-[[nodiscard]] std::string metrics_text(const registry& all);
+[[nodiscard]] std::string metrics_text(const supervisor& all);
 
 /// As text; bytes that are not UTF-8 are replaced.
 [[nodiscard]] std::string dump(const nlohmann::json& value);

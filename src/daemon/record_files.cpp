@@ -1,4 +1,4 @@
-#include "daemon/state_store.hpp"
+#include "daemon/record_files.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -122,15 +122,7 @@ result<void> write_synced(int folder, const std::string& name, const std::string
 
 }  // namespace
 
-bool is_valid_name(std::string_view name) {
-  const auto is_good = [](char letter) {
-    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-           (letter >= '0' && letter <= '9') || letter == '_' || letter == '.' || letter == '-';
-  };
-  return !name.empty() && name.size() <= 64 && std::ranges::all_of(name, is_good);
-}
-
-result<state_store> state_store::open(const std::string& folder) {
+result<record_files> record_files::open(const std::string& folder) {
   if (folder.empty()) {
     return failure(errc::invalid_argument, "keep the state",
                    "this user has no home folder, and no variable names a folder",
@@ -151,10 +143,10 @@ result<state_store> state_store::open(const std::string& folder) {
     *part = std::move(*made);
   }
   remove_all_in(within.temporary.get());
-  return state_store(folder, std::move(*lock), std::move(within));
+  return record_files(folder, std::move(*lock), std::move(within));
 }
 
-result<saved_runtime> state_store::read(const std::string& file) const {
+result<record> record_files::read(const std::string& file) const {
   const auto name = file.substr(0, file.size() - suffix.size());
   const std::string operation = "read '" + path_of(file) + "'";
   const unique_fd opened(::openat(within_.runtimes.get(), file.c_str(), O_RDONLY | safely));
@@ -178,16 +170,15 @@ result<saved_runtime> state_store::read(const std::string& file) const {
   if (json["name"] != name || !is_valid_name(name)) {
     return failure(errc::malformed, operation, "its name and its file's name differ");
   }
-  return saved_runtime{.name = name,
-                       .type = json["type"],
-                       .created_at = json["created_at"],
-                       .running = json["running"],
-                       .options = json["options"].dump()};
+  return record{.name = name,
+                .type = json["type"],
+                .created_at = json["created_at"],
+                .running = json["running"],
+                .options = json["options"].dump()};
 }
 
-std::vector<saved_runtime> state_store::load(
-    const std::function<void(std::string)>& on_damaged) const {
-  std::vector<saved_runtime> loaded;
+std::vector<record> record_files::load(const std::function<void(std::string)>& on_damaged) const {
+  std::vector<record> loaded;
   for (const auto& file : names_in(within_.runtimes.get())) {
     if (!file.ends_with(suffix) || file.size() == suffix.size()) continue;
     auto one = read(file);
@@ -201,11 +192,11 @@ std::vector<saved_runtime> state_store::load(
     on_damaged(fmt::format("{}; it was set aside as '{}/damaged/{}'", describe(one.error()),
                            folder_, aside));
   }
-  std::ranges::sort(loaded, {}, &saved_runtime::name);
+  std::ranges::sort(loaded, {}, &record::name);
   return loaded;
 }
 
-result<void> state_store::save(const saved_runtime& what) const {
+result<void> record_files::save(const record& what) const {
   const nlohmann::json json = {{"version", 1},
                                {"name", what.name},
                                {"type", what.type},
@@ -227,7 +218,7 @@ result<void> state_store::save(const saved_runtime& what) const {
   return {};
 }
 
-result<void> state_store::remove(const std::string& name) const {
+result<void> record_files::remove(const std::string& name) const {
   const auto file = name + std::string(suffix);
   if (::unlinkat(within_.runtimes.get(), file.c_str(), 0) != 0 && errno != ENOENT) {
     return system_failure(errno, "remove '" + path_of(file) + "'");

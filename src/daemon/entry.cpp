@@ -1,0 +1,20 @@
+#include "daemon/entry.hpp"
+
+namespace strata::daemon {
+
+std::string_view name_of(run_state state) {
+  switch (state) {
+    case run_state::created: return "created";
+    case run_state::running: return "running";
+    case run_state::stopped: return "stopped";
+    case run_state::failed: return "failed";
+  }
+  return "created";
+}
+
+std::unexpected<error> not_found(const std::string& name) {
+  return failure(errc::not_found, "find runtime '" + name + "'", "there is none of that name",
+                 "see 'strata ls'");
+}
+
+}  // namespace strata::daemon

@@ -1,0 +1,183 @@
+#include "daemon/supervisor.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <cerrno>
+#include <ranges>
+
+#include "daemon/relations.hpp"
+
+namespace strata::daemon {
+
+namespace {
+
+spdlog::level::level_enum log_level(runtime::level severity) {
+  switch (severity) {
+    case runtime::level::info: return spdlog::level::info;
+    case runtime::level::warning: return spdlog::level::warn;
+    case runtime::level::error: return spdlog::level::err;
+  }
+  return spdlog::level::info;
+}
+
+std::string text_of(const nlohmann::json& options) {
+  return options.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+supervisor::supervisor(loop::loop& home, runtime::loop_source& loops,
+                       std::unique_ptr<record_store> store)
+    : home_(home), loops_(loops), store_(std::move(store)), idle_(home) {}
+
+result<entry_ref> supervisor::find(const std::string& name) const {
+  const auto found = entries_.find(name);
+  if (found == entries_.end() || !found->second->is_saved) return not_found(name);
+  return found->second;
+}
+
+std::vector<entry_ref> supervisor::all() const {
+  std::vector<entry_ref> saved;
+  for (const auto& [name, each] : entries_) {
+    if (each->is_saved) saved.push_back(each);
+  }
+  return saved;
+}
+
+std::vector<std::string> supervisor::children(const std::string& name) const {
+  std::vector<std::string> names;
+  for (const auto& each : all()) {
+    if (each->body->common().owner == name) names.push_back(each->name());
+  }
+  return names;
+}
+
+void supervisor::tell(const entry& about, std::string_view event, const std::string& detail) {
+  const nlohmann::json text = {
+      {"event", event}, {"runtime", about.name()}, {"type", about.type->name}, {"detail", detail}};
+  events_.write(runtime::level::info, text_of(text), about.name());
+  const bool bad = event == "failed";
+  about.log->write(bad ? runtime::level::error : runtime::level::info,
+                   std::string(event) + (detail.empty() ? "" : ": " + detail));
+}
+
+result<entry_ref> supervisor::make(record from, const nlohmann::json& options) {
+  const auto name = from.name;
+  auto made = std::make_shared<entry>();
+  made->type = runtime::find_type(from.type);
+  made->wanted = std::move(from);
+  made->log = std::make_shared<runtime::journal>();
+  made->log->set_copy([name](const runtime::journal_line& line) {
+    spdlog::log(log_level(line.severity), "{}{}: {}", name, line.subject, line.text);
+  });
+  made->messages = std::make_shared<runtime::journal>(0);
+  auto body = made->type->make({.name = name,
+                                .home = home_,
+                                .loops = loops_,
+                                .names = *this,
+                                .binding = binding_,
+                                .log = made->log,
+                                .messages = made->messages},
+                               options);
+  if (!body) return std::unexpected(body.error());
+  made->body = std::move(*body);
+  made->body->on_failure = [this, weak = std::weak_ptr(made)] {
+    if (auto still = weak.lock()) endings_.spawn(end_failed(std::move(still)));
+  };
+  return made;
+}
+
+loop::task<result<void>> supervisor::save(entry_ref what) {
+  what->wanted.options = text_of(what->body->options(true));
+  auto next = what->wanted;
+  auto saved = co_await store_->put(std::move(next));
+  co_return saved;
+}
+
+loop::task<result<void>> supervisor::load() {
+  const under_way counted(*this);
+  const auto damaged = [](const std::string& text) { spdlog::error("{}", text); };
+  auto found = co_await store_->load(damaged);
+  if (!found) co_return std::unexpected(found.error());
+  if (stopping_) co_return result<void>{};
+  for (auto& saved : *found) {
+    const auto name = saved.name;
+    if (runtime::find_type(saved.type) == nullptr) {
+      spdlog::error("cannot restore '{}': there is no type '{}' in this build; its file stays",
+                    name, saved.type);
+      continue;
+    }
+    const auto options = nlohmann::json::parse(saved.options, nullptr, false);
+    auto made = make(std::move(saved), options);
+    if (!made) {
+      spdlog::error("cannot restore '{}', its file stays: {}", name, describe(made.error()));
+      continue;
+    }
+    (*made)->is_saved = true;
+    (*made)->state = (*made)->wanted.running ? run_state::stopped : run_state::created;
+    entries_[name] = *made;
+  }
+  co_return result<void>{};
+}
+
+loop::task<> supervisor::start_wanted() {
+  const under_way counted(*this);
+  // What others need comes before them, and types in their table's order, so that servers are there
+  // when clients come; the rest side by side, so that one that takes long keeps no other waiting.
+  for (const auto& together : by_needs(entries_)) {
+    for (const auto& type : runtime::types()) {
+      loop::task_group starting;
+      for (const auto& each : together) {
+        if (each->wanted.running && each->type == &type) starting.spawn(start_again(each));
+      }
+      co_await starting.drained();
+    }
+  }
+}
+
+loop::task<> supervisor::start_again(entry_ref who) {
+  const auto guard = co_await who->lock.acquire();
+  // A daemon that was killed may have left a port that the kernel has not let go of yet: what its
+  // io_uring was writing to a slow disk keeps all of its descriptors open.
+  for (int tries = 0; tries < 10 && !stopping_; ++tries) {
+    const auto started = co_await locked_start(who);
+    if (started || started.error().sys_errno != EADDRINUSE) break;
+    co_await home_.sleep(std::chrono::milliseconds(200));
+  }
+  who->wanted.running = true;  // also when it failed: the next daemon tries again
+}
+
+loop::task<> supervisor::shut_down(loop::time_point limit) {
+  stopping_ = true;
+  const auto is_idle = [this] { return operations_ == 0; };
+  // An operation under way may add a runtime.
+  do {
+    auto ranks = by_needs(entries_);
+    for (const auto& together : std::views::reverse(ranks)) {
+      loop::task_group stopping;
+      for (const auto& each : together) stopping.spawn(stop_for_now(each, limit));
+      co_await stopping.drained();
+    }
+    (void)co_await idle_.wait(is_idle);
+  } while (!unstopped().empty());
+}
+
+loop::task<> supervisor::stop_for_now(entry_ref who, loop::time_point limit) {
+  const auto guard = co_await who->lock.acquire();
+  if (who->state == run_state::running) {
+    co_await who->body->stop(limit);
+    who->log->write(runtime::level::info, "stopped: the daemon ends");
+  }
+  who->state = run_state::stopped;
+  who->ended = true;
+}
+
+std::vector<std::string> supervisor::unstopped() const {
+  std::vector<std::string> names;
+  for (const auto& [name, each] : entries_) {
+    if (!each->ended) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace strata::daemon

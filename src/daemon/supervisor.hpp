@@ -1,0 +1,106 @@
+// Makes the daemon's runtimes what their records say, and the records what people ask for. On the
+// home loop.
+//
+// Whatever changes a record has been put into the store before its task ends. Operations on one
+// runtime are done one after the other; those on different runtimes go side by side, and look-ups
+// wait for nothing, however long the store takes.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "daemon/entry.hpp"
+#include "daemon/record_store.hpp"
+#include "loop/async_lock.hpp"
+#include "loop/condition.hpp"
+#include "loop/loop.hpp"
+#include "loop/task_group.hpp"
+#include "net/directory.hpp"
+#include "runtime/runtime.hpp"
+
+namespace strata::daemon {
+
+class supervisor final : public net::directory {
+ public:
+  supervisor(loop::loop& home, runtime::loop_source& loops, std::unique_ptr<record_store> store);
+
+  /// Makes the runtimes of the records; before all else. What cannot be made is logged, and its
+  /// record stays. Errors: the store cannot be read.
+  loop::task<result<void>> load();
+  /// Starts what ran when the daemon ended. What cannot start is logged, and is `failed`.
+  loop::task<> start_wanted();
+  /// Stops all, to be started again by the next daemon, and waits for the operations under way. A
+  /// runtime that would deliver something first has until `limit`.
+  loop::task<> shut_down(loop::time_point limit);
+  /// Those that `shut_down` still waits for.
+  [[nodiscard]] std::vector<std::string> unstopped() const;
+
+  loop::task<result<entry_ref>> create(std::string type, std::string name, nlohmann::json options,
+                                       bool start);
+  loop::task<result<entry_ref>> start(std::string name);
+  loop::task<result<entry_ref>> stop(std::string name);
+  loop::task<result<entry_ref>> restart(std::string name);
+  loop::task<result<entry_ref>> reload(std::string name);
+  loop::task<result<void>> remove(std::string name);
+  loop::task<result<runtime::edit_outcome>> edit(std::string name, nlohmann::json changes);
+  loop::task<result<runtime::send_outcome>> send(std::string name, std::string message) const;
+
+  // --- what there is: not what is still being created
+  [[nodiscard]] result<entry_ref> find(const std::string& name) const;
+  loop::task<result<std::vector<net::endpoint_url>>> find_endpoints(loop::loop& asking,
+                                                                    std::string name) override;
+  /// By name.
+  [[nodiscard]] std::vector<entry_ref> all() const;
+  [[nodiscard]] std::vector<std::string> children(const std::string& name) const;
+
+  /// What happened; each line's text is a JSON object.
+  [[nodiscard]] runtime::journal& events() { return events_; }
+  [[nodiscard]] loop::loop& home() { return home_; }
+  [[nodiscard]] const std::string& place() const { return store_->place(); }
+
+ private:
+  /// While it lives, `shut_down` does not end.
+  class under_way {
+   public:
+    explicit under_way(supervisor& of) : of_(of) { ++of_.operations_; }
+    under_way(const under_way&) = delete;
+    under_way& operator=(const under_way&) = delete;
+    ~under_way() {
+      if (--of_.operations_ == 0) of_.idle_.notify();
+    }
+
+   private:
+    supervisor& of_;
+  };
+
+  result<entry_ref> make(record from, const nlohmann::json& options);
+  /// Makes an entry whose name nobody else can take from now on, and which nobody sees yet.
+  result<entry_ref> reserve(const std::string& type, const std::string& name,
+                            const nlohmann::json& options);
+  loop::task<result<void>> save(entry_ref what);
+  void tell(const entry& about, std::string_view event, const std::string& detail = {});
+  loop::task<> start_again(entry_ref who);
+  loop::task<> stop_for_now(entry_ref who, loop::time_point limit);
+  loop::task<result<entry_ref>> locked_start(entry_ref who);
+  loop::task<result<void>> locked_stop(entry_ref who);
+  loop::task<result<void>> locked_remove(entry_ref who);
+  /// Does to the children what is to be done when their owner `of` has stopped, or is gone.
+  loop::task<> end_children(std::string of, std::vector<entry_ref> children, bool is_gone);
+  loop::task<> end_failed(entry_ref who);
+  [[nodiscard]] result<std::vector<net::endpoint_url>> endpoints_of(const std::string& name) const;
+
+  loop::loop& home_;
+  runtime::loop_source& loops_;
+  std::unique_ptr<record_store> store_;
+  runtime::journal events_;
+  loop::async_lock binding_;
+  entry_map entries_;
+  bool stopping_ = false;
+  std::size_t operations_ = 0;
+  loop::condition idle_;
+  loop::task_group endings_;
+};
+
+}  // namespace strata::daemon

@@ -1,0 +1,262 @@
+// What people ask for, one operation on a runtime at a time.
+#include <spdlog/spdlog.h>
+
+#include "daemon/collisions.hpp"
+#include "daemon/relations.hpp"
+#include "daemon/supervisor.hpp"
+
+namespace strata::daemon {
+
+result<entry_ref> supervisor::reserve(const std::string& type, const std::string& name,
+                                      const nlohmann::json& options) {
+  if (runtime::find_type(type) == nullptr) {
+    return failure(errc::invalid_argument, "create a '" + type + "'",
+                   "there is no such runtime type", "see 'strata create --help'");
+  }
+  if (!is_valid_name(name)) {
+    return failure(errc::invalid_argument, "use the name '" + name + "'",
+                   "a name has 1 to 64 letters, digits, '_', '.' and '-'");
+  }
+  if (entries_.contains(name)) {
+    return failure(errc::already_exists, "create '" + name + "'", "a runtime of that name exists",
+                   "remove it or choose another name");
+  }
+  if (auto owned = check_owner(entries_, name, options); !owned) {
+    return std::unexpected(owned.error());
+  }
+  auto made = make({.name = name,
+                    .type = type,
+                    .created_at = runtime::format_time(std::chrono::system_clock::now()),
+                    .running = false,
+                    .options = {}},
+                   options);
+  if (!made) return made;
+  if (auto free = check_needs(entries_, name, *(*made)->body); !free) {
+    return std::unexpected(free.error());
+  }
+  entries_[name] = *made;
+  return made;
+}
+
+loop::task<result<entry_ref>> supervisor::create(std::string type, std::string name,
+                                                 nlohmann::json options, bool start) {
+  const under_way counted(*this);
+  const auto reserved = reserve(type, name, options);
+  if (!reserved) co_return reserved;
+  const auto made = *reserved;
+  const auto guard = co_await made->lock.acquire();
+  auto saved = co_await save(made);
+  if (!saved) {
+    made->removed = true;
+    entries_.erase(name);
+    co_return std::unexpected(saved.error());
+  }
+  made->is_saved = true;
+  tell(*made, "created");
+  if (!start) co_return made;
+  co_return co_await locked_start(made);
+}
+
+loop::task<result<entry_ref>> supervisor::locked_start(entry_ref who) {
+  const auto operation = "start '" + who->name() + "'";
+  if (who->removed) co_return not_found(who->name());
+  if (who->ended) co_return failure(errc::conflict, operation, "the daemon is stopping");
+  if (who->state == run_state::running) {
+    co_return failure(errc::conflict, operation, "it runs already");
+  }
+  auto started = check_frames_are_for_one(entries_, *who);
+  if (started) {
+    who->is_starting = true;
+    started = co_await who->body->start();
+  }
+  if (started) {
+    who->wanted.running = true;
+    started = co_await save(who);
+    if (!started) co_await who->body->stop();
+  }
+  who->is_starting = false;
+  if (!started) {
+    auto failed = started.error();
+    explain_conflict(entries_, *who, failed);
+    failed.operation = operation + ": cannot " + failed.operation;
+    who->state = run_state::failed;
+    who->reason = describe(failed);
+    who->wanted.running = false;
+    tell(*who, "failed", who->reason);
+    co_return std::unexpected(failed);
+  }
+  who->state = run_state::running;
+  who->reason.clear();
+  who->started = home_.now();
+  std::string where;
+  for (const auto& each : who->body->endpoints()) where += (where.empty() ? "" : ", ") + each;
+  tell(*who, "started", where);
+  co_return who;
+}
+
+loop::task<result<void>> supervisor::locked_stop(entry_ref who) {
+  // Asked first: those that need it may end when it does.
+  std::string needed;
+  for (const auto& each : running_that_need(entries_, who->name())) {
+    needed += (needed.empty() ? "needed by " : ", ") + each;
+  }
+  if (who->state == run_state::running) co_await who->body->stop();
+  who->state = run_state::stopped;
+  who->reason.clear();
+  who->wanted.running = false;
+  tell(*who, "stopped", needed);
+  auto saved = co_await save(who);
+  co_await end_children(who->name(), children_of(entries_, who->name()), false);
+  co_return saved;
+}
+
+loop::task<result<void>> supervisor::locked_remove(entry_ref who) {
+  if (who->removed) co_return not_found(who->name());
+  // The name stays taken until its record is gone: another runtime's must not be removed.
+  auto gone = co_await store_->remove(who->name());
+  if (!gone) co_return gone;
+  if (who->state == run_state::running) co_await who->body->stop();
+  who->state = run_state::stopped;
+  who->removed = true;
+  // From now on nobody can become its child, and its name may be another runtime's.
+  const auto children = children_of(entries_, who->name());
+  entries_.erase(who->name());
+  tell(*who, "removed");
+  who->log->end();
+  who->messages->end();
+  co_await end_children(who->name(), children, true);
+  co_return result<void>{};
+}
+
+loop::task<> supervisor::end_children(std::string of, std::vector<entry_ref> children,
+                                      bool is_gone) {
+  for (const auto& child : children) {
+    const auto guard = co_await child->lock.acquire();
+    // While this waited, the child may have gone, or another may have become its owner.
+    if (child->removed || child->body->common().owner != of) continue;
+    if (child->body->common().on_parent_stop == "remove") {
+      const auto removed = co_await locked_remove(child);
+      if (removed) continue;
+    } else if (child->state == run_state::running) {
+      (void)co_await locked_stop(child);
+    }
+    if (!is_gone) continue;
+    (void)child->body->edit({{"owner", ""}});
+    const auto saved = co_await save(child);
+    if (!saved) spdlog::error("{}", describe(saved.error()));
+  }
+}
+
+// A runtime ended by itself: what is left of it is cleared up, and the reason kept.
+loop::task<> supervisor::end_failed(entry_ref who) {
+  const under_way counted(*this);
+  const auto guard = co_await who->lock.acquire();
+  if (who->removed || who->state != run_state::running) co_return;
+  // Started again while this waited for the lock: the end was that of the run before.
+  if (who->body->failure_reason().empty()) co_return;
+  co_await who->body->stop();
+  who->state = run_state::failed;
+  who->reason = who->body->failure_reason();
+  tell(*who, "failed", who->reason);
+  co_await end_children(who->name(), children_of(entries_, who->name()), false);
+}
+
+loop::task<result<entry_ref>> supervisor::start(std::string name) {
+  const under_way counted(*this);
+  auto who = find(name);
+  if (!who) co_return who;
+  const auto guard = co_await (*who)->lock.acquire();
+  co_return co_await locked_start(*who);
+}
+
+loop::task<result<entry_ref>> supervisor::stop(std::string name) {
+  const under_way counted(*this);
+  auto who = find(name);
+  if (!who) co_return who;
+  const auto guard = co_await (*who)->lock.acquire();
+  if ((*who)->removed) co_return not_found(name);
+  if ((*who)->state != run_state::running) {
+    co_return failure(errc::conflict, "stop '" + name + "'",
+                      "it does not run: it is " + std::string(name_of((*who)->state)));
+  }
+  const auto stopped = co_await locked_stop(*who);
+  if (!stopped) co_return std::unexpected(stopped.error());
+  co_return *who;
+}
+
+loop::task<result<entry_ref>> supervisor::restart(std::string name) {
+  const under_way counted(*this);
+  auto who = find(name);
+  if (!who) co_return who;
+  const auto guard = co_await (*who)->lock.acquire();
+  if ((*who)->state == run_state::running) {
+    co_await (*who)->body->stop();
+    (*who)->state = run_state::stopped;
+    tell(**who, "stopped", "to be started again");
+  }
+  co_return co_await locked_start(*who);
+}
+
+loop::task<result<entry_ref>> supervisor::reload(std::string name) {
+  auto who = find(name);
+  if (who && (*who)->state == run_state::running) co_return co_await restart(name);
+  co_return who;
+}
+
+loop::task<result<void>> supervisor::remove(std::string name) {
+  const under_way counted(*this);
+  auto who = find(name);
+  if (!who) co_return std::unexpected(who.error());
+  const auto guard = co_await (*who)->lock.acquire();
+  co_return co_await locked_remove(*who);
+}
+
+loop::task<result<runtime::edit_outcome>> supervisor::edit(std::string name,
+                                                           nlohmann::json changes) {
+  const under_way counted(*this);
+  auto found = find(name);
+  if (!found) co_return std::unexpected(found.error());
+  const auto who = *found;
+  const auto guard = co_await who->lock.acquire();
+  if (who->removed) co_return not_found(name);
+  if (auto owned = check_owner(entries_, name, changes); !owned) {
+    co_return std::unexpected(owned.error());
+  }
+  const auto before = who->body->options(true);
+  relatives related{who->body->common().owner, who->body->needs()};
+  auto edited = who->body->edit(changes);
+  if (!edited) co_return edited;
+  auto saved = check_needs(entries_, name, *who->body);
+  if (saved) {
+    who->before_edit = std::move(related);
+    saved = co_await save(who);
+    who->before_edit.reset();
+  }
+  if (!saved) {
+    // What is not in the store must not be in force: a restart would forget it. What a runtime has
+    // changed by itself meanwhile stays.
+    auto undo = nlohmann::json::object();
+    for (const auto& [key, value] : changes.items()) undo[key] = before.at(key);
+    (void)who->body->edit(undo);
+    co_return std::unexpected(saved.error());
+  }
+  std::string keys;
+  for (const auto& [key, value] : changes.items()) keys += (keys.empty() ? "" : ", ") + key;
+  tell(*who, "edited", keys);
+  co_return edited;
+}
+
+loop::task<result<runtime::send_outcome>> supervisor::send(std::string name,
+                                                           std::string message) const {
+  auto who = find(name);
+  if (!who) co_return std::unexpected(who.error());
+  const auto guard = co_await (*who)->lock.acquire();
+  if ((*who)->state != run_state::running) {
+    co_return failure(errc::conflict, "send through '" + name + "'",
+                      "it does not run: it is " + std::string(name_of((*who)->state)),
+                      "start it: strata start " + name);
+  }
+  co_return co_await (*who)->body->send(std::move(message));
+}
+
+}  // namespace strata::daemon
