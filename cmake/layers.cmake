@@ -32,8 +32,7 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cli/nl/spec_search.cpp PRO
   COMPILE_DEFINITIONS STRATA_DATA_DIR="${CMAKE_INSTALL_FULL_DATADIR}")
 # Their names mean something else in other files of the folder.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cli/runtimes/rows.cpp
-  ${PROJECT_SOURCE_DIR}/src/daemon/openapi.cpp ${PROJECT_SOURCE_DIR}/src/text/yaml_text.cpp
-  PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  ${PROJECT_SOURCE_DIR}/src/text/yaml_text.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
 # Groups of at most 8 files of one folder.
 function(strata_unify target sources)

@@ -43,7 +43,7 @@ loop::task<result<entry_ref>> supervisor::create(std::string type, std::string n
   const under_way counted(*this);
   const auto reserved = reserve(type, name, options);
   if (!reserved) co_return reserved;
-  const auto made = *reserved;
+  const auto& made = *reserved;
   const auto guard = co_await made->lock.acquire();
   auto saved = co_await save(made);
   if (!saved) {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 // Transactions.
 #include <utility>
 
@@ -35,14 +37,11 @@ void discard(call& c) {
 // A watched key that has expired since counts as changed, if it had not when it was watched.
 bool has_watched_change(call& c) {
   if (c.who.watch_failed) return true;
-  for (const auto& each : c.who.watched) {
+  return std::ranges::any_of(c.who.watched, [&c](const watched_key& each) {
     const entry* const found = c.keys()[each.database].find(each.key, hash_of(each.key));
-    if (!each.was_expired && found != nullptr && found->has_expiry() &&
-        found->expires_at_ms() <= c.now_ms()) {
-      return true;
-    }
-  }
-  return false;
+    return !each.was_expired && found != nullptr && found->has_expiry() &&
+           found->expires_at_ms() <= c.now_ms();
+  });
 }
 
 // As one: nobody else's commands come between, and the changes are propagated together.

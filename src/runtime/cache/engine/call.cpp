@@ -11,7 +11,7 @@ bool call::is(std::size_t index, std::string_view option) const {
   return index < words.size() && text::same_text(words[index], option);
 }
 
-void call::count_use(entry& found) {
+void call::count_use(entry& found) const {
   found.set_access(next_access(keys().limits(), found.access(), now_ms(), keys().random()));
 }
 

@@ -179,7 +179,7 @@ class call final : public execution {
       found.set_access(keys().access_clock());
     }
   }
-  void count_use(entry& found);
+  void count_use(entry& found) const;
   void miss(std::string_view key);
 };
 
