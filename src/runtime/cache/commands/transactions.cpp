@@ -1,6 +1,5 @@
-#include <algorithm>
-
 // Transactions.
+#include <algorithm>
 #include <utility>
 
 #include "runtime/cache/commands/commands.hpp"
