@@ -1,5 +1,8 @@
 """Those who talk to strata over real sockets: one line client, and a crowd of them."""
 
+import itertools
+import os
+import random
 import select
 import socket
 import struct
@@ -24,11 +27,29 @@ def port_of(url):
     return urlsplit(url).port
 
 
+def own_ports():
+    """Ports of this process of the run. They lie below those that the kernel gives to any
+    connection (net.ipv4.ip_local_port_range), so that nobody takes one between its choice and its
+    use."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw20").removeprefix("gw")) % 21
+    ports = range(10000 + 1000 * worker, 11000 + 1000 * worker)
+    begin = random.randrange(len(ports))
+    return itertools.cycle([*ports[begin:], *ports[:begin]])
+
+
+OWN_PORTS = own_ports()
+
+
 def free_port(kind=socket.SOCK_STREAM):
     """A port that nobody has at this moment."""
-    with socket.socket(socket.AF_INET, kind) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    while True:
+        port = next(OWN_PORTS)
+        with socket.socket(socket.AF_INET, kind) as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
 
 
 class Talker:
