@@ -109,9 +109,10 @@ serve::reception control_api::reception(door which) {
             return false;
           },
       .most = [] { return 0; },
-      .serve = [this, which](
-                   auto connection,
-                   auto place) { return serve(std::move(connection), std::move(place), which); },
+      .serve =
+          [this, which](auto connection, auto place, unsigned /*door*/) {
+            return serve(std::move(connection), std::move(place), which);
+          },
       .refusal = {},
       .on_refused = [] {},
       .on_trouble = [](const error& why,
@@ -361,7 +362,9 @@ loop::task<> control_api::stream(http::exchange& now, feed from) {
   }
   const auto follow = request.query_value("follow");
   const bool follows = from.always_follows || follow == "true" || follow == "1";
-  now.begin(200, "application/x-ndjson");
+  now.begin({.status = 200,
+             .fields = {{"Content-Type", "application/x-ndjson"}, {"Cache-Control", "no-store"}},
+             .length = {}});
   std::string text;
   for (const auto& line : from.of->last(tail)) text += from.line(line);
   now.push(text);

@@ -85,7 +85,7 @@ class http_test : public net::backend_stage {
       }
       now.respond(200, "text/plain", std::to_string(size));
     } else if (path == "/long") {
-      now.begin(200, "text/plain");
+      now.begin({.status = 200, .fields = {{"Content-Type", "text/plain"}}, .length = {}});
       for (int i = 0; i < 100; ++i) {
         const std::string piece(1000, 'x');
         const bool has_room = co_await now.write(piece);

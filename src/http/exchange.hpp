@@ -1,10 +1,13 @@
-// One HTTP request on a connection, and the answer that it gets. For handlers.
+// One HTTP request, and the answer that it gets. For handlers, which do not know whether it came by
+// HTTP/1.1 or by HTTP/2.
 //
 // The body comes in pieces as it is asked for, and an answer goes out as fast as the client reads
 // it: neither takes more memory than one piece and what `write` lets wait.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,57 +17,93 @@
 
 namespace strata::http {
 
-class server_connection;
+/// How an answer begins. What says where it ends, and the date, are put to it.
+struct answer_head {
+  int status = 200;
+  proto::http_fields fields;
+  /// Bytes of its body, if that is known yet.
+  std::optional<std::uint64_t> length;
+};
 
 class exchange {
  public:
-  exchange(server_connection& on, const proto::http_request& of) : connection_(on), request_(of) {}
+  explicit exchange(const proto::http_request& of) : request_(of) {}
   exchange(const exchange&) = delete;
   exchange& operator=(const exchange&) = delete;
+  virtual ~exchange() = default;
 
   /// Without its body.
   [[nodiscard]] const proto::http_request& request() const { return request_; }
   /// "GET" for HEAD, which is answered alike but for the body.
-  [[nodiscard]] std::string_view method() const;
+  [[nodiscard]] std::string_view method() const {
+    return is_head() ? "GET" : std::string_view(request_.method);
+  }
+  [[nodiscard]] bool is_head() const { return request_.method == "HEAD"; }
+  [[nodiscard]] virtual const net::peer_info& peer() const = 0;
 
   /// Awaits more of the body: some bytes, or none at its end. Errors: of the connection, or the
-  /// body's form.
-  loop::task<result<std::string>> read();
-  /// Awaits all of the body. Errors: as of `read`; limit_exceeded when it is longer than `most`.
-  loop::task<result<std::string>> read_all(std::size_t most);
+  /// body's form; limit_exceeded as soon as it is known to be longer than `most` in all.
+  virtual loop::task<result<std::string>> read(std::uint64_t most = UINT64_MAX) = 0;
+  /// Awaits all of the body. Errors: as of `read`.
+  loop::task<result<std::string>> read_all(std::uint64_t most);
 
-  /// Answers in one piece.
+  /// Answers in one piece. The head's `length` need not be set.
+  virtual void respond(answer_head head, std::string_view body);
   void respond(int status, std::string_view type, std::string_view body);
-  /// Begins an answer of unknown length, in chunks; `write` and `finish` follow. To HTTP/1.0 it
-  /// ends with the connection.
-  void begin(int status, std::string_view type);
-  /// A piece of the answer, at once. Look at `unsent()`, or await `write`.
+  /// Begins an answer; pieces of its body and `finish` follow.
+  virtual void begin(answer_head head) = 0;
+  /// A piece of the answer, at once. Look at `unsent()`, or await `room`.
+  virtual void push(const loop::slice& piece) = 0;
   void push(std::string_view piece);
-  /// A piece of the answer, and then room for the next. False when the client has gone or does
-  /// not read.
+  virtual void finish() = 0;
+  /// Bytes of answers on this connection that wait to be sent.
+  [[nodiscard]] virtual std::size_t unsent() const = 0;
+  /// Awaits that little enough of them wait. False when the client has gone or does not read.
+  virtual loop::task<bool> room() = 0;
+  /// A piece of the answer, and then room for the next.
   loop::task<bool> write(std::string_view piece);
-  void finish();
-  [[nodiscard]] std::size_t unsent() const;
-  /// Awaits that the client ends the connection; what it says meanwhile is lost.
-  loop::task<> client_end();
-  /// Ends the connection at once.
-  void abort();
+  /// Awaits, until `limit` at the longest, that the client's side has all that was pushed.
+  virtual loop::task<> delivered(loop::time_point limit) = 0;
+  /// Awaits that the client goes; what it says meanwhile is lost.
+  virtual loop::task<> client_end() = 0;
+  /// Ends the exchange at once, however much of the answer is missing.
+  virtual void abort() = 0;
 
-  /// Takes the connection for another protocol, once the request is read whole. Answer with 101
-  /// on the stream itself; what the client has sent behind the request is unread on it.
-  [[nodiscard]] std::unique_ptr<net::stream> upgrade();
+  /// Takes the connection for another protocol, once the request is read whole; null where the
+  /// connection carries other exchanges too. Answer with 101 on the stream itself; what the client
+  /// has sent behind the request is unread on it.
+  [[nodiscard]] virtual std::unique_ptr<net::stream> upgrade() = 0;
 
- private:
-  friend class server_connection;
-  loop::task<result<std::string>> read_within(std::size_t most);
+  [[nodiscard]] bool has_begun() const { return at_ != stage::open; }
+  [[nodiscard]] bool is_answered() const { return at_ == stage::answered; }
+  /// What was answered; 0 before that.
+  [[nodiscard]] int status() const { return status_; }
+  /// Bytes of the answer's body so far.
+  [[nodiscard]] std::uint64_t body_bytes() const { return body_bytes_; }
 
+ protected:
   enum class stage : std::uint8_t { open, begun, answered };
 
-  server_connection& connection_;
+  void note_head(int status) {
+    status_ = status;
+    at_ = stage::begun;
+  }
+  void note_body(std::size_t bytes) { body_bytes_ += bytes; }
+  void note_end() { at_ = stage::answered; }
+
+ private:
   const proto::http_request& request_;
   stage at_ = stage::open;
-  bool is_chunked_ = false;
-  bool keeps_alive_ = true;
+  int status_ = 0;
+  std::uint64_t body_bytes_ = 0;
 };
+
+/// The status for a request whose body could not be read: 400, 408 or 413.
+[[nodiscard]] int status_of(const error& of_read);
+
+/// Whether an answer of that status has a body at all (RFC 9110 section 6.4.1).
+[[nodiscard]] constexpr bool may_have_body(int status) {
+  return status >= 200 && status != 204 && status != 304;
+}
 
 }  // namespace strata::http

@@ -1,8 +1,10 @@
 #include "http/server_connection.hpp"
 
-#include <fmt/format.h>
+#include "http/http1_exchange.hpp"
 
 namespace strata::http {
+
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -10,6 +12,8 @@ namespace {
 // ends the nesting of coroutines that had nothing to wait for, each of which takes some stack where
 // the compiler makes no tail calls.
 constexpr unsigned requests_a_turn = 16;
+// How long a client may take to end the connection after it was told why nothing more is read.
+constexpr auto longest_parting = 1s;
 
 }  // namespace
 
@@ -26,35 +30,58 @@ loop::task<> server_connection::serve(const handler& answer, const refusal& refu
     // Awaited into a name each time: GCC 12 loses its way in a condition that awaits.
     const bool has_head = co_await next_head();
     if (!has_head) break;
-    exchange now(*this, *parser_.head());
-    now.keeps_alive_ = now.request().keep_alive;
-    co_await answer(now);
+    const bool goes_on = co_await answer_one(answer);
     if (is_upgraded_) co_return;
-    const bool can_answer = now.at_ == exchange::stage::open;
-    if (!parsed_ && can_answer) break;
-    if (can_answer) now.respond(500, "", "");
-    bool goes_on = now.at_ == exchange::stage::answered && now.keeps_alive_;
-    if (goes_on) goes_on = co_await pass_over_body();
-    if (goes_on) goes_on = co_await room(limits_.max_unsent);
-    if (!goes_on) {
-      parsed_ = {};
-      break;
-    }
+    if (!goes_on) break;
     parsed_ = parser_.restart();
   }
-  if (!parsed_ && parser_.refusal_status() != 0) refuse_rest(refuse);
-  (void)co_await room(0);
+  if (is_late_) {
+    refuse_rest(
+        408,
+        failure(errc::timed_out, "read the HTTP request", "its head was not whole in time").error(),
+        refuse);
+  } else if (!parsed_ && parser_.refusal_status() != 0) {
+    refuse_rest(parser_.refusal_status(), parsed_.error(), refuse);
+  }
+  co_await close();
+}
+
+// Says whether there may be another request on the connection.
+loop::task<bool> server_connection::answer_one(const handler& answer) {
+  http1_exchange now(*this, *parser_.head());
+  co_await answer(now);
+  if (is_upgraded_) co_return false;
+  is_late_ = false;
+  const bool can_answer = !now.has_begun();
+  // What is wrong with a body is answered as what is wrong with a head.
+  if (!parsed_ && can_answer) co_return false;
+  if (can_answer) now.respond(500, "", "");
+  bool goes_on = now.is_answered() && now.keeps_alive();
+  if (goes_on) goes_on = co_await pass_over_body();
+  if (goes_on) goes_on = co_await room(limits_.max_unsent);
+  if (!goes_on) parsed_ = {};
+  co_return goes_on;
 }
 
 loop::task<bool> server_connection::next_head() {
+  expect(awaiting::request);
   while (parsed_ && parser_.head() == nullptr) {
+    if (!parser_.idle() && awaited_ == awaiting::request) expect(awaiting::head);
     const bool more = co_await receive();
     if (!more) co_return false;
   }
+  expect(awaiting::nothing);
   co_return parsed_.has_value();
 }
 
 loop::task<bool> server_connection::receive() {
+  if (awaited_ != awaiting::request) {
+    auto got = co_await stream_->receive(deadline_);
+    is_late_ = !got;
+    if (!got || !*got || (*got)->empty()) co_return false;
+    parsed_ = parser_.take((*got)->bytes());
+    co_return true;
+  }
   auto got = co_await stream_->receive();
   if (!got || got->empty()) co_return false;
   parsed_ = parser_.take(got->bytes());
@@ -66,131 +93,65 @@ loop::task<bool> server_connection::pass_over_body() {
   std::size_t passed = parser_.take_body().size();
   while (parsed_ && !parser_.done()) {
     if (passed > limits_.max_unread) co_return false;
+    expect(awaiting::body);
     const bool more = co_await receive();
+    expect(awaiting::nothing);
     if (!more) co_return false;
     passed += parser_.take_body().size();
   }
   co_return parsed_.has_value();
 }
 
-void server_connection::refuse_rest(const refusal& refuse) {
-  const auto status = parser_.refusal_status();
-  const auto [body, type] = refuse(status, parsed_.error());
+void server_connection::refuse_rest(int status, const error& why, const refusal& refuse) {
+  const auto [body, type] = refuse(status, why);
   stream_->push_copy(as_bytes(proto::http_response(status, type, body, false)));
 }
 
+// As long as the client reads something, it is waited for.
 loop::task<bool> server_connection::room(std::size_t left) {
-  const bool has_room = co_await stream_->writable(left, loop_.now() + limits_.write_timeout);
-  co_return has_room && stream_->broken() == 0;
-}
-
-// --- exchange
-
-std::string_view exchange::method() const {
-  return request_.method == "HEAD" ? "GET" : std::string_view(request_.method);
-}
-
-loop::task<result<std::string>> exchange::read() { return read_within(SIZE_MAX); }
-
-loop::task<result<std::string>> exchange::read_within(std::size_t most) {
-  auto& from = connection_;
-  if (from.parser_.announced_body() <= most && from.parser_.take_continue()) {
-    from.stream_->push_copy(as_bytes(proto::http_continue));
-  }
   for (;;) {
-    if (!from.parsed_) co_return std::unexpected(from.parsed_.error());
-    if (from.parser_.announced_body() > most) {
-      keeps_alive_ = false;
-      co_return failure(errc::limit_exceeded, "read the request's body",
-                        fmt::format("it is longer than the limit of {} bytes", most));
-    }
-    if (auto body = from.parser_.take_body(); !body.empty() || from.parser_.done()) {
-      co_return body;
-    }
-    const bool more = co_await from.receive();
-    if (!more) {
-      co_return failure(errc::connection_closed, "read the request's body",
-                        "the client has closed the connection inside it");
-    }
+    const auto before = stream_->unsent();
+    const bool has_room = co_await stream_->writable(left, loop_.now() + limits_.write_timeout);
+    if (stream_->broken() != 0) co_return false;
+    if (has_room) co_return true;
+    if (stream_->unsent() >= before) co_return false;
   }
 }
 
-loop::task<result<std::string>> exchange::read_all(std::size_t most) {
-  std::string all;
+// What the client says meanwhile is read: closing while something is unread makes the kernel send
+// a reset, which may overtake the answer.
+loop::task<> server_connection::close() {
+  const bool is_sent = co_await room(0);
+  if (!is_sent) co_return;
+  stream_->end();
+  awaited_ = awaiting::end;
+  loop_.arm_after(*this, longest_parting);
   for (;;) {
-    auto more = co_await read_within(most);
-    if (!more) co_return more;
-    if (more->empty()) co_return all;
-    all += *more;
+    const auto said = co_await stream_->receive();
+    if (!said || said->empty()) break;
   }
+  disarm();
 }
 
-void exchange::respond(int status, std::string_view type, std::string_view body) {
-  // A client that still waits to be told to go on may send its body, or may not; and a body that
-  // is long, or does not say how long it is, is not waited for.
-  const auto& parser = connection_.parser_;
-  const bool is_short = request_.header("content-length") &&
-                        parser.announced_body() <= connection_.limits_.max_unread;
-  if (!parser.done() && !is_short) keeps_alive_ = false;
-  if (connection_.parser_.take_continue()) keeps_alive_ = false;
-  auto text = proto::http_response(status, type, body, keeps_alive_);
-  if (request_.method == "HEAD") text.resize(text.find("\r\n\r\n") + 4);
-  connection_.stream_->push_copy(as_bytes(text));
-  at_ = stage::answered;
-}
-
-void exchange::begin(int status, std::string_view type) {
-  is_chunked_ = request_.version >= 11;
-  proto::http_fields fields{{"Content-Type", std::string(type)}, {"Cache-Control", "no-store"}};
-  if (is_chunked_) {
-    fields.emplace_back("Transfer-Encoding", "chunked");
-  } else {
-    keeps_alive_ = false;
+void server_connection::expect(awaiting what) {
+  awaited_ = what;
+  switch (what) {
+    case awaiting::request: deadline_ = loop_.now() + limits_.idle_timeout; break;
+    case awaiting::head: deadline_ = loop_.now() + limits_.head_timeout; break;
+    case awaiting::body: deadline_ = loop_.now() + limits_.body_timeout; break;
+    case awaiting::nothing:
+    case awaiting::end: return;
   }
-  if (!keeps_alive_) fields.emplace_back("Connection", "close");
-  connection_.stream_->push_copy(as_bytes(proto::http_response_head_text(status, fields)));
-  at_ = stage::begun;
+  // It stays armed, and looks at the deadline when it is due: arming costs more than a request may.
+  if (what == awaiting::request && !armed()) loop_.arm(*this, deadline_);
 }
 
-void exchange::push(std::string_view piece) {
-  if (request_.method == "HEAD" || piece.empty()) return;
-  if (is_chunked_) {
-    connection_.stream_->push_copy(as_bytes(proto::http_chunk(piece)));
-  } else {
-    connection_.stream_->push_copy(as_bytes(piece));
+void server_connection::on_timer() {
+  if (awaited_ == awaiting::request && loop_.now() < deadline_) {
+    loop_.arm(*this, deadline_);
+  } else if (awaited_ == awaiting::request || awaited_ == awaiting::end) {
+    stream_->abort();
   }
-}
-
-loop::task<bool> exchange::write(std::string_view piece) {
-  push(piece);
-  const bool has_room = co_await connection_.room(connection_.limits_.max_unsent);
-  co_return has_room;
-}
-
-void exchange::finish() {
-  if (is_chunked_ && request_.method != "HEAD") {
-    connection_.stream_->push_copy(as_bytes(proto::http_last_chunk()));
-  }
-  at_ = stage::answered;
-}
-
-std::size_t exchange::unsent() const { return connection_.stream_->unsent(); }
-
-loop::task<> exchange::client_end() {
-  for (;;) {
-    auto got = co_await connection_.stream_->receive();
-    if (!got || got->empty()) co_return;
-  }
-}
-
-void exchange::abort() { connection_.stream_->abort(); }
-
-std::unique_ptr<net::stream> exchange::upgrade() {
-  connection_.is_upgraded_ = true;
-  at_ = stage::answered;
-  auto taken = std::move(connection_.stream_);
-  taken->unread(loop::buffer::copy_of(as_bytes(connection_.parser_.take_rest())));
-  return taken;
 }
 
 }  // namespace strata::http

@@ -1,8 +1,13 @@
 // The server's side of HTTP/1.1 on one stream: requests one after the other, each to a handler.
+//
+// It does not wait for ever: a head has to be whole in time, a body to go on, and a connection that
+// carries nothing is closed.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "http/exchange.hpp"
 #include "loop/loop.hpp"
@@ -19,6 +24,11 @@ struct server_limits {
   loop::duration write_timeout = std::chrono::seconds(5);
   /// Bytes of a body that no handler has read, which are passed over to keep the connection.
   std::size_t max_unread = 1U << 20U;
+  /// How long a head may take from its first byte; how long a body may say nothing; and how long
+  /// a connection may be open between two requests.
+  loop::duration head_timeout = std::chrono::seconds(10);
+  loop::duration body_timeout = std::chrono::seconds(30);
+  loop::duration idle_timeout = std::chrono::seconds(75);
 };
 
 /// Answers the exchange. One that ends without an answer gets 500.
@@ -27,7 +37,7 @@ using handler = std::function<loop::task<>(exchange&)>;
 /// read. Its type is the second.
 using refusal = std::function<std::pair<std::string, std::string>(int status, const error& why)>;
 
-class server_connection {
+class server_connection final : private loop::timer {
  public:
   server_connection(loop::loop& on, std::unique_ptr<net::stream> over, server_limits limits = {});
 
@@ -35,20 +45,30 @@ class server_connection {
   loop::task<> serve(const handler& answer, const refusal& refuse);
 
  private:
-  friend class exchange;
+  friend class http1_exchange;
+  /// What is awaited of the client.
+  enum class awaiting : std::uint8_t { nothing, request, head, body, end };
+
   /// Reads until the parser has more. False at the end of the connection.
   loop::task<bool> receive();
   /// Reads to the next request's head. False when there is none.
   loop::task<bool> next_head();
+  loop::task<bool> answer_one(const handler& answer);
   loop::task<bool> pass_over_body();
-  void refuse_rest(const refusal& refuse);
+  void refuse_rest(int status, const error& why, const refusal& refuse);
   loop::task<bool> room(std::size_t left);
+  loop::task<> close();
+  void expect(awaiting what);
+  void on_timer() override;
 
   loop::loop& loop_;
   std::unique_ptr<net::stream> stream_;
   server_limits limits_;
   proto::http_request_parser parser_;
   result<void> parsed_;
+  awaiting awaited_ = awaiting::nothing;
+  loop::time_point deadline_ = loop::time_point::max();
+  bool is_late_ = false;  // the client let a deadline pass
   bool is_upgraded_ = false;
 };
 

@@ -52,6 +52,10 @@ class buffer {
   [[nodiscard]] static buffer copy_of(byte_span bytes);
 
   [[nodiscard]] byte_span bytes() const { return bytes_; }
+  /// The same, to be changed where they lie: nobody else looks at them.
+  [[nodiscard]] mutable_byte_span writable() {
+    return {const_cast<std::byte*>(bytes_.data()), bytes_.size()};
+  }
   /// The same bytes in memory of their own: what was lent has gone back.
   [[nodiscard]] buffer owned() &&;
   /// The same lent memory, of which only `part` counts.

@@ -15,7 +15,8 @@ loop::task<result<std::vector<loop::socket_address>>> find_addresses(loop::loop&
     case url_form::interface:
     case url_form::queue: co_return std::vector{loop::socket_address{}};
     case url_form::name: co_return std::vector<loop::socket_address>{};
-    case url_form::host_and_port: break;
+    case url_form::host_and_port:
+    case url_form::web: break;
   }
   co_return co_await on.resolve(of.host, of.port);
 }

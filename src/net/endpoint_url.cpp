@@ -61,6 +61,23 @@ result<endpoint_url> parse_host_and_port(endpoint_url url, std::string_view rest
   return url;
 }
 
+// `HOST[:PORT][/PATH]`, of which what follows the slash goes to the server as it is.
+result<endpoint_url> parse_web(endpoint_url url, std::string_view rest, std::string_view text) {
+  const auto slash = std::min(rest.find('/'), rest.size());
+  const auto path = rest.substr(slash);
+  for (const char letter : path) {
+    if (letter <= ' ' || letter > '~' || letter == '#') {
+      return refuse(text, "its path has a letter that must be written as %XX");
+    }
+  }
+  std::string authority(rest.substr(0, slash));
+  const bool has_port = authority.find(':', authority.starts_with('[') ? authority.find(']') : 0) !=
+                        std::string::npos;
+  if (!has_port) authority += ':' + std::to_string(url.scheme->default_port);
+  url.path = path == "/" ? "" : path;
+  return parse_host_and_port(std::move(url), authority, text);
+}
+
 result<endpoint_url> parse_path(endpoint_url url, std::string_view rest, std::string_view text) {
   if (rest.size() < 2 || rest.front() != '/') return refuse(text, "it has no absolute path");
   if (rest.contains('\0')) return refuse(text, "its path holds a NUL");
@@ -102,7 +119,11 @@ bool endpoint_url::is_ethernet() const { return scheme->carries == traffic::fram
 
 bool endpoint_url::is_stream() const { return scheme->carries == traffic::bytes; }
 
-bool endpoint_url::is_for_one() const { return scheme->form != url_form::host_and_port; }
+bool endpoint_url::is_web() const { return scheme->form == url_form::web; }
+
+bool endpoint_url::has_port() const { return is_web() || scheme->form == url_form::host_and_port; }
+
+bool endpoint_url::is_for_one() const { return !has_port(); }
 
 std::string endpoint_url::text() const {
   const auto& row = *scheme;
@@ -112,7 +133,7 @@ std::string endpoint_url::text() const {
   if (row.form == url_form::queue) return start + host + write_xdp(*this);
   if (row.form == url_form::name) return start + host;
   const bool brackets = host.contains(':');
-  return start + (brackets ? "[" + host + "]" : host) + ":" + std::to_string(port);
+  return start + (brackets ? "[" + host + "]" : host) + ":" + std::to_string(port) + path;
 }
 
 result<endpoint_url> parse_endpoint(std::string_view text) {
@@ -131,6 +152,7 @@ result<endpoint_url> parse_endpoint(std::string_view text) {
   if (row->form == url_form::interface || row->form == url_form::queue) {
     return parse_interface(std::move(url), rest, text);
   }
+  if (row->form == url_form::web) return parse_web(std::move(url), rest, text);
   if (row->form == url_form::name) return parse_name(std::move(url), rest, text);
   return parse_host_and_port(std::move(url), rest, text);
 }

@@ -40,7 +40,7 @@ struct endpoint_url {
   /// A name or an address, without brackets; of frames, the interface; the name of a runtime.
   std::string host;
   std::uint16_t port = 0;
-  std::string path;
+  std::string path;  ///< of a Unix socket; of the web, with the query, as it is asked for
   l2_address l2;
   xdp_address xdp;
 
@@ -48,6 +48,9 @@ struct endpoint_url {
   [[nodiscard]] bool is_ethernet() const;
   /// Its bytes come as a stream.
   [[nodiscard]] bool is_stream() const;
+  [[nodiscard]] bool has_port() const;
+  /// HTTP is spoken there, and what HTTP leads to.
+  [[nodiscard]] bool is_web() const;
   /// A path or an interface: it has no host to look up, and is not shared between loops.
   [[nodiscard]] bool is_for_one() const;
   /// As it was written, in normal form.

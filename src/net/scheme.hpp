@@ -37,7 +37,8 @@ struct connection {
 };
 
 /// What stands behind `NAME://`.
-enum class url_form : std::uint8_t { host_and_port, path, interface, queue, name };
+/// `web`: a host and a port, which may be left out where something connects, and a path.
+enum class url_form : std::uint8_t { host_and_port, web, path, interface, queue, name };
 /// What an endpoint carries.
 enum class traffic : std::uint8_t { bytes, datagrams, frames };
 
@@ -47,6 +48,8 @@ struct scheme_row {
   traffic carries;
   std::string_view example;
   std::string_view help;
+  /// Of a web form: the port that is meant where none is given.
+  std::uint16_t default_port = 0;
   /// Listens, and writes the address that was taken into `where`. Null: nobody can.
   result<listening> (*listen)(loop::loop& on, bind_target& where, const loop::listen_options& how);
   /// Whether nobody else listens there. Null: several loops cannot share it, so `listen` finds out.

@@ -107,6 +107,14 @@ constexpr scheme_row table[] = {
     {.name = "tcp", .form = url_form::host_and_port, .carries = traffic::bytes,
      .example = "tcp://HOST:PORT", .help = "a TCP stream",
      .listen = listen_streams, .probe = probe_streams, .connect = connect_stream},
+    {.name = "http", .form = url_form::web, .carries = traffic::bytes,
+     .example = "http://HOST:PORT", .help = "HTTP, and the WebSockets that it leads to",
+     .default_port = 80,
+     .listen = listen_streams, .probe = probe_streams, .connect = connect_stream},
+    {.name = "ws", .form = url_form::web, .carries = traffic::bytes,
+     .example = "ws://HOST:PORT/PATH", .help = "a WebSocket",
+     .default_port = 80,
+     .listen = listen_streams, .probe = probe_streams, .connect = connect_stream},
     {.name = "udp", .form = url_form::host_and_port, .carries = traffic::datagrams,
      .example = "udp://HOST:PORT", .help = "UDP datagrams",
      .listen = listen_udp, .probe = probe_udp, .connect = connect_udp},
@@ -149,11 +157,17 @@ result<endpoint_url> parse_listening(std::string_view text) {
                    "it is " + std::string(url->scheme->help),
                    "write " + scheme_examples(url_use::listen));
   }
+  if (url && url->is_web() && !url->path.empty()) {
+    return failure(errc::invalid_argument, "listen on '" + std::string(text) + "'",
+                   "a server listens on a port, for all paths", "leave out '" + url->path + "'");
+  }
   return url;
 }
 
 bool collide(const endpoint_url& one, const endpoint_url& other) {
-  if (one.scheme != other.scheme) return false;
+  const bool are_streams =
+      one.has_port() && other.has_port() && one.is_stream() && other.is_stream();
+  if (one.scheme != other.scheme && !are_streams) return false;
   switch (one.scheme->form) {
     case url_form::path: return one.path == other.path;
     case url_form::queue: return one.host == other.host && one.xdp.queue == other.xdp.queue;
@@ -161,7 +175,8 @@ bool collide(const endpoint_url& one, const endpoint_url& other) {
       return one.host == other.host && one.l2.ethertype == other.l2.ethertype &&
              (!one.l2.vlan_id || !other.l2.vlan_id || one.l2.vlan_id == other.l2.vlan_id);
     case url_form::name: return false;
-    case url_form::host_and_port: break;
+    case url_form::host_and_port:
+    case url_form::web: break;
   }
   // A name may mean the other's address, as a wildcard does.
   const auto is_open = [](const endpoint_url& url) {

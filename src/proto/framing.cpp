@@ -12,10 +12,10 @@ envelope envelope_for(framing how, std::size_t message_size) {
   envelope made;
   if (how == framing::line) made.after = "\n";
   if (how == framing::length) {
-    for (std::size_t i = 0; i < made.before.size(); ++i) {
+    made.before_size = 4;
+    for (std::size_t i = 0; i < made.before_size; ++i) {
       made.before[i] = static_cast<char>((message_size >> (8 * (3 - i))) & 0xFFU);
     }
-    made.before_size = made.before.size();
   }
   return made;
 }

@@ -27,7 +27,7 @@ inline constexpr std::size_t framing_count = 3;
 
 /// What stands around a message's bytes on the wire.
 struct envelope {
-  std::array<char, 4> before{};
+  std::array<char, 10> before{};
   std::size_t before_size = 0;
   std::string_view after;
 

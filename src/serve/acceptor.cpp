@@ -30,7 +30,7 @@ acceptor::~acceptor() {
 }
 
 void acceptor::begin() {
-  for (const auto& each : listeners_) listening_.spawn(accept_all(*each));
+  for (const auto& each : listeners_) listening_.spawn(accept_all(each));
 }
 
 void acceptor::stop_listening() {
@@ -38,14 +38,14 @@ void acceptor::stop_listening() {
   listeners_.clear();
 }
 
-loop::task<> acceptor::accept_all(net::listener& from) {
+loop::task<> acceptor::accept_all(const entrance& from) {
   bool failing = false;
   for (;;) {
-    auto connection = co_await from.accept();
+    auto connection = co_await from.listening->accept();
     if (connection) {
       failing = false;
       if (how_.admits && !how_.admits(*connection)) continue;
-      receive(net::stream::over(loop_, std::move(*connection)));
+      receive(net::stream::over(loop_, std::move(*connection)), from.door);
       continue;
     }
     // No descriptor or memory is left: those who wait stay in the kernel's queue meanwhile.
@@ -54,9 +54,9 @@ loop::task<> acceptor::accept_all(net::listener& from) {
   }
 }
 
-void acceptor::receive(std::unique_ptr<net::stream> arrived) {
+void acceptor::receive(std::unique_ptr<net::stream> arrived, unsigned door) {
   if (auto place = how_.connections.enter(how_.most())) {
-    serving_.spawn(how_.serve(std::move(arrived), std::move(place)));
+    serving_.spawn(how_.serve(std::move(arrived), std::move(place), door));
     return;
   }
   how_.on_refused();

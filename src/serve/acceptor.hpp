@@ -25,7 +25,9 @@ struct reception {
   /// Connections at a time; 0: no limit. Asked for each.
   std::function<std::uint64_t()> most;
   /// Serves one, until the task ends or the acceptor goes. The task keeps the place meanwhile.
-  std::function<loop::task<>(std::unique_ptr<net::stream>, connection_gauge::place)> serve;
+  /// `door`: what its listener was added with.
+  std::function<loop::task<>(std::unique_ptr<net::stream>, connection_gauge::place, unsigned door)>
+      serve;
   /// What a client above the limit is told; empty: nothing.
   std::string refusal;
   std::function<void()> on_refused;
@@ -40,22 +42,31 @@ class acceptor {
   acceptor(const acceptor&) = delete;
   acceptor& operator=(const acceptor&) = delete;
 
-  void add(std::unique_ptr<net::listener> listening) { listeners_.push_back(std::move(listening)); }
+  void add(std::unique_ptr<net::listener> listening, unsigned door = 0) {
+    listeners_.push_back({std::move(listening), door});
+  }
   /// Starts to accept on all that were added; until then clients wait in the kernel.
   void begin();
   /// Stops listening. Connections go on.
   void stop_listening();
   /// Ends all connections; not to be called from one of them.
   void end_connections() { serving_.cancel(); }
+  /// Runs what goes on serving a connection, for a `serve` that has ended.
+  void adopt(loop::task<> serving) { serving_.spawn(std::move(serving)); }
 
  private:
-  loop::task<> accept_all(net::listener& from);
-  void receive(std::unique_ptr<net::stream> arrived);
+  struct entrance {
+    std::unique_ptr<net::listener> listening;
+    unsigned door;
+  };
+
+  loop::task<> accept_all(const entrance& from);
+  void receive(std::unique_ptr<net::stream> arrived, unsigned door);
   loop::task<> refuse(std::unique_ptr<net::stream> arrived);
 
   loop::loop& loop_;
   reception how_;
-  std::deque<std::unique_ptr<net::listener>> listeners_;
+  std::deque<entrance> listeners_;
   std::size_t refusing_ = 0;
   loop::task_group listening_;
   loop::task_group serving_;

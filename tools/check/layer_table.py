@@ -61,7 +61,7 @@ ALLOWED = {
     "runtime/testing": RUNTIME | NET,
     "runtime/client": RUNTIME | NET | {"serve", "runtime/client/options"},
     "runtime/client/options": {"options", "runtime/options"} | NET,
-    "runtime/server": RUNTIME | NET | {"serve", "runtime/server/options"},
+    "runtime/server": RUNTIME | NET | {"serve", "http", "runtime/server/options"},
     "runtime/server/options": {"options", "runtime/options"} | NET,
     "runtime/cache": RUNTIME | NET | {"serve", "runtime/cache/options", "runtime/cache/serving"},
     "runtime/cache/options": {"options", "runtime/options"} | NET,

@@ -94,7 +94,7 @@ result<void> cache::check(const cache_options& wanted) const {
   for (const auto& each : urls) {
     auto url = net::parse_listening(each);
     if (!url) return std::unexpected(url.error());
-    if (!url->is_stream()) {
+    if (!url->is_stream() || url->is_web()) {
       return failure(errc::invalid_argument, "listen on '" + each + "'",
                      "a cache speaks on streams only", "use tcp://HOST:PORT or unix:///PATH");
     }
@@ -102,7 +102,7 @@ result<void> cache::check(const cache_options& wanted) const {
   if (!wanted.follow.empty()) {
     const auto url = net::parse_endpoint(wanted.follow);
     if (!url) return std::unexpected(url.error());
-    if (!url->is_stream() || url->is_for_one()) {
+    if (!url->is_stream() || !url->has_port() || url->is_web()) {
       return failure(errc::invalid_argument, "follow '" + wanted.follow + "'",
                      "a cache follows over TCP only", "use tcp://HOST:PORT");
     }

@@ -4,15 +4,21 @@
 
 namespace strata::runtime::server {
 
-const loop::slice& batch::as(proto::framing how) const {
-  if (how == framing_) return framed_;
+const loop::slice& batch::as(encoding how) const {
+  if (how == how_) return framed_;
   auto& encoded = others_[static_cast<std::size_t>(how)];
   if (!encoded.empty()) return encoded;
   std::string text;
+  text.reserve(framed_.size() + 8 * messages_.size());
   for (const auto& each : messages_) {
-    const auto envelope = proto::envelope_for(how, each.size);
+    const auto said = at(each);
+    if (!has_envelope(how)) {
+      encode(how, said, text);
+      continue;
+    }
+    const auto envelope = envelope_of(how, said);
     text += as_text(envelope.head());
-    text += as_text(framed_.bytes().subspan(each.offset, each.size));
+    text += as_text(said.bytes);
     text += envelope.after;
   }
   encoded = loop::slice::copy_of(as_bytes(text));

@@ -1,8 +1,8 @@
 // Messages on their way to many, each written once into shared memory.
 //
 // Messages are appended to a chunk; those appended since the last `take()` are a batch, which
-// stands in one piece and so becomes one slice in each receiver's outbox. They are written in the
-// framing that most receivers want; what another wants is made of that when the first asks for it.
+// stands in one piece and so becomes one slice in each receiver's outbox. They are written in one
+// encoding; what a receiver of another wants is made of that when the first asks for it.
 #pragma once
 
 #include <array>
@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "loop/slice.hpp"
-#include "proto/framing.hpp"
+#include "runtime/server/encoding.hpp"
+#include "runtime/server/message.hpp"
 
 namespace strata::runtime::server {
 
@@ -21,43 +22,52 @@ class batch {
   struct range {
     std::uint32_t offset;
     std::uint32_t size;
+    message_kind kind;
   };
 
   [[nodiscard]] std::size_t count() const { return messages_.size(); }
-  /// All messages, each as streams of that framing carry it. Written once for each framing,
+  /// All messages, each as wires of that encoding carry it. Written once for each encoding,
   /// however many hear it.
-  [[nodiscard]] const loop::slice& as(proto::framing how) const;
+  [[nodiscard]] const loop::slice& as(encoding how) const;
   /// Each message's own bytes, for datagrams.
   [[nodiscard]] std::span<const range> messages() const { return messages_; }
   [[nodiscard]] loop::slice part(range of) const { return framed_.part(of.offset, of.size); }
 
  private:
   friend class broadcast_log;
-  proto::framing framing_ = proto::framing::line;
-  loop::slice framed_;  // as `framing_` has it
+  [[nodiscard]] message at(const range& of) const {
+    return {framed_.bytes().subspan(of.offset, of.size), of.kind};
+  }
+
+  encoding how_ = encoding::line;
+  loop::slice framed_;  // as `how_` has it
   std::vector<range> messages_;
-  mutable std::array<loop::slice, proto::framing_count> others_;  // empty: not asked for yet
+  mutable std::array<loop::slice, encoding_count> others_;  // empty: not asked for yet
 };
 
 class broadcast_log {
  public:
-  explicit broadcast_log(proto::framing how) : framing_(how) {}
+  /// `how` has an envelope.
+  explicit broadcast_log(encoding how) : how_(how) {}
   broadcast_log(const broadcast_log&) = delete;
   broadcast_log& operator=(const broadcast_log&) = delete;
   ~broadcast_log() {
     if (current_ != nullptr) current_->release();
   }
 
+  /// How the next batch is written: the present one is empty.
+  void write_as(encoding how) { how_ = has_envelope(how) ? how : encoding::websocket; }
   /// The message would not fit behind the present batch: take that first.
-  [[nodiscard]] bool must_take_before(byte_span message) const {
-    return !empty() && current_->room() < framed_size(message);
+  [[nodiscard]] bool must_take_before(const message& said) const {
+    return !empty() && current_->room() < framed_size(said);
   }
-  void append(byte_span message) {
-    const auto envelope = proto::envelope_for(framing_, message.size());
-    if (empty()) begin(framed_size(message));
+  void append(const message& said) {
+    const auto envelope = envelope_of(how_, said);
+    if (empty()) begin(framed_size(said));
     current_->append(envelope.head());
-    ranges_.push_back({current_->size() - start_, static_cast<std::uint32_t>(message.size())});
-    current_->append(message);
+    const auto size = static_cast<std::uint32_t>(said.bytes.size());
+    ranges_.push_back({current_->size() - start_, size, said.kind});
+    current_->append(said.bytes);
     current_->append(as_bytes(envelope.after));
   }
   [[nodiscard]] bool empty() const { return ranges_.empty(); }
@@ -65,7 +75,7 @@ class broadcast_log {
   /// The batch so far. Valid until `recycle`, which takes its storage back.
   [[nodiscard]] batch take() {
     batch taken;
-    taken.framing_ = framing_;
+    taken.how_ = how_;
     taken.framed_ = loop::slice(*current_, start_, current_->size() - start_);
     taken.messages_.swap(ranges_);
     start_ = current_->size();
@@ -79,10 +89,10 @@ class broadcast_log {
 
  private:
   static constexpr std::uint32_t chunk_size = 64U << 10U;
-  static constexpr std::uint32_t most_envelope = 8;
+  static constexpr std::uint32_t most_envelope = 12;
 
-  static std::uint32_t framed_size(byte_span message) {
-    return static_cast<std::uint32_t>(message.size()) + most_envelope;
+  static std::uint32_t framed_size(const message& said) {
+    return static_cast<std::uint32_t>(said.bytes.size()) + most_envelope;
   }
   // Starts a batch at a place with room for `size` bytes.
   void begin(std::uint32_t size) {
@@ -94,7 +104,7 @@ class broadcast_log {
     start_ = current_->size();
   }
 
-  proto::framing framing_;
+  encoding how_;
   loop::chunk* current_ = nullptr;
   std::uint32_t start_ = 0;
   std::vector<batch::range> ranges_;

@@ -12,7 +12,10 @@ class datagram_port::peer final : public member {
  public:
   peer(shard& home, datagram_port& port, const loop::socket_address& address,
        serve::connection_gauge::place place)
-      : member(home, true), port_(port), address_(address), place_(std::move(place)) {}
+      : member(home, encoding::raw, false),
+        port_(port),
+        address_(address),
+        place_(std::move(place)) {}
 
   std::size_t offer(const batch& messages) override {
     std::size_t taken = 0;
@@ -115,7 +118,7 @@ void datagram_port::on_datagram(net::datagram::arrival got) {
     home_.count().drop_message(drop::too_large);
     return;
   }
-  home_.on_message(*sender, bytes);
+  home_.on_message(*sender, {bytes});
   home_.publish();
 }
 

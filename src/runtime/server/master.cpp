@@ -22,16 +22,16 @@ bool equal_in_constant_time(std::string_view guess, std::string_view secret) {
 }
 
 class one_master final : public policy {
-  void on_message(shard& at, member& from, byte_span message) const override;
+  void on_message(shard& at, member& from, const message& said) const override;
   static bool claim(shard& at, member& from, std::string_view text);
-  static void forward(shard& at, member& from, byte_span message);
+  static void forward(shard& at, member& from, const message& said);
 };
 
-void one_master::on_message(shard& at, member& from, byte_span message) const {
-  const auto text = as_text(message);
+void one_master::on_message(shard& at, member& from, const message& said) const {
+  const auto text = as_text(said.bytes);
   if (text.starts_with(claim_word)) {
     const bool granted = claim(at, from, text.substr(claim_word.size()));
-    at.tell(from, as_bytes(granted ? "master: ok" : "master: denied"));
+    at.tell(from, {as_bytes(granted ? "master: ok" : "master: denied")});
     if (!granted && ++from.failed_claims >= most_failed_claims) {
       at.state().log->write(level::warning, "disconnected after too many wrong master passwords",
                             fmt::format("#{}", from.id()));
@@ -44,11 +44,11 @@ void one_master::on_message(shard& at, member& from, byte_span message) const {
     at.count().drop_message(drop::mode);
     return;
   }
-  at.keep(from, message);
+  at.keep(from, said);
   if (is_master) {
-    at.say(from, message);
+    at.say(from, said);
   } else {
-    forward(at, from, message);
+    forward(at, from, said);
   }
 }
 
@@ -63,13 +63,13 @@ bool one_master::claim(shard& at, member& from, std::string_view text) {
   return true;
 }
 
-void one_master::forward(shard& at, member& from, byte_span message) {
+void one_master::forward(shard& at, member& from, const message& said) {
   const auto master = at.state().master.load();
   if (master == 0) {
     at.count().drop_message(drop::mode);
     return;
   }
-  at.tell_member(master, fmt::format("[{}] {}", from.id(), as_text(message)));
+  at.tell_member(master, fmt::format("[{}] {}", from.id(), as_text(said.bytes)));
 }
 
 const one_master the_one;

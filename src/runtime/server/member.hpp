@@ -1,4 +1,4 @@
-// One who hears and is heard: a stream's session or a UDP peer.
+// One who hears and is heard: a stream's session, a WebSocket, a UDP peer.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,16 @@ class shard;
 
 class member {
  public:
-  member(shard& home, bool is_datagram);
+  /// `how`: what it takes of a batch. A member without a connection sends datagrams.
+  member(shard& home, encoding how, bool has_connection = true);
   member(const member&) = delete;
   member& operator=(const member&) = delete;
   virtual ~member();
 
   /// Unique in its server; the shard's number is in the upper 16 bits.
   [[nodiscard]] std::uint64_t id() const { return id_; }
-  [[nodiscard]] bool is_datagram() const { return is_datagram_; }
+  [[nodiscard]] bool has_connection() const { return has_connection_; }
+  [[nodiscard]] encoding wanted() const { return wanted_; }
 
   /// Takes messages to be sent to it, or drops them by the server's rules. How many it took.
   virtual std::size_t offer(const batch& messages) = 0;
@@ -31,6 +33,8 @@ class member {
   virtual loop::task<> delivered(loop::time_point /*limit*/) { co_return; }
   /// Nothing more will be offered: tells it so, behind what waits for it.
   virtual void end() {}
+  /// Called now and then: it may look whether its peer is still there.
+  virtual void look_after(loop::time_point /*now*/) {}
 
   std::int64_t rate_due = 0;     ///< for `admit`
   loop::time_point last_active;  ///< when it last sent something
@@ -43,7 +47,8 @@ class member {
   friend class shard;
   std::uint64_t id_;
   std::size_t position_ = 0;  // in the shard's list
-  bool is_datagram_;
+  encoding wanted_;
+  bool has_connection_;
 };
 
 }  // namespace strata::runtime::server

@@ -29,6 +29,13 @@ struct server_options : common_options {
   double drain_timeout = 5;
   std::uint64_t threads = 1;
   std::string write;
+  std::string protocol = "auto";
+  double detect_timeout = 0.2;
+  bool http_messages = false;
+  double ws_ping = 60;
+  std::string ws_deflate = "on";
+  std::vector<std::string> ws_protocol;
+  std::vector<std::string> ws_origin;
 
   /// `port` and `listen` as endpoint URLs.
   [[nodiscard]] std::vector<std::string> endpoints() const;

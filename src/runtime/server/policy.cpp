@@ -8,30 +8,39 @@ namespace {
 
 /// All hear what one says.
 class inout_policy final : public policy {
-  void on_message(shard& at, member& from, byte_span message) const override {
-    at.keep(from, message);
-    at.say(from, message);
+  void on_message(shard& at, member& from, const message& said) const override {
+    at.keep(from, said);
+    at.say(from, said);
   }
 };
 
 /// The server hears, and nobody else.
 class in_policy final : public policy {
-  void on_message(shard& at, member& from, byte_span message) const override {
-    at.keep(from, message);
+  void on_message(shard& at, member& from, const message& said) const override {
+    at.keep(from, said);
   }
   [[nodiscard]] bool takes_sends() const override { return false; }
 };
 
 /// Only what is sent through the server is heard.
 class out_policy final : public policy {
-  void on_message(shard& at, member& /*from*/, byte_span /*message*/) const override {
+  void on_message(shard& at, member& /*from*/, const message& /*said*/) const override {
     at.count().drop_message(drop::mode);
+  }
+};
+
+/// Each hears what it has said itself: for tests and measurements.
+class echo_policy final : public policy {
+  void on_message(shard& at, member& from, const message& said) const override {
+    at.keep(from, said);
+    at.tell(from, said);
   }
 };
 
 const inout_policy inout;
 const in_policy in;
 const out_policy out;
+const echo_policy echo;
 
 struct mode_row {
   std::string_view name;
@@ -42,6 +51,7 @@ constexpr mode_row modes[] = {
     {"inout", []() -> const policy& { return inout; }},
     {"in", []() -> const policy& { return in; }},
     {"out", []() -> const policy& { return out; }},
+    {"echo", []() -> const policy& { return echo; }},
     {"master", master_policy},
 };
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "strata/base/bytes.hpp"
+#include "runtime/server/message.hpp"
 
 namespace strata::runtime::server {
 
@@ -21,12 +21,12 @@ class policy {
   virtual ~policy() = default;
 
   /// A member of `at` has said something, within its limits.
-  virtual void on_message(shard& at, member& from, byte_span message) const = 0;
+  virtual void on_message(shard& at, member& from, const message& said) const = 0;
   /// Members are told what others say from outside, with `strata send`.
   [[nodiscard]] virtual bool takes_sends() const { return true; }
 };
 
-/// A mode of the option's choices, "inout|in|out|master".
+/// A mode of the option's choices, "inout|in|out|echo|master".
 [[nodiscard]] const policy& policy_of(std::string_view mode);
 
 /// Of mode "master".

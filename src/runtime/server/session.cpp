@@ -8,18 +8,17 @@ namespace strata::runtime::server {
 
 using namespace std::chrono_literals;
 
-member::member(shard& home, bool is_datagram)
-    : home_(home), id_(home.next_id()), is_datagram_(is_datagram) {
+member::member(shard& home, encoding how, bool has_connection)
+    : home_(home), id_(home.next_id()), wanted_(how), has_connection_(has_connection) {
   home_.enter(*this);
 }
 
 member::~member() { home_.leave(*this); }
 
 session::session(shard& home, std::unique_ptr<net::stream> connection)
-    : member(home, false),
+    : member(home, encoding_of(home.framing())),
       stream_(std::move(connection)),
-      framing_(home.framing()),
-      reader_(framing_, home.options().max_message) {}
+      reader_(home.framing(), home.options().max_message) {}
 
 loop::task<> session::serve(shard& home, std::unique_ptr<net::stream> connection,
                             [[maybe_unused]] serve::connection_gauge::place place) {
@@ -51,7 +50,7 @@ bool session::feed(byte_span bytes) {
   home_.count().bytes_in.add(bytes.size());
   reader_.set_max_message(home_.options().max_message);
   const auto fed =
-      reader_.feed(bytes, [this](byte_span message) { home_.on_message(*this, message); });
+      reader_.feed(bytes, [this](byte_span message) { home_.on_message(*this, {message}); });
   home_.publish();
   if (!fed) {
     home_.count().drop_message(drop::too_large);
@@ -66,7 +65,7 @@ bool session::feed(byte_span bytes) {
 
 // A last line without its LF is a message too; a last length without all its bytes is not.
 void session::feed_unfinished() {
-  if (framing_ == proto::framing::line && !reader_.unfinished().empty()) {
+  if (wanted() == encoding::line && !reader_.unfinished().empty()) {
     (void)feed(as_bytes("\n"));
   }
 }
@@ -74,23 +73,11 @@ void session::feed_unfinished() {
 loop::task<> session::delivered(loop::time_point limit) { co_await stream_->delivered(limit); }
 
 std::size_t session::offer(const batch& messages) {
-  const auto& options = home_.options();
   const auto count = messages.count();
-  const auto& bytes = messages.as(framing_);
+  const auto& bytes = messages.as(wanted());
   if (stream_->broken() != 0) return 0;
-  if (stream_->unsent() + bytes.size() > options.max_buffer) {
-    home_.count().drop_message(drop::slow_client, count);
-    const bool disconnect = options.slow_client == "disconnect";
-    if (!told_slow_) {
-      home_.state().log->write(
-          level::warning,
-          fmt::format("client {} reads too slowly: {} bytes wait for it; {}",
-                      stream_->peer().address.text(), stream_->unsent(),
-                      disconnect ? "disconnected" : "messages to it are dropped"),
-          fmt::format("#{}", id()));
-    }
-    told_slow_ = true;
-    if (disconnect) dismiss();
+  if (stream_->unsent() + bytes.size() > home_.options().max_buffer) {
+    home_.on_slow(*this, count, stream_->peer().address, stream_->unsent(), told_slow_);
     return 0;
   }
   stream_->push(bytes);

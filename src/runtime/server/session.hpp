@@ -33,7 +33,6 @@ class session final : public member {
   void feed_unfinished();
 
   std::unique_ptr<net::stream> stream_;
-  proto::framing framing_;
   proto::frame_reader reader_;
   bool has_ended_ = false;  // the client, in good order
   bool told_slow_ = false;  // once is enough for the log, however often it happens

@@ -11,6 +11,14 @@ namespace strata::runtime::server {
 
 using namespace std::chrono_literals;
 
+namespace {
+
+// Members of the web: what is between them and us forgets a connection that is silent.
+constexpr double longest_carelessness = 4;
+bool is_cared_for(const member& one) { return one.wanted() >= encoding::websocket; }
+
+}  // namespace
+
 shard::shard(std::shared_ptr<server_state> shared, loop::loop& on, std::size_t number,
              server_options options)
     : state_(std::move(shared)),
@@ -19,7 +27,8 @@ shard::shard(std::shared_ptr<server_state> shared, loop::loop& on, std::size_t n
       options_(std::move(options)),
       framing_(proto::framing_of(options_.framing)),
       policy_(&policy_of(options_.mode)),
-      log_(framing_),
+      log_(encoding_of(framing_)),
+      told_(encoding_of(framing_)),
       acceptor_(on, reception()) {}
 
 // Members leave it while its own members are still there.
@@ -34,8 +43,9 @@ serve::reception shard::reception() {
       .connections = state_->connections,
       .most = [this] { return options_.max_connections; },
       .serve =
-          [this](auto connection, auto place) {
-            return session::serve(*this, std::move(connection), std::move(place));
+          [this](auto connection, auto place, unsigned door) {
+            return receive_arrival(*this, std::move(connection), std::move(place),
+                                   static_cast<protocol>(door));
           },
       .refusal = {},
       .on_refused = [this] { counters_.connections_refused.add(); },
@@ -70,7 +80,7 @@ result<void> shard::open_target(net::bind_target& target) {
   auto opened = target.url.scheme->listen(loop_, target, {.share_port = state_->shards.size() > 1});
   if (!opened) return std::unexpected(opened.error());
   if (opened->streams) {
-    acceptor_.add(std::move(opened->streams));
+    acceptor_.add(std::move(opened->streams), static_cast<unsigned>(protocol_of(target.url)));
   } else if (!target.url.is_ethernet()) {
     datagram_ports_.emplace_back(*this, std::move(opened->messages));
   } else {
@@ -82,6 +92,11 @@ result<void> shard::open_target(net::bind_target& target) {
     datagram_ports_.emplace_back(*this, std::move(opened->messages), target.url.host, reopen);
   }
   return {};
+}
+
+protocol shard::protocol_of(const net::endpoint_url& url) const {
+  if (url.is_web() || options_.protocol == "http") return protocol::http;
+  return options_.protocol == "raw" ? protocol::raw : protocol::automatic;
 }
 
 void shard::fall_silent() {
@@ -120,6 +135,7 @@ void shard::enter(member& arrived) {
   arrived.last_active = loop_.now();
   arrived.position_ = members_.size();
   members_.push_back(&arrived);
+  if (is_cared_for(arrived)) ++cared_for_;
   arm_sweep();
 }
 
@@ -127,6 +143,11 @@ void shard::leave(member& gone) {
   members_.back()->position_ = gone.position_;
   members_[gone.position_] = members_.back();
   members_.pop_back();
+  if (is_cared_for(gone)) --cared_for_;
+  if (told_to_ == &gone) {
+    told_.recycle(told_.take());
+    told_to_ = nullptr;
+  }
   auto id = gone.id();
   state_->master.compare_exchange_strong(id, 0);
 }
@@ -142,6 +163,8 @@ void shard::arm_sweep() {
   if (!datagram_ports_.empty() && options_.peer_timeout > 0) {
     shortest = shortest == 0 ? options_.peer_timeout : std::min(shortest, options_.peer_timeout);
   }
+  if (cared_for_ != 0)
+    shortest = shortest == 0 ? longest_carelessness : std::min(shortest, longest_carelessness);
   if (shortest == 0) return;
   loop_.arm_after(*this, loop::from_seconds(std::clamp(shortest / 4, 0.01, 5.0)));
 }
@@ -151,8 +174,11 @@ void shard::on_timer() {
   if (options_.idle_timeout > 0) {
     const auto oldest = now - loop::from_seconds(options_.idle_timeout);
     for (auto* each : members_) {
-      if (!each->is_datagram() && each->last_active < oldest) each->dismiss();
+      if (each->has_connection() && each->last_active < oldest) each->dismiss();
     }
+  }
+  if (cared_for_ != 0) {
+    for (auto* each : members_) each->look_after(now);
   }
   if (options_.peer_timeout > 0) {
     const auto oldest = now - loop::from_seconds(options_.peer_timeout);
@@ -174,53 +200,55 @@ bool shard::within_limits(member& from) {
   return true;
 }
 
-void shard::on_message(member& from, byte_span message) {
+void shard::on_message(member& from, const message& said) {
   if (silent_) return;
   counters_.messages_in.add();
   counters_.rate_in.add(second_of(loop_.now()), 1);
   if (!within_limits(from)) return;
-  policy_->on_message(*this, from, message);
+  policy_->on_message(*this, from, said);
 }
 
-void shard::keep(member& from, byte_span message) {
-  if (file_ && !file_->append(message)) counters_.drop_message(drop::file);
+void shard::keep(member& from, const message& said) {
+  if (file_ && !file_->append(said.bytes)) counters_.drop_message(drop::file);
   if (!state_->messages->idle()) {
-    state_->messages->write(level::info, std::string(as_text(message)),
+    state_->messages->write(level::info, std::string(as_text(said.bytes)),
                             fmt::format("#{}", from.id()));
   }
 }
 
-void shard::tell(member& to, byte_span message) {
-  publish();
-  broadcast_log alone(framing_);
-  alone.append(message);
-  to.offer(alone.take());
+void shard::tell(member& to, const message& said) {
+  if (!log_.empty() || told_to_ != &to || told_.must_take_before(said)) publish();
+  if (told_.empty()) told_.write_as(to.wanted());
+  told_to_ = &to;
+  told_.append(said);
 }
 
-void shard::tell_member(std::uint64_t id, const std::string& message) {
+void shard::tell_member(std::uint64_t id, const std::string& text) {
   const auto& home = state_->shards[id >> shard_bits];
   if (home.who != this) {
-    home.where->post([who = home.who, id, message] { who->tell_member(id, message); });
+    home.where->post([who = home.who, id, text] { who->tell_member(id, text); });
   } else if (auto* const there = find(id)) {
-    tell(*there, as_bytes(message));
+    tell(*there, {as_bytes(text)});
+    publish();
   } else {
     counters_.drop_message(drop::mode);
   }
 }
 
-void shard::say(member& from, byte_span message) {
-  if (log_.must_take_before(message)) publish();
+void shard::say(member& from, const message& said) {
+  if (!told_.empty() || log_.must_take_before(said)) publish();
   speaker_ = from.id();
-  log_.append(message);
+  log_.append(said);
   if (state_->shards.size() > 1) {
-    far_.bytes += as_text(message);
-    far_.sizes.push_back(static_cast<std::uint32_t>(message.size()));
+    far_.bytes += as_text(said.bytes);
+    far_.messages.push_back({static_cast<std::uint32_t>(said.bytes.size()), said.kind});
     loop_.at_turn_end(*this);
   }
 }
 
 void shard::publish() {
   if (!log_.empty()) deliver(speaker_);
+  if (!told_.empty()) deliver_told();
 }
 
 std::uint64_t shard::deliver(std::uint64_t except) {
@@ -233,14 +261,34 @@ std::uint64_t shard::deliver(std::uint64_t except) {
   return took;
 }
 
+void shard::deliver_told() {
+  auto messages = told_.take();
+  std::exchange(told_to_, nullptr)->offer(messages);
+  told_.recycle(std::move(messages));
+}
+
 void shard::count_out(std::uint64_t messages, std::uint64_t bytes) {
   counters_.messages_out.add(messages);
   counters_.bytes_out.add(bytes);
   counters_.rate_out.add(second_of(loop_.now()), messages);
 }
 
+void shard::on_slow(member& who, std::uint64_t messages, const loop::socket_address& where,
+                    std::size_t unsent, bool& told) {
+  counters_.drop_message(drop::slow_client, messages);
+  const bool disconnect = options_.slow_client == "disconnect";
+  if (!std::exchange(told, true)) {
+    state_->log->write(
+        level::warning,
+        fmt::format("client {} reads too slowly: {} bytes wait for it; {}", where.text(), unsent,
+                    disconnect ? "disconnected" : "messages to it are dropped"),
+        fmt::format("#{}", who.id()));
+  }
+  if (disconnect) who.dismiss();
+}
+
 void shard::on_turn_end() {
-  if (far_.sizes.empty()) return;
+  if (far_.messages.empty()) return;
   const auto sent = std::make_shared<const far_batch>(std::exchange(far_, {}));
   for (const auto& other : state_->shards) {
     if (other.who == this) continue;
@@ -249,19 +297,20 @@ void shard::on_turn_end() {
 }
 
 void shard::take_far(const far_batch& from) {
+  publish();
   auto bytes = as_bytes(from.bytes);
-  for (const auto size : from.sizes) {
-    const auto message = bytes.first(size);
-    if (log_.must_take_before(message)) deliver(0);
-    log_.append(message);
-    bytes = bytes.subspan(size);
+  for (const auto& each : from.messages) {
+    const message said{bytes.first(each.size), each.kind};
+    if (log_.must_take_before(said)) deliver(0);
+    log_.append(said);
+    bytes = bytes.subspan(each.size);
   }
   if (!log_.empty()) deliver(0);
 }
 
 std::uint64_t shard::broadcast(byte_span message) {
   publish();
-  log_.append(message);
+  log_.append({message});
   return deliver(0);
 }
 

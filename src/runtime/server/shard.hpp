@@ -11,6 +11,7 @@
 #include "loop/task_group.hpp"
 #include "net/scheme.hpp"
 #include "runtime/file_sink.hpp"
+#include "runtime/server/arrival.hpp"
 #include "runtime/server/broadcast_log.hpp"
 #include "runtime/server/member.hpp"
 #include "runtime/server/options.hpp"
@@ -49,18 +50,24 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   void enter(member& arrived);
   void leave(member& gone);
   /// A whole message from one of the members.
-  void on_message(member& from, byte_span message);
+  void on_message(member& from, const message& said);
   /// Delivers what the messages of one read gave; called when they have all been seen.
   void publish();
   void count_out(std::uint64_t messages, std::uint64_t bytes);
+  /// So much waits for a member that it does not take `messages` more: ends it, if the options say
+  /// so. `told`: it has been said before, once is enough for the log.
+  void on_slow(member& who, std::uint64_t messages, const loop::socket_address& where,
+               std::size_t unsent, bool& told);
+  /// Runs what serves a connection until it ends, or the shard does.
+  void adopt(loop::task<> serving) { acceptor_.adopt(std::move(serving)); }
 
   // --- for policies
   /// Writes it to the file and to those who follow the messages.
-  void keep(member& from, byte_span message);
+  void keep(member& from, const message& said);
   /// All others hear it.
-  void say(member& from, byte_span message);
+  void say(member& from, const message& said);
   /// One member alone hears it.
-  void tell(member& to, byte_span message);
+  void tell(member& to, const message& said);
   /// A member of any shard, by its number; dropped when it has gone.
   void tell_member(std::uint64_t id, const std::string& message);
 
@@ -72,10 +79,12 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   void arm_sweep();
   result<void> open_target(net::bind_target& target);
   [[nodiscard]] serve::reception reception();
+  [[nodiscard]] protocol protocol_of(const net::endpoint_url& url) const;
   bool within_limits(member& from);
   /// How many members took all of what waits.
   std::uint64_t deliver(std::uint64_t except);
   void take_far(const far_batch& from);
+  void deliver_told();
   [[nodiscard]] member* find(std::uint64_t id);
 
   std::shared_ptr<server_state> state_;
@@ -87,9 +96,12 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   counters counters_;
   broadcast_log log_;
   std::uint64_t speaker_ = 0;  // whose messages stand in log_
-  far_batch far_;              // for the other shards, at the turn's end
+  broadcast_log told_;         // for one member alone; of the two logs, one is empty
+  member* told_to_ = nullptr;
+  far_batch far_;  // for the other shards, at the turn's end
   std::unique_ptr<file_sink> file_;
   std::vector<member*> members_;
+  std::size_t cared_for_ = 0;  // members that are looked after
   bool silent_ = false;
   serve::acceptor acceptor_;
   loop::task_group hearing_;

@@ -12,6 +12,7 @@
 #include "runtime/counters.hpp"
 #include "runtime/journal.hpp"
 #include "runtime/rate_limiter.hpp"
+#include "runtime/server/message.hpp"
 #include "serve/connection_gauge.hpp"
 
 namespace strata::runtime::server {
@@ -43,8 +44,12 @@ struct server_state {
 
 /// Messages on their way to another shard.
 struct far_batch {
+  struct part {
+    std::uint32_t size;
+    message_kind kind;
+  };
   std::string bytes;
-  std::vector<std::uint32_t> sizes;
+  std::vector<part> messages;
 };
 
 }  // namespace strata::runtime::server

@@ -57,8 +57,8 @@ serve::reception shard::reception(serve::connection_gauge& connections) {
   return {
       .connections = connections,
       .most = [this] { return settings().options.max_connections; },
-      .serve = [this](auto connection,
-                      auto place) { return serve(std::move(connection), std::move(place)); },
+      .serve = [this](auto connection, auto place,
+                      unsigned /*door*/) { return serve(std::move(connection), std::move(place)); },
       .refusal = "-ERR max number of clients reached\r\n",
       .on_refused =
           [this] {

@@ -1,0 +1,133 @@
+#include "http/http1_exchange.hpp"
+
+#include <fmt/format.h>
+
+#include "http/http_date.hpp"
+
+namespace strata::http {
+
+loop::task<result<std::string>> http1_exchange::read(std::uint64_t most) {
+  auto& from = connection_;
+  if (from.parser_.announced_body() <= most && from.parser_.take_continue()) {
+    from.stream_->push_copy(as_bytes(proto::http_continue));
+  }
+  for (;;) {
+    if (!from.parsed_) co_return std::unexpected(from.parsed_.error());
+    if (from.parser_.announced_body() > most) {
+      keeps_alive_ = false;
+      co_return failure(errc::limit_exceeded, "read the request's body",
+                        fmt::format("it is longer than the limit of {} bytes", most));
+    }
+    if (auto body = from.parser_.take_body(); !body.empty() || from.parser_.done()) {
+      co_return body;
+    }
+    from.expect(server_connection::awaiting::body);
+    const bool more = co_await from.receive();
+    from.expect(server_connection::awaiting::nothing);
+    if (!more) {
+      keeps_alive_ = false;
+      if (from.is_late_) {
+        co_return failure(errc::timed_out, "read the request's body",
+                          "the client has stopped sending inside it");
+      }
+      co_return failure(errc::connection_closed, "read the request's body",
+                        "the client has closed the connection inside it");
+    }
+  }
+}
+
+// A client that still waits to be told to go on may send its body, or may not; and a body that is
+// long, or does not say how long it is, is not waited for.
+void http1_exchange::look_at_rest_of_request() {
+  auto& parser = connection_.parser_;
+  const bool is_short = request().header("content-length") &&
+                        parser.announced_body() <= connection_.limits_.max_unread;
+  if (!parser.done() && !is_short) keeps_alive_ = false;
+  if (parser.take_continue()) keeps_alive_ = false;
+}
+
+std::string http1_exchange::head_text(const answer_head& head) {
+  look_at_rest_of_request();
+  note_head(head.status);
+  std::string text;
+  text.reserve(256);
+  fmt::format_to(std::back_inserter(text), "HTTP/1.1 {} {}\r\nDate: {}\r\n", head.status,
+                 proto::http_reason(head.status), date_now());
+  for (const auto& [name, value] : head.fields) {
+    text.append(name).append(": ").append(value).append("\r\n");
+  }
+  if (!may_have_body(head.status)) {
+    ends_by_ = ending::no_body;
+  } else if (head.length) {
+    ends_by_ = ending::length;
+    fmt::format_to(std::back_inserter(text), "Content-Length: {}\r\n", *head.length);
+  } else if (request().version >= 11) {
+    ends_by_ = ending::chunks;
+    text += "Transfer-Encoding: chunked\r\n";
+  } else {
+    ends_by_ = ending::close;
+    keeps_alive_ = false;
+  }
+  if (!keeps_alive_) {
+    text += "Connection: close\r\n";
+  } else if (request().version < 11) {
+    text += "Connection: keep-alive\r\n";
+  }
+  text += "\r\n";
+  if (is_head()) ends_by_ = ending::no_body;
+  return text;
+}
+
+void http1_exchange::respond(answer_head head, std::string_view body) {
+  head.length = body.size();
+  auto text = head_text(head);
+  if (ends_by_ != ending::no_body) {
+    text += body;
+    note_body(body.size());
+  }
+  connection_.stream_->push_copy(as_bytes(text));
+  note_end();
+}
+
+void http1_exchange::begin(answer_head head) {
+  connection_.stream_->push_copy(as_bytes(head_text(head)));
+}
+
+void http1_exchange::push(const loop::slice& piece) {
+  if (ends_by_ == ending::no_body || piece.empty()) return;
+  auto& to = *connection_.stream_;
+  note_body(piece.size());
+  if (ends_by_ != ending::chunks) {
+    to.push(piece);
+    return;
+  }
+  to.push_copy(as_bytes(fmt::format("{:x}\r\n", piece.size())));
+  to.push(piece);
+  to.push_copy(as_bytes("\r\n"));
+}
+
+void http1_exchange::finish() {
+  if (ends_by_ == ending::chunks) {
+    connection_.stream_->push_copy(as_bytes(proto::http_last_chunk()));
+  }
+  note_end();
+}
+
+loop::task<bool> http1_exchange::room() { return connection_.room(connection_.limits_.max_unsent); }
+
+loop::task<> http1_exchange::client_end() {
+  for (;;) {
+    auto got = co_await connection_.stream_->receive();
+    if (!got || got->empty()) co_return;
+  }
+}
+
+std::unique_ptr<net::stream> http1_exchange::upgrade() {
+  connection_.is_upgraded_ = true;
+  note_end();
+  auto taken = std::move(connection_.stream_);
+  taken->unread(loop::buffer::copy_of(as_bytes(connection_.parser_.take_rest())));
+  return taken;
+}
+
+}  // namespace strata::http

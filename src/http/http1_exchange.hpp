@@ -1,0 +1,46 @@
+// An exchange as HTTP/1.1 carries it (RFC 9112). For server_connection alone.
+#pragma once
+
+#include "http/server_connection.hpp"
+
+namespace strata::http {
+
+class http1_exchange final : public exchange {
+ public:
+  http1_exchange(server_connection& on, const proto::http_request& of)
+      : exchange(of), connection_(on), keeps_alive_(of.keep_alive) {}
+
+  [[nodiscard]] const net::peer_info& peer() const override { return connection_.stream_->peer(); }
+  loop::task<result<std::string>> read(std::uint64_t most) override;
+  using exchange::push;
+  using exchange::respond;
+  void respond(answer_head head, std::string_view body) override;
+  void begin(answer_head head) override;
+  void push(const loop::slice& piece) override;
+  void finish() override;
+  [[nodiscard]] std::size_t unsent() const override { return connection_.stream_->unsent(); }
+  loop::task<bool> room() override;
+  loop::task<> delivered(loop::time_point limit) override {
+    co_await connection_.stream_->delivered(limit);
+  }
+  loop::task<> client_end() override;
+  void abort() override { connection_.stream_->abort(); }
+  [[nodiscard]] std::unique_ptr<net::stream> upgrade() override;
+
+  [[nodiscard]] bool keeps_alive() const { return keeps_alive_; }
+  /// The connection ends with this exchange.
+  void let_end() { keeps_alive_ = false; }
+
+ private:
+  enum class ending : std::uint8_t { no_body, length, chunks, close };
+
+  /// Decides how the answer ends, and whether the connection goes on behind it.
+  [[nodiscard]] std::string head_text(const answer_head& head);
+  void look_at_rest_of_request();
+
+  server_connection& connection_;
+  ending ends_by_ = ending::no_body;
+  bool keeps_alive_;
+};
+
+}  // namespace strata::http

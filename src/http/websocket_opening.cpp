@@ -1,0 +1,87 @@
+#include "http/websocket_opening.hpp"
+
+#include <algorithm>
+
+#include "net/tls/digest.hpp"
+#include "proto/websocket_handshake.hpp"
+
+namespace strata::http {
+
+namespace {
+
+void refuse(exchange& now, int status, const std::string& why, proto::http_fields fields = {}) {
+  fields.emplace_back("Content-Type", "text/plain");
+  now.respond({.status = status, .fields = std::move(fields), .length = {}}, why + "\n");
+}
+
+// Names of hosts and schemes are the same in any case.
+bool equal_in_any_case(std::string_view one, std::string_view other) {
+  const auto lower = [](char letter) {
+    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+  };
+  return std::ranges::equal(one, other, {}, lower, lower);
+}
+
+// Each message for itself, on both sides: so one that goes to many is compressed once, and an idle
+// connection keeps no window.
+constexpr proto::websocket_deflate wanted_deflate{.server_no_context_takeover = true,
+                                                  .client_no_context_takeover = true};
+
+}  // namespace
+
+bool is_admitted_origin(std::string_view origin, std::string_view host,
+                        const std::vector<std::string>& origins) {
+  const auto scheme_end = origin.find("://");
+  if (scheme_end != std::string_view::npos &&
+      equal_in_any_case(origin.substr(scheme_end + 3), host)) {
+    return true;
+  }
+  return std::ranges::any_of(origins, [origin](const std::string& each) {
+    return each == "*" || equal_in_any_case(each, origin);
+  });
+}
+
+bool asks_for_websocket(const exchange& now) { return proto::is_websocket_request(now.request()); }
+
+std::optional<opened_websocket> open_websocket(exchange& now, const websocket_settings& how) {
+  const auto& request = now.request();
+  auto asked = proto::read_websocket_request(request);
+  if (!asked) {
+    auto& why = asked.error();
+    refuse(now, why.status, why.reason, std::move(why.headers));
+    return std::nullopt;
+  }
+  const auto origin = request.header("origin");
+  if (origin && !is_admitted_origin(*origin, request.header("host").value_or(""), how.origins)) {
+    refuse(now, 403, "pages of '" + std::string(*origin) + "' may not open a WebSocket here");
+    return std::nullopt;
+  }
+  opened_websocket opened;
+  std::string fields = "Upgrade: websocket\r\nConnection: Upgrade\r\n";
+  const auto text = proto::websocket_accept_text(asked->key);
+  fields += "Sec-WebSocket-Accept: " + proto::websocket_accept(net::sha1(as_bytes(text))) + "\r\n";
+  if (const auto one = proto::choose_websocket_protocol(asked->protocols, how.protocols)) {
+    opened.protocol = *one;
+    fields += "Sec-WebSocket-Protocol: " + opened.protocol + "\r\n";
+  }
+  if (how.is_deflated) {
+    auto deflate = proto::accept_deflate(asked->extensions, wanted_deflate);
+    if (!deflate) {
+      refuse(now, 400, describe(deflate.error()));
+      return std::nullopt;
+    }
+    if (*deflate) {
+      opened.deflate = (*deflate)->agreed;
+      fields += "Sec-WebSocket-Extensions: " + (*deflate)->header + "\r\n";
+    }
+  }
+  opened.stream = now.upgrade();
+  if (!opened.stream) {
+    refuse(now, 501, "a WebSocket needs a connection of its own here: use HTTP/1.1");
+    return std::nullopt;
+  }
+  opened.stream->push_copy(as_bytes("HTTP/1.1 101 Switching Protocols\r\n" + fields + "\r\n"));
+  return opened;
+}
+
+}  // namespace strata::http

@@ -1,0 +1,41 @@
+// Opens a WebSocket on an exchange (RFC 6455 section 4.2): the server's side.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "http/exchange.hpp"
+#include "proto/websocket_extensions.hpp"
+
+namespace strata::http {
+
+struct websocket_settings {
+  /// Subprotocols that the server speaks.
+  std::vector<std::string> protocols;
+  /// Origins whose pages may open one, as `https://example.com`; `*`: all. A request that has no
+  /// Origin is no browser's; one of the page's own host is always right.
+  std::vector<std::string> origins;
+  /// Messages are compressed where the client offers it.
+  bool is_deflated = true;
+};
+
+struct opened_websocket {
+  std::unique_ptr<net::stream> stream;
+  std::optional<proto::websocket_deflate> deflate;
+  std::string protocol;  ///< empty: none
+};
+
+/// Whether the request asks for one at all.
+[[nodiscard]] bool asks_for_websocket(const exchange& now);
+
+/// Answers such a request: with 101, or with why not, and then nullopt.
+[[nodiscard]] std::optional<opened_websocket> open_websocket(exchange& now,
+                                                             const websocket_settings& how);
+
+/// Whether `origin` may open one at a server that the client knows as `host`.
+[[nodiscard]] bool is_admitted_origin(std::string_view origin, std::string_view host,
+                                      const std::vector<std::string>& origins);
+
+}  // namespace strata::http

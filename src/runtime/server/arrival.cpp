@@ -1,0 +1,102 @@
+#include "runtime/server/arrival.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "runtime/server/session.hpp"
+#include "runtime/server/shard.hpp"
+#include "runtime/server/web.hpp"
+#include "serve/detection.hpp"
+
+namespace strata::runtime::server {
+
+namespace {
+
+using serve::verdict;
+
+verdict begins_with(std::string_view seen, std::string_view mark) {
+  if (seen.starts_with(mark)) return verdict::yes;
+  return mark.starts_with(seen) ? verdict::more : verdict::no;
+}
+
+// A request line as far as the first byte of its target (RFC 9112 section 3), or HTTP/2's preface
+// (RFC 9113 section 3.4).
+verdict match_http(byte_span first) {
+  static constexpr std::string_view beginnings[] = {
+      "GET /",     "HEAD /",   "POST /",      "PUT /",      "DELETE /",     "OPTIONS /",
+      "OPTIONS *", "PATCH /",  "TRACE /",     "CONNECT ",   "GET http",     "HEAD http",
+      "POST http", "PUT http", "DELETE http", "PATCH http", "OPTIONS http", "PRI * HTTP/2.0\r\n"};
+  auto best = verdict::no;
+  for (const auto each : beginnings) {
+    const auto said = begins_with(as_text(first), each);
+    if (said == verdict::yes) return said;
+    if (said == verdict::more) best = said;
+  }
+  return best;
+}
+
+constexpr serve::protocol_row rows[] = {{"http", match_http}};
+
+/// Hears for a connection of which nobody knows yet what it speaks.
+class newcomer final : public member {
+ public:
+  newcomer(shard& home, net::stream& on) : member(home, encoding_of(home.framing())), stream_(on) {}
+
+  std::size_t offer(const batch& messages) override {
+    const auto& bytes = messages.as(wanted());
+    if (held_bytes_ + bytes.size() > home_.options().max_buffer) {
+      home_.count().drop_message(drop::slow_client, messages.count());
+      return 0;
+    }
+    held_bytes_ += bytes.size();
+    held_.push_back({bytes, messages.count()});
+    return messages.count();
+  }
+  void dismiss() override { stream_.abort(); }
+  loop::task<> delivered(loop::time_point limit) override {
+    hand_over();
+    co_await stream_.delivered(limit);
+  }
+
+  /// It is a raw member: it gets what was held for it.
+  void hand_over() {
+    for (const auto& each : std::exchange(held_, {})) {
+      stream_.push(each.bytes);
+      home_.count_out(each.count, each.bytes.size());
+    }
+  }
+
+ private:
+  struct held {
+    loop::slice bytes;
+    std::size_t count;
+  };
+
+  net::stream& stream_;
+  std::vector<held> held_;
+  std::size_t held_bytes_ = 0;
+};
+
+loop::task<protocol> find_protocol(shard& home, net::stream& arrived) {
+  newcomer waiting(home, arrived);
+  const auto limit = home.loop().now() + loop::from_seconds(home.options().detect_timeout);
+  const auto* const found = co_await serve::detect(arrived, rows, limit);
+  if (found != nullptr) co_return protocol::http;
+  waiting.hand_over();
+  co_return protocol::raw;
+}
+
+}  // namespace
+
+loop::task<> receive_arrival(shard& home, std::unique_ptr<net::stream> arrived,
+                             serve::connection_gauge::place place, protocol speaks) {
+  if (speaks == protocol::automatic) speaks = co_await find_protocol(home, *arrived);
+  // Each in a task of its own, so that the long life of a connection does not keep this one's frame.
+  if (speaks == protocol::http) {
+    home.adopt(serve_web(home, std::move(arrived), std::move(place)));
+  } else {
+    home.adopt(session::serve(home, std::move(arrived), std::move(place)));
+  }
+}
+
+}  // namespace strata::runtime::server

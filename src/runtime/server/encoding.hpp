@@ -1,0 +1,36 @@
+// How a member's wire carries messages.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "loop/slice.hpp"
+#include "proto/framing.hpp"
+#include "runtime/server/message.hpp"
+
+namespace strata::runtime::server {
+
+/// The first three are proto::framing's.
+enum class encoding : std::uint8_t {
+  line,
+  length,
+  raw,
+  websocket,           ///< a frame each (RFC 6455)
+  websocket_deflated,  ///< the same, compressed where it pays (RFC 7692), each for itself
+  event_stream,        ///< an event each (HTML, server-sent events)
+};
+inline constexpr std::size_t encoding_count = 6;
+
+[[nodiscard]] constexpr encoding encoding_of(proto::framing how) {
+  return static_cast<encoding>(how);
+}
+/// A message's own bytes stand in what is sent, between a head and an end: all but the last two.
+[[nodiscard]] constexpr bool has_envelope(encoding how) { return how <= encoding::websocket; }
+
+/// What stands around a message; of an encoding that has an envelope.
+[[nodiscard]] proto::envelope envelope_of(encoding how, const message& of);
+/// Appends what is sent of `of` to `to`; of an encoding that has none.
+void encode(encoding how, const message& of, std::string& to);
+
+}  // namespace strata::runtime::server

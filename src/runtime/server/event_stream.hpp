@@ -1,0 +1,30 @@
+// A member that hears and cannot speak: who has asked for the messages as server-sent events.
+#pragma once
+
+#include "http/exchange.hpp"
+#include "runtime/server/member.hpp"
+
+namespace strata::runtime::server {
+
+class event_stream final : public member {
+ public:
+  /// Answers the exchange until the client goes.
+  static loop::task<> serve(shard& home, http::exchange& now);
+
+  event_stream(shard& home, http::exchange& on)
+      : member(home, encoding::event_stream), exchange_(on) {}
+
+  std::size_t offer(const batch& messages) override;
+  void dismiss() override { exchange_.abort(); }
+  loop::task<> delivered(loop::time_point limit) override;
+  void end() override { exchange_.finish(); }
+  /// Lets those between it and the client see that it still goes on.
+  void look_after(loop::time_point now) override;
+
+ private:
+  http::exchange& exchange_;
+  loop::time_point last_sent_;
+  bool told_slow_ = false;
+};
+
+}  // namespace strata::runtime::server

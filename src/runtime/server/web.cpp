@@ -1,0 +1,89 @@
+#include "runtime/server/web.hpp"
+
+#include <fmt/format.h>
+
+#include "http/server_connection.hpp"
+#include "proto/websocket_handshake.hpp"
+#include "runtime/server/event_stream.hpp"
+#include "runtime/server/shard.hpp"
+#include "runtime/server/websocket_member.hpp"
+
+namespace strata::runtime::server {
+
+namespace {
+
+constexpr std::string_view plain = "text/plain; charset=utf-8";
+
+/// One whose message came by POST: it is heard, and hears nothing.
+class poster final : public member {
+ public:
+  explicit poster(shard& home) : member(home, encoding::raw) {}
+  std::size_t offer(const batch& /*messages*/) override { return 0; }
+  void dismiss() override {}
+};
+
+class visit {
+ public:
+  visit(shard& home, serve::connection_gauge::place&& place)
+      : home_(home), place_(std::move(place)) {}
+
+  loop::task<> answer(http::exchange& now) {
+    const bool is_root = now.request().path == "/";
+    if (http::asks_for_websocket(now)) {
+      open_websocket(now);
+    } else if (home_.options().http_messages && is_root && now.request().method == "POST") {
+      co_await take_message(now);
+    } else if (home_.options().http_messages && is_root && wants_events(now)) {
+      co_await event_stream::serve(home_, now);
+    } else {
+      now.respond(404, plain, "there is nothing at " + now.request().path + "\n");
+    }
+  }
+
+ private:
+  static bool wants_events(const http::exchange& now) {
+    return now.method() == "GET" &&
+           proto::has_token(now.request().headers, "accept", "text/event-stream");
+  }
+
+  void open_websocket(http::exchange& now) {
+    const auto& options = home_.options();
+    const http::websocket_settings how{.protocols = options.ws_protocol,
+                                       .origins = options.ws_origin,
+                                       .is_deflated = options.ws_deflate == "on"};
+    auto opened = http::open_websocket(now, how);
+    if (!opened) return;
+    home_.adopt(websocket_member::serve(home_, std::move(*opened), std::move(place_)));
+  }
+
+  loop::task<> take_message(http::exchange& now) {
+    auto body = co_await now.read_all(home_.options().max_message);
+    if (!body) {
+      now.respond(http::status_of(body.error()), plain, describe(body.error()) + "\n");
+      co_return;
+    }
+    home_.count().bytes_in.add(body->size());
+    poster from(home_);
+    home_.on_message(from, {as_bytes(*body)});
+    home_.publish();
+    now.respond(204, "", "");
+  }
+
+  shard& home_;
+  serve::connection_gauge::place place_;
+};
+
+}  // namespace
+
+loop::task<> serve_web(shard& home, std::unique_ptr<net::stream> arrived,
+                       serve::connection_gauge::place place) {
+  visit visitor(home, std::move(place));
+  http::server_connection served(home.loop(), std::move(arrived));
+  const http::handler answer = [&visitor](http::exchange& now) { return visitor.answer(now); };
+  const http::refusal refuse = [](int /*status*/, const error& why) {
+    return std::pair(describe(why) + "\n", std::string(plain));
+  };
+  co_await served.serve(answer, refuse);
+}
+
+}  // namespace strata::runtime::server

@@ -1,0 +1,145 @@
+#include "runtime/server/websocket_member.hpp"
+
+#include <fmt/format.h>
+
+#include "runtime/server/shard.hpp"
+
+namespace strata::runtime::server {
+
+using namespace std::chrono_literals;
+using proto::websocket_close;
+using proto::websocket_event;
+using proto::websocket_opcode;
+
+namespace {
+
+// How long a peer may take to end the connection when both have said that it is over.
+constexpr auto longest_closing = 2s;
+
+}  // namespace
+
+websocket_member::websocket_member(shard& home, http::opened_websocket&& opened)
+    : member(home,
+             opened.deflate && opened.deflate->server_max_window_bits == proto::max_window_bits
+                 ? encoding::websocket_deflated
+                 : encoding::websocket),
+      stream_(std::move(opened.stream)),
+      reader_(proto::websocket_role::server, home.options().max_message, opened.deflate),
+      last_heard_(home.loop().now()) {}
+
+loop::task<> websocket_member::serve(shard& home, http::opened_websocket opened,
+                                     [[maybe_unused]] serve::connection_gauge::place place) {
+  websocket_member served(home, std::move(opened));
+  for (bool goes_on = true; goes_on;) {
+    auto got = co_await served.stream_->receive();
+    goes_on = served.hear(std::move(got));
+  }
+  if (served.is_closing_) co_await served.part();
+}
+
+bool websocket_member::hear(result<loop::buffer>&& got) {
+  if (!got) {
+    if (got.error().code != errc::connection_closed) home_.count().errors.add();
+    return false;
+  }
+  if (got->empty()) return false;
+  last_active = last_heard_ = home_.loop().now();
+  is_pinged_ = false;
+  home_.count().bytes_in.add(got->bytes().size());
+  reader_.set_max_message(home_.options().max_message);
+  const auto fed = reader_.feed_in_place(got->writable(),
+                                         [this](const websocket_event& event) { on_event(event); });
+  home_.publish();
+  if (!fed) fail(fed.error());
+  return fed.has_value() && !reader_.is_closed();
+}
+
+void websocket_member::on_event(const websocket_event& event) {
+  switch (event.what) {
+    case websocket_event::kind::text:
+      home_.on_message(*this, {event.payload, message_kind::text});
+      break;
+    case websocket_event::kind::binary:
+      home_.on_message(*this, {event.payload, message_kind::binary});
+      break;
+    case websocket_event::kind::ping:
+      // What was said before it is answered before it.
+      home_.publish();
+      push_control(websocket_opcode::pong, event.payload);
+      break;
+    case websocket_event::kind::pong: break;
+    case websocket_event::kind::close:
+      home_.publish();
+      close(event.close_code, {});
+      break;
+  }
+}
+
+void websocket_member::fail(const error& why) {
+  const bool is_large = reader_.refusal_code() == websocket_close::message_too_big;
+  if (is_large) home_.count().drop_message(drop::too_large);
+  home_.count().errors.add();
+  home_.state().log->write(
+      level::warning,
+      fmt::format("client {} disconnected: {}", stream_->peer().address.text(), describe(why)),
+      fmt::format("#{}", id()));
+  close(reader_.refusal_code(), why.reason);
+}
+
+void websocket_member::push_control(websocket_opcode what, byte_span payload) {
+  // One that asks and does not read gets no more answers than wait for it anyway.
+  if (is_closing_ || stream_->unsent() > home_.options().max_buffer) return;
+  std::string frame(
+      as_text(proto::websocket_head_for({.opcode = what, .mask = {}}, payload.size()).span()));
+  frame += as_text(payload);
+  stream_->push_copy(as_bytes(frame));
+}
+
+void websocket_member::close(websocket_close code, std::string_view reason) {
+  if (is_closing_) return;
+  push_control(websocket_opcode::close, as_bytes(proto::websocket_close_payload(code, reason)));
+  is_closing_ = true;
+}
+
+// The client is to end the connection first: so no port of the server's is kept in TIME_WAIT.
+loop::task<> websocket_member::part() {
+  const auto limit = home_.loop().now() + longest_closing;
+  const bool is_sent = co_await stream_->flushed(limit);
+  if (!is_sent) co_return;
+  stream_->end();
+  for (;;) {
+    const auto rest = co_await stream_->receive(limit);
+    if (!rest || !*rest || (*rest)->empty()) co_return;
+  }
+}
+
+loop::task<> websocket_member::delivered(loop::time_point limit) {
+  co_await stream_->delivered(limit);
+}
+
+std::size_t websocket_member::offer(const batch& messages) {
+  if (is_closing_ || stream_->broken() != 0) return 0;
+  const auto& options = home_.options();
+  const auto count = messages.count();
+  const auto& bytes = messages.as(wanted());
+  if (stream_->unsent() + bytes.size() <= options.max_buffer) {
+    stream_->push(bytes);
+    home_.count_out(count, bytes.size());
+    return count;
+  }
+  home_.on_slow(*this, count, stream_->peer().address, stream_->unsent(), told_slow_);
+  return 0;
+}
+
+void websocket_member::look_after(loop::time_point now) {
+  const auto interval = home_.options().ws_ping;
+  if (interval == 0 || now - last_heard_ < loop::from_seconds(interval)) return;
+  if (!std::exchange(is_pinged_, true)) {
+    last_heard_ = now;
+    push_control(websocket_opcode::ping, {});
+  } else {
+    stream_->abort();
+  }
+}
+
+}  // namespace strata::runtime::server

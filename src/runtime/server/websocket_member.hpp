@@ -1,0 +1,48 @@
+// A member on a WebSocket, in the server's role (RFC 6455).
+#pragma once
+
+#include <memory>
+
+#include "http/websocket_opening.hpp"
+#include "net/stream.hpp"
+#include "proto/websocket.hpp"
+#include "runtime/server/member.hpp"
+#include "serve/connection_gauge.hpp"
+
+namespace strata::runtime::server {
+
+class websocket_member final : public member {
+ public:
+  /// Reads until one side has closed it.
+  static loop::task<> serve(shard& home, http::opened_websocket opened,
+                            serve::connection_gauge::place place);
+
+  websocket_member(shard& home, http::opened_websocket&& opened);
+
+  std::size_t offer(const batch& messages) override;
+  void dismiss() override { stream_->abort(); }
+  loop::task<> delivered(loop::time_point limit) override;
+  void end() override { close(proto::websocket_close::going_away, {}); }
+  /// Pings a peer that has been silent, and ends one that does not answer.
+  void look_after(loop::time_point now) override;
+
+ private:
+  /// False when nothing more is read.
+  bool hear(result<loop::buffer>&& got);
+  void on_event(const proto::websocket_event& event);
+  void fail(const error& why);
+  void push_control(proto::websocket_opcode what, byte_span payload);
+  /// Says why, once; nothing is sent behind it.
+  void close(proto::websocket_close code, std::string_view reason);
+  /// Awaits that the peer ends the connection.
+  loop::task<> part();
+
+  std::unique_ptr<net::stream> stream_;
+  proto::websocket_reader reader_;
+  loop::time_point last_heard_;
+  bool is_closing_ = false;  // our close frame is on its way
+  bool is_pinged_ = false;   // and has not been heard since
+  bool told_slow_ = false;
+};
+
+}  // namespace strata::runtime::server
