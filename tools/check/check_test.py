@@ -150,6 +150,12 @@ class LayersTest(CheckTest):
         shell = "src/measure/remote/remote_shell.cpp"
         self.assert_clean("layers", {shell: "#include <libssh/sftp.h>\n"})
 
+    def test_zlib_outside_of_deflate(self):
+        for name in ("zlib.h", "zconf.h"):
+            changes = {"src/proto/websocket.cpp": f"#include <{name}>\n"}
+            self.assert_breach("layers", changes, "src/proto/websocket.cpp:1:", "deflate.hpp")
+        self.assert_clean("layers", {"src/proto/deflate.cpp": "#include <zlib.h>\n"})
+
     def test_third_party_in_an_installed_header(self):
         for name in ("fmt/core.h", "nlohmann/json.hpp", "boost/endian.hpp", "openssl/ssl.h"):
             changes = {"include/strata/base/error.hpp": f"#pragma once\n#include <{name}>\n"}

@@ -1,0 +1,166 @@
+#include "proto/websocket_handshake.hpp"
+
+#include <algorithm>
+
+#include "proto/token.hpp"
+#include "text/base64.hpp"
+#include "text/word.hpp"
+
+namespace strata::proto {
+
+namespace {
+
+constexpr std::size_t key_bytes = 16;
+
+websocket_refusal bad_request(std::string reason) {
+  return {.status = 400, .reason = std::move(reason), .headers = {}};
+}
+
+std::size_t count_of(const http_fields& fields, std::string_view name) {
+  return static_cast<std::size_t>(
+      std::ranges::count(fields, name, [](const auto& field) { return field.first; }));
+}
+
+std::string_view without_blanks(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+/// Calls `visit` for each element of the fields' lists; empty ones do not count.
+template <class Visit>
+void for_each_element(const http_fields& fields, std::string_view name, Visit visit) {
+  for (const auto& [known, value] : fields) {
+    if (known != name) continue;
+    for (std::string_view rest = value; !rest.empty();) {
+      const auto comma = std::min(rest.find(','), rest.size());
+      if (const auto element = without_blanks(rest.substr(0, comma)); !element.empty())
+        visit(element);
+      rest.remove_prefix(std::min(comma + 1, rest.size()));
+    }
+  }
+}
+
+/// The client's protocols: tokens, none of them twice (section 4.1, point 10). False when they are
+/// not.
+bool read_protocols(const http_fields& fields, std::vector<std::string>& protocols) {
+  for_each_element(fields, "sec-websocket-protocol",
+                   [&](std::string_view name) { protocols.emplace_back(name); });
+  auto sorted = protocols;
+  std::ranges::sort(sorted);
+  return std::ranges::all_of(protocols, is_token) &&
+         std::ranges::adjacent_find(sorted) == sorted.end();
+}
+
+std::unexpected<error> bad_response(std::string reason) {
+  return failure(errc::malformed, "open a WebSocket", std::move(reason));
+}
+
+}  // namespace
+
+bool has_token(const http_fields& fields, std::string_view name, std::string_view token) {
+  bool found = false;
+  for_each_element(fields, name,
+                   [&](std::string_view each) { found = found || text::same_text(each, token); });
+  return found;
+}
+
+std::string joined_field(const http_fields& fields, std::string_view name) {
+  std::string joined;
+  for (const auto& [known, value] : fields) {
+    if (known != name) continue;
+    if (!joined.empty()) joined += ", ";
+    joined += value;
+  }
+  return joined;
+}
+
+bool is_websocket_request(const http_request& request) {
+  return has_token(request.headers, "upgrade", "websocket") &&
+         has_token(request.headers, "connection", "upgrade");
+}
+
+std::expected<websocket_request, websocket_refusal> read_websocket_request(
+    const http_request& request) {
+  const auto refuse = [](websocket_refusal refusal) { return std::unexpected(std::move(refusal)); };
+  if (request.method != "GET") {
+    return refuse(
+        {.status = 405, .reason = "a WebSocket is opened with GET", .headers = {{"Allow", "GET"}}});
+  }
+  if (request.version < 11) return refuse(bad_request("a WebSocket needs HTTP/1.1"));
+  const auto& fields = request.headers;
+  if (count_of(fields, "host") != 1) return refuse(bad_request("there is not one Host"));
+  if (!is_websocket_request(request)) {
+    return refuse(bad_request("Upgrade does not name websocket, or Connection not Upgrade"));
+  }
+  const auto version = find_field(fields, "sec-websocket-version");
+  if (count_of(fields, "sec-websocket-version") != 1 || version != websocket_version) {
+    return refuse({.status = 426,  // section 4.4
+                   .reason = "the version of WebSocket is not 13",
+                   .headers = {{"Sec-WebSocket-Version", std::string(websocket_version)},
+                               {"Upgrade", "websocket"}}});
+  }
+  const auto key = find_field(fields, "sec-websocket-key");
+  if (count_of(fields, "sec-websocket-key") != 1 || !is_websocket_key(*key)) {
+    return refuse(bad_request("Sec-WebSocket-Key is not 16 bytes in base64"));
+  }
+  websocket_request made{.key = std::string(*key),
+                         .protocols = {},
+                         .extensions = joined_field(fields, "sec-websocket-extensions")};
+  if (!read_protocols(fields, made.protocols)) {
+    return refuse(bad_request("Sec-WebSocket-Protocol is no list of different tokens"));
+  }
+  return made;
+}
+
+bool is_websocket_key(std::string_view key) {
+  const auto bytes = text::base64_decode(key);
+  return bytes && bytes->size() == key_bytes;
+}
+
+std::string websocket_accept_text(std::string_view key) {
+  return std::string(key) + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+}
+
+std::string websocket_accept(std::span<const std::byte, 20> digest) {
+  return text::base64_encode(digest);
+}
+
+std::optional<std::string_view> choose_websocket_protocol(std::span<const std::string> offered,
+                                                          std::span<const std::string> known) {
+  const auto found = std::ranges::find_first_of(offered, known);
+  if (found == offered.end()) return std::nullopt;
+  return *found;
+}
+
+result<websocket_response> read_websocket_response(const http_response_head& response,
+                                                   std::string_view accept,
+                                                   std::span<const std::string> offered_protocols) {
+  if (response.status != 101) {
+    return failure(errc::not_supported, "open a WebSocket",
+                   "the server has answered with status " + std::to_string(response.status));
+  }
+  const auto& fields = response.headers;
+  const auto upgrade = find_field(fields, "upgrade");
+  if (count_of(fields, "upgrade") != 1 || !text::same_text(*upgrade, "websocket")) {
+    return bad_response("the server's Upgrade is not websocket");
+  }
+  if (!has_token(fields, "connection", "upgrade")) {
+    return bad_response("the server's Connection is not Upgrade");
+  }
+  const auto answer = find_field(fields, "sec-websocket-accept");
+  if (count_of(fields, "sec-websocket-accept") != 1 || without_blanks(*answer) != accept) {
+    return bad_response("the server's Sec-WebSocket-Accept is not that of the key");
+  }
+  websocket_response made{
+      .protocol = std::string(find_field(fields, "sec-websocket-protocol").value_or("")),
+      .extensions = joined_field(fields, "sec-websocket-extensions")};
+  const auto chosen = count_of(fields, "sec-websocket-protocol");
+  if (chosen > 1 || (chosen == 1 && std::ranges::find(offered_protocols, made.protocol) ==
+                                        offered_protocols.end())) {
+    return bad_response("the server has chosen a protocol that was not offered");
+  }
+  return made;
+}
+
+}  // namespace strata::proto

@@ -1,0 +1,69 @@
+#include "text/utf8.hpp"
+
+#include <cstring>
+
+namespace strata::text {
+
+namespace {
+
+constexpr std::uint8_t first_continuation = 0x80;
+constexpr std::uint8_t last_continuation = 0xBF;
+
+/// How many bytes at the beginning are ASCII, by eights; the rest is for the loop of single bytes.
+std::size_t ascii_prefix(byte_span bytes) {
+  constexpr std::uint64_t high_bits = 0x8080808080808080ULL;
+  std::size_t at = 0;
+  for (; at + 32 <= bytes.size(); at += 32) {
+    std::uint64_t words[4];
+    std::memcpy(words, bytes.data() + at, sizeof words);
+    if (((words[0] | words[1] | words[2] | words[3]) & high_bits) != 0) break;
+  }
+  for (; at + 8 <= bytes.size(); at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, sizeof word);
+    if ((word & high_bits) != 0) break;
+  }
+  return at;
+}
+
+}  // namespace
+
+bool utf8_checker::feed(byte_span piece) {
+  for (std::size_t at = 0; at < piece.size();) {
+    const auto byte = std::to_integer<std::uint8_t>(piece[at]);
+    if (missing_ > 0) {
+      if (byte < low_ || byte > high_) return false;
+      low_ = first_continuation;
+      high_ = last_continuation;
+      --missing_;
+      ++at;
+    } else if (byte < first_continuation) {
+      const auto ascii = ascii_prefix(piece.subspan(at));
+      at += ascii > 0 ? ascii : 1;
+    } else {
+      if (!begin(byte)) return false;
+      ++at;
+    }
+  }
+  return true;
+}
+
+// Table 3-7 of the Unicode standard: only the second byte's range depends on the first byte.
+bool utf8_checker::begin(std::uint8_t first) {
+  if (first < 0xC2 || first > 0xF4) return false;
+  missing_ = first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
+  low_ = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : first_continuation;
+  high_ = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : last_continuation;
+  return true;
+}
+
+std::string_view utf8_prefix(std::string_view text, std::size_t size) {
+  if (text.size() <= size) return text;
+  const auto continues = [&](std::size_t at) {
+    return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
+  };
+  while (size > 0 && continues(size)) --size;
+  return text.substr(0, size);
+}
+
+}  // namespace strata::text
