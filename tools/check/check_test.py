@@ -150,6 +150,11 @@ class LayersTest(CheckTest):
         shell = "src/measure/remote/remote_shell.cpp"
         self.assert_clean("layers", {shell: "#include <libssh/sftp.h>\n"})
 
+    def test_openssl_outside_of_tls(self):
+        changes = {"src/cli/bench/paths.cpp": "#include <openssl/ssl.h>\n"}
+        self.assert_breach("layers", changes, "src/cli/bench/paths.cpp:1:", "net/tls/context.hpp")
+        self.assert_clean("layers", {"src/net/tls/session.cpp": "#include <openssl/ssl.h>\n"})
+
     def test_third_party_in_an_installed_header(self):
         for name in ("fmt/core.h", "nlohmann/json.hpp", "boost/endian.hpp", "openssl/ssl.h"):
             changes = {"include/strata/base/error.hpp": f"#pragma once\n#include <{name}>\n"}

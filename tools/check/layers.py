@@ -13,6 +13,7 @@ URING_IDENTIFIER = re.compile(r"\bio_uring_\w+")
 URING_HEADER = re.compile(r"liburing(\.h|/.*)|linux/io_uring\.h")
 LUA_HEADER = re.compile(r"(.*/)?(lua|lualib|lauxlib|luajit|luaconf)\.h(pp)?")
 SSH_HEADER = re.compile(r"libssh/.*")
+TLS_HEADER = re.compile(r"openssl/.*")
 TEST_HEADER = re.compile(r"(gtest|gmock)/.*")
 SYSTEM_HEADER = re.compile(
     r"[a-z0-9_]+"  # C++ standard: no suffix, no folder
@@ -130,6 +131,8 @@ def _outer_breach(path, mark, name):
     if SSH_HEADER.fullmatch(name) and not str(path).startswith("src/measure/remote/remote_shell"):
         shell = "measure/remote/remote_shell"
         return f"includes {name}; only src/{shell}* may, use {shell}.hpp"
+    if TLS_HEADER.fullmatch(name) and not str(path).startswith("src/net/tls"):
+        return f"includes {name}; only src/net/tls/ may, use net/tls/context.hpp"
     if TEST_HEADER.fullmatch(name) and not _is_test(path):
         return f"includes {name}; only *_test.cpp and testing/ may"
     if mark == '"':
