@@ -156,6 +156,11 @@ class LayersTest(CheckTest):
             self.assert_breach("layers", changes, "src/proto/websocket.cpp:1:", "deflate.hpp")
         self.assert_clean("layers", {"src/proto/deflate.cpp": "#include <zlib.h>\n"})
 
+    def test_openssl_outside_of_tls(self):
+        changes = {"src/cli/bench/paths.cpp": "#include <openssl/ssl.h>\n"}
+        self.assert_breach("layers", changes, "src/cli/bench/paths.cpp:1:", "net/tls/context.hpp")
+        self.assert_clean("layers", {"src/net/tls/session.cpp": "#include <openssl/ssl.h>\n"})
+
     def test_third_party_in_an_installed_header(self):
         for name in ("fmt/core.h", "nlohmann/json.hpp", "boost/endian.hpp", "openssl/ssl.h"):
             changes = {"include/strata/base/error.hpp": f"#pragma once\n#include <{name}>\n"}

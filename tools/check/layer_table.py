@@ -6,7 +6,7 @@ what its row names, and nothing else.
 """
 
 LIBRARY = {"base", "wire", "broker", "l2", "l2/decorators", "ipc", "xdp", "nl"}
-NET = {"net", "net/ethernet"}
+NET = {"net", "net/ethernet", "net/tls"}
 # What the CLI sees of the runtimes.
 OPTIONS = {
     "options",
@@ -39,7 +39,8 @@ ALLOWED = {
     "proto": {"base", "text"},
     "script": {"base", "text"},
     "ynl": {"base", "nl", "text"},
-    "net": {"base", "loop", "proto", "net/ethernet/ethernet_url"},
+    "net": {"base", "loop", "proto", "net/ethernet/ethernet_url", "net/tls"},
+    "net/tls": {"base", "loop"},
     "net/ethernet": LIBRARY | {"loop", "net", "net/ethernet/ethernet_url"},
     "net/ethernet/ethernet_url": LIBRARY | {"net"},
     "net/schemes": {"base", "loop"} | NET,

@@ -14,6 +14,7 @@ URING_HEADER = re.compile(r"liburing(\.h|/.*)|linux/io_uring\.h")
 LUA_HEADER = re.compile(r"(.*/)?(lua|lualib|lauxlib|luajit|luaconf)\.h(pp)?")
 SSH_HEADER = re.compile(r"libssh/.*")
 ZLIB_HEADER = re.compile(r"z(lib|conf)\.h")
+TLS_HEADER = re.compile(r"openssl/.*")
 TEST_HEADER = re.compile(r"(gtest|gmock)/.*")
 SYSTEM_HEADER = re.compile(
     r"[a-z0-9_]+"  # C++ standard: no suffix, no folder
@@ -133,6 +134,8 @@ def _outer_breach(path, mark, name):
         return f"includes {name}; only src/{shell}* may, use {shell}.hpp"
     if ZLIB_HEADER.fullmatch(name) and not str(path).startswith("src/proto/deflate"):
         return f"includes {name}; only src/proto/deflate* may, use proto/deflate.hpp"
+    if TLS_HEADER.fullmatch(name) and not str(path).startswith("src/net/tls"):
+        return f"includes {name}; only src/net/tls/ may, use net/tls/context.hpp"
     if TEST_HEADER.fullmatch(name) and not _is_test(path):
         return f"includes {name}; only *_test.cpp and testing/ may"
     if mark == '"':
