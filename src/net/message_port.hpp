@@ -40,6 +40,8 @@ class message_port {
   [[nodiscard]] virtual std::size_t max_size() const = 0;
   /// Bytes that wait to be sent.
   [[nodiscard]] virtual std::size_t unsent() const = 0;
+  /// Tells the peer that nothing more will be sent, where messages have a way to say so.
+  virtual void end() {}
   /// Awaits that none waits, until `limit` at the longest.
   virtual loop::task<> flushed(loop::time_point limit) = 0;
 };

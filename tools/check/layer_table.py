@@ -45,7 +45,7 @@ ALLOWED = {
     "net/ethernet/ethernet_url": LIBRARY | {"net"},
     "net/schemes": {"base", "loop"} | NET,
     "serve": {"base", "loop"} | NET,
-    "http": {"base", "loop", "proto"} | NET,
+    "http": {"base", "text", "loop", "proto"} | NET,
     # the runtimes
     "runtime": {
         *RUNTIME,
@@ -60,7 +60,7 @@ ALLOWED = {
     },
     "runtime/options": {"base", "options"},
     "runtime/testing": RUNTIME | NET,
-    "runtime/client": RUNTIME | NET | {"serve", "runtime/client/options"},
+    "runtime/client": RUNTIME | NET | {"serve", "http", "runtime/client/options"},
     "runtime/client/options": {"options", "runtime/options"} | NET,
     "runtime/server": RUNTIME | NET | {"serve", "http", "runtime/server/options"},
     "runtime/server/options": {"options", "runtime/options"} | NET,

@@ -1,5 +1,6 @@
 #include "runtime/client/client.hpp"
 
+#include "http/field.hpp"
 #include "runtime/client/connection.hpp"
 #include "runtime/sharded.hpp"
 
@@ -35,6 +36,14 @@ result<void> client::check(const client_options& wanted) const {
   if (!url->is_for_one() && url->port == 0) {
     return failure(errc::invalid_argument, "connect to " + url->text(), "port 0 is no port",
                    "give the port that the server listens on");
+  }
+  if (url->is_web() && url->scheme->name.starts_with("http")) {
+    return failure(errc::invalid_argument, "connect to " + url->text(),
+                   "a client exchanges messages, which the web carries in WebSockets",
+                   "write ws" + url->text().substr(4));
+  }
+  for (const auto& each : wanted.header) {
+    if (auto field = http::parse_field(each); !field) return std::unexpected(field.error());
   }
   return {};
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "http/field.hpp"
+#include "http/websocket_port.hpp"
 #include "net/connector.hpp"
 #include "net/ethernet/link_watch.hpp"
 
@@ -44,7 +46,10 @@ loop::task<result<void>> connection::open(std::vector<net::bind_target>& /*targe
 
 loop::task<> connection::close(loop::time_point limit) {
   limit = std::min(limit, loop_.now() + 5s);
-  if (port_) co_await port_->flushed(limit);
+  if (port_) {
+    port_->end();
+    co_await port_->flushed(limit);
+  }
   if (file_) co_await file_->flushed(limit);
   tasks_.cancel();
   end_connection();
@@ -85,9 +90,32 @@ loop::task<result<void>> connection::connect() {
     counters_.errors.add();
     co_return std::unexpected(made.error());
   }
-  port_ = net::make_message_port(loop_, std::move(*made), framing_, options_.max_message);
+  if (!url_.is_web()) {
+    port_ = net::make_message_port(loop_, std::move(*made), framing_, options_.max_message);
+  } else {
+    auto opened = co_await open_websocket(std::move(made->bytes));
+    if (!opened) {
+      counters_.errors.add();
+      co_return std::unexpected(opened.error());
+    }
+    port_ = std::move(*opened);
+  }
   begin_connection();
   co_return result<void>{};
+}
+
+loop::task<result<std::unique_ptr<net::message_port>>> connection::open_websocket(
+    std::unique_ptr<net::stream> over) {
+  http::websocket_wishes wishes{.fields = {},
+                                .protocols = options_.ws_protocol,
+                                .is_deflated = options_.ws_deflate == "on",
+                                .max_message = options_.max_message,
+                                .ping = loop::from_seconds(options_.ws_ping)};
+  for (const auto& each : options_.header) wishes.fields.push_back(*http::parse_field(each));
+  const auto limit = options_.connect_timeout == 0
+                         ? loop::time_point::max()
+                         : loop_.now() + loop::from_seconds(options_.connect_timeout);
+  return http::connect_websocket(loop_, std::move(over), url_, std::move(wishes), limit);
 }
 
 void connection::begin_connection() {

@@ -38,6 +38,8 @@ class connection final : public part {
  private:
   loop::task<> keep();
   loop::task<result<void>> connect();
+  loop::task<result<std::unique_ptr<net::message_port>>> open_websocket(
+      std::unique_ptr<net::stream> over);
   loop::task<std::string> receive();
   void on_message(byte_span message);
   bool push(byte_span message);

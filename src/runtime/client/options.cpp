@@ -71,6 +71,23 @@ std::vector<row> message_rows() {
   };
 }
 
+std::vector<row> web_rows() {
+  return {
+      {{.key = "header", .kind = list, .value_name = "'NAME: VALUE'",
+        .help = "a field of the request that opens a WebSocket; repeatable"},
+       &client_options::header},
+      {{.key = "ws_protocol", .kind = list, .value_name = "NAME",
+        .help = "a subprotocol that the WebSocket may have, the best first; repeatable"},
+       &client_options::ws_protocol},
+      {{.key = "ws_deflate", .kind = choice, .value_name = "on|off", .default_text = "on",
+        .help = "compress a WebSocket's messages if the server agrees", .choices = "on|off"},
+       &client_options::ws_deflate},
+      {{.key = "ws_ping", .kind = seconds, .value_name = "TIME", .default_text = "60",
+        .help = "ping a WebSocket that is silent for TIME, and end it when it stays so; 0 is never"},
+       &client_options::ws_ping},
+  };
+}
+
 // clang-format on
 
 }  // namespace
@@ -78,8 +95,9 @@ std::vector<row> message_rows() {
 const std::vector<options::bound_row<client_options>>& option_table() {
   static const auto table = [] {
     auto all = where_rows();
-    const auto more = message_rows();
-    all.insert(all.end(), more.begin(), more.end());
+    for (auto&& more : {message_rows(), web_rows()}) {
+      all.insert(all.end(), more.begin(), more.end());
+    }
     return with_common(std::move(all));
   }();
   return table;

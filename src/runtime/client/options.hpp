@@ -24,6 +24,10 @@ struct client_options : common_options {
   std::uint64_t max_message = 1U << 20U;
   std::uint64_t max_buffer = 4U << 20U;
   std::string write;
+  std::vector<std::string> header;
+  std::vector<std::string> ws_protocol;
+  std::string ws_deflate = "on";
+  double ws_ping = 60;
 
   /// `connect`, or `target` as an endpoint URL.
   [[nodiscard]] std::string endpoint() const;

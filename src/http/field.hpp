@@ -1,0 +1,16 @@
+// A header field as people write it: `Name: value`.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "strata/base/result.hpp"
+
+namespace strata::http {
+
+/// Errors: invalid_argument when the name is no token, or the value has what a value may not have
+/// (RFC 9110 section 5).
+[[nodiscard]] result<std::pair<std::string, std::string>> parse_field(std::string_view text);
+
+}  // namespace strata::http

@@ -1,0 +1,242 @@
+#include "http/websocket_port.hpp"
+
+#include <sys/random.h>
+
+#include <array>
+#include <cassert>
+#include <span>
+
+#include "http/client_connection.hpp"
+#include "loop/within.hpp"
+#include "net/tls/digest.hpp"
+#include "proto/deflate.hpp"
+#include "proto/websocket.hpp"
+#include "proto/websocket_handshake.hpp"
+#include "text/base64.hpp"
+#include "text/utf8.hpp"
+
+namespace strata::http {
+
+namespace {
+
+using proto::websocket_close;
+using proto::websocket_event;
+using proto::websocket_opcode;
+
+// Bytes that nobody can foresee, of which a frame's mask is made (RFC 6455 section 10.3).
+class unforeseeable {
+ public:
+  proto::websocket_mask mask() {
+    if (used_ == pool_.size()) refill();
+    proto::websocket_mask made{};
+    for (auto& each : made) each = pool_[used_++];
+    return made;
+  }
+
+ private:
+  void refill() {
+    // Of at most 256 bytes the kernel always gives all.
+    [[maybe_unused]] const int code = ::getentropy(pool_.data(), pool_.size());
+    assert(code == 0);
+    used_ = 0;
+  }
+
+  std::array<std::byte, 256> pool_{};
+  std::size_t used_ = pool_.size();
+};
+
+class websocket_port final : public net::message_port, private loop::timer {
+ public:
+  websocket_port(loop::loop& on, std::unique_ptr<net::stream> over, const websocket_wishes& wishes,
+                 std::optional<proto::websocket_deflate> agreed)
+      : loop_(on),
+        stream_(std::move(over)),
+        reader_(proto::websocket_role::client, wishes.max_message, agreed),
+        ping_(wishes.ping),
+        last_heard_(on.now()) {
+    if (agreed && agreed->can_compress(proto::websocket_role::client)) make_deflater(*agreed);
+    if (ping_ != loop::duration::zero()) loop_.arm_after(*this, ping_);
+  }
+
+  loop::task<error> receive(ears told) override {
+    for (;;) {
+      auto got = co_await stream_->receive();
+      if (!got) co_return got.error();
+      if (got->empty()) break;
+      last_heard_ = loop_.now();
+      is_pinged_ = false;
+      told.on_bytes(got->bytes().size());
+      auto fed = reader_.feed_in_place(
+          got->writable(), [&](const websocket_event& event) { on_event(event, told); });
+      if (!fed) {
+        close(reader_.refusal_code(), fed.error().reason);
+        co_return fed.error();
+      }
+      if (reader_.is_closed()) break;
+    }
+    co_return failure(errc::connection_closed, "receive", "the peer has closed the connection")
+        .error();
+  }
+
+  std::optional<std::size_t> offer(byte_span message) override {
+    if (is_closing_) return std::nullopt;
+    text::utf8_checker checker;
+    const bool is_text = checker.feed(message) && checker.is_whole();
+    proto::websocket_frame frame{
+        .opcode = is_text ? websocket_opcode::text : websocket_opcode::binary, .mask = {}};
+    packed_.clear();
+    if (deflater_ && message.size() >= least_deflated) {
+      if (forgets_) deflater_->restart();
+      deflater_->compress(message, packed_);
+      frame.is_compressed = true;
+    }
+    return push(frame, frame.is_compressed ? as_bytes(packed_) : message);
+  }
+
+  [[nodiscard]] std::size_t max_size() const override { return SIZE_MAX; }
+  [[nodiscard]] std::size_t unsent() const override { return stream_->unsent(); }
+  loop::task<> flushed(loop::time_point limit) override { co_await stream_->flushed(limit); }
+  void end() override { close(websocket_close::normal, {}); }
+
+ private:
+  static constexpr std::size_t least_deflated = 64;
+  static constexpr std::size_t most_pongs = 1U << 20U;
+
+  void make_deflater(const proto::websocket_deflate& agreed) {
+    constexpr auto client = proto::websocket_role::client;
+    deflater_.emplace(proto::deflater::settings{.window_bits = agreed.window_bits_of(client)});
+    forgets_ = agreed.forgets(client);
+  }
+
+  std::size_t push(proto::websocket_frame frame, byte_span payload) {
+    frame.mask = masks_.mask();
+    const auto head = proto::websocket_head_for(frame, payload.size());
+    auto& whole = *loop::chunk::make(static_cast<std::uint32_t>(head.size + payload.size()));
+    whole.append(head.span());
+    proto::apply_mask(payload, whole.tail(), *frame.mask);
+    whole.take(static_cast<std::uint32_t>(payload.size()));
+    stream_->push(loop::slice(whole, 0, whole.size()));
+    const std::size_t size = whole.size();
+    whole.release();
+    return size;
+  }
+
+  void on_event(const websocket_event& event, const ears& told) {
+    switch (event.what) {
+      case websocket_event::kind::text:
+      case websocket_event::kind::binary: told.on_message(event.payload); break;
+      case websocket_event::kind::ping:
+        if (!is_closing_ && stream_->unsent() < most_pongs) {
+          push({.opcode = websocket_opcode::pong, .mask = {}}, event.payload);
+        }
+        break;
+      case websocket_event::kind::pong: break;
+      case websocket_event::kind::close: close(event.close_code, {}); break;
+    }
+  }
+
+  void close(websocket_close code, std::string_view reason) {
+    if (std::exchange(is_closing_, true)) return;
+    const auto payload = proto::websocket_close_payload(code, reason);
+    push({.opcode = websocket_opcode::close, .mask = {}}, as_bytes(payload));
+  }
+
+  void on_timer() override {
+    if (loop_.now() - last_heard_ < ping_) {
+      loop_.arm(*this, last_heard_ + ping_);
+    } else if (is_pinged_) {
+      stream_->abort();
+    } else {
+      is_pinged_ = true;
+      if (!is_closing_) push({.opcode = websocket_opcode::ping, .mask = {}}, {});
+      loop_.arm_after(*this, ping_);
+    }
+  }
+
+  loop::loop& loop_;
+  std::unique_ptr<net::stream> stream_;
+  proto::websocket_reader reader_;
+  std::optional<proto::deflater> deflater_;
+  bool forgets_ = false;
+  std::string packed_;
+  unforeseeable masks_;
+  loop::duration ping_;
+  loop::time_point last_heard_;
+  bool is_pinged_ = false;
+  bool is_closing_ = false;
+};
+
+std::string new_key() {
+  std::array<char, 16> bytes{};
+  [[maybe_unused]] const int code = ::getentropy(bytes.data(), bytes.size());
+  assert(code == 0);
+  return text::base64_encode(as_bytes({bytes.data(), bytes.size()}));
+}
+
+proto::http_fields request_fields(const net::endpoint_url& url, const websocket_wishes& wishes,
+                                  const std::string& key) {
+  const bool is_usual_port = url.port == url.scheme->default_port;
+  const auto host = url.host.contains(':') ? "[" + url.host + "]" : url.host;
+  proto::http_fields fields{{"Host", is_usual_port ? host : host + ":" + std::to_string(url.port)},
+                            {"Upgrade", "websocket"},
+                            {"Connection", "Upgrade"},
+                            {"Sec-WebSocket-Key", key},
+                            {"Sec-WebSocket-Version", std::string(proto::websocket_version)}};
+  if (!wishes.protocols.empty()) {
+    std::string all;
+    for (const auto& each : wishes.protocols) all += (all.empty() ? "" : ", ") + each;
+    fields.emplace_back("Sec-WebSocket-Protocol", all);
+  }
+  if (wishes.is_deflated) {
+    fields.emplace_back("Sec-WebSocket-Extensions", proto::deflate_offer());
+  }
+  fields.insert(fields.end(), wishes.fields.begin(), wishes.fields.end());
+  return fields;
+}
+
+loop::task<result<std::unique_ptr<net::message_port>>> open(loop::loop& on,
+                                                            std::unique_ptr<net::stream> over,
+                                                            net::endpoint_url url,
+                                                            websocket_wishes wishes) {
+  const auto operation = "open a WebSocket at " + url.text();
+  const auto key = new_key();
+  client_connection asking(std::move(over));
+  const auto fields = request_fields(url, wishes, key);
+  const std::string_view target = url.path.empty() ? std::string_view("/") : url.path;
+  auto head = co_await asking.ask("GET", target, fields, "");
+  if (!head) co_return std::unexpected(head.error());
+  const auto hashed = proto::websocket_accept_text(key);
+  const auto accept = proto::websocket_accept(net::sha1(as_bytes(hashed)));
+  auto agreed = proto::read_websocket_response(*head, accept, wishes.protocols);
+  if (!agreed) {
+    auto why = agreed.error();
+    why.operation = operation;
+    co_return std::unexpected(why);
+  }
+  auto deflate = proto::agree_on_deflate(agreed->extensions);
+  const bool is_unasked = !wishes.is_deflated && !agreed->extensions.empty();
+  if (!deflate || is_unasked) {
+    co_return failure(
+        errc::malformed, operation,
+        "the server answers with an extension that was not offered: " + agreed->extensions);
+  }
+  co_return std::make_unique<websocket_port>(on, asking.upgrade(), wishes, *deflate);
+}
+
+}  // namespace
+
+loop::task<result<std::unique_ptr<net::message_port>>> connect_websocket(
+    loop::loop& on, std::unique_ptr<net::stream> over, net::endpoint_url url,
+    websocket_wishes wishes, loop::time_point limit) {
+  const auto text = url.text();
+  auto opening = open(on, std::move(over), std::move(url), std::move(wishes));
+  auto opened = co_await loop::within(on, std::move(opening), limit);
+  if (!opened) {
+    co_return failure(errc::timed_out, "open a WebSocket at " + text,
+                      "the server has not answered the request",
+                      "raise --connect-timeout, or see that it speaks WebSocket");
+  }
+  co_return std::move(*opened);
+}
+
+}  // namespace strata::http

@@ -1,0 +1,31 @@
+// A WebSocket as a message port: the client's side (RFC 6455 section 4.1).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/endpoint_url.hpp"
+#include "net/message_port.hpp"
+#include "net/stream.hpp"
+#include "proto/http1.hpp"
+
+namespace strata::http {
+
+struct websocket_wishes {
+  proto::http_fields fields;           ///< of the request, beside its own
+  std::vector<std::string> protocols;  ///< to choose from, the one liked best first
+  bool is_deflated = true;             ///< if the server agrees
+  std::size_t max_message = 1U << 20U;
+  /// A server that is silent for so long is pinged, and then given up; zero: never.
+  loop::duration ping = loop::duration::zero();
+};
+
+/// Opens a WebSocket at `url` on a stream that is connected to its host, until `limit`. A message
+/// is sent as text if it is UTF-8, and else as binary. Errors: of the connection; not_supported
+/// when the server answers anything else; timed_out.
+[[nodiscard]] loop::task<result<std::unique_ptr<net::message_port>>> connect_websocket(
+    loop::loop& on, std::unique_ptr<net::stream> over, net::endpoint_url url,
+    websocket_wishes wishes, loop::time_point limit);
+
+}  // namespace strata::http
