@@ -17,7 +17,7 @@ struct websocket_wishes {
   std::vector<std::string> protocols;  ///< to choose from, the one liked best first
   bool is_deflated = true;             ///< if the server agrees
   std::size_t max_message = 1U << 20U;
-  /// A server that is silent for so long is pinged, and then given up; zero: never.
+  /// After this silence a server is pinged, and after as much again given up; zero: never.
   loop::duration ping = loop::duration::zero();
 };
 

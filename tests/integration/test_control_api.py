@@ -159,6 +159,9 @@ KINDS = {"port": ["x", -1, 65536, 1.5, [], {}, True], "listen": ["x", 5, [5], {}
          "peer_timeout": [-0.5, True], "max_message": [0, -1, 2**31, "1K"],
          "max_buffer": [0, 2**33], "slow_client": ["wait", 1], "drain": [0, "true"],
          "drain_timeout": [-1, 1e12], "threads": [0, 65, "2"], "write": [5, ["x"]],
+         "protocol": ["gopher", 1], "detect_timeout": [-1, "x"], "http_messages": [1, "yes"],
+         "ws_ping": [-1, "1"], "ws_deflate": ["maybe", True], "ws_protocol": ["a", [1]],
+         "ws_origin": ["x", {}],
          "group": [5, {}], "owner": [5, []], "on_parent_stop": ["explode", 1]}
 
 

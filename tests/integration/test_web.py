@@ -213,7 +213,8 @@ def test_the_accept_key_is_that_of_the_rfc(daemon):
     [url] = daemon.server("chat")
     with Talker(url) as page:
         page.send(
-            b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\n"
+            b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n"
+            b"Connection: keep-alive, Upgrade\r\n"
             b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
         )
         head = [page.hear() for _ in range(4)]
@@ -323,7 +324,8 @@ def test_a_post_that_is_too_long_is_413(daemon):
     [url] = daemon.server("chat", http_messages=True, max_message=1000)
     request = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\n\r\n" + b"x" * 1001
     assert exchange(url, request).startswith(b"HTTP/1.1 413 ")
-    chunked = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n7d1\r\n" + b"x" * 2001
+    head = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    chunked = head + b"7d1\r\n" + b"x" * 2001
     assert exchange(url, chunked).startswith(b"HTTP/1.1 413 ")
 
 

@@ -83,7 +83,7 @@ std::vector<row> web_rows() {
         .help = "compress a WebSocket's messages if the server agrees", .choices = "on|off"},
        &client_options::ws_deflate},
       {{.key = "ws_ping", .kind = seconds, .value_name = "TIME", .default_text = "60",
-        .help = "ping a WebSocket that is silent for TIME, and end it when it stays so; 0 is never"},
+        .help = "ping a WebSocket that is silent for TIME, and end it if it stays so; 0 is never"},
        &client_options::ws_ping},
   };
 }

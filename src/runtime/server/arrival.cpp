@@ -91,7 +91,7 @@ loop::task<protocol> find_protocol(shard& home, net::stream& arrived) {
 loop::task<> receive_arrival(shard& home, std::unique_ptr<net::stream> arrived,
                              serve::connection_gauge::place place, protocol speaks) {
   if (speaks == protocol::automatic) speaks = co_await find_protocol(home, *arrived);
-  // Each in a task of its own, so that the long life of a connection does not keep this one's frame.
+  // Each in a task of its own: this one's frame does not stay for the life of the connection.
   if (speaks == protocol::http) {
     home.adopt(serve_web(home, std::move(arrived), std::move(place)));
   } else {

@@ -55,7 +55,7 @@ std::vector<row> message_rows() {
 std::vector<row> web_rows() {
   return {
       {{.key = "protocol", .kind = choice, .value_name = "WHAT", .default_text = "auto",
-        .help = "what is spoken on a stream: told by its first bytes, messages alone, or HTTP alone",
+        .help = "what is spoken on a stream: as its first bytes say, messages alone, or HTTP alone",
         .needs_restart = true, .choices = "auto|raw|http"},
        &server_options::protocol},
       {{.key = "detect_timeout", .kind = seconds, .value_name = "TIME", .default_text = "0.2",
@@ -65,7 +65,7 @@ std::vector<row> web_rows() {
         .help = "POST / says a message; GET / hears them, if it accepts text/event-stream"},
        &server_options::http_messages},
       {{.key = "ws_ping", .kind = seconds, .value_name = "TIME", .default_text = "60",
-        .help = "ping a WebSocket that is silent for TIME, and end it when it stays so; 0 is never"},
+        .help = "ping a WebSocket that is silent for TIME, and end it if it stays so; 0 is never"},
        &server_options::ws_ping},
       {{.key = "ws_deflate", .kind = choice, .value_name = "on|off", .default_text = "on",
         .help = "compress a WebSocket's messages if the client offers it", .choices = "on|off"},
