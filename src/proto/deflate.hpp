@@ -50,7 +50,8 @@ class deflater {
 /// Memory: 7 KiB, and 2^window_bits bytes from its first output on: 39 KiB at most.
 class inflater {
  public:
-  /// A window as large as the sender's, or larger.
+  /// A window as large as the sender's, or larger. Whether what reaches beyond it is malformed or
+  /// still found depends on how the message is cut: zlib looks into its output too.
   explicit inflater(int window_bits = max_window_bits);
 
   /// Appends what `piece` of a message holds to `output`, however the message is cut. Errors:
