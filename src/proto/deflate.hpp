@@ -1,8 +1,8 @@
 // Raw DEFLATE (RFC 1951) as WebSocket messages have it (RFC 7692 section 7.2), by zlib.
 //
 // Each message ends at a flush to a byte's end, whose last four bytes, 00 00 ff ff, are not sent. A
-// window that goes on from message to message is "context takeover"; `restart` begins a new one. One
-// thread at a time. Errors are values, and nothing throws but what has no memory left.
+// window that goes on from message to message is "context takeover"; `restart` begins a new one.
+// One thread at a time. Errors are values, and nothing throws but what has no memory left.
 #pragma once
 
 #include <cstddef>
