@@ -91,7 +91,8 @@ class http_request_parser {
   /// True between requests: the peer may close now without anything being cut.
   [[nodiscard]] bool idle() const;
 
-  /// The status that tells the client why it failed: 400, 413 or 431; 0 when nothing has failed.
+  /// The status that tells the client why it failed: 400, 413, 414, 431, 501 or 505; 0 when
+  /// nothing has failed.
   [[nodiscard]] int refusal_status() const;
 
  private:
