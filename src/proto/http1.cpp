@@ -191,7 +191,8 @@ class message_reader {
     if constexpr (is_request) {
       const auto head = std::string_view(pending_).substr(0, head_size_);
       if (const auto wrong = check_request_head(head)) {
-        return refuse(errc::malformed, wrong->status, std::string(wrong->reason));
+        const auto code = wrong->status == 400 ? errc::malformed : errc::not_supported;
+        return refuse(code, wrong->status, std::string(wrong->reason));
       }
       // RFC 9110 section 2.5: a later HTTP/1 is read as the latest that is known.
       auto& minor = pending_[head.find("\r\n") - 1];

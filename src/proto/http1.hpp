@@ -62,8 +62,8 @@ class http_request_parser {
 
   /// Takes the next bytes of the connection; returns the request that they complete, or nullopt
   /// when more are needed. A client may send its next request behind the first: after a request
-  /// came, call `next()` until it gives nullopt. Errors: malformed, limit_exceeded; the parser
-  /// stays failed, so answer `refusal_status()` and close.
+  /// came, call `next()` until it gives nullopt. Errors: malformed, not_supported (a version or a
+  /// coding), limit_exceeded; the parser stays failed, so answer `refusal_status()` and close.
   [[nodiscard]] result<std::optional<http_request>> feed(byte_span input);
   [[nodiscard]] result<std::optional<http_request>> next();
 
