@@ -1,8 +1,8 @@
 // Raw DEFLATE (RFC 1951) as WebSocket messages have it (RFC 7692 section 7.2), by zlib.
 //
 // Each message ends at a flush to a byte's end, whose last four bytes, 00 00 ff ff, are not sent. A
-// window that goes on from message to message is "context takeover"; `restart` begins a new one. One
-// thread at a time. Errors are values, and nothing throws but what has no memory left.
+// window that goes on from message to message is "context takeover"; `restart` begins a new one.
+// One thread at a time. Errors are values, and nothing throws but what has no memory left.
 #pragma once
 
 #include <cstddef>
@@ -50,7 +50,8 @@ class deflater {
 /// Memory: 7 KiB, and 2^window_bits bytes from its first output on: 39 KiB at most.
 class inflater {
  public:
-  /// A window as large as the sender's, or larger.
+  /// A window as large as the sender's, or larger. Whether what reaches beyond it is malformed or
+  /// still found depends on how the message is cut: zlib looks into its output too.
   explicit inflater(int window_bits = max_window_bits);
 
   /// Appends what `piece` of a message holds to `output`, however the message is cut. Errors:

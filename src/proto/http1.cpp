@@ -12,6 +12,7 @@
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
 
+#include "proto/http1_head.hpp"
 #include "text/percent.hpp"
 
 namespace strata::proto {
@@ -122,6 +123,7 @@ class message_reader {
       current_->body_limit(boost::none);
     }
     head_size_ = line_start_ = scanned_ = 0;
+    has_skipped_ = false;
   }
 
   result<void> refuse(errc code, int status, std::string reason,
@@ -150,6 +152,7 @@ class message_reader {
       scanned_ = std::min(line_end, pending_.size() - 1) + 1;
       if (scanned_ > max_header_) break;
       if (line_end == std::string::npos) continue;
+      if (skip_empty_line()) continue;
       if (line_end == line_start_ || pending_[line_end - 1] != '\r') {
         return std::unexpected(
             refuse(errc::malformed, 400, "a line of its head does not end in CR LF", line_end)
@@ -160,14 +163,41 @@ class message_reader {
     }
     if (scanned_ > max_header_) {
       return std::unexpected(
-          refuse(errc::limit_exceeded, 431,
+          refuse(errc::limit_exceeded, line_start_ == 0 ? long_line_status() : 431,
                  fmt::format("its head is longer than the limit of {} bytes", max_header_))
               .error());
     }
     return head_size_ != 0;
   }
 
+  /// RFC 9112 section 2.2: a server passes over an empty line before a request. One is enough.
+  bool skip_empty_line() {
+    const bool skips =
+        is_request && !has_skipped_ && line_start_ == 0 && pending_.starts_with("\r\n");
+    if (!skips) return false;
+    pending_.erase(0, 2);
+    scanned_ = 0;
+    has_skipped_ = true;
+    return true;
+  }
+
+  /// RFC 9112 section 3: 414 for a target and 501 for a method that is too long.
+  int long_line_status() const {
+    if (!is_request) return 431;
+    return pending_.find(' ') < max_header_ ? 414 : 501;
+  }
+
   result<void> read_head() {
+    if constexpr (is_request) {
+      const auto head = std::string_view(pending_).substr(0, head_size_);
+      if (const auto wrong = check_request_head(head)) {
+        const auto code = wrong->status == 400 ? errc::malformed : errc::not_supported;
+        return refuse(code, wrong->status, std::string(wrong->reason));
+      }
+      // RFC 9110 section 2.5: a later HTTP/1 is read as the latest that is known.
+      auto& minor = pending_[head.find("\r\n") - 1];
+      if (minor > '1') minor = '1';
+    }
     error_code code;
     const auto used = current_->put({pending_.data(), head_size_}, code);
     if (code) return refuse_for(code);
@@ -208,6 +238,7 @@ class message_reader {
   std::size_t head_size_ = 0;
   std::size_t line_start_ = 0;
   std::size_t scanned_ = 0;
+  bool has_skipped_ = false;  // an empty line before the present message
   std::optional<message<is_request>> current_;
   std::optional<error> failed_;
   int refusal_status_ = 0;

@@ -62,8 +62,8 @@ class http_request_parser {
 
   /// Takes the next bytes of the connection; returns the request that they complete, or nullopt
   /// when more are needed. A client may send its next request behind the first: after a request
-  /// came, call `next()` until it gives nullopt. Errors: malformed, limit_exceeded; the parser
-  /// stays failed, so answer `refusal_status()` and close.
+  /// came, call `next()` until it gives nullopt. Errors: malformed, not_supported (a version or a
+  /// coding), limit_exceeded; the parser stays failed, so answer `refusal_status()` and close.
   [[nodiscard]] result<std::optional<http_request>> feed(byte_span input);
   [[nodiscard]] result<std::optional<http_request>> next();
 
@@ -91,7 +91,8 @@ class http_request_parser {
   /// True between requests: the peer may close now without anything being cut.
   [[nodiscard]] bool idle() const;
 
-  /// The status that tells the client why it failed: 400, 413 or 431; 0 when nothing has failed.
+  /// The status that tells the client why it failed: 400, 413, 414, 431, 501 or 505; 0 when
+  /// nothing has failed.
   [[nodiscard]] int refusal_status() const;
 
  private:

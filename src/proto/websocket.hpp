@@ -2,8 +2,8 @@
 // events out. Writing is in websocket_frame.hpp.
 //
 // Total: any input gives events, "not yet", or one error with the close code to send; never more is
-// kept than `max_message` bytes, the state of zlib and some 300 bytes. Between two messages a reader
-// has no memory of its own, but the inflater's where the peer's messages need those before them.
+// kept than `max_message` bytes, the state of zlib and some 300 bytes. Between two messages a
+// reader has no memory of its own, but the inflater's where the peer's messages need those before.
 #pragma once
 
 #include <array>

@@ -100,7 +100,7 @@ bool set_flag(bool& flag, const std::optional<std::string>& value) {
 std::optional<std::uint8_t> window_bits_in(std::string_view text) {
   constexpr std::array<std::string_view, 8> numbers = {"8",  "9",  "10", "11",
                                                        "12", "13", "14", "15"};
-  const auto found = std::ranges::find(numbers, text);
+  const auto* const found = std::ranges::find(numbers, text);
   if (found == numbers.end()) return std::nullopt;
   return static_cast<std::uint8_t>(min_window_bits + (found - numbers.begin()));
 }

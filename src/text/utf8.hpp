@@ -1,6 +1,6 @@
-// Whether bytes are UTF-8 (RFC 3629), told as they come: at the first byte that cannot be right, also
-// when a sequence is cut between two pieces. Overlong forms, surrogates and what lies above U+10FFFF
-// are wrong.
+// Whether bytes are UTF-8 (RFC 3629), told as they come: at the first byte that cannot be right,
+// also when a sequence is cut between two pieces. Overlong forms, surrogates and what lies above
+// U+10FFFF are wrong.
 #pragma once
 
 #include <cstdint>

@@ -89,7 +89,8 @@ def test_a_request_may_come_byte_by_byte(daemon, wire):
 def test_half_a_request_holds_up_nobody(daemon, wire):
     halves = [wire() for _ in range(50)]
     for number, each in enumerate(halves):
-        each.sendall(b"POST /v1/runtimes HTTP/1.1\r\nContent-Length: 100\r\n\r\n{"[:number + 1])
+        request = b"POST /v1/runtimes HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"
+        each.sendall(request[:number + 1])
     daemon.server("s")
     for each in halves:
         each.close()
@@ -97,22 +98,25 @@ def test_half_a_request_holds_up_nobody(daemon, wire):
 
 
 @pytest.mark.parametrize("request_bytes, status", [
-    (b"GET / HTTP/1.1\r\nX: " + b"x" * 100_000 + b"\r\n\r\n", 431),
-    (b"GET /" + b"x" * 100_000 + b" HTTP/1.1\r\n\r\n", 431),
-    (b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 50_000 + b"\r\n", 431),
-    (b"POST /v1/runtimes HTTP/1.1\r\nContent-Length: 2147483648\r\n\r\n", 413),
-    (b"POST /v1/runtimes HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n", 400),
-    (b"POST /v1/runtimes HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400),
-    (b"POST /v1/runtimes HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx", 400),
-    (b"POST /v1/runtimes HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
-    (b"POST /v1/runtimes HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
-    (b"POST /v1/runtimes HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n7fffffff\r\n", 413),
+    (b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"x" * 100_000 + b"\r\n\r\n", 431),
+    (b"GET /" + b"x" * 100_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 414),
+    (b"GET / HTTP/1.1\r\nHost: x\r\n" + b"X: y\r\n" * 50_000 + b"\r\n", 431),
+    (b"POST /v1/runtimes HTTP/1.1\r\nHost: x\r\nContent-Length: 2147483648\r\n\r\n", 413),
+    (b"POST /v1/runtimes HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n", 400),
+    (b"POST /v1/runtimes HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400),
+    (b"POST /v1/runtimes HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx",
+     400),
+    (b"POST /v1/runtimes HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n"
+     b"Transfer-Encoding: chunked\r\n\r\n", 400),
+    (b"POST /v1/runtimes HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
+    (b"POST /v1/runtimes HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n7fffffff\r\n",
+     413),
     (b"GET /v1/runtimes/%zz HTTP/1.1\r\nHost: x\r\n\r\n", 400),
     (b"GET /v1/runtimes/a%00b HTTP/1.1\r\nHost: x\r\n\r\n", 400),
     (b"GET /\0 HTTP/1.1\r\nHost: x\r\n\r\n", 400),
     (b"GET  / HTTP/1.1\r\nHost: x\r\n\r\n", 400),
     (b"\r\n\r\n\r\nhello\r\n\r\n", 400),
-    (b"GET / HTTP/9.9\r\nHost: x\r\n\r\n", 400),
+    (b"GET / HTTP/9.9\r\nHost: x\r\n\r\n", 505),
 ], ids=["header", "target", "fields", "2GiB", "overflow", "negative", "two-lengths", "smuggling",
         "chunk", "big-chunk", "percent", "percent-nul", "nul", "two-blanks", "words", "version"])
 def test_a_request_beyond_the_rules_is_refused_and_the_connection_closed(
@@ -125,14 +129,16 @@ def test_a_request_beyond_the_rules_is_refused_and_the_connection_closed(
     assert answer.startswith(b"HTTP/1.1 %d " % status), answer[:200]
     error = json.loads(answer.split(b"\r\n\r\n", 1)[1])["error"]
     assert error["message"]
-    assert error["code"] == ("malformed" if status == 400 else "limit_exceeded")
+    codes = {400: "malformed", 505: "not_supported"}
+    assert error["code"] == codes.get(status, "limit_exceeded")
     assert daemon.resident_mib() < before + 32
     assert daemon.names() == []
 
 
 def test_a_body_that_is_too_large_is_refused_before_it_is_read(daemon, wire):
     connection = wire()
-    connection.sendall(b"POST /v1/runtimes/s/send HTTP/1.1\r\nContent-Length: 20000000\r\n\r\n")
+    connection.sendall(b"POST /v1/runtimes/s/send HTTP/1.1\r\nHost: x\r\n"
+                       b"Content-Length: 20000000\r\n\r\n")
     assert b" 413 " in read_all(connection)
 
 
@@ -233,9 +239,10 @@ def test_pipelined_requests_are_answered_in_order(daemon, wire):
     requests = b""
     for name in names:
         body = json.dumps({"type": "server", "name": name, "options": {"port": 0}}).encode()
-        requests += b"POST /v1/runtimes HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % len(body) + body
-        requests += b"GET /v1/runtimes/%s HTTP/1.1\r\n\r\n" % name.encode()
-    requests += b"GET /v1/runtimes/end HTTP/1.1\r\nConnection: close\r\n\r\n"
+        requests += b"POST /v1/runtimes HTTP/1.1\r\nHost: x\r\n"
+        requests += b"Content-Length: %d\r\n\r\n" % len(body) + body
+        requests += b"GET /v1/runtimes/%s HTTP/1.1\r\nHost: x\r\n\r\n" % name.encode()
+    requests += b"GET /v1/runtimes/end HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
     connection.sendall(requests)
     answers = read_all(connection)
     statuses = [int(part[:3]) for part in answers.split(b"HTTP/1.1 ")[1:]]
@@ -248,8 +255,8 @@ def test_pipelined_requests_are_answered_in_order(daemon, wire):
 def test_head_is_answered_like_get_but_without_a_body(daemon, wire, path):
     daemon.server("s")
     connection = wire()
-    connection.sendall(b"HEAD %s HTTP/1.1\r\n\r\n" % path.encode()
-                       + b"GET /v1/runtimes/end HTTP/1.1\r\nConnection: close\r\n\r\n")
+    connection.sendall(b"HEAD %s HTTP/1.1\r\nHost: x\r\n\r\n" % path.encode()
+                       + b"GET /v1/runtimes/end HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     head, behind = read_all(connection).split(b"\r\n\r\n", 1)
     assert head.startswith(b"HTTP/1.1 200 ")
     assert behind.startswith(b"HTTP/1.1 404 "), behind
@@ -262,24 +269,24 @@ def test_curl_asks_for_the_head(daemon):
 
 
 @pytest.mark.parametrize("request_bytes, stays", [
-    (b"GET /v1/runtimes HTTP/1.1\r\nConnection: close\r\n\r\n", False),
+    (b"GET /v1/runtimes HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", False),
     (b"GET /v1/runtimes HTTP/1.0\r\n\r\n", False),
     (b"GET /v1/runtimes HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", True),
-    (b"GET /v1/runtimes HTTP/1.1\r\n\r\n", True),
-    (b"GET /v1/events HTTP/1.1\r\nConnection: close\r\n\r\n", False)])
+    (b"GET /v1/runtimes HTTP/1.1\r\nHost: x\r\n\r\n", True),
+    (b"GET /v1/events HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", False)])
 def test_a_connection_stays_open_as_the_client_wants(daemon, wire, request_bytes, stays):
     connection = wire()
     connection.sendall(request_bytes)
     if stays:
         read_until(connection, b"[]")
-        connection.sendall(b"GET /v1/runtimes HTTP/1.1\r\nConnection: close\r\n\r\n")
+        connection.sendall(b"GET /v1/runtimes HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     assert read_all(connection).startswith(b"HTTP/1.1 200 ")
 
 
 def test_who_waits_for_continue_gets_it(daemon, wire):
     daemon.server("s")
     connection = wire()
-    connection.sendall(b"POST /v1/runtimes/s/send HTTP/1.1\r\nContent-Length: 2\r\n"
+    connection.sendall(b"POST /v1/runtimes/s/send HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n"
                        b"Expect: 100-continue\r\n\r\n")
     read_until(connection, b"HTTP/1.1 100 Continue\r\n\r\n")
     connection.sendall(b"hi")
@@ -289,8 +296,8 @@ def test_who_waits_for_continue_gets_it(daemon, wire):
 def test_a_chunked_body_is_read(daemon, wire):
     daemon.server("s")
     connection = wire()
-    connection.sendall(b"POST /v1/runtimes/s/send HTTP/1.1\r\nTransfer-Encoding: chunked\r\n"
-                       b"\r\n3\r\nabc\r\n0\r\n\r\n")
+    connection.sendall(b"POST /v1/runtimes/s/send HTTP/1.1\r\nHost: x\r\n"
+                       b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
     assert b"200 OK" in read_until(connection, b"}")
 
 
@@ -299,7 +306,7 @@ def test_200_idle_connections_hold_up_nobody(daemon, wire):
     [url] = daemon.server("s")
     assert daemon.cli("ls", "-q") == "s\n"
     for each in idle:
-        each.sendall(b"GET /v1/version HTTP/1.1\r\nConnection: close\r\n\r\n")
+        each.sendall(b"GET /v1/version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     assert all(read_all(each).startswith(b"HTTP/1.1 200 ") for each in idle)
 
 
@@ -310,7 +317,7 @@ def test_one_who_never_reads_its_answers_costs_no_memory(daemon, wire):
     connection.settimeout(1)
     with contextlib.suppress(TimeoutError, ConnectionError):
         for _ in range(2000):
-            connection.sendall(b"GET /metrics HTTP/1.1\r\n\r\n" * 100)
+            connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 100)
     assert daemon.resident_mib() < before + 100
     assert daemon.names() == ["s"]
 

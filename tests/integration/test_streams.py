@@ -127,7 +127,7 @@ def test_a_follower_that_does_not_read_is_told_or_ended_and_harms_nobody(daemon)
     [url] = daemon.server("s")
     with socket.socket(socket.AF_UNIX) as slow, Talker(url) as ann, Talker(url) as bob:
         slow.connect(str(daemon.socket))
-        slow.sendall(b"GET /v1/runtimes/s/messages HTTP/1.1\r\n\r\n")
+        slow.sendall(b"GET /v1/runtimes/s/messages HTTP/1.1\r\nHost: x\r\n\r\n")
         daemon.wait_connections("s", 2)
         assert b"200 OK" in slow.recv(100)
         before = daemon.resident_mib()

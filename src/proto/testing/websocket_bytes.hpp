@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,9 +23,9 @@ struct seen {
   int close_code = 1005;
 
   friend bool operator==(const seen&, const seen&) = default;
-  friend void PrintTo(const seen& event, std::ostream* out) {
-    *out << '{' << static_cast<int>(event.what) << " \"" << event.payload.substr(0, 80) << "\" "
-         << event.close_code << '}';
+  friend std::ostream& operator<<(std::ostream& out, const seen& event) {
+    return out << '{' << static_cast<int>(event.what) << " \"" << event.payload.substr(0, 80)
+               << "\" " << event.close_code << '}';
   }
 };
 
@@ -33,8 +34,8 @@ struct outcome {
   int refusal = 0;  // the close code to send; 0 when nothing is wrong
 
   friend bool operator==(const outcome&, const outcome&) = default;
-  friend void PrintTo(const outcome& got, std::ostream* out) {
-    *out << got.refusal << ' ' << ::testing::PrintToString(got.events);
+  friend std::ostream& operator<<(std::ostream& out, const outcome& got) {
+    return out << got.refusal << ' ' << ::testing::PrintToString(got.events);
   }
 };
 
