@@ -131,7 +131,7 @@ void report(std::size_t messages, clock::time_point began) {
   fmt::print("{{\"messages\": {}, \"seconds\": {:.3f}}}\n", messages, took.count());
 }
 
-// Each connection sends as many anew as came back: what is under way stays the same.
+// Each connection sends as many again as came back: what is under way stays the same.
 void run_echo(const arguments& wanted) {
   auto all = open_all(wanted, wanted.connections);
   const auto frame = masked_frame(wanted.size);
