@@ -59,7 +59,7 @@ ALLOWED = {
         "runtime/server/options",
     },
     "runtime/options": {"base", "options"},
-    "runtime/testing": RUNTIME | NET,
+    "runtime/testing": RUNTIME | NET | {"http"},
     "runtime/client": RUNTIME | NET | {"serve", "http", "runtime/client/options"},
     "runtime/client/options": {"options", "runtime/options"} | NET,
     "runtime/server": RUNTIME | NET | {"serve", "http", "runtime/server/options"},

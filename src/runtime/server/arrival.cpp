@@ -45,7 +45,7 @@ class newcomer final : public member {
   std::size_t offer(const batch& messages) override {
     const auto& bytes = messages.as(wanted());
     if (held_bytes_ + bytes.size() > home_.options().max_buffer) {
-      home_.count().drop_message(drop::slow_client, messages.count());
+      home_.on_slow(*this, messages.count(), stream_.peer().address, held_bytes_, told_slow_);
       return 0;
     }
     held_bytes_ += bytes.size();
@@ -75,6 +75,7 @@ class newcomer final : public member {
   net::stream& stream_;
   std::vector<held> held_;
   std::size_t held_bytes_ = 0;
+  bool told_slow_ = false;
 };
 
 loop::task<protocol> find_protocol(shard& home, net::stream& arrived) {

@@ -1,4 +1,4 @@
-// The server in a simulated world, seed by seed: short reads and writes, delays, resets, full
+// The server and clients that are raw or WebSockets in a simulated world, seed by seed: short reads and writes, delays, resets, full
 // buffers, connections that die at any point.
 //
 // Every message is "SENDER:NUMBER:filler", so that each receiver can tell what is missing, what
@@ -65,7 +65,7 @@ class crowd {
   void add(std::size_t count, bool reads = true) {
     const auto expected = server_->stats().connections_now.get() + count;
     for (std::size_t i = 0; i < count; ++i) {
-      actors_.push_back(std::make_unique<actor>(stage_.outside, framing_));
+      actors_.push_back(std::make_unique<actor>(stage_.outside, framing_, draw_voice()));
       actors_.back()->connect(port, reads);
     }
     EXPECT_TRUE(world().run_until(
@@ -128,6 +128,9 @@ class crowd {
   }
 
  private:
+  // On one port: raw members and WebSockets.
+  actor::voice draw_voice() { return static_cast<actor::voice>(world().draw(3)); }
+
   sim_stage stage_;
   proto::framing framing_ = proto::framing::line;
   std::unique_ptr<runtime> server_;
@@ -181,7 +184,8 @@ TEST(server_simulation, stopping_at_any_moment_leaks_nothing) {
     all.world().faults.reset = 0.005;
     all.world().faults.accept_failure = 0.05;
     for (std::size_t i = 0; i < 4; ++i) {
-      all.actors().push_back(std::make_unique<actor>(all.stage().outside, proto::framing::line));
+      all.actors().push_back(std::make_unique<actor>(all.stage().outside, proto::framing::line,
+                                                     static_cast<actor::voice>(i % 3)));
       all.actors().back()->connect(port);
     }
     for (int i = 0; i < 3; ++i) {

@@ -10,8 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "http/websocket_port.hpp"
 #include "loop/sim_loop.hpp"
-#include "net/stream.hpp"
+#include "net/message_port.hpp"
 #include "proto/framing.hpp"
 #include "runtime/runtime.hpp"
 
@@ -97,29 +98,28 @@ class sim_stage final : private loop_source {
   loop::async_lock binding_;
 };
 
-/// A client that is not strata's: connects, keeps what it reads, message by message.
+/// A client of a server: connects, keeps what it reads, message by message.
 class actor {
  public:
-  actor(loop::loop& on, proto::framing how) : loop_(on), framing_(how) {}
+  /// How its messages travel: in a framing, or in a WebSocket, compressed or not.
+  enum class voice : std::uint8_t { framed, websocket, deflated };
+
+  actor(loop::loop& on, proto::framing how, voice by = voice::framed)
+      : loop_(on), framing_(how), voice_(by) {}
 
   /// Tells what it heard; `reads` false: it never reads.
   void connect(std::uint16_t port, bool reads = true) { tasks_.spawn(live(port, reads)); }
   void send(const std::string& message) {
-    if (!wire_) return;
-    const auto envelope = proto::envelope_for(framing_, message.size());
-    std::string framed(as_text(envelope.head()));
-    framed += message;
-    framed += envelope.after;
-    wire_->push_copy(as_bytes(framed));
+    if (port_) (void)port_->offer(as_bytes(message));
   }
   void leave() {
     tasks_.cancel();
-    wire_.reset();
+    port_.reset();
   }
 
-  [[nodiscard]] bool connected() const { return wire_ != nullptr && !ended_; }
+  [[nodiscard]] bool connected() const { return port_ != nullptr && !ended_; }
   [[nodiscard]] bool ended() const { return ended_; }
-  [[nodiscard]] bool delivered() const { return wire_ == nullptr || wire_->unsent() == 0; }
+  [[nodiscard]] bool delivered() const { return port_ == nullptr || port_->unsent() == 0; }
   [[nodiscard]] const std::vector<std::string>& heard() const { return heard_; }
 
  private:
@@ -128,25 +128,41 @@ class actor {
     loop::awaited_request connecting;
     const auto to = *loop::socket_address::from_ip("127.0.0.1", port);
     loop_.connect(*opened, to, connecting);
-    if (co_await connecting != 0) {
+    const int code = co_await connecting;
+    if (code == 0) co_await speak(net::stream::over(loop_, std::move(*opened)), port);
+    if (!port_) {
       ended_ = true;
       co_return;
     }
-    wire_ = net::stream::over(loop_, std::move(*opened));
-    proto::frame_reader reader(framing_, 1U << 20U);
-    while (reads) {
-      auto got = co_await wire_->receive();
-      if (!got || got->empty()) break;
-      const auto fed = reader.feed(
-          got->bytes(), [this](byte_span message) { heard_.emplace_back(as_text(message)); });
-      EXPECT_TRUE(fed) << "framing broke at the receiver";
+    if (!reads) co_return;
+    net::message_port::ears ears{
+        .on_bytes = [](std::size_t) {},
+        .on_message = [this](byte_span message) { heard_.emplace_back(as_text(message)); },
+        .on_trouble = [](const error&, bool) {},
+        .on_notice = [](bool, const std::string&) {}};
+    const auto why = co_await port_->receive(std::move(ears));
+    EXPECT_EQ(why.code, errc::connection_closed) << describe(why);
+    ended_ = true;
+  }
+
+  loop::task<> speak(std::unique_ptr<net::stream> over, std::uint16_t port) {
+    if (voice_ == voice::framed) {
+      net::connection made{std::move(over), nullptr};
+      port_ = net::make_message_port(loop_, std::move(made), framing_, 1U << 20U);
+      co_return;
     }
-    ended_ = reads;
+    const auto url = *net::parse_endpoint("ws://127.0.0.1:" + std::to_string(port) + "/");
+    http::websocket_wishes wishes{.fields = {}, .protocols = {}};
+    wishes.is_deflated = voice_ == voice::deflated;
+    auto opened = co_await http::connect_websocket(loop_, std::move(over), url, wishes,
+                                                   loop::time_point::max());
+    if (opened) port_ = std::move(*opened);
   }
 
   loop::loop& loop_;
   proto::framing framing_;
-  std::unique_ptr<net::stream> wire_;
+  voice voice_;
+  std::unique_ptr<net::message_port> port_;
   std::vector<std::string> heard_;
   bool ended_ = false;
   loop::task_group tasks_;
