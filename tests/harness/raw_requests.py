@@ -45,7 +45,8 @@ def codings():
 def chunk_heads():
     coding = b"Transfer-Encoding: chunked"
     for size in [b"5", b"05", b"0005", b"5 ", b" 5", b"\t5", b"5\t", b"0x5", b"+5", b"-5", b"",
-                 b"5;", b"5;a", b"5;a=b", b"5;a=\"b\"", b"5;a=\"b;c\"", b"5 ;a=b", b"5; a = b", b"5;\x00",
+                 b"5;", b"5;a", b"5;a=b", b"5;a=\"b\"", b"5;a=\"b;c\"",
+                 b"5 ;a=b", b"5; a = b", b"5;\x00",
                  b"5;a\nb", b"5;a\rb", b"g", b"5g", b"ffffffffffffffff", b"10000000000000005",
                  b"00000000000000000000000000000005", b"5,5", b"5.0", b"0 5", b"5\x0b", b"5;a=\"b"]:
         yield (b"chunk size " + size,

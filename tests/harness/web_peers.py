@@ -61,7 +61,8 @@ class Peer:
         config = folder / "config"
         config.write_text(text.format(folder=folder, port=self.port))
         if self.name == "nginx":
-            return [shutil.which("nginx") or "/usr/sbin/nginx", "-c", str(config), "-p", str(folder)]
+            nginx = shutil.which("nginx") or "/usr/sbin/nginx"
+            return [nginx, "-c", str(config), "-p", str(folder)]
         return ["h2o", "-c", str(config)]
 
     def wait_listening(self):

@@ -84,7 +84,7 @@ def test_what_others_refuse_is_refused(daemon, peers):
 
     def ask(case):
         name, request = case
-        return name, {who: verdict(port, request) for who, port in ports.items()}
+        return name, {peer: verdict(port, request) for peer, port in ports.items()}
 
     with ThreadPoolExecutor(16) as pool:
         found = dict(pool.map(ask, all_requests()))
