@@ -107,6 +107,9 @@ constexpr scheme_row table[] = {
     {.name = "tcp", .form = url_form::host_and_port, .carries = traffic::bytes,
      .example = "tcp://HOST:PORT", .help = "a TCP stream",
      .listen = listen_streams, .probe = probe_streams, .connect = connect_stream},
+    {.name = "tls", .form = url_form::host_and_port, .carries = traffic::bytes, .is_secure = true,
+     .example = "tls://HOST:PORT", .help = "a TCP stream with TLS",
+     .listen = listen_streams, .probe = probe_streams, .connect = connect_stream},
     {.name = "udp", .form = url_form::host_and_port, .carries = traffic::datagrams,
      .example = "udp://HOST:PORT", .help = "UDP datagrams",
      .listen = listen_udp, .probe = probe_udp, .connect = connect_udp},
@@ -153,7 +156,11 @@ result<endpoint_url> parse_listening(std::string_view text) {
 }
 
 bool collide(const endpoint_url& one, const endpoint_url& other) {
-  if (one.scheme != other.scheme) return false;
+  // What is spoken on a port matters to nobody but its listener.
+  const auto is_tcp = [](const endpoint_url& url) {
+    return url.scheme->form == url_form::host_and_port && url.is_stream();
+  };
+  if (one.scheme != other.scheme && !(is_tcp(one) && is_tcp(other))) return false;
   switch (one.scheme->form) {
     case url_form::path: return one.path == other.path;
     case url_form::queue: return one.host == other.host && one.xdp.queue == other.xdp.queue;

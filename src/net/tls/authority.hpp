@@ -25,7 +25,7 @@ struct certificate_order {
 /// exists. Errors: of the files; conflict when one of the two is missing.
 [[nodiscard]] result<certificate_files> open_authority(const std::string& folder);
 
-/// Writes `NAME.pem`, the certificate with the authority's behind it, and `NAME-key.pem`, mode 0600,
+/// Writes `NAME.pem`, the certificate and then the authority's, and `NAME-key.pem`, mode 0600,
 /// into `folder`; NAME is the first of the order's, `*` written as `_wildcard`. What is there under
 /// these names is replaced. Errors: invalid_argument of a name; of the files.
 [[nodiscard]] result<certificate_files> issue_certificate(const certificate_files& authority,

@@ -78,8 +78,9 @@ std::vector<row> message_rows() {
 const std::vector<options::bound_row<client_options>>& option_table() {
   static const auto table = [] {
     auto all = where_rows();
-    const auto more = message_rows();
-    all.insert(all.end(), more.begin(), more.end());
+    for (auto&& more : {message_rows(), tls_client_rows<client_options>()}) {
+      all.insert(all.end(), more.begin(), more.end());
+    }
     return with_common(std::move(all));
   }();
   return table;
