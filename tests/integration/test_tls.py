@@ -365,6 +365,22 @@ def test_certificates_are_shown_with_their_end(daemon, authority):
     assert daemon.show("plain")["certificates"] == []
 
 
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_a_session_is_resumed_on_any_loop(daemon, authority, version):
+    url = tls_server(daemon, authority, threads=4)
+    context = client_context(authority.ca, maximum_version=version)
+    with connect(url, context) as first, connect(url, context) as other:
+        daemon.wait_connections("s", 2)
+        other.say(b"so that the ticket is read")
+        assert first.hear() == b"so that the ticket is read"
+        session = first.socket.session
+        assert not first.socket.session_reused
+    for _ in range(8):
+        plain = raw(url)
+        with context.wrap_socket(plain, server_hostname="localhost", session=session) as again:
+            assert again.session_reused
+
+
 def test_one_port_for_tcp_and_tls_is_a_conflict(daemon, authority):
     url = tls_server(daemon, authority)
     with pytest.raises(Refused):

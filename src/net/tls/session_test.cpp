@@ -4,6 +4,7 @@
 #include <random>
 
 #include "net/testing/certificates.hpp"
+#include "net/tls/openssl.hpp"
 
 namespace strata::net {
 namespace {
@@ -201,6 +202,101 @@ TEST_F(tls_session_test, says_its_end_once) {
   EXPECT_TRUE(at.server->peer_has_ended());
   EXPECT_TRUE(at.server->end_of_wire());
   EXPECT_FALSE(at.server->failed());
+}
+
+// A client of OpenSSL's own, which can do what ours never does.
+class foreign_client {
+ public:
+  explicit foreign_client(int version) : context_(SSL_CTX_new(TLS_client_method())) {
+    SSL_CTX_set_max_proto_version(context_.get(), version);
+    ssl_.reset(SSL_new(context_.get()));
+    SSL_set_bio(ssl_.get(), BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
+    SSL_set_connect_state(ssl_.get());
+  }
+  [[nodiscard]] SSL* ssl() const { return ssl_.get(); }
+  void hear(std::string_view wire) {
+    BIO_write(SSL_get_rbio(ssl()), wire.data(), static_cast<int>(wire.size()));
+  }
+  [[nodiscard]] std::string said() const {
+    std::string wire(1U << 20U, '\0');
+    const int size = BIO_read(SSL_get_wbio(ssl()), wire.data(), static_cast<int>(wire.size()));
+    wire.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+    return wire;
+  }
+  [[nodiscard]] std::string sealed(std::string_view plain) const {
+    EXPECT_GT(SSL_write(ssl(), plain.data(), static_cast<int>(plain.size())), 0);
+    return said();
+  }
+  /// Until both have agreed, and the client has heard all that `server` says.
+  void agree(tls_session& server) {
+    for (int step = 0; step < 3; ++step) {
+      SSL_do_handshake(ssl());
+      const auto wire = said();
+      auto bytes = as_bytes(wire);
+      if (!bytes.empty()) {
+        EXPECT_TRUE(server.shake_hands(bytes));
+      }
+      hear(as_text(server.seal({}).bytes()));
+    }
+    std::array<char, 16> nothing{};
+    EXPECT_EQ(SSL_read(ssl(), nothing.data(), nothing.size()), -1);
+    EXPECT_EQ(SSL_is_init_finished(ssl()), 1);
+  }
+
+ private:
+  ssl_context_pointer context_;
+  ssl_pointer ssl_;
+};
+
+TEST_F(tls_session_test, new_keys_are_taken_over_and_a_flood_of_them_ends) {
+  foreign_client client(TLS1_3_VERSION);
+  const auto at = make(server());
+  client.agree(*at);
+  // Now and then, with data between, as often as one likes.
+  for (int i = 0; i < 200; ++i) {
+    SSL_key_update(client.ssl(), SSL_KEY_UPDATE_REQUESTED);
+    ASSERT_EQ(opened(*at, client.sealed("data")), "data") << i;
+    client.hear(wire_of(*at, "answer"));
+    std::array<char, 16> answer{};
+    ASSERT_EQ(SSL_read(client.ssl(), answer.data(), answer.size()), 6);
+  }
+  int taken = 0;
+  while (!at->failed() && taken < 1000) {
+    SSL_key_update(client.ssl(), SSL_KEY_UPDATE_NOT_REQUESTED);
+    SSL_do_handshake(client.ssl());
+    EXPECT_EQ(opened(*at, client.said()), "");
+    ++taken;
+  }
+  EXPECT_LT(taken, 100);
+}
+
+TEST_F(tls_session_test, nobody_renegotiates) {
+  foreign_client client(TLS1_2_VERSION);
+  const auto at = make(server());
+  client.agree(*at);
+  EXPECT_EQ(opened(*at, client.sealed("data")), "data");
+  SSL_renegotiate(client.ssl());
+  SSL_do_handshake(client.ssl());
+  const auto hello = client.said();
+  ASSERT_FALSE(hello.empty());
+  EXPECT_EQ(opened(*at, hello), "");
+  EXPECT_EQ(wire_of(*at).substr(0, 1), "\x15") << "an alert, and no hello of the server";
+}
+
+TEST_F(tls_session_test, a_ticket_resumes_a_session_and_another_server_does_not_take_it) {
+  foreign_client first(TLS1_3_VERSION);
+  const auto at = make(server());
+  first.agree(*at);
+  EXPECT_FALSE(at->info().is_resumed);
+  const auto resumed = [&](const std::shared_ptr<const tls_context>& by) {
+    foreign_client again(TLS1_3_VERSION);
+    SSL_set_session(again.ssl(), SSL_get0_session(first.ssl()));
+    const auto other = make(by);
+    again.agree(*other);
+    return other->info().is_resumed;
+  };
+  EXPECT_TRUE(resumed(server()));
+  EXPECT_FALSE(resumed(test_server({.certificates = {authority().issue({"localhost"})}})));
 }
 
 }  // namespace
