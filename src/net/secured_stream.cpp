@@ -32,7 +32,7 @@ loop::task<result<void>> stream::start_tls(std::shared_ptr<const tls_context> wi
                                            std::string host, loop::time_point limit) {
   assert(!secured_ && out_.empty());
   const bool is_server = with->is_server();
-  auto made = tls_session::make(std::move(with), std::move(host));
+  auto made = tls_session::make(std::move(with), host);
   if (!made) co_return std::unexpected(made.error());
   const std::shared_ptr<tls_session> session = std::move(*made);
   out_.seal_with(std::make_unique<session_sealer>(session));

@@ -21,7 +21,7 @@ const std::vector<options::bound_figure<statistics>>& common_figures() {
       {{.key = "connections.refused", .help = "connections refused",
         .metric = "strata_connections_refused_total", .column = "refused", .is_hidden = true},
        &statistics::connections_refused},
-      {{.key = "connections.handshakes_failed", .help = "clients that failed to agree on TLS",
+      {{.key = "tls.handshakes_failed", .help = "clients that failed to agree on TLS",
         .metric = "strata_tls_handshakes_failed_total", .column = "handshakes_failed",
         .is_hidden = true},
        &statistics::handshakes_failed},

@@ -49,7 +49,8 @@ def test_lines_between_openssl_and_python(daemon, authority):
         daemon.wait_connections("s", 1)
         done = subprocess.run(
             ["openssl", "s_client", "-quiet", "-no_ign_eof", "-verify_return_error",
-             "-verify_hostname", "localhost", "-CAfile", authority.ca, "-connect", f"127.0.0.1:{port_of(url)}"],
+             "-verify_hostname", "localhost", "-CAfile", authority.ca, "-connect",
+             f"127.0.0.1:{port_of(url)}"],
             input="hello by openssl\n", text=True, capture_output=True, timeout=PATIENCE)
         assert "error" not in done.stderr, done
         assert ear.hear() == b"hello by openssl"
@@ -100,7 +101,7 @@ def test_clients_without_a_certificate_are_refused_where_one_is_wanted(daemon, a
                     refused.hear()  # with 1.3, the client hears of it only here
         known.say(b"still here")
         eventually(lambda: daemon.stats("s")["messages"]["in"] == 1, "it is heard")
-    assert daemon.stats("s")["connections"]["handshakes_failed"] == 2
+    assert daemon.stats("s")["tls"]["handshakes_failed"] == 2
     logged(daemon, "s", "no certificate")
 
 
@@ -238,7 +239,7 @@ def test_garbage_harms_nobody(daemon, authority):
                 except ConnectionError:
                     pass
         daemon.wait_gone("s", len(inputs) + 1, left=1)
-        failed = daemon.stats("s")["connections"]["handshakes_failed"]
+        failed = daemon.stats("s")["tls"]["handshakes_failed"]
         assert failed >= len(inputs) - len(altered)
         with connect(url, client_context(authority.ca)) as other:
             other.say(b"as if nothing had been")
@@ -259,7 +260,7 @@ def test_who_never_finishes_the_handshake_is_ended(daemon, authority):
         while half.recv(100):
             pass
     daemon.wait_gone("s", 2)
-    assert daemon.stats("s")["connections"]["handshakes_failed"] == 2
+    assert daemon.stats("s")["tls"]["handshakes_failed"] == 2
     logged(daemon, "s", "has not finished its handshake")
 
 

@@ -16,8 +16,17 @@ OPTIONS = {
     "runtime/client/options",
     "runtime/server/options",
 }
-RUNTIME = {"base", "text", "options", "loop", "proto", "script", "runtime", "runtime/options"}
-RUNTIME |= {"runtime/tls_options"}
+RUNTIME = {
+    "base",
+    "text",
+    "options",
+    "loop",
+    "proto",
+    "script",
+    "runtime",
+    "runtime/options",
+    "runtime/tls_options",
+}
 LINE = {"cli/line", "cli/terminal"}
 FAMILY = LINE | OPTIONS | {"base", "text"}
 MEASURE = {f"measure/{part}" for part in ("counting", "ends", "node", "remote", "run", "report")}

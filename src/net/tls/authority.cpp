@@ -8,6 +8,7 @@
 #include <openssl/x509v3.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -128,13 +129,10 @@ x509_pointer make_certificate(const std::string& name, EVP_PKEY* key, std::chron
 bool is_name(std::string_view text) {
   if (text.starts_with("*.")) text.remove_prefix(2);
   if (text.empty() || text.size() > longest_name || text.front() == '.') return false;
-  for (const char letter : text) {
-    const bool fits = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-                      (letter >= '0' && letter <= '9') || letter == '-' || letter == '.' ||
-                      letter == '_';
-    if (!fits) return false;
-  }
-  return true;
+  return std::ranges::all_of(text, [](char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+           (letter >= '0' && letter <= '9') || letter == '-' || letter == '.' || letter == '_';
+  });
 }
 
 bool is_address(const std::string& text) {

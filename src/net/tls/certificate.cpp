@@ -172,6 +172,7 @@ result<std::vector<certificate_info>> read_certificates(const std::string& file)
   const auto loaded = load_certificates(file);
   if (!loaded) return std::unexpected(loaded.error());
   std::vector<certificate_info> all;
+  all.reserve(static_cast<std::size_t>(sk_X509_num(loaded->get())));
   for (int i = 0; i < sk_X509_num(loaded->get()); ++i) {
     all.push_back(info_of(*sk_X509_value(loaded->get(), i), file));
   }

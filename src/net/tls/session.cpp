@@ -108,7 +108,7 @@ tls_session::tls_session(std::unique_ptr<state> of) : state_(std::move(of)) {}
 tls_session::~tls_session() = default;
 
 result<std::unique_ptr<tls_session>> tls_session::make(std::shared_ptr<const tls_context> by,
-                                                       std::string host) {
+                                                       const std::string& host) {
   auto made = std::make_unique<state>();
   const auto& with = by->inner();
   made->by = std::move(by);
@@ -123,7 +123,7 @@ result<std::unique_ptr<tls_session>> tls_session::make(std::shared_ptr<const tls
   if (is_good && with.is_server) {
     SSL_set_accept_state(made->ssl.get());
   } else if (is_good) {
-    made->host = with.server_name.empty() ? std::move(host) : with.server_name;
+    made->host = with.server_name.empty() ? host : with.server_name;
     if (made->host.empty() && !with.is_insecure) {
       return failure(errc::invalid_argument, "agree on TLS",
                      "there is no name that the server's certificate is to have",

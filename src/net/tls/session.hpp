@@ -32,7 +32,7 @@ class tls_session {
  public:
   /// `host`: whose certificate a client wants to see, unless the context names another.
   [[nodiscard]] static result<std::unique_ptr<tls_session>> make(
-      std::shared_ptr<const tls_context> by, std::string host);
+      std::shared_ptr<const tls_context> by, const std::string& host);
   struct state;
   explicit tls_session(std::unique_ptr<state> of);
   ~tls_session();

@@ -214,7 +214,7 @@ class foreign_client {
     SSL_set_connect_state(ssl_.get());
   }
   [[nodiscard]] SSL* ssl() const { return ssl_.get(); }
-  void hear(std::string_view wire) {
+  void hear(std::string_view wire) const {
     BIO_write(SSL_get_rbio(ssl()), wire.data(), static_cast<int>(wire.size()));
   }
   [[nodiscard]] std::string said() const {
