@@ -79,7 +79,9 @@ loop::task<> acceptor::secure(std::unique_ptr<net::stream> arrived, connection_g
   (void)arrived->peer();  // while it is connected
   result<void> agreed = failure(errc::conflict, "agree on TLS", "there is no certificate");
   if (with) {
-    agreed = co_await arrived->start_tls(std::move(with), {}, loop_.now() + longest);
+    const auto limit =
+        longest == loop::duration::zero() ? loop::time_point::max() : loop_.now() + longest;
+    agreed = co_await arrived->start_tls(std::move(with), {}, limit);
   }
   if (!agreed) {
     tell_failed(std::move(arrived), std::move(agreed.error()));

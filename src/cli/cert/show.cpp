@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <chrono>
+#include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "cli/cert/rows.hpp"
@@ -93,6 +94,8 @@ std::string text_of(const net::inspection& found) {
 
 // Exits with 1 where the certificate is not trusted.
 outcome<int> run_cert_show(const invocation& call) {
+  // A server that closes early is an error to be told, and not the program's end.
+  (void)std::signal(SIGPIPE, SIG_IGN);
   const auto& what = call.words[0];
   const net::inspection_order order{call.text("ca"), call.text("servername")};
   result<net::inspection> found;

@@ -53,7 +53,7 @@ error failure_of(const tls_session::state& of, std::string reason) {
           .offset = {}};
 }
 
-tls_info info_of(const tls_session::state& of) {
+tls_info agreed_on(const tls_session::state& of) {
   auto* const ssl = of.ssl.get();
   tls_info info{.protocol = SSL_get_version(ssl), .cipher = SSL_get_cipher_name(ssl)};
   const unsigned char* application = nullptr;
@@ -146,7 +146,7 @@ result<bool> tls_session::shake_hands(byte_span& sealed) {
   if (code == 1) {
     of.is_done = true;
     of.records.forget();
-    of.info = info_of(of);
+    of.info = agreed_on(of);
     return true;
   }
   if (SSL_get_error(of.ssl.get(), code) != SSL_ERROR_WANT_READ) {
