@@ -1,6 +1,7 @@
 #include "cli/verbs.hpp"
 
 #include "cli/bench/rows.hpp"
+#include "cli/cert/rows.hpp"
 #include "cli/help.hpp"
 #include "cli/l2/rows.hpp"
 #include "cli/nl/rows.hpp"
@@ -16,7 +17,7 @@ std::span<const verb_row> verbs() {
   static const auto table = [] {
     std::vector<verb_row> all;
     for (const auto rows :
-         {runtime_verbs, l2_verbs, xdp_verbs, nl_verbs, bench_verbs, system_verbs}) {
+         {runtime_verbs, l2_verbs, xdp_verbs, nl_verbs, bench_verbs, cert_verbs, system_verbs}) {
       for (auto& verb : rows()) all.push_back(std::move(verb));
     }
     all.push_back({"help", "[VERB]", verb_group::system, "show what there is, or what a verb takes",

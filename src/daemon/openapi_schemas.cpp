@@ -70,6 +70,7 @@ constexpr const char* documents = R"json({
     "type": {"type": "string"},
     "state": {"type": "string", "enum": ["created", "running", "stopped", "failed"]},
     "reason": {"type": "string", "description": "why it failed, else empty"},
+    "warning": {"type": "string", "description": "what people should know of how it is set up"},
     "endpoints": {"type": "array", "items": {"type": "string"},
       "description": "as bound; else as configured"},
     "connections": {"type": "integer"},
@@ -87,7 +88,16 @@ constexpr const char* documents = R"json({
       "properties": {
         "on_parent_stop": {"type": "string"},
         "children": {"type": "array", "items": {"type": "string"}},
-        "options": {"$ref": "#/components/schemas/Options"}
+        "options": {"$ref": "#/components/schemas/Options"},
+        "certificates": {"type": "array", "description": "shown to clients that speak TLS",
+          "items": {"type": "object", "properties": {
+            "file": {"type": "string"},
+            "subject": {"type": "string"},
+            "issuer": {"type": "string"},
+            "names": {"type": "array", "items": {"type": "string"}},
+            "not_after": {"type": "string", "format": "date-time"},
+            "expires_in_s": {"type": "integer"}
+          }}}
       }
     }
   ]

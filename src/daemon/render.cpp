@@ -54,6 +54,21 @@ std::string metric_text(const options::figure_row& row, const std::vector<readin
   return text;
 }
 
+std::string certificate_metrics(const supervisor& all) {
+  constexpr auto* name = "strata_tls_certificate_expiry_seconds";
+  std::string text;
+  for (const auto& each : all.all()) {
+    for (const auto& shown : each->body->certificates()) {
+      text +=
+          fmt::format("{}{{name=\"{}\",type=\"{}\",file={}}} {}\n", name, each->name(),
+                      each->type->name, dump(shown.at("file")), shown.at("expires_in_s").dump());
+    }
+  }
+  if (text.empty()) return text;
+  return fmt::format("# HELP {0} seconds until a certificate expires\n# TYPE {0} gauge\n", name) +
+         text;
+}
+
 }  // namespace
 
 std::string dump(const nlohmann::json& value) {
@@ -66,6 +81,7 @@ nlohmann::json summary_json(const entry& of, loop::time_point now) {
           {"type", of.type->name},
           {"state", name_of(of.state)},
           {"reason", of.reason},
+          {"warning", of.body->warning()},
           {"endpoints", of.body->endpoints()},
           {"connections", of.body->stats().connections_now.get()},
           {"group", common.group},
@@ -79,6 +95,7 @@ nlohmann::json detail_json(const entry& of, const supervisor& all, loop::time_po
   json["on_parent_stop"] = of.body->common().on_parent_stop;
   json["children"] = all.children(of.name());
   json["options"] = of.body->options(false);
+  json["certificates"] = of.body->certificates();
   return json;
 }
 
@@ -129,6 +146,7 @@ std::string metrics_text(const supervisor& all) {
       if (!row.metric.empty() && row.cases.empty() != by_case) text += metric_text(row, read);
     }
   }
+  text += certificate_metrics(all);
   text += "# HELP strata_up 1 while the runtime runs\n# TYPE strata_up gauge\n";
   for (const auto& each : read) {
     text += fmt::format("strata_up{{{}}} {}\n", each.label(),

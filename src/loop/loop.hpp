@@ -102,6 +102,10 @@ class loop {
   /// Ends the sending direction: the peer reads an end of stream after what was sent.
   virtual void shut_down_send(const descriptor& which) = 0;
 
+  /// Hands `bytes` to the network now, as far as it takes them, and forgets the rest. For a last
+  /// word before closing, on a stream of which no send is under way.
+  virtual void send_at_once(const descriptor& on, byte_span bytes) = 0;
+
   /// Awaits the addresses of a host name, without blocking the loop.
   virtual task<result<std::vector<socket_address>>> resolve(std::string host,
                                                             std::uint16_t port) = 0;

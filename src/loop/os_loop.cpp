@@ -234,6 +234,10 @@ void os_loop::keep_alive(const descriptor& which, std::chrono::seconds interval)
 
 void os_loop::shut_down_send(const descriptor& which) { ::shutdown(which.fd(), SHUT_WR); }
 
+void os_loop::send_at_once(const descriptor& on, byte_span bytes) {
+  (void)::send(on.fd(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 task<result<std::vector<socket_address>>> os_loop::resolve(std::string host, std::uint16_t port) {
   if (auto numeric = socket_address::from_ip(host, port)) {
     co_return std::vector<socket_address>{*numeric};

@@ -29,6 +29,7 @@ class os_loop : public loop {
   void shut_down(const descriptor& which) override;
   void keep_alive(const descriptor& which, std::chrono::seconds interval) override;
   void shut_down_send(const descriptor& which) override;
+  void send_at_once(const descriptor& on, byte_span bytes) override;
   task<result<std::vector<socket_address>>> resolve(std::string host, std::uint16_t port) override;
 
  protected:

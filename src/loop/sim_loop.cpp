@@ -95,6 +95,12 @@ void sim_loop::shut_down_send(const descriptor& which) {
   world_.transmit_end(end, false);
 }
 
+void sim_loop::send_at_once(const descriptor& on, byte_span bytes) {
+  auto& end = *world_.find(on.fd());
+  if (end.send_ended || end.reset || world_.by_id(end.peer) == nullptr) return;
+  world_.transmit(end, std::string(as_text(bytes)));
+}
+
 task<result<std::vector<socket_address>>> sim_loop::resolve(std::string host, std::uint16_t port) {
   if (host == "localhost") host = "127.0.0.1";
   const auto known = world_.names.find(host);

@@ -28,7 +28,8 @@ loop::time_point limit_of(const loop::loop& on, loop::duration timeout) {
 }
 
 loop::task<result<connection>> connect_by_name(loop::loop& on, endpoint_url to,
-                                               loop::duration timeout, directory* names) {
+                                               loop::duration timeout, directory* names,
+                                               std::shared_ptr<const tls_context> secure) {
   if (names == nullptr) {
     co_return failure(errc::not_supported, "connect to " + to.text(),
                       "only the daemon's runtimes find each other by name", "give its address");
@@ -41,17 +42,40 @@ loop::task<result<connection>> connect_by_name(loop::loop& on, endpoint_url to,
   if (!*found) co_return std::unexpected(found->error());
   result<connection> last = failure(errc::not_found, "connect to " + to.text(), "it is nowhere");
   for (const auto& each : **found) {
-    last = co_await connect(on, each, timeout);
+    last = co_await connect(on, each, timeout, nullptr, secure);
     if (last) break;
   }
   co_return last;
 }
 
+// One attempt, at one address.
+loop::task<result<connection>> connect_at(loop::loop& on, const endpoint_url& to,
+                                          loop::socket_address address, loop::time_point limit,
+                                          std::shared_ptr<const tls_context> secure) {
+  auto made = co_await to.scheme->connect(on, to, address, limit);
+  if (!made || !to.scheme->is_secure) co_return made;
+  if (!secure) {
+    auto by_default = tls_context::for_client({});
+    if (!by_default) co_return std::unexpected(by_default.error());
+    secure = std::move(*by_default);
+  }
+  auto agreed = co_await made->bytes->start_tls(std::move(secure), to.host, limit);
+  if (!agreed) {
+    auto why = std::move(agreed.error());
+    why.operation = "connect to " + to.text();
+    co_return std::unexpected(std::move(why));
+  }
+  co_return made;
+}
+
 }  // namespace
 
 loop::task<result<connection>> connect(loop::loop& on, endpoint_url to, loop::duration timeout,
-                                       directory* names) {
-  if (to.scheme->form == url_form::name) co_return co_await connect_by_name(on, to, timeout, names);
+                                       directory* names,
+                                       std::shared_ptr<const tls_context> secure) {
+  if (to.scheme->form == url_form::name) {
+    co_return co_await connect_by_name(on, to, timeout, names, secure);
+  }
   auto found = co_await loop::within(on, find_addresses(on, to), limit_of(on, timeout));
   if (!found) {
     co_return failure(errc::timed_out, "find the address of '" + to.host + "'",
@@ -62,7 +86,7 @@ loop::task<result<connection>> connect(loop::loop& on, endpoint_url to, loop::du
   result<connection> last =
       failure(errc::not_found, "connect to " + to.text(), "it has no address", "check the name");
   for (const auto& each : **found) {
-    last = co_await to.scheme->connect(on, to, each, limit_of(on, timeout));
+    last = co_await connect_at(on, to, each, limit_of(on, timeout), secure);
     if (last) break;
   }
   co_return last;

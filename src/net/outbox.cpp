@@ -1,6 +1,7 @@
 #include "net/outbox.hpp"
 
 #include <algorithm>
+#include <cerrno>
 
 namespace strata::net {
 
@@ -13,6 +14,15 @@ constexpr std::uint32_t worst_pinning = 8;
 constexpr std::size_t most_sealed = 64U << 10U;
 
 }  // namespace
+
+outbox::~outbox() {
+  const bool may_end = sealing_ && broken_ == 0 && !under_way() && sealing_->on_its_way.empty();
+  abandon();
+  if (!may_end || bytes_ != 0) return;
+  if (const auto last = sealing_->how->seal_end(); !last.empty()) {
+    loop_.send_at_once(to_, last.bytes());
+  }
+}
 
 void outbox::push(const loop::slice& data) {
   if (data.empty() || broken_ != 0) return;
@@ -35,17 +45,23 @@ void outbox::seal_with(std::unique_ptr<sealer> how) {
   sealing_->how = std::move(how);
 }
 
+void outbox::send_owed() {
+  if (!under_way() && broken_ == 0 && is_owing()) loop_.at_turn_end(*this);
+}
+
 void outbox::on_turn_end() {
   if (under_way() || broken_ != 0) return;
+  const auto all = std::span(waiting_).subspan(first_);
+  if (sealing_) {
+    send_sealed(all);
+    return;
+  }
   if (bytes_ == 0) {
     if (is_ending_) loop_.shut_down_send(to_);
     return;
   }
-  const auto all = std::span(waiting_).subspan(first_);
   const auto next = all.first(std::min(all.size(), loop::loop::max_send_slices));
-  if (sealing_) {
-    send_sealed(all);
-  } else if (pushed_ <= allowed_) {
+  if (pushed_ <= allowed_) {
     loop_.send(to_, next, *this);
   } else if (const auto part = first_of(next); !part.empty()) {
     loop_.send(to_, part, *this);
@@ -71,11 +87,27 @@ void outbox::send_sealed(std::span<const loop::slice> waiting) {
   auto& [how, on_its_way, plain] = *sealing_;
   if (on_its_way.empty()) {
     const auto part = first_of(waiting);
-    if (part.empty()) return;
     for (const auto& each : part) plain += each.size();
-    on_its_way = how->seal(part);
+    if (plain != 0 || how->owes()) {
+      on_its_way = how->seal(part);
+      if (on_its_way.empty()) return break_off(EPROTO);
+    } else if (is_ending_ && bytes_ == 0) {
+      on_its_way = how->seal_end();
+      if (on_its_way.empty()) loop_.shut_down_send(to_);
+    }
+    if (on_its_way.empty()) return;
   }
   loop_.send(to_, {&on_its_way, 1}, *this);
+}
+
+void outbox::break_off(int sys_errno) {
+  broken_ = sys_errno;
+  waiting_.clear();
+  first_ = 0;
+  bytes_ = 0;
+  // The reader of this stream learns of it by the end of its receive.
+  loop_.shut_down(to_);
+  if (changed_) changed_->notify();
 }
 
 void outbox::allow(std::uint64_t bytes) {
@@ -90,12 +122,7 @@ void outbox::end() {
 
 void outbox::on_completion(loop::completion done) {
   if (done.result < 0) {
-    broken_ = -done.result;
-    waiting_.clear();
-    first_ = 0;
-    bytes_ = 0;
-    // The reader of this stream learns of it by the end of its receive.
-    loop_.shut_down(to_);
+    break_off(-done.result);
   } else if (sealing_) {
     auto& left = sealing_->on_its_way;
     left.remove_prefix(static_cast<std::uint32_t>(done.result));
@@ -106,7 +133,7 @@ void outbox::on_completion(loop::completion done) {
   } else {
     take_sent(static_cast<std::size_t>(done.result));
   }
-  if (!empty() || is_ending_) loop_.at_turn_end(*this);
+  if (!empty() || is_ending_ || is_owing()) loop_.at_turn_end(*this);
   if (changed_) changed_->notify();
 }
 

@@ -26,14 +26,20 @@ class sealer {
   sealer& operator=(const sealer&) = delete;
   virtual ~sealer() = default;
 
-  /// What the wire carries for `plain`, all of it, in order. Called once for each byte.
+  /// What the wire carries for `plain`, all of it, in order, behind what the sealer owes it. Called
+  /// once for each byte. Nothing, of something: it cannot be sealed any more.
   virtual loop::slice seal(std::span<const loop::slice> plain) = 0;
+  /// Whether the wire is to carry something of the sealer's own (a handshake's message, an alert).
+  [[nodiscard]] virtual bool owes() const { return false; }
+  /// What the wire carries at the end, behind all that was sealed. Asked again, nothing.
+  virtual loop::slice seal_end() { return {}; }
 };
 
 class outbox final : private loop::request, private loop::turn_end_hook {
  public:
   outbox(loop::loop& on, loop::descriptor to) : loop_(on), to_(std::move(to)) {}
-  ~outbox() override { abandon(); }
+  /// What is sealed ends in good order, as far as that needs no waiting.
+  ~outbox() override;
   outbox(const outbox&) = delete;
   outbox& operator=(const outbox&) = delete;
 
@@ -44,6 +50,13 @@ class outbox final : private loop::request, private loop::turn_end_hook {
   void push_copy(byte_span bytes) { push(loop::slice::copy_of(bytes)); }
   /// From now on, what leaves is sealed; to be called while nothing waits.
   void seal_with(std::unique_ptr<sealer> how);
+
+  /// The sealer owes the wire something: it goes at the turn's end.
+  void send_owed();
+  /// Awaits that nothing waits, nor is owed; says whether that came true before `limit`.
+  auto quiet(loop::time_point limit) {
+    return changed().wait([this] { return bytes_ == 0 && !is_owing() && !under_way(); }, limit);
+  }
 
   /// Sends nothing that was pushed after the first `pushed()` bytes, until told otherwise.
   void allow(std::uint64_t bytes);
@@ -75,6 +88,10 @@ class outbox final : private loop::request, private loop::turn_end_hook {
   void on_turn_end() override;
   [[nodiscard]] std::vector<loop::slice> first_of(std::span<const loop::slice> waiting) const;
   void send_sealed(std::span<const loop::slice> waiting);
+  void break_off(int sys_errno);
+  [[nodiscard]] bool is_owing() const {
+    return sealing_ && (!sealing_->on_its_way.empty() || sealing_->how->owes());
+  }
   void take_sent(std::size_t count);
   void compact_last();
   loop::condition& changed() {

@@ -46,6 +46,7 @@ struct scheme_row {
   std::string_view name;
   url_form form;
   traffic carries;
+  bool is_secure = false;  ///< its bytes go by TLS: who listens, and who connects, begins with that
   std::string_view example;
   std::string_view help;
   /// Of a web form: the port that is meant where none is given.

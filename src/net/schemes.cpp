@@ -107,13 +107,21 @@ constexpr scheme_row table[] = {
     {.name = "tcp", .form = url_form::host_and_port, .carries = traffic::bytes,
      .example = "tcp://HOST:PORT", .help = "a TCP stream",
      .listen = listen_streams, .probe = probe_streams, .connect = connect_stream},
+    {.name = "tls", .form = url_form::host_and_port, .carries = traffic::bytes, .is_secure = true,
+     .example = "tls://HOST:PORT", .help = "a TCP stream with TLS",
+     .listen = listen_streams, .probe = probe_streams, .connect = connect_stream},
     {.name = "http", .form = url_form::web, .carries = traffic::bytes,
      .example = "http://HOST:PORT", .help = "HTTP, and the WebSockets that it leads to",
      .default_port = 80,
      .listen = listen_streams, .probe = probe_streams, .connect = connect_stream},
+    {.name = "https", .form = url_form::web, .carries = traffic::bytes, .is_secure = true,
+     .example = "https://HOST:PORT", .help = "the same with TLS", .default_port = 443,
+     .listen = listen_streams, .probe = probe_streams, .connect = connect_stream},
     {.name = "ws", .form = url_form::web, .carries = traffic::bytes,
-     .example = "ws://HOST:PORT/PATH", .help = "a WebSocket",
-     .default_port = 80,
+     .example = "ws://HOST:PORT/PATH", .help = "a WebSocket", .default_port = 80,
+     .listen = listen_streams, .probe = probe_streams, .connect = connect_stream},
+    {.name = "wss", .form = url_form::web, .carries = traffic::bytes, .is_secure = true,
+     .example = "wss://HOST:PORT/PATH", .help = "a WebSocket with TLS", .default_port = 443,
      .listen = listen_streams, .probe = probe_streams, .connect = connect_stream},
     {.name = "udp", .form = url_form::host_and_port, .carries = traffic::datagrams,
      .example = "udp://HOST:PORT", .help = "UDP datagrams",
@@ -165,6 +173,7 @@ result<endpoint_url> parse_listening(std::string_view text) {
 }
 
 bool collide(const endpoint_url& one, const endpoint_url& other) {
+  // What is spoken on a port matters to nobody but its listener.
   const bool are_streams =
       one.has_port() && other.has_port() && one.is_stream() && other.is_stream();
   if (one.scheme != other.scheme && !are_streams) return false;

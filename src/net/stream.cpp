@@ -2,6 +2,8 @@
 
 #include <cerrno>
 
+#include "net/secured_stream.hpp"
+
 namespace strata::net {
 
 class stream::timed_receive final : public loop::timer {
@@ -40,6 +42,11 @@ class stream::timed_receive final : public loop::timer {
   bool is_over_ = false;
 };
 
+stream::stream(loop::loop& on, loop::descriptor connected)
+    : loop_(on), out_(on, std::move(connected)) {}
+
+stream::~stream() { abandon(); }
+
 loop::task<std::optional<result<loop::buffer>>> stream::receive(loop::time_point limit) {
   timed_receive until(*this, limit);
   const bool has_come = co_await until;
@@ -47,8 +54,14 @@ loop::task<std::optional<result<loop::buffer>>> stream::receive(loop::time_point
   co_return take();
 }
 
+bool stream::has_something() {
+  if (!secured_) return !arrived_.empty();
+  open_arrived();
+  return !secured_->plain.empty() || secured_->has_ended;
+}
+
 bool stream::prepare() {
-  if (!arrived_.empty()) return true;
+  if (has_something()) return true;
   if (!ended_ && !under_way()) loop_.receive(out_.socket(), *this);
   return ended_;
 }
@@ -63,8 +76,8 @@ void stream::on_completion(loop::completion done) {
     if (!arrived_.empty()) loop_.at_turn_end(*this);
     return;
   }
-  if (arrived_.empty()) {
-    // No buffer was free, or receiving was paused and is wanted again.
+  if (!has_something()) {
+    // No buffer was free, receiving was paused and is wanted again, or a record is not whole.
     if (!under_way()) loop_.receive(out_.socket(), *this);
     return;
   }
@@ -81,10 +94,12 @@ void stream::on_turn_end() {
   }
 }
 
-result<loop::buffer> stream::take() {
-  if (arrived_.empty()) return loop::buffer{};
-  auto first = std::move(arrived_.front());
-  arrived_.erase(arrived_.begin());
+result<loop::buffer> stream::take() { return secured_ ? take_plain() : take_first(arrived_); }
+
+result<loop::buffer> stream::take_first(std::vector<arrival>& from) {
+  if (from.empty()) return loop::buffer{};
+  auto first = std::move(from.front());
+  from.erase(from.begin());
   if (first.result < 0) return system_failure(-first.result, "receive");
   return std::move(first.data);
 }
@@ -92,7 +107,8 @@ result<loop::buffer> stream::take() {
 void stream::unread(loop::buffer&& seen) {
   if (seen.empty()) return;
   const auto size = static_cast<int>(seen.bytes().size());
-  arrived_.insert(arrived_.begin(), {size, std::move(seen), true});
+  auto& into = secured_ ? secured_->plain : arrived_;
+  into.insert(into.begin(), {size, std::move(seen), true});
   loop_.at_turn_end(*this);
 }
 

@@ -10,6 +10,7 @@
 #include <coroutine>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "loop/loop.hpp"
@@ -24,13 +25,16 @@ struct peer_info {
   loop::socket_address local;
 };
 
+class tls_context;
+struct tls_info;
+
 class stream final : private loop::request, private loop::turn_end_hook {
  public:
   [[nodiscard]] static std::unique_ptr<stream> over(loop::loop& on, loop::descriptor connected) {
     return std::make_unique<stream>(on, std::move(connected));
   }
-  stream(loop::loop& on, loop::descriptor connected) : loop_(on), out_(on, std::move(connected)) {}
-  ~stream() override { abandon(); }
+  stream(loop::loop& on, loop::descriptor connected);
+  ~stream() override;
   stream(const stream&) = delete;
   stream& operator=(const stream&) = delete;
 
@@ -41,6 +45,16 @@ class stream final : private loop::request, private loop::turn_end_hook {
   /// Gives back what was received last, or its end part: it is what is received next. For whoever
   /// had to look at the first bytes to know who is to read them.
   void unread(loop::buffer&& seen);
+
+  /// Awaits that both ends agree on TLS, until `limit` at the longest: from then on everything here
+  /// is plain text. To be called while nothing is unsent; what was given back is read as TLS. The
+  /// context says which side this is. `host` is the name or address that the server's certificate
+  /// is to be for; a server gives none. After an error, of which the peer has been told, the stream
+  /// is good for nothing.
+  [[nodiscard]] loop::task<result<void>> start_tls(std::shared_ptr<const tls_context> with,
+                                                   std::string host, loop::time_point limit);
+  /// What was agreed on; null without TLS.
+  [[nodiscard]] const tls_info* tls() const;
 
   /// Takes bytes to be sent behind all that was pushed before; they go at the turn's end.
   void push(const loop::slice& data) { out_.push(data); }
@@ -84,6 +98,14 @@ class stream final : private loop::request, private loop::turn_end_hook {
     loop::buffer data;
     bool is_lent;  // in the loop's memory
   };
+  struct secured;
+  /// Whether `take()` has something to hand over: what has arrived, opened if it is sealed.
+  bool has_something();
+  loop::task<> hear_out(loop::time_point limit);
+  void open_arrived();
+  void open_first();
+  result<loop::buffer> take_plain();
+  [[nodiscard]] static result<loop::buffer> take_first(std::vector<arrival>& from);
 
   loop::loop& loop_;
   outbox out_;
@@ -91,6 +113,7 @@ class stream final : private loop::request, private loop::turn_end_hook {
   std::vector<arrival> arrived_;  // oldest first
   bool ended_ = false;            // the last arrival has been queued
   mutable std::unique_ptr<peer_info> peer_;
+  std::unique_ptr<secured> secured_;  // null without TLS
 };
 
 }  // namespace strata::net

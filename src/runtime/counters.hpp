@@ -66,6 +66,7 @@ struct statistics {
   counter connections_peak;
   counter connections_total;
   counter connections_refused;
+  counter handshakes_failed;
   counter messages_in;
   counter messages_out;
   counter bytes_in;

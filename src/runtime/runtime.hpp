@@ -82,6 +82,10 @@ class runtime {
   [[nodiscard]] virtual bool listens() const { return true; }
   /// Names of the runtimes that it connects to: they are started before it, and stopped after it.
   [[nodiscard]] virtual std::vector<std::string> needs() const { return {}; }
+  /// What it shows to those who connect by TLS, as an array of objects; empty without TLS.
+  [[nodiscard]] virtual nlohmann::json certificates() const;
+  /// What people should know of how it is set up; empty: nothing.
+  [[nodiscard]] virtual std::string warning() const { return {}; }
   /// The figures that every runtime has.
   [[nodiscard]] virtual statistics stats() const = 0;
   /// The values of all its figures, in the order of its type's rows.

@@ -2,6 +2,8 @@
 
 namespace strata::runtime {
 
+nlohmann::json runtime::certificates() const { return nlohmann::json::array(); }
+
 loop::task<result<void>> runtime_of_parts::start() {
   reason_.clear();
   prepare();
@@ -16,6 +18,7 @@ loop::task<result<void>> runtime_of_parts::make_and_open() {
     if (!claimed) co_return std::unexpected(claimed.error());
     written_ = std::move(*claimed);
   }
+  if (auto opened = open_identity(); !opened) co_return opened;
   auto loops = context_.loops.assign(wanted_loops());
   if (!loops) co_return std::unexpected(loops.error());
   loops_ = std::move(*loops);
@@ -53,6 +56,7 @@ loop::task<void> runtime_of_parts::stop(loop::time_point limit) {
                            [&each = *parts_[i], limit] { return each.close(limit); });
   }
   keep_figures();
+  close_identity();
   // From here on nobody who asks sees them: each is destroyed on its own loop's thread, behind what
   // was posted to it.
   opened_ = 0;

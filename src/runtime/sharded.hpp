@@ -66,6 +66,9 @@ class runtime_of_parts : public runtime {
   [[nodiscard]] virtual std::size_t wanted_loops() const { return 1; }
   /// A file that all parts append to and nobody else may; empty: none.
   [[nodiscard]] virtual std::string written_file() const { return {}; }
+  /// Reads what it shows to those who connect by TLS, before parts are made; and forgets it.
+  [[nodiscard]] virtual result<void> open_identity() { return {}; }
+  virtual void close_identity() {}
   /// Called when the parts are closed, and still there: what they counted is kept.
   virtual void keep_figures() { past_ = stats().past(); }
 

@@ -10,6 +10,9 @@ namespace {
 constexpr std::size_t most_refusing = 64;
 constexpr auto longest_refusal = 1s;
 constexpr auto pause_in_trouble = 100ms;
+constexpr loop::duration usual_handshake_limit = 10s;
+// Anybody can make handshakes fail, and is not to fill the log.
+constexpr auto between_tellings = 10s;
 
 // Ends a connection at a point in time.
 class ending final : public loop::timer {
@@ -38,14 +41,14 @@ void acceptor::stop_listening() {
   listeners_.clear();
 }
 
-loop::task<> acceptor::accept_all(const entrance& from) {
+loop::task<> acceptor::accept_all(const entrance& at) {
   bool failing = false;
   for (;;) {
-    auto connection = co_await from.listening->accept();
+    auto connection = co_await at.from->accept();
     if (connection) {
       failing = false;
       if (how_.admits && !how_.admits(*connection)) continue;
-      receive(net::stream::over(loop_, std::move(*connection)), from.door);
+      receive(at, net::stream::over(loop_, std::move(*connection)));
       continue;
     }
     // No descriptor or memory is left: those who wait stay in the kernel's queue meanwhile.
@@ -54,15 +57,57 @@ loop::task<> acceptor::accept_all(const entrance& from) {
   }
 }
 
-void acceptor::receive(std::unique_ptr<net::stream> arrived, unsigned door) {
+void acceptor::receive(const entrance& at, std::unique_ptr<net::stream> arrived) {
   if (auto place = how_.connections.enter(how_.most())) {
-    serving_.spawn(how_.serve(std::move(arrived), std::move(place), door));
+    if (at.secure) {
+      serving_.spawn(secure(std::move(arrived), std::move(place), at.door, at.secure->get()));
+    } else {
+      serving_.spawn(how_.serve(std::move(arrived), std::move(place), at.door));
+    }
     return;
   }
   how_.on_refused();
-  if (!how_.refusal.empty() && refusing_ < most_refusing) {
+  // Of TLS, no word is understood before the handshake.
+  if (!at.secure && !how_.refusal.empty() && refusing_ < most_refusing) {
     serving_.spawn(refuse(std::move(arrived)));
   }
+}
+
+loop::task<> acceptor::secure(std::unique_ptr<net::stream> arrived, connection_gauge::place place,
+                              unsigned door, std::shared_ptr<const net::tls_context> with) {
+  const bool agreed = co_await start_tls(*arrived, std::move(with));
+  if (!agreed) co_return;
+  auto served = how_.serve(std::move(arrived), std::move(place), door);
+  co_await served;
+}
+
+loop::task<bool> acceptor::start_tls(net::stream& on,
+                                     std::shared_ptr<const net::tls_context> with) {
+  const auto longest = how_.handshake_limit ? how_.handshake_limit() : usual_handshake_limit;
+  (void)on.peer();  // while it is connected
+  result<void> agreed = failure(errc::conflict, "agree on TLS", "there is no certificate");
+  if (with) {
+    const auto limit =
+        longest == loop::duration::zero() ? loop::time_point::max() : loop_.now() + longest;
+    agreed = co_await on.start_tls(std::move(with), {}, limit);
+  }
+  if (!agreed) tell_failed(on, std::move(agreed.error()));
+  co_return agreed.has_value();
+}
+
+void acceptor::tell_failed(const net::stream& on, error why) {
+  if (!how_.on_handshake_failed) return;
+  const bool is_told = loop_.now() - last_told_ >= between_tellings;
+  if (!is_told) {
+    ++failed_untold_;
+  } else {
+    last_told_ = loop_.now();
+    why.operation += " with " + on.peer().address.text();
+    if (const auto others = std::exchange(failed_untold_, 0); others != 0) {
+      why.reason += " (as for " + std::to_string(others) + " others since the last such line)";
+    }
+  }
+  how_.on_handshake_failed(why, is_told);
 }
 
 // What it says meanwhile is read: closing while something is unread makes the kernel send a reset,

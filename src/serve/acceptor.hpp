@@ -13,6 +13,7 @@
 #include "loop/task_group.hpp"
 #include "net/listener.hpp"
 #include "net/stream.hpp"
+#include "net/tls/slot.hpp"
 #include "serve/connection_gauge.hpp"
 
 namespace strata::serve {
@@ -31,6 +32,11 @@ struct reception {
   /// What a client above the limit is told; empty: nothing.
   std::string refusal;
   std::function<void()> on_refused;
+  /// How long a client may take for the handshake of TLS. Null: ten seconds.
+  std::function<loop::duration()> handshake_limit = nullptr;
+  /// A client has failed to agree on TLS, and is gone. `is_told`: it is to be logged; of many in a
+  /// short time, few are.
+  std::function<void(const error& why, bool is_told)> on_handshake_failed = nullptr;
   /// Accepting fails; it goes on by itself. `is_new`: it worked before.
   std::function<void(const error& why, bool is_new)> on_trouble;
 };
@@ -42,8 +48,11 @@ class acceptor {
   acceptor(const acceptor&) = delete;
   acceptor& operator=(const acceptor&) = delete;
 
-  void add(std::unique_ptr<net::listener> listening, unsigned door = 0) {
-    listeners_.push_back({std::move(listening), door});
+  /// `door` is for `serve`. With `secure`, clients are served once they have agreed on TLS by the
+  /// context that is then in it; their place is taken meanwhile.
+  void add(std::unique_ptr<net::listener> listening, unsigned door = 0,
+           std::shared_ptr<const net::tls_slot> secure = nullptr) {
+    listeners_.push_back({std::move(listening), door, std::move(secure)});
   }
   /// Starts to accept on all that were added; until then clients wait in the kernel.
   void begin();
@@ -53,21 +62,30 @@ class acceptor {
   void end_connections() { serving_.cancel(); }
   /// Runs what goes on serving a connection, for a `serve` that has ended.
   void adopt(loop::task<> serving) { serving_.spawn(std::move(serving)); }
+  /// Agrees on TLS with a client that turns out to want it. False when that fails, of which the
+  /// owner has been told.
+  [[nodiscard]] loop::task<bool> start_tls(net::stream& on,
+                                           std::shared_ptr<const net::tls_context> with);
 
  private:
   struct entrance {
-    std::unique_ptr<net::listener> listening;
+    std::unique_ptr<net::listener> from;
     unsigned door;
+    std::shared_ptr<const net::tls_slot> secure;
   };
-
-  loop::task<> accept_all(const entrance& from);
-  void receive(std::unique_ptr<net::stream> arrived, unsigned door);
+  loop::task<> accept_all(const entrance& at);
+  void receive(const entrance& at, std::unique_ptr<net::stream> arrived);
+  loop::task<> secure(std::unique_ptr<net::stream> arrived, connection_gauge::place place,
+                      unsigned door, std::shared_ptr<const net::tls_context> with);
+  void tell_failed(const net::stream& on, error why);
   loop::task<> refuse(std::unique_ptr<net::stream> arrived);
 
   loop::loop& loop_;
   reception how_;
   std::deque<entrance> listeners_;
   std::size_t refusing_ = 0;
+  loop::time_point last_told_;       // when a failed handshake was
+  std::uint64_t failed_untold_ = 0;  // handshakes since
   loop::task_group listening_;
   loop::task_group serving_;
 };

@@ -25,6 +25,18 @@ finding look(std::span<const protocol_row> rows, byte_span first) {
 
 }  // namespace
 
+// A record of a handshake, of version 3.0 to 3.4, whose first message is a hello of a client.
+verdict looks_like_tls(byte_span first) {
+  constexpr std::size_t message_at = 5;
+  const auto byte = [&](std::size_t at) { return std::to_integer<unsigned>(first[at]); };
+  if (!first.empty() && byte(0) != 0x16) return verdict::no;
+  if (first.size() > 1 && byte(1) != 3) return verdict::no;
+  if (first.size() > 2 && byte(2) > 4) return verdict::no;
+  if (first.size() > 4 && (byte(3) << 8U | byte(4)) < 4) return verdict::no;
+  if (first.size() <= message_at) return verdict::more;
+  return byte(message_at) == 1 ? verdict::yes : verdict::no;
+}
+
 loop::task<const protocol_row*> detect(net::stream& from, std::span<const protocol_row> rows,
                                        loop::time_point limit) {
   std::string seen;

@@ -18,6 +18,9 @@ struct protocol_row {
   verdict (*match)(byte_span first);
 };
 
+/// A `protocol_row`'s match: whether a client begins with TLS, by its ClientHello.
+[[nodiscard]] verdict looks_like_tls(byte_span first);
+
 /// Awaits the first bytes of `from` until it is clear which row they are of, and gives them back to
 /// the stream. The first row that says `yes` wins, once no row before it says `more`. nullopt when
 /// no row matches, when the client has ended or says nothing until `limit`.

@@ -78,6 +78,23 @@ TEST_P(detection_test, what_matches_nothing_ends_early_or_is_silent_has_no_row) 
   EXPECT_EQ(detected({"G"}, false).name, "none");
 }
 
+TEST(detection_of_tls, takes_a_hello_of_a_client_and_nothing_else) {
+  const std::string hello("\x16\x03\x01\x00\x80\x01\x00", 7);
+  for (std::size_t size = 1; size < 6; ++size) {
+    EXPECT_EQ(looks_like_tls(as_bytes(hello).first(size)), verdict::more) << size;
+  }
+  EXPECT_EQ(looks_like_tls(as_bytes(hello).first(6)), verdict::yes);
+  EXPECT_EQ(looks_like_tls(as_bytes(hello)), verdict::yes);
+  for (std::size_t at = 0; at < 6; ++at) {
+    auto other = hello;
+    other[at] = '\x7f';
+    if (at == 3 || at == 4) continue;  // a length
+    EXPECT_EQ(looks_like_tls(as_bytes(other)), verdict::no) << at;
+  }
+  EXPECT_EQ(looks_like_tls(as_bytes("GET / HTTP/1.1")), verdict::no);
+  EXPECT_EQ(looks_like_tls(as_bytes("*1\r\n$4\r\nPING\r\n")), verdict::no);
+}
+
 INSTANTIATE_TEST_SUITE_P(backends, detection_test,
                          testing::Values("io_uring", "epoll", "simulation"),
                          [](const auto& backend) { return backend.param; });

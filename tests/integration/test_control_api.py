@@ -164,6 +164,8 @@ KINDS = {"port": ["x", -1, 65536, 1.5, [], {}, True], "listen": ["x", 5, [5], {}
          "global_rate_limit": [-1, 0.5], "idle_timeout": ["1s", -1, [], 1e300],
          "peer_timeout": [-0.5, True], "max_message": [0, -1, 2**31, "1K"],
          "max_buffer": [0, 2**33], "slow_client": ["wait", 1], "drain": [0, "true"],
+         "cert": ["x", [5]], "key": [5, [None]], "client_ca": [5, []], "tls_min": ["1.1", 1.2],
+         "handshake_timeout": [-1, "1s"],
          "drain_timeout": [-1, 1e12], "threads": [0, 65, "2"], "write": [5, ["x"]],
          "protocol": ["gopher", 1], "detect_timeout": [-1, "x"], "http_messages": [1, "yes"],
          "ws_ping": [-1, "1"], "ws_deflate": ["maybe", True], "ws_protocol": ["a", [1]],

@@ -11,15 +11,26 @@ NET = {"net", "net/ethernet", "net/tls"}
 OPTIONS = {
     "options",
     "runtime/options",
+    "runtime/tls_options",
     "runtime/cache/options",
     "runtime/client/options",
     "runtime/server/options",
 }
-RUNTIME = {"base", "text", "options", "loop", "proto", "script", "runtime", "runtime/options"}
+RUNTIME = {
+    "base",
+    "text",
+    "options",
+    "loop",
+    "proto",
+    "script",
+    "runtime",
+    "runtime/options",
+    "runtime/tls_options",
+}
 LINE = {"cli/line", "cli/terminal"}
 FAMILY = LINE | OPTIONS | {"base", "text"}
 MEASURE = {f"measure/{part}" for part in ("counting", "ends", "node", "remote", "run", "report")}
-FAMILIES = {f"cli/{name}" for name in ("bench", "l2", "nl", "runtimes", "system", "xdp")}
+FAMILIES = {f"cli/{name}" for name in ("bench", "cert", "l2", "nl", "runtimes", "system", "xdp")}
 
 ALLOWED = {
     # the library
@@ -50,6 +61,7 @@ ALLOWED = {
     "runtime": {
         *RUNTIME,
         "net",
+        "net/tls",
         "serve",
         "runtime/cache",
         "runtime/cache/options",
@@ -59,13 +71,14 @@ ALLOWED = {
         "runtime/server/options",
     },
     "runtime/options": {"base", "options"},
+    "runtime/tls_options": {"options"},
     "runtime/testing": RUNTIME | NET | {"http"},
     "runtime/client": RUNTIME | NET | {"serve", "http", "runtime/client/options"},
-    "runtime/client/options": {"options", "runtime/options"} | NET,
+    "runtime/client/options": {"options", "runtime/options", "runtime/tls_options"} | NET,
     "runtime/server": RUNTIME | NET | {"serve", "http", "runtime/server/options"},
-    "runtime/server/options": {"options", "runtime/options"} | NET,
+    "runtime/server/options": {"options", "runtime/options", "runtime/tls_options"} | NET,
     "runtime/cache": RUNTIME | NET | {"serve", "runtime/cache/options", "runtime/cache/serving"},
-    "runtime/cache/options": {"options", "runtime/options"} | NET,
+    "runtime/cache/options": {"options", "runtime/options", "runtime/tls_options"} | NET,
     "runtime/cache/values": {"base", "text"},
     "runtime/cache/engine": {
         "base",
@@ -109,6 +122,7 @@ ALLOWED = {
     "cli/prompt": FAMILY | {"proto"},
     "cli/runtimes": FAMILY | {"proto", "cli/daemon_client", "cli/prompt"},
     "cli/system": FAMILY | {"cli/daemon_client"},
+    "cli/cert": FAMILY | {"net/tls"},
     "cli/l2": LIBRARY | FAMILY,
     "cli/xdp": LIBRARY | FAMILY | {"cli/l2"},
     "cli/nl": LIBRARY | FAMILY | {"ynl", "measure/node"},

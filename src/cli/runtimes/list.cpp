@@ -21,7 +21,17 @@ constexpr column columns[] = {
     {"owner", "/owner"},
     {"created", "/created_at", unit::none, false},
     {"reason", "/reason", unit::none, false},
+    {"warning", "/warning", unit::none, false},
 };
+
+// What is to be known of a runtime stands where nobody overlooks it, in short.
+void mark_warnings(json& runtimes) {
+  for (auto& each : runtimes) {
+    const auto warning = text_at(each, "warning");
+    if (warning.empty()) continue;
+    each["state"] = text_at(each, "state") + " (" + warning.substr(0, warning.find(':')) + ")";
+  }
+}
 
 outcome<int> list(const invocation& call, bool only_running) {
   const auto shown = select_columns(columns, call.text("columns"));
@@ -35,6 +45,7 @@ outcome<int> list(const invocation& call, bool only_running) {
   for (const auto& runtime : *runtimes) {
     if (!only_running || text_at(runtime, "state") == "running") listed.push_back(runtime);
   }
+  if (!call.as_json) mark_warnings(listed);
   show_list(call, *shown, listed);
   return exit_done;
 }

@@ -65,7 +65,9 @@ using field_row = std::vector<std::string>;
 
 void flatten(const json& value, const std::string& name, const json& root,
              unit (*unit_of)(std::string_view, const json&), std::vector<field_row>& rows) {
-  if (!value.is_object()) {
+  const bool has_parts = value.is_object() || (value.is_array() && !value.empty() &&
+                                               std::ranges::all_of(value, &json::is_object));
+  if (!has_parts) {
     rows.push_back({text::printable(name), format_cell(value, unit_of(name, root))});
     return;
   }

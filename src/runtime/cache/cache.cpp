@@ -7,6 +7,7 @@
 
 #include "runtime/cache/serving/shard.hpp"
 #include "runtime/sharded.hpp"
+#include "runtime/tls_identity.hpp"
 
 namespace strata::runtime::cache {
 
@@ -41,18 +42,20 @@ result<void> check_files(const cache_options& options) {
 class cache_part final : public part {
  public:
   cache_part(loop::loop& on, cache_options options, serve::connection_gauge& gauge,
-             std::shared_ptr<journal> log, shard::events told)
+             std::shared_ptr<journal> log, std::shared_ptr<net::tls_slot> identity,
+             shard::events told)
       : loop_(on),
         options_(std::move(options)),
         gauge_(gauge),
         log_(std::move(log)),
+        identity_(std::move(identity)),
         told_(std::move(told)) {}
 
   [[nodiscard]] loop::task<result<void>> open(std::vector<net::bind_target>& targets) override {
     shard_ = std::make_unique<shard>(loop_, options_, gauge_, log_, std::move(told_));
     auto loaded = co_await shard_->load();
     if (!loaded) co_return loaded;
-    co_return shard_->open(targets);
+    co_return shard_->open(targets, identity_);
   }
   [[nodiscard]] loop::task<> close(loop::time_point /*limit*/) override { return shard_->close(); }
   void apply(const live_edit<cache_options>& edit) { shard_->apply(edit.changes, edit.number); }
@@ -65,6 +68,7 @@ class cache_part final : public part {
   cache_options options_;
   serve::connection_gauge& gauge_;
   std::shared_ptr<journal> log_;
+  std::shared_ptr<net::tls_slot> identity_;
   shard::events told_;
   std::unique_ptr<shard> shard_;  // once it has been opened
 };
@@ -79,10 +83,14 @@ class cache final : public sharded<cache_options, cache_part> {
  private:
   [[nodiscard]] result<void> check(const cache_options& wanted) const override;
   [[nodiscard]] part_list make_parts(const std::vector<loop::loop*>& loops) override;
+  [[nodiscard]] result<void> open_identity() override { return identity_.open(running()); }
+  void close_identity() override { identity_.close(); }
+  [[nodiscard]] nlohmann::json certificates() const override { return identity_.shown(); }
   void keep_figures() override;
   [[nodiscard]] key_figures counted_keys() const;
 
   key_figures past_keys_;
+  tls_identity identity_{given().home, given().log};
 };
 
 result<void> cache::check(const cache_options& wanted) const {
@@ -96,17 +104,19 @@ result<void> cache::check(const cache_options& wanted) const {
     if (!url) return std::unexpected(url.error());
     if (!url->is_stream() || url->is_web()) {
       return failure(errc::invalid_argument, "listen on '" + each + "'",
-                     "a cache speaks on streams only", "use tcp://HOST:PORT or unix:///PATH");
+                     "a cache speaks on streams only",
+                     "use tcp://HOST:PORT, tls://HOST:PORT or unix:///PATH");
     }
   }
   if (!wanted.follow.empty()) {
     const auto url = net::parse_endpoint(wanted.follow);
     if (!url) return std::unexpected(url.error());
-    if (!url->is_stream() || !url->has_port() || url->is_web()) {
+    if (!url->is_stream() || !url->has_port() || url->is_web() || url->scheme->is_secure) {
       return failure(errc::invalid_argument, "follow '" + wanted.follow + "'",
-                     "a cache follows over TCP only", "use tcp://HOST:PORT");
+                     "a cache follows over plain TCP only", "use tcp://HOST:PORT");
     }
   }
+  if (auto checked = check_tls(wanted, urls); !checked) return checked;
   return check_files(wanted);
 }
 
@@ -116,7 +126,7 @@ cache::part_list cache::make_parts(const std::vector<loop::loop*>& loops) {
                                               std::uint64_t edit) { adopt(changes, edit); }};
   part_list made;
   made.push_back(std::make_unique<cache_part>(*loops[0], running(), connections(), given().log,
-                                              std::move(told)));
+                                              identity_.slot(), std::move(told)));
   return made;
 }
 

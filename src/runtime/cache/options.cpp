@@ -16,7 +16,7 @@ std::vector<options::bound_row<cache_options>> own_rows() {
         .help = "listen on tcp://0.0.0.0:PORT; 0 takes a free port", .needs_restart = true},
        &cache_options::port},
       {{.key = "listen", .short_flag = 'l', .kind = list, .value_name = "URL",
-        .help = "listen on tcp://HOST:PORT or unix:///PATH; repeatable", .needs_restart = true},
+        .help = "listen on tcp://HOST:PORT, tls://HOST:PORT or unix:///PATH; repeatable", .needs_restart = true},
        &cache_options::listen},
       {{.key = "resp", .kind = flag,
         .help = "answer in Redis's protocol always; else who begins with a line gets plain text"},
@@ -72,7 +72,12 @@ std::vector<options::bound_row<cache_options>> own_rows() {
 }  // namespace
 
 const std::vector<options::bound_row<cache_options>>& option_table() {
-  static const auto table = with_common(own_rows());
+  static const auto table = [] {
+    auto all = own_rows();
+    const auto more = tls_server_rows<cache_options>();
+    all.insert(all.end(), more.begin(), more.end());
+    return with_common(std::move(all));
+  }();
   return table;
 }
 

@@ -15,12 +15,25 @@ class client final : public sharded<client_options, connection> {
   loop::task<result<send_outcome>> send(std::string message) override;
   [[nodiscard]] bool listens() const override { return false; }
   [[nodiscard]] std::vector<std::string> needs() const override;
+  [[nodiscard]] std::string warning() const override;
 
  private:
   [[nodiscard]] result<void> check(const client_options& wanted) const override;
   [[nodiscard]] part_list make_parts(const std::vector<loop::loop*>& loops) override;
   [[nodiscard]] std::string written_file() const override { return wanted().write; }
 };
+
+result<void> check_tls_files(const client_options& wanted) {
+  for (const auto& each : {wanted.ca, wanted.client_cert, wanted.client_key}) {
+    if (each.empty() || each.front() == '/') continue;
+    return failure(errc::invalid_argument, "use '" + each + "' for TLS",
+                   "the daemon has a folder of its own to which that is relative",
+                   "give the whole path, from / on");
+  }
+  if (wanted.client_cert.empty() == wanted.client_key.empty()) return {};
+  return failure(errc::invalid_argument, "use a client certificate",
+                 "its file or its key's is missing", "give both --client-cert and --client-key");
+}
 
 result<void> client::check(const client_options& wanted) const {
   if (wanted.endpoint().empty()) {
@@ -45,7 +58,7 @@ result<void> client::check(const client_options& wanted) const {
   for (const auto& each : wanted.header) {
     if (auto field = http::parse_field(each); !field) return std::unexpected(field.error());
   }
-  return {};
+  return check_tls_files(wanted);
 }
 
 client::part_list client::make_parts(const std::vector<loop::loop*>& loops) {
@@ -63,6 +76,10 @@ std::vector<std::string> client::needs() const {
   const auto url = net::parse_endpoint(wanted().endpoint());
   if (!url || url->scheme->form != net::url_form::name) return {};
   return {url->host};
+}
+
+std::string client::warning() const {
+  return wanted().insecure ? "insecure: it takes whatever certificate the server shows" : "";
 }
 
 }  // namespace

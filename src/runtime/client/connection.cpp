@@ -36,6 +36,13 @@ loop::task<result<void>> connection::open(std::vector<net::bind_target>& /*targe
     if (!opened) co_return std::unexpected(opened.error());
     file_ = std::move(*opened);
   }
+  auto secure =
+      net::tls_context::for_client({.ca = options_.ca,
+                                    .server_name = options_.servername,
+                                    .certificate = {options_.client_cert, options_.client_key},
+                                    .is_insecure = options_.insecure});
+  if (!secure) co_return std::unexpected(secure.error());
+  secure_ = std::move(*secure);
   if (!options_.reconnect) {
     auto first = co_await connect();
     if (!first) co_return first;
@@ -84,8 +91,8 @@ loop::task<> connection::keep() {
 }
 
 loop::task<result<void>> connection::connect() {
-  auto made =
-      co_await net::connect(loop_, url_, loop::from_seconds(options_.connect_timeout), &names_);
+  auto made = co_await net::connect(loop_, url_, loop::from_seconds(options_.connect_timeout),
+                                    &names_, secure_);
   if (!made) {
     counters_.errors.add();
     co_return std::unexpected(made.error());

@@ -58,6 +58,7 @@ class connection final : public part {
   counters counters_;
   serve::connection_gauge::place place_;  // while it is connected
   net::backoff backoff_;
+  std::shared_ptr<const net::tls_context> secure_;
   std::unique_ptr<file_sink> file_;
   std::unique_ptr<net::message_port> port_;  // as well
   std::deque<std::string> queue_;

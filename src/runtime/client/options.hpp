@@ -7,10 +7,11 @@
 #include <vector>
 
 #include "runtime/options.hpp"
+#include "runtime/tls_options.hpp"
 
 namespace strata::runtime::client {
 
-struct client_options : common_options {
+struct client_options : common_options, tls_client_options {
   std::string target;
   std::string connect;
   std::string framing = "line";

@@ -1,6 +1,7 @@
 #include "runtime/server/arrival.hpp"
 
-#include <algorithm>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "runtime/server/session.hpp"
@@ -35,7 +36,8 @@ verdict match_http(byte_span first) {
   return best;
 }
 
-constexpr serve::protocol_row rows[] = {{"http", match_http}};
+constexpr serve::protocol_row rows[] = {{"tls", serve::looks_like_tls}, {"http", match_http}};
+constexpr const auto* tls = &rows[0];
 
 /// Hears for a connection of which nobody knows yet what it speaks.
 class newcomer final : public member {
@@ -78,10 +80,17 @@ class newcomer final : public member {
   bool told_slow_ = false;
 };
 
-loop::task<protocol> find_protocol(shard& home, net::stream& arrived) {
+// Nothing when the connection is not to be served: it has failed to agree on TLS.
+loop::task<std::optional<protocol>> find_protocol(shard& home, net::stream& arrived) {
   newcomer waiting(home, arrived);
-  const auto limit = home.loop().now() + loop::from_seconds(home.options().detect_timeout);
-  const auto* const found = co_await serve::detect(arrived, rows, limit);
+  const auto timeout = loop::from_seconds(home.options().detect_timeout);
+  const auto known = home.secure() ? std::span(rows) : std::span(rows).subspan(1);
+  const auto* found = co_await serve::detect(arrived, known, home.loop().now() + timeout);
+  if (found == tls) {
+    const bool agreed = co_await home.start_tls(arrived);
+    if (!agreed) co_return std::nullopt;
+    found = co_await serve::detect(arrived, known.subspan(1), home.loop().now() + timeout);
+  }
   if (found != nullptr) co_return protocol::http;
   waiting.hand_over();
   co_return protocol::raw;
@@ -91,7 +100,11 @@ loop::task<protocol> find_protocol(shard& home, net::stream& arrived) {
 
 loop::task<> receive_arrival(shard& home, std::unique_ptr<net::stream> arrived,
                              serve::connection_gauge::place place, protocol speaks) {
-  if (speaks == protocol::automatic) speaks = co_await find_protocol(home, *arrived);
+  if (speaks == protocol::automatic) {
+    const auto found = co_await find_protocol(home, *arrived);
+    if (!found) co_return;
+    speaks = *found;
+  }
   // Each in a task of its own: this one's frame does not stay for the life of the connection.
   if (speaks == protocol::http) {
     home.adopt(serve_web(home, std::move(arrived), std::move(place)));

@@ -126,7 +126,8 @@ std::vector<row> limit_rows() {
 const std::vector<options::bound_row<server_options>>& option_table() {
   static const auto table = [] {
     auto all = where_rows();
-    for (auto&& more : {message_rows(), web_rows(), limit_rows()}) {
+    for (auto&& more :
+         {message_rows(), web_rows(), limit_rows(), tls_server_rows<server_options>()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     return with_common(std::move(all));

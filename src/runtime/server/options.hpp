@@ -7,10 +7,11 @@
 #include <vector>
 
 #include "runtime/options.hpp"
+#include "runtime/tls_options.hpp"
 
 namespace strata::runtime::server {
 
-struct server_options : common_options {
+struct server_options : common_options, tls_server_options {
   std::optional<std::uint64_t> port;
   std::vector<std::string> listen;
   std::string framing = "line";

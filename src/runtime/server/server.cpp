@@ -4,6 +4,7 @@
 
 #include "runtime/server/shard.hpp"
 #include "runtime/sharded.hpp"
+#include "runtime/tls_identity.hpp"
 
 namespace strata::runtime::server {
 
@@ -21,6 +22,11 @@ class server final : public sharded<server_options, shard> {
   [[nodiscard]] part_list make_parts(const std::vector<loop::loop*>& loops) override;
   [[nodiscard]] std::size_t wanted_loops() const override { return wanted().threads; }
   [[nodiscard]] std::string written_file() const override { return wanted().write; }
+  [[nodiscard]] result<void> open_identity() override { return identity_.open(running()); }
+  void close_identity() override { identity_.close(); }
+  [[nodiscard]] nlohmann::json certificates() const override { return identity_.shown(); }
+
+  tls_identity identity_{given().home, given().log};
 };
 
 result<void> server::check(const server_options& wanted) const {
@@ -36,11 +42,12 @@ result<void> server::check(const server_options& wanted) const {
     return failure(errc::invalid_argument, "use mode master", "nobody could become master",
                    "set --master-pw");
   }
-  return {};
+  return check_tls(wanted, urls);
 }
 
 server::part_list server::make_parts(const std::vector<loop::loop*>& loops) {
-  const auto state = std::make_shared<server_state>(connections(), given().log, given().messages);
+  const auto state = std::make_shared<server_state>(connections(), given().log, given().messages,
+                                                    identity_.slot());
   part_list made;
   for (auto* const each : loops) {
     auto one = std::make_unique<shard>(state, *each, made.size(), running());

@@ -49,6 +49,12 @@ serve::reception shard::reception() {
           },
       .refusal = {},
       .on_refused = [this] { counters_.connections_refused.add(); },
+      .handshake_limit = [this] { return loop::from_seconds(options_.handshake_timeout); },
+      .on_handshake_failed =
+          [this](const error& why, bool is_told) {
+            counters_.handshakes_failed.add();
+            if (is_told) state_->log->write(level::warning, describe(why));
+          },
       .on_trouble =
           [this](const error& why, bool is_new) {
             counters_.errors.add();
@@ -80,7 +86,8 @@ result<void> shard::open_target(net::bind_target& target) {
   auto opened = target.url.scheme->listen(loop_, target, {.share_port = state_->shards.size() > 1});
   if (!opened) return std::unexpected(opened.error());
   if (opened->streams) {
-    acceptor_.add(std::move(opened->streams), static_cast<unsigned>(protocol_of(target.url)));
+    acceptor_.add(std::move(opened->streams), static_cast<unsigned>(protocol_of(target.url)),
+                  target.url.scheme->is_secure ? state_->secure : nullptr);
   } else if (!target.url.is_ethernet()) {
     datagram_ports_.emplace_back(*this, std::move(opened->messages));
   } else {

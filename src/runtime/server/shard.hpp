@@ -60,6 +60,12 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
                std::size_t unsent, bool& told);
   /// Runs what serves a connection until it ends, or the shard does.
   void adopt(loop::task<> serving) { acceptor_.adopt(std::move(serving)); }
+  /// Clients may speak TLS, also where they need not.
+  [[nodiscard]] bool secure() const { return state_->secure->get() != nullptr; }
+  /// Agrees on it; false when that fails.
+  [[nodiscard]] loop::task<bool> start_tls(net::stream& on) {
+    return acceptor_.start_tls(on, state_->secure->get());
+  }
 
   // --- for policies
   /// Writes it to the file and to those who follow the messages.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "loop/loop.hpp"
+#include "net/tls/slot.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/journal.hpp"
 #include "runtime/rate_limiter.hpp"
@@ -23,8 +24,11 @@ inline constexpr unsigned shard_bits = 48;
 
 struct server_state {
   server_state(serve::connection_gauge& gauge, std::shared_ptr<journal> log_of,
-               std::shared_ptr<journal> messages_of)
-      : connections(gauge), log(std::move(log_of)), messages(std::move(messages_of)) {}
+               std::shared_ptr<journal> messages_of, std::shared_ptr<net::tls_slot> identity)
+      : connections(gauge),
+        log(std::move(log_of)),
+        messages(std::move(messages_of)),
+        secure(std::move(identity)) {}
 
   serve::connection_gauge& connections;
   shared_rate_limiter rate;
@@ -33,6 +37,7 @@ struct server_state {
   std::atomic<std::uint64_t> master = 0;
   std::shared_ptr<journal> log;
   std::shared_ptr<journal> messages;
+  std::shared_ptr<net::tls_slot> secure;
 
   struct far_shard {
     loop::loop* where;

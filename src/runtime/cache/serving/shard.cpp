@@ -65,6 +65,13 @@ serve::reception shard::reception(serve::connection_gauge& connections) {
             bench_.count().connections_refused.add();
             ++data_.home().counted().rejected;
           },
+      .handshake_limit =
+          [this] { return loop::from_seconds(settings().options.handshake_timeout); },
+      .on_handshake_failed =
+          [this](const error& why, bool is_told) {
+            bench_.count().handshakes_failed.add();
+            if (is_told) log_->write(level::warning, describe(why));
+          },
       .on_trouble =
           [this](const error& why, bool is_new) {
             bench_.count().errors.add();
@@ -73,11 +80,12 @@ serve::reception shard::reception(serve::connection_gauge& connections) {
   };
 }
 
-result<void> shard::open(std::vector<net::bind_target>& targets) {
+result<void> shard::open(std::vector<net::bind_target>& targets,
+                         const std::shared_ptr<net::tls_slot>& identity) {
   for (auto& each : targets) {
     auto opened = each.url.scheme->listen(loop_, each, {});
     if (!opened) return std::unexpected(opened.error());
-    acceptor_.add(std::move(opened->streams));
+    acceptor_.add(std::move(opened->streams), 0, each.url.scheme->is_secure ? identity : nullptr);
     if (each.address.port() != 0) replication_.set_own_port(each.address.port());
   }
   acceptor_.begin();

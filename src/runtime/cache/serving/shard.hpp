@@ -35,7 +35,9 @@ class shard final : private loop::timer {
   /// Reads what is on the disk. Errors: as of `disk_persistence::open`.
   [[nodiscard]] loop::task<result<void>> load() { return persistence_.open(); }
   /// Starts to listen; a port that was 0 is filled in. Errors: of the first that cannot be bound.
-  result<void> open(std::vector<net::bind_target>& targets);
+  /// Those that are secure show what is in `identity`.
+  result<void> open(std::vector<net::bind_target>& targets,
+                    const std::shared_ptr<net::tls_slot>& identity);
   /// Ends all connections, and awaits that the data is on the disk.
   [[nodiscard]] loop::task<> close();
   /// Takes over the options that `edit`, a number that grows, has changed. They are checked.

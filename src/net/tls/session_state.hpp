@@ -1,0 +1,71 @@
+// What is in a TLS session: OpenSSL's, and the two ends of the wire. For net/tls alone.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "loop/slice.hpp"
+#include "net/tls/openssl.hpp"
+#include "net/tls/session.hpp"
+
+namespace strata::net {
+
+/// Where records begin and end in what is read.
+class record_counter {
+ public:
+  void pass(byte_span bytes);
+  /// Bytes read of a record that has not ended.
+  [[nodiscard]] std::size_t unfinished() const { return unfinished_; }
+  /// Records that have begun since `forget()`.
+  [[nodiscard]] std::size_t begun() const { return begun_; }
+  void forget() { begun_ = 0; }
+
+ private:
+  static constexpr std::size_t header_size = 5;
+  std::array<std::byte, header_size> header_{};
+  std::size_t header_bytes_ = 0;
+  std::size_t body_left_ = 0;
+  std::size_t unfinished_ = 0;
+  std::size_t begun_ = 0;
+};
+
+/// Sealed bytes that wait for the next seal.
+class outgoing {
+ public:
+  outgoing() = default;
+  outgoing(const outgoing&) = delete;
+  outgoing& operator=(const outgoing&) = delete;
+  ~outgoing();
+
+  [[nodiscard]] std::size_t size() const { return held_ == nullptr ? 0 : held_->size(); }
+  void reserve(std::size_t more);
+  void append(byte_span bytes);
+  [[nodiscard]] loop::slice take();
+
+ private:
+  loop::chunk* held_ = nullptr;
+};
+
+struct tls_session::state {
+  std::shared_ptr<const tls_context> by;  // outlives `ssl`
+  std::string host;
+  ssl_pointer ssl;
+  byte_span input;  // set while OpenSSL runs
+  record_counter records;
+  outgoing out;
+  std::size_t handshake_bytes = 0;
+  bool is_done = false;  // the handshake
+  bool peer_has_ended = false;
+  bool has_said_end = false;
+  std::optional<error> failed;
+  x509_pointer refused;  // the certificate that the peer's chain failed at
+  tls_info info;
+};
+
+/// Makes `of.ssl` read `of.input` and write to `of.out`. False: no memory.
+[[nodiscard]] bool connect_wire(tls_session::state& of);
+
+}  // namespace strata::net

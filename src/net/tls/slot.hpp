@@ -1,0 +1,30 @@
+// Where listeners find the TLS context of the moment. It may be replaced at any time, from any
+// thread; connections keep the one that they began with.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "net/tls/context.hpp"
+
+namespace strata::net {
+
+class tls_slot {
+ public:
+  /// Null: there is none.
+  [[nodiscard]] std::shared_ptr<const tls_context> get() const {
+    const std::lock_guard guard(lock_);
+    return now_;
+  }
+  void set(std::shared_ptr<const tls_context> next) {
+    const std::lock_guard guard(lock_);
+    now_.swap(next);
+  }
+
+ private:
+  mutable std::mutex lock_;
+  std::shared_ptr<const tls_context> now_;
+};
+
+}  // namespace strata::net

@@ -1,0 +1,45 @@
+// The keys that session tickets are sealed with: one for all loops, replaced every hour. A ticket
+// of one of the two keys before it still resumes its session, and is renewed.
+#pragma once
+
+#include <openssl/evp.h>
+
+#include <array>
+#include <chrono>
+#include <deque>
+#include <mutex>
+
+namespace strata::net {
+
+class ticket_keys {
+ public:
+  static constexpr std::size_t name_size = 16;
+  static constexpr std::size_t key_size = 32;
+
+  struct key {
+    std::array<unsigned char, name_size> name;
+    std::array<unsigned char, key_size> cipher;
+    std::array<unsigned char, key_size> mac;
+    std::chrono::steady_clock::time_point made;
+  };
+  struct finding {
+    key found;
+    bool is_current;
+  };
+
+  /// For a new ticket. From any thread. False: no random bytes are to be had.
+  [[nodiscard]] bool current(key& into, std::chrono::steady_clock::time_point now);
+  /// The key of that name, 16 bytes; false when it is too old or of nobody's.
+  [[nodiscard]] bool find(const unsigned char* name, finding& into,
+                          std::chrono::steady_clock::time_point now);
+
+ private:
+  std::mutex lock_;
+  std::deque<key> keys_;  // newest first
+};
+
+/// As `SSL_CTX_set_tlsext_ticket_key_evp_cb` wants it, for contexts whose app data is theirs.
+int use_ticket_key(ticket_keys& from, unsigned char* name, unsigned char* iv,
+                   EVP_CIPHER_CTX* cipher, EVP_MAC_CTX* mac, bool sealing);
+
+}  // namespace strata::net

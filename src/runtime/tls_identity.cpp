@@ -1,0 +1,138 @@
+#include "runtime/tls_identity.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+namespace strata::runtime {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto between_looks = 1s;
+
+// A file's state, which is another when it was written or replaced.
+std::string stamp_of(const std::string& file) {
+  struct stat found{};
+  if (::stat(file.c_str(), &found) != 0) return "-";
+  return fmt::format("{}.{}.{}.{}.{}", found.st_dev, found.st_ino, found.st_size,
+                     found.st_mtim.tv_sec, found.st_mtim.tv_nsec);
+}
+
+std::string stamp_of_all(const std::vector<std::string>& files) {
+  std::string all;
+  for (const auto& each : files) all += stamp_of(each) + ' ';
+  return all;
+}
+
+net::tls_server_settings settings_of(const tls_server_options& wanted) {
+  net::tls_server_settings made{.client_ca = wanted.client_ca};
+  for (std::size_t i = 0; i < wanted.cert.size(); ++i) {
+    made.certificates.push_back({wanted.cert[i], wanted.key[i]});
+  }
+  if (wanted.tls_min == "1.3") made.least = net::tls_version::tls_1_3;
+  return made;
+}
+
+std::vector<std::string> files_of(const tls_server_options& wanted) {
+  auto all = wanted.cert;
+  all.insert(all.end(), wanted.key.begin(), wanted.key.end());
+  if (!wanted.client_ca.empty()) all.push_back(wanted.client_ca);
+  return all;
+}
+
+}  // namespace
+
+result<void> check_tls(const tls_server_options& wanted, const std::vector<std::string>& urls) {
+  for (const auto& each : files_of(wanted)) {
+    if (each.starts_with('/')) continue;
+    return failure(errc::invalid_argument, "use '" + each + "' for TLS",
+                   "the daemon has a folder of its own to which that is relative",
+                   "give the whole path, from / on");
+  }
+  if (wanted.cert.size() != wanted.key.size()) {
+    return failure(
+        errc::invalid_argument, "use the certificates of --cert",
+        fmt::format("there are {} of them, and {} keys", wanted.cert.size(), wanted.key.size()),
+        "give --key FILE for each --cert FILE, in the same order");
+  }
+  if (!wanted.cert.empty()) return {};
+  if (!wanted.client_ca.empty()) {
+    return failure(errc::invalid_argument, "use --client-ca", "there is no certificate of its own",
+                   "give --cert FILE and --key FILE too");
+  }
+  for (const auto& each : urls) {
+    const auto url = net::parse_endpoint(each);
+    if (!url || !url->scheme->is_secure) continue;
+    return failure(errc::invalid_argument, "listen on '" + each + "'", "there is no certificate",
+                   "give --cert FILE and --key FILE; 'strata cert make NAME' makes both");
+  }
+  return {};
+}
+
+result<void> tls_identity::open(const tls_server_options& wanted) {
+  const bool is_same = files_ == files_of(wanted);
+  settings_ = settings_of(wanted);
+  files_ = files_of(wanted);
+  watching_.cancel();
+  if (files_.empty()) {
+    slot_->set(nullptr);
+    return {};
+  }
+  auto done = read();
+  if (!done && !(is_same && slot_->get())) return done;
+  watching_.spawn(watch());
+  return {};
+}
+
+// What is wrong with the files is logged where it does not end the runtime.
+result<void> tls_identity::read() {
+  auto made = net::tls_context::for_server(settings_);
+  if (made) {
+    slot_->set(std::move(*made));
+    return {};
+  }
+  if (slot_->get()) {
+    log_->write(level::error,
+                describe(made.error()) + "; the certificates that were read before stay in force");
+  }
+  return std::unexpected(made.error());
+}
+
+// Files that belong together are not replaced at one moment: they are read once they rest.
+loop::task<> tls_identity::watch() {
+  auto in_force = stamp_of_all(files_);
+  auto last = in_force;
+  for (;;) {
+    co_await home_.sleep(between_looks);
+    const auto now = stamp_of_all(files_);
+    const bool rests = now == last;
+    last = now;
+    if (!rests || now == in_force) continue;
+    in_force = now;
+    if (read()) log_->write(level::info, "read the certificates again: their files have changed");
+  }
+}
+
+nlohmann::json tls_identity::shown() const {
+  auto all = nlohmann::json::array();
+  const auto with = slot_->get();
+  if (!with) return all;
+  const auto now = std::chrono::system_clock::now();
+  for (const auto& each : with->certificates()) {
+    const auto left = std::chrono::duration_cast<std::chrono::seconds>(each.not_after - now);
+    all.push_back({{"file", each.file},
+                   {"subject", each.subject},
+                   {"issuer", each.issuer},
+                   {"names", each.names},
+                   {"not_after", format_time(each.not_after)},
+                   {"expires_in_s", left.count()}});
+  }
+  return all;
+}
+
+}  // namespace strata::runtime

@@ -1,0 +1,52 @@
+// The certificates of a runtime that listens: read from files when it starts, and again whenever a
+// file has changed. Files that are wrong leave what was read before in force.
+//
+// It lives on the home loop; its slot is for all loops.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "loop/loop.hpp"
+#include "loop/task_group.hpp"
+#include "net/scheme.hpp"
+#include "net/tls/slot.hpp"
+#include "runtime/journal.hpp"
+#include "runtime/tls_options.hpp"
+
+namespace strata::runtime {
+
+/// Whether the options of TLS make sense for one that listens on `urls`. No file is read.
+[[nodiscard]] result<void> check_tls(const tls_server_options& wanted,
+                                     const std::vector<std::string>& urls);
+
+class tls_identity {
+ public:
+  tls_identity(loop::loop& home, std::shared_ptr<journal> log)
+      : home_(home), log_(std::move(log)), slot_(std::make_shared<net::tls_slot>()) {}
+
+  /// Reads the files, and looks after them from then on. Errors: of the files, unless the same were
+  /// right before.
+  [[nodiscard]] result<void> open(const tls_server_options& wanted);
+  /// Looks after them no more.
+  void close() { watching_.cancel(); }
+
+  [[nodiscard]] const std::shared_ptr<net::tls_slot>& slot() const { return slot_; }
+  /// As `runtime::certificates()` has it.
+  [[nodiscard]] nlohmann::json shown() const;
+
+ private:
+  [[nodiscard]] result<void> read();
+  loop::task<> watch();
+
+  loop::loop& home_;
+  std::shared_ptr<journal> log_;
+  std::shared_ptr<net::tls_slot> slot_;
+  net::tls_server_settings settings_;
+  std::vector<std::string> files_;
+  loop::task_group watching_;
+};
+
+}  // namespace strata::runtime

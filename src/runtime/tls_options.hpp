@@ -1,0 +1,81 @@
+// The options of TLS: of runtimes that listen, and of those that connect.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "options/option_table.hpp"
+
+namespace strata::runtime {
+
+struct tls_server_options {
+  std::vector<std::string> cert;
+  std::vector<std::string> key;
+  std::string client_ca;
+  std::string tls_min = "1.2";
+  double handshake_timeout = 10;
+};
+
+struct tls_client_options {
+  std::string ca;
+  std::string servername;
+  std::string client_cert;
+  std::string client_key;
+  bool insecure = false;
+};
+
+// A row is read as a row: one option, two or three lines.
+// clang-format off
+template <class Options>
+[[nodiscard]] std::vector<options::bound_row<Options>> tls_server_rows() {
+  using enum options::option_kind;
+  return {
+      {{.key = "cert", .kind = list, .value_name = "FILE",
+        .help = "a certificate for TLS, in PEM, its chain behind it; repeatable: the name that a "
+                "client asks for chooses",
+        .needs_restart = true},
+       &Options::cert},
+      {{.key = "key", .kind = list, .value_name = "FILE",
+        .help = "the key of the certificate that --cert gives in the same place; repeatable",
+        .needs_restart = true},
+       &Options::key},
+      {{.key = "client_ca", .kind = text, .value_name = "FILE",
+        .help = "clients need a certificate of an authority in FILE", .needs_restart = true},
+       &Options::client_ca},
+      {{.key = "tls_min", .kind = choice, .value_name = "VERSION", .default_text = "1.2",
+        .help = "oldest version of TLS that is spoken", .needs_restart = true,
+        .choices = "1.2|1.3"},
+       &Options::tls_min},
+      {{.key = "handshake_timeout", .kind = seconds, .value_name = "TIME", .default_text = "10",
+        .help = "longest time that a client may take to agree on TLS"},
+       &Options::handshake_timeout},
+  };
+}
+
+template <class Options>
+[[nodiscard]] std::vector<options::bound_row<Options>> tls_client_rows() {
+  using enum options::option_kind;
+  return {
+      {{.key = "ca", .kind = text, .value_name = "FILE",
+        .help = "trust the authorities in FILE and no others; else those of the system",
+        .needs_restart = true},
+       &Options::ca},
+      {{.key = "servername", .kind = text, .value_name = "NAME",
+        .help = "name that the server's certificate is to have; else that of the URL",
+        .needs_restart = true},
+       &Options::servername},
+      {{.key = "client_cert", .kind = text, .value_name = "FILE",
+        .help = "certificate to show to servers that want one, in PEM", .needs_restart = true},
+       &Options::client_cert},
+      {{.key = "client_key", .kind = text, .value_name = "FILE",
+        .help = "key of --client-cert", .needs_restart = true},
+       &Options::client_key},
+      {{.key = "insecure", .kind = flag,
+        .help = "take whatever certificate the server shows: anybody may be the server",
+        .needs_restart = true},
+       &Options::insecure},
+  };
+}
+// clang-format on
+
+}  // namespace strata::runtime
