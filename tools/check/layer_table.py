@@ -118,7 +118,7 @@ ALLOWED = {
     # the command line
     "cli/line": OPTIONS | {"base", "text"},
     "cli/terminal": FAMILY,
-    "cli/daemon_client": FAMILY | {"proto"},
+    "cli/daemon_client": FAMILY | NET | {"proto", "loop"},
     "cli/prompt": FAMILY | {"proto"},
     "cli/runtimes": FAMILY | {"proto", "cli/daemon_client", "cli/prompt"},
     "cli/system": FAMILY | {"cli/daemon_client"},
