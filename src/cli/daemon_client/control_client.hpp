@@ -46,8 +46,8 @@ class line_stream {
   text::line_splitter lines_;
 };
 
-/// One daemon, as seen through its socket, or from afar at https://HOST:PORT. A connection is made when the first request needs it,
-/// and used again for the next. One thread at a time.
+/// One daemon, as seen through its socket, or from afar at https://HOST:PORT. A connection is made
+/// when the first request needs it, and used again for the next. One thread at a time.
 ///
 /// Errors of all requests: unreachable, when there is no daemon; not_found and failed with the
 /// daemon's own sentence; failed, when the answer is none that the API gives.
