@@ -14,6 +14,7 @@ OPTIONS = {
     "runtime/cache/options",
     "runtime/client/options",
     "runtime/server/options",
+    "runtime/server/web_options",
 }
 RUNTIME = {"base", "text", "options", "loop", "proto", "script", "runtime", "runtime/options"}
 LINE = {"cli/line", "cli/terminal"}
@@ -46,6 +47,7 @@ ALLOWED = {
     "net/schemes": {"base", "loop"} | NET,
     "serve": {"base", "loop"} | NET,
     "http": {"base", "text", "loop", "proto"} | NET,
+    "http/files": {"base", "text", "loop", "net", "http", "proto"},
     # the runtimes
     "runtime": {
         *RUNTIME,
@@ -57,13 +59,23 @@ ALLOWED = {
         "runtime/client/options",
         "runtime/server",
         "runtime/server/options",
+        "runtime/server/web_options",
     },
     "runtime/options": {"base", "options"},
     "runtime/testing": RUNTIME | NET,
     "runtime/client": RUNTIME | NET | {"serve", "http", "runtime/client/options"},
     "runtime/client/options": {"options", "runtime/options"} | NET,
-    "runtime/server": RUNTIME | NET | {"serve", "http", "runtime/server/options"},
-    "runtime/server/options": {"options", "runtime/options"} | NET,
+    "runtime/server": {
+        *RUNTIME,
+        *NET,
+        "serve",
+        "http",
+        "http/files",
+        "runtime/server/options",
+        "runtime/server/web_options",
+    },
+    "runtime/server/options": {"options", "runtime/options", "runtime/server/web_options"} | NET,
+    "runtime/server/web_options": {"options"},
     "runtime/cache": RUNTIME | NET | {"serve", "runtime/cache/options", "runtime/cache/serving"},
     "runtime/cache/options": {"options", "runtime/options"} | NET,
     "runtime/cache/values": {"base", "text"},

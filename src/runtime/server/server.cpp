@@ -15,12 +15,17 @@ class server final : public sharded<server_options, shard> {
 
   loop::task<void> stop(loop::time_point limit) override;
   loop::task<result<send_outcome>> send(std::string message) override;
+  [[nodiscard]] std::vector<nlohmann::json> figures() const override;
 
  private:
   [[nodiscard]] result<void> check(const server_options& wanted) const override;
   [[nodiscard]] part_list make_parts(const std::vector<loop::loop*>& loops) override;
   [[nodiscard]] std::size_t wanted_loops() const override { return wanted().threads; }
   [[nodiscard]] std::string written_file() const override { return wanted().write; }
+  void keep_figures() override;
+  [[nodiscard]] web_figures counted_web() const;
+
+  web_figures past_web_;
 };
 
 result<void> server::check(const server_options& wanted) const {
@@ -36,7 +41,7 @@ result<void> server::check(const server_options& wanted) const {
     return failure(errc::invalid_argument, "use mode master", "nobody could become master",
                    "set --master-pw");
   }
-  return {};
+  return check_web(wanted);
 }
 
 server::part_list server::make_parts(const std::vector<loop::loop*>& loops) {
@@ -74,6 +79,25 @@ loop::task<result<send_outcome>> server::send(std::string message) {
         co_await run_at(i, [&message](shard& at) { return at.broadcast(as_bytes(message)); });
   }
   co_return outcome;
+}
+
+web_figures server::counted_web() const {
+  auto sum = past_web_;
+  for (std::size_t i = 0; i < opened(); ++i) {
+    add_figures(sum, part_at(i).counted_web(), web_figure_table());
+  }
+  return sum;
+}
+
+void server::keep_figures() {
+  sharded::keep_figures();
+  past_web_ = past_figures(counted_web(), web_figure_table());
+}
+
+std::vector<nlohmann::json> server::figures() const {
+  auto values = runtime::figures();
+  std::ranges::move(values_of(counted_web(), web_figure_table()), std::back_inserter(values));
+  return values;
 }
 
 }  // namespace
