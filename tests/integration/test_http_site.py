@@ -267,3 +267,30 @@ def test_answers_are_counted_by_class(daemon, site):
     counted = daemon.stats("web")["http"]
     assert counted["requests"] == 6
     assert counted["answers"] == {"1xx": 0, "2xx": 3, "3xx": 2, "4xx": 1, "5xx": 0}
+
+
+def test_what_cannot_get_smaller_is_sent_compressed_and_not_kept(daemon, site):
+    noise = os.urandom(3 << 20)
+    (site / "noise.txt").write_bytes(noise)
+    url = serve(daemon, site)
+    for _ in range(2):
+        assert curl(url, "/noise.txt", "--compressed") == noise
+
+
+def test_a_text_that_shrinks_while_it_is_compressed_ends_the_connection(daemon, site):
+    (site / "noise.txt").write_bytes(os.urandom(7 << 20))
+    url = serve(daemon, site)
+    with open_socket(url) as raw:
+        raw.sendall(request("/noise.txt", "Accept-Encoding: gzip"))
+        got = raw.recv(1000)
+        os.truncate(site / "noise.txt", 1000)
+        while True:
+            try:
+                more = raw.recv(1 << 20)
+            except ConnectionResetError:
+                break
+            if not more:
+                break
+            got += more
+    assert not got.endswith(b"0\r\n\r\n")
+    assert len(curl(url, "/noise.txt", "--compressed")) == 1000
