@@ -11,7 +11,7 @@ namespace strata::http {
 
 struct access {
   const proto::http_request& request;
-  std::string_view client;  ///< its address
+  std::string_view client;  ///< its address, with the port
   std::int64_t time_s = 0;  ///< since 1970
   double seconds = 0;       ///< that the answer took
   int status = 0;

@@ -17,10 +17,7 @@ class dressed_exchange final : public exchange {
   using exchange::respond;
   void respond(answer_head head, std::string_view body) override;
   void begin(answer_head head) override;
-  void push(const loop::slice& piece) override {
-    note_body(piece.size());
-    of_.push(piece);
-  }
+  void push(const loop::slice& piece) override;
   void finish() override {
     note_end();
     of_.finish();

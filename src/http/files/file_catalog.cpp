@@ -16,7 +16,6 @@ namespace {
 
 // How long what is kept is sent without another look at its file.
 constexpr auto trusted_for = 1s;
-constexpr std::uint64_t largest_kept = 1U << 20U;
 // What is smaller gains nothing by compression; what is larger takes the loop too much time.
 constexpr std::uint64_t smallest_compressed = 1U << 10U;
 constexpr std::uint64_t largest_compressed = 8U << 20U;
@@ -112,7 +111,7 @@ void file_catalog::take_variant(candidate& one, std::string_view name,
   if (one.by == coding::gzip) one.file = std::move(by_gzip);
 }
 
-std::shared_ptr<representation> file_catalog::make(candidate& one, coding_preference wanted) {
+std::shared_ptr<representation> file_catalog::make(candidate& one, coding_preference wanted) const {
   using enum representation::storage;
   const auto size = one.file.version.size;
   const bool may_compress = one.by == coding::identity && wanted.takes_gzip &&

@@ -34,6 +34,9 @@ struct finding {
 
 class file_catalog {
  public:
+  /// Bytes of one that is kept.
+  static constexpr std::uint64_t largest_kept = 1U << 20U;
+
   [[nodiscard]] static result<std::unique_ptr<file_catalog>> open(loop::loop& on,
                                                                   const catalog_settings& how);
   file_catalog(const file_catalog&) = delete;
@@ -61,7 +64,8 @@ class file_catalog {
   /// Takes the compressed file beside it instead, where there is one that is not older.
   void take_variant(candidate& one, std::string_view name, coding_preference wanted) const;
   /// Null when the file cannot be read.
-  [[nodiscard]] std::shared_ptr<representation> make(candidate& one, coding_preference wanted);
+  [[nodiscard]] std::shared_ptr<representation> make(candidate& one,
+                                                     coding_preference wanted) const;
   [[nodiscard]] entry* find_entry(std::string_view key);
   void write_key(const request_path& path, coding_preference wanted);
   [[nodiscard]] bool gets_kept(const representation& made) const;

@@ -318,22 +318,29 @@ loop::task<> file_server::send(exchange& now, unsent_body rest) {
 loop::task<> file_server::send_compressed(exchange& now,
                                           std::shared_ptr<const representation> what) {
   proto::gzip_writer writer;
-  std::string all;
+  std::string made;  // all of it, as long as it may be kept
+  bool is_kept = true;
   for (std::uint64_t done = 0; done < what->size;) {
     const auto size =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(piece_size, what->size - done));
-    const auto before = all.size();
+    std::string part;
     {
       const auto piece = read_piece(what->file.get(), done, size);
       if (piece.empty()) {
         now.abort();
         co_return;
       }
-      writer.feed(piece.bytes(), all);
+      writer.feed(piece.bytes(), part);
     }
     done += size;
-    if (done == what->size) writer.finish(all);
-    now.push(std::string_view(all).substr(before));
+    if (done == what->size) writer.finish(part);
+    is_kept = is_kept && made.size() + part.size() <= file_catalog::largest_kept;
+    if (is_kept) {
+      made += part;
+    } else {
+      made = {};
+    }
+    now.push(std::string_view(part));
     const bool has_room = co_await now.room();
     if (!has_room) {
       now.abort();
@@ -342,7 +349,7 @@ loop::task<> file_server::send_compressed(exchange& now,
     co_await loop_.sleep(loop::duration::zero());
   }
   now.finish();
-  catalog_->keep_made(*what, all);
+  if (is_kept) catalog_->keep_made(*what, made);
 }
 
 }  // namespace strata::http

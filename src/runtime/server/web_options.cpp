@@ -83,7 +83,7 @@ std::vector<web_row> file_rows() {
 
 std::vector<options::bound_row<web_options>> web_rows() {
   auto all = speech_rows();
-  for (auto& each : file_rows()) all.push_back(std::move(each));
+  for (const auto& each : file_rows()) all.push_back(each);
   return all;
 }
 
