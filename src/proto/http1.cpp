@@ -13,7 +13,7 @@
 #include <boost/beast/http/error.hpp>
 
 #include "proto/http1_head.hpp"
-#include "text/percent.hpp"
+#include "proto/http_target.hpp"
 
 namespace strata::proto {
 
@@ -243,24 +243,6 @@ class message_reader {
   std::optional<error> failed_;
   int refusal_status_ = 0;
 };
-
-/// The path and query of a target; the absolute form, `http://host/path`, is for proxies but must
-/// be understood by all (RFC 9112 section 3.2.2).
-bool split_target(http_request& request) {
-  std::string_view target = request.target;
-  if (const auto scheme = target.find("://");
-      !target.starts_with('/') && scheme != std::string_view::npos) {
-    const auto slash = target.find_first_of("/?", scheme + 3);
-    target = slash == std::string_view::npos ? "/" : target.substr(slash);
-  }
-  const auto mark = target.find('?');
-  auto path = text::percent_decode(target.substr(0, mark), text::plus_sign::literal);
-  auto query = text::parse_query(mark == std::string_view::npos ? "" : target.substr(mark + 1));
-  if (!path || !query) return false;
-  request.path = path->empty() ? "/" : std::move(*path);
-  request.query = std::move(*query);
-  return true;
-}
 
 }  // namespace
 

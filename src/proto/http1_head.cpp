@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "proto/http_target.hpp"
 #include "proto/token.hpp"
 #include "text/word.hpp"
 
@@ -66,30 +67,6 @@ verdict check_request_line(std::string_view line) {
   }
   if (version[5] != '1') return head_refusal{505, "its version is not HTTP/1"};
   return {};
-}
-
-/// RFC 3986 section 3.2.2, and a port: what a Host may have. A name may be empty.
-bool is_host(std::string_view value) {
-  const auto is_name_char = [](char each) {
-    const char small = text::in_lower(each);
-    return is_digit(each) || (small >= 'a' && small <= 'z') ||
-           std::string_view("-._~!$&'()*+,;=%").contains(each);
-  };
-  std::size_t end = 0;
-  if (value.starts_with('[')) {
-    end = std::min(value.find(']'), value.size());
-    if (end == value.size() || end < 3) return false;
-    const auto inside = value.substr(1, end - 1);
-    const auto is_literal_char = [&](char each) { return is_name_char(each) || each == ':'; };
-    if (!std::ranges::all_of(inside, is_literal_char)) return false;
-    ++end;
-  } else {
-    end = std::min(value.find(':'), value.size());
-    if (!std::ranges::all_of(value.substr(0, end), is_name_char)) return false;
-  }
-  const auto port = value.substr(end);
-  return port.empty() ||
-         (port.front() == ':' && port.size() <= 6 && std::ranges::all_of(port.substr(1), is_digit));
 }
 
 /// The fields that say where the request goes and where it ends.

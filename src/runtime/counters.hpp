@@ -67,6 +67,7 @@ struct statistics {
   counter connections_total;
   counter connections_refused;
   counter handshakes_failed;
+  counter http2_floods;
   counter messages_in;
   counter messages_out;
   counter bytes_in;

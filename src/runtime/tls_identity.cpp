@@ -74,9 +74,11 @@ result<void> check_tls(const tls_server_options& wanted, const std::vector<std::
   return {};
 }
 
-result<void> tls_identity::open(const tls_server_options& wanted) {
+result<void> tls_identity::open(const tls_server_options& wanted,
+                                std::vector<std::string> protocols) {
   const bool is_same = files_ == files_of(wanted);
   settings_ = settings_of(wanted);
+  settings_.protocols = std::move(protocols);
   files_ = files_of(wanted);
   watching_.cancel();
   if (files_.empty()) {

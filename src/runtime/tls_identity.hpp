@@ -28,8 +28,9 @@ class tls_identity {
       : home_(home), log_(std::move(log)), slot_(std::make_shared<net::tls_slot>()) {}
 
   /// Reads the files, and looks after them from then on. Errors: of the files, unless the same were
-  /// right before.
-  [[nodiscard]] result<void> open(const tls_server_options& wanted);
+  /// right before. `protocols`: those that ALPN may choose, the best first.
+  [[nodiscard]] result<void> open(const tls_server_options& wanted,
+                                  std::vector<std::string> protocols = {});
   /// Looks after them no more.
   void close() { watching_.cancel(); }
 

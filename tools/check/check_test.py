@@ -156,6 +156,11 @@ class LayersTest(CheckTest):
             self.assert_breach("layers", changes, "src/proto/websocket.cpp:1:", "deflate.hpp")
         self.assert_clean("layers", {"src/proto/deflate.cpp": "#include <zlib.h>\n"})
 
+    def test_nghttp2_outside_of_http2(self):
+        changes = {"src/http/exchange.cpp": "#include <nghttp2/nghttp2.h>\n"}
+        self.assert_breach("layers", changes, "src/http/exchange.cpp:1:", "proto/http2.hpp")
+        self.assert_clean("layers", {"src/proto/http2.cpp": "#include <nghttp2/nghttp2.h>\n"})
+
     def test_openssl_outside_of_tls(self):
         changes = {"src/cli/bench/paths.cpp": "#include <openssl/ssl.h>\n"}
         self.assert_breach("layers", changes, "src/cli/bench/paths.cpp:1:", "net/tls/context.hpp")

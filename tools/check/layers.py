@@ -14,6 +14,7 @@ URING_HEADER = re.compile(r"liburing(\.h|/.*)|linux/io_uring\.h")
 LUA_HEADER = re.compile(r"(.*/)?(lua|lualib|lauxlib|luajit|luaconf)\.h(pp)?")
 SSH_HEADER = re.compile(r"libssh/.*")
 ZLIB_HEADER = re.compile(r"z(lib|conf)\.h")
+HTTP2_HEADER = re.compile(r"nghttp2/.*")
 TLS_HEADER = re.compile(r"openssl/.*")
 TEST_HEADER = re.compile(r"(gtest|gmock)/.*")
 SYSTEM_HEADER = re.compile(
@@ -134,6 +135,8 @@ def _outer_breach(path, mark, name):
         return f"includes {name}; only src/{shell}* may, use {shell}.hpp"
     if ZLIB_HEADER.fullmatch(name) and not str(path).startswith("src/proto/deflate"):
         return f"includes {name}; only src/proto/deflate* may, use proto/deflate.hpp"
+    if HTTP2_HEADER.fullmatch(name) and not str(path).startswith("src/proto/http2"):
+        return f"includes {name}; only src/proto/http2* may, use proto/http2.hpp"
     if TLS_HEADER.fullmatch(name) and not str(path).startswith("src/net/tls"):
         return f"includes {name}; only src/net/tls/ may, use net/tls/context.hpp"
     if TEST_HEADER.fullmatch(name) and not _is_test(path):

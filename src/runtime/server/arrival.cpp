@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "net/tls/session.hpp"
 #include "runtime/server/session.hpp"
 #include "runtime/server/shard.hpp"
 #include "runtime/server/web.hpp"
@@ -89,6 +90,7 @@ loop::task<std::optional<protocol>> find_protocol(shard& home, net::stream& arri
   if (found == tls) {
     const bool agreed = co_await home.start_tls(arrived);
     if (!agreed) co_return std::nullopt;
+    if (!arrived.tls()->application.empty()) co_return protocol::http;
     found = co_await serve::detect(arrived, known.subspan(1), home.loop().now() + timeout);
   }
   if (found != nullptr) co_return protocol::http;

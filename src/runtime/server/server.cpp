@@ -23,7 +23,12 @@ class server final : public sharded<server_options, shard> {
   [[nodiscard]] part_list make_parts(const std::vector<loop::loop*>& loops) override;
   [[nodiscard]] std::size_t wanted_loops() const override { return wanted().threads; }
   [[nodiscard]] std::string written_file() const override { return wanted().write; }
-  [[nodiscard]] result<void> open_identity() override { return identity_.open(running()); }
+  [[nodiscard]] result<void> open_identity() override {
+    const auto& wanted = running();
+    return identity_.open(wanted, wanted.protocol == "raw"
+                                      ? std::vector<std::string>{}
+                                      : std::vector<std::string>{"h2", "http/1.1"});
+  }
   void close_identity() override { identity_.close(); }
   [[nodiscard]] nlohmann::json certificates() const override { return identity_.shown(); }
   void keep_figures() override;

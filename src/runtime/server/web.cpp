@@ -4,11 +4,14 @@
 
 #include "http/cross_origin.hpp"
 #include "http/dressed_exchange.hpp"
+#include "http/http2_connection.hpp"
 #include "http/server_connection.hpp"
+#include "net/tls/session.hpp"
 #include "proto/websocket_handshake.hpp"
 #include "runtime/server/event_stream.hpp"
 #include "runtime/server/shard.hpp"
 #include "runtime/server/websocket_member.hpp"
+#include "serve/detection.hpp"
 
 namespace strata::runtime::server {
 
@@ -94,17 +97,42 @@ class visit {
   serve::connection_gauge::place place_;
 };
 
+serve::verdict match_http2(byte_span first) {
+  const auto seen = as_text(first);
+  if (seen.starts_with(proto::http2_preface)) return serve::verdict::yes;
+  return proto::http2_preface.starts_with(seen) ? serve::verdict::more : serve::verdict::no;
+}
+
+// Said when TLS began; else the client's first bytes say it.
+loop::task<bool> speaks_http2(shard& home, net::stream& arrived) {
+  static constexpr serve::protocol_row row = {"http2", match_http2};
+  const auto* const secured = arrived.tls();
+  if (secured != nullptr && !secured->application.empty()) {
+    co_return secured->application == "h2";
+  }
+  const auto limit = home.loop().now() + http::server_limits{}.idle_timeout;
+  const auto* const found = co_await serve::detect(arrived, std::span(&row, 1), limit);
+  co_return found != nullptr;
+}
+
 }  // namespace
 
 loop::task<> serve_web(shard& home, std::unique_ptr<net::stream> arrived,
                        serve::connection_gauge::place place) {
   visit visitor(home, std::move(place));
-  http::server_connection served(home.loop(), std::move(arrived));
   const http::handler answer = [&visitor](http::exchange& now) { return visitor.answer(now); };
   const http::refusal refuse = [](int /*status*/, const error& why) {
     return std::pair(describe(why) + "\n", std::string(plain));
   };
-  co_await served.serve(answer, refuse);
+  const bool is_http2 = co_await speaks_http2(home, *arrived);
+  if (is_http2) {
+    http::http2_connection served(home.loop(), std::move(arrived));
+    co_await served.serve(answer, refuse);
+    if (served.was_flooded()) home.count().http2_floods.add();
+  } else {
+    http::server_connection served(home.loop(), std::move(arrived));
+    co_await served.serve(answer, refuse);
+  }
 }
 
 }  // namespace strata::runtime::server

@@ -1,0 +1,33 @@
+// Many small pieces of output that go to a stream as few: copied behind each other into one block.
+// A large piece is not copied.
+#pragma once
+
+#include "loop/slice.hpp"
+#include "net/stream.hpp"
+
+namespace strata::http {
+
+class gathered_output {
+ public:
+  explicit gathered_output(net::stream& to) : to_(to) {}
+  gathered_output(const gathered_output&) = delete;
+  gathered_output& operator=(const gathered_output&) = delete;
+  ~gathered_output() { forget_block(); }
+
+  void append(byte_span bytes);
+  void append(const loop::slice& piece);
+  /// Hands all on to the stream.
+  void push();
+  /// Keeps no memory, until there is something again. After `push`.
+  void forget_block();
+
+ private:
+  static constexpr std::uint32_t block_size = 16U << 10U;
+  static constexpr std::uint32_t small_piece = 2048;
+
+  net::stream& to_;
+  loop::chunk* block_ = nullptr;
+  std::uint32_t pushed_ = 0;  // of the block
+};
+
+}  // namespace strata::http

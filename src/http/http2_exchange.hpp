@@ -1,0 +1,85 @@
+// An exchange as a stream of HTTP/2 carries it (RFC 9113 section 8). For http2_connection alone.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "http/http2_connection.hpp"
+#include "loop/condition.hpp"
+
+namespace strata::http {
+
+class http2_exchange final : public exchange, public proto::http2_stream {
+ public:
+  http2_exchange(http2_connection& on, proto::http2_listener::arrival&& come);
+
+  [[nodiscard]] const net::peer_info& peer() const override { return connection_.stream_->peer(); }
+  loop::task<result<std::string>> read(std::uint64_t most) override;
+  using exchange::push;
+  using exchange::respond;
+  void begin(answer_head head) override;
+  void push(const loop::slice& piece) override;
+  void finish() override;
+  /// Of this answer alone.
+  [[nodiscard]] std::size_t unsent() const override { return waiting_; }
+  loop::task<bool> room() override;
+  loop::task<> delivered(loop::time_point limit) override;
+  loop::task<> client_end() override;
+  void abort() override;
+  /// The connection carries other exchanges too.
+  [[nodiscard]] std::unique_ptr<net::stream> upgrade() override { return nullptr; }
+
+  // --- for the connection
+  /// What it has to be answered without a handler; 0: nothing.
+  [[nodiscard]] int refusal_status() const { return come_.refusal_status; }
+  [[nodiscard]] const error& why_refused() const { return *come_.refusal; }
+  /// The handler has ended: what it left open is closed.
+  void end_handler();
+  [[nodiscard]] bool is_closed() const { return is_closed_; }
+  /// Nothing but the client can end it, and the client has done nothing since then.
+  [[nodiscard]] bool lingers_since(loop::time_point then) const {
+    return is_done_ && touched_ <= then;
+  }
+
+ private:
+  friend class http2_connection;
+
+  void on_body(byte_span bytes) override;
+  void on_end() override;
+  void on_close() override;
+  [[nodiscard]] supply supplied() const override;
+  void move_body(std::size_t count) override;
+
+  [[nodiscard]] bool is_gone() const { return is_closed_ || is_aborted_; }
+  void credit(std::size_t bytes);
+  void drop_unread();
+  void reset(proto::http2_code why);
+  void demand_body();
+  loop::condition& changed();
+  void notify() {
+    if (changed_) changed_->notify();
+  }
+
+  http2_connection& connection_;
+  proto::http2_listener::arrival come_;
+  std::list<http2_exchange>::iterator place_;
+  std::unique_ptr<loop::condition> changed_;  // null until somebody waits
+  std::string unread_;
+  std::uint64_t received_ = 0;
+  std::uint64_t dropped_ = 0;  // of what was received
+  std::vector<loop::slice> pieces_;
+  std::size_t first_ = 0;    // pieces before this one are gone
+  std::size_t waiting_ = 0;  // bytes of pieces
+  loop::time_point touched_;
+  bool is_whole_ = false;  // the request
+  bool is_waiting_for_continue_ = false;
+  bool has_body_ = false;    // the answer
+  bool drops_body_ = false;  // nobody will read the request's
+  bool is_aborted_ = false;
+  bool is_closed_ = false;
+  bool is_done_ = false;  // the handler has ended
+};
+
+}  // namespace strata::http

@@ -1,0 +1,174 @@
+#include "proto/http2.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <charconv>
+#include <new>
+
+#include "proto/http2_state.hpp"
+#include "text/word.hpp"
+
+namespace strata::proto {
+
+namespace {
+
+/// nghttp2's calls fail here for want of memory alone.
+void demand(int code) {
+  if (code == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
+  assert(code == 0);
+}
+
+std::int32_t id_of(std::uint32_t stream) { return static_cast<std::int32_t>(stream); }
+
+bool is_of_connections(std::string_view name) {
+  constexpr std::array<std::string_view, 5> names = {"connection", "keep-alive", "proxy-connection",
+                                                     "transfer-encoding", "upgrade"};
+  return std::ranges::find(names, name) != names.end();
+}
+
+nghttp2_nv pair_of(std::string_view name, std::string_view value) {
+  // nghttp2 takes them as mutable, and copies them.
+  const auto bytes = [](std::string_view text) {
+    return reinterpret_cast<std::uint8_t*>(const_cast<char*>(text.data()));
+  };
+  return {bytes(name), bytes(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE};
+}
+
+/// A number as text, in memory of its own.
+class digits {
+ public:
+  explicit digits(std::uint64_t value)
+      : end_(std::to_chars(text_.data(), text_.data() + text_.size(), value).ptr) {}
+  [[nodiscard]] std::string_view view() const { return {text_.data(), end_}; }
+
+ private:
+  std::array<char, 20> text_{};
+  const char* end_;
+};
+
+}  // namespace
+
+http2_session::http2_session(http2_listener& to, http2_limits limits)
+    : state_(std::make_unique<state>(to, limits)) {
+  state_->session.reset(http2_calls::make_session(*state_));
+  auto* const with = state_->session.get();
+  const std::array<nghttp2_settings_entry, 4> settings = {
+      {{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, limits.max_streams},
+       {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, limits.stream_window},
+       {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<std::uint32_t>(limits.max_header)},
+       {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1}}};
+  demand(nghttp2_submit_settings(with, NGHTTP2_FLAG_NONE, settings.data(), settings.size()));
+  demand(nghttp2_session_set_local_window_size(
+      with, NGHTTP2_FLAG_NONE, 0, static_cast<std::int32_t>(limits.connection_window)));
+}
+
+http2_session::~http2_session() = default;
+
+result<void> http2_session::feed(byte_span input, time_point now) {
+  auto& own = *state_;
+  assert(!own.has_failed);
+  own.now = now;
+  std::int64_t code = 0;
+  if (own.flooding.empty()) {
+    code = nghttp2_session_mem_recv(
+        own.session.get(), reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
+  }
+  if (code == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
+  if (code == NGHTTP2_ERR_FLOODED || code == NGHTTP2_ERR_TOO_MANY_CONTINUATIONS) {
+    if (own.flooding.empty()) own.flooding = "frames that belong to no request";
+  }
+  if (code >= 0 && own.flooding.empty()) return {};
+  own.has_failed = true;
+  if (own.flooding.empty()) {
+    end(http2_code::protocol_error);
+    return failure(errc::malformed, "read HTTP/2", nghttp2_strerror(static_cast<int>(code)));
+  }
+  end(http2_code::enhance_your_calm);
+  return failure(errc::limit_exceeded, "read HTTP/2",
+                 "the client floods it with " + std::string(own.flooding));
+}
+
+std::size_t http2_session::give_output(std::size_t most) {
+  auto& own = *state_;
+  own.most = most;
+  own.written = 0;
+  own.is_paused = false;
+  while (own.written < most && !own.is_paused) {
+    const std::uint8_t* bytes = nullptr;
+    const auto size = nghttp2_session_mem_send(own.session.get(), &bytes);
+    if (size == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
+    if (size <= 0) break;
+    own.to.write(std::as_bytes(std::span(bytes, static_cast<std::size_t>(size))));
+    own.written += static_cast<std::size_t>(size);
+  }
+  return own.written;
+}
+
+bool http2_session::wants_output() const {
+  return nghttp2_session_want_write(state_->session.get()) != 0;
+}
+
+bool http2_session::is_over() const {
+  auto* const with = state_->session.get();
+  const bool reads = !state_->has_failed && nghttp2_session_want_read(with) != 0;
+  return !reads && nghttp2_session_want_write(with) == 0;
+}
+
+bool http2_session::awaits_head() const { return state_->head_of != 0 || !state_->has_settings; }
+
+bool http2_session::was_flooded() const { return !state_->flooding.empty(); }
+
+void http2_session::answer(std::uint32_t stream, const http2_answer& head) {
+  auto& own = *state_;
+  auto* const answering = static_cast<http2_stream*>(
+      nghttp2_session_get_stream_user_data(own.session.get(), id_of(stream)));
+  if (answering == nullptr) return;
+  const digits status(static_cast<std::uint64_t>(head.status));
+  const digits length(head.length.value_or(0));
+  std::size_t room = 0;
+  for (const auto& field : head.fields) room += field.first.size();
+  own.names.clear();
+  own.names.reserve(room);  // so that what points into it stays right
+  own.pairs.clear();
+  own.pairs.push_back(pair_of(":status", status.view()));
+  if (!head.date.empty()) own.pairs.push_back(pair_of("date", head.date));
+  for (const auto& [name, value] : head.fields) {
+    const auto from = own.names.size();
+    for (const char each : name) own.names += text::in_lower(each);
+    const auto lower = std::string_view(own.names).substr(from);
+    if (!is_of_connections(lower)) own.pairs.push_back(pair_of(lower, value));
+  }
+  if (head.length) own.pairs.push_back(pair_of("content-length", length.view()));
+  const auto body = http2_calls::body_of(*answering);
+  const int code = nghttp2_submit_response(own.session.get(), id_of(stream), own.pairs.data(),
+                                           own.pairs.size(), head.has_body ? &body : nullptr);
+  if (code == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
+}
+
+void http2_session::answer_continue(std::uint32_t stream) {
+  const auto status = pair_of(":status", "100");
+  const int code = nghttp2_submit_headers(state_->session.get(), NGHTTP2_FLAG_NONE, id_of(stream),
+                                          nullptr, &status, 1, nullptr);
+  if (code == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
+}
+
+// Fails where nothing waits for it.
+void http2_session::resume(std::uint32_t stream) {
+  (void)nghttp2_session_resume_data(state_->session.get(), id_of(stream));
+}
+
+void http2_session::consume(std::uint32_t stream, std::size_t bytes) {
+  if (bytes != 0) demand(nghttp2_session_consume(state_->session.get(), id_of(stream), bytes));
+}
+
+void http2_session::reset(std::uint32_t stream, http2_code why) {
+  demand(nghttp2_submit_rst_stream(state_->session.get(), NGHTTP2_FLAG_NONE, id_of(stream),
+                                   static_cast<std::uint32_t>(why)));
+}
+
+void http2_session::end(http2_code why) {
+  demand(nghttp2_session_terminate_session(state_->session.get(), static_cast<std::uint32_t>(why)));
+}
+
+}  // namespace strata::proto

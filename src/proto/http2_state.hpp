@@ -1,0 +1,60 @@
+// What is in a session of HTTP/2: nghttp2's, and what is counted beside it. For proto/http2* alone.
+#pragma once
+
+#include <nghttp2/nghttp2.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proto/http2.hpp"
+#include "proto/http2_budget.hpp"
+#include "proto/http2_head.hpp"
+
+namespace strata::proto {
+
+struct http2_session::state {
+  state(http2_listener& listener, const http2_limits& limited)
+      : to(listener),
+        limits(limited),
+        head(limited.max_header),
+        resets(limited.max_resets, limited.resets_a_second),
+        controls(limited.max_controls, limited.controls_a_second) {}
+
+  struct deleter {
+    void operator()(nghttp2_session* which) const { nghttp2_session_del(which); }
+  };
+
+  http2_listener& to;
+  http2_limits limits;
+  std::unique_ptr<nghttp2_session, deleter> session;
+  http2_head head;
+  std::size_t trailer_size = 0;
+  http2_budget resets;
+  http2_budget controls;
+  time_point now;
+  std::string_view flooding;  // with what; empty: it does not flood
+  std::int32_t head_of = 0;   // the stream whose head has begun, and is not whole; 0: none
+  bool has_settings = false;  // the client's first ones have come
+  bool has_failed = false;
+  // Of the present `give_output`.
+  std::size_t most = 0;
+  std::size_t written = 0;
+  bool is_paused = false;
+  // For one `answer`, kept for the next.
+  std::string names;
+  std::vector<nghttp2_nv> pairs;
+};
+
+/// What nghttp2 calls.
+struct http2_calls {
+  using state = http2_session::state;
+
+  /// A session that calls these with `with`.
+  [[nodiscard]] static nghttp2_session* make_session(state& with);
+  /// How nghttp2 asks for the body of a stream's answer.
+  [[nodiscard]] static nghttp2_data_provider body_of(http2_stream& answering);
+};
+
+}  // namespace strata::proto

@@ -1,0 +1,17 @@
+// Where a request goes: its target, taken apart. Of HTTP/1.1 and HTTP/2 alike.
+#pragma once
+
+#include <string_view>
+
+#include "proto/http1.hpp"
+
+namespace strata::proto {
+
+/// Sets the request's path and query by its target. False: it has a bad percent-encoding.
+[[nodiscard]] bool split_target(http_request& request);
+
+/// Whether a value may be a Host, or HTTP/2's :authority: a name and a port (RFC 3986 section
+/// 3.2.2). A name may be empty.
+[[nodiscard]] bool is_host(std::string_view value);
+
+}  // namespace strata::proto
