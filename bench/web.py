@@ -240,17 +240,17 @@ def contenders_of(scenario, tools):
 
 
 def run(wanted, tools, scenarios, folder):
-    found = {(each.name, who): [] for each in scenarios for who in contenders_of(each, tools)}
+    found = {(each.name, name): [] for each in scenarios for name in contenders_of(each, tools)}
     progress = Progress(wanted.repetitions * len(found))
     for repetition in range(wanted.repetitions):
         for scenario in scenarios:
-            for who in contenders_of(scenario, tools):
-                progress.step(f"{scenario.name}, {who}")
-                own = folder / f"{repetition} {scenario.name} {who}"
-                server = Server(who, tools, own, scenario)
+            for name in contenders_of(scenario, tools):
+                progress.step(f"{scenario.name}, {name}")
+                own = folder / f"{repetition} {scenario.name} {name}"
+                server = Server(name, tools, own, scenario)
                 try:
                     figures = measure(server, scenario, tools, wanted.seconds)
-                    found[scenario.name, who].append(figures)
+                    found[scenario.name, name].append(figures)
                 finally:
                     server.stop()
     progress.close()
@@ -261,15 +261,15 @@ def measure_idle(tools, folder):
     """Bytes of each of many WebSockets that say nothing."""
     sizes = {}
     quiet = Scenario("idle", "", "uws", 1, (), mode="inout")
-    for who in ["strata", *(["uws"] if tools.uws else [])]:
-        server = Server(who, tools, folder / f"idle {who}", quiet)
+    for name in ["strata", *(["uws"] if tools.uws else [])]:
+        server = Server(name, tools, folder / f"idle {name}", quiet)
         try:
             before = server.anonymous()
             hold = subprocess.Popen([tools.load, "hold", str(server.port), str(IDLE)],
                                     stdin=subprocess.PIPE, stdout=subprocess.PIPE)
             hold.stdout.readline()
             time.sleep(1)
-            sizes[who] = (server.anonymous() - before) / IDLE
+            sizes[name] = (server.anonymous() - before) / IDLE
             hold.stdin.close()
             hold.wait()
         finally:
@@ -282,9 +282,9 @@ def summarise(found, scenarios, tools):
     for scenario in scenarios:
         row = {"name": scenario.name, "about": scenario.about, "unit": scenario.unit,
                "peer": scenario.peer, "goal": scenario.goal, "contenders": {}}
-        for who in contenders_of(scenario, tools):
-            runs = found[scenario.name, who]
-            row["contenders"][who] = {
+        for name in contenders_of(scenario, tools):
+            runs = found[scenario.name, name]
+            row["contenders"][name] = {
                 "cpu_us": statistics.median(each["cpu_us"] for each in runs),
                 "cpu_us_all": [each["cpu_us"] for each in runs],
                 "rate": statistics.median(each["rate"] for each in runs)}
@@ -303,16 +303,16 @@ def render(document):
              "CPU is the server's alone", ""]
     for row in document["scenarios"]:
         lines.append(f"{row['name']}: {row['about']}")
-        for who, figures in row["contenders"].items():
+        for name, figures in row["contenders"].items():
             spread = " ".join(f"{each:.3f}" for each in figures["cpu_us_all"])
-            lines.append(f"  {who:8} {figures['cpu_us']:10.3f} {row['unit']} "
+            lines.append(f"  {name:8} {figures['cpu_us']:10.3f} {row['unit']} "
                          f"{figures['rate']:12,.0f}/s   ({spread})")
         if "ratio" in row:
             met = "reached" if row["ratio"] <= row["goal"] else "MISSED"
             lines.append(f"  CPU {row['ratio']:.2f} x {row['peer']}, goal {row['goal']}: {met}")
     if document["idle"]:
         lines += ["", f"bytes of an idle WebSocket, of {IDLE:,}"]
-        lines += [f"  {who:8} {size:8.0f}" for who, size in document["idle"].items()]
+        lines += [f"  {name:8} {size:8.0f}" for name, size in document["idle"].items()]
         met = "reached" if document["idle"]["strata"] <= IDLE_GOAL else "MISSED"
         lines.append(f"  goal {IDLE_GOAL}: {met}")
     return "\n".join(lines)
