@@ -21,8 +21,9 @@ int main(int count, char** words) {
                                   socket->publish("all", message, code, false);
                                 }
                               }})
-      .listen("127.0.0.1", std::atoi(words[1]), [](auto* listening) {
-        if (listening == nullptr) std::exit(1);
-      })
+      .listen("127.0.0.1", std::atoi(words[1]),
+              [](auto* listening) {
+                if (listening == nullptr) std::exit(1);
+              })
       .run();
 }
