@@ -126,7 +126,7 @@ int on_sent(nghttp2_session* /*session*/, const nghttp2_frame* frame, void* user
   const bool is_ours = code == http2_code::no_error || code == http2_code::internal_error ||
                        code == http2_code::cancel;
   auto& by = of(user_data);
-  // It is not ended inside of the output: the next frame that comes does that.
+  // Not from inside the output: whoever asks for that ends the session.
   if (!is_ours && !by.resets.take(by.now) && by.flooding.empty()) {
     by.flooding = "streams that must be reset";
   }
