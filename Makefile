@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 TIMED := tools/timed.sh
 
-.PHONY: all deps deps-compile build demo test test-asan test-tsan test-guest bench bench-cache bench-xdp bench-netlink fuzz \
+.PHONY: all deps deps-compile build demo test test-asan test-tsan test-guest bench bench-cache bench-web bench-xdp bench-netlink fuzz \
         check install clean
 
 all: build
@@ -51,6 +51,10 @@ bench: build
 # The cache beside Redis and, where it is installed, Valkey.
 bench-cache: build
 	python3 bench/cache.py --build-dir build/release $(BENCH_FLAGS)
+
+# HTTP, WebSocket and TLS beside µWebSockets, nginx and h2o.
+bench-web: build
+	python3 bench/web.py --build-dir build/release $(BENCH_FLAGS)
 
 # AF_XDP in each language beside plain C.
 bench-xdp: build

@@ -9,6 +9,7 @@ home=$(mktemp -d)
 export STRATA_SOCKET="$home/strata.sock"
 daemon=0
 nc_pid=0
+curl_pid=0
 
 say() { printf '\n\033[1m# %s\033[0m\n' "$*"; }
 run() {
@@ -17,6 +18,7 @@ run() {
 }
 finish() {
   [ "$nc_pid" = 0 ] || kill "$nc_pid" 2> /dev/null || true
+  [ "$curl_pid" = 0 ] || kill "$curl_pid" 2> /dev/null || true
   [ "$daemon" = 0 ] || kill "$daemon" 2> /dev/null || true
   wait 2> /dev/null || true
   rm -rf "$home"
@@ -85,6 +87,27 @@ say "The strata client speaks: nc hears it"
 run send ear "from the strata client"
 expect "$home/nc.out" "from the strata client"
 echo "nc heard:   $(tail -n 1 "$home/nc.out")"
+
+say "The same port speaks HTTP: what curl posts is a message, what it hears are events"
+run edit chat --http-messages
+curl -sN -H "Accept: text/event-stream" "http://127.0.0.1:$port/" > "$home/curl.out" &
+curl_pid=$!
+expect "$home/curl.out" ": hello"
+curl -sf -d "posted by curl" "http://127.0.0.1:$port/"
+expect "$home/nc.out" "posted by curl"
+echo "typed after that" >&7
+expect "$home/curl.out" "data: typed after that"
+echo "curl heard: $(tail -n 2 "$home/curl.out" | head -n 1)"
+
+say "And a strata client speaks WebSocket with it"
+run create client page -c "ws://127.0.0.1:$port/" -s
+run send page "from a WebSocket"
+expect "$home/nc.out" "from a WebSocket"
+echo "nc heard:   $(tail -n 1 "$home/nc.out")"
+run remove page
+kill "$curl_pid"
+wait "$curl_pid" 2> /dev/null || true
+curl_pid=0
 
 say "What there is, and what was counted"
 run ls

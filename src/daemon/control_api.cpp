@@ -15,6 +15,7 @@
 #include "daemon/render.hpp"
 #include "http/server_connection.hpp"
 #include "text/json_text.hpp"
+#include "text/secret.hpp"
 
 namespace strata::daemon {
 
@@ -24,6 +25,7 @@ namespace {
 
 constexpr std::size_t most_behind = 8U << 20U;    // bytes that may wait for a follower
 constexpr std::size_t longest_body = 16U << 20U;  // of a request
+constexpr std::uint64_t most_remote = 256;        // connections of strangers, as they first are
 
 int status_of(const error& failed) {
   switch (failed.code) {
@@ -88,12 +90,13 @@ control_api::control_api(supervisor& runtimes, runtime::loop_source& loops, fact
       loops_(loops),
       facts_(std::move(about)),
       api_(runtimes.home(), reception(door::api)),
+      remote_(runtimes.home(), reception(door::remote)),
       metrics_(runtimes.home(), reception(door::metrics)) {}
 
 control_api::~control_api() { stop(); }
 
 void control_api::stop() {
-  for (auto* const each : {&api_, &metrics_}) {
+  for (auto* const each : {&api_, &remote_, &metrics_}) {
     each->stop_listening();
     each->end_connections();
   }
@@ -104,11 +107,11 @@ serve::reception control_api::reception(door which) {
       .connections = connections_,
       .admits =
           [this, which](const loop::descriptor& arrived) {
-            if (which == door::metrics || is_trusted(arrived)) return true;
+            if (which != door::api || is_trusted(arrived)) return true;
             spdlog::warn("control API: a process of another user and group was refused");
             return false;
           },
-      .most = [] { return 0; },
+      .most = [which]() -> std::uint64_t { return which == door::remote ? most_remote : 0; },
       .serve =
           [this, which](auto connection, auto place, unsigned /*door*/) {
             return serve(std::move(connection), std::move(place), which);
@@ -134,6 +137,17 @@ result<void> control_api::listen(const std::string& path, std::optional<gid_t> g
   return {};
 }
 
+result<void> control_api::listen_remote(const loop::socket_address& address,
+                                        std::shared_ptr<const net::tls_slot> secure,
+                                        std::string token) {
+  auto listening = supervisor_.home().listen(address, {});
+  if (!listening) return std::unexpected(listening.error());
+  remote_.add(std::make_unique<net::listener>(supervisor_.home(), std::move(*listening)), 0,
+              std::move(secure));
+  token_ = std::move(token);
+  return {};
+}
+
 result<void> control_api::listen_metrics(const loop::socket_address& address) {
   auto listening = supervisor_.home().listen(address, {});
   if (!listening) return std::unexpected(listening.error());
@@ -143,6 +157,7 @@ result<void> control_api::listen_metrics(const loop::socket_address& address) {
 
 void control_api::begin() {
   api_.begin();
+  remote_.begin();
   metrics_.begin();
 }
 
@@ -161,6 +176,13 @@ bool control_api::is_trusted(const loop::descriptor& peer) const {
   return std::ranges::find(groups, *group_) != groups.end();
 }
 
+bool control_api::has_token(const proto::http_request& request) const {
+  constexpr std::string_view scheme = "Bearer ";
+  const auto said = request.header("authorization").value_or("");
+  return said.starts_with(scheme) &&
+         text::equal_in_constant_time(said.substr(scheme.size()), token_);
+}
+
 loop::task<> control_api::serve(std::unique_ptr<net::stream> connection,
                                 [[maybe_unused]] serve::connection_gauge::place place, door which) {
   http::server_connection served(supervisor_.home(), std::move(connection));
@@ -173,9 +195,19 @@ loop::task<> control_api::serve(std::unique_ptr<net::stream> connection,
 }
 
 loop::task<> control_api::handle(http::exchange& now, door which) {
+  if (which == door::remote && !token_.empty() && !has_token(now.request())) {
+    now.respond({.status = 401,
+                 .fields = {{"Content-Type", "application/json"}, {"WWW-Authenticate", "Bearer"}},
+                 .length = {}},
+                dump(error_json("permission_denied",
+                                "cannot serve a client without the token; give it in "
+                                "STRATA_TOKEN, or say Authorization: Bearer TOKEN",
+                                "give it in STRATA_TOKEN, or say Authorization: Bearer TOKEN")));
+    co_return;
+  }
   for (const auto& each : routes()) {
     std::string name;
-    if (which != door::api || closing_ || each.find_feed == nullptr) continue;
+    if (which == door::metrics || closing_ || each.find_feed == nullptr) continue;
     if (each.row.method != now.method()) continue;
     if (!matches(each.row.path, now.request().path, &name)) continue;
     auto found = (this->*each.find_feed)(name);

@@ -31,6 +31,10 @@ class control_api {
   /// Serves the whole API on a Unix socket, to the daemon's user and to root (mode 0600), and to
   /// the members of `group` if there is one (mode 0660).
   result<void> listen(const std::string& path, std::optional<gid_t> group);
+  /// Serves the whole API with TLS by what `secure` has, on a TCP address. Clients that the context
+  /// asks for no certificate must say `Authorization: Bearer TOKEN`; no token: nothing to say.
+  result<void> listen_remote(const loop::socket_address& address,
+                             std::shared_ptr<const net::tls_slot> secure, std::string token);
   /// Serves only `GET /metrics`, on a TCP address.
   result<void> listen_metrics(const loop::socket_address& address);
   /// Starts to answer; until then those who connect wait.
@@ -68,14 +72,15 @@ class control_api {
   };
   [[nodiscard]] static std::span<const route> routes();
 
-  /// The whole API, or the metrics alone.
-  enum class door : std::uint8_t { api, metrics };
+  /// The whole API to those of this machine, to those elsewhere, or the metrics alone.
+  enum class door : std::uint8_t { api, remote, metrics };
   [[nodiscard]] serve::reception reception(door which);
   loop::task<> serve(std::unique_ptr<net::stream> connection, serve::connection_gauge::place place,
                      door which);
   loop::task<> handle(http::exchange& now, door which);
   loop::task<answer> dispatch(http::exchange& now, door which);
   [[nodiscard]] bool is_trusted(const loop::descriptor& peer) const;
+  [[nodiscard]] bool has_token(const proto::http_request& request) const;
 
   static answer as_answer(const error& failed);
   answer as_answer(const result<entry_ref>& done, int status) const;
@@ -107,6 +112,8 @@ class control_api {
   bool closing_ = false;
   serve::connection_gauge connections_;
   serve::acceptor api_;
+  serve::acceptor remote_;
+  std::string token_;
   serve::acceptor metrics_;
 };
 

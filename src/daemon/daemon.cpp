@@ -1,5 +1,6 @@
 #include "daemon/daemon.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
@@ -7,12 +8,14 @@
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 #include "daemon/control_api.hpp"
@@ -21,8 +24,10 @@
 #include "daemon/loop_threads.hpp"
 #include "daemon/socket_broker.hpp"
 #include "daemon/supervisor.hpp"
+#include "loop/file_store.hpp"
 #include "net/scheme.hpp"
 #include "options/own_folder.hpp"
+#include "runtime/tls_identity.hpp"
 
 namespace strata::daemon {
 
@@ -32,6 +37,7 @@ namespace {
 
 // What runtimes have beyond the time-out, to end what they have then given up delivering.
 constexpr auto clearing_up = 3s;
+constexpr std::size_t least_token = 16;
 
 int refuse(const error& why) {
   fmt::print(stderr, "strata daemon: {}\n", describe(why));
@@ -70,6 +76,34 @@ void limit_ending(double drain_timeout) {
   ::alarm(static_cast<unsigned>(std::min(drain_timeout, longest)) + 10);
 }
 
+/// The first line of a file that only its owner may read.
+result<std::string> read_token(const std::string& file) {
+  const auto operation = "read the token in '" + file + "'";
+  auto opened = loop::open_regular(file, O_RDONLY, operation);
+  if (!opened) return std::unexpected(opened.error());
+  struct stat found{};
+  if (::fstat(opened->get(), &found) != 0) return system_failure(errno, operation);
+  if ((found.st_mode & 077U) != 0) {
+    return failure(errc::permission_denied, operation, "others may read it too",
+                   "chmod 600 " + file);
+  }
+  std::string token(4096, '\0');
+  const auto got = ::pread(opened->get(), token.data(), token.size(), 0);
+  if (got < 0) return system_failure(errno, operation);
+  token.resize(static_cast<std::size_t>(got));
+  token.resize(std::min(token.size(), token.find_first_of("\r\n")));
+  if (token.size() >= least_token) return token;
+  return failure(errc::invalid_argument, operation,
+                 fmt::format("it has {} letters, and could be guessed", token.size()),
+                 fmt::format("write {} or more on its first line: openssl rand -hex 32 > {}",
+                             least_token, file));
+}
+
+std::string absolute(const std::string& file) {
+  std::error_code ignored;
+  return std::filesystem::absolute(file, ignored).string();
+}
+
 void set_up_log(const std::string& level) {
   spdlog::set_default_logger(spdlog::stderr_logger_mt("strata"));
   spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %l %v");
@@ -88,9 +122,14 @@ class daemon {
         api_(supervisor_, loops_,
              {.version = STRATA_VERSION,
               .loop = std::string(home.backend()),
-              .started = home.now()}) {}
+              .started = home.now()}) {
+    log_->set_copy(
+        [](const runtime::journal_line& line) { spdlog::info("control API: {}", line.text); });
+  }
 
   result<void> listen(const options::daemon_options& wanted);
+  /// For other machines.
+  result<void> listen_remote(const options::daemon_options& wanted);
   /// The process' exit code.
   int run(unique_fd signals, double drain_timeout);
 
@@ -102,6 +141,8 @@ class daemon {
   loop::loop& home_;
   loop_threads loops_;
   supervisor supervisor_;
+  std::shared_ptr<runtime::journal> log_ = std::make_shared<runtime::journal>();
+  runtime::tls_identity identity_{home_, log_};
   control_api api_;
   socket_broker socket_broker_;
   bool failed_ = false;
@@ -123,12 +164,39 @@ result<void> daemon::listen(const options::daemon_options& wanted) {
     auto started = socket_broker_.start(broker, wanted.socket_policy);
     if (!started) return started;
   }
+  if (auto remote = listen_remote(wanted); !remote) return remote;
   if (wanted.metrics.empty()) return {};
   auto url = net::parse_listening(wanted.metrics);
   if (!url) return std::unexpected(url.error());
   auto address = loop::socket_address::from_ip(url->host, url->port);
   if (!address) return std::unexpected(address.error());
   return api_.listen_metrics(*address);
+}
+
+result<void> daemon::listen_remote(const options::daemon_options& wanted) {
+  if (wanted.listen.empty()) return {};
+  const auto operation = "listen on '" + wanted.listen + "'";
+  auto url = net::parse_listening(wanted.listen);
+  if (!url) return std::unexpected(url.error());
+  if (!url->is_web() || !url->scheme->is_secure) {
+    return failure(errc::invalid_argument, operation, "the control API is not for all ears",
+                   "write https://HOST:PORT");
+  }
+  if (wanted.client_ca.empty() && wanted.token_file.empty()) {
+    return failure(errc::invalid_argument, operation, "anybody could control the daemon",
+                   "give --client-ca FILE or --token-file FILE");
+  }
+  auto token = wanted.token_file.empty() ? result<std::string>() : read_token(wanted.token_file);
+  if (!token) return std::unexpected(token.error());
+  runtime::tls_server_options files;
+  if (!wanted.cert.empty()) files.cert = {absolute(wanted.cert)};
+  if (!wanted.key.empty()) files.key = {absolute(wanted.key)};
+  if (!wanted.client_ca.empty()) files.client_ca = absolute(wanted.client_ca);
+  if (auto checked = runtime::check_tls(files, {wanted.listen}); !checked) return checked;
+  if (auto opened = identity_.open(files); !opened) return opened;
+  auto address = loop::socket_address::from_ip(url->host, url->port);
+  if (!address) return std::unexpected(address.error());
+  return api_.listen_remote(*address, identity_.slot(), std::move(*token));
 }
 
 // A request waits while the runtimes are being restored, rather than see them half there. Without

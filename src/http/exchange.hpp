@@ -23,6 +23,8 @@ struct answer_head {
   proto::http_fields fields;
   /// Bytes of its body, if that is known yet.
   std::optional<std::uint64_t> length;
+  /// More fields, which somebody keeps until `begin` or `respond` returns. They are not copied.
+  const proto::http_fields* standing = nullptr;
 };
 
 class exchange {

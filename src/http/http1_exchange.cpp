@@ -6,6 +6,16 @@
 
 namespace strata::http {
 
+namespace {
+
+void append_fields(std::string& text, const proto::http_fields& fields) {
+  for (const auto& [name, value] : fields) {
+    text.append(name).append(": ").append(value).append("\r\n");
+  }
+}
+
+}  // namespace
+
 loop::task<result<std::string>> http1_exchange::read(std::uint64_t most) {
   auto& from = connection_;
   if (from.parser_.announced_body() <= most && from.parser_.take_continue()) {
@@ -50,12 +60,11 @@ std::string http1_exchange::head_text(const answer_head& head) {
   look_at_rest_of_request();
   note_head(head.status);
   std::string text;
-  text.reserve(256);
+  text.reserve(512);
   fmt::format_to(std::back_inserter(text), "HTTP/1.1 {} {}\r\nDate: {}\r\n", head.status,
                  proto::http_reason(head.status), date_now());
-  for (const auto& [name, value] : head.fields) {
-    text.append(name).append(": ").append(value).append("\r\n");
-  }
+  if (head.standing != nullptr) append_fields(text, *head.standing);
+  append_fields(text, head.fields);
   if (!may_have_body(head.status)) {
     ends_by_ = ending::no_body;
   } else if (head.length) {

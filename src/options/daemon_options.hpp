@@ -17,6 +17,11 @@ struct daemon_options {
   std::string loop = "auto";  ///< auto, io_uring or epoll
   std::uint64_t loops = 0;    ///< shared by the runtimes; 0: one per core
   std::string metrics;        ///< tcp://HOST:PORT; empty: none
+  std::string listen;         ///< https://HOST:PORT, beside the socket; empty: nowhere
+  std::string cert;           ///< the daemon's own, for that
+  std::string key;
+  std::string client_ca;
+  std::string token_file;
   std::string log_level = "info";
   std::string socket_policy;  ///< says which sockets the daemon makes for others; empty: none
   double drain_timeout = 5;   ///< seconds that runtimes have to stop when the daemon ends

@@ -43,6 +43,7 @@ struct option_row {
   std::string_view implicit_text = {};  ///< the value that the bare flag means, if it may be bare
   std::uint64_t max = UINT64_MAX;       ///< largest value of `count`, `port` and `bytes`
   std::uint64_t min = 0;                ///< smallest value of the same
+  bool is_path = false;                 ///< a relative one is meant in the caller's folder
 };
 
 /// `max_message` as the long flag: `--max-message`.
@@ -74,6 +75,17 @@ template <class Options>
   std::vector<option_row> rows;
   rows.reserve(table.size());
   for (const auto& bound : table) rows.push_back(bound.row);
+  return rows;
+}
+
+/// The rows of a struct for one that derives from it.
+template <class Derived, class Base>
+[[nodiscard]] std::vector<bound_row<Derived>> rows_for(const std::vector<bound_row<Base>>& table) {
+  std::vector<bound_row<Derived>> rows;
+  rows.reserve(table.size());
+  for (const auto& bound : table) {
+    std::visit([&](auto member) { rows.push_back({bound.row, member}); }, bound.member);
+  }
   return rows;
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 using state = http2_calls::state;
 
-// A head so many times over its limit is a bomb, and not a mistake.
+// A head of this many times its limit is a bomb, and not a mistake.
 constexpr std::size_t bomb_factor = 4;
 // Frames of ours that wait for a client that does not read.
 constexpr std::size_t max_outbound = 4000;

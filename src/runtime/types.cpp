@@ -13,7 +13,7 @@ namespace {
 
 const type_row table[] = {
     {"server", "listens, and passes messages between those who connect", server::option_rows,
-     common_figure_rows, server::make},
+     server::figure_rows, server::make},
     {"client", "connects to an endpoint, and sends and receives messages", client::option_rows,
      common_figure_rows, client::make},
     {"cache", "keeps keys and values in memory, and speaks Redis's protocol", cache::option_rows,

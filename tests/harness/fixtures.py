@@ -8,6 +8,13 @@ import pytest
 
 from broker import Broker
 from veth import Veth
+from web_site import make_site
+
+
+@pytest.fixture
+def site(tmp_path):
+    """A folder for --http, with files in it."""
+    return make_site(tmp_path / "site")
 
 
 @pytest.fixture

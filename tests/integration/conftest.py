@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from fixtures import broker, root, veth  # noqa: F401
+from fixtures import broker, root, site, veth  # noqa: F401
 from strata_daemon import BINARY, Daemon
 from veth import DaemonInside
 

@@ -170,6 +170,10 @@ KINDS = {"port": ["x", -1, 65536, 1.5, [], {}, True], "listen": ["x", 5, [5], {}
          "protocol": ["gopher", 1], "detect_timeout": [-1, "x"], "http_messages": [1, "yes"],
          "ws_ping": [-1, "1"], "ws_deflate": ["maybe", True], "ws_protocol": ["a", [1]],
          "ws_origin": ["x", {}],
+         "http": [5, ["x"]], "http_listing": [1, "yes"], "http_fallback": [5, []],
+         "http_inject": ["on", 0], "http_cache": [1, "yes"], "http_cache_size": [-1, "1M"],
+         "http_header": ["A: b", [5]], "cors": ["*", {}], "http_log": [5, {}],
+         "http_log_format": ["apache", 1],
          "group": [5, {}], "owner": [5, []], "on_parent_stop": ["explode", 1]}
 
 

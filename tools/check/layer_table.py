@@ -15,6 +15,7 @@ OPTIONS = {
     "runtime/cache/options",
     "runtime/client/options",
     "runtime/server/options",
+    "runtime/server/web_options",
 }
 RUNTIME = {
     "base",
@@ -57,6 +58,7 @@ ALLOWED = {
     "net/schemes": {"base", "loop"} | NET,
     "serve": {"base", "loop"} | NET,
     "http": {"base", "text", "loop", "proto"} | NET,
+    "http/files": {"base", "text", "loop", "net", "http", "proto"},
     # the runtimes
     "runtime": {
         *RUNTIME,
@@ -69,14 +71,30 @@ ALLOWED = {
         "runtime/client/options",
         "runtime/server",
         "runtime/server/options",
+        "runtime/server/web_options",
     },
     "runtime/options": {"base", "options"},
     "runtime/tls_options": {"options"},
     "runtime/testing": RUNTIME | NET | {"http"},
     "runtime/client": RUNTIME | NET | {"serve", "http", "runtime/client/options"},
     "runtime/client/options": {"options", "runtime/options", "runtime/tls_options"} | NET,
-    "runtime/server": RUNTIME | NET | {"serve", "http", "runtime/server/options"},
-    "runtime/server/options": {"options", "runtime/options", "runtime/tls_options"} | NET,
+    "runtime/server": {
+        *RUNTIME,
+        *NET,
+        "serve",
+        "http",
+        "http/files",
+        "runtime/server/options",
+        "runtime/server/web_options",
+    },
+    "runtime/server/options": {
+        "options",
+        "runtime/options",
+        "runtime/server/web_options",
+        "runtime/tls_options",
+        *NET,
+    },
+    "runtime/server/web_options": {"options"},
     "runtime/cache": RUNTIME | NET | {"serve", "runtime/cache/options", "runtime/cache/serving"},
     "runtime/cache/options": {"options", "runtime/options", "runtime/tls_options"} | NET,
     "runtime/cache/values": {"base", "text"},
@@ -118,7 +136,7 @@ ALLOWED = {
     # the command line
     "cli/line": OPTIONS | {"base", "text"},
     "cli/terminal": FAMILY,
-    "cli/daemon_client": FAMILY | {"proto"},
+    "cli/daemon_client": FAMILY | NET | {"proto", "loop"},
     "cli/prompt": FAMILY | {"proto"},
     "cli/runtimes": FAMILY | {"proto", "cli/daemon_client", "cli/prompt"},
     "cli/system": FAMILY | {"cli/daemon_client"},

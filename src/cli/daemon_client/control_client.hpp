@@ -1,16 +1,17 @@
-// The daemon's control API (docs/openapi.yaml) over blocking sockets.
+// The daemon's control API (docs/openapi.yaml) over a connection that waits.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/daemon_client/wire.hpp"
 #include "cli/line/outcome.hpp"
 #include "proto/http1.hpp"
-#include "strata/base/unique_fd.hpp"
 #include "text/readable.hpp"
 
 namespace strata::cli {
@@ -25,7 +26,7 @@ namespace strata::cli {
 /// A reply of `application/x-ndjson` that is still coming.
 class line_stream {
  public:
-  line_stream(unique_fd connection, proto::http_response_parser parser);
+  line_stream(std::unique_ptr<wire> connection, proto::http_response_parser parser);
 
   /// The lines that have come since the last call. Never waits.
   [[nodiscard]] std::vector<std::string> take_lines();
@@ -37,16 +38,16 @@ class line_stream {
   [[nodiscard]] outcome<> wait();
 
   /// For poll(): readable when `wait` will not wait.
-  [[nodiscard]] int fd() const { return connection_.get(); }
+  [[nodiscard]] int fd() const { return connection_->fd(); }
 
  private:
-  unique_fd connection_;
+  std::unique_ptr<wire> connection_;
   proto::http_response_parser parser_;
   text::line_splitter lines_;
 };
 
-/// One daemon, as seen through its socket. A connection is made when the first request needs it,
-/// and used again for the next. One thread at a time.
+/// One daemon, as seen through its socket, or from afar at https://HOST:PORT. A connection is made
+/// when the first request needs it, and used again for the next. One thread at a time.
 ///
 /// Errors of all requests: unreachable, when there is no daemon; not_found and failed with the
 /// daemon's own sentence; failed, when the answer is none that the API gives.
@@ -82,7 +83,7 @@ class control_client {
   [[nodiscard]] outcome<nlohmann::json> read_answer(const reply& answer) const;
 
   std::string socket_;
-  unique_fd connection_;
+  std::unique_ptr<wire> connection_;
 };
 
 /// "/v1/runtimes/NAME", and "/v1/runtimes/NAME/WHAT".

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <map>
 #include <optional>
 
@@ -224,6 +225,14 @@ void line_reader::refuse_flag(std::string_view flag) {
   complain(std::move(what));
 }
 
+// The daemon is at work in another folder than whoever types.
+nlohmann::json absolute_path(const nlohmann::json& typed) {
+  const auto path = typed.get<std::string>();
+  std::error_code unreadable;
+  const auto whole = std::filesystem::absolute(path, unreadable).lexically_normal();
+  return path.empty() || unreadable ? typed : nlohmann::json(whole.string());
+}
+
 }  // namespace
 
 outcome<parsed_line> parse_line(std::span<const std::string> tokens, const line_rules& rules) {
@@ -234,7 +243,8 @@ nlohmann::json pick_flags(const nlohmann::json& flags, std::span<const option_ro
   auto picked = nlohmann::json::object();
   for (const auto& row : rows) {
     const auto found = flags.find(row.key);
-    if (found != flags.end()) picked[std::string(row.key)] = *found;
+    if (found == flags.end()) continue;
+    picked[std::string(row.key)] = row.is_path ? absolute_path(*found) : *found;
   }
   return picked;
 }

@@ -37,7 +37,7 @@ struct parsed_line {
 [[nodiscard]] outcome<parsed_line> parse_line(std::span<const std::string> tokens,
                                               const line_rules& rules);
 
-/// Those of the flags that the rows have.
+/// Those of the flags that the rows have. Paths become absolute.
 [[nodiscard]] nlohmann::json pick_flags(const nlohmann::json& flags,
                                         std::span<const options::option_row> rows);
 

@@ -1,17 +1,12 @@
 #include "net/tls/inspection.hpp"
 
-#include <netdb.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <memory>
 
+#include "net/tls/blocking_stream.hpp"
 #include "net/tls/certificate_file.hpp"
-#include "strata/base/unique_fd.hpp"
 
 namespace strata::net {
 
@@ -62,28 +57,6 @@ result<inspection> inspection_of(STACK_OF(X509) * chain, const inspection_order&
   if (!trouble) return std::unexpected(trouble.error());
   made.trouble = std::move(*trouble);
   return made;
-}
-
-result<unique_fd> connect_blocking(const std::string& host, std::uint16_t port,
-                                   std::chrono::seconds limit) {
-  const auto operation = "connect to " + host + ":" + std::to_string(port);
-  addrinfo* found = nullptr;
-  const addrinfo hints{.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
-  const int code = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
-  if (code != 0) return failure(errc::not_found, operation, ::gai_strerror(code), "check the name");
-  const std::unique_ptr<addrinfo, openssl_deleter<::freeaddrinfo>> all(found);
-  int last = ENOENT;
-  for (const auto* each = found; each != nullptr; each = each->ai_next) {
-    unique_fd made(::socket(each->ai_family, each->ai_socktype | SOCK_CLOEXEC, each->ai_protocol));
-    const timeval longest{.tv_sec = limit.count(), .tv_usec = 0};
-    if (made) {
-      ::setsockopt(made.get(), SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof longest);
-      ::setsockopt(made.get(), SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest);
-      if (::connect(made.get(), each->ai_addr, each->ai_addrlen) == 0) return made;
-    }
-    last = errno == EINPROGRESS ? ETIMEDOUT : errno;
-  }
-  return system_failure(last, operation, "see that a server listens there");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "runtime/server/policy.hpp"
 #include "runtime/server/shard.hpp"
+#include "text/secret.hpp"
 
 namespace strata::runtime::server {
 
@@ -11,19 +12,9 @@ namespace {
 constexpr std::string_view claim_word = "master ";
 constexpr unsigned most_failed_claims = 5;
 
-// Takes as long for a near miss as for a far one.
-bool equal_in_constant_time(std::string_view guess, std::string_view secret) {
-  unsigned difference = guess.size() == secret.size() ? 0 : 1;
-  for (std::size_t i = 0; i < guess.size(); ++i) {
-    const char expected = secret.empty() ? '\0' : secret[i % secret.size()];
-    difference |= static_cast<unsigned char>(guess[i]) ^ static_cast<unsigned char>(expected);
-  }
-  return difference == 0;
-}
-
 class one_master final : public policy {
   void on_message(shard& at, member& from, const message& said) const override;
-  static bool claim(shard& at, member& from, std::string_view text);
+  static bool claim(shard& at, member& from, std::string_view guess);
   static void forward(shard& at, member& from, const message& said);
 };
 
@@ -52,11 +43,11 @@ void one_master::on_message(shard& at, member& from, const message& said) const 
   }
 }
 
-bool one_master::claim(shard& at, member& from, std::string_view text) {
-  if (text.ends_with('\r')) text.remove_suffix(1);
+bool one_master::claim(shard& at, member& from, std::string_view guess) {
+  if (guess.ends_with('\r')) guess.remove_suffix(1);
   if (from.failed_claims >= most_failed_claims) return false;
   const auto& password = at.options().master_pw;
-  if (password.empty() || !equal_in_constant_time(text, password)) return false;
+  if (password.empty() || !text::equal_in_constant_time(guess, password)) return false;
   // A later success takes over: a master whose machine died would else hold the place for ever.
   at.state().master = from.id();
   from.failed_claims = 0;

@@ -52,34 +52,6 @@ std::vector<row> message_rows() {
   };
 }
 
-std::vector<row> web_rows() {
-  return {
-      {{.key = "protocol", .kind = choice, .value_name = "WHAT", .default_text = "auto",
-        .help = "what is spoken on a stream: as its first bytes say, messages alone, or HTTP alone",
-        .needs_restart = true, .choices = "auto|raw|http"},
-       &server_options::protocol},
-      {{.key = "detect_timeout", .kind = seconds, .value_name = "TIME", .default_text = "0.2",
-        .help = "how long a client may say nothing before it is taken to send messages"},
-       &server_options::detect_timeout},
-      {{.key = "http_messages", .kind = flag,
-        .help = "POST / says a message; GET / hears them, if it accepts text/event-stream"},
-       &server_options::http_messages},
-      {{.key = "ws_ping", .kind = seconds, .value_name = "TIME", .default_text = "60",
-        .help = "ping a WebSocket that is silent for TIME, and end it if it stays so; 0 is never"},
-       &server_options::ws_ping},
-      {{.key = "ws_deflate", .kind = choice, .value_name = "on|off", .default_text = "on",
-        .help = "compress a WebSocket's messages if the client offers it", .choices = "on|off"},
-       &server_options::ws_deflate},
-      {{.key = "ws_protocol", .kind = list, .value_name = "NAME",
-        .help = "a subprotocol that WebSockets may choose; repeatable"},
-       &server_options::ws_protocol},
-      {{.key = "ws_origin", .kind = list, .value_name = "ORIGIN",
-        .help = "also let pages of ORIGIN open WebSockets, as https://example.com, or * for all; "
-                "repeatable"},
-       &server_options::ws_origin},
-  };
-}
-
 std::vector<row> limit_rows() {
   return {
       {{.key = "max_connections", .kind = count, .value_name = "N", .default_text = "0",
@@ -126,8 +98,8 @@ std::vector<row> limit_rows() {
 const std::vector<options::bound_row<server_options>>& option_table() {
   static const auto table = [] {
     auto all = where_rows();
-    for (auto&& more :
-         {message_rows(), web_rows(), limit_rows(), tls_server_rows<server_options>()}) {
+    for (auto&& more : {message_rows(), rows_for<server_options>(web_rows()), limit_rows(),
+                        tls_server_rows<server_options>()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     return with_common(std::move(all));

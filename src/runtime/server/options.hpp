@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "runtime/options.hpp"
+#include "runtime/server/web_options.hpp"
 #include "runtime/tls_options.hpp"
 
 namespace strata::runtime::server {
 
-struct server_options : common_options, tls_server_options {
+struct server_options : common_options, web_options, tls_server_options {
   std::optional<std::uint64_t> port;
   std::vector<std::string> listen;
   std::string framing = "line";
@@ -30,13 +31,6 @@ struct server_options : common_options, tls_server_options {
   double drain_timeout = 5;
   std::uint64_t threads = 1;
   std::string write;
-  std::string protocol = "auto";
-  double detect_timeout = 0.2;
-  bool http_messages = false;
-  double ws_ping = 60;
-  std::string ws_deflate = "on";
-  std::vector<std::string> ws_protocol;
-  std::vector<std::string> ws_origin;
 
   /// `port` and `listen` as endpoint URLs.
   [[nodiscard]] std::vector<std::string> endpoints() const;

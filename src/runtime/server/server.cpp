@@ -16,6 +16,7 @@ class server final : public sharded<server_options, shard> {
 
   loop::task<void> stop(loop::time_point limit) override;
   loop::task<result<send_outcome>> send(std::string message) override;
+  [[nodiscard]] std::vector<nlohmann::json> figures() const override;
 
  private:
   [[nodiscard]] result<void> check(const server_options& wanted) const override;
@@ -30,8 +31,11 @@ class server final : public sharded<server_options, shard> {
   }
   void close_identity() override { identity_.close(); }
   [[nodiscard]] nlohmann::json certificates() const override { return identity_.shown(); }
+  void keep_figures() override;
+  [[nodiscard]] web_figures counted_web() const;
 
   tls_identity identity_{given().home, given().log};
+  web_figures past_web_;
 };
 
 result<void> server::check(const server_options& wanted) const {
@@ -47,6 +51,7 @@ result<void> server::check(const server_options& wanted) const {
     return failure(errc::invalid_argument, "use mode master", "nobody could become master",
                    "set --master-pw");
   }
+  if (auto checked = check_web(wanted); !checked) return checked;
   return check_tls(wanted, urls);
 }
 
@@ -86,6 +91,25 @@ loop::task<result<send_outcome>> server::send(std::string message) {
         co_await run_at(i, [&message](shard& at) { return at.broadcast(as_bytes(message)); });
   }
   co_return outcome;
+}
+
+web_figures server::counted_web() const {
+  auto sum = past_web_;
+  for (std::size_t i = 0; i < opened(); ++i) {
+    add_figures(sum, part_at(i).counted_web(), web_figure_table());
+  }
+  return sum;
+}
+
+void server::keep_figures() {
+  sharded::keep_figures();
+  past_web_ = past_figures(counted_web(), web_figure_table());
+}
+
+std::vector<nlohmann::json> server::figures() const {
+  auto values = runtime::figures();
+  std::ranges::move(values_of(counted_web(), web_figure_table()), std::back_inserter(values));
+  return values;
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A server and its clients, raw ones and WebSockets, in a simulated world, seed by seed: short reads,
-// delays, resets, full buffers, connections that die at any point.
+// A server and its clients, raw ones and WebSockets, in a simulated world, seed by seed: short
+// reads, delays, resets, full buffers, connections that die at any point.
 //
 // Every message is "SENDER:NUMBER:filler", so that each receiver can tell what is missing, what
 // came twice, what came out of order and what is not of this server at all.

@@ -29,6 +29,7 @@ shard::shard(std::shared_ptr<server_state> shared, loop::loop& on, std::size_t n
       policy_(&policy_of(options_.mode)),
       log_(encoding_of(framing_)),
       told_(encoding_of(framing_)),
+      site_(on, options_),
       acceptor_(on, reception()) {}
 
 // Members leave it while its own members are still there.
@@ -64,11 +65,13 @@ serve::reception shard::reception() {
 }
 
 loop::task<result<void>> shard::open(std::vector<net::bind_target>& targets) {
+  const auto on_error = [this](const std::string& why) {
+    counters_.errors.add();
+    state_->log->write(level::error, why);
+  };
+  if (auto opened = site_.open(on_error); !opened) co_return opened;
   if (!options_.write.empty()) {
-    auto opened = file_sink::open(loop_, options_.write, [this](const std::string& why) {
-      counters_.errors.add();
-      state_->log->write(level::error, why);
-    });
+    auto opened = file_sink::open(loop_, options_.write, on_error);
     if (!opened) co_return std::unexpected(opened.error());
     file_ = std::move(*opened);
   }
@@ -121,6 +124,7 @@ loop::task<> shard::close(loop::time_point limit) {
   }
   // The file is drained whether or not the connections are: its messages were accepted.
   if (file_) co_await file_->flushed(limit);
+  co_await site_.flushed(limit);
   if (options_.drain) {
     for (auto* each : members_) each->end();
   }

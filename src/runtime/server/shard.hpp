@@ -16,6 +16,7 @@
 #include "runtime/server/member.hpp"
 #include "runtime/server/options.hpp"
 #include "runtime/server/policy.hpp"
+#include "runtime/server/site.hpp"
 #include "runtime/server/state.hpp"
 #include "runtime/sharded.hpp"
 #include "serve/acceptor.hpp"
@@ -58,6 +59,8 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   /// so. `told`: it has been said before, once is enough for the log.
   void on_slow(member& who, std::uint64_t messages, const loop::socket_address& where,
                std::size_t unsent, bool& told);
+  /// For members that come by HTTP.
+  [[nodiscard]] site& web() { return site_; }
   /// Runs what serves a connection until it ends, or the shard does.
   void adopt(loop::task<> serving) { acceptor_.adopt(std::move(serving)); }
   /// Clients may speak TLS, also where they need not.
@@ -78,6 +81,7 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   void tell_member(std::uint64_t id, const std::string& message);
 
   [[nodiscard]] const counters& counted() const override { return counters_; }
+  [[nodiscard]] const web_figures& counted_web() const { return site_.counted(); }
 
  private:
   void on_turn_end() override;
@@ -106,6 +110,7 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   member* told_to_ = nullptr;
   far_batch far_;  // for the other shards, at the turn's end
   std::unique_ptr<file_sink> file_;
+  site site_;
   std::vector<member*> members_;
   std::size_t cared_for_ = 0;  // members that are looked after
   bool silent_ = false;

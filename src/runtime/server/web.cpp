@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "http/cross_origin.hpp"
+#include "http/dressed_exchange.hpp"
 #include "http/http2_connection.hpp"
 #include "http/server_connection.hpp"
 #include "net/tls/session.hpp"
@@ -31,19 +33,38 @@ class visit {
       : home_(home), place_(std::move(place)) {}
 
   loop::task<> answer(http::exchange& now) {
-    const bool is_root = now.request().path == "/";
+    auto& shared = home_.web();
+    const auto began = home_.loop().now();
+    const auto client = shared.keeps_log() ? now.peer().address.text() : std::string();
+    if (shared.dresses()) {
+      http::dressed_exchange dressed(now, shared.fields_for(now.request()));
+      co_await route(dressed);
+    } else {
+      co_await route(now);
+    }
+    shared.note(now, client, began);
+  }
+
+ private:
+  loop::task<> route(http::exchange& now) {
+    const bool has_messages = home_.options().http_messages && now.request().path == "/";
+    auto* const files = home_.web().files();
     if (http::asks_for_websocket(now)) {
       open_websocket(now);
-    } else if (home_.options().http_messages && is_root && now.request().method == "POST") {
+    } else if (home_.web().answers_preflights() && http::is_preflight(now.request())) {
+      http::answer_preflight(now, has_messages ? "GET, HEAD, POST" : "GET, HEAD");
+    } else if (has_messages && now.request().method == "POST") {
       co_await take_message(now);
-    } else if (home_.options().http_messages && is_root && wants_events(now)) {
+    } else if (has_messages && wants_events(now)) {
       co_await event_stream::serve(home_, now);
+    } else if (files != nullptr) {
+      auto rest = files->answer(now);
+      if (rest) co_await files->send(now, std::move(*rest));
     } else {
       now.respond(404, plain, "there is nothing at " + now.request().path + "\n");
     }
   }
 
- private:
   static bool wants_events(const http::exchange& now) {
     return now.method() == "GET" &&
            proto::has_token(now.request().headers, "accept", "text/event-stream");

@@ -1,5 +1,5 @@
 // The peer on WebSocket: an echo and broadcast server by µWebSockets, as its documentation has one.
-// bench/web.py compiles it beside the library's sources. `uws_echo PORT MODE` with echo or inout.
+// bench/web.py compiles it beside the library's sources. `web_uws PORT MODE` with echo or inout.
 #include <cstdlib>
 #include <string_view>
 

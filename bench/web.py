@@ -1,0 +1,358 @@
+#!/usr/bin/env python3
+"""Measures strata's HTTP, WebSocket and TLS against µWebSockets, nginx and h2o: CPU of the server
+per message or request, and memory of an idle WebSocket. The contenders take turns.
+
+µWebSockets comes with the crate libuwebsockets-sys, whose sources cargo fetches; wrk and h2load
+make the requests, bench_web_load the messages."""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.machine import describe_machine
+from harness.process import Failure, Process, free_port, listening, memory, wait_until
+from harness.progress import Progress
+
+HERE = Path(__file__).resolve().parent
+CRATE = "libuwebsockets-sys"
+VERSION = "0.0.10"
+KIB, MIB = 1024, 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Scenario:
+    name: str
+    about: str
+    peer: str  # whom the goal is set against
+    goal: float  # at most this times the peer's figure
+    load: tuple  # the program and its words; {port}, {seconds}
+    secure: bool = False
+    mode: str = "echo"  # of a server of messages
+    unit: str = "us/message"
+
+
+def messages(kind, connections, size, in_flight):
+    return ("bench_web_load", kind, "{port}", connections, size, in_flight, "{seconds}")
+
+
+def wrk(path, *more, scheme="http"):
+    return ("wrk", "-t1", "-c64", "-d{seconds}s", *more, scheme + "://127.0.0.1:{port}" + path)
+
+
+def h2load(*more, scheme="http"):
+    url = scheme + "://127.0.0.1:{port}/1k"
+    return ("h2load", "-t1", "-c4", "-m100", "-D{seconds}", *more, url)
+
+
+SCENARIOS = [
+    Scenario("ws 20 f1", "echo of 20 B, 100 connections, 1 in flight", "uws", 0.95,
+             messages("echo", 100, 20, 1)),
+    Scenario("ws 20 f16", "the same, 16 in flight", "uws", 0.6, messages("echo", 100, 20, 16)),
+    Scenario("ws 16k f1", "echo of 16 KiB, 100 connections, 1 in flight", "uws", 0.95,
+             messages("echo", 100, 16 * KIB, 1)),
+    Scenario("ws 16k f16", "the same, 16 in flight", "uws", 0.6,
+             messages("echo", 100, 16 * KIB, 16)),
+    Scenario("ws broadcast", "100 B to 1,000 WebSockets", "uws", 0.7,
+             messages("broadcast", 1000, 100, 4), mode="inout"),
+    Scenario("file 1k", "a file of 1 KiB, 64 connections kept alive", "nginx", 0.8, wrk("/1k"),
+             unit="us/request"),
+    Scenario("file 10m", "a file of 10 MiB, 64 connections", "nginx", 1.0, wrk("/10m"),
+             unit="us/request"),
+    Scenario("tls file 1k", "a file of 1 KiB with TLS", "nginx", 1.05,
+             wrk("/1k", scheme="https"), secure=True, unit="us/request"),
+    Scenario("tls file 10m", "a file of 10 MiB with TLS", "nginx", 1.05,
+             wrk("/10m", scheme="https"), secure=True, unit="us/request"),
+    Scenario("tls handshake", "a full handshake and a file of 1 KiB each", "nginx", 1.05,
+             wrk("/1k", "-H", "Connection: close", scheme="https"), secure=True,
+             unit="us/request"),
+    Scenario("h2 1k", "a file of 1 KiB by HTTP/2, 4 connections of 100 streams", "nginx", 0.9,
+             h2load(), unit="us/request"),
+]
+IDLE = 8000
+IDLE_GOAL = 1536
+
+
+class Server:
+    """A contender while it runs, on a port of its own."""
+
+    def __init__(self, name, tools, folder, scenario):
+        self.name = name
+        self.port = free_port()
+        folder.mkdir(parents=True)
+        self._log = folder / "log"
+        self._process = getattr(self, "_start_" + name)(tools, folder, scenario)
+        wait_until(lambda: listening(self.port), f"{name} does not listen")
+
+    def _start_strata(self, tools, folder, scenario):
+        control = folder / "control.sock"
+        env = {**os.environ, "STRATA_SOCKET": str(control)}
+        argv = [tools.strata, "daemon", "--state-dir", folder / "state", "--socket", control]
+        daemon = Process(argv, self._log, env)
+        scheme = "https" if scenario.secure else "http"
+        create = [tools.strata, "create", "server", "bench", "--listen",
+                  f"{scheme}://127.0.0.1:{self.port}", "--mode", scenario.mode, "--http",
+                  tools.files, "--http-cache", "-s"]
+        if scenario.secure:
+            create += ["--cert", tools.certificate, "--key", tools.key]
+
+        def created():
+            done = subprocess.run(create, env=env, capture_output=True, check=False, timeout=10)
+            return done.returncode == 0
+
+        wait_until(created, "strata made no server")
+        return daemon
+
+    def _start_uws(self, tools, _folder, scenario):
+        return Process([tools.uws, self.port, scenario.mode], self._log)
+
+    def _start_nginx(self, tools, folder, scenario):
+        tls = (f"ssl_certificate {tools.certificate}; ssl_certificate_key {tools.key}; "
+               "ssl_session_cache off;") if scenario.secure else ""
+        flags = ("ssl" if scenario.secure else "") + (" http2" if "h2" in scenario.name else "")
+        places = "".join(f"{each}_temp_path {folder}/{each}; " for each in
+                         ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        config = folder / "config"
+        config.write_text(
+            f"daemon off; worker_processes 1; pid {folder}/pid; error_log {folder}/error;"
+            "worker_rlimit_nofile 10000; events { worker_connections 4096; }"
+            f"http {{ access_log off; sendfile on; tcp_nopush on; keepalive_requests 100000000; "
+            f"open_file_cache max=100; {places} server {{ listen 127.0.0.1:{self.port} {flags}; "
+            f"{tls} root {tools.files}; }} }}")
+        program = shutil.which("nginx", path="/usr/sbin:/usr/bin")
+        return Process([program, "-c", config, "-p", folder], self._log)
+
+    def _start_h2o(self, tools, folder, scenario):
+        tls = (f", ssl: {{certificate-file: {tools.certificate}, key-file: {tools.key}}}"
+               if scenario.secure else "")
+        config = folder / "config"
+        config.write_text(
+            f"num-threads: 1\nuser: root\npid-file: {folder}/pid\nhosts:\n  default:\n"
+            f"    listen: {{host: 127.0.0.1, port: {self.port}{tls}}}\n"
+            f"    paths:\n      /: {{file.dir: {tools.files}}}\n")
+        return Process(["h2o", "-c", config], self._log)
+
+    def pids(self):
+        """Its process, and those that this has made: nginx's worker."""
+        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text()
+        return [self._process.pid, *map(int, children.split())]
+
+    def cpu_us(self):
+        total = 0
+        for pid in self.pids():
+            for task in Path(f"/proc/{pid}/task").iterdir():
+                total += int((task / "schedstat").read_text().split()[0])
+        return total / 1000
+
+    def anonymous(self):
+        return sum(memory(pid)["anonymous"] for pid in self.pids())
+
+    def stop(self):
+        self._process.stop()
+
+
+@dataclass(frozen=True)
+class Tools:
+    strata: Path
+    load: Path
+    uws: Path | None
+    files: Path
+    certificate: Path
+    key: Path
+
+
+def build_uws(folder):
+    """The peer's echo server; None where its sources cannot be had."""
+    project = folder / "uws"
+    (project / "src").mkdir(parents=True)
+    (project / "src" / "lib.rs").write_text("")
+    (project / "Cargo.toml").write_text(
+        '[package]\nname = "fetch"\nversion = "0.1.0"\nedition = "2021"\n'
+        f'[dependencies]\n{CRATE} = "={VERSION}"\n')
+    fetched = subprocess.run(["cargo", "fetch", "--quiet"], cwd=project, check=False)
+    home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
+    found = list(home.glob(f"registry/src/*/{CRATE}-{VERSION}/uWebSockets"))
+    if fetched.returncode != 0 or not found:
+        return None
+    sources, sockets = found[0] / "src", found[0] / "uSockets" / "src"
+    flags = ["-O3", "-flto", "-DLIBUS_NO_SSL", f"-I{sockets}"]
+    for each in [*sockets.glob("*.c"), *(sockets / "eventing").glob("*.c")]:
+        subprocess.run(["gcc", *flags, "-w", "-c", each], cwd=project, check=True)
+    program = project / "echo"
+    subprocess.run(["g++", "-std=c++20", *flags, "-w", "-DUWS_NO_ZLIB", f"-I{sources}",
+                    HERE / "web_uws.cpp", *project.glob("*.o"), "-o", program], check=True)
+    return program
+
+
+def prepare(build_dir, folder):
+    files = folder / "files"
+    files.mkdir()
+    (files / "1k").write_bytes(os.urandom(KIB))
+    (files / "10m").write_bytes(os.urandom(10 * MIB))
+    strata = (build_dir / "strata").resolve()
+    env = {**os.environ, "STRATA_CONFIG_DIR": str(folder / "config")}
+    subprocess.run([strata, "cert", "make", "localhost", "127.0.0.1", "-o", folder], env=env,
+                   check=True, capture_output=True)
+    os.chmod(folder, 0o755)  # nginx's worker is nobody
+    load = next(build_dir.resolve().rglob("bench_web_load"))
+    return Tools(strata, load, build_uws(folder), files, folder / "localhost.pem",
+                 folder / "localhost-key.pem")
+
+
+def count_of(output):
+    """Messages or requests, as the three programs say it."""
+    for pattern in (r'"messages": (\d+)', r"(\d+) requests in",
+                    r"finished in [^\n]*\n.*?(\d+) total"):
+        if found := re.search(pattern, output, re.DOTALL):
+            return int(found[1])
+    raise Failure("the load says no figure: " + output[-300:])
+
+
+def measure(server, scenario, tools, seconds):
+    words = [str(word).format(port=server.port, seconds=seconds) for word in scenario.load]
+    if words[0] == "bench_web_load":
+        words[0] = str(tools.load)
+    began = server.cpu_us()
+    started = time.monotonic()
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+    took = time.monotonic() - started
+    spent = server.cpu_us() - began
+    failed = re.search(r"Non-2xx or 3xx responses: (\d+)|, ([1-9]\d*) failed", done.stdout)
+    if done.returncode != 0 or failed:
+        raise Failure(f"{words[0]} against {server.name}: {done.stdout[-200:]}{done.stderr[-200:]}")
+    count = count_of(done.stdout)
+    return {"cpu_us": spent / max(1, count), "rate": count / took}
+
+
+def contenders_of(scenario, tools):
+    if scenario.peer == "uws":
+        return ["strata", *(["uws"] if tools.uws else [])]
+    peers = ["nginx", "h2o"]
+    return ["strata", *(each for each in peers if shutil.which(each, path="/usr/sbin:/usr/bin"))]
+
+
+def run(wanted, tools, scenarios, folder):
+    found = {(each.name, name): [] for each in scenarios for name in contenders_of(each, tools)}
+    progress = Progress(wanted.repetitions * len(found))
+    for repetition in range(wanted.repetitions):
+        for scenario in scenarios:
+            for name in contenders_of(scenario, tools):
+                progress.step(f"{scenario.name}, {name}")
+                own = folder / f"{repetition} {scenario.name} {name}"
+                server = Server(name, tools, own, scenario)
+                try:
+                    figures = measure(server, scenario, tools, wanted.seconds)
+                    found[scenario.name, name].append(figures)
+                finally:
+                    server.stop()
+    progress.close()
+    return found
+
+
+def measure_idle(tools, folder):
+    """Bytes of each of many WebSockets that say nothing."""
+    sizes = {}
+    quiet = Scenario("idle", "", "uws", 1, (), mode="inout")
+    for name in ["strata", *(["uws"] if tools.uws else [])]:
+        server = Server(name, tools, folder / f"idle {name}", quiet)
+        try:
+            before = server.anonymous()
+            hold = subprocess.Popen([tools.load, "hold", str(server.port), str(IDLE)],
+                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            hold.stdout.readline()
+            time.sleep(1)
+            sizes[name] = (server.anonymous() - before) / IDLE
+            hold.stdin.close()
+            hold.wait()
+        finally:
+            server.stop()
+    return sizes
+
+
+def summarise(found, scenarios, tools):
+    rows = []
+    for scenario in scenarios:
+        row = {"name": scenario.name, "about": scenario.about, "unit": scenario.unit,
+               "peer": scenario.peer, "goal": scenario.goal, "contenders": {}}
+        for name in contenders_of(scenario, tools):
+            runs = found[scenario.name, name]
+            row["contenders"][name] = {
+                "cpu_us": statistics.median(each["cpu_us"] for each in runs),
+                "cpu_us_all": [each["cpu_us"] for each in runs],
+                "rate": statistics.median(each["rate"] for each in runs)}
+        if scenario.peer in row["contenders"]:
+            row["ratio"] = (row["contenders"]["strata"]["cpu_us"] /
+                            row["contenders"][scenario.peer]["cpu_us"])
+        rows.append(row)
+    return rows
+
+
+def render(document):
+    machine = document["machine"]
+    lines = [f"strata bench-web: {machine['cpu_model']}, {machine['cores']} cores, "
+             f"Linux {machine['kernel']}, revision {machine['revision']}",
+             f"{document['repetitions']} repetitions, interleaved; medians; "
+             "CPU is the server's alone", ""]
+    for row in document["scenarios"]:
+        lines.append(f"{row['name']}: {row['about']}")
+        for name, figures in row["contenders"].items():
+            spread = " ".join(f"{each:.3f}" for each in figures["cpu_us_all"])
+            lines.append(f"  {name:8} {figures['cpu_us']:10.3f} {row['unit']} "
+                         f"{figures['rate']:12,.0f}/s   ({spread})")
+        if "ratio" in row:
+            met = "reached" if row["ratio"] <= row["goal"] else "MISSED"
+            lines.append(f"  CPU {row['ratio']:.2f} x {row['peer']}, goal {row['goal']}: {met}")
+    if document["idle"]:
+        lines += ["", f"bytes of an idle WebSocket, of {IDLE:,}"]
+        lines += [f"  {name:8} {size:8.0f}" for name, size in document["idle"].items()]
+        met = "reached" if document["idle"]["strata"] <= IDLE_GOAL else "MISSED"
+        lines.append(f"  goal {IDLE_GOAL}: {met}")
+    return "\n".join(lines)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build-dir", type=Path, default=Path("build/release"))
+    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--seconds", type=int, default=3, help="of each measurement")
+    parser.add_argument("--only", action="append", help="scenarios whose name starts so; 'idle'")
+    parser.add_argument("--format", choices=("table", "json"), default="table")
+    parser.add_argument("--output", type=Path, help="write the JSON document here too")
+    return parser.parse_args()
+
+
+def main():
+    wanted = parse_arguments()
+
+    def chosen(name):
+        return not wanted.only or any(name.startswith(each) for each in wanted.only)
+
+    scenarios = [scenario for scenario in SCENARIOS if chosen(scenario.name)]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        try:
+            tools = prepare(wanted.build_dir, folder)
+            if tools.uws is None:
+                print(f"cargo has no {CRATE}: µWebSockets does not take part", file=sys.stderr)
+            found = run(wanted, tools, scenarios, folder)
+            idle = measure_idle(tools, folder) if chosen("idle") else {}
+        except Failure as failure:
+            sys.exit(f"bench-web: {failure}")
+        rows = summarise(found, scenarios, tools)
+    document = {"machine": describe_machine(), "repetitions": wanted.repetitions,
+                "scenarios": rows, "idle": idle}
+    if wanted.output:
+        wanted.output.write_text(json.dumps(document, indent=2) + "\n")
+    print(json.dumps(document) if wanted.format == "json" else render(document))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+#include "cli/daemon_client/wire.hpp"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "net/endpoint_url.hpp"
+#include "net/scheme.hpp"
+#include "net/tls/blocking_stream.hpp"
+#include "options/own_folder.hpp"
+#include "strata/base/unique_fd.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+constexpr timeval connect_timeout{.tv_sec = 5, .tv_usec = 0};
+constexpr std::string_view how_to_start =
+    "start one with 'strata daemon &' or 'systemctl start strata', or name another with --socket";
+
+std::string why_unreachable(const std::string& socket, int failed) {
+  struct stat found{};
+  const bool is_socket = ::stat(socket.c_str(), &found) == 0 && S_ISSOCK(found.st_mode);
+  switch (failed) {
+    case ENOENT: return fmt::format("there is no such socket; {}", how_to_start);
+    case ECONNREFUSED:
+      if (!is_socket) return "that is no socket; name the daemon's with --socket";
+      return fmt::format("the socket is stale, its daemon has ended; {}", how_to_start);
+    case EACCES:
+    case EPERM:
+      return "permission denied; use 'sudo strata', have the daemon run with --socket-group and a "
+             "group of yours, or run a daemon of your own";
+    case EAGAIN:
+      return fmt::format("the daemon has accepted no connection for {} s; it is stopped or stuck",
+                         connect_timeout.tv_sec);
+    default: return std::strerror(failed);
+  }
+}
+
+/// What is sent may be secret, and anybody may listen where no daemon does: so it goes only to a
+/// process of root's or of our own user's, by a socket that nobody else could have put there.
+outcome<> check_peer(int fd, const std::string& socket) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
+    return refuse(exit_failed, system_error(errno, "ask who listens at " + socket));
+  }
+  if (peer.uid != 0 && peer.uid != ::geteuid()) {
+    return refuse(exit_unreachable,
+                  fmt::format("the process at {} is user {}'s, neither root's nor yours (user {}), "
+                              "and was sent nothing; name your daemon's socket with --socket, or "
+                              "use 'sudo -u \\#{} strata' if that user's daemon is what you want",
+                              socket, peer.uid, ::geteuid(), peer.uid));
+  }
+  if (auto trusted = options::check_socket_folder(socket); !trusted) {
+    return refuse(exit_unreachable, trusted.error());
+  }
+  return {};
+}
+
+outcome<unique_fd> connect_to_socket(const std::string& socket) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (socket.empty()) {
+    return refuse(exit_misused,
+                  "there is no telling where the daemon's socket is, since this user has no home "
+                  "folder; name it with --socket or in STRATA_SOCKET");
+  }
+  if (socket.size() >= sizeof address.sun_path) {
+    return refuse(exit_misused,
+                  fmt::format("the socket's path '{}' is not 1 to {} bytes long; name a shorter "
+                              "one with --socket",
+                              socket, sizeof address.sun_path - 1));
+  }
+  std::memcpy(address.sun_path, socket.data(), socket.size());
+  unique_fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!fd) return refuse(exit_failed, system_error(errno, "make a socket"));
+  // The timeout is for the connection alone: a daemon that drains may take its time to answer.
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &connect_timeout, sizeof connect_timeout);
+  int failed = 0;
+  do {
+    const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+    failed = ::connect(fd.get(), generic, sizeof address) == 0 ? 0 : errno;
+  } while (failed == EINTR);
+  if (failed != 0) {
+    return refuse(exit_unreachable, fmt::format("cannot reach the daemon at {}: {}", socket,
+                                                why_unreachable(socket, failed)));
+  }
+  if (auto trusted = check_peer(fd.get(), socket); !trusted) {
+    return std::unexpected(trusted.error());
+  }
+  constexpr timeval for_ever{};
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &for_ever, sizeof for_ever);
+  return fd;
+}
+
+class socket_wire final : public wire {
+ public:
+  explicit socket_wire(unique_fd connected) : fd_(std::move(connected)) {}
+
+  void send(std::string_view bytes) override {
+    while (!bytes.empty()) {
+      const auto sent = ::send(fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (sent < 0 && errno == EINTR) continue;
+      if (sent < 0) return;
+      bytes.remove_prefix(static_cast<std::size_t>(sent));
+    }
+  }
+  result<std::string> receive() override {
+    std::array<char, 65536> buffer;
+    ssize_t got = 0;
+    do {
+      got = ::recv(fd(), buffer.data(), buffer.size(), 0);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0 && errno != ECONNRESET) return system_failure(errno, "read the HTTP reply");
+    return std::string(buffer.data(), static_cast<std::size_t>(got < 0 ? 0 : got));
+  }
+  [[nodiscard]] int fd() const override { return fd_.get(); }
+
+ private:
+  unique_fd fd_;
+};
+
+class tls_wire final : public wire {
+ public:
+  explicit tls_wire(net::blocking_stream over) : over_(std::move(over)) {}
+
+  void send(std::string_view bytes) override { (void)over_.send(as_bytes(bytes)); }
+  result<std::string> receive() override { return over_.receive(); }
+  [[nodiscard]] int fd() const override { return over_.fd(); }
+
+ private:
+  net::blocking_stream over_;
+};
+
+std::string of_environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+outcome<std::unique_ptr<wire>> connect_from_afar(const std::string& where) {
+  const auto url = net::parse_endpoint(where);
+  if (!url) return refuse(exit_misused, describe(url.error()));
+  if (!url->is_web() || !url->scheme->is_secure || !url->path.empty()) {
+    return refuse(
+        exit_misused,
+        fmt::format("a daemon far away is reached at https://HOST:PORT, not at '{}'", where));
+  }
+  const net::tls_client_settings how{
+      .ca = of_environment("STRATA_CA"),
+      .certificate = {.certificate = of_environment("STRATA_CLIENT_CERT"),
+                      .key = of_environment("STRATA_CLIENT_KEY")}};
+  auto connected = net::blocking_stream::connect(url->host, url->port, how,
+                                                 std::chrono::seconds(connect_timeout.tv_sec));
+  if (!connected) {
+    return refuse(exit_unreachable, fmt::format("cannot reach the daemon at {}: {}", where,
+                                                describe(connected.error())));
+  }
+  return std::make_unique<tls_wire>(std::move(*connected));
+}
+
+}  // namespace
+
+outcome<std::unique_ptr<wire>> connect_to_daemon(const std::string& socket) {
+  if (socket.contains("://")) return connect_from_afar(socket);
+  auto connected = connect_to_socket(socket);
+  if (!connected) return std::unexpected(connected.error());
+  return std::make_unique<socket_wire>(std::move(*connected));
+}
+
+std::string token_of_environment() { return of_environment("STRATA_TOKEN"); }
+
+}  // namespace strata::cli

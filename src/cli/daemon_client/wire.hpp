@@ -1,0 +1,37 @@
+// A connection to the daemon: by its socket, or with TLS from afar.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "cli/line/outcome.hpp"
+#include "strata/base/result.hpp"
+
+namespace strata::cli {
+
+class wire {
+ public:
+  wire() = default;
+  wire(const wire&) = delete;
+  wire& operator=(const wire&) = delete;
+  virtual ~wire() = default;
+
+  /// A daemon that refuses a long request may answer and close before it has read all of it: so
+  /// what cannot be sent is no failure as long as there is an answer.
+  virtual void send(std::string_view bytes) = 0;
+  /// Waits for bytes; none at the end.
+  [[nodiscard]] virtual result<std::string> receive() = 0;
+  /// For poll(): readable when `receive` will not wait for long.
+  [[nodiscard]] virtual int fd() const = 0;
+};
+
+/// `socket` is a path, or https://HOST:PORT: then STRATA_CA is a file of the authorities that may
+/// have signed the daemon's certificate (else the system's), and STRATA_CLIENT_CERT and
+/// STRATA_CLIENT_KEY what to show. Errors: unreachable, misused.
+[[nodiscard]] outcome<std::unique_ptr<wire>> connect_to_daemon(const std::string& socket);
+
+/// STRATA_TOKEN, which a daemon far away may ask for; empty: none.
+[[nodiscard]] std::string token_of_environment();
+
+}  // namespace strata::cli

@@ -1,0 +1,66 @@
+#include "http/access_line.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+namespace strata::http {
+
+namespace {
+
+std::string in_quotes(std::string_view text) {
+  std::string escaped = "\"";
+  for (const char each : text) {
+    const auto code = static_cast<unsigned char>(each);
+    if (code < ' ' || code >= 0x7F || each == '"' || each == '\\') {
+      fmt::format_to(std::back_inserter(escaped), "\\x{:02X}", code);
+    } else {
+      escaped += each;
+    }
+  }
+  return escaped + '"';
+}
+
+// The log's readers want no port.
+std::string_view host_of(std::string_view client) {
+  if (client.starts_with('[')) return client.substr(1, client.rfind(']') - 1);
+  const auto host = client.substr(0, client.rfind(':'));
+  return host.empty() ? "-" : host;
+}
+
+std::string version_text(unsigned version) {
+  return version == 20 ? "HTTP/2.0" : fmt::format("HTTP/{}.{}", version / 10, version % 10);
+}
+
+}  // namespace
+
+std::string combined_line(const access& of) {
+  const auto& request = of.request;
+  const auto line =
+      fmt::format("{} {} {}", request.method, request.target, version_text(request.version));
+  return fmt::format("{} - - [{:%d/%b/%Y:%H:%M:%S} +0000] {} {} {} {} {}", host_of(of.client),
+                     fmt::gmtime(static_cast<std::time_t>(of.time_s)), in_quotes(line), of.status,
+                     of.bytes, in_quotes(request.header("referer").value_or("-")),
+                     in_quotes(request.header("user-agent").value_or("-")));
+}
+
+std::string json_line(const access& of) {
+  const auto& request = of.request;
+  const nlohmann::ordered_json line = {
+      {"time",
+       fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(of.time_s)))},
+      {"client", host_of(of.client)},
+      {"method", request.method},
+      {"target", request.target},
+      {"version", version_text(request.version)},
+      {"status", of.status},
+      {"bytes", of.bytes},
+      {"seconds", of.seconds},
+      {"referer", request.header("referer").value_or("")},
+      {"agent", request.header("user-agent").value_or("")}};
+  return line.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace strata::http

@@ -1,0 +1,27 @@
+// A line of an access log: one request and what it was answered.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "http/exchange.hpp"
+
+namespace strata::http {
+
+struct access {
+  const proto::http_request& request;
+  std::string_view client;  ///< its address, with the port
+  std::int64_t time_s = 0;  ///< since 1970
+  double seconds = 0;       ///< that the answer took
+  int status = 0;
+  std::uint64_t bytes = 0;  ///< of the answer's body
+};
+
+/// As Apache and nginx write their "combined" log. What a client could use to forge a line, or to
+/// move a terminal's cursor, is written as `\xHH`.
+[[nodiscard]] std::string combined_line(const access& of);
+/// A JSON object.
+[[nodiscard]] std::string json_line(const access& of);
+
+}  // namespace strata::http

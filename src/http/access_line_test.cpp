@@ -1,0 +1,43 @@
+#include "http/access_line.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace strata::http {
+namespace {
+
+proto::http_request hostile() {
+  proto::http_request request;
+  request.method = "GET";
+  request.target = "/a?b";
+  request.headers = {{"user-agent", "a\"b\\c\x1b\n\xff"}, {"referer", "http://x/"}};
+  return request;
+}
+
+TEST(access_line, combined_cannot_be_forged) {
+  const auto request = hostile();
+  EXPECT_EQ(combined_line({.request = request,
+                           .client = "127.0.0.1:5000",
+                           .time_s = 1'000'000'000,
+                           .status = 200,
+                           .bytes = 5}),
+            "127.0.0.1 - - [09/Sep/2001:01:46:40 +0000] \"GET /a?b HTTP/1.1\" 200 5 \"http://x/\" "
+            "\"a\\x22b\\x5Cc\\x1B\\x0A\\xFF\"");
+}
+
+TEST(access_line, json_is_one_line_of_json) {
+  const auto request = hostile();
+  const auto line =
+      json_line({.request = request, .client = "[::1]:5000", .status = 404, .bytes = 7});
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  const auto read = nlohmann::json::parse(line);
+  EXPECT_EQ(read.at("status"), 404);
+  EXPECT_EQ(read.at("client"), "::1");
+  EXPECT_EQ(read.at("bytes"), 7);
+  EXPECT_EQ(read.at("time"), "1970-01-01T00:00:00Z");
+  EXPECT_EQ(read.at("referer"), "http://x/");
+}
+
+}  // namespace
+}  // namespace strata::http

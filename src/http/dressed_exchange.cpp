@@ -1,0 +1,25 @@
+#include "http/dressed_exchange.hpp"
+
+namespace strata::http {
+
+void dressed_exchange::respond(answer_head head, std::string_view body) {
+  note_head(head.status);
+  dress(head);
+  of_.respond(std::move(head), body);
+  note_body(of_.body_bytes());
+  note_end();
+}
+
+void dressed_exchange::begin(answer_head head) {
+  note_head(head.status);
+  dress(head);
+  of_.begin(std::move(head));
+}
+
+void dressed_exchange::push(const loop::slice& piece) {
+  const auto before = of_.body_bytes();
+  of_.push(piece);
+  note_body(of_.body_bytes() - before);
+}
+
+}  // namespace strata::http

@@ -1,0 +1,44 @@
+// An exchange whose answer gets more fields than its handler gives it.
+#pragma once
+
+#include "http/exchange.hpp"
+
+namespace strata::http {
+
+class dressed_exchange final : public exchange {
+ public:
+  /// `of` outlives it.
+  dressed_exchange(exchange& of, proto::http_fields more)
+      : exchange(of.request()), of_(of), more_(std::move(more)) {}
+
+  [[nodiscard]] const net::peer_info& peer() const override { return of_.peer(); }
+  loop::task<result<std::string>> read(std::uint64_t most) override { return of_.read(most); }
+  using exchange::push;
+  using exchange::respond;
+  void respond(answer_head head, std::string_view body) override;
+  void begin(answer_head head) override;
+  void push(const loop::slice& piece) override;
+  void finish() override {
+    note_end();
+    of_.finish();
+  }
+  [[nodiscard]] std::size_t unsent() const override { return of_.unsent(); }
+  loop::task<bool> room() override { return of_.room(); }
+  loop::task<> delivered(loop::time_point limit) override { return of_.delivered(limit); }
+  loop::task<> client_end() override { return of_.client_end(); }
+  void abort() override { of_.abort(); }
+  [[nodiscard]] std::unique_ptr<net::stream> upgrade() override {
+    note_end();
+    return of_.upgrade();
+  }
+
+ private:
+  void dress(answer_head& head) const {
+    head.fields.insert(head.fields.end(), more_.begin(), more_.end());
+  }
+
+  exchange& of_;
+  proto::http_fields more_;
+};
+
+}  // namespace strata::http

@@ -1,0 +1,37 @@
+// Conditional requests (RFC 9110 section 13): which answer a request wants, by what the client has.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "proto/http1.hpp"
+
+namespace strata::http {
+
+/// What tells one state of a resource from another.
+struct validators {
+  std::string_view etag;  ///< strong, with its quotes
+  std::int64_t modified_s = 0;
+};
+
+enum class judgement : std::uint8_t {
+  go_on,
+  not_modified,  ///< 304
+  failed,        ///< 412
+};
+
+/// Of a GET or HEAD, in the order of precedence of section 13.2.2.
+[[nodiscard]] judgement judge(const proto::http_fields& headers, const validators& now);
+
+/// Whether If-Range, if it is there, lets a range be sent. A date counts once the second that it
+/// names is over: until then the file could change within it.
+[[nodiscard]] bool allows_range(const proto::http_fields& headers, const validators& now,
+                                std::int64_t now_s);
+
+/// All fields of that name as one list; nullopt when there is none. `name` in lower case.
+[[nodiscard]] std::optional<std::string> joined_field(const proto::http_fields& headers,
+                                                      std::string_view name);
+
+}  // namespace strata::http

@@ -1,0 +1,199 @@
+#include "http/files/file_catalog.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+
+#include "http/files/page_script.hpp"
+#include "proto/deflate_gzip.hpp"
+
+namespace strata::http {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// How long what is kept is sent without another look at its file.
+constexpr auto trusted_for = 1s;
+// What is smaller gains nothing by compression; what is larger takes the loop too much time.
+constexpr std::uint64_t smallest_compressed = 1U << 10U;
+constexpr std::uint64_t largest_compressed = 8U << 20U;
+// Compressed in one go, in a millisecond or two.
+constexpr std::uint64_t largest_at_once = 64U << 10U;
+constexpr std::uint64_t largest_page = 8U << 20U;
+// Of an entry, beside its body and its key: fields, and what memory costs.
+constexpr std::size_t entry_cost = 1024;
+
+}  // namespace
+
+struct file_catalog::candidate {
+  opened_file file;  // whose bytes are sent
+  file_version original;
+  std::string_view type;
+  coding by = coding::identity;
+  bool gets_script = false;
+
+  [[nodiscard]] bool is_of(const representation& known) const {
+    return known.original == original && known.sent == file.version;
+  }
+};
+
+result<std::unique_ptr<file_catalog>> file_catalog::open(loop::loop& on,
+                                                         const catalog_settings& how) {
+  auto root = file_root::open(how.folder);
+  if (!root) return std::unexpected(root.error());
+  return std::unique_ptr<file_catalog>(new file_catalog(on, std::move(*root), how));
+}
+
+file_catalog::~file_catalog() { by_use_.clear(); }
+
+void file_catalog::write_key(const request_path& path, coding_preference wanted) {
+  key_.assign(1, wanted.letter());
+  key_ += path.wants_folder ? '/' : '.';
+  key_ += path.relative;
+}
+
+finding file_catalog::find(const request_path& path, coding_preference wanted) {
+  write_key(path, wanted);
+  auto* const known = find_entry(key_);
+  if (known != nullptr && settings_.keeps_files && loop_.now() - known->checked < trusted_for) {
+    return {.what = known->what};
+  }
+  std::string name(path.relative);
+  if (path.wants_folder) name += name.empty() ? "index.html" : "/index.html";
+  auto opened = root_.open_below(name);
+  if (!opened && path.wants_folder) return find_folder(path.relative, opened.error());
+  if (!opened) return {.status = status_of_open(opened.error())};
+  if (opened->is_folder) return {.status = path.wants_folder ? 404 : 301};
+  candidate one{.file = std::move(*opened)};
+  one.original = one.file.version;
+  one.type = types_.of(name);
+  one.gets_script = settings_.injects_script && one.type.starts_with("text/html") &&
+                    one.original.size <= largest_page;
+  if (!one.gets_script) take_variant(one, name, wanted);
+  if (known != nullptr && one.is_of(*known->what)) {
+    known->checked = loop_.now();
+    return {.what = known->what};
+  }
+  if (known != nullptr) drop(*known);
+  auto made = make(one, wanted);
+  if (!made) return {.status = 503};
+  if (gets_kept(*made)) {
+    made->key = key_;
+    keep(made);
+  } else if (made->where == representation::storage::to_be_made) {
+    made->key = key_;
+  }
+  return {.what = std::move(made)};
+}
+
+finding file_catalog::find_folder(std::string_view relative, int failed_with) const {
+  if (failed_with != ENOENT) return {.status = status_of_open(failed_with)};
+  const auto folder = root_.open_below(relative);
+  if (!folder) return {.status = status_of_open(folder.error())};
+  return {.status = 404, .is_folder = folder->is_folder};
+}
+
+void file_catalog::take_variant(candidate& one, std::string_view name,
+                                coding_preference wanted) const {
+  if (!is_compressible(one.type) || (!wanted.takes_gzip && !wanted.takes_brotli)) return;
+  const auto open_variant = [&](std::string_view ending) {
+    auto opened = root_.open_below(fmt::format("{}{}", name, ending));
+    const bool is_right =
+        opened && !opened->is_folder && opened->version.modified_s() >= one.original.modified_s();
+    return is_right ? std::move(*opened) : opened_file{};
+  };
+  auto by_brotli = wanted.takes_brotli ? open_variant(".br") : opened_file{};
+  auto by_gzip = wanted.takes_gzip ? open_variant(".gz") : opened_file{};
+  one.by = wanted.choose(static_cast<bool>(by_gzip.fd), static_cast<bool>(by_brotli.fd));
+  if (one.by == coding::brotli) one.file = std::move(by_brotli);
+  if (one.by == coding::gzip) one.file = std::move(by_gzip);
+}
+
+std::shared_ptr<representation> file_catalog::make(candidate& one, coding_preference wanted) const {
+  using enum representation::storage;
+  const auto size = one.file.version.size;
+  const bool may_compress = one.by == coding::identity && wanted.takes_gzip &&
+                            is_compressible(one.type) && size > smallest_compressed &&
+                            size < largest_compressed;
+  const bool is_short = size <= largest_at_once;
+  const bool gets_compressed = may_compress && (is_short || !one.gets_script);
+  auto made =
+      std::make_shared<representation>(describe_file({.type = one.type,
+                                                      .original = one.original,
+                                                      .sent = one.file.version,
+                                                      .by = gets_compressed ? coding::gzip : one.by,
+                                                      .is_varied = is_compressible(one.type),
+                                                      .has_script = one.gets_script}));
+  made->size = size;
+  if (gets_compressed && !is_short) made->where = to_be_made;
+  const bool is_small = settings_.keeps_files && size <= largest_kept;
+  const bool is_read =
+      one.gets_script || (gets_compressed && is_short) || (is_small && made->where == open_file);
+  if (!is_read || (size == 0 && !one.gets_script)) {
+    made->file = std::move(one.file.fd);
+    return made;
+  }
+  made->where = in_memory;
+  made->body = read_whole(one.file);
+  if (made->body.size() != size) return nullptr;
+  if (one.gets_script) {
+    made->body = loop::slice::copy_of(as_bytes(with_script(as_text(made->body.bytes()))));
+  }
+  if (gets_compressed) {
+    made->body = loop::slice::copy_of(as_bytes(proto::gzip(made->body.bytes())));
+  }
+  made->size = made->body.size();
+  return made;
+}
+
+bool file_catalog::gets_kept(const representation& made) const {
+  const bool is_compressed_here = made.sent == made.original && !made.has_ranges;
+  return made.where == representation::storage::in_memory && made.size <= largest_kept &&
+         (settings_.keeps_files || is_compressed_here);
+}
+
+void file_catalog::keep_made(const representation& of, std::string_view bytes) {
+  auto made = std::make_shared<representation>();
+  made->fields = of.fields;
+  made->etag = of.etag;
+  made->modified_s = of.modified_s;
+  made->original = of.original;
+  made->sent = of.sent;
+  made->key = of.key;
+  made->where = representation::storage::in_memory;
+  made->body = loop::slice::copy_of(as_bytes(bytes));
+  made->size = made->body.size();
+  if (auto* const known = find_entry(made->key)) drop(*known);
+  keep(std::move(made));
+}
+
+file_catalog::entry* file_catalog::find_entry(std::string_view key) {
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return nullptr;
+  auto& known = *found->second;
+  by_use_.splice(by_use_.begin(), by_use_, by_use_.iterator_to(known));
+  return &known;
+}
+
+void file_catalog::keep(std::shared_ptr<const representation> what) {
+  auto made = std::make_unique<entry>();
+  made->what = std::move(what);
+  made->checked = loop_.now();
+  made->cost = made->what->body.pinned() + made->what->key.size() + entry_cost;
+  if (made->cost > settings_.most_kept) return;
+  while (kept_ + made->cost > settings_.most_kept) drop(by_use_.back());
+  kept_ += made->cost;
+  by_use_.push_front(*made);
+  const std::string_view key = made->what->key;
+  entries_.emplace(key, std::move(made));
+}
+
+void file_catalog::drop(entry& which) {
+  kept_ -= which.cost;
+  by_use_.erase(by_use_.iterator_to(which));
+  entries_.erase(entries_.find(which.what->key));
+}
+
+}  // namespace strata::http

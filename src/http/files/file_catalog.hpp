@@ -1,0 +1,85 @@
+// Finds what a path stands for, and keeps what was dear to make: compressed files, and, if it is
+// told to, small files as they are sent.
+//
+// Opening, looking and reading happen on the loop's thread, which waits for a disk that is slow.
+#pragma once
+
+#include <boost/intrusive/list.hpp>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "http/files/content_coding.hpp"
+#include "http/files/file_root.hpp"
+#include "http/files/media_types.hpp"
+#include "http/files/representation.hpp"
+#include "http/files/request_path.hpp"
+#include "loop/loop.hpp"
+
+namespace strata::http {
+
+struct catalog_settings {
+  std::string folder;
+  bool injects_script = false;
+  bool keeps_files = false;
+  std::uint64_t most_kept = 64U << 20U;  ///< bytes of all that is kept
+};
+
+struct finding {
+  std::shared_ptr<const representation> what;  ///< null: `status` says why
+  int status = 200;                            ///< 301: a folder, without the slash
+  bool is_folder = false;                      ///< one without an index
+};
+
+class file_catalog {
+ public:
+  /// Bytes of one that is kept.
+  static constexpr std::uint64_t largest_kept = 1U << 20U;
+
+  [[nodiscard]] static result<std::unique_ptr<file_catalog>> open(loop::loop& on,
+                                                                  const catalog_settings& how);
+  file_catalog(const file_catalog&) = delete;
+  file_catalog& operator=(const file_catalog&) = delete;
+  ~file_catalog();
+
+  /// `path` is one that is not refused.
+  [[nodiscard]] finding find(const request_path& path, coding_preference wanted);
+  /// Keeps what has been made of a representation that was to be made.
+  void keep_made(const representation& of, std::string_view bytes);
+  [[nodiscard]] const file_root& root() const { return root_; }
+
+ private:
+  struct entry : boost::intrusive::list_base_hook<> {
+    std::shared_ptr<const representation> what;
+    loop::time_point checked;
+    std::size_t cost = 0;
+  };
+  struct candidate;
+
+  file_catalog(loop::loop& on, file_root root, const catalog_settings& how)
+      : loop_(on), root_(std::move(root)), settings_(how), types_(media_types::of_system()) {}
+
+  [[nodiscard]] finding find_folder(std::string_view relative, int failed_with) const;
+  /// Takes the compressed file beside it instead, where there is one that is not older.
+  void take_variant(candidate& one, std::string_view name, coding_preference wanted) const;
+  /// Null when the file cannot be read.
+  [[nodiscard]] std::shared_ptr<representation> make(candidate& one,
+                                                     coding_preference wanted) const;
+  [[nodiscard]] entry* find_entry(std::string_view key);
+  void write_key(const request_path& path, coding_preference wanted);
+  [[nodiscard]] bool gets_kept(const representation& made) const;
+  void keep(std::shared_ptr<const representation> what);
+  void drop(entry& which);
+
+  loop::loop& loop_;
+  file_root root_;
+  catalog_settings settings_;
+  const media_types& types_;
+  std::unordered_map<std::string_view, std::unique_ptr<entry>> entries_;  // keys lie in them
+  boost::intrusive::list<entry> by_use_;                                  // the last used first
+  std::size_t kept_ = 0;
+  std::string key_;  // of the last search; its memory is used again
+};
+
+}  // namespace strata::http

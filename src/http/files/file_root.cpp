@@ -1,0 +1,92 @@
+#include "http/files/file_root.hpp"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace strata::http {
+
+namespace {
+
+// A rename that happens meanwhile makes the kernel give up (openat2(2), EAGAIN).
+constexpr int most_tries = 4;
+
+int open_beneath(int folder, const char* path) {
+  open_how how{};
+  // Without O_NONBLOCK a FIFO would hold the loop until somebody writes to it.
+  how.flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  for (int tries = 1;; ++tries) {
+    const auto fd = ::syscall(SYS_openat2, folder, path, &how, sizeof how);
+    if (fd >= 0 || errno != EAGAIN || tries == most_tries) return static_cast<int>(fd);
+  }
+}
+
+}  // namespace
+
+result<file_root> file_root::open(const std::string& folder) {
+  const std::string what = "serve the files of '" + folder + "'";
+  unique_fd opened(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!opened) {
+    return std::unexpected(system_error(errno, what, "--http takes a folder that is there"));
+  }
+  const unique_fd tried(open_beneath(opened.get(), "."));
+  if (!tried) {
+    const bool is_forbidden = errno == ENOSYS || errno == EPERM;
+    return std::unexpected(system_error(
+        errno, what, is_forbidden ? "openat2 must be allowed here" : "let strata read the folder"));
+  }
+  return file_root(std::move(opened));
+}
+
+std::expected<opened_file, int> file_root::open_below(std::string_view relative) const {
+  std::array<char, 4200> path{};
+  if (relative.size() >= path.size()) return std::unexpected(ENAMETOOLONG);
+  if (relative.empty()) relative = ".";
+  std::memcpy(path.data(), relative.data(), relative.size());
+  path[relative.size()] = '\0';
+  opened_file made{.fd = unique_fd(open_beneath(folder_.get(), path.data()))};
+  if (!made.fd) return std::unexpected(errno);
+  struct stat of{};
+  if (::fstat(made.fd.get(), &of) != 0) return std::unexpected(errno);
+  made.is_folder = S_ISDIR(of.st_mode);
+  if (!made.is_folder && !S_ISREG(of.st_mode)) return std::unexpected(ENOENT);
+  made.version = {.device = of.st_dev,
+                  .inode = of.st_ino,
+                  .size = static_cast<std::uint64_t>(of.st_size),
+                  .modified_ns = of.st_mtim.tv_sec * 1'000'000'000 + of.st_mtim.tv_nsec};
+  return made;
+}
+
+int status_of_open(int failed_with) {
+  switch (failed_with) {
+    case EACCES:
+    case EPERM: return 403;
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case EAGAIN:
+    case EIO: return 503;
+    default: return 404;
+  }
+}
+
+bool read_exactly(int fd, std::uint64_t offset, std::byte* room, std::size_t count) {
+  while (count != 0) {
+    const auto got = ::pread(fd, room, count, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    room += got;
+    offset += static_cast<std::uint64_t>(got);
+    count -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+}  // namespace strata::http

@@ -1,0 +1,56 @@
+// The folder whose files are served. Nothing outside it can be opened through it, whatever a path
+// or a symbolic link says.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <string_view>
+
+#include "strata/base/result.hpp"
+#include "strata/base/unique_fd.hpp"
+
+namespace strata::http {
+
+/// Which contents a file has. Two that are equal are the same bytes, unless somebody has changed
+/// them twice within one tick of the kernel's clock.
+struct file_version {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t size = 0;
+  std::int64_t modified_ns = 0;
+
+  bool operator==(const file_version&) const = default;
+  [[nodiscard]] std::int64_t modified_s() const { return modified_ns / 1'000'000'000; }
+};
+
+/// A regular file or a folder, open for reading.
+struct opened_file {
+  unique_fd fd;
+  file_version version;
+  bool is_folder = false;
+};
+
+class file_root {
+ public:
+  /// Errors: naming the folder when it is none, or cannot be opened; not_supported where openat2 is
+  /// forbidden.
+  [[nodiscard]] static result<file_root> open(const std::string& folder);
+
+  /// Empty is the folder itself. Never waits, whatever lies there. Errors: an errno; ENOENT for
+  /// what is neither a file nor a folder.
+  [[nodiscard]] std::expected<opened_file, int> open_below(std::string_view relative) const;
+
+ private:
+  explicit file_root(unique_fd folder) : folder_(std::move(folder)) {}
+
+  unique_fd folder_;
+};
+
+/// The answer's status for what could not be opened: 403, 404 or 503.
+[[nodiscard]] int status_of_open(int failed_with);
+
+/// Fills `room` from `offset` on. False when the file ends before, or cannot be read.
+[[nodiscard]] bool read_exactly(int fd, std::uint64_t offset, std::byte* room, std::size_t count);
+
+}  // namespace strata::http

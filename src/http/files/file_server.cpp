@@ -1,0 +1,355 @@
+#include "http/files/file_server.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <random>
+
+#include "http/files/accepted_types.hpp"
+#include "http/files/folder_listing.hpp"
+#include "proto/deflate_gzip.hpp"
+#include "text/percent.hpp"
+
+namespace strata::http {
+
+namespace {
+
+constexpr std::string_view allowed_methods = "GET, HEAD, OPTIONS";
+// Of a file, at a time; a body that is no longer is sent at once.
+constexpr std::uint32_t piece_size = 64U << 10U;
+// Shorter bodies are copied behind the answer's head.
+constexpr std::size_t longest_copied = 8U << 10U;
+
+// Nobody can know it beforehand and write it into a file.
+const std::string& boundary() {
+  static const auto drawn = [] {
+    std::random_device source;
+    return fmt::format("strata-{:08x}{:08x}{:08x}", source(), source(), source());
+  }();
+  return drawn;
+}
+
+answer_head head_with(int status, const representation& what) {
+  answer_head head{.status = status, .fields = {}, .length = {}};
+  head.standing = &what.fields;
+  return head;
+}
+
+// Section 15.4.5: what tells the client that what it has is still right.
+answer_head not_modified_head(const representation& what) {
+  answer_head head{.status = 304, .fields = {}, .length = {}};
+  for (const auto& each : what.fields) {
+    const bool belongs = each.first == "ETag" || each.first == "Last-Modified" ||
+                         each.first == "Vary" || each.first == "X-Content-Type-Options";
+    if (belongs) head.fields.push_back(each);
+  }
+  return head;
+}
+
+// The path alone, so that it leads to no other server: each name is encoded, and none is empty.
+std::string with_slash(const request_path& path, std::string_view target) {
+  std::string location = "/";
+  for (auto rest = path.relative; !rest.empty();) {
+    const auto end = std::min(rest.find('/'), rest.size());
+    location += text::percent_encode(rest.substr(0, end));
+    location += '/';
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  const auto query = std::min(target.find('?'), target.size());
+  const bool is_plain = std::ranges::all_of(
+      target.substr(query), [](char letter) { return letter > ' ' && letter < 0x7F; });
+  if (is_plain) location += target.substr(query);
+  return location;
+}
+
+std::string content_range(const byte_range& range, std::uint64_t size) {
+  return fmt::format("bytes {}-{}/{}", range.first, range.last, size);
+}
+
+// One range is the answer's body; of more, each is a part with a head (section 14.6).
+unsent_body parts_of(const chosen_ranges& chosen, std::shared_ptr<const representation> what,
+                     answer_head& head) {
+  unsent_body body{.of = std::move(what), .parts = {}, .tail = {}};
+  const auto& ranges = chosen.ranges;
+  const auto size = body.of->size;
+  head.length = 0;
+  if (ranges.size() == 1) {
+    head.standing = &body.of->fields;
+    head.fields.emplace_back("Content-Range", content_range(ranges[0], size));
+    head.length = ranges[0].size();
+    body.parts.push_back({.head = {}, .offset = ranges[0].first, .count = ranges[0].size()});
+    return body;
+  }
+  std::string_view type;
+  for (const auto& each : body.of->fields) {
+    if (each.first == "Content-Type") {
+      type = each.second;
+    } else {
+      head.fields.push_back(each);
+    }
+  }
+  head.fields.emplace_back("Content-Type",
+                           fmt::format("multipart/byteranges; boundary={}", boundary()));
+  for (const auto& range : ranges) {
+    body.parts.push_back(
+        {.head = fmt::format("\r\n--{}\r\nContent-Type: {}\r\nContent-Range: {}\r\n\r\n",
+                             boundary(), type, content_range(range, size)),
+         .offset = range.first,
+         .count = range.size()});
+    *head.length += body.parts.back().head.size() + range.size();
+  }
+  body.tail = fmt::format("\r\n--{}--\r\n", boundary());
+  *head.length += body.tail.size();
+  return body;
+}
+
+// Empty when the file ends before.
+loop::slice read_piece(int fd, std::uint64_t offset, std::uint32_t count) {
+  auto* const memory = loop::chunk::make(count);
+  loop::slice piece;
+  if (read_exactly(fd, offset, memory->tail(), count)) {
+    memory->take(count);
+    piece = loop::slice(*memory, 0, count);
+  }
+  memory->release();
+  return piece;
+}
+
+}  // namespace
+
+result<std::unique_ptr<file_server>> file_server::open(loop::loop& on, const file_settings& how) {
+  auto catalog = file_catalog::open(on, how.catalog);
+  if (!catalog) return std::unexpected(catalog.error());
+  if (!how.fallback.empty()) {
+    const auto found = (*catalog)->root().open_below(how.fallback);
+    if (!found || found->is_folder) {
+      return std::unexpected(
+          system_error(found ? EISDIR : found.error(),
+                       fmt::format("serve '{}' for what is not there", how.fallback),
+                       "--http-fallback takes a file below the folder of --http"));
+    }
+  }
+  return std::unique_ptr<file_server>(new file_server(on, std::move(*catalog), how));
+}
+
+std::optional<unsent_body> file_server::answer(exchange& now) {
+  const auto& request = now.request();
+  if (request.method == "OPTIONS") {
+    answer_head head{
+        .status = 204, .fields = {{"Allow", std::string(allowed_methods)}}, .length = {}};
+    now.respond(std::move(head), "");
+    return std::nullopt;
+  }
+  if (now.method() != "GET") {
+    answer_head head{
+        .status = 405, .fields = {{"Allow", std::string(allowed_methods)}}, .length = {}};
+    now.respond(std::move(head), "");
+    return std::nullopt;
+  }
+  const auto path = read_path(request.path, request.target);
+  if (path.refusal == 400) {
+    refuse(now, 400);
+    return std::nullopt;
+  }
+  coding_preference wanted;
+  const bool has_range = !now.is_head() && request.header("range");
+  if (!has_range) {
+    if (const auto codings = joined_field(request.headers, "accept-encoding")) {
+      wanted = read_accept_encoding(*codings);
+    }
+  }
+  auto found = path.refusal == 0 ? catalog_->find(path, wanted) : finding{.status = path.refusal};
+  if (found.what) return give(now, std::move(found.what));
+  return give_missing(now, path, found);
+}
+
+std::optional<unsent_body> file_server::give_missing(exchange& now, const request_path& path,
+                                                     const finding& found) {
+  const auto& headers = now.request().headers;
+  if (found.status == 301) {
+    answer_head head{.status = 301, .fields = {}, .length = {}};
+    head.fields.emplace_back("Location", with_slash(path, now.request().target));
+    now.respond(std::move(head), "");
+  } else if (found.is_folder && settings_.lists_folders) {
+    list(now, path);
+  } else if (found.status == 404 && !settings_.fallback.empty() &&
+             accepted_weight(headers, "text/html") > 0) {
+    auto instead = catalog_->find({.relative = settings_.fallback}, {});
+    if (instead.what) return give(now, std::move(instead.what));
+    refuse(now, instead.status == 301 ? 404 : instead.status);
+  } else {
+    refuse(now, found.status);
+  }
+  return std::nullopt;
+}
+
+void file_server::refuse(exchange& now, int status) const {
+  now.respond(status, "text/plain; charset=utf-8",
+              fmt::format("{} {}\n", status, proto::http_reason(status)));
+}
+
+void file_server::list(exchange& now, const request_path& path) const {
+  const auto folder = catalog_->root().open_below(path.relative);
+  if (!folder || !folder->is_folder) {
+    refuse(now, 404);
+    return;
+  }
+  const auto items = list_folder(catalog_->root(), path.relative, *folder);
+  const auto& headers = now.request().headers;
+  const bool as_json =
+      accepted_weight(headers, "application/json") > accepted_weight(headers, "text/html");
+  answer_head head{.status = 200, .fields = {}, .length = {}};
+  head.fields.emplace_back("Content-Type",
+                           as_json ? "application/json" : "text/html; charset=utf-8");
+  head.fields.emplace_back("X-Content-Type-Options", "nosniff");
+  head.fields.emplace_back("Vary", "Accept");
+  const auto& where = now.request().path;
+  now.respond(std::move(head), as_json ? listing_json(where, items) : listing_page(where, items));
+}
+
+std::optional<unsent_body> file_server::give(exchange& now,
+                                             std::shared_ptr<const representation> what) {
+  const auto& headers = now.request().headers;
+  const auto judged = judge(headers, what->state());
+  if (judged == judgement::failed) {
+    refuse(now, 412);
+    return std::nullopt;
+  }
+  if (judged == judgement::not_modified) {
+    now.begin(not_modified_head(*what));
+    now.finish();
+    return std::nullopt;
+  }
+  const auto range =
+      now.is_head() || !what->has_ranges ? std::nullopt : joined_field(headers, "range");
+  if (!range || !allows_range(headers, what->state(), ::time(nullptr))) {
+    return give_whole(now, std::move(what));
+  }
+  const auto chosen = choose_ranges(*range, what->size);
+  if (chosen.what == chosen_ranges::kind::whole) return give_whole(now, std::move(what));
+  if (chosen.what == chosen_ranges::kind::unsatisfiable) {
+    answer_head head{.status = 416, .fields = {}, .length = {}};
+    head.fields.emplace_back("Content-Range", fmt::format("bytes */{}", what->size));
+    now.respond(std::move(head), "");
+    return std::nullopt;
+  }
+  answer_head head{.status = 206, .fields = {}, .length = {}};
+  auto body = parts_of(chosen, std::move(what), head);
+  now.begin(std::move(head));
+  return body;
+}
+
+std::optional<unsent_body> file_server::give_whole(exchange& now,
+                                                   std::shared_ptr<const representation> what) {
+  using enum representation::storage;
+  auto head = head_with(200, *what);
+  if (what->where != to_be_made) head.length = what->size;
+  if (now.is_head()) {
+    now.begin(std::move(head));
+    now.finish();
+    return std::nullopt;
+  }
+  if (what->where == in_memory && what->size <= longest_copied) {
+    now.respond(std::move(head), as_text(what->body.bytes()));
+    return std::nullopt;
+  }
+  if (what->where == open_file && what->size <= piece_size) {
+    const auto size = static_cast<std::uint32_t>(what->size);
+    const auto piece = read_piece(what->file.get(), 0, size);
+    if (piece.size() != size) {
+      refuse(now, 503);  // it has become shorter since it was opened
+    } else if (size <= longest_copied) {
+      now.respond(std::move(head), as_text(piece.bytes()));
+    } else {
+      now.begin(std::move(head));
+      now.push(piece);
+      now.finish();
+    }
+    return std::nullopt;
+  }
+  now.begin(std::move(head));
+  if (what->where == in_memory) {
+    now.push(what->body);
+    now.finish();
+    return std::nullopt;
+  }
+  const auto size = what->size;
+  return unsent_body{
+      .of = std::move(what), .parts = {{.head = {}, .offset = 0, .count = size}}, .tail = {}};
+}
+
+loop::task<> file_server::send(exchange& now, unsent_body rest) {
+  using enum representation::storage;
+  const auto& what = *rest.of;
+  if (what.where == to_be_made) {
+    co_await send_compressed(now, rest.of);
+    co_return;
+  }
+  for (const auto& part : rest.parts) {
+    now.push(part.head);
+    if (what.where == in_memory) {
+      now.push(what.body.part(static_cast<std::uint32_t>(part.offset),
+                              static_cast<std::uint32_t>(part.count)));
+      continue;
+    }
+    for (std::uint64_t done = 0; done < part.count;) {
+      const auto size =
+          static_cast<std::uint32_t>(std::min<std::uint64_t>(piece_size, part.count - done));
+      const auto piece = read_piece(what.file.get(), part.offset + done, size);
+      if (piece.empty()) {
+        now.abort();
+        co_return;
+      }
+      now.push(piece);
+      done += size;
+      const bool has_room = co_await now.room();
+      if (!has_room) {
+        now.abort();
+        co_return;
+      }
+    }
+  }
+  now.push(rest.tail);
+  now.finish();
+}
+
+// The loop is given back between two pieces: compressing takes it more time than reading.
+loop::task<> file_server::send_compressed(exchange& now,
+                                          std::shared_ptr<const representation> what) {
+  proto::gzip_writer writer;
+  std::string made;  // all of it, as long as it may be kept
+  bool is_kept = true;
+  for (std::uint64_t done = 0; done < what->size;) {
+    const auto size =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(piece_size, what->size - done));
+    std::string part;
+    {
+      const auto piece = read_piece(what->file.get(), done, size);
+      if (piece.empty()) {
+        now.abort();
+        co_return;
+      }
+      writer.feed(piece.bytes(), part);
+    }
+    done += size;
+    if (done == what->size) writer.finish(part);
+    is_kept = is_kept && made.size() + part.size() <= file_catalog::largest_kept;
+    if (is_kept) {
+      made += part;
+    } else {
+      made = {};
+    }
+    now.push(std::string_view(part));
+    const bool has_room = co_await now.room();
+    if (!has_room) {
+      now.abort();
+      co_return;
+    }
+    co_await loop_.sleep(loop::duration::zero());
+  }
+  now.finish();
+  if (is_kept) catalog_->keep_made(*what, made);
+}
+
+}  // namespace strata::http

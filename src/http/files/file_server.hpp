@@ -1,0 +1,67 @@
+// Serves the files below a folder: an exchange in, an answer out.
+//
+// One loop's. It outlives the exchanges that it answers. A body that is long is sent in pieces as
+// the client reads it; each piece is read from the file when it is due.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "http/exchange.hpp"
+#include "http/files/byte_ranges.hpp"
+#include "http/files/file_catalog.hpp"
+
+namespace strata::http {
+
+struct file_settings {
+  catalog_settings catalog;
+  bool lists_folders = false;
+  std::string fallback;  ///< below the folder; empty: none
+};
+
+/// The part of an answer that does not go out at once.
+struct unsent_body {
+  struct part {
+    std::string head;  ///< before the bytes
+    std::uint64_t offset = 0;
+    std::uint64_t count = 0;
+  };
+  std::shared_ptr<const representation> of;
+  std::vector<part> parts;
+  std::string tail;
+};
+
+class file_server {
+ public:
+  /// Errors: naming the folder or the file that cannot be served.
+  [[nodiscard]] static result<std::unique_ptr<file_server>> open(loop::loop& on,
+                                                                 const file_settings& how);
+
+  /// Answers, or begins to: then `send` what it gives.
+  [[nodiscard]] std::optional<unsent_body> answer(exchange& now);
+  /// Awaits that all is pushed. A file that has become shorter ends the connection.
+  [[nodiscard]] loop::task<> send(exchange& now, unsent_body rest);
+
+ private:
+  file_server(loop::loop& on, std::unique_ptr<file_catalog> catalog, const file_settings& how)
+      : loop_(on), catalog_(std::move(catalog)), settings_(how) {}
+
+  void refuse(exchange& now, int status) const;
+  [[nodiscard]] std::optional<unsent_body> give_missing(exchange& now, const request_path& path,
+                                                        const finding& found);
+  void list(exchange& now, const request_path& path) const;
+  [[nodiscard]] std::optional<unsent_body> give(exchange& now,
+                                                std::shared_ptr<const representation> what);
+  [[nodiscard]] std::optional<unsent_body> give_whole(exchange& now,
+                                                      std::shared_ptr<const representation> what);
+  [[nodiscard]] loop::task<> send_compressed(exchange& now,
+                                             std::shared_ptr<const representation> what);
+
+  loop::loop& loop_;
+  std::unique_ptr<file_catalog> catalog_;
+  file_settings settings_;
+};
+
+}  // namespace strata::http

@@ -1,0 +1,119 @@
+#include "runtime/server/site.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+
+#include "http/access_line.hpp"
+#include "http/cross_origin.hpp"
+#include "http/field.hpp"
+#include "http/files/request_path.hpp"
+
+namespace strata::runtime::server {
+
+namespace {
+
+// Those that say how an answer is sent: two of one kind would be read in two ways.
+bool is_ours_alone(std::string_view name) {
+  static constexpr std::string_view names[] = {
+      "connection",        "content-length", "content-range", "content-encoding", "date",
+      "transfer-encoding", "upgrade",        "etag",          "last-modified",    "trailer"};
+  std::string lower(name);
+  for (auto& each : lower) {
+    if (each >= 'A' && each <= 'Z') each = static_cast<char>(each - 'A' + 'a');
+  }
+  return std::ranges::find(names, lower) != std::end(names);
+}
+
+result<void> check_fields(const web_options& wanted) {
+  for (const auto& each : wanted.http_header) {
+    const auto field = http::parse_field(each);
+    if (!field) return std::unexpected(field.error());
+    if (is_ours_alone(field->first)) {
+      return failure(errc::invalid_argument, "send the header field '" + each + "'",
+                     "the server itself says '" + field->first + "'", "leave it out");
+    }
+  }
+  for (const auto& each : wanted.cors) {
+    const bool is_origin =
+        each.contains("://") && !each.ends_with('/') &&
+        std::ranges::all_of(each, [](char letter) { return letter > ' ' && letter < 0x7F; });
+    if (each != "*" && !is_origin) {
+      return failure(errc::invalid_argument, "let pages of '" + each + "' read answers",
+                     "it is not an origin", "write --cors https://example.com, or --cors '*'");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+result<void> check_web(const web_options& wanted) {
+  if (auto checked = check_fields(wanted); !checked) return checked;
+  const bool is_about_files = wanted.http_listing || wanted.http_inject || wanted.http_cache ||
+                              !wanted.http_fallback.empty();
+  if (is_about_files && wanted.http.empty()) {
+    return failure(errc::invalid_argument, "serve files", "no folder is named", "give --http DIR");
+  }
+  const bool is_named = http::read_path("/" + wanted.http_fallback, "").refusal == 0;
+  if (!is_named || wanted.http_fallback.ends_with('/')) {
+    return failure(errc::invalid_argument,
+                   "serve '" + wanted.http_fallback + "' for what is not there",
+                   "it is not the path of a file below the folder of --http",
+                   "write it as --http-fallback index.html");
+  }
+  return {};
+}
+
+result<void> site::open(const std::function<void(std::string)>& on_error) {
+  fields_.clear();
+  for (const auto& each : options_.http_header) {
+    auto field = http::parse_field(each);
+    if (!field) return std::unexpected(field.error());
+    fields_.push_back(std::move(*field));
+  }
+  if (!options_.http.empty()) {
+    auto files = http::file_server::open(loop_, {.catalog = {.folder = options_.http,
+                                                             .injects_script = options_.http_inject,
+                                                             .keeps_files = options_.http_cache,
+                                                             .most_kept = options_.http_cache_size},
+                                                 .lists_folders = options_.http_listing,
+                                                 .fallback = options_.http_fallback});
+    if (!files) return std::unexpected(files.error());
+    files_ = std::move(*files);
+  }
+  if (!options_.http_log.empty()) {
+    auto log = file_sink::open(loop_, options_.http_log, on_error);
+    if (!log) return std::unexpected(log.error());
+    log_ = std::move(*log);
+  }
+  return {};
+}
+
+loop::task<> site::flushed(loop::time_point limit) {
+  if (log_) co_await log_->flushed(limit);
+}
+
+proto::http_fields site::fields_for(const proto::http_request& request) const {
+  auto fields = fields_;
+  std::ranges::move(http::cross_origin_fields(options_.cors, request), std::back_inserter(fields));
+  return fields;
+}
+
+void site::note(const http::exchange& answered, std::string_view client, loop::time_point began) {
+  // One that has become a WebSocket was answered on its stream.
+  const int status = answered.is_answered() && answered.status() == 0 ? 101 : answered.status();
+  counted_.count_answer(status);
+  if (!log_) return;
+  const http::access what{.request = answered.request(),
+                          .client = client,
+                          .time_s = ::time(nullptr),
+                          .seconds = std::chrono::duration<double>(loop_.now() - began).count(),
+                          .status = status,
+                          .bytes = answered.body_bytes()};
+  const auto line = options_.http_log_format == "json" ? json_line(what) : combined_line(what);
+  // A disk that takes no more costs lines, which `on_error` has been told of.
+  [[maybe_unused]] const bool is_taken = log_->append(as_bytes(line));
+}
+
+}  // namespace strata::runtime::server

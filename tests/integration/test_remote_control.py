@@ -1,0 +1,152 @@
+"""The control API for other machines: https://, and a token or a certificate."""
+
+import json
+import subprocess
+import urllib.error
+import urllib.request
+
+import pytest
+
+from certificates import Authority, client_context
+from strata_daemon import BINARY, PATIENCE, Daemon
+from talker import free_port
+
+
+class Remote:
+    """A daemon that listens far and wide, and those who would speak with it."""
+
+    def __init__(self, folder):
+        self.authority = Authority(folder / "authority")
+        self.certificate, self.key = self.authority.issue("localhost", "127.0.0.1")
+        self.token_file = folder / "token"
+        self.token = "0123456789abcdef0123456789abcdef"
+        self.token_file.write_text(self.token + "\nnot of it\n")
+        self.token_file.chmod(0o600)
+        self.port = free_port()
+        self.url = f"https://localhost:{self.port}"
+        self.folder = folder
+        self.flags = ["--listen", f"https://127.0.0.1:{self.port}", "--cert", self.certificate,
+                      "--key", self.key]
+
+    def daemon(self, *flags):
+        return Daemon(self.folder / "daemon", *self.flags, *flags)
+
+    def run(self, *words, **environment):
+        wanted = {"PATH": "/usr/bin:/bin", "STRATA_SOCKET": self.url,
+                  "STRATA_CA": self.authority.ca, **environment}
+        return subprocess.run([BINARY, *words], env=wanted, text=True, capture_output=True,
+                              timeout=PATIENCE)
+
+
+@pytest.fixture
+def remote(tmp_path):
+    return Remote(tmp_path)
+
+
+def test_a_token_lets_the_cli_in(remote):
+    daemon = remote.daemon("--token-file", str(remote.token_file)).start()
+    try:
+        made = remote.run("create", "server", "far", "-l", "tcp://127.0.0.1:0", "-s",
+                          STRATA_TOKEN=remote.token)
+        assert made.returncode == 0 and "running" in made.stdout, made
+        listed = remote.run("ls", "--format", "json", STRATA_TOKEN=remote.token)
+        assert [each["name"] for each in json.loads(listed.stdout)] == ["far"]
+        followed = subprocess.Popen(
+            [BINARY, "logs", "-f", "far"], text=True, stdout=subprocess.PIPE,
+            env={"PATH": "/usr/bin:/bin", "STRATA_SOCKET": remote.url,
+                 "STRATA_CA": remote.authority.ca, "STRATA_TOKEN": remote.token})
+        assert "created" in followed.stdout.readline()
+        assert "started" in followed.stdout.readline()
+        daemon.edit("far", max_connections=5)
+        assert "edited" in followed.stdout.readline()
+        followed.kill()
+        followed.wait()
+        followed.stdout.close()
+        for token in ["", "wrong", remote.token[:-1], remote.token + "0"]:
+            refused = remote.run("ls", STRATA_TOKEN=token)
+            assert refused.returncode != 0 and "without the token" in refused.stderr, token
+    finally:
+        daemon.close()
+
+
+def test_without_the_token_no_route_answers(remote):
+    daemon = remote.daemon("--token-file", str(remote.token_file)).start()
+    try:
+        trust = client_context(remote.authority.ca)
+        for method, path in [("GET", "/v1/version"), ("GET", "/metrics"), ("GET", "/v1/events"),
+                             ("GET", "/nowhere"), ("POST", "/v1/runtimes"),
+                             ("DELETE", "/v1/runtimes/x")]:
+            for said in [{}, {"Authorization": "Basic " + remote.token},
+                         {"Authorization": "Bearer"}, {"Authorization": "Bearer "}]:
+                asked = urllib.request.Request(remote.url + path, method=method, headers=said)
+                with pytest.raises(urllib.error.HTTPError) as refused:
+                    urllib.request.urlopen(asked, context=trust, timeout=PATIENCE)
+                assert refused.value.code == 401
+                assert refused.value.headers["WWW-Authenticate"] == "Bearer"
+        said = {"Authorization": "Bearer " + remote.token}
+        asked = urllib.request.Request(remote.url + "/v1/version", headers=said)
+        with urllib.request.urlopen(asked, context=trust, timeout=PATIENCE) as answer:
+            assert json.load(answer)["api"] == "1"
+    finally:
+        daemon.close()
+
+
+def test_a_certificate_lets_the_cli_in(remote):
+    own, own_key = remote.authority.issue("operator", into=remote.folder / "operator")
+    stranger = Authority(remote.folder / "stranger")
+    other, other_key = stranger.issue("operator")
+    daemon = remote.daemon("--client-ca", remote.authority.ca).start()
+    try:
+        good = remote.run("version", STRATA_CLIENT_CERT=own, STRATA_CLIENT_KEY=own_key)
+        assert good.returncode == 0, good
+        assert remote.run("ls").returncode != 0
+        refused = remote.run("ls", STRATA_CLIENT_CERT=other, STRATA_CLIENT_KEY=other_key)
+        assert refused.returncode != 0
+        assert daemon.names() == []
+    finally:
+        daemon.close()
+
+
+def test_the_cli_trusts_no_stranger(remote):
+    daemon = remote.daemon("--token-file", str(remote.token_file)).start()
+    try:
+        untrusted = remote.run("ls", STRATA_CA="", STRATA_TOKEN=remote.token)
+        assert untrusted.returncode != 0 and "authority" in untrusted.stderr, untrusted
+        named = remote.run("ls", STRATA_SOCKET=remote.url.replace("localhost", "127.0.0.2"))
+        assert named.returncode != 0
+    finally:
+        daemon.close()
+
+
+@pytest.mark.parametrize("flags, why", [
+    ([], "anybody could control the daemon"),
+    (["tcp://127.0.0.1:0"], "write https://HOST:PORT"),
+    (["http://127.0.0.1:0"], "write https://HOST:PORT"),
+])
+def test_what_would_let_anybody_in_is_refused(remote, flags, why):
+    if flags:
+        remote.flags[1:2] = flags
+    launched = remote.daemon()
+    process = launched.launch()
+    assert process.wait(PATIENCE) != 0
+    assert why in launched.log()
+
+
+def test_a_token_that_others_can_read_or_guess_is_refused(remote):
+    remote.token_file.chmod(0o644)
+    launched = remote.daemon("--token-file", str(remote.token_file))
+    assert launched.launch().wait(PATIENCE) != 0
+    assert "chmod 600" in launched.log()
+    remote.token_file.chmod(0o600)
+    remote.token_file.write_text("short\n")
+    assert launched.launch().wait(PATIENCE) != 0
+    assert "could be guessed" in launched.log()
+
+
+def test_what_is_no_https_url_is_no_daemon(remote):
+    for url in ["http://localhost:1", "tcp://localhost:1", "https://localhost:1/path", "x://"]:
+        refused = remote.run("ls", STRATA_SOCKET=url)
+        assert refused.returncode != 0 and "Traceback" not in refused.stderr
+        assert url in refused.stderr
+    nobody = remote.run("ls", STRATA_SOCKET=f"https://localhost:{free_port()}")
+    assert nobody.returncode != 0 and "Connection refused" in nobody.stderr
