@@ -125,6 +125,7 @@ class http2_connection_test : public net::backend_stage {
 
 TEST_P(http2_connection_test, many_requests_side_by_side) {
   std::vector<std::uint32_t> asked;
+  asked.reserve(80);
   for (int i = 0; i < 80; ++i) {
     asked.push_back(peer_.ask("POST", "/echo", {}, "hello " + std::to_string(i)));
   }
@@ -215,8 +216,7 @@ TEST_P(http2_connection_test, what_a_client_takes_back_ends_for_its_handler) {
   ASSERT_TRUE(says_until([&] { return held_ != nullptr && counted_ == 4; }));
   peer_.reset(held);
   peer_.reset(reading);
-  ASSERT_TRUE(
-      says_until([&] { return ended_.find("/hold") != std::string::npos && !errors_.empty(); }));
+  ASSERT_TRUE(says_until([&] { return ended_.contains("/hold") && !errors_.empty(); }));
   EXPECT_NE(errors_.find("taken the request back"), std::string::npos) << errors_;
   const auto next = peer_.ask("POST", "/echo", {}, "next");
   EXPECT_TRUE(says_until([&] { return is_closed(next); }));

@@ -5,6 +5,8 @@
 #include <cassert>
 #include <charconv>
 #include <new>
+#include <string>
+#include <utility>
 
 #include "proto/http2_state.hpp"
 #include "text/word.hpp"
@@ -67,10 +69,10 @@ http2_session::~http2_session() = default;
 
 result<void> http2_session::feed(byte_span input, time_point now) {
   auto& own = *state_;
-  assert(!own.has_failed);
   own.now = now;
   std::int64_t code = 0;
   if (own.flooding.empty()) {
+    assert(!own.has_failed);
     code = nghttp2_session_mem_recv(
         own.session.get(), reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
   }
@@ -78,15 +80,19 @@ result<void> http2_session::feed(byte_span input, time_point now) {
   if (code == NGHTTP2_ERR_FLOODED || code == NGHTTP2_ERR_TOO_MANY_CONTINUATIONS) {
     if (own.flooding.empty()) own.flooding = "frames that belong to no request";
   }
-  if (code >= 0 && own.flooding.empty()) return {};
-  own.has_failed = true;
-  if (own.flooding.empty()) {
-    end(http2_code::protocol_error);
-    return failure(errc::malformed, "read HTTP/2", nghttp2_strerror(static_cast<int>(code)));
+  if (!own.flooding.empty()) {
+    end_flood();
+    return failure(errc::limit_exceeded, "read HTTP/2",
+                   "the client floods it with " + std::string(own.flooding));
   }
-  end(http2_code::enhance_your_calm);
-  return failure(errc::limit_exceeded, "read HTTP/2",
-                 "the client floods it with " + std::string(own.flooding));
+  if (code >= 0) return {};
+  own.has_failed = true;
+  end(http2_code::protocol_error);
+  return failure(errc::malformed, "read HTTP/2", nghttp2_strerror(static_cast<int>(code)));
+}
+
+void http2_session::end_flood() {
+  if (!std::exchange(state_->has_failed, true)) end(http2_code::enhance_your_calm);
 }
 
 std::size_t http2_session::give_output(std::size_t most) {
@@ -98,9 +104,14 @@ std::size_t http2_session::give_output(std::size_t most) {
     const std::uint8_t* bytes = nullptr;
     const auto size = nghttp2_session_mem_send(own.session.get(), &bytes);
     if (size == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
-    if (size <= 0) break;
-    own.to.write(std::as_bytes(std::span(bytes, static_cast<std::size_t>(size))));
-    own.written += static_cast<std::size_t>(size);
+    if (size > 0) {
+      own.to.write(std::as_bytes(std::span(bytes, static_cast<std::size_t>(size))));
+      own.written += static_cast<std::size_t>(size);
+    }
+    // What is sent can show a flood too: see `on_sent`. Then there is a farewell to be sent.
+    const bool is_ended = !own.flooding.empty() && !own.has_failed;
+    if (is_ended) end_flood();
+    if (size <= 0 && !is_ended) break;
   }
   return own.written;
 }

@@ -144,6 +144,8 @@ class http2_session {
   void end(http2_code why);
 
  private:
+  void end_flood();
+
   struct state;  // http2_state.hpp
   friend struct http2_calls;
   std::unique_ptr<state> state_;

@@ -27,8 +27,8 @@ int flood(state& by, std::string_view with) {
   return NGHTTP2_ERR_CALLBACK_FAILURE;
 }
 
-// Before nghttp2 looks at the frame: what is wrong is counted too. Frames of types that nobody knows
-// do not come here; they cost nothing.
+// Before nghttp2 looks at the frame: what is wrong is counted too. Frames of types that nobody
+// knows do not come here; they cost nothing.
 int on_begin_frame(nghttp2_session* session, const nghttp2_frame_hd* frame, void* user_data) {
   auto& by = of(user_data);
   if (nghttp2_session_get_outbound_queue_size(session) > max_outbound) {
@@ -126,7 +126,7 @@ int on_sent(nghttp2_session* /*session*/, const nghttp2_frame* frame, void* user
   const bool is_ours = code == http2_code::no_error || code == http2_code::internal_error ||
                        code == http2_code::cancel;
   auto& by = of(user_data);
-  // It is not ended inside of the output: the next frame that comes does that.
+  // Not from inside the output: whoever asks for that ends the session.
   if (!is_ours && !by.resets.take(by.now) && by.flooding.empty()) {
     by.flooding = "streams that must be reset";
   }

@@ -4,7 +4,6 @@
 #include <nghttp2/nghttp2.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <string>
@@ -170,7 +169,7 @@ class http2_test_peer {
                            nghttp2_data_source* source, void* /*user*/) {
     auto& from = *static_cast<outgoing*>(source->ptr);
     const auto size = std::min(room, from.bytes.size() - from.sent);
-    std::memcpy(into, from.bytes.data() + from.sent, size);
+    std::ranges::copy(std::string_view(from.bytes).substr(from.sent, size), into);
     from.sent += size;
     if (from.sent == from.bytes.size() && !from.is_open) *flags |= NGHTTP2_DATA_FLAG_EOF;
     if (size == 0 && from.is_open) return NGHTTP2_ERR_DEFERRED;
