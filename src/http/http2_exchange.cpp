@@ -68,6 +68,9 @@ void http2_exchange::begin(answer_head head) {
   if (is_gone()) return;
   has_body_ = may_have_body(head.status) && !is_head() && head.length.value_or(1) != 0;
   if (!may_have_body(head.status)) head.length.reset();
+  if (head.standing != nullptr) {
+    head.fields.insert(head.fields.end(), head.standing->begin(), head.standing->end());
+  }
   connection_.session_.answer(come_.stream, {.status = head.status,
                                              .fields = head.fields,
                                              .date = date_now(),
