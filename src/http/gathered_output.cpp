@@ -34,12 +34,13 @@ void gathered_output::append(const loop::slice& piece) {
 
 void gathered_output::push() {
   if (block_ == nullptr || pushed_ == block_->size()) return;
-  to_.push(loop::slice(*block_, pushed_, block_->size() - pushed_));
-  pushed_ = block_->size();
+  // The analyzer does not follow the count.
+  const auto size = block_->size();  // NOLINT(clang-analyzer-unix.Malloc)
+  to_.push(loop::slice(*block_, pushed_, size - pushed_));
+  pushed_ = size;
 }
 
 void gathered_output::forget_block() {
-  // The analyzer does not follow the count.
   if (block_ != nullptr) {
     std::exchange(block_, nullptr)->release();  // NOLINT(clang-analyzer-unix.Malloc)
   }

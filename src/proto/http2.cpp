@@ -16,7 +16,7 @@ namespace strata::proto {
 namespace {
 
 /// nghttp2's calls fail here for want of memory alone.
-void demand(int code) {
+void demand_done(int code) {
   if (code == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
   assert(code == 0);
 }
@@ -60,8 +60,8 @@ http2_session::http2_session(http2_listener& to, http2_limits limits)
        {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, limits.stream_window},
        {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<std::uint32_t>(limits.max_header)},
        {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1}}};
-  demand(nghttp2_submit_settings(with, NGHTTP2_FLAG_NONE, settings.data(), settings.size()));
-  demand(nghttp2_session_set_local_window_size(
+  demand_done(nghttp2_submit_settings(with, NGHTTP2_FLAG_NONE, settings.data(), settings.size()));
+  demand_done(nghttp2_session_set_local_window_size(
       with, NGHTTP2_FLAG_NONE, 0, static_cast<std::int32_t>(limits.connection_window)));
 }
 
@@ -170,16 +170,17 @@ void http2_session::resume(std::uint32_t stream) {
 }
 
 void http2_session::consume(std::uint32_t stream, std::size_t bytes) {
-  if (bytes != 0) demand(nghttp2_session_consume(state_->session.get(), id_of(stream), bytes));
+  if (bytes != 0) demand_done(nghttp2_session_consume(state_->session.get(), id_of(stream), bytes));
 }
 
 void http2_session::reset(std::uint32_t stream, http2_code why) {
-  demand(nghttp2_submit_rst_stream(state_->session.get(), NGHTTP2_FLAG_NONE, id_of(stream),
-                                   static_cast<std::uint32_t>(why)));
+  demand_done(nghttp2_submit_rst_stream(state_->session.get(), NGHTTP2_FLAG_NONE, id_of(stream),
+                                        static_cast<std::uint32_t>(why)));
 }
 
 void http2_session::end(http2_code why) {
-  demand(nghttp2_session_terminate_session(state_->session.get(), static_cast<std::uint32_t>(why)));
+  demand_done(
+      nghttp2_session_terminate_session(state_->session.get(), static_cast<std::uint32_t>(why)));
 }
 
 }  // namespace strata::proto
