@@ -47,10 +47,9 @@ struct scheme_row {
   url_form form;
   traffic carries;
   bool is_secure = false;  ///< its bytes go by TLS: who listens, and who connects, begins with that
+  std::uint16_t default_port = 0;  ///< of a web form: meant where none is given
   std::string_view example;
   std::string_view help;
-  /// Of a web form: the port that is meant where none is given.
-  std::uint16_t default_port = 0;
   /// Listens, and writes the address that was taken into `where`. Null: nobody can.
   result<listening> (*listen)(loop::loop& on, bind_target& where, const loop::listen_options& how);
   /// Whether nobody else listens there. Null: several loops cannot share it, so `listen` finds out.

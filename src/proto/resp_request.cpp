@@ -13,7 +13,7 @@ constexpr std::size_t reserve_limit = 4U << 20U;  // a length alone makes it tak
 constexpr std::uint64_t stranger_arguments = 10;
 constexpr std::uint64_t stranger_bulk = 16384;
 
-bool is_decimal(char each) { return each >= '0' && each <= '9'; }
+bool is_resp_digit(char each) { return each >= '0' && each <= '9'; }
 
 // The digits of a length, as strict as Redis's string2ll: no leading zeros, no plus.
 std::optional<std::int64_t> parse_length(std::string_view text) {
@@ -24,7 +24,7 @@ std::optional<std::int64_t> parse_length(std::string_view text) {
   }
   std::uint64_t value = 0;
   for (const char each : text) {
-    if (!is_decimal(each)) return {};
+    if (!is_resp_digit(each)) return {};
     value = value * 10 + static_cast<std::uint64_t>(each - '0');
   }
   if (value > INT64_MAX) return {};
@@ -40,10 +40,10 @@ struct length_line {
 // The line at `at`, whose first byte is a mark and not part of it. Nothing: it has no end yet.
 std::optional<length_line> read_length(std::string_view bytes, std::size_t at) {
   // Nearly all lengths have one or two digits.
-  if (at + 4 <= bytes.size() && is_decimal(bytes[at + 1])) {
+  if (at + 4 <= bytes.size() && is_resp_digit(bytes[at + 1])) {
     const std::int64_t first = bytes[at + 1] - '0';
     if (bytes[at + 2] == '\r') return length_line{first, at + 4};
-    if (first != 0 && is_decimal(bytes[at + 2]) && at + 5 <= bytes.size() &&
+    if (first != 0 && is_resp_digit(bytes[at + 2]) && at + 5 <= bytes.size() &&
         bytes[at + 3] == '\r') {
       return length_line{first * 10 + (bytes[at + 2] - '0'), at + 5};
     }
@@ -54,7 +54,7 @@ std::optional<length_line> read_length(std::string_view bytes, std::size_t at) {
 }
 
 int hex_digit(char each) {
-  if (is_decimal(each)) return each - '0';
+  if (is_resp_digit(each)) return each - '0';
   const char lower = static_cast<char>(each | 0x20);
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
@@ -192,12 +192,12 @@ bool request_reader::parse_usual(std::vector<std::string_view>& arguments) {
   int count = at[1] - '0';
   at += 4;
   for (; count != 0; --count) {
-    if (end - at < 6 || at[0] != '$' || !is_decimal(at[1])) break;
+    if (end - at < 6 || at[0] != '$' || !is_resp_digit(at[1])) break;
     auto size = static_cast<std::size_t>(at[1] - '0');
     if (at[2] == '\r') {
       at += 4;
     } else {
-      if (size == 0 || !is_decimal(at[2]) || at[3] != '\r') break;
+      if (size == 0 || !is_resp_digit(at[2]) || at[3] != '\r') break;
       size = size * 10 + static_cast<std::size_t>(at[2] - '0');
       at += 5;
     }

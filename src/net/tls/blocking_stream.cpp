@@ -93,7 +93,7 @@ result<void> blocking_stream::shake_hands() {
   return {};
 }
 
-result<void> blocking_stream::send_sealed(const loop::slice& sealed) {
+result<void> blocking_stream::send_sealed(const loop::slice& sealed) const {
   auto rest = sealed.bytes();
   while (!rest.empty()) {
     const auto sent = ::send(fd(), rest.data(), rest.size(), MSG_NOSIGNAL);

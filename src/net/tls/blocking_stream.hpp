@@ -33,7 +33,7 @@ class blocking_stream {
   blocking_stream(unique_fd fd, std::unique_ptr<tls_session> session)
       : fd_(std::move(fd)), session_(std::move(session)) {}
   result<void> shake_hands();
-  result<void> send_sealed(const loop::slice& sealed);
+  [[nodiscard]] result<void> send_sealed(const loop::slice& sealed) const;
 
   unique_fd fd_;
   std::unique_ptr<tls_session> session_;
