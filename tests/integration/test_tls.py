@@ -251,10 +251,11 @@ def test_garbage_harms_nobody(daemon, authority):
 
 
 def test_who_never_finishes_the_handshake_is_ended(daemon, authority):
-    url = tls_server(daemon, authority, handshake_timeout=0.2, max_connections=2)
+    url = tls_server(daemon, authority, handshake_timeout=1, max_connections=2)
     with raw(url) as silent, raw(url) as half:
         half.sendall(client_hello()[:100])
-        daemon.wait_connections("s", 2)  # they take places meanwhile
+        eventually(lambda: daemon.stats("s")["connections"]["peak"] == 2,
+                   "they take places meanwhile")
         while silent.recv(100):
             pass
         while half.recv(100):

@@ -302,11 +302,11 @@ def test_a_bomb_stops_at_the_longest_message(daemon):
 
 
 def test_a_silent_websocket_is_pinged_and_one_that_is_dead_is_ended(daemon):
-    [url] = daemon.server("chat", ws_ping=0.3)
+    [url] = daemon.server("chat", ws_ping=2)
 
     async def lives():
         async with websockets.connect(ws_url(url), ping_interval=None) as page:
-            await asyncio.sleep(6)
+            await asyncio.sleep(7)
             await page.send("still here")
             return page.open
 
