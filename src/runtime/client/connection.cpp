@@ -36,19 +36,27 @@ loop::task<result<void>> connection::open(std::vector<net::bind_target>& /*targe
     if (!opened) co_return std::unexpected(opened.error());
     file_ = std::move(*opened);
   }
-  auto secure =
-      net::tls_context::for_client({.ca = options_.ca,
-                                    .server_name = options_.servername,
-                                    .certificate = {options_.client_cert, options_.client_key},
-                                    .is_insecure = options_.insecure});
-  if (!secure) co_return std::unexpected(secure.error());
-  secure_ = std::move(*secure);
+  if (auto ready = read_certificates(); !ready) co_return ready;
   if (!options_.reconnect) {
     auto first = co_await connect();
     if (!first) co_return first;
   }
   tasks_.spawn(keep());
   co_return result<void>{};
+}
+
+// Not for a client that needs none: to read the system's authorities takes a tenth of a second.
+result<void> connection::read_certificates() {
+  const bool may_need_them = url_.scheme->is_secure || url_.scheme->form == net::url_form::name;
+  if (!may_need_them) return {};
+  auto secure =
+      net::tls_context::for_client({.ca = options_.ca,
+                                    .server_name = options_.servername,
+                                    .certificate = {options_.client_cert, options_.client_key},
+                                    .is_insecure = options_.insecure});
+  if (!secure) return std::unexpected(secure.error());
+  secure_ = std::move(*secure);
+  return {};
 }
 
 loop::task<> connection::close(loop::time_point limit) {

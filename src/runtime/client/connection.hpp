@@ -36,6 +36,7 @@ class connection final : public part {
   [[nodiscard]] const counters& counted() const override { return counters_; }
 
  private:
+  result<void> read_certificates();
   loop::task<> keep();
   loop::task<result<void>> connect();
   loop::task<result<std::unique_ptr<net::message_port>>> open_websocket(
