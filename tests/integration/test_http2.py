@@ -242,15 +242,21 @@ def test_a_flood_ends_its_connection_alone(daemon, flood):
 
 def test_memory_stays_where_it_was_under_floods_that_do_not_read(daemon):
     [url] = daemon.server("chat", http_messages=True)
-    assert status_of(http_url(url)) == "404 2"
-    before = daemon.resident_mib()
     body = frame(HEADERS, END_HEADERS, 1, POST) + frame(DATA, 0, 1, b"x" * 16000) * 4
-    for flood in FLOODS:
-        for _ in range(5):
+
+    def flood_with_all():
+        for flood in FLOODS:
             with Raw(url) as hostile:
                 hostile.send(OPENING, body if flood is not resets else b"")
                 hostile.send(*(each for each in flood()))
-    daemon.wait_connections("chat", 0)
+        daemon.wait_connections("chat", 0)
+
+    # What the first ones take stays with the allocator, and a sanitizer's keeps freed memory too.
+    for _ in range(3):
+        flood_with_all()
+    before = daemon.resident_mib()
+    for _ in range(5):
+        flood_with_all()
     assert daemon.resident_mib() < before + 20
     assert status_of(http_url(url)) == "404 2"
 

@@ -186,7 +186,7 @@ def test_followers_come_and_go_under_traffic(daemon):
 
 # --- metrics -------------------------------------------------------------------------------------
 
-SAMPLE = re.compile(r'([a-z_]+)\{((?:[a-z]+="(?:[^"\\\n]|\\.)*",?)*)\} (\S+)')
+SAMPLE = re.compile(r'([a-z][a-z0-9_]*)\{((?:[a-z]+="(?:[^"\\\n]|\\.)*",?)*)\} (\S+)')
 
 
 def parse_metrics(text):
