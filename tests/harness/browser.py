@@ -38,6 +38,7 @@ class Browser:
             listed = await asyncio.to_thread(self.list_pages, port)
             pages = [each for each in listed if each["type"] == "page"]
         self.wire = await websockets.connect(pages[0]["webSocketDebuggerUrl"], max_size=None)
+        await self.command("Page.bringToFront")
         return self
 
     @staticmethod
@@ -70,7 +71,10 @@ class Browser:
             if value := await self.evaluate(expression):
                 return value
             await asyncio.sleep(0.1)
-        raise AssertionError(f"not within {PATIENCE} s: {what}")
+        raise AssertionError(f"not within {PATIENCE} s: {what}; it shows {await self.shown()}")
+
+    async def shown(self):
+        return await self.evaluate("document.body.innerText")
 
     async def screenshot(self, path):
         answer = await self.command("Page.captureScreenshot", format="png")

@@ -26,6 +26,22 @@ def lines_of(page):
     return page.evaluate("[...document.querySelectorAll('#log p')].map(p => p.textContent)")
 
 
+async def say_until_heard(netcat, page):
+    """How many lines the page then shows. A page that is still being set up by a browser under load
+    may lose its first connection, and connects again a second later."""
+    for _ in range(PATIENCE):
+        netcat.stdin.write("hello from nc <b>\n")
+        netcat.stdin.flush()
+        for _ in range(20):
+            await asyncio.sleep(0.1)
+            lines = await lines_of(page)
+            if lines:
+                assert set(lines) == {"hello from nc <b>"}
+                await asyncio.sleep(0.5)
+                return len(await lines_of(page))
+    raise AssertionError(f"nc is not heard; the page shows {await page.shown()}")
+
+
 def test_a_page_nc_curl_and_the_cli_are_in_one_conversation(daemon, tmp_path):
     [url] = daemon.server("chat", http=str(PAGES), http_messages=True)
     port = port_of(url)
