@@ -44,8 +44,12 @@ def messages(kind, connections, size, in_flight):
     return ("bench_web_load", kind, "{port}", connections, size, in_flight, "{seconds}")
 
 
-def wrk(path, *more, scheme="http"):
-    return ("wrk", "-t1", "-c64", "-d{seconds}s", *more, scheme + "://127.0.0.1:{port}" + path)
+def wrk(path, scheme="http", connections=64):
+    return ("wrk", "-t1", f"-c{connections}", "-d{seconds}s", scheme + "://127.0.0.1:{port}" + path)
+
+
+def handshakes(mode):
+    return (sys.executable, HERE / "handshakes.py", mode, "{port}", "/1k", "{seconds}", "{ca}")
 
 
 def h2load(*more, scheme="http"):
@@ -65,15 +69,16 @@ SCENARIOS = [
              messages("broadcast", 1000, 100, 4), mode="inout"),
     Scenario("file 1k", "a file of 1 KiB, 64 connections kept alive", "nginx", 0.8, wrk("/1k"),
              unit="us/request"),
-    Scenario("file 10m", "a file of 10 MiB, 64 connections", "nginx", 1.0, wrk("/10m"),
-             unit="us/request"),
+    Scenario("file 10m", "a file of 10 MiB, 4 connections", "nginx", 1.0,
+             wrk("/10m", connections=4), unit="us/request"),
     Scenario("tls file 1k", "a file of 1 KiB with TLS", "nginx", 1.05,
              wrk("/1k", scheme="https"), secure=True, unit="us/request"),
-    Scenario("tls file 10m", "a file of 10 MiB with TLS", "nginx", 1.05,
-             wrk("/10m", scheme="https"), secure=True, unit="us/request"),
-    Scenario("tls handshake", "a full handshake and a file of 1 KiB each", "nginx", 1.05,
-             wrk("/1k", "-H", "Connection: close", scheme="https"), secure=True,
-             unit="us/request"),
+    Scenario("tls file 10m", "a file of 10 MiB with TLS, 4 connections", "nginx", 1.05,
+             wrk("/10m", scheme="https", connections=4), secure=True, unit="us/request"),
+    Scenario("tls full", "a full handshake of TLS 1.3 and a file of 1 KiB each", "nginx", 1.05,
+             handshakes("full"), secure=True, unit="us/handshake"),
+    Scenario("tls resumed", "the same, each resumed by the ticket of the one before", "nginx", 1.0,
+             handshakes("resumed"), secure=True, unit="us/handshake"),
     Scenario("h2 1k", "a file of 1 KiB by HTTP/2, 4 connections of 100 streams", "nginx", 0.9,
              h2load(), unit="us/request"),
 ]
@@ -116,7 +121,7 @@ class Server:
 
     def _start_nginx(self, tools, folder, scenario):
         tls = (f"ssl_certificate {tools.certificate}; ssl_certificate_key {tools.key}; "
-               "ssl_session_cache off;") if scenario.secure else ""
+               "ssl_session_cache off; ssl_protocols TLSv1.2 TLSv1.3;") if scenario.secure else ""
         flags = ("ssl" if scenario.secure else "") + (" http2" if "h2" in scenario.name else "")
         places = "".join(f"{each}_temp_path {folder}/{each}; " for each in
                          ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
@@ -167,6 +172,7 @@ class Tools:
     files: Path
     certificate: Path
     key: Path
+    authority: Path
 
 
 def build_uws(folder):
@@ -204,11 +210,11 @@ def prepare(build_dir, folder):
     os.chmod(folder, 0o755)  # nginx's worker is nobody
     load = next(build_dir.resolve().rglob("bench_web_load"))
     return Tools(strata, load, build_uws(folder), files, folder / "localhost.pem",
-                 folder / "localhost-key.pem")
+                 folder / "localhost-key.pem", folder / "config" / "authority" / "ca.pem")
 
 
 def count_of(output):
-    """Messages or requests, as the three programs say it."""
+    """Messages or requests, as the programs say it."""
     for pattern in (r'"messages": (\d+)', r"(\d+) requests in",
                     r"finished in [^\n]*\n.*?(\d+) total"):
         if found := re.search(pattern, output, re.DOTALL):
@@ -217,7 +223,8 @@ def count_of(output):
 
 
 def measure(server, scenario, tools, seconds):
-    words = [str(word).format(port=server.port, seconds=seconds) for word in scenario.load]
+    words = [str(word).format(port=server.port, seconds=seconds, ca=tools.authority)
+             for word in scenario.load]
     if words[0] == "bench_web_load":
         words[0] = str(tools.load)
     began = server.cpu_us()
@@ -246,7 +253,7 @@ def run(wanted, tools, scenarios, folder):
         for scenario in scenarios:
             for name in contenders_of(scenario, tools):
                 progress.step(f"{scenario.name}, {name}")
-                own = folder / f"{repetition} {scenario.name} {name}"
+                own = folder / f"{repetition}-{scenario.name.replace(' ', '-')}-{name}"
                 server = Server(name, tools, own, scenario)
                 try:
                     figures = measure(server, scenario, tools, wanted.seconds)
@@ -262,7 +269,7 @@ def measure_idle(tools, folder):
     sizes = {}
     quiet = Scenario("idle", "", "uws", 1, (), mode="inout")
     for name in ["strata", *(["uws"] if tools.uws else [])]:
-        server = Server(name, tools, folder / f"idle {name}", quiet)
+        server = Server(name, tools, folder / f"idle-{name}", quiet)
         try:
             before = server.anonymous()
             hold = subprocess.Popen([tools.load, "hold", str(server.port), str(IDLE)],

@@ -16,6 +16,13 @@ void dressed_exchange::begin(answer_head head) {
   of_.begin(std::move(head));
 }
 
+loop::task<bool> dressed_exchange::write_file(loop::file_part from) {
+  const auto before = of_.body_bytes();
+  const bool is_written = co_await of_.write_file(from);
+  note_body(of_.body_bytes() - before);
+  co_return is_written;
+}
+
 void dressed_exchange::push(const loop::slice& piece) {
   const auto before = of_.body_bytes();
   of_.push(piece);

@@ -18,6 +18,7 @@ class dressed_exchange final : public exchange {
   void respond(answer_head head, std::string_view body) override;
   void begin(answer_head head) override;
   void push(const loop::slice& piece) override;
+  loop::task<bool> write_file(loop::file_part from) override;
   void finish() override {
     note_end();
     of_.finish();

@@ -1,5 +1,9 @@
 #include "http/exchange.hpp"
 
+#include <algorithm>
+
+#include "http/file_piece.hpp"
+
 namespace strata::http {
 
 loop::task<result<std::string>> exchange::read_all(std::uint64_t most) {
@@ -32,6 +36,20 @@ void exchange::push(std::string_view piece) {
 loop::task<bool> exchange::write(std::string_view piece) {
   push(piece);
   return room();
+}
+
+loop::task<bool> exchange::write_file(loop::file_part from) {
+  while (from.count != 0) {
+    const auto size = std::min<std::uint64_t>(from.count, file_piece_size);
+    const auto piece = read_piece({.fd = from.fd, .offset = from.offset, .count = size});
+    if (piece.empty()) co_return false;
+    push(piece);
+    from.offset += size;
+    from.count -= size;
+    const bool has_room = co_await room();
+    if (!has_room) co_return false;
+  }
+  co_return true;
 }
 
 int status_of(const error& of_read) {

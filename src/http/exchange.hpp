@@ -57,6 +57,10 @@ class exchange {
   /// A piece of the answer, at once. Look at `unsent()`, or await `room`.
   virtual void push(const loop::slice& piece) = 0;
   void push(std::string_view piece);
+  /// Part of a file as the next piece of the answer: awaits that little enough of it waits. False
+  /// when the client has gone or does not read, or the file has become shorter: then abort. Where
+  /// the connection carries the file's bytes as they are, they are not copied.
+  virtual loop::task<bool> write_file(loop::file_part from);
   virtual void finish() = 0;
   /// Bytes of answers on this connection that wait to be sent.
   [[nodiscard]] virtual std::size_t unsent() const = 0;

@@ -115,6 +115,18 @@ void http1_exchange::push(const loop::slice& piece) {
   to.push_copy(as_bytes("\r\n"));
 }
 
+loop::task<bool> http1_exchange::write_file(loop::file_part from) {
+  auto& to = *connection_.stream_;
+  if (ends_by_ != ending::length || to.tls() != nullptr) {
+    const bool is_written = co_await exchange::write_file(from);
+    co_return is_written;
+  }
+  note_body(from.count);
+  to.push_file(from);
+  const bool is_sent = co_await connection_.room(0);
+  co_return is_sent;
+}
+
 void http1_exchange::finish() {
   if (ends_by_ == ending::chunks) {
     connection_.stream_->push_copy(as_bytes(proto::http_last_chunk()));

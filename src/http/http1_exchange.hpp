@@ -17,6 +17,7 @@ class http1_exchange final : public exchange {
   void respond(answer_head head, std::string_view body) override;
   void begin(answer_head head) override;
   void push(const loop::slice& piece) override;
+  loop::task<bool> write_file(loop::file_part from) override;
   void finish() override;
   [[nodiscard]] std::size_t unsent() const override { return connection_.stream_->unsent(); }
   loop::task<bool> room() override;

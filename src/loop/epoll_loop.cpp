@@ -27,6 +27,11 @@ struct epoll_loop::sending : operation {
   socket_address to;
 };
 
+struct epoll_loop::sending_file : operation {
+  using operation::operation;
+  file_part from;
+};
+
 struct epoll_loop::polling : operation {
   using operation::operation;
   unsigned events = 0;
@@ -126,6 +131,13 @@ void epoll_loop::send(const descriptor& on, std::span<const slice> data, request
   start_writer(*made);
 }
 
+void epoll_loop::send_file(const descriptor& on, const file_part& from, request& asker) {
+  auto* made = new sending_file(operation::kind::send_file, &asker, on.fd());
+  made->from = from;
+  attach(asker, *made);
+  start_writer(*made);
+}
+
 void epoll_loop::send_to(const descriptor& on, const socket_address& to, slice datagram,
                          request& asker) {
   auto* made = new sending(operation::kind::send_to, &asker, on.fd());
@@ -170,7 +182,19 @@ bool epoll_loop::step_writer(operation& of) {
     finish(of, -code);
     return true;
   }
-  auto& data = static_cast<sending&>(of);
+  const int taken = of.type == operation::kind::send_file
+                        ? send_file_now(of.fd, static_cast<sending_file&>(of).from)
+                        : send_now(static_cast<sending&>(of));
+  if (taken == -EAGAIN) {
+    watch_of(of.fd).writable = false;
+    return false;
+  }
+  finish(of, taken);
+  return true;
+}
+
+/// How many bytes were taken, or a negative errno.
+int epoll_loop::send_now(sending& data) {
   std::array<iovec, max_send_slices> vectors{};
   for (std::size_t i = 0; i < data.count; ++i) {
     const auto bytes = data.data[i].bytes();
@@ -185,16 +209,11 @@ bool epoll_loop::step_writer(operation& of) {
     header.msg_namelen = data.to.size();
   }
   do {
-    taken = of.type == operation::kind::write
-                ? ::writev(of.fd, vectors.data(), static_cast<int>(data.count))
-                : ::sendmsg(of.fd, &header, MSG_DONTWAIT | MSG_NOSIGNAL);
+    taken = data.type == operation::kind::write
+                ? ::writev(data.fd, vectors.data(), static_cast<int>(data.count))
+                : ::sendmsg(data.fd, &header, MSG_DONTWAIT | MSG_NOSIGNAL);
   } while (taken < 0 && errno == EINTR);
-  if (taken < 0 && errno == EAGAIN) {
-    watch_of(of.fd).writable = false;
-    return false;
-  }
-  finish(of, taken < 0 ? -errno : static_cast<int>(taken));
-  return true;
+  return taken < 0 ? -errno : static_cast<int>(taken);
 }
 
 void epoll_loop::run_writers(int fd) {

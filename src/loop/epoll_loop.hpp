@@ -20,6 +20,7 @@ class epoll_loop final : public os_loop, private buffer::pool {
   void receive(const descriptor& on, request& asker) override;
   void receive_from(const descriptor& on, request& asker) override;
   void send(const descriptor& on, std::span<const slice> data, request& asker) override;
+  void send_file(const descriptor& on, const file_part& from, request& asker) override;
   void send_to(const descriptor& on, const socket_address& to, slice datagram,
                request& asker) override;
   void connect(const descriptor& on, const socket_address& to, request& asker) override;
@@ -34,6 +35,7 @@ class epoll_loop final : public os_loop, private buffer::pool {
 
  private:
   struct sending;
+  struct sending_file;
   struct polling;
 
   /// What is known and asked of one descriptor.
@@ -62,6 +64,7 @@ class epoll_loop final : public os_loop, private buffer::pool {
   bool step_receive_from(operation& of);
   bool step_poll(operation& of);
   bool step_writer(operation& of);
+  [[nodiscard]] static int send_now(sending& data);
   void run_writers(int fd);
   void finish(operation& of, int result) {
     queue({.of = &of, .result = result, .more = false, .data = {}, .from = {}});

@@ -58,6 +58,13 @@ struct loop_lag {
   std::uint64_t max_us = 0;
 };
 
+/// Bytes of a file that is open, and stays so while something asks for them.
+struct file_part {
+  int fd = -1;
+  std::uint64_t offset = 0;
+  std::uint64_t count = 0;
+};
+
 class loop {
  public:
   /// At most this many slices go into one send.
@@ -121,6 +128,10 @@ class loop {
   virtual void receive_from(const descriptor& on, request& asker) = 0;
   /// One completion: how many bytes were taken, perhaps fewer than given.
   virtual void send(const descriptor& on, std::span<const slice> data, request& asker) = 0;
+  /// One completion: how many bytes of the file were taken, perhaps fewer than asked; 0 when it has
+  /// none there. With the kernel's loops they are not copied through this process (sendfile(2)).
+  /// A file whose bytes are on no fast disk holds up the loop.
+  virtual void send_file(const descriptor& on, const file_part& from, request& asker) = 0;
   /// One completion. An empty address sends to the connected peer.
   virtual void send_to(const descriptor& on, const socket_address& to, slice datagram,
                        request& asker) = 0;

@@ -6,6 +6,7 @@
 #include <netinet/tcp.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -21,6 +22,7 @@ namespace strata::loop {
 namespace {
 
 constexpr int on = 1;
+constexpr std::uint64_t max_of_file = 1U << 20U;  // sent at a time
 
 // The kernel may take a while to let go of what a killed process's io_uring still works on, a
 // listening socket among it. The one who listens is known by its process.
@@ -236,6 +238,16 @@ void os_loop::shut_down_send(const descriptor& which) { ::shutdown(which.fd(), S
 
 void os_loop::send_at_once(const descriptor& on, byte_span bytes) {
   (void)::send(on.fd(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+int os_loop::send_file_now(int to, const file_part& from) {
+  auto offset = static_cast<off_t>(from.offset);
+  const auto most = static_cast<std::size_t>(std::min(from.count, max_of_file));
+  for (;;) {
+    const auto taken = ::sendfile(to, from.fd, &offset, most);
+    if (taken >= 0) return static_cast<int>(taken);
+    if (errno != EINTR) return -errno;
+  }
 }
 
 task<result<std::vector<socket_address>>> os_loop::resolve(std::string host, std::uint16_t port) {

@@ -40,6 +40,10 @@ class os_loop : public loop {
 
   os_loop();
 
+  /// As much of the file as the socket takes at once, and no more than a turn should take: how many
+  /// bytes, or a negative errno (-EAGAIN: none now).
+  [[nodiscard]] static int send_file_now(int to, const file_part& from);
+
   [[nodiscard]] time_point read_clock() const override;
   void wake() override;
   [[nodiscard]] int wake_fd() const { return wake_fd_.get(); }

@@ -94,6 +94,7 @@ struct operation {
     receive_from,
     send,
     send_to,
+    send_file,
     connect,
     poll,
     write,

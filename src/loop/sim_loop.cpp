@@ -1,5 +1,7 @@
 #include "loop/sim_loop.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -141,6 +143,19 @@ void sim_loop::send(const descriptor& on, std::span<const slice> data, request& 
     made.bytes += as_text(each.bytes());
   }
   world_.start(made);
+}
+
+void sim_loop::send_file(const descriptor& on, const file_part& from, request& asker) {
+  auto& made = ask(operation::kind::send, on, asker);
+  made.bytes.resize(static_cast<std::size_t>(std::min<std::uint64_t>(from.count, 64U << 10U)));
+  const auto got =
+      ::pread(from.fd, made.bytes.data(), made.bytes.size(), static_cast<off_t>(from.offset));
+  made.bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  if (got > 0) {
+    world_.start(made);
+  } else {
+    deliver_result(made, got < 0 ? -errno : 0, false);
+  }
 }
 
 void sim_loop::send_to(const descriptor& on, const socket_address& to, slice datagram,

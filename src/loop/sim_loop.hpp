@@ -33,6 +33,7 @@ class sim_loop final : public loop, private buffer::pool {
   void receive(const descriptor& on, request& asker) override;
   void receive_from(const descriptor& on, request& asker) override;
   void send(const descriptor& on, std::span<const slice> data, request& asker) override;
+  void send_file(const descriptor& on, const file_part& from, request& asker) override;
   void send_to(const descriptor& on, const socket_address& to, slice datagram,
                request& asker) override;
   void connect(const descriptor& on, const socket_address& to, request& asker) override;

@@ -159,7 +159,8 @@ void sim_world::start(sim_operation& of) {
     case operation::kind::receive:
     case operation::kind::receive_from:
     case operation::kind::poll: on->reader = &of; break;
-    case operation::kind::send: on->writers.push_back(&of); break;
+    case operation::kind::send:
+    case operation::kind::send_file: on->writers.push_back(&of); break;
     case operation::kind::connect: begin_connect(of); return;
     case operation::kind::send_to: send_datagram(*on, of); return;
     case operation::kind::write: write_file(*on, of); return;

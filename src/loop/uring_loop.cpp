@@ -37,6 +37,13 @@ struct uring_loop::sending : operation {
   socket_address to;
 };
 
+// The ring's own way, a splice, is work for another thread of the kernel. So the socket is given
+// what it takes at once, and polled when it takes nothing.
+struct uring_loop::sending_file : operation {
+  using operation::operation;
+  file_part from;
+};
+
 // Keeps an address (connect) or the shape of what is received (receive_from) for the kernel.
 struct uring_loop::addressed : operation {
   using operation::operation;
@@ -144,13 +151,17 @@ io_uring_sqe& uring_loop::next_sqe() {
   return *sqe;
 }
 
+void uring_loop::entrust(io_uring_sqe& sqe, const operation& of) {
+  io_uring_sqe_set_data64(&sqe, tag_of(of));
+  ++in_flight_;
+}
+
 void uring_loop::accept(const descriptor& on, request& asker) {
   auto* made = new operation(operation::kind::accept, &asker, on.fd());
   attach(asker, *made);
   io_uring_sqe& sqe = next_sqe();
   io_uring_prep_multishot_accept(&sqe, on.fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-  io_uring_sqe_set_data64(&sqe, tag_of(*made));
-  ++in_flight_;
+  entrust(sqe, *made);
 }
 
 void uring_loop::receive(const descriptor& on, request& asker) {
@@ -180,8 +191,7 @@ void uring_loop::submit_receive(operation& of) {
   }
   sqe.flags |= IOSQE_BUFFER_SELECT;
   sqe.buf_group = buffer_group;
-  io_uring_sqe_set_data64(&sqe, tag_of(of));
-  ++in_flight_;
+  entrust(sqe, of);
 }
 
 void uring_loop::watch_for_end(receiving& of) {
@@ -245,8 +255,25 @@ void uring_loop::send(const descriptor& on, std::span<const slice> data, request
     made->header.msg_iovlen = count;
     io_uring_prep_sendmsg(&sqe, on.fd(), &made->header, MSG_NOSIGNAL);
   }
-  io_uring_sqe_set_data64(&sqe, tag_of(*made));
-  ++in_flight_;
+  entrust(sqe, *made);
+}
+
+void uring_loop::send_file(const descriptor& on, const file_part& from, request& asker) {
+  auto* made = new sending_file(operation::kind::send_file, &asker, on.fd());
+  made->from = from;
+  attach(asker, *made);
+  step_send_file(*made);
+}
+
+void uring_loop::step_send_file(sending_file& of) {
+  const int taken = send_file_now(of.fd, of.from);
+  if (taken != -EAGAIN) {
+    queue({.of = &of, .result = taken, .more = false, .data = {}, .from = {}});
+    return;
+  }
+  io_uring_sqe& sqe = next_sqe();
+  io_uring_prep_poll_add(&sqe, of.fd, POLLOUT);
+  entrust(sqe, of);
 }
 
 void uring_loop::send_to(const descriptor& on, const socket_address& to, slice datagram,
@@ -265,8 +292,7 @@ void uring_loop::send_to(const descriptor& on, const socket_address& to, slice d
   }
   io_uring_sqe& sqe = next_sqe();
   io_uring_prep_sendmsg(&sqe, on.fd(), &made->header, MSG_NOSIGNAL);
-  io_uring_sqe_set_data64(&sqe, tag_of(*made));
-  ++in_flight_;
+  entrust(sqe, *made);
 }
 
 void uring_loop::connect(const descriptor& on, const socket_address& to, request& asker) {
@@ -275,8 +301,7 @@ void uring_loop::connect(const descriptor& on, const socket_address& to, request
   made->address = to;
   io_uring_sqe& sqe = next_sqe();
   io_uring_prep_connect(&sqe, on.fd(), made->address.data(), made->address.size());
-  io_uring_sqe_set_data64(&sqe, tag_of(*made));
-  ++in_flight_;
+  entrust(sqe, *made);
 }
 
 void uring_loop::poll(const descriptor& on, unsigned events, request& asker) {
@@ -284,8 +309,7 @@ void uring_loop::poll(const descriptor& on, unsigned events, request& asker) {
   attach(asker, *made);
   io_uring_sqe& sqe = next_sqe();
   io_uring_prep_poll_add(&sqe, on.fd(), events);
-  io_uring_sqe_set_data64(&sqe, tag_of(*made));
-  ++in_flight_;
+  entrust(sqe, *made);
 }
 
 void uring_loop::write(const descriptor& to, slice data, request& asker) {
@@ -296,8 +320,7 @@ void uring_loop::write(const descriptor& to, slice data, request& asker) {
   io_uring_sqe& sqe = next_sqe();
   io_uring_prep_write(&sqe, to.fd(), bytes.data(), static_cast<unsigned>(bytes.size()),
                       static_cast<std::uint64_t>(-1));
-  io_uring_sqe_set_data64(&sqe, tag_of(*made));
-  ++in_flight_;
+  entrust(sqe, *made);
 }
 
 void uring_loop::sync(const descriptor& file, request& asker) {
@@ -305,8 +328,7 @@ void uring_loop::sync(const descriptor& file, request& asker) {
   attach(asker, *made);
   io_uring_sqe& sqe = next_sqe();
   io_uring_prep_fsync(&sqe, file.fd(), IORING_FSYNC_DATASYNC);
-  io_uring_sqe_set_data64(&sqe, tag_of(*made));
-  ++in_flight_;
+  entrust(sqe, *made);
 }
 
 // Through the ring, behind all that was asked of the descriptor: were it closed at once, an entry
@@ -416,6 +438,10 @@ void uring_loop::take(const io_uring_cqe& entry) {
     --in_flight_;
     if (of->type == operation::kind::receive &&
         takes_up_again(static_cast<receiving&>(*of), entry.res)) {
+      return;
+    }
+    if (of->type == operation::kind::send_file && of->requester != nullptr && entry.res > 0) {
+      step_send_file(static_cast<sending_file&>(*of));
       return;
     }
   }

@@ -23,6 +23,7 @@ class uring_loop final : public os_loop, private buffer::pool {
   void receive(const descriptor& on, request& asker) override;
   void receive_from(const descriptor& on, request& asker) override;
   void send(const descriptor& on, std::span<const slice> data, request& asker) override;
+  void send_file(const descriptor& on, const file_part& from, request& asker) override;
   void send_to(const descriptor& on, const socket_address& to, slice datagram,
                request& asker) override;
   void connect(const descriptor& on, const socket_address& to, request& asker) override;
@@ -38,6 +39,7 @@ class uring_loop final : public os_loop, private buffer::pool {
 
  private:
   struct sending;
+  struct sending_file;
   struct addressed;
   struct receiving;
   struct end_guard;
@@ -46,9 +48,12 @@ class uring_loop final : public os_loop, private buffer::pool {
   result<void> set_up();
   result<void> set_up_buffers();
   io_uring_sqe& next_sqe();
+  /// The kernel works on `of` from the next submission on; `sqe` says at what.
+  void entrust(io_uring_sqe& sqe, const operation& of);
   /// Hands `of`'s receive to the kernel, or parks it until a buffer is free.
   void submit_receive(operation& of);
   void submit_parked();
+  void step_send_file(sending_file& of);
   void watch_for_end(receiving& of);
   void drop_guard(receiving& of);
   void take_guard(end_guard* fired);

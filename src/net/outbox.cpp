@@ -1,6 +1,7 @@
 #include "net/outbox.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 
 namespace strata::net {
@@ -25,6 +26,7 @@ outbox::~outbox() {
 }
 
 void outbox::push(const loop::slice& data) {
+  assert(!file_);
   if (data.empty() || broken_ != 0) return;
   bytes_ += data.size();
   pushed_ += data.size();
@@ -32,6 +34,15 @@ void outbox::push(const loop::slice& data) {
     if (first_ != waiting_.size()) compact_last();
     waiting_.push_back(data);
   }
+  if (!under_way()) loop_.at_turn_end(*this);
+}
+
+void outbox::push_file(const loop::file_part& from) {
+  assert(!file_ && !sealing_ && allowed_ == UINT64_MAX);
+  if (from.count == 0 || broken_ != 0) return;
+  bytes_ += from.count;
+  pushed_ += from.count;
+  file_ = std::make_unique<loop::file_part>(from);
   if (!under_way()) loop_.at_turn_end(*this);
 }
 
@@ -58,6 +69,10 @@ void outbox::on_turn_end() {
   }
   if (bytes_ == 0) {
     if (is_ending_) loop_.shut_down_send(to_);
+    return;
+  }
+  if (all.empty()) {
+    loop_.send_file(to_, *file_, *this);
     return;
   }
   const auto next = all.first(std::min(all.size(), loop::loop::max_send_slices));
@@ -103,6 +118,7 @@ void outbox::send_sealed(std::span<const loop::slice> waiting) {
 void outbox::break_off(int sys_errno) {
   broken_ = sys_errno;
   waiting_.clear();
+  file_.reset();
   first_ = 0;
   bytes_ = 0;
   // The reader of this stream learns of it by the end of its receive.
@@ -130,11 +146,21 @@ void outbox::on_completion(loop::completion done) {
       left = {};
       take_sent(std::exchange(sealing_->plain, 0));
     }
+  } else if (file_ && first_ == waiting_.size()) {
+    take_sent_of_file(static_cast<std::size_t>(done.result));
   } else {
     take_sent(static_cast<std::size_t>(done.result));
   }
   if (!empty() || is_ending_ || is_owing()) loop_.at_turn_end(*this);
   if (changed_) changed_->notify();
+}
+
+void outbox::take_sent_of_file(std::size_t count) {
+  if (count == 0) return break_off(ENODATA);
+  bytes_ -= count;
+  file_->offset += count;
+  file_->count -= count;
+  if (file_->count == 0) file_.reset();
 }
 
 void outbox::take_sent(std::size_t count) {

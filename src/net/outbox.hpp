@@ -48,6 +48,10 @@ class outbox final : private loop::request, private loop::turn_end_hook {
   /// Takes `data` to be sent after all that was pushed before.
   void push(const loop::slice& data);
   void push_copy(byte_span bytes) { push(loop::slice::copy_of(bytes)); }
+  /// Takes bytes of a file to be sent after all that was pushed before, without copying them
+  /// through this process. `from` stays open until nothing waits; before that nothing more may be
+  /// pushed. Not for what is sealed. A file that has become shorter breaks the stream (ENODATA).
+  void push_file(const loop::file_part& from);
   /// From now on, what leaves is sealed; to be called while nothing waits.
   void seal_with(std::unique_ptr<sealer> how);
 
@@ -88,6 +92,7 @@ class outbox final : private loop::request, private loop::turn_end_hook {
   void on_turn_end() override;
   [[nodiscard]] std::vector<loop::slice> first_of(std::span<const loop::slice> waiting) const;
   void send_sealed(std::span<const loop::slice> waiting);
+  void take_sent_of_file(std::size_t count);
   void break_off(int sys_errno);
   [[nodiscard]] bool is_owing() const {
     return sealing_ && (!sealing_->on_its_way.empty() || sealing_->how->owes());
@@ -113,7 +118,8 @@ class outbox final : private loop::request, private loop::turn_end_hook {
     loop::slice on_its_way;  // what the kernel has not taken yet
     std::size_t plain = 0;   // of those that wait, how many bytes are in it
   };
-  std::unique_ptr<sealing> sealing_;  // null: what is pushed is what is sent
+  std::unique_ptr<sealing> sealing_;       // null: what is pushed is what is sent
+  std::unique_ptr<loop::file_part> file_;  // null, or what is left of it: behind all that waits
   int broken_ = 0;
   bool is_ending_ = false;
 };

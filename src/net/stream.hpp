@@ -59,6 +59,8 @@ class stream final : private loop::request, private loop::turn_end_hook {
   /// Takes bytes to be sent behind all that was pushed before; they go at the turn's end.
   void push(const loop::slice& data) { out_.push(data); }
   void push_copy(byte_span bytes) { out_.push_copy(bytes); }
+  /// Takes bytes of a file to be sent behind them: see `outbox::push_file`. Not with TLS.
+  void push_file(const loop::file_part& from) { out_.push_file(from); }
   /// Bytes pushed and not yet taken by the kernel.
   [[nodiscard]] std::size_t unsent() const { return out_.bytes(); }
   /// The errno that ended sending, or 0. After it everything pushed is dropped.

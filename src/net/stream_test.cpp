@@ -1,10 +1,15 @@
 // The byte channel, on every backend: credit, room, and ends that lose nothing.
 #include "net/stream.hpp"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 
 #include "net/testing/backend_stage.hpp"
+#include "strata/base/unique_fd.hpp"
 
 namespace strata::net {
 namespace {
@@ -17,6 +22,13 @@ class stream_test : public backend_stage {
   static constexpr std::size_t plenty = 16U << 20U;
   [[nodiscard]] std::size_t flood_size() const { return is_simulated() ? 1U << 16U : plenty; }
 };
+
+/// A file without a name.
+unique_fd file_of(std::string_view text) {
+  unique_fd made(::memfd_create("strata-test", MFD_CLOEXEC));
+  EXPECT_EQ(::write(made.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  return made;
+}
 
 TEST_P(stream_test, readers_that_never_read_keep_nobody_from_being_heard) {
   std::vector<pair> deaf;
@@ -107,6 +119,50 @@ TEST_P(stream_test, ends_behind_what_is_unsent) {
   bool answered = false;
   tasks.spawn(read_all(*client, answer, answered));
   EXPECT_TRUE(run_until([&] { return answer == "bye"; }));
+}
+
+TEST_P(stream_test, sends_part_of_a_file_behind_what_was_pushed) {
+  auto [client, server] = connected_pair();
+  std::string text;
+  for (int i = 0; text.size() < flood_size(); ++i) text += std::to_string(i) + ' ';
+  const auto file = file_of(text);
+  client->push_copy(as_bytes("head "));
+  client->push_file({.fd = file.get(), .offset = 100, .count = text.size() - 150});
+  EXPECT_EQ(client->unsent(), 5 + text.size() - 150);
+  std::string heard;
+  bool ended = false;
+  loop::task_group tasks;
+  tasks.spawn(read_all(*server, heard, ended));
+  ASSERT_TRUE(run_until([&] { return client->unsent() == 0; }));
+  client->push_copy(as_bytes(" tail"));
+  client->end();
+  ASSERT_TRUE(run_until([&] { return ended; }));
+  EXPECT_TRUE(heard == "head " + text.substr(100, text.size() - 150) + " tail") << heard.size();
+}
+
+TEST_P(stream_test, a_file_that_is_too_short_ends_the_stream_behind_what_there_is) {
+  auto [client, server] = connected_pair();
+  const auto file = file_of("all that there is");
+  client->push_file({.fd = file.get(), .offset = 4, .count = 1000});
+  std::string heard;
+  bool ended = false;
+  loop::task_group tasks;
+  tasks.spawn(read_all(*server, heard, ended));
+  ASSERT_TRUE(run_until([&] { return ended; }));
+  EXPECT_EQ(heard, "that there is");
+  EXPECT_EQ(client->broken(), ENODATA);
+  EXPECT_EQ(client->unsent(), 0U);
+}
+
+TEST_P(stream_test, a_stream_may_go_while_it_sends_a_file) {
+  const auto file = file_of(std::string(flood_size(), 'x'));
+  for (int turns = 0; turns < 20; ++turns) {
+    auto [client, server] = connected_pair();
+    client->push_file({.fd = file.get(), .offset = 0, .count = flood_size()});
+    run_turns(turns);
+    (turns % 2 == 0 ? client : server).reset();
+    run_turns(5);
+  }
 }
 
 TEST_P(stream_test, is_delivered_when_the_other_side_has_it) {

@@ -88,7 +88,7 @@ result<void> websocket_reader::read(reading input, event_sink sink) {
 
 bool websocket_reader::read_frames(pass& now) {
   while (!now.rest.empty() && !is_closed_) {
-    if (!is_in_payload_) {
+    if (!is_in_payload_ && !take_short_head(now.rest)) {
       if (!take_head(now.rest)) return refusal_ == nullptr;
       if (!begin_frame(now)) return false;
     }
@@ -116,6 +116,32 @@ bool websocket_reader::refuse(websocket_close code, const char* why) {
   refusal_code_ = code;
   refusal_ = why;
   return false;
+}
+
+/// The head of a short message in one frame, as most are: if it lies there whole, it takes one look
+/// instead of the many that any other head does. False, and nothing is taken: it is another.
+bool websocket_reader::take_short_head(byte_span& rest) {
+  const bool is_masked = side_ == websocket_role::server;
+  const std::size_t size = opening_size + (is_masked ? std::tuple_size_v<websocket_mask> : 0);
+  if (head_size_ != 0 || message_ != websocket_opcode::continuation || rest.size() < size) {
+    return false;
+  }
+  const auto first = std::to_integer<unsigned>(rest[0]);
+  const auto second = std::to_integer<unsigned>(rest[1]);
+  const auto length = second & 0x7FU;
+  const bool is_short = length < 126 && length <= max_message_;
+  if ((first != 0x81U && first != 0x82U) || !is_short || (second >> 7U != 0) != is_masked) {
+    return false;
+  }
+  message_ = static_cast<websocket_opcode>(first & 0x0FU);
+  frame_ = {.opcode = message_, .is_final = true, .is_compressed = false, .mask = {}};
+  if (is_masked)
+    std::memcpy(frame_.mask.emplace().data(), &rest[opening_size], size - opening_size);
+  missing_ = wire_size_ = length;
+  empty_fragments_ = mask_offset_ = 0;
+  is_compressed_ = false;
+  rest = rest.subspan(size);
+  return true;
 }
 
 std::size_t websocket_reader::head_wanted() const {

@@ -91,6 +91,7 @@ class websocket_reader {
   [[nodiscard]] result<void> refusal() const;
   [[nodiscard]] bool refuse(websocket_close code, const char* why);
 
+  [[nodiscard]] bool take_short_head(byte_span& rest);
   [[nodiscard]] std::size_t head_wanted() const;
   [[nodiscard]] bool take_head(byte_span& rest);
   [[nodiscard]] const char* wrong_opening() const;

@@ -77,16 +77,4 @@ int status_of_open(int failed_with) {
   }
 }
 
-bool read_exactly(int fd, std::uint64_t offset, std::byte* room, std::size_t count) {
-  while (count != 0) {
-    const auto got = ::pread(fd, room, count, static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    room += got;
-    offset += static_cast<std::uint64_t>(got);
-    count -= static_cast<std::size_t>(got);
-  }
-  return true;
-}
-
 }  // namespace strata::http

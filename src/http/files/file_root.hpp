@@ -50,7 +50,4 @@ class file_root {
 /// The answer's status for what could not be opened: 403, 404 or 503.
 [[nodiscard]] int status_of_open(int failed_with);
 
-/// Fills `room` from `offset` on. False when the file ends before, or cannot be read.
-[[nodiscard]] bool read_exactly(int fd, std::uint64_t offset, std::byte* room, std::size_t count);
-
 }  // namespace strata::http

@@ -6,6 +6,7 @@
 #include <ctime>
 #include <random>
 
+#include "http/file_piece.hpp"
 #include "http/files/accepted_types.hpp"
 #include "http/files/folder_listing.hpp"
 #include "proto/deflate_gzip.hpp"
@@ -16,8 +17,8 @@ namespace strata::http {
 namespace {
 
 constexpr std::string_view allowed_methods = "GET, HEAD, OPTIONS";
-// Of a file, at a time; a body that is no longer is sent at once.
-constexpr std::uint32_t piece_size = 64U << 10U;
+// A body that is no longer is sent at once.
+constexpr auto piece_size = file_piece_size;
 // Shorter bodies are copied behind the answer's head.
 constexpr std::size_t longest_copied = 8U << 10U;
 
@@ -102,18 +103,6 @@ unsent_body parts_of(const chosen_ranges& chosen, std::shared_ptr<const represen
   body.tail = fmt::format("\r\n--{}--\r\n", boundary());
   *head.length += body.tail.size();
   return body;
-}
-
-// Empty when the file ends before.
-loop::slice read_piece(int fd, std::uint64_t offset, std::uint32_t count) {
-  auto* const memory = loop::chunk::make(count);
-  loop::slice piece;
-  if (read_exactly(fd, offset, memory->tail(), count)) {
-    memory->take(count);
-    piece = loop::slice(*memory, 0, count);
-  }
-  memory->release();
-  return piece;
 }
 
 }  // namespace
@@ -255,8 +244,8 @@ std::optional<unsent_body> file_server::give_whole(exchange& now,
     return std::nullopt;
   }
   if (what->where == open_file && what->size <= piece_size) {
-    const auto size = static_cast<std::uint32_t>(what->size);
-    const auto piece = read_piece(what->file.get(), 0, size);
+    const auto size = what->size;
+    const auto piece = read_piece({.fd = what->file.get(), .offset = 0, .count = size});
     if (piece.size() != size) {
       refuse(now, 503);  // it has become shorter since it was opened
     } else if (size <= longest_copied) {
@@ -293,21 +282,11 @@ loop::task<> file_server::send(exchange& now, unsent_body rest) {
                               static_cast<std::uint32_t>(part.count)));
       continue;
     }
-    for (std::uint64_t done = 0; done < part.count;) {
-      const auto size =
-          static_cast<std::uint32_t>(std::min<std::uint64_t>(piece_size, part.count - done));
-      const auto piece = read_piece(what.file.get(), part.offset + done, size);
-      if (piece.empty()) {
-        now.abort();
-        co_return;
-      }
-      now.push(piece);
-      done += size;
-      const bool has_room = co_await now.room();
-      if (!has_room) {
-        now.abort();
-        co_return;
-      }
+    const bool is_written = co_await now.write_file(
+        {.fd = what.file.get(), .offset = part.offset, .count = part.count});
+    if (!is_written) {
+      now.abort();
+      co_return;
     }
   }
   now.push(rest.tail);
@@ -321,11 +300,10 @@ loop::task<> file_server::send_compressed(exchange& now,
   std::string made;  // all of it, as long as it may be kept
   bool is_kept = true;
   for (std::uint64_t done = 0; done < what->size;) {
-    const auto size =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(piece_size, what->size - done));
+    const auto size = std::min<std::uint64_t>(piece_size, what->size - done);
     std::string part;
     {
-      const auto piece = read_piece(what->file.get(), done, size);
+      const auto piece = read_piece({.fd = what->file.get(), .offset = done, .count = size});
       if (piece.empty()) {
         now.abort();
         co_return;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "http/file_piece.hpp"
 #include "http/http_date.hpp"
 
 namespace strata::http {
@@ -45,15 +46,7 @@ representation describe_file(const representation_source& of) {
 }
 
 loop::slice read_whole(const opened_file& from) {
-  const auto size = static_cast<std::uint32_t>(from.version.size);
-  auto* const memory = loop::chunk::make(size);
-  loop::slice whole;
-  if (read_exactly(from.fd.get(), 0, memory->tail(), size)) {
-    memory->take(size);
-    whole = loop::slice(*memory, 0, size);
-  }
-  memory->release();
-  return whole;
+  return read_piece({.fd = from.fd.get(), .offset = 0, .count = from.version.size});
 }
 
 }  // namespace strata::http

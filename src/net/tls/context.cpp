@@ -3,6 +3,7 @@
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "net/tls/certificate_file.hpp"
@@ -23,22 +24,23 @@ parts& parts_of(const SSL* session) {
 }
 
 // The identities for the name that the client asks for, of which there may be one a kind of key.
+// The first one is the context's own: what that takes is done once, and not for each connection.
 int choose_identity(SSL* session, void* /*of*/) {
   const auto& all = parts_of(session).identities;
   const auto* const wanted = SSL_get_servername(session, TLSEXT_NAMETYPE_host_name);
   const std::string_view name = wanted == nullptr ? "" : wanted;
-  bool is_found = false;
-  const auto use = [&](const parts::identity& each) {
-    is_found = true;
-    return SSL_use_cert_and_key(session, each.certificate.get(), each.key.get(), each.chain.get(),
-                                1) == 1;
+  const auto fits = [name](const parts::identity& each) {
+    return X509_check_host(each.certificate.get(), name.data(), name.size(), 0, nullptr) == 1;
   };
+  if (name.empty() || std::none_of(all.begin() + 1, all.end(), fits)) return 1;
+  SSL_certs_clear(session);
   for (const auto& each : all) {
-    if (name.empty()) break;
-    const int fits = X509_check_host(each.certificate.get(), name.data(), name.size(), 0, nullptr);
-    if (fits == 1 && !use(each)) return 0;
+    if (!fits(each)) continue;
+    if (SSL_use_cert_and_key(session, each.certificate.get(), each.key.get(), each.chain.get(),
+                             1) != 1) {
+      return 0;
+    }
   }
-  if (!is_found && !use(all.front())) return 0;
   return 1;
 }
 
@@ -57,7 +59,11 @@ int choose_protocol(SSL* session, const unsigned char** chosen, unsigned char* s
 
 int seal_ticket(SSL* session, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher,
                 EVP_MAC_CTX* mac, int sealing) {
-  return use_ticket_key(parts_of(session).tickets, name, iv, cipher, mac, sealing == 1);
+  const int done = use_ticket_key(parts_of(session).tickets, name, iv, cipher, mac, sealing == 1);
+  // Each connection of TLS 1.3 gets a ticket of its own (RFC 8446 appendix C.4). It also tells a
+  // client at once that its last flight has come: one without TCP_NODELAY would wait for that.
+  constexpr int renewed = 2;
+  return done == 1 && sealing == 0 && SSL_version(session) == TLS1_3_VERSION ? renewed : done;
 }
 
 result<std::string> protocols_on_wire(const std::vector<std::string>& names) {
@@ -99,6 +105,16 @@ result<void> add_identity(parts& to, const tls_key_pair& files) {
   to.certificates.push_back(std::move(info));
   to.identities.push_back({std::move(own), std::move(*key), std::move(*chain)});
   return {};
+}
+
+result<void> use_first_identity(const parts& of, const tls_key_pair& files) {
+  const auto& one = of.identities.front();
+  if (SSL_CTX_use_cert_and_key(of.context.get(), one.certificate.get(), one.key.get(),
+                               one.chain.get(), 1) == 1) {
+    return {};
+  }
+  return failure(errc::malformed, "use certificate '" + files.certificate + "'",
+                 take_openssl_reason());
 }
 
 // The certificates of `file` become those that peers' chains may end with.
@@ -165,6 +181,9 @@ result<std::shared_ptr<const tls_context>> tls_context::for_server(
   for (const auto& each : settings.certificates) {
     if (auto added = add_identity(of, each); !added) return std::unexpected(added.error());
   }
+  if (auto used = use_first_identity(of, settings.certificates.front()); !used) {
+    return std::unexpected(used.error());
+  }
   auto* const context = of.context.get();
   if (!settings.client_ca.empty()) {
     if (auto done = trust(of, settings.client_ca, true); !done) {
@@ -196,12 +215,7 @@ result<std::shared_ptr<const tls_context>> tls_context::for_client(
   }
   if (!own.certificate.empty()) {
     if (auto added = add_identity(of, own); !added) return std::unexpected(added.error());
-    const auto& one = of.identities.front();
-    if (SSL_CTX_use_cert_and_key(context, one.certificate.get(), one.key.get(), one.chain.get(),
-                                 1) != 1) {
-      return failure(errc::malformed, "use certificate '" + own.certificate + "'",
-                     take_openssl_reason());
-    }
+    if (auto used = use_first_identity(of, own); !used) return std::unexpected(used.error());
   }
   if (!settings.ca.empty()) {
     if (auto done = trust(of, settings.ca, false); !done) return std::unexpected(done.error());
