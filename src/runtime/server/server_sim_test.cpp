@@ -1,5 +1,5 @@
-// A server and its clients, raw ones and WebSockets, in a simulated world, seed by seed: short
-// reads, delays, resets, full buffers, connections that die at any point.
+// A server and its clients, raw ones and WebSockets, plain and with TLS, in a simulated world, seed
+// by seed: short reads, delays, resets, full buffers, connections that die at any point.
 //
 // Every message is "SENDER:NUMBER:filler", so that each receiver can tell what is missing, what
 // came twice, what came out of order and what is not of this server at all.
@@ -9,6 +9,7 @@
 #include <charconv>
 #include <map>
 
+#include "net/testing/certificates.hpp"
 #include "runtime/server/server.hpp"
 #include "runtime/testing/sim_stage.hpp"
 
@@ -40,6 +41,19 @@ std::optional<parsed> read(const std::string& text) {
   return got;
 }
 
+/// What a server and its clients need for TLS.
+struct tls_kit {
+  net::test_authority authority;
+  net::tls_key_pair own = authority.issue({"localhost"});
+  std::shared_ptr<const net::tls_context> client =
+      net::test_client({.ca = authority.certificate()});
+};
+
+const tls_kit& shared_tls_kit() {
+  static const tls_kit kit;
+  return kit;
+}
+
 class crowd {
  public:
   crowd(std::uint64_t seed, nlohmann::json options) : stage_(seed) {
@@ -50,6 +64,12 @@ class crowd {
     options["listen"] = {"tcp://127.0.0.1:" + std::to_string(port)};
     options["framing"] = framing;
     options["threads"] = 1 + world.draw(3);
+    // Handshakes take more time than all the rest: one world in eight has some.
+    if (seed % 8 == 0) {
+      tls_ = shared_tls_kit().client;
+      options["cert"] = {shared_tls_kit().own.certificate};
+      options["key"] = {shared_tls_kit().own.key};
+    }
     auto made = make(stage_.given(), options);
     EXPECT_TRUE(made) << describe(made.error());
     server_ = std::move(*made);
@@ -65,7 +85,8 @@ class crowd {
   void add(std::size_t count, bool reads = true) {
     const auto expected = server_->stats().connections_now.get() + count;
     for (std::size_t i = 0; i < count; ++i) {
-      actors_.push_back(std::make_unique<actor>(stage_.outside, framing_, draw_voice(reads)));
+      actors_.push_back(
+          std::make_unique<actor>(stage_.outside, framing_, draw_voice(reads), draw_security()));
       actors_.back()->connect(port, reads);
     }
     EXPECT_TRUE(world().run_until(
@@ -76,6 +97,11 @@ class crowd {
         },
         10s))
         << "connections were not accepted";
+  }
+
+  /// For one more client: TLS, or null.
+  [[nodiscard]] std::shared_ptr<const net::tls_context> draw_security() {
+    return tls_ && world().chance(0.5) ? tls_ : nullptr;
   }
 
   /// Each of the first `senders` sends `count` messages, in between each other.
@@ -135,6 +161,7 @@ class crowd {
   }
 
   sim_stage stage_;
+  std::shared_ptr<const net::tls_context> tls_;  // null: nobody speaks TLS
   proto::framing framing_ = proto::framing::line;
   std::unique_ptr<runtime> server_;
   std::vector<std::unique_ptr<actor>> actors_;
@@ -188,7 +215,8 @@ TEST(server_simulation, stopping_at_any_moment_leaks_nothing) {
     all.world().faults.accept_failure = 0.05;
     for (std::size_t i = 0; i < 4; ++i) {
       all.actors().push_back(std::make_unique<actor>(all.stage().outside, proto::framing::line,
-                                                     static_cast<actor::voice>(i % 3)));
+                                                     static_cast<actor::voice>(i % 3),
+                                                     all.draw_security()));
       all.actors().back()->connect(port);
     }
     for (int i = 0; i < 3; ++i) {
