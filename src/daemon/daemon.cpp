@@ -15,7 +15,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <thread>
 
 #include "daemon/control_api.hpp"
@@ -97,11 +96,6 @@ result<std::string> read_token(const std::string& file) {
                  fmt::format("it has {} letters, and could be guessed", token.size()),
                  fmt::format("write {} or more on its first line: openssl rand -hex 32 > {}",
                              least_token, file));
-}
-
-std::string absolute(const std::string& file) {
-  std::error_code ignored;
-  return std::filesystem::absolute(file, ignored).string();
 }
 
 void set_up_log(const std::string& level) {
@@ -189,9 +183,9 @@ result<void> daemon::listen_remote(const options::daemon_options& wanted) {
   auto token = wanted.token_file.empty() ? result<std::string>() : read_token(wanted.token_file);
   if (!token) return std::unexpected(token.error());
   runtime::tls_server_options files;
-  if (!wanted.cert.empty()) files.cert = {absolute(wanted.cert)};
-  if (!wanted.key.empty()) files.key = {absolute(wanted.key)};
-  if (!wanted.client_ca.empty()) files.client_ca = absolute(wanted.client_ca);
+  if (!wanted.cert.empty()) files.cert = {wanted.cert};
+  if (!wanted.key.empty()) files.key = {wanted.key};
+  if (!wanted.client_ca.empty()) files.client_ca = wanted.client_ca;
   if (auto checked = runtime::check_tls(files, {wanted.listen}); !checked) return checked;
   if (auto opened = identity_.open(files); !opened) return opened;
   auto address = loop::socket_address::from_ip(url->host, url->port);

@@ -12,7 +12,7 @@ import warnings
 import pytest
 
 from certificates import Authority, client_context, client_hello, connect
-from strata_daemon import PATIENCE, Refused, eventually
+from strata_daemon import BINARY, PATIENCE, Refused, eventually
 from talker import Talker, address_of, free_port, port_of
 
 
@@ -322,6 +322,36 @@ def test_broken_files_leave_the_old_certificates_in_force(daemon, authority):
     assert serial_of(url, context) == before
     os.rename(cert + ".good", cert)
     logged(daemon, "s", "read the certificates again")
+
+
+def test_relative_files_are_the_callers(daemon, authority):
+    authority.issue("localhost")
+
+    def create(kind, name, *flags):
+        done = subprocess.run([os.path.abspath(BINARY), "create", kind, name, *flags, "-s"],
+                              cwd=authority.folder, env=daemon.environment, text=True,
+                              capture_output=True, timeout=PATIENCE)
+        assert done.returncode == 0, done
+        return daemon.show(name)["options"]
+
+    def here(file):
+        return str(authority.folder / file)
+
+    own = ["--cert", "localhost.pem", "--key=./localhost-key.pem"]
+    ca = "config/authority/ca.pem"
+    shown = create("server", "s", "-l", "tls://127.0.0.1:0", *own, "--client-ca", ca, "-w", "said")
+    assert shown["cert"] == [here("localhost.pem")]
+    assert shown["key"] == [here("localhost-key.pem")]
+    assert shown["client_ca"] == authority.ca and shown["write"] == here("said")
+    port = port_of(daemon.show("s")["endpoints"][0])
+    shown = create("client", "c", "-c", f"tls://localhost:{port}", "--ca", ca, "--client-cert",
+                   "localhost.pem", "--client-key", "localhost-key.pem", "-w", "heard")
+    assert shown["ca"] == authority.ca and shown["write"] == here("heard")
+    assert [shown["client_cert"], shown["client_key"]] == [here("localhost.pem"),
+                                                           here("localhost-key.pem")]
+    shown = create("cache", "db", "-p", "0", "--persistent", "db.aof", "--snapshot", "db.rdb")
+    assert [shown["persistent"], shown["snapshot"]] == [here("db.aof"), here("db.rdb")]
+    assert (authority.folder / "db.aof").exists() and (authority.folder / "said").exists()
 
 
 def test_files_that_are_wrong_are_named(daemon, authority, tmp_path):

@@ -48,7 +48,7 @@ std::vector<options::bound_row<cache_options>> own_rows() {
        &cache_options::follow_password},
       {{.key = "persistent", .value_name = "FILE",
         .help = "keep the data in this file: each change is appended to it",
-        .needs_restart = true},
+        .needs_restart = true, .is_path = true},
        &cache_options::persistent},
       {{.key = "appendfsync", .kind = choice, .value_name = "WHEN", .default_text = "everysec",
         .help = "when what was appended is made safe from a crash of the machine",
@@ -56,7 +56,7 @@ std::vector<options::bound_row<cache_options>> own_rows() {
        &cache_options::appendfsync},
       {{.key = "snapshot", .value_name = "FILE",
         .help = "begin with this snapshot (RDB file) if it is there; SAVE writes it",
-        .needs_restart = true},
+        .needs_restart = true, .is_path = true},
        &cache_options::snapshot},
       {{.key = "save", .value_name = "RULES",
         .help = "write the snapshot by itself: \"3600 1 60 1000\" is after 3600 s if there was a "
