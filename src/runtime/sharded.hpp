@@ -69,6 +69,9 @@ class runtime_of_parts : public runtime {
   /// Reads what it shows to those who connect by TLS, before parts are made; and forgets it.
   [[nodiscard]] virtual result<void> open_identity() { return {}; }
   virtual void close_identity() {}
+  /// Reads its certificates and those that it trusts again, for connections to come. False: it has
+  /// none. Errors: of a file; then the ones before stay in force.
+  [[nodiscard]] virtual loop::task<result<bool>> read_certificates() { co_return false; }
   /// Called when the parts are closed, and still there: what they counted is kept.
   virtual void keep_figures() { past_ = stats().past(); }
 
@@ -134,6 +137,12 @@ class sharded : public runtime_of_parts {
     options_ = std::move(next);
     if (has_parts()) tell_parts();
     return sort_changes(rows_, changes, has_parts());
+  }
+  loop::task<result<bool>> reload() final {
+    auto has_read = co_await read_certificates();
+    if (!has_read || !*has_read) co_return has_read;
+    // An edit that waits for a restart is what the reload is for, too.
+    co_return changed_options(running_, options_, table_).empty();
   }
   [[nodiscard]] nlohmann::json options(bool with_secrets) const final {
     return to_json(options_, table_, with_secrets);
