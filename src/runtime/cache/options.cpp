@@ -40,7 +40,8 @@ std::vector<options::bound_row<cache_options>> own_rows() {
         .help = "clients at a time; more are refused; 0 is no limit"},
        &cache_options::max_connections},
       {{.key = "follow", .value_name = "URL",
-        .help = "follow the cache or Redis at tcp://HOST:PORT: its data, read only",
+        .help = "follow the cache or Redis at tcp://HOST:PORT or tls://HOST:PORT: its data, read "
+                "only",
         .needs_restart = true},
        &cache_options::follow},
       {{.key = "follow_password", .kind = secret, .value_name = "PASSWORD",
@@ -74,8 +75,9 @@ std::vector<options::bound_row<cache_options>> own_rows() {
 const std::vector<options::bound_row<cache_options>>& option_table() {
   static const auto table = [] {
     auto all = own_rows();
-    const auto more = tls_server_rows<cache_options>();
-    all.insert(all.end(), more.begin(), more.end());
+    for (const auto& more : {tls_server_rows<cache_options>(), tls_client_rows<cache_options>()}) {
+      all.insert(all.end(), more.begin(), more.end());
+    }
     return with_common(std::move(all));
   }();
   return table;
