@@ -140,9 +140,11 @@ class sharded : public runtime_of_parts {
   }
   loop::task<result<bool>> reload() final {
     auto has_read = co_await read_certificates();
-    if (!has_read || !*has_read) co_return has_read;
+    if (!has_read) co_return has_read;
     // An edit that waits for a restart is what the reload is for, too.
-    co_return changed_options(running_, options_, table_).empty();
+    if (*has_read && changed_options(running_, options_, table_).empty()) co_return true;
+    if (auto good = try_certificates(); !good) co_return std::unexpected(good.error());
+    co_return false;
   }
   [[nodiscard]] nlohmann::json options(bool with_secrets) const final {
     return to_json(options_, table_, with_secrets);
@@ -153,6 +155,10 @@ class sharded : public runtime_of_parts {
   // --- what a type says of itself
   /// Whether options of which each is right make sense together.
   [[nodiscard]] virtual result<void> check(const Options& wanted) const = 0;
+
+  /// Reads the files of TLS as the options name them now, for nothing but their errors: a restart
+  /// that they would foil ends what runs.
+  [[nodiscard]] virtual result<void> try_certificates() const { return {}; }
 
   // --- what a type uses
   /// As people set them.

@@ -93,6 +93,18 @@ result<void> check_tls(const tls_server_options& wanted, const std::vector<std::
   return {};
 }
 
+result<void> try_files(const tls_server_options& wanted) {
+  if (wanted.cert.empty()) return {};
+  auto made = net::tls_context::for_server(settings_of(wanted));
+  return made ? result<void>() : std::unexpected(made.error());
+}
+
+result<void> try_files(const tls_client_options& wanted) {
+  if (wanted.ca.empty() && wanted.client_cert.empty()) return {};
+  auto made = read_client_tls(wanted);
+  return made ? result<void>() : std::unexpected(made.error());
+}
+
 nlohmann::json certificates_json(const std::vector<net::certificate_info>& all) {
   auto shown = nlohmann::json::array();
   const auto now = std::chrono::system_clock::now();

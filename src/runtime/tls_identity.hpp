@@ -28,6 +28,9 @@ void tell_subject(const net::stream& of, journal& to);
 
 /// Whether the options of TLS make sense for one that connects. No file is read.
 [[nodiscard]] result<void> check_tls(const tls_client_options& wanted);
+/// What is wrong with the files, if something is; those of one without certificates are good.
+[[nodiscard]] result<void> try_files(const tls_server_options& wanted);
+[[nodiscard]] result<void> try_files(const tls_client_options& wanted);
 /// What one that connects reads from its files. Errors: of the files.
 [[nodiscard]] result<std::shared_ptr<const net::tls_context>> read_client_tls(
     const tls_client_options& wanted);

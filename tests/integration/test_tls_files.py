@@ -93,7 +93,12 @@ def test_a_reload_reads_the_certificates_and_keeps_the_connections(daemon, autho
         assert one.hear() == b"and still"
         authority.issue("localhost")
         # What waits for a restart gets it, and the files have to be right before.
-        daemon.edit("s", framing="raw")
+        daemon.edit("s", cert=["/nowhere.pem"])
+        with pytest.raises(Refused, match="/nowhere.pem"):
+            daemon.act("s", "reload")
+        one.say(b"even now")
+        assert other.hear() == b"even now"
+        daemon.edit("s", cert=[cert], framing="raw")
         daemon.act("s", "reload")
         assert one.is_ended() and other.is_ended()
     assert daemon.show("s")["state"] == "running"

@@ -86,6 +86,7 @@ class cache final : public sharded<cache_options, cache_part> {
   [[nodiscard]] part_list make_parts(const std::vector<loop::loop*>& loops) override;
   [[nodiscard]] result<void> open_identity() override { return identity_.open(running()); }
   void close_identity() override { identity_.close(); }
+  [[nodiscard]] result<void> try_certificates() const override;
   [[nodiscard]] loop::task<result<bool>> read_certificates() override;
   [[nodiscard]] nlohmann::json certificates() const override {
     auto all = has_parts() ? identity_.shown() : certificates_in(wanted().cert);
@@ -147,6 +148,11 @@ cache::part_list cache::make_parts(const std::vector<loop::loop*>& loops) {
   made.push_back(std::make_unique<cache_part>(*loops[0], running(), connections(), given().log,
                                               identity_.slot(), std::move(told)));
   return made;
+}
+
+result<void> cache::try_certificates() const {
+  auto own = try_files(static_cast<const tls_server_options&>(wanted()));
+  return own ? try_files(static_cast<const tls_client_options&>(wanted())) : own;
 }
 
 loop::task<result<bool>> cache::read_certificates() {

@@ -23,6 +23,7 @@ class client final : public sharded<client_options, connection> {
   [[nodiscard]] result<void> check(const client_options& wanted) const override;
   [[nodiscard]] part_list make_parts(const std::vector<loop::loop*>& loops) override;
   [[nodiscard]] std::string written_file() const override { return wanted().write; }
+  [[nodiscard]] result<void> try_certificates() const override { return try_files(wanted()); }
   [[nodiscard]] loop::task<result<bool>> read_certificates() override {
     co_return co_await run_at(0, [](connection& at) { return at.read_certificates(); });
   }

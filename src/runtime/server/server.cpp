@@ -30,6 +30,7 @@ class server final : public sharded<server_options, shard> {
                                       : std::vector<std::string>{"h2", "http/1.1"});
   }
   void close_identity() override { identity_.close(); }
+  [[nodiscard]] result<void> try_certificates() const override { return try_files(wanted()); }
   [[nodiscard]] loop::task<result<bool>> read_certificates() override {
     co_return identity_.reload();
   }
