@@ -1,4 +1,4 @@
-"""The files of TLS: named, read again, shown, and what is known of who shows which."""
+"""The files of TLS: named, read again, shown; and certificates of clients in logs."""
 
 import json
 import os
