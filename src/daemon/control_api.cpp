@@ -14,6 +14,7 @@
 #include "daemon/openapi.hpp"
 #include "daemon/render.hpp"
 #include "http/server_connection.hpp"
+#include "runtime/tls_identity.hpp"
 #include "text/json_text.hpp"
 #include "text/secret.hpp"
 
@@ -111,13 +112,20 @@ serve::reception control_api::reception(door which) {
             spdlog::warn("control API: a process of another user and group was refused");
             return false;
           },
-      .most = [which]() -> std::uint64_t { return which == door::remote ? most_remote : 0; },
+      .most = [this, which]() -> std::uint64_t { return is_guarded(which) ? most_remote : 0; },
       .serve =
           [this, which](auto connection, auto place, unsigned /*door*/) {
             return serve(std::move(connection), std::move(place), which);
           },
       .refusal = {},
       .on_refused = [] {},
+      .on_secured =
+          [](const net::stream& with) {
+            const auto& peer = with.peer();
+            if (peer.tls_subject.empty()) return;
+            spdlog::debug("control API: client {} has the certificate of '{}'", peer.address.text(),
+                          peer.tls_subject);
+          },
       .on_trouble = [](const error& why,
                        bool /*is_new*/) { spdlog::error("control API: {}", describe(why)); },
   };
@@ -137,21 +145,26 @@ result<void> control_api::listen(const std::string& path, std::optional<gid_t> g
   return {};
 }
 
-result<void> control_api::listen_remote(const loop::socket_address& address,
-                                        std::shared_ptr<const net::tls_slot> secure,
-                                        std::string token) {
+void control_api::secure_with(std::shared_ptr<const net::tls_slot> certificates,
+                              std::string token) {
+  secure_ = std::move(certificates);
+  token_ = std::move(token);
+}
+
+result<void> control_api::listen_remote(const loop::socket_address& address) {
   auto listening = supervisor_.home().listen(address, {});
   if (!listening) return std::unexpected(listening.error());
   remote_.add(std::make_unique<net::listener>(supervisor_.home(), std::move(*listening)), 0,
-              std::move(secure));
-  token_ = std::move(token);
+              secure_);
   return {};
 }
 
-result<void> control_api::listen_metrics(const loop::socket_address& address) {
+result<void> control_api::listen_metrics(const loop::socket_address& address, bool is_secure) {
   auto listening = supervisor_.home().listen(address, {});
   if (!listening) return std::unexpected(listening.error());
-  metrics_.add(std::make_unique<net::listener>(supervisor_.home(), std::move(*listening)));
+  metrics_.add(std::make_unique<net::listener>(supervisor_.home(), std::move(*listening)), 0,
+               is_secure ? secure_ : nullptr);
+  are_metrics_secure_ = is_secure;
   return {};
 }
 
@@ -195,7 +208,7 @@ loop::task<> control_api::serve(std::unique_ptr<net::stream> connection,
 }
 
 loop::task<> control_api::handle(http::exchange& now, door which) {
-  if (which == door::remote && !token_.empty() && !has_token(now.request())) {
+  if (is_guarded(which) && !token_.empty() && !has_token(now.request())) {
     now.respond({.status = 401,
                  .fields = {{"Content-Type", "application/json"}, {"WWW-Authenticate", "Bearer"}},
                  .length = {}},
@@ -264,6 +277,7 @@ control_api::answer control_api::as_answer(const result<entry_ref>& done, int st
 
 loop::task<control_api::answer> control_api::get_version(call /*of*/) {
   const auto up = supervisor_.home().now() - facts_.started;
+  const auto shown = secure_ ? secure_->get() : nullptr;
   co_return answer{200, "application/json",
                    dump({{"version", facts_.version},
                          {"api", "1"},
@@ -271,7 +285,10 @@ loop::task<control_api::answer> control_api::get_version(call /*of*/) {
                          {"loop", facts_.loop},
                          {"loops", loops_.size()},
                          {"state_dir", supervisor_.place()},
-                         {"uptime_s", std::chrono::duration<double>(up).count()}})};
+                         {"uptime_s", std::chrono::duration<double>(up).count()},
+                         {"certificates", runtime::certificates_json(
+                                              shown ? shown->certificates()
+                                                    : std::vector<net::certificate_info>{})}})};
 }
 
 loop::task<control_api::answer> control_api::get_description(call /*of*/) {

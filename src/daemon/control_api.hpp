@@ -31,12 +31,13 @@ class control_api {
   /// Serves the whole API on a Unix socket, to the daemon's user and to root (mode 0600), and to
   /// the members of `group` if there is one (mode 0660).
   result<void> listen(const std::string& path, std::optional<gid_t> group);
-  /// Serves the whole API with TLS by what `secure` has, on a TCP address. Clients that the context
-  /// asks for no certificate must say `Authorization: Bearer TOKEN`; no token: nothing to say.
-  result<void> listen_remote(const loop::socket_address& address,
-                             std::shared_ptr<const net::tls_slot> secure, std::string token);
-  /// Serves only `GET /metrics`, on a TCP address.
-  result<void> listen_metrics(const loop::socket_address& address);
+  /// What is shown to strangers who are served with TLS, and the token that they must say in
+  /// `Authorization: Bearer TOKEN`; empty: nothing to say. Before those two are to listen:
+  void secure_with(std::shared_ptr<const net::tls_slot> certificates, std::string token);
+  /// Serves the whole API with TLS, on a TCP address.
+  result<void> listen_remote(const loop::socket_address& address);
+  /// Serves only `GET /metrics`, on a TCP address; with TLS, or to anybody.
+  result<void> listen_metrics(const loop::socket_address& address, bool is_secure);
   /// Starts to answer; until then those who connect wait.
   void begin();
   /// From now on refuses new requests; those under way are finished.
@@ -74,6 +75,10 @@ class control_api {
 
   /// The whole API to those of this machine, to those elsewhere, or the metrics alone.
   enum class door : std::uint8_t { api, remote, metrics };
+  /// Strangers come by TLS, and have to say the token if there is one.
+  [[nodiscard]] bool is_guarded(door which) const {
+    return which == door::remote || (which == door::metrics && are_metrics_secure_);
+  }
   [[nodiscard]] serve::reception reception(door which);
   loop::task<> serve(std::unique_ptr<net::stream> connection, serve::connection_gauge::place place,
                      door which);
@@ -113,7 +118,9 @@ class control_api {
   serve::connection_gauge connections_;
   serve::acceptor api_;
   serve::acceptor remote_;
+  std::shared_ptr<const net::tls_slot> secure_;
   std::string token_;
+  bool are_metrics_secure_ = false;
   serve::acceptor metrics_;
 };
 

@@ -51,7 +51,8 @@ std::span<const control_api::route> control_api::routes() {
         .summary = "Stop the runtime if it runs, then start it", .answer = "Detail"},
        &control_api::restart},
       {{.method = "POST", .path = "/v1/runtimes/{name}/reload",
-        .summary = "Restart the runtime if it runs, else do nothing", .answer = "Detail"},
+        .summary = "Have a runtime that runs read its certificates again and keep its connections; "
+                   "restart it where it has none or an edit waits for that", .answer = "Detail"},
        &control_api::reload},
       {{.method = "POST", .path = "/v1/runtimes/{name}/send",
         .summary = "Send the request's body as one message (a server - to all its clients)",

@@ -15,7 +15,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <thread>
 
 #include "daemon/control_api.hpp"
@@ -99,9 +98,9 @@ result<std::string> read_token(const std::string& file) {
                              least_token, file));
 }
 
-std::string absolute(const std::string& file) {
-  std::error_code ignored;
-  return std::filesystem::absolute(file, ignored).string();
+bool is_secure_web(const std::string& text) {
+  const auto url = net::parse_listening(text);
+  return url && url->scheme->name == "https";
 }
 
 void set_up_log(const std::string& level) {
@@ -128,8 +127,10 @@ class daemon {
   }
 
   result<void> listen(const options::daemon_options& wanted);
-  /// For other machines.
+  /// What those of other machines are shown, and have to say.
+  result<void> read_identity(const options::daemon_options& wanted);
   result<void> listen_remote(const options::daemon_options& wanted);
+  result<void> listen_metrics(const options::daemon_options& wanted);
   /// The process' exit code.
   int run(unique_fd signals, double drain_timeout);
 
@@ -164,13 +165,26 @@ result<void> daemon::listen(const options::daemon_options& wanted) {
     auto started = socket_broker_.start(broker, wanted.socket_policy);
     if (!started) return started;
   }
+  if (auto read = read_identity(wanted); !read) return read;
   if (auto remote = listen_remote(wanted); !remote) return remote;
-  if (wanted.metrics.empty()) return {};
-  auto url = net::parse_listening(wanted.metrics);
-  if (!url) return std::unexpected(url.error());
-  auto address = loop::socket_address::from_ip(url->host, url->port);
-  if (!address) return std::unexpected(address.error());
-  return api_.listen_metrics(*address);
+  return listen_metrics(wanted);
+}
+
+result<void> daemon::read_identity(const options::daemon_options& wanted) {
+  std::vector<std::string> urls;
+  if (!wanted.listen.empty()) urls.push_back(wanted.listen);
+  if (is_secure_web(wanted.metrics)) urls.push_back(wanted.metrics);
+  if (urls.empty()) return {};
+  auto token = wanted.token_file.empty() ? result<std::string>() : read_token(wanted.token_file);
+  if (!token) return std::unexpected(token.error());
+  runtime::tls_server_options files;
+  if (!wanted.cert.empty()) files.cert = {wanted.cert};
+  if (!wanted.key.empty()) files.key = {wanted.key};
+  if (!wanted.client_ca.empty()) files.client_ca = wanted.client_ca;
+  if (auto checked = runtime::check_tls(files, urls); !checked) return checked;
+  if (auto opened = identity_.open(files); !opened) return opened;
+  api_.secure_with(identity_.slot(), std::move(*token));
+  return {};
 }
 
 result<void> daemon::listen_remote(const options::daemon_options& wanted) {
@@ -178,7 +192,7 @@ result<void> daemon::listen_remote(const options::daemon_options& wanted) {
   const auto operation = "listen on '" + wanted.listen + "'";
   auto url = net::parse_listening(wanted.listen);
   if (!url) return std::unexpected(url.error());
-  if (!url->is_web() || !url->scheme->is_secure) {
+  if (!is_secure_web(wanted.listen)) {
     return failure(errc::invalid_argument, operation, "the control API is not for all ears",
                    "write https://HOST:PORT");
   }
@@ -186,17 +200,24 @@ result<void> daemon::listen_remote(const options::daemon_options& wanted) {
     return failure(errc::invalid_argument, operation, "anybody could control the daemon",
                    "give --client-ca FILE or --token-file FILE");
   }
-  auto token = wanted.token_file.empty() ? result<std::string>() : read_token(wanted.token_file);
-  if (!token) return std::unexpected(token.error());
-  runtime::tls_server_options files;
-  if (!wanted.cert.empty()) files.cert = {absolute(wanted.cert)};
-  if (!wanted.key.empty()) files.key = {absolute(wanted.key)};
-  if (!wanted.client_ca.empty()) files.client_ca = absolute(wanted.client_ca);
-  if (auto checked = runtime::check_tls(files, {wanted.listen}); !checked) return checked;
-  if (auto opened = identity_.open(files); !opened) return opened;
   auto address = loop::socket_address::from_ip(url->host, url->port);
   if (!address) return std::unexpected(address.error());
-  return api_.listen_remote(*address, identity_.slot(), std::move(*token));
+  return api_.listen_remote(*address);
+}
+
+result<void> daemon::listen_metrics(const options::daemon_options& wanted) {
+  if (wanted.metrics.empty()) return {};
+  auto url = net::parse_listening(wanted.metrics);
+  if (!url) return std::unexpected(url.error());
+  const bool is_secure = is_secure_web(wanted.metrics);
+  const auto scheme = url->scheme->name;
+  if (!is_secure && scheme != "tcp" && scheme != "http") {
+    return failure(errc::invalid_argument, "serve metrics on '" + wanted.metrics + "'",
+                   "they are served by HTTP alone", "write tcp://HOST:PORT or https://HOST:PORT");
+  }
+  auto address = loop::socket_address::from_ip(url->host, url->port);
+  if (!address) return std::unexpected(address.error());
+  return api_.listen_metrics(*address, is_secure);
 }
 
 // A request waits while the runtimes are being restored, rather than see them half there. Without

@@ -30,7 +30,9 @@ constexpr const char* documents = R"json({
     "loop": {"type": "string", "enum": ["io_uring", "epoll"]},
     "loops": {"type": "integer"},
     "state_dir": {"type": "string"},
-    "uptime_s": {"type": "number"}
+    "uptime_s": {"type": "number"},
+    "certificates": {"type": "array", "description": "of --listen and --metrics; as in Detail",
+      "items": {"type": "object"}}
   }
 },
 "Creation": {
@@ -89,7 +91,7 @@ constexpr const char* documents = R"json({
         "on_parent_stop": {"type": "string"},
         "children": {"type": "array", "items": {"type": "string"}},
         "options": {"$ref": "#/components/schemas/Options"},
-        "certificates": {"type": "array", "description": "shown to clients that speak TLS",
+        "certificates": {"type": "array", "description": "shown to the other ends of TLS",
           "items": {"type": "object", "properties": {
             "file": {"type": "string"},
             "subject": {"type": "string"},
@@ -124,7 +126,8 @@ constexpr const char* documents = R"json({
   "properties": {
     "time": {"type": "string", "format": "date-time"},
     "event": {"type": "string",
-      "enum": ["created", "started", "stopped", "failed", "edited", "removed"]},
+      "enum": ["created", "started", "stopped", "failed", "edited", "reloaded",
+        "removed"]},
     "runtime": {"type": "string"},
     "type": {"type": "string"},
     "detail": {"type": "string"}

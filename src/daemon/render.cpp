@@ -58,6 +58,7 @@ std::string certificate_metrics(const supervisor& all) {
   constexpr auto* name = "strata_tls_certificate_expiry_seconds";
   std::string text;
   for (const auto& each : all.all()) {
+    if (each->state != run_state::running) continue;
     for (const auto& shown : each->body->certificates()) {
       text +=
           fmt::format("{}{{name=\"{}\",type=\"{}\",file={}}} {}\n", name, each->name(),

@@ -13,6 +13,7 @@ namespace {
 
 spdlog::level::level_enum log_level(runtime::level severity) {
   switch (severity) {
+    case runtime::level::debug: return spdlog::level::debug;
     case runtime::level::info: return spdlog::level::info;
     case runtime::level::warning: return spdlog::level::warn;
     case runtime::level::error: return spdlog::level::err;

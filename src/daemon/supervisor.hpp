@@ -85,6 +85,7 @@ class supervisor final : public net::directory {
   loop::task<> stop_for_now(entry_ref who, loop::time_point limit);
   loop::task<result<entry_ref>> locked_start(entry_ref who);
   loop::task<result<void>> locked_stop(entry_ref who);
+  loop::task<result<entry_ref>> locked_restart(entry_ref who);
   loop::task<result<void>> locked_remove(entry_ref who);
   /// Does to the children what is to be done when their owner `of` has stopped, or is gone.
   loop::task<> end_children(std::string of, std::vector<entry_ref> children, bool is_gone);

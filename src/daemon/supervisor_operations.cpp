@@ -110,6 +110,15 @@ loop::task<result<void>> supervisor::locked_stop(entry_ref who) {
   co_return saved;
 }
 
+loop::task<result<entry_ref>> supervisor::locked_restart(entry_ref who) {
+  if (who->state == run_state::running) {
+    co_await who->body->stop();
+    who->state = run_state::stopped;
+    tell(*who, "stopped", "to be started again");
+  }
+  co_return co_await locked_start(who);
+}
+
 loop::task<result<void>> supervisor::locked_remove(entry_ref who) {
   if (who->removed) co_return not_found(who->name());
   // The name stays taken until its record is gone: another runtime's must not be removed.
@@ -189,17 +198,25 @@ loop::task<result<entry_ref>> supervisor::restart(std::string name) {
   auto who = find(name);
   if (!who) co_return who;
   const auto guard = co_await (*who)->lock.acquire();
-  if ((*who)->state == run_state::running) {
-    co_await (*who)->body->stop();
-    (*who)->state = run_state::stopped;
-    tell(**who, "stopped", "to be started again");
-  }
-  co_return co_await locked_start(*who);
+  co_return co_await locked_restart(*who);
 }
 
 loop::task<result<entry_ref>> supervisor::reload(std::string name) {
+  const under_way counted(*this);
   auto who = find(name);
-  if (who && (*who)->state == run_state::running) co_return co_await restart(name);
+  if (!who) co_return who;
+  const auto guard = co_await (*who)->lock.acquire();
+  if ((*who)->removed) co_return not_found(name);
+  if ((*who)->state != run_state::running) co_return who;
+  auto done = co_await (*who)->body->reload();
+  if (!done) {
+    auto failed = done.error();
+    failed.operation = "reload '" + name + "': cannot " + failed.operation;
+    failed.reason += "; it goes on with what was read before";
+    co_return std::unexpected(failed);
+  }
+  if (!*done) co_return co_await locked_restart(*who);
+  tell(**who, "reloaded", "read the certificates again");
   co_return who;
 }
 

@@ -10,17 +10,25 @@ namespace strata::http {
 
 namespace {
 
-std::string in_quotes(std::string_view text) {
-  std::string escaped = "\"";
+// `least`: the first character that stays as it is.
+std::string escaped(std::string_view text, char least) {
+  std::string made;
   for (const char each : text) {
     const auto code = static_cast<unsigned char>(each);
-    if (code < ' ' || code >= 0x7F || each == '"' || each == '\\') {
-      fmt::format_to(std::back_inserter(escaped), "\\x{:02X}", code);
+    if (each < least || code >= 0x7F || each == '"' || each == '\\') {
+      fmt::format_to(std::back_inserter(made), "\\x{:02X}", code);
     } else {
-      escaped += each;
+      made += each;
     }
   }
-  return escaped + '"';
+  return made;
+}
+
+std::string in_quotes(std::string_view text) { return '"' + escaped(text, ' ') + '"'; }
+
+// A field without quotes ends at a blank.
+std::string user_of(const access& of) {
+  return of.tls_subject.empty() ? "-" : escaped(of.tls_subject, '!');
 }
 
 // The log's readers want no port.
@@ -38,11 +46,12 @@ std::string version_text(unsigned version) {
 
 std::string combined_line(const access& of) {
   const auto& request = of.request;
-  const auto line =
-      fmt::format("{} {} {}", request.method, request.target, version_text(request.version));
-  return fmt::format("{} - - [{:%d/%b/%Y:%H:%M:%S} +0000] {} {} {} {} {}", host_of(of.client),
-                     fmt::gmtime(static_cast<std::time_t>(of.time_s)), in_quotes(line), of.status,
-                     of.bytes, in_quotes(request.header("referer").value_or("-")),
+  const auto line = request.method.empty() ? "-"
+                                           : fmt::format("{} {} {}", request.method, request.target,
+                                                         version_text(request.version));
+  return fmt::format("{} - {} [{:%d/%b/%Y:%H:%M:%S} +0000] {} {} {} {} {}", host_of(of.client),
+                     user_of(of), fmt::gmtime(static_cast<std::time_t>(of.time_s)), in_quotes(line),
+                     of.status, of.bytes, in_quotes(request.header("referer").value_or("-")),
                      in_quotes(request.header("user-agent").value_or("-")));
 }
 
@@ -52,9 +61,10 @@ std::string json_line(const access& of) {
       {"time",
        fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(of.time_s)))},
       {"client", host_of(of.client)},
+      {"tls_subject", of.tls_subject},
       {"method", request.method},
       {"target", request.target},
-      {"version", version_text(request.version)},
+      {"version", request.method.empty() ? "" : version_text(request.version)},
       {"status", of.status},
       {"bytes", of.bytes},
       {"seconds", of.seconds},

@@ -10,10 +10,11 @@
 namespace strata::http {
 
 struct access {
-  const proto::http_request& request;
-  std::string_view client;  ///< its address, with the port
-  std::int64_t time_s = 0;  ///< since 1970
-  double seconds = 0;       ///< that the answer took
+  const proto::http_request& request;  ///< without a method: it could not be read
+  std::string_view client;             ///< its address, with the port
+  std::string_view tls_subject = {};   ///< of the certificate that it has shown; empty: none
+  std::int64_t time_s = 0;             ///< since 1970
+  double seconds = 0;                  ///< that the answer took
   int status = 0;
   std::uint64_t bytes = 0;  ///< of the answer's body
 };

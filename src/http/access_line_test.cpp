@@ -39,5 +39,16 @@ TEST(access_line, json_is_one_line_of_json) {
   EXPECT_EQ(read.at("referer"), "http://x/");
 }
 
+TEST(access_line, names_the_certificate_as_the_user) {
+  const auto request = hostile();
+  const http::access what{
+      .request = request, .client = "[::1]:5000", .tls_subject = "CN=Ann \"x\" [,O=\xc3\xa9\n"};
+  const auto line = combined_line(what);
+  EXPECT_TRUE(line.starts_with("::1 - CN=Ann\\x20\\x22x\\x22\\x20[,O=\\xC3\\xA9\\x0A [")) << line;
+  EXPECT_EQ(nlohmann::json::parse(json_line(what)).at("tls_subject"), what.tls_subject);
+  const http::access without{.request = request, .client = "[::1]:5000"};
+  EXPECT_EQ(nlohmann::json::parse(json_line(without)).at("tls_subject"), "");
+}
+
 }  // namespace
 }  // namespace strata::http

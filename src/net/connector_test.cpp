@@ -103,5 +103,18 @@ TEST_F(connector_test, nobody_there_is_refused_at_once) {
   EXPECT_LT(took, 1);
 }
 
+TEST(schemes, examples_are_what_each_end_takes) {
+  const auto heard = scheme_examples(url_use::listen);
+  EXPECT_TRUE(heard.contains("ws://HOST:PORT, wss://HOST:PORT, udp://")) << heard;
+  EXPECT_TRUE(heard.contains("https://HOST:PORT")) << heard;
+  EXPECT_TRUE(heard.contains("unix:///PATH")) << heard;
+  EXPECT_FALSE(heard.contains("runtime://")) << heard;
+  const auto reached = scheme_examples(url_use::connect);
+  EXPECT_FALSE(reached.contains("http")) << reached;
+  EXPECT_TRUE(reached.contains("ws://HOST:PORT/PATH")) << reached;
+  EXPECT_TRUE(reached.ends_with(" or runtime://NAME")) << reached;
+  EXPECT_TRUE(scheme_examples(url_use::any).contains("http://HOST:PORT"));
+}
+
 }  // namespace
 }  // namespace strata::net

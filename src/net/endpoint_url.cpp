@@ -12,7 +12,7 @@ namespace {
 
 std::unexpected<error> refuse(std::string_view text, std::string reason) {
   return failure(errc::invalid_argument, "use endpoint '" + std::string(text) + "'",
-                 std::move(reason), "write " + scheme_examples(url_use::connect));
+                 std::move(reason), "write " + scheme_examples(url_use::any));
 }
 
 result<std::uint16_t> parse_port(std::string_view text, std::string_view whole) {

@@ -47,6 +47,7 @@ struct scheme_row {
   url_form form;
   traffic carries;
   bool is_secure = false;  ///< its bytes go by TLS: who listens, and who connects, begins with that
+  bool has_messages = true;  ///< who connects exchanges messages there; the web's are WebSockets
   std::uint16_t default_port = 0;  ///< of a web form: meant where none is given
   std::string_view example;
   std::string_view help;
@@ -60,8 +61,10 @@ struct scheme_row {
 };
 
 [[nodiscard]] std::span<const scheme_row> schemes();
-enum class url_use : std::uint8_t { listen, connect };
-/// `tcp://HOST:PORT, udp://HOST:PORT, … or …`: an example of each, for help and for errors.
+/// `connect` is to exchange messages.
+enum class url_use : std::uint8_t { listen, connect, any };
+/// `tcp://HOST:PORT, udp://HOST:PORT, … or …`: an example of each that the use allows, for help and
+/// for errors.
 [[nodiscard]] std::string scheme_examples(url_use use);
 /// As `parse_endpoint`. Errors: also of what nobody can listen on.
 [[nodiscard]] result<endpoint_url> parse_listening(std::string_view text);

@@ -110,11 +110,12 @@ constexpr scheme_row table[] = {
     {.name = "tls", .form = url_form::host_and_port, .carries = traffic::bytes, .is_secure = true,
      .example = "tls://HOST:PORT", .help = "a TCP stream with TLS",
      .listen = listen_streams, .probe = probe_streams, .connect = connect_stream},
-    {.name = "http", .form = url_form::web, .carries = traffic::bytes, .default_port = 80,
+    {.name = "http", .form = url_form::web, .carries = traffic::bytes, .has_messages = false,
+     .default_port = 80,
      .example = "http://HOST:PORT", .help = "HTTP, and the WebSockets that it leads to",
      .listen = listen_streams, .probe = probe_streams, .connect = connect_stream},
     {.name = "https", .form = url_form::web, .carries = traffic::bytes, .is_secure = true,
-     .default_port = 443, .example = "https://HOST:PORT", .help = "the same with TLS",
+     .has_messages = false, .default_port = 443, .example = "https://HOST:PORT", .help = "the same with TLS",
      .listen = listen_streams, .probe = probe_streams, .connect = connect_stream},
     {.name = "ws", .form = url_form::web, .carries = traffic::bytes, .default_port = 80,
      .example = "ws://HOST:PORT/PATH", .help = "a WebSocket",
@@ -151,8 +152,12 @@ std::string scheme_examples(url_use use) {
   std::string_view last;
   for (const auto& row : table) {
     if (use == url_use::listen && row.listen == nullptr) continue;
+    if (use == url_use::connect && !row.has_messages) continue;
     if (!last.empty()) all += (all.empty() ? "" : ", ") + std::string(last);
     last = row.example;
+    // A listener hears those of all paths.
+    if (use == url_use::listen && row.form == url_form::web)
+      last = last.substr(0, last.find("/PATH"));
   }
   return all + " or " + std::string(last);
 }

@@ -65,6 +65,10 @@ loop::task<result<void>> stream::start_tls(std::shared_ptr<const tls_context> wi
   }
   secured_ = std::make_unique<secured>();
   secured_->session = session;
+  if (const auto& subject = session->info().peer_subject; !subject.empty()) {
+    (void)peer();
+    peer_->tls_subject = subject;
+  }
   co_return result<void>{};
 }
 

@@ -115,7 +115,7 @@ void stream::unread(loop::buffer&& seen) {
 const peer_info& stream::peer() const {
   if (!peer_) {
     peer_ = std::make_unique<peer_info>(
-        peer_info{loop_.remote_address(out_.socket()), loop_.local_address(out_.socket())});
+        peer_info{loop_.remote_address(out_.socket()), loop_.local_address(out_.socket()), {}});
   }
   return *peer_;
 }

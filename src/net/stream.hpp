@@ -23,6 +23,7 @@ namespace strata::net {
 struct peer_info {
   loop::socket_address address;  ///< the peer's
   loop::socket_address local;
+  std::string tls_subject = {};  ///< of the certificate that the peer has shown; empty: none
 };
 
 class tls_context;

@@ -9,6 +9,7 @@ namespace strata::runtime {
 
 std::string_view name_of(level how) {
   switch (how) {
+    case level::debug: return "debug";
     case level::info: return "info";
     case level::warning: return "warning";
     case level::error: return "error";
@@ -67,6 +68,7 @@ void journal::write(level severity, std::string text, std::string subject) {
                           .subject = std::move(subject),
                           .text = std::move(text)};
   if (copy_) copy_(line);
+  if (severity == level::debug) return;
   const std::scoped_lock guard(lock_);
   if (keep_ != 0) {
     lines_.push_back(line);

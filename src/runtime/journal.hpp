@@ -17,7 +17,8 @@
 
 namespace strata::runtime {
 
-enum class level : std::uint8_t { info, warning, error };
+/// `debug` is of each of many things: it is for the copy alone, and is neither kept nor followed.
+enum class level : std::uint8_t { debug, info, warning, error };
 [[nodiscard]] std::string_view name_of(level how);
 
 struct journal_line {

@@ -69,6 +69,9 @@ class runtime {
   /// given up at `limit`.
   virtual loop::task<void> stop(loop::time_point limit) = 0;
   loop::task<void> stop() { return stop(loop::time_point::max()); }
+  /// Called when running: reads its files again, and goes on as it is. False where only a restart
+  /// brings what has changed into force. Errors: of a file; what was read before stays in force.
+  virtual loop::task<result<bool>> reload() = 0;
   /// Sends a message of whatever bytes. Errors: conflict when there is nobody to send to.
   virtual loop::task<result<send_outcome>> send(std::string message) = 0;
   /// Changes options, all or none.
@@ -82,7 +85,8 @@ class runtime {
   [[nodiscard]] virtual bool listens() const { return true; }
   /// Names of the runtimes that it connects to: they are started before it, and stopped after it.
   [[nodiscard]] virtual std::vector<std::string> needs() const { return {}; }
-  /// What it shows to those who connect by TLS, as an array of objects; empty without TLS.
+  /// What it shows to those at the other ends of TLS, as an array of objects; empty without TLS. Of
+  /// one that does not run, what is in its files now.
   [[nodiscard]] virtual nlohmann::json certificates() const;
   /// What people should know of how it is set up; empty: nothing.
   [[nodiscard]] virtual std::string warning() const { return {}; }

@@ -69,6 +69,9 @@ class runtime_of_parts : public runtime {
   /// Reads what it shows to those who connect by TLS, before parts are made; and forgets it.
   [[nodiscard]] virtual result<void> open_identity() { return {}; }
   virtual void close_identity() {}
+  /// Reads its certificates and those that it trusts again, for connections to come. False: it has
+  /// none. Errors: of a file; then the ones before stay in force.
+  [[nodiscard]] virtual loop::task<result<bool>> read_certificates() { co_return false; }
   /// Called when the parts are closed, and still there: what they counted is kept.
   virtual void keep_figures() { past_ = stats().past(); }
 
@@ -135,6 +138,14 @@ class sharded : public runtime_of_parts {
     if (has_parts()) tell_parts();
     return sort_changes(rows_, changes, has_parts());
   }
+  loop::task<result<bool>> reload() final {
+    auto has_read = co_await read_certificates();
+    if (!has_read) co_return has_read;
+    // An edit that waits for a restart is what the reload is for, too.
+    if (*has_read && changed_options(running_, options_, table_).empty()) co_return true;
+    if (auto good = try_certificates(); !good) co_return std::unexpected(good.error());
+    co_return false;
+  }
   [[nodiscard]] nlohmann::json options(bool with_secrets) const final {
     return to_json(options_, table_, with_secrets);
   }
@@ -144,6 +155,10 @@ class sharded : public runtime_of_parts {
   // --- what a type says of itself
   /// Whether options of which each is right make sense together.
   [[nodiscard]] virtual result<void> check(const Options& wanted) const = 0;
+
+  /// Reads the files of TLS as the options name them now, for nothing but their errors: a restart
+  /// that they would foil ends what runs.
+  [[nodiscard]] virtual result<void> try_certificates() const { return {}; }
 
   // --- what a type uses
   /// As people set them.

@@ -45,15 +45,34 @@ std::vector<std::string> files_of(const tls_server_options& wanted) {
   return all;
 }
 
-}  // namespace
-
-result<void> check_tls(const tls_server_options& wanted, const std::vector<std::string>& urls) {
-  for (const auto& each : files_of(wanted)) {
-    if (each.starts_with('/')) continue;
+result<void> check_paths(const std::vector<std::string>& files) {
+  for (const auto& each : files) {
+    if (each.empty() || each.starts_with('/')) continue;
     return failure(errc::invalid_argument, "use '" + each + "' for TLS",
                    "the daemon has a folder of its own to which that is relative",
                    "give the whole path, from / on");
   }
+  return {};
+}
+
+}  // namespace
+
+result<void> check_tls(const tls_client_options& wanted) {
+  auto checked = check_paths({wanted.ca, wanted.client_cert, wanted.client_key});
+  if (!checked || wanted.client_cert.empty() == wanted.client_key.empty()) return checked;
+  return failure(errc::invalid_argument, "use a client certificate",
+                 "its file or its key's is missing", "give both --client-cert and --client-key");
+}
+
+result<std::shared_ptr<const net::tls_context>> read_client_tls(const tls_client_options& wanted) {
+  return net::tls_context::for_client({.ca = wanted.ca,
+                                       .server_name = wanted.servername,
+                                       .certificate = {wanted.client_cert, wanted.client_key},
+                                       .is_insecure = wanted.insecure});
+}
+
+result<void> check_tls(const tls_server_options& wanted, const std::vector<std::string>& urls) {
+  if (auto checked = check_paths(files_of(wanted)); !checked) return checked;
   if (wanted.cert.size() != wanted.key.size()) {
     return failure(
         errc::invalid_argument, "use the certificates of --cert",
@@ -74,6 +93,49 @@ result<void> check_tls(const tls_server_options& wanted, const std::vector<std::
   return {};
 }
 
+result<void> try_files(const tls_server_options& wanted) {
+  if (wanted.cert.empty()) return {};
+  auto made = net::tls_context::for_server(settings_of(wanted));
+  return made ? result<void>() : std::unexpected(made.error());
+}
+
+result<void> try_files(const tls_client_options& wanted) {
+  if (wanted.ca.empty() && wanted.client_cert.empty()) return {};
+  auto made = read_client_tls(wanted);
+  return made ? result<void>() : std::unexpected(made.error());
+}
+
+nlohmann::json certificates_json(const std::vector<net::certificate_info>& all) {
+  auto shown = nlohmann::json::array();
+  const auto now = std::chrono::system_clock::now();
+  for (const auto& each : all) {
+    const auto left = std::chrono::duration_cast<std::chrono::seconds>(each.not_after - now);
+    shown.push_back({{"file", each.file},
+                     {"subject", each.subject},
+                     {"issuer", each.issuer},
+                     {"names", each.names},
+                     {"not_after", format_time(each.not_after)},
+                     {"expires_in_s", left.count()}});
+  }
+  return shown;
+}
+
+nlohmann::json certificates_in(const std::vector<std::string>& files) {
+  std::vector<net::certificate_info> firsts;
+  for (const auto& each : files) {
+    auto found = net::read_certificates(each);
+    if (found) firsts.push_back(std::move(found->front()));
+  }
+  return certificates_json(firsts);
+}
+
+void tell_subject(const net::stream& of, journal& to) {
+  const auto& peer = of.peer();
+  if (peer.tls_subject.empty()) return;
+  to.write(level::debug, fmt::format("client {} has the certificate of '{}'", peer.address.text(),
+                                     peer.tls_subject));
+}
+
 result<void> tls_identity::open(const tls_server_options& wanted,
                                 std::vector<std::string> protocols) {
   const bool is_same = files_ == files_of(wanted);
@@ -89,6 +151,14 @@ result<void> tls_identity::open(const tls_server_options& wanted,
   if (!done && !(is_same && slot_->get())) return done;
   watching_.spawn(watch());
   return {};
+}
+
+result<bool> tls_identity::reload() {
+  if (files_.empty()) return false;
+  if (auto done = read(); !done) return std::unexpected(done.error());
+  watching_.cancel();
+  watching_.spawn(watch());
+  return true;
 }
 
 // What is wrong with the files is logged where it does not end the runtime.
@@ -121,20 +191,8 @@ loop::task<> tls_identity::watch() {
 }
 
 nlohmann::json tls_identity::shown() const {
-  auto all = nlohmann::json::array();
   const auto with = slot_->get();
-  if (!with) return all;
-  const auto now = std::chrono::system_clock::now();
-  for (const auto& each : with->certificates()) {
-    const auto left = std::chrono::duration_cast<std::chrono::seconds>(each.not_after - now);
-    all.push_back({{"file", each.file},
-                   {"subject", each.subject},
-                   {"issuer", each.issuer},
-                   {"names", each.names},
-                   {"not_after", format_time(each.not_after)},
-                   {"expires_in_s", left.count()}});
-  }
-  return all;
+  return with ? certificates_json(with->certificates()) : nlohmann::json::array();
 }
 
 }  // namespace strata::runtime

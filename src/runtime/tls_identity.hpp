@@ -12,6 +12,7 @@
 #include "loop/loop.hpp"
 #include "loop/task_group.hpp"
 #include "net/scheme.hpp"
+#include "net/stream.hpp"
 #include "net/tls/slot.hpp"
 #include "runtime/journal.hpp"
 #include "runtime/tls_options.hpp"
@@ -22,6 +23,24 @@ namespace strata::runtime {
 [[nodiscard]] result<void> check_tls(const tls_server_options& wanted,
                                      const std::vector<std::string>& urls);
 
+/// Says to the log's copy which certificate a client has shown, if it has shown one.
+void tell_subject(const net::stream& of, journal& to);
+
+/// Whether the options of TLS make sense for one that connects. No file is read.
+[[nodiscard]] result<void> check_tls(const tls_client_options& wanted);
+/// What is wrong with the files, if something is; those of one without certificates are good.
+[[nodiscard]] result<void> try_files(const tls_server_options& wanted);
+[[nodiscard]] result<void> try_files(const tls_client_options& wanted);
+/// What one that connects reads from its files. Errors: of the files.
+[[nodiscard]] result<std::shared_ptr<const net::tls_context>> read_client_tls(
+    const tls_client_options& wanted);
+
+/// As `runtime::certificates()` has them.
+[[nodiscard]] nlohmann::json certificates_json(const std::vector<net::certificate_info>& all);
+/// The same of the first certificate in each of the files, as they are now. One that cannot be read
+/// is left out: who uses it says so.
+[[nodiscard]] nlohmann::json certificates_in(const std::vector<std::string>& files);
+
 class tls_identity {
  public:
   tls_identity(loop::loop& home, std::shared_ptr<journal> log)
@@ -31,11 +50,14 @@ class tls_identity {
   /// right before. `protocols`: those that ALPN may choose, the best first.
   [[nodiscard]] result<void> open(const tls_server_options& wanted,
                                   std::vector<std::string> protocols = {});
+  /// Reads the files once more, whether they have changed or not. False: there are none. Errors: of
+  /// the files; what was read before stays in force.
+  [[nodiscard]] result<bool> reload();
   /// Looks after them no more.
   void close() { watching_.cancel(); }
 
   [[nodiscard]] const std::shared_ptr<net::tls_slot>& slot() const { return slot_; }
-  /// As `runtime::certificates()` has it.
+  /// As `runtime::certificates()` has it: what was read last.
   [[nodiscard]] nlohmann::json shown() const;
 
  private:

@@ -91,7 +91,11 @@ loop::task<bool> acceptor::start_tls(net::stream& on,
         longest == loop::duration::zero() ? loop::time_point::max() : loop_.now() + longest;
     agreed = co_await on.start_tls(std::move(with), {}, limit);
   }
-  if (!agreed) tell_failed(on, std::move(agreed.error()));
+  if (!agreed) {
+    tell_failed(on, std::move(agreed.error()));
+  } else if (how_.on_secured) {
+    how_.on_secured(on);
+  }
   co_return agreed.has_value();
 }
 

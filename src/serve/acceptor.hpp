@@ -34,6 +34,8 @@ struct reception {
   std::function<void()> on_refused;
   /// How long a client may take for the handshake of TLS. Null: ten seconds.
   std::function<loop::duration()> handshake_limit = nullptr;
+  /// A client has agreed on TLS. Null: nobody wants to know.
+  std::function<void(const net::stream& with)> on_secured = nullptr;
   /// A client has failed to agree on TLS, and is gone. `is_told`: it is to be logged; of many in a
   /// short time, few are.
   std::function<void(const error& why, bool is_told)> on_handshake_failed = nullptr;

@@ -36,20 +36,30 @@ class Authority:
 
     def expired(self, name):
         """A certificate of the day before yesterday, and its key."""
-        own = self.folder / "expired"
+        return self.sign("expired", f"/CN={name}", name, days=-1)
+
+    def issue_rsa(self, name):
+        """A certificate for a key of RSA, and the key."""
+        return self.sign("rsa", f"/CN={name}", name, make_key=["genrsa", "-out"])
+
+    def sign(self, folder, subject, name=None, days=30,
+             make_key=("ecparam", "-genkey", "-name", "prime256v1", "-noout", "-out")):
+        """By openssl, which signs whatever it is told to: paths of the certificate and its key."""
+        own = self.folder / folder
         own.mkdir()
         key, request, made = own / "key.pem", own / "request.pem", own / "certificate.pem"
         extra = own / "extensions"
-        extra.write_text(f"subjectAltName=DNS:{name}\n")
+        extra.write_text(f"subjectAltName=DNS:{name}\n" if name else "")
         self.issue("somebody")  # so that there is an authority
         for words in (
-                ["ecparam", "-genkey", "-name", "prime256v1", "-noout", "-out", key],
-                ["req", "-new", "-key", key, "-subj", f"/CN={name}", "-out", request],
+                [*make_key, key],
+                ["req", "-new", "-utf8", "-key", key, "-subj", subject, "-out", request],
                 ["x509", "-req", "-in", request, "-CA", self.ca, "-CAkey",
-                 self.ca.replace("ca.pem", "ca-key.pem"), "-set_serial", "7", "-days", "-1",
+                 self.ca.replace("ca.pem", "ca-key.pem"), "-set_serial", "7", "-days", str(days),
                  "-extfile", extra, "-out", made]):
             subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True,
                            timeout=PATIENCE)
+        key.chmod(0o600)
         return str(made), str(key)
 
 

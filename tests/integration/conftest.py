@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from certificates import Authority
 from fixtures import broker, root, site, veth  # noqa: F401
 from strata_daemon import BINARY, Daemon
 from veth import DaemonInside
@@ -26,6 +27,11 @@ def make_daemon(tmp_path):
     yield make
     for each in made:
         each.close()
+
+
+@pytest.fixture
+def authority(tmp_path):
+    return Authority(tmp_path / "tls")
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import time
@@ -16,6 +17,18 @@ from talker import Talker, free_port
 pytestmark = pytest.mark.once
 
 DONE, FAILED, MISUSED, NOT_FOUND, UNREACHABLE = range(5)
+
+
+def test_help_names_the_urls_that_each_end_takes(daemon):
+    def urls(kind, flag):
+        text = " ".join(daemon.cli("create", kind, "--help").split())
+        shown = text.split(flag + " ", 1)[1].split(" --", 1)[0]
+        return set(re.findall(r"\w+://[^ ,;]+", shown))
+
+    heard, reached = urls("server", "--listen"), urls("client", "--connect")
+    assert {"ws://HOST:PORT", "https://HOST:PORT", "unix:///PATH"} < heard
+    assert "wss://HOST:PORT/PATH" in reached and "runtime://NAME" in reached
+    assert not any(each.startswith("http") for each in reached)
 
 
 @pytest.mark.parametrize("arguments, code, message", [

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from strata_daemon import eventually
-from web_site import DIGITS, PAGE, ask, curl, open_socket, request, serve, status_of, talk
+from web_site import DIGITS, PAGE, Answer, ask, curl, open_socket, request, serve, status_of, talk
 
 
 # --- compression ---------------------------------------------------------------------------------
@@ -214,6 +214,35 @@ def test_access_log(daemon, site, tmp_path, form):
             r'127\.0\.0\.1 - - \[[^]]+ \+0000\] "GET /digits\.bin HTTP/1\.1" 200 10000 '
             r'"http://before/" "a\\x22b\\x5Cc"', first), first
         assert '"GET /nothing HTTP/1.1" 404 ' in second and second.endswith('"\\xFF"')
+
+
+@pytest.mark.parametrize("form", ["combined", "json"])
+def test_malformed_requests_are_logged_and_counted(daemon, site, tmp_path, form):
+    log = tmp_path / "access.log"
+    url = serve(daemon, site, http_log=str(log), http_log_format=form)
+    hostile = {400: b"GET / HTTP/1.1\r\nno field \x1b[2J\r\n\r\n",
+               414: b"GET /" + b"x" * 100_000 + b" HTTP/1.1\r\n\r\n",
+               431: b"GET / HTTP/1.1\r\nHost: x\r\nx: " + b"y" * 100_000 + b"\r\n\r\n"}
+    statuses = []
+    for each in hostile.values():
+        answer = Answer(talk(url, each))
+        statuses.append(answer.status)
+        assert answer.status in (400, 414, 431)
+    assert 400 in statuses and 431 in statuses
+    curl(url, "/digits.bin")
+    eventually(lambda: log.read_bytes().count(b"\n") == 4, "a line for each")
+    *refused, good = log.read_bytes().decode("ascii").splitlines()
+    assert "digits.bin" in good
+    for status, line in zip(statuses, refused):
+        if form == "json":
+            shown = json.loads(line)
+            assert (shown["status"], shown["method"], shown["target"]) == (status, "", "")
+            assert shown["client"] == "127.0.0.1" and shown["bytes"] > 0
+        else:
+            shape = r'127\.0\.0\.1 - - \[[^]]+\] "-" %d \d+ "-" "-"' % status
+            assert re.fullmatch(shape, line), line
+    counted = daemon.stats("web")["http"]
+    assert counted["requests"] == 4 and counted["answers"]["4xx"] == 3
 
 
 def test_inject(daemon, site):

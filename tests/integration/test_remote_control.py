@@ -112,8 +112,11 @@ def test_the_cli_trusts_no_stranger(remote):
     try:
         untrusted = remote.run("ls", STRATA_CA="", STRATA_TOKEN=remote.token)
         assert untrusted.returncode != 0 and "authority" in untrusted.stderr, untrusted
+        assert "STRATA_CA" in untrusted.stderr and "--ca" not in untrusted.stderr
+        half = remote.run("ls", STRATA_CLIENT_CERT=remote.certificate)
+        assert half.returncode != 0 and "STRATA_CLIENT_KEY" in half.stderr, half
         named = remote.run("ls", STRATA_SOCKET=remote.url.replace("localhost", "127.0.0.2"))
-        assert named.returncode != 0
+        assert named.returncode != 0 and "--servername" not in named.stderr, named
     finally:
         daemon.close()
 
@@ -129,6 +132,73 @@ def test_what_would_let_anybody_in_is_refused(remote, flags, why):
     launched = remote.daemon()
     process = launched.launch()
     assert process.wait(PATIENCE) != 0
+    assert why in launched.log()
+
+
+def curl(url, authority, *flags):
+    done = subprocess.run(["curl", "-sS", "--cacert", authority.ca, "-w", "%{stderr}%{http_code}",
+                           *flags, url], text=True, capture_output=True, timeout=PATIENCE)
+    return done.returncode, done.stdout, done.stderr[-3:]
+
+
+@pytest.fixture
+def metrics(remote):
+    """Flags of a daemon that serves its metrics with TLS, and nothing else to strangers."""
+    port = free_port()
+    remote.flags[:2] = ["--metrics", f"https://127.0.0.1:{port}"]
+    return f"https://localhost:{port}/metrics"
+
+
+def test_metrics_by_https_want_the_token(remote, metrics):
+    daemon = remote.daemon("--token-file", str(remote.token_file)).start()
+    try:
+        daemon.server("web")
+        bearer = ["-H", "Authorization: Bearer " + remote.token]
+        code, text, status = curl(metrics, remote.authority, *bearer)
+        assert (code, status) == (0, "200")
+        assert 'strata_up{name="web",type="server"} 1' in text
+        for said in [[], ["-H", "Authorization: Bearer wrong"]]:
+            assert curl(metrics, remote.authority, *said)[-1] == "401"
+        other = metrics.replace("/metrics", "/v1/runtimes")
+        assert curl(other, remote.authority, *bearer)[-1] == "404"
+        assert curl(metrics.replace("https", "http"), remote.authority)[0] != 0
+        stranger = Authority(remote.folder / "stranger")
+        stranger.issue("somebody")
+        assert curl(metrics, stranger)[0] == 60  # not trusted
+        [shown] = daemon.ask("GET", "/v1/version")["certificates"]
+        assert shown["file"] == remote.certificate
+    finally:
+        daemon.close()
+
+
+def test_metrics_by_https_want_a_certificate(remote, metrics):
+    own, key = remote.authority.issue("prometheus", into=remote.folder / "prometheus")
+    daemon = remote.daemon("--client-ca", remote.authority.ca).start()
+    try:
+        assert curl(metrics, remote.authority, "--cert", own, "--key", key)[-1] == "200"
+        assert curl(metrics, remote.authority)[0] != 0
+    finally:
+        daemon.close()
+
+
+def test_metrics_by_https_without_token_are_for_all(remote, metrics):
+    daemon = remote.daemon().start()
+    try:
+        assert curl(metrics, remote.authority)[-1] == "200"
+    finally:
+        daemon.close()
+
+
+@pytest.mark.parametrize("url, flags, why", [
+    ("https://127.0.0.1:0", 0, "strata cert make"),
+    ("tls://127.0.0.1:0", 4, "write tcp://HOST:PORT or https://HOST:PORT"),
+    ("udp://127.0.0.1:0", 4, "write tcp://HOST:PORT or https://HOST:PORT"),
+    ("https://127.0.0.1:0/metrics", 4, "leave out '/metrics'"),
+])
+def test_metrics_that_cannot_be_served_are_refused(remote, url, flags, why):
+    remote.flags = ["--metrics", url, *remote.flags[2:2 + flags]]
+    launched = remote.daemon()
+    assert launched.launch().wait(PATIENCE) != 0
     assert why in launched.log()
 
 

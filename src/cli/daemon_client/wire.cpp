@@ -146,6 +146,21 @@ std::string of_environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// What a client runtime is told by flags, the command line reads in its environment.
+error in_own_words(error why) {
+  static constexpr std::pair<std::string_view, std::string_view> words[] = {
+      {"give both --client-cert and --client-key",
+       "give both STRATA_CLIENT_CERT and STRATA_CLIENT_KEY"},
+      {"give that authority's certificate with --ca FILE",
+       "name the file of that authority's certificate in STRATA_CA"},
+      {"connect by that name, or give it with --servername",
+       "reach it by that name, in STRATA_SOCKET or with --socket"}};
+  for (const auto& [flags, own] : words) {
+    if (why.remedy == flags) why.remedy = own;
+  }
+  return why;
+}
+
 outcome<std::unique_ptr<wire>> connect_from_afar(const std::string& where) {
   const auto url = net::parse_endpoint(where);
   if (!url) return refuse(exit_misused, describe(url.error()));
@@ -162,7 +177,7 @@ outcome<std::unique_ptr<wire>> connect_from_afar(const std::string& where) {
                                                  std::chrono::seconds(connect_timeout.tv_sec));
   if (!connected) {
     return refuse(exit_unreachable, fmt::format("cannot reach the daemon at {}: {}", where,
-                                                describe(connected.error())));
+                                                describe(in_own_words(connected.error()))));
   }
   return std::make_unique<tls_wire>(std::move(*connected));
 }

@@ -227,6 +227,11 @@ void line_reader::refuse_flag(std::string_view flag) {
 
 // The daemon is at work in another folder than whoever types.
 nlohmann::json absolute_path(const nlohmann::json& typed) {
+  if (typed.is_array()) {
+    auto all = nlohmann::json::array();
+    for (const auto& each : typed) all.push_back(absolute_path(each));
+    return all;
+  }
   const auto path = typed.get<std::string>();
   std::error_code unreadable;
   const auto whole = std::filesystem::absolute(path, unreadable).lexically_normal();

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 namespace strata::cli {
 namespace {
 
@@ -275,6 +277,19 @@ TEST(command_line, takes_odd_flags) {
 TEST(command_line, picks_the_flags_of_some_rows) {
   const auto flags = json::parse(R"({"port": 1, "quiet": true})");
   EXPECT_EQ(pick_flags(flags, std::span(rows).first(1)), json::parse(R"({"port": 1})"));
+}
+
+TEST(command_line, means_relative_paths_in_the_folder_of_the_caller) {
+  const option_rows paths = {{.key = "write", .is_path = true},
+                             {.key = "cert", .kind = list, .is_path = true},
+                             {.key = "group"}};
+  const auto here = std::filesystem::current_path().string();
+  const auto picked = pick_flags(
+      {{"write", "./said"}, {"cert", {"a.pem", "/b.pem", "x/../c.pem"}}, {"group", "g"}}, paths);
+  EXPECT_EQ(picked, json({{"write", here + "/said"},
+                          {"cert", {here + "/a.pem", "/b.pem", here + "/c.pem"}},
+                          {"group", "g"}}));
+  EXPECT_EQ(pick_flags({{"write", ""}}, paths), json({{"write", ""}}));  // none is none
 }
 
 }  // namespace

@@ -56,8 +56,10 @@ std::vector<verb_row> runtime_verbs() {
       {"stop", "NAME|GLOB...", runtimes, "stop runtimes", 1, any_number, run_stop},
       {"restart", "NAME|GLOB...", runtimes, "stop runtimes if they run, then start them", 1,
        any_number, run_restart},
-      {"reload", "NAME|GLOB...", runtimes, "restart those runtimes that run", 1, any_number,
-       run_reload},
+      {"reload", "NAME|GLOB...", runtimes,
+       "have runtimes read their certificates again; those without, and those whose options wait "
+       "for it, are restarted if they run",
+       1, any_number, run_reload},
       {"edit",
        "NAME",
        runtimes,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,16 @@ struct check {
 
 /// Sockets of packets and of XDP, the BPF file system, virtual links.
 [[nodiscard]] std::vector<check> network_checks();
+
+/// The daemon or a runtime, and its certificates as the control API has them.
+struct certificate_owner {
+  std::string name;
+  nlohmann::json certificates;
+};
+
+/// Those that have expired, or will within 14 days; else one that says that all is well, if there
+/// are any.
+[[nodiscard]] std::vector<check> certificate_checks(const std::vector<certificate_owner>& owners);
 
 struct kernel_version {
   unsigned major = 0;

@@ -30,6 +30,23 @@ TEST(checks, a_folder_that_cannot_be) {
   EXPECT_NE(refused.remedy.find("--x"), std::string::npos);
 }
 
+TEST(checks, certificates_that_end_are_found_in_whatever_the_daemon_says) {
+  const auto end_in = [](nlohmann::json seconds) {
+    return nlohmann::json{{"file", "/a.pem"}, {"not_after", "2026"}, {"expires_in_s", seconds}};
+  };
+  const auto day = 86400;
+  const auto found = certificate_checks({{"'a'", {end_in(15 * day), end_in(13 * day)}},
+                                         {"'b'", {end_in(-1), end_in(0), end_in(1e300)}}});
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[0].found, "/a.pem of 'a' ends within 14 days, on 2026");
+  EXPECT_EQ(found[1].found, "/a.pem of 'b' expired on 2026");
+  const auto strange = certificate_checks(
+      {{"a", nullptr}, {"b", "text"}, {"c", {1, "x", nullptr, {{"expires_in_s", "soon"}}}}});
+  ASSERT_EQ(strange.size(), 1U);
+  EXPECT_EQ(strange[0].status, check_status::ok);
+  EXPECT_TRUE(certificate_checks({{"a", nlohmann::json::array()}}).empty());
+}
+
 TEST(checks, whatever_is_not_there_has_a_remedy) {
   auto checks = kernel_checks();
   for (auto& more : network_checks()) checks.push_back(more);

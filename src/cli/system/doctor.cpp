@@ -26,10 +26,27 @@ std::string_view name_of(check_status status) {
   return "fail";
 }
 
-check check_daemon(const std::string& socket) {
-  const auto version = control_client(socket).get("/v1/version");
-  if (!version) return {check_status::warn, "daemon", version.error().message, ""};
-  return {{}, "daemon", fmt::format("version {} at {}", text_at(*version, "version"), socket), ""};
+json certificates_of(const json& answer) { return answer.value("certificates", json::array()); }
+
+/// The daemon, and its certificates and those of its runtimes.
+std::vector<check> check_daemon(const std::string& socket) {
+  control_client client(socket);
+  const auto version = client.get("/v1/version");
+  if (!version) return {{check_status::warn, "daemon", version.error().message, ""}};
+  if (!version->is_object()) return {};
+  std::vector<certificate_owner> owners{{"the daemon", certificates_of(*version)}};
+  const auto runtimes = client.get("/v1/runtimes");
+  for (const auto& each : runtimes && runtimes->is_array() ? *runtimes : json::array()) {
+    const auto name = text_at(each, "name");
+    const auto detail = client.get(runtime_target(name));
+    if (detail && detail->is_object()) {
+      owners.push_back({fmt::format("'{}'", name), certificates_of(*detail)});
+    }
+  }
+  auto checks = certificate_checks(owners);
+  checks.push_back(
+      {{}, "daemon", fmt::format("version {} at {}", text_at(*version, "version"), socket), ""});
+  return checks;
 }
 
 check check_socket(const std::string& socket) {
@@ -50,7 +67,7 @@ std::vector<check> all_checks(const invocation& call) {
   checks.push_back(
       check_folder("state folder", call.text("state_dir", paths.state_dir), "--state-dir"));
   checks.push_back(check_socket(call.socket));
-  checks.push_back(check_daemon(call.socket));
+  for (auto& more : check_daemon(call.socket)) checks.push_back(std::move(more));
   return checks;
 }
 

@@ -89,6 +89,23 @@ std::vector<std::string> names_of(const X509& certificate) {
   return names;
 }
 
+// OpenSSL escapes the control characters of ASCII, but not those of Unicode, which move a
+// terminal's cursor too.
+std::string without_c1(std::string_view text) {
+  std::string escaped;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_c1 = text[i] == '\xC2' && i + 1 < text.size() &&
+                       (static_cast<unsigned char>(text[i + 1]) & 0xE0U) == 0x80U;
+    if (!is_c1) {
+      escaped += text[i];
+    } else {
+      ++i;
+      escaped += fmt::format("\\C2\\{:02X}", static_cast<unsigned char>(text[i]));
+    }
+  }
+  return escaped;
+}
+
 // A passphrase is asked of nobody: a daemon has no terminal.
 int give_no_passphrase(char* /*into*/, int /*size*/, int /*writing*/, void* /*of*/) { return 0; }
 
@@ -112,10 +129,13 @@ std::string format_date(system_clock::time_point when) {
 
 std::string text_of(const X509_NAME* name) {
   const bio_pointer into(BIO_new(BIO_s_mem()));
-  X509_NAME_print_ex(into.get(), name, 0, XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB);
+  const auto flags = XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB;
+  // Half a name could be somebody else's.
+  if (X509_NAME_print_ex(into.get(), name, 0, flags) < 0) return "(unreadable)";
   char* text = nullptr;
   const auto size = BIO_get_mem_data(into.get(), &text);
-  return size <= 0 ? std::string{} : std::string(text, static_cast<std::size_t>(size));
+  if (size <= 0) return {};
+  return without_c1(std::string_view(text, static_cast<std::size_t>(size)));
 }
 
 certificate_info info_of(X509& certificate, std::string file) {

@@ -13,7 +13,8 @@ namespace strata::net {
 /// Errors: of the file, and of what others may do with it; malformed.
 [[nodiscard]] result<key_pointer> load_key(const std::string& file);
 [[nodiscard]] certificate_info info_of(X509& certificate, std::string file);
-/// `/C=…/CN=…` as `CN=…, C=…`.
+/// `/C=…/CN=…` as `CN=…,C=…` (RFC 4514), control characters as `\0A`. "(unreadable)" where it is
+/// no name as a whole; empty where it is empty.
 [[nodiscard]] std::string text_of(const X509_NAME* name);
 
 }  // namespace strata::net

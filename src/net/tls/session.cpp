@@ -20,6 +20,7 @@ namespace {
 constexpr std::size_t record_size = SSL3_RT_MAX_PLAIN_LENGTH;
 // What a record adds to what is in it, whatever the cipher.
 constexpr std::size_t record_overhead = 128;
+constexpr std::size_t longest_subject = 512;
 constexpr std::size_t longest_handshake = 128U << 10U;
 // Records in a row that carry no data. A few are in order: tickets, updates of keys.
 constexpr std::size_t most_idle_records = 64;
@@ -53,6 +54,17 @@ error failure_of(const tls_session::state& of, std::string reason) {
           .offset = {}};
 }
 
+// It stays as long as the connection, and goes into logs: whoever issues certificates for others
+// need not have looked at how long their names are.
+std::string subject_of(const X509& shown) {
+  auto text = text_of(X509_get_subject_name(&shown));
+  if (text.size() <= longest_subject) return text;
+  auto end = longest_subject;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  text.resize(end);
+  return text + "...";
+}
+
 tls_info agreed_on(const tls_session::state& of) {
   auto* const ssl = of.ssl.get();
   tls_info info{.protocol = SSL_get_version(ssl), .cipher = SSL_get_cipher_name(ssl)};
@@ -64,7 +76,7 @@ tls_info agreed_on(const tls_session::state& of) {
     info.server_name = name;
   }
   if (const auto* const shown = SSL_get0_peer_certificate(ssl)) {
-    info.peer_subject = text_of(X509_get_subject_name(shown));
+    info.peer_subject = subject_of(*shown);
     info.is_verified = SSL_get_verify_mode(ssl) != SSL_VERIFY_NONE;
   }
   info.is_resumed = SSL_session_reused(ssl) == 1;

@@ -23,7 +23,7 @@ struct tls_info {
   std::string cipher;        ///< `TLS_AES_256_GCM_SHA384`
   std::string application;   ///< by ALPN; empty: none
   std::string server_name;   ///< that the client asked for; empty: none
-  std::string peer_subject;  ///< of the peer's certificate; empty: it has none
+  std::string peer_subject;  ///< of the peer's certificate (RFC 4514); empty: it has none
   bool is_verified = false;  ///< the peer's certificate was verified
   bool is_resumed = false;   ///< by a ticket of an earlier session
 };

@@ -58,6 +58,7 @@ class cache_part final : public part {
     co_return shard_->open(targets, identity_);
   }
   [[nodiscard]] loop::task<> close(loop::time_point /*limit*/) override { return shard_->close(); }
+  [[nodiscard]] result<bool> read_certificates() { return shard_->read_certificates(); }
   void apply(const live_edit<cache_options>& edit) { shard_->apply(edit.changes, edit.number); }
 
   [[nodiscard]] const counters& counted() const override { return shard_->counted(); }
@@ -85,11 +86,25 @@ class cache final : public sharded<cache_options, cache_part> {
   [[nodiscard]] part_list make_parts(const std::vector<loop::loop*>& loops) override;
   [[nodiscard]] result<void> open_identity() override { return identity_.open(running()); }
   void close_identity() override { identity_.close(); }
-  [[nodiscard]] nlohmann::json certificates() const override { return identity_.shown(); }
+  [[nodiscard]] result<void> try_certificates() const override;
+  [[nodiscard]] loop::task<result<bool>> read_certificates() override;
+  [[nodiscard]] nlohmann::json certificates() const override {
+    auto all = has_parts() ? identity_.shown() : certificates_in(wanted().cert);
+    if (wanted().client_cert.empty()) return all;
+    for (auto& each : certificates_in({wanted().client_cert})) all.push_back(std::move(each));
+    return all;
+  }
+  [[nodiscard]] std::string warning() const override;
+
   void keep_figures() override;
+  /// Called on the shard's loop.
+  void note_trouble(const std::string& why) {
+    given().home.post([this, why] { leader_trouble_ = why; });
+  }
   [[nodiscard]] key_figures counted_keys() const;
 
   key_figures past_keys_;
+  std::string leader_trouble_;  // why the leader cannot be followed; empty: nothing is known
   tls_identity identity_{given().home, given().log};
 };
 
@@ -111,10 +126,13 @@ result<void> cache::check(const cache_options& wanted) const {
   if (!wanted.follow.empty()) {
     const auto url = net::parse_endpoint(wanted.follow);
     if (!url) return std::unexpected(url.error());
-    if (!url->is_stream() || !url->has_port() || url->is_web() || url->scheme->is_secure) {
+    if (!url->is_stream() || !url->has_port() || url->is_web()) {
       return failure(errc::invalid_argument, "follow '" + wanted.follow + "'",
-                     "a cache follows over plain TCP only", "use tcp://HOST:PORT");
+                     "a cache follows over streams only", "use tcp://HOST:PORT or tls://HOST:PORT");
     }
+  }
+  if (auto checked = check_tls(static_cast<const tls_client_options&>(wanted)); !checked) {
+    return checked;
   }
   if (auto checked = check_tls(wanted, urls); !checked) return checked;
   return check_files(wanted);
@@ -123,11 +141,31 @@ result<void> cache::check(const cache_options& wanted) const {
 cache::part_list cache::make_parts(const std::vector<loop::loop*>& loops) {
   shard::events told{.on_shut_down = [this] { fail("a client asked for SHUTDOWN"); },
                      .on_options_set = [this](const nlohmann::json& changes,
-                                              std::uint64_t edit) { adopt(changes, edit); }};
+                                              std::uint64_t edit) { adopt(changes, edit); },
+                     .on_leader_trouble = [this](const std::string& why) { note_trouble(why); }};
+  leader_trouble_.clear();
   part_list made;
   made.push_back(std::make_unique<cache_part>(*loops[0], running(), connections(), given().log,
                                               identity_.slot(), std::move(told)));
   return made;
+}
+
+result<void> cache::try_certificates() const {
+  auto own = try_files(static_cast<const tls_server_options&>(wanted()));
+  return own ? try_files(static_cast<const tls_client_options&>(wanted())) : own;
+}
+
+loop::task<result<bool>> cache::read_certificates() {
+  auto own = identity_.reload();
+  if (!own) co_return own;
+  auto to_leader = co_await run_at(0, [](cache_part& at) { return at.read_certificates(); });
+  if (!to_leader) co_return to_leader;
+  co_return *own || *to_leader;
+}
+
+std::string cache::warning() const {
+  if (has_parts() && !leader_trouble_.empty()) return "not following: " + leader_trouble_;
+  return wanted().insecure ? "insecure: it takes whatever certificate its leader shows" : "";
 }
 
 loop::task<result<send_outcome>> cache::send(std::string) {

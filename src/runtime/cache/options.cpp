@@ -40,7 +40,8 @@ std::vector<options::bound_row<cache_options>> own_rows() {
         .help = "clients at a time; more are refused; 0 is no limit"},
        &cache_options::max_connections},
       {{.key = "follow", .value_name = "URL",
-        .help = "follow the cache or Redis at tcp://HOST:PORT: its data, read only",
+        .help = "follow the cache or Redis at tcp://HOST:PORT or tls://HOST:PORT: its data, read "
+                "only",
         .needs_restart = true},
        &cache_options::follow},
       {{.key = "follow_password", .kind = secret, .value_name = "PASSWORD",
@@ -48,7 +49,7 @@ std::vector<options::bound_row<cache_options>> own_rows() {
        &cache_options::follow_password},
       {{.key = "persistent", .value_name = "FILE",
         .help = "keep the data in this file: each change is appended to it",
-        .needs_restart = true},
+        .needs_restart = true, .is_path = true},
        &cache_options::persistent},
       {{.key = "appendfsync", .kind = choice, .value_name = "WHEN", .default_text = "everysec",
         .help = "when what was appended is made safe from a crash of the machine",
@@ -56,7 +57,7 @@ std::vector<options::bound_row<cache_options>> own_rows() {
        &cache_options::appendfsync},
       {{.key = "snapshot", .value_name = "FILE",
         .help = "begin with this snapshot (RDB file) if it is there; SAVE writes it",
-        .needs_restart = true},
+        .needs_restart = true, .is_path = true},
        &cache_options::snapshot},
       {{.key = "save", .value_name = "RULES",
         .help = "write the snapshot by itself: \"3600 1 60 1000\" is after 3600 s if there was a "
@@ -74,8 +75,9 @@ std::vector<options::bound_row<cache_options>> own_rows() {
 const std::vector<options::bound_row<cache_options>>& option_table() {
   static const auto table = [] {
     auto all = own_rows();
-    const auto more = tls_server_rows<cache_options>();
-    all.insert(all.end(), more.begin(), more.end());
+    for (const auto& more : {tls_server_rows<cache_options>(), tls_client_rows<cache_options>()}) {
+      all.insert(all.end(), more.begin(), more.end());
+    }
     return with_common(std::move(all));
   }();
   return table;

@@ -11,7 +11,7 @@
 
 namespace strata::runtime::cache {
 
-struct cache_options : common_options, tls_server_options {
+struct cache_options : common_options, tls_server_options, tls_client_options {
   std::optional<std::uint64_t> port;
   std::vector<std::string> listen;
   bool resp = false;

@@ -3,6 +3,7 @@
 #include "http/field.hpp"
 #include "runtime/client/connection.hpp"
 #include "runtime/sharded.hpp"
+#include "runtime/tls_identity.hpp"
 
 namespace strata::runtime::client {
 
@@ -16,24 +17,17 @@ class client final : public sharded<client_options, connection> {
   [[nodiscard]] bool listens() const override { return false; }
   [[nodiscard]] std::vector<std::string> needs() const override;
   [[nodiscard]] std::string warning() const override;
+  [[nodiscard]] nlohmann::json certificates() const override;
 
  private:
   [[nodiscard]] result<void> check(const client_options& wanted) const override;
   [[nodiscard]] part_list make_parts(const std::vector<loop::loop*>& loops) override;
   [[nodiscard]] std::string written_file() const override { return wanted().write; }
-};
-
-result<void> check_tls_files(const client_options& wanted) {
-  for (const auto& each : {wanted.ca, wanted.client_cert, wanted.client_key}) {
-    if (each.empty() || each.front() == '/') continue;
-    return failure(errc::invalid_argument, "use '" + each + "' for TLS",
-                   "the daemon has a folder of its own to which that is relative",
-                   "give the whole path, from / on");
+  [[nodiscard]] result<void> try_certificates() const override { return try_files(wanted()); }
+  [[nodiscard]] loop::task<result<bool>> read_certificates() override {
+    co_return co_await run_at(0, [](connection& at) { return at.read_certificates(); });
   }
-  if (wanted.client_cert.empty() == wanted.client_key.empty()) return {};
-  return failure(errc::invalid_argument, "use a client certificate",
-                 "its file or its key's is missing", "give both --client-cert and --client-key");
-}
+};
 
 result<void> client::check(const client_options& wanted) const {
   if (wanted.endpoint().empty()) {
@@ -50,7 +44,7 @@ result<void> client::check(const client_options& wanted) const {
     return failure(errc::invalid_argument, "connect to " + url->text(), "port 0 is no port",
                    "give the port that the server listens on");
   }
-  if (url->is_web() && url->scheme->name.starts_with("http")) {
+  if (!url->scheme->has_messages) {
     return failure(errc::invalid_argument, "connect to " + url->text(),
                    "a client exchanges messages, which the web carries in WebSockets",
                    "write ws" + url->text().substr(4));
@@ -58,7 +52,7 @@ result<void> client::check(const client_options& wanted) const {
   for (const auto& each : wanted.header) {
     if (auto field = http::parse_field(each); !field) return std::unexpected(field.error());
   }
-  return check_tls_files(wanted);
+  return check_tls(wanted);
 }
 
 client::part_list client::make_parts(const std::vector<loop::loop*>& loops) {
@@ -76,6 +70,13 @@ std::vector<std::string> client::needs() const {
   const auto url = net::parse_endpoint(wanted().endpoint());
   if (!url || url->scheme->form != net::url_form::name) return {};
   return {url->host};
+}
+
+nlohmann::json client::certificates() const {
+  const auto& file = wanted().client_cert;
+  const auto read = opened() == 0 ? nullptr : part_at(0).secure();
+  if (read) return certificates_json(read->certificates());
+  return certificates_in(file.empty() ? std::vector<std::string>{} : std::vector{file});
 }
 
 std::string client::warning() const {

@@ -8,6 +8,7 @@
 #include "http/websocket_port.hpp"
 #include "net/connector.hpp"
 #include "net/ethernet/link_watch.hpp"
+#include "runtime/tls_identity.hpp"
 
 namespace strata::runtime::client {
 
@@ -36,7 +37,7 @@ loop::task<result<void>> connection::open(std::vector<net::bind_target>& /*targe
     if (!opened) co_return std::unexpected(opened.error());
     file_ = std::move(*opened);
   }
-  if (auto ready = read_certificates(); !ready) co_return ready;
+  if (auto ready = read_certificates(); !ready) co_return std::unexpected(ready.error());
   if (!options_.reconnect) {
     auto first = co_await connect();
     if (!first) co_return first;
@@ -46,17 +47,13 @@ loop::task<result<void>> connection::open(std::vector<net::bind_target>& /*targe
 }
 
 // Not for a client that needs none: to read the system's authorities takes a tenth of a second.
-result<void> connection::read_certificates() {
+result<bool> connection::read_certificates() {
   const bool may_need_them = url_.scheme->is_secure || url_.scheme->form == net::url_form::name;
-  if (!may_need_them) return {};
-  auto secure =
-      net::tls_context::for_client({.ca = options_.ca,
-                                    .server_name = options_.servername,
-                                    .certificate = {options_.client_cert, options_.client_key},
-                                    .is_insecure = options_.insecure});
+  if (!may_need_them) return false;
+  auto secure = read_client_tls(options_);
   if (!secure) return std::unexpected(secure.error());
-  secure_ = std::move(*secure);
-  return {};
+  secure_.set(std::move(*secure));
+  return url_.scheme->is_secure || !options_.ca.empty() || !options_.client_cert.empty();
 }
 
 loop::task<> connection::close(loop::time_point limit) {
@@ -100,7 +97,7 @@ loop::task<> connection::keep() {
 
 loop::task<result<void>> connection::connect() {
   auto made = co_await net::connect(loop_, url_, loop::from_seconds(options_.connect_timeout),
-                                    &names_, secure_);
+                                    &names_, secure_.get());
   if (!made) {
     counters_.errors.add();
     co_return std::unexpected(made.error());

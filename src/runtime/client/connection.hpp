@@ -10,6 +10,7 @@
 #include "loop/task_group.hpp"
 #include "net/backoff.hpp"
 #include "net/message_port.hpp"
+#include "net/tls/slot.hpp"
 #include "proto/framing.hpp"
 #include "runtime/client/options.hpp"
 #include "runtime/counters.hpp"
@@ -32,11 +33,15 @@ class connection final : public part {
   [[nodiscard]] loop::task<> close(loop::time_point limit) override;
   result<send_outcome> send(byte_span message);
   void apply(const live_edit<client_options>& edit) { options_ = edit.now; }
+  /// Reads the files of TLS, for connections to come. False: it connects without TLS, as far as one
+  /// can know. Errors: of the files; then those that were read before stay in force.
+  [[nodiscard]] result<bool> read_certificates();
+  /// What it was read from them; null: nothing. From any thread.
+  [[nodiscard]] std::shared_ptr<const net::tls_context> secure() const { return secure_.get(); }
 
   [[nodiscard]] const counters& counted() const override { return counters_; }
 
  private:
-  result<void> read_certificates();
   loop::task<> keep();
   loop::task<result<void>> connect();
   loop::task<result<std::unique_ptr<net::message_port>>> open_websocket(
@@ -59,7 +64,7 @@ class connection final : public part {
   counters counters_;
   serve::connection_gauge::place place_;  // while it is connected
   net::backoff backoff_;
-  std::shared_ptr<const net::tls_context> secure_;
+  net::tls_slot secure_;
   std::unique_ptr<file_sink> file_;
   std::unique_ptr<net::message_port> port_;  // as well
   std::deque<std::string> queue_;

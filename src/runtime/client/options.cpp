@@ -66,7 +66,8 @@ std::vector<row> message_rows() {
         .max = 1ULL << 32U, .min = 1024},
        &client_options::max_buffer},
       {{.key = "write", .short_flag = 'w', .kind = text, .value_name = "FILE",
-        .help = "append every received message to FILE", .needs_restart = true},
+        .help = "append every received message to FILE", .needs_restart = true,
+        .is_path = true},
        &client_options::write},
   };
 }

@@ -47,7 +47,8 @@ std::vector<row> message_rows() {
         .help = "hand other clients' messages to the master, as '[ID] MESSAGE'"},
        &server_options::master_forward},
       {{.key = "write", .short_flag = 'w', .kind = text, .value_name = "FILE",
-        .help = "append every received message to FILE", .needs_restart = true},
+        .help = "append every received message to FILE", .needs_restart = true,
+        .is_path = true},
        &server_options::write},
   };
 }

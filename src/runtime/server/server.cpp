@@ -30,7 +30,13 @@ class server final : public sharded<server_options, shard> {
                                       : std::vector<std::string>{"h2", "http/1.1"});
   }
   void close_identity() override { identity_.close(); }
-  [[nodiscard]] nlohmann::json certificates() const override { return identity_.shown(); }
+  [[nodiscard]] result<void> try_certificates() const override { return try_files(wanted()); }
+  [[nodiscard]] loop::task<result<bool>> read_certificates() override {
+    co_return identity_.reload();
+  }
+  [[nodiscard]] nlohmann::json certificates() const override {
+    return has_parts() ? identity_.shown() : certificates_in(wanted().cert);
+  }
   void keep_figures() override;
   [[nodiscard]] web_figures counted_web() const;
 

@@ -55,9 +55,11 @@ bool session::feed(byte_span bytes) {
   if (!fed) {
     home_.count().drop_message(drop::too_large);
     home_.count().errors.add();
+    const auto& peer = stream_->peer();
+    const auto subject = peer.tls_subject.empty() ? "" : " (" + peer.tls_subject + ")";
     home_.state().log->write(level::warning,
-                             fmt::format("client {} disconnected: {}",
-                                         stream_->peer().address.text(), describe(fed.error())),
+                             fmt::format("client {}{} disconnected: {}", peer.address.text(),
+                                         subject, describe(fed.error())),
                              fmt::format("#{}", id()));
   }
   return fed.has_value();

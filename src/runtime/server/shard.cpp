@@ -6,6 +6,7 @@
 
 #include "runtime/server/datagram_port.hpp"
 #include "runtime/server/session.hpp"
+#include "runtime/tls_identity.hpp"
 
 namespace strata::runtime::server {
 
@@ -51,6 +52,7 @@ serve::reception shard::reception() {
       .refusal = {},
       .on_refused = [this] { counters_.connections_refused.add(); },
       .handshake_limit = [this] { return loop::from_seconds(options_.handshake_timeout); },
+      .on_secured = [this](const net::stream& with) { tell_subject(with, *state_->log); },
       .on_handshake_failed =
           [this](const error& why, bool is_told) {
             counters_.handshakes_failed.add();

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <ctime>
 
-#include "http/access_line.hpp"
 #include "http/cross_origin.hpp"
 #include "http/field.hpp"
 #include "http/files/request_path.hpp"
@@ -100,17 +99,35 @@ proto::http_fields site::fields_for(const proto::http_request& request) const {
   return fields;
 }
 
-void site::note(const http::exchange& answered, std::string_view client, loop::time_point began) {
+void site::note(const http::exchange& answered, const visitor& client, loop::time_point began) {
   // One that has become a WebSocket was answered on its stream.
   const int status = answered.is_answered() && answered.status() == 0 ? 101 : answered.status();
   counted_.count_answer(status);
   if (!log_) return;
   const http::access what{.request = answered.request(),
-                          .client = client,
+                          .client = client.address,
+                          .tls_subject = client.tls_subject,
                           .time_s = ::time(nullptr),
                           .seconds = std::chrono::duration<double>(loop_.now() - began).count(),
                           .status = status,
                           .bytes = answered.body_bytes()};
+  log(what);
+}
+
+void site::note_refused(int status, std::size_t body_bytes, const visitor& client) {
+  counted_.count_answer(status);
+  if (!log_) return;
+  const proto::http_request unread;
+  const http::access what{.request = unread,
+                          .client = client.address,
+                          .tls_subject = client.tls_subject,
+                          .time_s = ::time(nullptr),
+                          .status = status,
+                          .bytes = body_bytes};
+  log(what);
+}
+
+void site::log(const http::access& what) {
   const auto line = options_.http_log_format == "json" ? json_line(what) : combined_line(what);
   // A disk that takes no more costs lines, which `on_error` has been told of.
   [[maybe_unused]] const bool is_taken = log_->append(as_bytes(line));

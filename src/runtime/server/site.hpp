@@ -5,8 +5,8 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 
+#include "http/access_line.hpp"
 #include "http/files/file_server.hpp"
 #include "loop/loop.hpp"
 #include "runtime/file_sink.hpp"
@@ -18,6 +18,12 @@ namespace strata::runtime::server {
 /// Errors: invalid_argument for a field, an origin or a path that can never be right, and for what
 /// makes sense with --http alone.
 [[nodiscard]] result<void> check_web(const web_options& wanted);
+
+/// Who asked, as the access log names it.
+struct visitor {
+  std::string address;
+  std::string tls_subject;
+};
 
 class site {
  public:
@@ -37,11 +43,16 @@ class site {
   [[nodiscard]] bool answers_preflights() const { return !options_.cors.empty(); }
   [[nodiscard]] bool keeps_log() const { return log_ != nullptr; }
 
-  /// Counts an answer, and writes it to the log. `client`: its address, if there is a log.
-  void note(const http::exchange& answered, std::string_view client, loop::time_point began);
+  /// Counts an answer, and writes it to the log. `client`: of one that may have become a
+  /// WebSocket; empty if there is no log.
+  void note(const http::exchange& answered, const visitor& client, loop::time_point began);
+  /// The same of a request that could not be read, and was answered without a handler.
+  void note_refused(int status, std::size_t body_bytes, const visitor& client);
   [[nodiscard]] const web_figures& counted() const { return counted_; }
 
  private:
+  void log(const http::access& what);
+
   loop::loop& loop_;
   web_options options_;
   proto::http_fields fields_;

@@ -27,6 +27,8 @@ class poster final : public member {
   void dismiss() override {}
 };
 
+visitor visitor_of(const net::peer_info& peer) { return {peer.address.text(), peer.tls_subject}; }
+
 class visit {
  public:
   visit(shard& home, serve::connection_gauge::place&& place)
@@ -35,7 +37,7 @@ class visit {
   loop::task<> answer(http::exchange& now) {
     auto& shared = home_.web();
     const auto began = home_.loop().now();
-    const auto client = shared.keeps_log() ? now.peer().address.text() : std::string();
+    const auto client = shared.keeps_log() ? visitor_of(now.peer()) : visitor();
     if (shared.dresses()) {
       http::dressed_exchange dressed(now, shared.fields_for(now.request()));
       co_await route(dressed);
@@ -119,10 +121,13 @@ loop::task<bool> speaks_http2(shard& home, net::stream& arrived) {
 
 loop::task<> serve_web(shard& home, std::unique_ptr<net::stream> arrived,
                        serve::connection_gauge::place place) {
-  visit visitor(home, std::move(place));
-  const http::handler answer = [&visitor](http::exchange& now) { return visitor.answer(now); };
-  const http::refusal refuse = [](int /*status*/, const error& why) {
-    return std::pair(describe(why) + "\n", std::string(plain));
+  visit visited(home, std::move(place));
+  const http::handler answer = [&visited](http::exchange& now) { return visited.answer(now); };
+  const auto client = home.web().keeps_log() ? visitor_of(arrived->peer()) : visitor();
+  const http::refusal refuse = [&home, &client](int status, const error& why) {
+    auto body = describe(why) + "\n";
+    home.web().note_refused(status, body.size(), client);
+    return std::pair(std::move(body), std::string(plain));
   };
   const bool is_http2 = co_await speaks_http2(home, *arrived);
   if (is_http2) {

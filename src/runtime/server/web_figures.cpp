@@ -25,7 +25,8 @@ void web_figures::count_answer(int status) {
 // clang-format off
 const std::vector<options::bound_figure<web_figures>>& web_figure_table() {
   static const std::vector<options::bound_figure<web_figures>> table = {
-      {{.key = "http.requests", .help = "HTTP requests that a server has answered",
+      {{.key = "http.requests",
+        .help = "HTTP requests that a server has answered, malformed ones too",
         .metric = "strata_http_requests_total", .column = "requests", .is_hidden = true},
        &web_figures::requests},
       {{.key = "http.answers", .help = "HTTP answers of a server, by the class of their status",

@@ -54,6 +54,7 @@ loop::task<> leader_connection::run() {
     if (outcome) outcome = co_await synchronise();
     if (outcome) {
       last_trouble.clear();
+      hooks_.on_trouble({});
       outcome = co_await repeat();
     }
     state_ = "connect";
@@ -61,7 +62,10 @@ loop::task<> leader_connection::run() {
     stream_.reset();
     received_.clear();
     const auto trouble = describe(outcome.error());
-    if (trouble != last_trouble) log_->write(level::warning, trouble + "; it is tried again");
+    if (trouble != last_trouble) {
+      log_->write(level::warning, trouble + "; it is tried again");
+      hooks_.on_trouble(trouble);
+    }
     // At once after it was there; else there is no hurry.
     co_await loop_.sleep(trouble == last_trouble ? 1s : 50ms);
     last_trouble = trouble;
@@ -87,11 +91,12 @@ void leader_connection::acknowledge() {
 
 loop::task<result<void>> leader_connection::connect() {
   const bool brackets = leader_.host.contains(':');
-  auto url = net::parse_endpoint(fmt::format(
-      fmt::runtime(brackets ? "tcp://[{}]:{}" : "tcp://{}:{}"), leader_.host, leader_.port));
+  auto secure = leader_.secure->get();
+  auto url = net::parse_endpoint(fmt::format(fmt::runtime(brackets ? "{}://[{}]:{}" : "{}://{}:{}"),
+                                             secure ? "tls" : "tcp", leader_.host, leader_.port));
   if (!url) co_return std::unexpected(url.error());
   const auto timeout = std::chrono::seconds(engine_.home().settings().replication_timeout_s);
-  auto made = co_await net::connect(loop_, *url, timeout);
+  auto made = co_await net::connect(loop_, *url, timeout, nullptr, std::move(secure));
   if (!made) {
     auto failed = made.error();
     failed.operation = "follow " + name() + ": cannot " + failed.operation;

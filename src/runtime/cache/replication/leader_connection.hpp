@@ -11,6 +11,7 @@
 #include "loop/loop.hpp"
 #include "loop/task_group.hpp"
 #include "net/stream.hpp"
+#include "net/tls/slot.hpp"
 #include "proto/resp_request.hpp"
 #include "runtime/cache/disk/replay.hpp"
 #include "runtime/journal.hpp"
@@ -25,12 +26,15 @@ class leader_connection {
     std::string host;
     std::uint16_t port;
     unsigned own_port;  ///< on which this cache listens; 0: it does not say
+    std::shared_ptr<const net::tls_slot> secure;  ///< empty: the leader is reached without TLS
   };
   struct hooks {
     std::function<void()> begin_work;
     std::function<void()> end_work;
     /// All data has been replaced: what was kept of it elsewhere is void.
     std::function<void()> on_new_data;
+    /// Why the leader cannot be followed; empty: it is followed.
+    std::function<void(const std::string& why)> on_trouble;
   };
 
   leader_connection(loop::loop& on, engine& into, place leader, hooks told,

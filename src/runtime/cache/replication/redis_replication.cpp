@@ -35,13 +35,15 @@ void redis_replication::follow(std::string host, std::uint16_t port) {
   };
   link_ = std::make_unique<leader_connection>(
       loop_, engine_,
-      leader_connection::place{.host = std::move(host), .port = port, .own_port = own_port_},
+      leader_connection::place{
+          .host = std::move(host), .port = port, .own_port = own_port_, .secure = secure_},
       std::move(told), log_);
 }
 
 void redis_replication::follow_nobody() {
   if (!link_) return;
   link_.reset();
+  hooks_.on_trouble({});
   leader_.drop_followers();
   log_->write(level::info, "follows nobody any more");
 }

@@ -20,6 +20,11 @@ class redis_replication final : public replication {
 
   /// The port on which this cache listens, for its leader's lists.
   void set_own_port(unsigned port) { own_port_ = port; }
+  /// From the next connection on, leaders are followed by TLS, with what is in `secure`; also those
+  /// that REPLICAOF names, so that nothing once guarded goes by plain TCP.
+  void secure_with(std::shared_ptr<const net::tls_context> secure) {
+    secure_->set(std::move(secure));
+  }
   /// Ends everything under way.
   void close();
   /// To be called now and then.
@@ -51,6 +56,7 @@ class redis_replication final : public replication {
   std::shared_ptr<journal> log_;
   leader leader_;
   std::unique_ptr<leader_connection> link_;
+  std::shared_ptr<net::tls_slot> secure_ = std::make_shared<net::tls_slot>();
   std::vector<waiting_client> waiting_;
   unsigned own_port_ = 0;
 };

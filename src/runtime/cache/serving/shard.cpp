@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/cache/serving/session.hpp"
+#include "runtime/tls_identity.hpp"
 
 namespace strata::runtime::cache {
 
@@ -36,7 +37,8 @@ shard::shard(loop::loop& on, const cache_options& options, serve::connection_gau
       replication_(on, data_, turn_,
                    {.begin_work = [this] { bench_.begin_work(); },
                     .end_work = [this] { bench_.end_work(); },
-                    .on_new_data = [this] { (void)persistence_.rewrite(); }},
+                    .on_new_data = [this] { (void)persistence_.rewrite(); },
+                    .on_trouble = std::move(told.on_leader_trouble)},
                    log_),
       acceptor_(on, reception(connections)) {
   bench_.rely_on(persistence_);
@@ -67,6 +69,7 @@ serve::reception shard::reception(serve::connection_gauge& connections) {
           },
       .handshake_limit =
           [this] { return loop::from_seconds(settings().options.handshake_timeout); },
+      .on_secured = [this](const net::stream& with) { tell_subject(with, *log_); },
       .on_handshake_failed =
           [this](const error& why, bool is_told) {
             bench_.count().handshakes_failed.add();
@@ -82,6 +85,7 @@ serve::reception shard::reception(serve::connection_gauge& connections) {
 
 result<void> shard::open(std::vector<net::bind_target>& targets,
                          const std::shared_ptr<net::tls_slot>& identity) {
+  if (auto read = read_certificates(); !read) return std::unexpected(read.error());
   for (auto& each : targets) {
     auto opened = each.url.scheme->listen(loop_, each, {});
     if (!opened) return std::unexpected(opened.error());
@@ -96,6 +100,16 @@ result<void> shard::open(std::vector<net::bind_target>& targets,
   bench_.show_figures();
   arm_timer(usual_tick());
   return {};
+}
+
+result<bool> shard::read_certificates() {
+  const auto& options = settings().options;
+  const auto url = net::parse_endpoint(options.follow);
+  if (!url || !url->scheme->is_secure) return false;
+  auto secure = read_client_tls(options);
+  if (!secure) return std::unexpected(secure.error());
+  replication_.secure_with(std::move(*secure));
+  return true;
 }
 
 loop::task<> shard::close() {

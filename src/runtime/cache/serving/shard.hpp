@@ -24,6 +24,8 @@ class shard final : private loop::timer {
     std::function<void()> on_shut_down;
     /// A client has set options: their values, and the last edit that they came after.
     std::function<void(const nlohmann::json& options, std::uint64_t edit)> on_options_set;
+    /// Why the leader cannot be followed; empty: it can.
+    std::function<void(const std::string& why)> on_leader_trouble;
   };
 
   shard(loop::loop& on, const cache_options& options, serve::connection_gauge& connections,
@@ -38,6 +40,9 @@ class shard final : private loop::timer {
   /// Those that are secure show what is in `identity`.
   result<void> open(std::vector<net::bind_target>& targets,
                     const std::shared_ptr<net::tls_slot>& identity);
+  /// Reads the files of TLS to the leader, for connections to come. False: it is followed without.
+  /// Errors: of the files; then those that were read before stay in force.
+  [[nodiscard]] result<bool> read_certificates();
   /// Ends all connections, and awaits that the data is on the disk.
   [[nodiscard]] loop::task<> close();
   /// Takes over the options that `edit`, a number that grows, has changed. They are checked.
