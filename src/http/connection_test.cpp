@@ -52,7 +52,7 @@ class http_test : public net::backend_stage {
 
   std::unique_ptr<client_connection> client_;
   std::unique_ptr<server_connection> served_;
-  std::unique_ptr<net::stream> upgraded_;
+  std::unique_ptr<net::byte_channel> upgraded_;
   std::size_t pieces_ = 0;
   bool has_ended_ = false;
   loop::task_group tasks_;
@@ -96,7 +96,7 @@ class http_test : public net::backend_stage {
     } else if (path == "/ignore") {
       now.respond(200, "text/plain", "ignored");
     } else if (path == "/upgrade") {
-      upgraded_ = now.upgrade();
+      upgraded_ = now.upgrade({});
     }
   }
 };
@@ -147,12 +147,12 @@ TEST_P(http_test, no_answer_is_500) { EXPECT_EQ(ask("GET", "/nothing").status, 5
 
 TEST_P(http_test, an_upgrade_hands_over_the_stream_and_what_came_behind) {
   auto [raw, server] = connected_pair();
-  std::unique_ptr<net::stream> taken;
+  std::unique_ptr<net::byte_channel> taken;
   server_connection connection(*loop_, std::move(server));
   const auto serve = [&]() -> loop::task<> {
     co_await connection.serve(
         [&](exchange& now) -> loop::task<> {
-          taken = now.upgrade();
+          taken = now.upgrade({});
           co_return;
         },
         [](int, const error&) { return std::pair<std::string, std::string>(); });

@@ -131,11 +131,15 @@ loop::task<> http1_exchange::client_end() {
   }
 }
 
-std::unique_ptr<net::stream> http1_exchange::upgrade() {
+std::unique_ptr<net::byte_channel> http1_exchange::upgrade(const proto::http_fields& fields) {
   connection_.is_upgraded_ = true;
+  note_head(101);
   note_end();
   auto taken = std::move(connection_.stream_);
   taken->unread(loop::buffer::copy_of(as_bytes(connection_.parser_.take_rest())));
+  std::string head = "HTTP/1.1 101 Switching Protocols\r\n";
+  append_fields(head, fields);
+  taken->push_copy(as_bytes(head += "\r\n"));
   return taken;
 }
 

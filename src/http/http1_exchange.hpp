@@ -25,7 +25,9 @@ class http1_exchange final : public exchange {
   }
   loop::task<> client_end() override;
   void abort() override { connection_.stream_->abort(); }
-  [[nodiscard]] std::unique_ptr<net::stream> upgrade() override;
+  [[nodiscard]] bool owns_connection() const override { return true; }
+  [[nodiscard]] std::unique_ptr<net::byte_channel> upgrade(
+      const proto::http_fields& fields) override;
 
   [[nodiscard]] bool keeps_alive() const { return keeps_alive_; }
   /// The connection ends with this exchange.

@@ -18,6 +18,7 @@
 
 namespace strata::http {
 
+class http2_channel;
 class http2_exchange;
 
 class http2_connection final : private proto::http2_listener,
@@ -35,6 +36,7 @@ class http2_connection final : private proto::http2_listener,
 
  private:
   friend class http2_exchange;
+  friend class http2_channel;
 
   proto::http2_stream* on_request(arrival&& come) override;
   void write(byte_span bytes) override { output_.append(bytes); }

@@ -57,12 +57,16 @@ std::optional<opened_websocket> open_websocket(exchange& now, const websocket_se
     return std::nullopt;
   }
   opened_websocket opened;
-  std::string fields = "Upgrade: websocket\r\nConnection: Upgrade\r\n";
-  const auto text = proto::websocket_accept_text(asked->key);
-  fields += "Sec-WebSocket-Accept: " + proto::websocket_accept(net::sha1(as_bytes(text))) + "\r\n";
+  proto::http_fields fields;
+  if (!asked->key.empty()) {
+    const auto text = proto::websocket_accept_text(asked->key);
+    fields = {{"Upgrade", "websocket"},
+              {"Connection", "Upgrade"},
+              {"Sec-WebSocket-Accept", proto::websocket_accept(net::sha1(as_bytes(text)))}};
+  }
   if (const auto one = proto::choose_websocket_protocol(asked->protocols, how.protocols)) {
     opened.protocol = *one;
-    fields += "Sec-WebSocket-Protocol: " + opened.protocol + "\r\n";
+    fields.emplace_back("Sec-WebSocket-Protocol", opened.protocol);
   }
   if (how.is_deflated) {
     auto deflate = proto::accept_deflate(asked->extensions, wanted_deflate);
@@ -72,15 +76,10 @@ std::optional<opened_websocket> open_websocket(exchange& now, const websocket_se
     }
     if (*deflate) {
       opened.deflate = (*deflate)->agreed;
-      fields += "Sec-WebSocket-Extensions: " + (*deflate)->header + "\r\n";
+      fields.emplace_back("Sec-WebSocket-Extensions", (*deflate)->header);
     }
   }
-  opened.stream = now.upgrade();
-  if (!opened.stream) {
-    refuse(now, 501, "a WebSocket needs a connection of its own here: use HTTP/1.1");
-    return std::nullopt;
-  }
-  opened.stream->push_copy(as_bytes("HTTP/1.1 101 Switching Protocols\r\n" + fields + "\r\n"));
+  opened.channel = now.upgrade(fields);
   return opened;
 }
 

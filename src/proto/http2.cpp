@@ -55,10 +55,11 @@ http2_session::http2_session(http2_listener& to, http2_limits limits)
     : state_(std::make_unique<state>(to, limits)) {
   state_->session.reset(http2_calls::make_session(*state_));
   auto* const with = state_->session.get();
-  const std::array<nghttp2_settings_entry, 4> settings = {
+  const std::array<nghttp2_settings_entry, 5> settings = {
       {{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, limits.max_streams},
        {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, limits.stream_window},
        {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<std::uint32_t>(limits.max_header)},
+       {NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1},
        {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1}}};
   demand_done(nghttp2_submit_settings(with, NGHTTP2_FLAG_NONE, settings.data(), settings.size()));
   demand_done(nghttp2_session_set_local_window_size(

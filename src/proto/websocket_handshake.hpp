@@ -1,5 +1,6 @@
-// The opening handshake of WebSocket (RFC 6455 section 4), as values: what a request or a response
-// of HTTP must have, and what is answered. Its extensions are in websocket_extensions.hpp.
+// The opening handshake of WebSocket (RFC 6455 section 4; by HTTP/2, RFC 8441), as values: what a
+// request or a response of HTTP must have, and what is answered. Its extensions are in
+// websocket_extensions.hpp.
 //
 // SHA-1 is the caller's: `websocket_accept_text` is what to hash, `websocket_accept` the answer.
 #pragma once
@@ -33,7 +34,7 @@ inline constexpr std::string_view websocket_version = "13";
 [[nodiscard]] bool is_websocket_request(const http_request& request);
 
 struct websocket_request {
-  std::string key;                     ///< as sent
+  std::string key;                     ///< as sent; empty by HTTP/2, where there is none
   std::vector<std::string> protocols;  ///< that the client knows, the one it likes best first
   std::string extensions;              ///< for accept_deflate
 };
@@ -44,7 +45,8 @@ struct websocket_refusal {
   http_fields headers;  ///< what the response must have beside
 };
 
-/// The server's side (section 4.2.1): what a request for a WebSocket has to say, or the refusal.
+/// The server's side (section 4.2.1; RFC 8441 section 5): what a request for a WebSocket has to say,
+/// or the refusal.
 [[nodiscard]] std::expected<websocket_request, websocket_refusal> read_websocket_request(
     const http_request& request);
 

@@ -50,7 +50,7 @@ class visit {
     const bool has_messages = home_.options().http_messages && now.request().path == "/";
     auto* const files = home_.web().files();
     if (http::asks_for_websocket(now)) {
-      open_websocket(now);
+      co_await open_websocket(now);
     } else if (home_.web().answers_preflights() && http::is_preflight(now.request())) {
       http::answer_preflight(now, has_messages ? "GET, HEAD, POST" : "GET, HEAD");
     } else if (has_messages && now.request().method == "POST") {
@@ -70,14 +70,20 @@ class visit {
            proto::has_token(now.request().headers, "accept", "text/event-stream");
   }
 
-  void open_websocket(http::exchange& now) {
+  loop::task<> open_websocket(http::exchange& now) {
     const auto& options = home_.options();
     const http::websocket_settings how{.protocols = options.ws_protocol,
                                        .origins = options.ws_origin,
                                        .is_deflated = options.ws_deflate == "on"};
     auto opened = http::open_websocket(now, how);
-    if (!opened) return;
-    home_.adopt(websocket_member::serve(home_, std::move(*opened), std::move(place_)));
+    if (!opened) co_return;
+    if (now.owns_connection()) {
+      home_.adopt(websocket_member::serve(home_, std::move(*opened), std::move(place_)));
+      co_return;
+    }
+    // The place is the connection's, which carries others.
+    auto serving = websocket_member::serve(home_, std::move(*opened), {});
+    co_await serving;
   }
 
   loop::task<> take_message(http::exchange& now) {
