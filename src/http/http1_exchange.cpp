@@ -58,6 +58,7 @@ void http1_exchange::look_at_rest_of_request() {
 
 std::string http1_exchange::head_text(const answer_head& head) {
   look_at_rest_of_request();
+  if (connection_.is_retiring_) keeps_alive_ = false;
   note_head(head.status);
   std::string text;
   text.reserve(512);
@@ -120,11 +121,14 @@ void http1_exchange::finish() {
     connection_.stream_->push_copy(as_bytes(proto::http_last_chunk()));
   }
   note_end();
+  if (hears_nothing_) connection_.stream_->end();
 }
 
 loop::task<bool> http1_exchange::room() { return connection_.room(connection_.limits_.max_unsent); }
 
 loop::task<> http1_exchange::client_end() {
+  hears_nothing_ = true;
+  keeps_alive_ = false;
   for (;;) {
     auto got = co_await connection_.stream_->receive();
     if (!got || got->empty()) co_return;

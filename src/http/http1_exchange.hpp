@@ -43,6 +43,7 @@ class http1_exchange final : public exchange {
   server_connection& connection_;
   ending ends_by_ = ending::no_body;
   bool keeps_alive_;
+  bool hears_nothing_ = false;  // what the client says is lost
 };
 
 }  // namespace strata::http

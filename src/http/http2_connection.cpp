@@ -133,6 +133,12 @@ void http2_connection::part() {
   loop_.arm_after(*this, longest_rest);
 }
 
+void http2_connection::retire() {
+  if (is_parting_) return;
+  session_.retire();
+  schedule_flush();
+}
+
 void http2_connection::watch_head() {
   if (!session_.awaits_head()) {
     head_since_.reset();

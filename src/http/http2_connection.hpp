@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "http/gathered_output.hpp"
+#include "http/served_connection.hpp"
 #include "http/server_connection.hpp"
 #include "loop/task_group.hpp"
 #include "proto/http2.hpp"
@@ -21,7 +22,8 @@ namespace strata::http {
 class http2_channel;
 class http2_exchange;
 
-class http2_connection final : private proto::http2_listener,
+class http2_connection final : public served_connection,
+                               private proto::http2_listener,
                                private loop::turn_end_hook,
                                private loop::timer {
  public:
@@ -31,6 +33,7 @@ class http2_connection final : private proto::http2_listener,
   /// Serves until the client or silence ends the connection. Handlers that still run then are
   /// ended where they wait.
   loop::task<> serve(const handler& answer, const refusal& refuse);
+  void retire() override;
   /// The client has done something so often that the connection was ended.
   [[nodiscard]] bool was_flooded() const { return session_.was_flooded(); }
 

@@ -179,6 +179,12 @@ void http2_session::reset(std::uint32_t stream, http2_code why) {
                                         static_cast<std::uint32_t>(why)));
 }
 
+void http2_session::retire() {
+  auto* const with = state_->session.get();
+  const auto last = nghttp2_session_get_last_proc_stream_id(with);
+  demand_done(nghttp2_submit_goaway(with, NGHTTP2_FLAG_NONE, last, NGHTTP2_NO_ERROR, nullptr, 0));
+}
+
 void http2_session::end(http2_code why) {
   demand_done(
       nghttp2_session_terminate_session(state_->session.get(), static_cast<std::uint32_t>(why)));

@@ -93,6 +93,10 @@ class visit {
       co_return;
     }
     home_.count().bytes_in.add(body->size());
+    if (home_.is_silent()) {
+      now.respond(503, plain, "the server is being stopped\n");
+      co_return;
+    }
     poster from(home_);
     home_.on_message(from, {as_bytes(*body)});
     home_.publish();
@@ -133,10 +137,12 @@ loop::task<> serve_web(shard& home, std::unique_ptr<net::stream> arrived,
   const bool is_http2 = co_await speaks_http2(home, *arrived);
   if (is_http2) {
     http::http2_connection served(home.loop(), std::move(arrived));
+    home.enter_web(served);
     co_await served.serve(answer, refuse);
     if (served.was_flooded()) home.count().http2_floods.add();
   } else {
     http::server_connection served(home.loop(), std::move(arrived));
+    home.enter_web(served);
     co_await served.serve(answer, refuse);
   }
 }
