@@ -27,7 +27,7 @@ http2_connection::http2_connection(loop::loop& on, std::unique_ptr<net::stream> 
       stream_(std::move(over)),
       limits_(limits),
       output_(*stream_),
-      session_(*this, {.max_header = limits.max_head}),
+      session_(*this, {.max_header = limits.max_head, .max_streams = limits.max_streams}),
       idle_since_(on.now()) {}
 
 http2_connection::~http2_connection() { running_.cancel(); }

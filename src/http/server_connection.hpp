@@ -14,6 +14,7 @@
 #include "loop/loop.hpp"
 #include "net/stream.hpp"
 #include "proto/http1.hpp"
+#include "proto/http2.hpp"
 
 namespace strata::http {
 
@@ -30,6 +31,8 @@ struct server_limits {
   loop::duration head_timeout = std::chrono::seconds(10);
   loop::duration body_timeout = std::chrono::seconds(30);
   loop::duration idle_timeout = std::chrono::seconds(75);
+  /// Of HTTP/2: exchanges at a time.
+  std::uint32_t max_streams = proto::http2_limits{}.max_streams;
 };
 
 /// Answers the exchange. One that ends without an answer gets 500.

@@ -113,14 +113,29 @@ serve::verdict match_http2(byte_span first) {
   return proto::http2_preface.starts_with(seen) ? serve::verdict::more : serve::verdict::no;
 }
 
+// So long that the clock holds out, and nobody notices.
+constexpr double unlimited_s = 1e9;
+
+http::server_limits limits_of(const web_options& wanted) {
+  const auto patience = [](double seconds) {
+    return loop::from_seconds(seconds == 0 ? unlimited_s : seconds);
+  };
+  return {.max_head = wanted.http_max_head,
+          .max_unread = wanted.http_max_body,
+          .head_timeout = patience(wanted.http_head_timeout),
+          .body_timeout = patience(wanted.http_body_timeout),
+          .idle_timeout = patience(wanted.http_idle_timeout),
+          .max_streams = static_cast<std::uint32_t>(wanted.http2_max_streams)};
+}
+
 // Said when TLS began; else the client's first bytes say it.
-loop::task<bool> speaks_http2(shard& home, net::stream& arrived) {
+loop::task<bool> speaks_http2(shard& home, net::stream& arrived, loop::duration patience) {
   static constexpr serve::protocol_row row = {"http2", match_http2};
   const auto* const secured = arrived.tls();
   if (secured != nullptr && !secured->application.empty()) {
     co_return secured->application == "h2";
   }
-  const auto limit = home.loop().now() + http::server_limits{}.idle_timeout;
+  const auto limit = home.loop().now() + patience;
   const auto* const found = co_await serve::detect(arrived, std::span(&row, 1), limit);
   co_return found != nullptr;
 }
@@ -134,14 +149,15 @@ loop::task<> serve_web(shard& home, std::unique_ptr<net::stream> arrived,
   const http::refusal refuse = [](int /*status*/, const error& why) {
     return std::pair(describe(why) + "\n", std::string(plain));
   };
-  const bool is_http2 = co_await speaks_http2(home, *arrived);
+  const auto limits = limits_of(home.options());
+  const bool is_http2 = co_await speaks_http2(home, *arrived, limits.idle_timeout);
   if (is_http2) {
-    http::http2_connection served(home.loop(), std::move(arrived));
+    http::http2_connection served(home.loop(), std::move(arrived), limits);
     home.enter_web(served);
     co_await served.serve(answer, refuse);
     if (served.was_flooded()) home.count().http2_floods.add();
   } else {
-    http::server_connection served(home.loop(), std::move(arrived));
+    http::server_connection served(home.loop(), std::move(arrived), limits);
     home.enter_web(served);
     co_await served.serve(answer, refuse);
   }
