@@ -88,12 +88,15 @@ bool has_token(const http_fields& fields, std::string_view name, std::string_vie
   return found;
 }
 
-std::string joined_field(const http_fields& fields, std::string_view name) {
-  std::string joined;
+std::optional<std::string> joined_field(const http_fields& fields, std::string_view name) {
+  std::optional<std::string> joined;
   for (const auto& [known, value] : fields) {
     if (known != name) continue;
-    if (!joined.empty()) joined += ", ";
-    joined += value;
+    if (joined) {
+      joined->append(", ").append(value);
+    } else {
+      joined = value;
+    }
   }
   return joined;
 }
@@ -116,7 +119,9 @@ std::expected<websocket_request, websocket_refusal> read_websocket_request(
     return std::unexpected(other_version(has_key));
   }
   websocket_request made{
-      .key = {}, .protocols = {}, .extensions = joined_field(fields, "sec-websocket-extensions")};
+      .key = {},
+      .protocols = {},
+      .extensions = joined_field(fields, "sec-websocket-extensions").value_or("")};
   if (has_key) {
     const auto key = find_field(fields, "sec-websocket-key");
     if (count_of(fields, "sec-websocket-key") != 1 || !is_websocket_key(*key)) {
@@ -171,7 +176,7 @@ result<websocket_response> read_websocket_response(const http_response_head& res
   }
   websocket_response made{
       .protocol = std::string(find_field(fields, "sec-websocket-protocol").value_or("")),
-      .extensions = joined_field(fields, "sec-websocket-extensions")};
+      .extensions = joined_field(fields, "sec-websocket-extensions").value_or("")};
   const auto chosen = count_of(fields, "sec-websocket-protocol");
   if (chosen > 1 || (chosen == 1 && std::ranges::find(offered_protocols, made.protocol) ==
                                         offered_protocols.end())) {

@@ -27,8 +27,10 @@ inline constexpr std::string_view websocket_version = "13";
 [[nodiscard]] bool has_token(const http_fields& fields, std::string_view name,
                              std::string_view token);
 
-/// The fields of that name as one, joined with commas (RFC 9110 section 5.3); empty for none.
-[[nodiscard]] std::string joined_field(const http_fields& fields, std::string_view name);
+/// The fields of that name as one, joined with commas (RFC 9110 section 5.3); nullopt for none.
+/// `name` in lower case.
+[[nodiscard]] std::optional<std::string> joined_field(const http_fields& fields,
+                                                      std::string_view name);
 
 /// Whether the request asks for a WebSocket at all; if not, it is for another handler.
 [[nodiscard]] bool is_websocket_request(const http_request& request);
@@ -45,8 +47,8 @@ struct websocket_refusal {
   http_fields headers;  ///< what the response must have beside
 };
 
-/// The server's side (section 4.2.1; RFC 8441 section 5): what a request for a WebSocket has to say,
-/// or the refusal.
+/// The server's side (section 4.2.1; RFC 8441 section 5): what a request for a WebSocket has to
+/// say, or the refusal.
 [[nodiscard]] std::expected<websocket_request, websocket_refusal> read_websocket_request(
     const http_request& request);
 
