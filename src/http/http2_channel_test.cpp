@@ -186,7 +186,7 @@ TEST_P(http2_channel_test, an_opening_that_lacks_something_is_reset) {
   const proto::http_fields whole = {{":method", "CONNECT"}, {":protocol", "websocket"},
                                     {":scheme", "http"},    {":path", "/"},
                                     {":authority", "test"}, {"sec-websocket-version", "13"}};
-  for (const auto lacking : {":method", ":scheme", ":path", ":authority"}) {
+  for (const std::string_view lacking : {":method", ":scheme", ":path", ":authority"}) {
     auto fields = whole;
     std::erase_if(fields, [&](const auto& each) { return each.first == lacking; });
     const auto id = peer_->ask_with(std::move(fields), {}, true);
