@@ -52,7 +52,7 @@ class http_test : public net::backend_stage {
 
   std::unique_ptr<client_connection> client_;
   std::unique_ptr<server_connection> served_;
-  std::unique_ptr<net::stream> upgraded_;
+  std::unique_ptr<net::byte_channel> upgraded_;
   std::size_t pieces_ = 0;
   bool has_ended_ = false;
   loop::task_group tasks_;
@@ -96,7 +96,7 @@ class http_test : public net::backend_stage {
     } else if (path == "/ignore") {
       now.respond(200, "text/plain", "ignored");
     } else if (path == "/upgrade") {
-      upgraded_ = now.upgrade();
+      upgraded_ = now.upgrade({});
     }
   }
 };
@@ -147,12 +147,12 @@ TEST_P(http_test, no_answer_is_500) { EXPECT_EQ(ask("GET", "/nothing").status, 5
 
 TEST_P(http_test, an_upgrade_hands_over_the_stream_and_what_came_behind) {
   auto [raw, server] = connected_pair();
-  std::unique_ptr<net::stream> taken;
+  std::unique_ptr<net::byte_channel> taken;
   server_connection connection(*loop_, std::move(server));
   const auto serve = [&]() -> loop::task<> {
     co_await connection.serve(
         [&](exchange& now) -> loop::task<> {
-          taken = now.upgrade();
+          taken = now.upgrade({});
           co_return;
         },
         [](int, const error&) { return std::pair<std::string, std::string>(); });
@@ -169,6 +169,39 @@ TEST_P(http_test, an_upgrade_hands_over_the_stream_and_what_came_behind) {
   reading.spawn(read_all(*taken, heard, ended));
   raw->push_copy(as_bytes(", and more"));
   EXPECT_TRUE(run_until([&] { return heard == "first words, and more"; })) << heard;
+}
+
+TEST_P(http_test, one_that_retires_while_idle_ends) {
+  EXPECT_EQ(ask("POST", "/echo", "first").body, "first");
+  served_->retire();
+  EXPECT_TRUE(run_until([&] { return has_ended_; }));
+}
+
+TEST_P(http_test, one_that_retires_inside_a_request_says_so_and_ends) {
+  auto [raw, server] = connected_pair();
+  server_connection connection(*loop_, std::move(server));
+  const auto serve = [&]() -> loop::task<> {
+    co_await connection.serve(
+        [&](exchange& now) -> loop::task<> {
+          auto body = co_await now.read_all(1000);
+          now.respond(200, "text/plain", body.value_or("nothing"));
+        },
+        [](int, const error&) { return std::pair<std::string, std::string>(); });
+  };
+  loop::task_group tasks;
+  tasks.spawn(serve());
+  std::string heard;
+  bool ended = false;
+  tasks.spawn(read_all(*raw, heard, ended));
+  raw->push_copy(
+      as_bytes("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n"
+               "Expect: 100-continue\r\n\r\n"));
+  ASSERT_TRUE(run_until([&] { return heard.contains("100 Continue"); }));
+  connection.retire();
+  raw->push_copy(as_bytes("bodyGET / HTTP/1.1\r\nHost: x\r\n\r\n"));
+  ASSERT_TRUE(run_until([&] { return ended; }));
+  EXPECT_TRUE(heard.contains("Connection: close\r\n")) << heard;
+  EXPECT_TRUE(heard.ends_with("body")) << heard;
 }
 
 TEST_P(http_test, what_is_no_http_is_refused_and_ends) {

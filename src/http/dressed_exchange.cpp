@@ -29,4 +29,11 @@ void dressed_exchange::push(const loop::slice& piece) {
   note_body(of_.body_bytes() - before);
 }
 
+std::unique_ptr<net::byte_channel> dressed_exchange::upgrade(const proto::http_fields& fields) {
+  auto taken = of_.upgrade(fields);
+  note_head(of_.status());
+  note_end();
+  return taken;
+}
+
 }  // namespace strata::http

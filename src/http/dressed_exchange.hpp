@@ -28,10 +28,9 @@ class dressed_exchange final : public exchange {
   loop::task<> delivered(loop::time_point limit) override { return of_.delivered(limit); }
   loop::task<> client_end() override { return of_.client_end(); }
   void abort() override { of_.abort(); }
-  [[nodiscard]] std::unique_ptr<net::stream> upgrade() override {
-    note_end();
-    return of_.upgrade();
-  }
+  [[nodiscard]] bool owns_connection() const override { return of_.owns_connection(); }
+  [[nodiscard]] std::unique_ptr<net::byte_channel> upgrade(
+      const proto::http_fields& fields) override;
 
  private:
   void dress(answer_head& head) const {

@@ -75,10 +75,14 @@ class exchange {
   /// Ends the exchange at once, however much of the answer is missing.
   virtual void abort() = 0;
 
-  /// Takes the connection for another protocol, once the request is read whole; null where the
-  /// connection carries other exchanges too. Answer with 101 on the stream itself; what the client
-  /// has sent behind the request is unread on it.
-  [[nodiscard]] virtual std::unique_ptr<net::stream> upgrade() = 0;
+  /// Whether the connection serves this exchange alone. Else it carries others beside it.
+  [[nodiscard]] virtual bool owns_connection() const = 0;
+  /// Answers that what follows is another protocol, with these fields, once a request that asks for
+  /// one is read whole; and gives the channel for it, on which what the client has sent behind the
+  /// request is unread. Where the exchange owns the connection, that is the channel, and outlives
+  /// it; else the channel goes before the handler ends.
+  [[nodiscard]] virtual std::unique_ptr<net::byte_channel> upgrade(
+      const proto::http_fields& fields) = 0;
 
   [[nodiscard]] bool has_begun() const { return at_ != stage::open; }
   [[nodiscard]] bool is_answered() const { return at_ == stage::answered; }

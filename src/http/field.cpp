@@ -2,15 +2,11 @@
 
 #include <algorithm>
 
+#include "proto/token.hpp"
+
 namespace strata::http {
 
 namespace {
-
-bool is_token_letter(char letter) {
-  const bool alphanumeric = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-                            (letter >= '0' && letter <= '9');
-  return alphanumeric || std::string_view("!#$%&'*+-.^_`|~").contains(letter);
-}
 
 bool is_value_letter(char letter) {
   const auto code = static_cast<unsigned char>(letter);
@@ -25,9 +21,8 @@ result<std::pair<std::string, std::string>> parse_field(std::string_view text) {
   auto value = text.substr(std::min(colon + 1, text.size()));
   while (value.starts_with(' ')) value.remove_prefix(1);
   while (value.ends_with(' ')) value.remove_suffix(1);
-  const bool is_right = colon < text.size() && !name.empty() &&
-                        std::ranges::all_of(name, is_token_letter) &&
-                        std::ranges::all_of(value, is_value_letter);
+  const bool is_right =
+      colon < text.size() && proto::is_token(name) && std::ranges::all_of(value, is_value_letter);
   if (!is_right) {
     return failure(errc::invalid_argument, "read the header field '" + std::string(text) + "'",
                    "it is not a name, a colon and a value", "write 'Name: value'");

@@ -58,6 +58,7 @@ void http1_exchange::look_at_rest_of_request() {
 
 std::string http1_exchange::head_text(const answer_head& head) {
   look_at_rest_of_request();
+  if (connection_.is_retiring_) keeps_alive_ = false;
   note_head(head.status);
   std::string text;
   text.reserve(512);
@@ -132,22 +133,29 @@ void http1_exchange::finish() {
     connection_.stream_->push_copy(as_bytes(proto::http_last_chunk()));
   }
   note_end();
+  if (hears_nothing_) connection_.stream_->end();
 }
 
 loop::task<bool> http1_exchange::room() { return connection_.room(connection_.limits_.max_unsent); }
 
 loop::task<> http1_exchange::client_end() {
+  hears_nothing_ = true;
+  keeps_alive_ = false;
   for (;;) {
     auto got = co_await connection_.stream_->receive();
     if (!got || got->empty()) co_return;
   }
 }
 
-std::unique_ptr<net::stream> http1_exchange::upgrade() {
+std::unique_ptr<net::byte_channel> http1_exchange::upgrade(const proto::http_fields& fields) {
   connection_.is_upgraded_ = true;
+  note_head(101);
   note_end();
   auto taken = std::move(connection_.stream_);
   taken->unread(loop::buffer::copy_of(as_bytes(connection_.parser_.take_rest())));
+  std::string head = "HTTP/1.1 101 Switching Protocols\r\n";
+  append_fields(head, fields);
+  taken->push_copy(as_bytes(head += "\r\n"));
   return taken;
 }
 

@@ -26,7 +26,9 @@ class http1_exchange final : public exchange {
   }
   loop::task<> client_end() override;
   void abort() override { connection_.stream_->abort(); }
-  [[nodiscard]] std::unique_ptr<net::stream> upgrade() override;
+  [[nodiscard]] bool owns_connection() const override { return true; }
+  [[nodiscard]] std::unique_ptr<net::byte_channel> upgrade(
+      const proto::http_fields& fields) override;
 
   [[nodiscard]] bool keeps_alive() const { return keeps_alive_; }
   /// The connection ends with this exchange.
@@ -42,6 +44,7 @@ class http1_exchange final : public exchange {
   server_connection& connection_;
   ending ends_by_ = ending::no_body;
   bool keeps_alive_;
+  bool hears_nothing_ = false;  // what the client says is lost
 };
 
 }  // namespace strata::http

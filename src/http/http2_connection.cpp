@@ -27,7 +27,7 @@ http2_connection::http2_connection(loop::loop& on, std::unique_ptr<net::stream> 
       stream_(std::move(over)),
       limits_(limits),
       output_(*stream_),
-      session_(*this, {.max_header = limits.max_head}),
+      session_(*this, {.max_header = limits.max_head, .max_streams = limits.max_streams}),
       idle_since_(on.now()) {}
 
 http2_connection::~http2_connection() { running_.cancel(); }
@@ -131,6 +131,12 @@ void http2_connection::part() {
   if (stream_->broken() == 0) stream_->end();
   left_at_parting_ = stream_->unsent();
   loop_.arm_after(*this, longest_rest);
+}
+
+void http2_connection::retire() {
+  if (is_parting_) return;
+  session_.retire();
+  schedule_flush();
 }
 
 void http2_connection::watch_head() {

@@ -12,15 +12,18 @@
 #include <vector>
 
 #include "http/gathered_output.hpp"
+#include "http/served_connection.hpp"
 #include "http/server_connection.hpp"
 #include "loop/task_group.hpp"
 #include "proto/http2.hpp"
 
 namespace strata::http {
 
+class http2_channel;
 class http2_exchange;
 
-class http2_connection final : private proto::http2_listener,
+class http2_connection final : public served_connection,
+                               private proto::http2_listener,
                                private loop::turn_end_hook,
                                private loop::timer {
  public:
@@ -30,11 +33,13 @@ class http2_connection final : private proto::http2_listener,
   /// Serves until the client or silence ends the connection. Handlers that still run then are
   /// ended where they wait.
   loop::task<> serve(const handler& answer, const refusal& refuse);
+  void retire() override;
   /// The client has done something so often that the connection was ended.
   [[nodiscard]] bool was_flooded() const { return session_.was_flooded(); }
 
  private:
   friend class http2_exchange;
+  friend class http2_channel;
 
   proto::http2_stream* on_request(arrival&& come) override;
   void write(byte_span bytes) override { output_.append(bytes); }

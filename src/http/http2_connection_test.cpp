@@ -242,7 +242,6 @@ TEST_P(http2_connection_test, an_event_stream_speaks_when_it_has_something_to_sa
     held_->push(each);
     ASSERT_TRUE(run_until([&] { return peer_.of(id).body.size() == before + each.size(); }));
   }
-  EXPECT_EQ(held_->upgrade(), nullptr);
   held_->finish();
   ASSERT_TRUE(run_until([&] { return is_closed(id); }));
   EXPECT_EQ(peer_.of(id).body, "onetwothree");
@@ -262,6 +261,29 @@ TEST_P(http2_connection_test, a_client_that_leaves_ends_the_connection) {
   EXPECT_TRUE(says_until([&] { return wire_ended_; }));
   wire_.reset();
   EXPECT_TRUE(run_until([&] { return is_over_; }));
+}
+
+TEST_P(http2_connection_test, one_that_retires_finishes_what_runs_and_takes_no_more) {
+  const auto held = peer_.ask("GET", "/hold");
+  ASSERT_TRUE(says_until([&] { return held_ != nullptr; }));
+  served_->retire();
+  ASSERT_TRUE(run_until([&] { return peer_.farewell() == NGHTTP2_NO_ERROR; }));
+  // A client that has not heard of it yet.
+  wire_->push_copy(as_bytes(proto::http2_frame(NGHTTP2_HEADERS, 5, 9, proto::http2_get_block)));
+  run_turns(20);
+  EXPECT_EQ(begun_, "/hold");
+  EXPECT_FALSE(wire_ended_);
+  held_->respond(200, "text/plain", "the last");
+  ASSERT_TRUE(run_until([&] { return is_closed(held) && wire_ended_; }));
+  EXPECT_EQ(peer_.of(held).body, "the last");
+  wire_.reset();
+  EXPECT_TRUE(run_until([&] { return is_over_; }));
+}
+
+TEST_P(http2_connection_test, one_that_retires_and_has_nothing_to_do_ends) {
+  served_->retire();
+  ASSERT_TRUE(says_until([&] { return wire_ended_; }));
+  EXPECT_EQ(peer_.farewell(), NGHTTP2_NO_ERROR);
 }
 
 TEST_P(http2_connection_test, handlers_end_where_they_wait_when_the_client_is_gone) {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 
+#include "http/http2_channel.hpp"
 #include "http/http_date.hpp"
 #include "proto/websocket_handshake.hpp"
 
@@ -28,6 +30,11 @@ http2_exchange::http2_exchange(http2_connection& on, proto::http2_listener::arri
 loop::condition& http2_exchange::changed() {
   if (!changed_) changed_ = std::make_unique<loop::condition>(connection_.loop_);
   return *changed_;
+}
+
+void http2_exchange::notify() {
+  if (changed_) changed_->notify();
+  if (channel_ != nullptr) channel_->notify();
 }
 
 loop::task<result<std::string>> http2_exchange::read(std::uint64_t most) {
@@ -148,6 +155,12 @@ loop::task<> http2_exchange::client_end() {
   drop_unread();
   const bool is_over = co_await changed().wait([this] { return is_gone(); });
   (void)is_over;
+}
+
+std::unique_ptr<net::byte_channel> http2_exchange::upgrade(const proto::http_fields& fields) {
+  assert(!request().protocol.empty() && !has_begun());
+  begin({.status = 200, .fields = fields, .length = {}});
+  return std::make_unique<http2_channel>(*this);
 }
 
 void http2_exchange::abort() { reset(proto::http2_code::internal_error); }

@@ -28,8 +28,9 @@ class http2_exchange final : public exchange, public proto::http2_stream {
   loop::task<> delivered(loop::time_point limit) override;
   loop::task<> client_end() override;
   void abort() override;
-  /// The connection carries other exchanges too.
-  [[nodiscard]] std::unique_ptr<net::stream> upgrade() override { return nullptr; }
+  [[nodiscard]] bool owns_connection() const override { return false; }
+  [[nodiscard]] std::unique_ptr<net::byte_channel> upgrade(
+      const proto::http_fields& fields) override;
 
   // --- for the connection
   /// What it has to be answered without a handler; 0: nothing.
@@ -45,6 +46,7 @@ class http2_exchange final : public exchange, public proto::http2_stream {
 
  private:
   friend class http2_connection;
+  friend class http2_channel;
 
   void on_body(byte_span bytes) override;
   void on_end() override;
@@ -58,14 +60,13 @@ class http2_exchange final : public exchange, public proto::http2_stream {
   void reset(proto::http2_code why);
   void demand_body();
   loop::condition& changed();
-  void notify() {
-    if (changed_) changed_->notify();
-  }
+  void notify();
 
   http2_connection& connection_;
   proto::http2_listener::arrival come_;
   std::list<http2_exchange>::iterator place_;
   std::unique_ptr<loop::condition> changed_;  // null until somebody waits
+  http2_channel* channel_ = nullptr;          // the handler's, once there is one
   std::string unread_;
   std::uint64_t received_ = 0;
   std::uint64_t dropped_ = 0;  // of what was received

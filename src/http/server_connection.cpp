@@ -56,7 +56,7 @@ loop::task<bool> server_connection::answer_one(const handler& answer) {
   // What is wrong with a body is answered as what is wrong with a head.
   if (!parsed_ && can_answer) co_return false;
   if (can_answer) now.respond(500, "", "");
-  bool goes_on = now.is_answered() && now.keeps_alive();
+  bool goes_on = now.is_answered() && now.keeps_alive() && !is_retiring_;
   if (goes_on) goes_on = co_await pass_over_body();
   if (goes_on) goes_on = co_await room(limits_.max_unsent);
   if (!goes_on) parsed_ = {};
@@ -100,6 +100,12 @@ loop::task<bool> server_connection::pass_over_body() {
     passed += parser_.take_body().size();
   }
   co_return parsed_.has_value();
+}
+
+// A client that takes what it was answered before is let do so.
+void server_connection::retire() {
+  is_retiring_ = true;
+  if (awaited_ == awaiting::request && stream_->unsent() == 0) stream_->abort();
 }
 
 void server_connection::refuse_rest(int status, const error& why, const refusal& refuse) {

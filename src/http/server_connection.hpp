@@ -10,9 +10,11 @@
 #include <utility>
 
 #include "http/exchange.hpp"
+#include "http/served_connection.hpp"
 #include "loop/loop.hpp"
 #include "net/stream.hpp"
 #include "proto/http1.hpp"
+#include "proto/http2.hpp"
 
 namespace strata::http {
 
@@ -29,6 +31,8 @@ struct server_limits {
   loop::duration head_timeout = std::chrono::seconds(10);
   loop::duration body_timeout = std::chrono::seconds(30);
   loop::duration idle_timeout = std::chrono::seconds(75);
+  /// Of HTTP/2: exchanges at a time.
+  std::uint32_t max_streams = proto::http2_limits{}.max_streams;
 };
 
 /// Answers the exchange. One that ends without an answer gets 500.
@@ -37,12 +41,13 @@ using handler = std::function<loop::task<>(exchange&)>;
 /// read. Its type is the second.
 using refusal = std::function<std::pair<std::string, std::string>(int status, const error& why)>;
 
-class server_connection final : private loop::timer {
+class server_connection final : public served_connection, private loop::timer {
  public:
   server_connection(loop::loop& on, std::unique_ptr<net::stream> over, server_limits limits = {});
 
   /// Serves until the client or an answer ends the connection.
   loop::task<> serve(const handler& answer, const refusal& refuse);
+  void retire() override;
 
  private:
   friend class http1_exchange;
@@ -70,6 +75,7 @@ class server_connection final : private loop::timer {
   loop::time_point deadline_ = loop::time_point::max();
   bool is_late_ = false;  // the client let a deadline pass
   bool is_upgraded_ = false;
+  bool is_retiring_ = false;  // no other exchange follows
 };
 
 }  // namespace strata::http

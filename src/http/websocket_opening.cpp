@@ -4,6 +4,7 @@
 
 #include "net/tls/digest.hpp"
 #include "proto/websocket_handshake.hpp"
+#include "text/word.hpp"
 
 namespace strata::http {
 
@@ -14,14 +15,6 @@ void refuse(exchange& now, int status, const std::string& why, proto::http_field
   now.respond({.status = status, .fields = std::move(fields), .length = {}}, why + "\n");
 }
 
-// Names of hosts and schemes are the same in any case.
-bool equal_in_any_case(std::string_view one, std::string_view other) {
-  const auto lower = [](char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-  };
-  return std::ranges::equal(one, other, {}, lower, lower);
-}
-
 // Each message for itself, on both sides: so one that goes to many is compressed once, and an idle
 // connection keeps no window.
 constexpr proto::websocket_deflate wanted_deflate{.server_no_context_takeover = true,
@@ -29,15 +22,16 @@ constexpr proto::websocket_deflate wanted_deflate{.server_no_context_takeover = 
 
 }  // namespace
 
+// Names of hosts and schemes are the same in any case.
 bool is_admitted_origin(std::string_view origin, std::string_view host,
                         const std::vector<std::string>& origins) {
   const auto scheme_end = origin.find("://");
   if (scheme_end != std::string_view::npos &&
-      equal_in_any_case(origin.substr(scheme_end + 3), host)) {
+      text::same_text(origin.substr(scheme_end + 3), host)) {
     return true;
   }
   return std::ranges::any_of(origins, [origin](const std::string& each) {
-    return each == "*" || equal_in_any_case(each, origin);
+    return each == "*" || text::same_text(each, origin);
   });
 }
 
@@ -57,12 +51,16 @@ std::optional<opened_websocket> open_websocket(exchange& now, const websocket_se
     return std::nullopt;
   }
   opened_websocket opened;
-  std::string fields = "Upgrade: websocket\r\nConnection: Upgrade\r\n";
-  const auto text = proto::websocket_accept_text(asked->key);
-  fields += "Sec-WebSocket-Accept: " + proto::websocket_accept(net::sha1(as_bytes(text))) + "\r\n";
+  proto::http_fields fields;
+  if (!asked->key.empty()) {
+    const auto keyed = proto::websocket_accept_text(asked->key);
+    fields = {{"Upgrade", "websocket"},
+              {"Connection", "Upgrade"},
+              {"Sec-WebSocket-Accept", proto::websocket_accept(net::sha1(as_bytes(keyed)))}};
+  }
   if (const auto one = proto::choose_websocket_protocol(asked->protocols, how.protocols)) {
     opened.protocol = *one;
-    fields += "Sec-WebSocket-Protocol: " + opened.protocol + "\r\n";
+    fields.emplace_back("Sec-WebSocket-Protocol", opened.protocol);
   }
   if (how.is_deflated) {
     auto deflate = proto::accept_deflate(asked->extensions, wanted_deflate);
@@ -72,15 +70,10 @@ std::optional<opened_websocket> open_websocket(exchange& now, const websocket_se
     }
     if (*deflate) {
       opened.deflate = (*deflate)->agreed;
-      fields += "Sec-WebSocket-Extensions: " + (*deflate)->header + "\r\n";
+      fields.emplace_back("Sec-WebSocket-Extensions", (*deflate)->header);
     }
   }
-  opened.stream = now.upgrade();
-  if (!opened.stream) {
-    refuse(now, 501, "a WebSocket needs a connection of its own here: use HTTP/1.1");
-    return std::nullopt;
-  }
-  opened.stream->push_copy(as_bytes("HTTP/1.1 101 Switching Protocols\r\n" + fields + "\r\n"));
+  opened.channel = now.upgrade(fields);
   return opened;
 }
 

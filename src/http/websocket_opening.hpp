@@ -1,4 +1,4 @@
-// Opens a WebSocket on an exchange (RFC 6455 section 4.2): the server's side.
+// Opens a WebSocket on an exchange (RFC 6455 section 4.2, and RFC 8441): the server's side.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ struct websocket_settings {
 };
 
 struct opened_websocket {
-  std::unique_ptr<net::stream> stream;
+  std::unique_ptr<net::byte_channel> channel;
   std::optional<proto::websocket_deflate> deflate;
   std::string protocol;  ///< empty: none
 };
@@ -30,7 +30,8 @@ struct opened_websocket {
 /// Whether the request asks for one at all.
 [[nodiscard]] bool asks_for_websocket(const exchange& now);
 
-/// Answers such a request: with 101, or with why not, and then nullopt.
+/// Answers such a request: that it is open, or why not, and then nullopt. The channel's life is as
+/// `exchange::upgrade` says.
 [[nodiscard]] std::optional<opened_websocket> open_websocket(exchange& now,
                                                              const websocket_settings& how);
 

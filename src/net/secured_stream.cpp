@@ -57,7 +57,7 @@ loop::task<result<void>> stream::start_tls(std::shared_ptr<const tls_context> wi
   }
   out_.send_owed();
   if (!done) {
-    const auto limit_of_alert = std::min(limit, loop_.now() + longest_alert);
+    const auto limit_of_alert = std::min(limit, home_.now() + longest_alert);
     (void)co_await out_.quiet(limit_of_alert);
     end();
     if (is_server) co_await hear_out(limit_of_alert);

@@ -6,52 +6,19 @@
 
 namespace strata::net {
 
-class stream::timed_receive final : public loop::timer {
- public:
-  timed_receive(stream& from, loop::time_point limit) : from_(from), limit_(limit) {}
-  timed_receive(const timed_receive&) = delete;
-  timed_receive& operator=(const timed_receive&) = delete;
-  ~timed_receive() override {
-    if (waits_) from_.waiter_ = {};
-  }
-
-  [[nodiscard]] bool await_ready() { return from_.prepare(); }
-  void await_suspend(std::coroutine_handle<> self) {
-    from_.waiter_ = self_ = self;
-    waits_ = true;
-    if (limit_ != loop::time_point::max()) from_.loop_.arm(*this, limit_);
-  }
-  /// Whether something has come.
-  [[nodiscard]] bool await_resume() {
-    waits_ = false;
-    disarm();
-    return !is_over_;
-  }
-
- private:
-  void on_timer() override {
-    is_over_ = true;
-    from_.waiter_ = {};
-    self_.resume();
-  }
-
-  stream& from_;
-  loop::time_point limit_;
-  std::coroutine_handle<> self_;
-  bool waits_ = false;
-  bool is_over_ = false;
-};
-
 stream::stream(loop::loop& on, loop::descriptor connected)
-    : loop_(on), out_(on, std::move(connected)) {}
+    : byte_channel(on), out_(on, std::move(connected)) {}
 
 stream::~stream() { abandon(); }
 
-loop::task<std::optional<result<loop::buffer>>> stream::receive(loop::time_point limit) {
-  timed_receive until(*this, limit);
-  const bool has_come = co_await until;
-  if (!has_come) co_return std::nullopt;
-  co_return take();
+loop::task<bool> stream::flushed(loop::time_point limit) {
+  const bool is_flushed = co_await out_.room(0, limit);
+  co_return is_flushed;
+}
+
+loop::task<bool> stream::delivered(loop::time_point limit) {
+  const bool is_delivered = co_await out_.acknowledged(limit);
+  co_return is_delivered;
 }
 
 bool stream::has_something() {
@@ -62,7 +29,7 @@ bool stream::has_something() {
 
 bool stream::prepare() {
   if (has_something()) return true;
-  if (!ended_ && !under_way()) loop_.receive(out_.socket(), *this);
+  if (!ended_ && !under_way()) home_.receive(out_.socket(), *this);
   return ended_;
 }
 
@@ -73,12 +40,12 @@ void stream::on_completion(loop::completion done) {
     arrived_.push_back({done.result, std::move(done.data), true});
   }
   if (!waiter_) {
-    if (!arrived_.empty()) loop_.at_turn_end(*this);
+    if (!arrived_.empty()) home_.at_turn_end(*this);
     return;
   }
   if (!has_something()) {
     // No buffer was free, receiving was paused and is wanted again, or a record is not whole.
-    if (!under_way()) loop_.receive(out_.socket(), *this);
+    if (!under_way()) home_.receive(out_.socket(), *this);
     return;
   }
   std::exchange(waiter_, {}).resume();
@@ -109,13 +76,13 @@ void stream::unread(loop::buffer&& seen) {
   const auto size = static_cast<int>(seen.bytes().size());
   auto& into = secured_ ? secured_->plain : arrived_;
   into.insert(into.begin(), {size, std::move(seen), true});
-  loop_.at_turn_end(*this);
+  home_.at_turn_end(*this);
 }
 
 const peer_info& stream::peer() const {
   if (!peer_) {
     peer_ = std::make_unique<peer_info>(
-        peer_info{loop_.remote_address(out_.socket()), loop_.local_address(out_.socket()), {}});
+        peer_info{home_.remote_address(out_.socket()), home_.local_address(out_.socket()), {}});
   }
   return *peer_;
 }

@@ -39,6 +39,7 @@ struct http_request {
   http_fields query;    ///< decoded
   http_fields headers;  ///< names in lower case
   std::string body;
+  std::string protocol;     ///< that a CONNECT of HTTP/2 asks for (RFC 8441); empty: none
   http_fields trailers;     ///< fields behind a chunked body; names in lower case
   unsigned version = 11;    ///< 10 is HTTP/1.0
   bool keep_alive = false;  ///< the client wants to send another request on this connection

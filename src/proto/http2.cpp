@@ -55,10 +55,11 @@ http2_session::http2_session(http2_listener& to, http2_limits limits)
     : state_(std::make_unique<state>(to, limits)) {
   state_->session.reset(http2_calls::make_session(*state_));
   auto* const with = state_->session.get();
-  const std::array<nghttp2_settings_entry, 4> settings = {
+  const std::array<nghttp2_settings_entry, 5> settings = {
       {{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, limits.max_streams},
        {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, limits.stream_window},
        {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<std::uint32_t>(limits.max_header)},
+       {NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1},
        {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1}}};
   demand_done(nghttp2_submit_settings(with, NGHTTP2_FLAG_NONE, settings.data(), settings.size()));
   demand_done(nghttp2_session_set_local_window_size(
@@ -176,6 +177,12 @@ void http2_session::consume(std::uint32_t stream, std::size_t bytes) {
 void http2_session::reset(std::uint32_t stream, http2_code why) {
   demand_done(nghttp2_submit_rst_stream(state_->session.get(), NGHTTP2_FLAG_NONE, id_of(stream),
                                         static_cast<std::uint32_t>(why)));
+}
+
+void http2_session::retire() {
+  auto* const with = state_->session.get();
+  const auto last = nghttp2_session_get_last_proc_stream_id(with);
+  demand_done(nghttp2_submit_goaway(with, NGHTTP2_FLAG_NONE, last, NGHTTP2_NO_ERROR, nullptr, 0));
 }
 
 void http2_session::end(http2_code why) {

@@ -140,6 +140,9 @@ class http2_session {
   /// So many bytes of its body are read: the client may send as many more.
   void consume(std::uint32_t stream, std::size_t bytes);
   void reset(std::uint32_t stream, http2_code why);
+  /// Tells the client that no new streams are taken. Those that run go on; the session is over with
+  /// the last of them.
+  void retire();
   /// Ends the connection: tells the client, and takes no new streams.
   void end(http2_code why);
 

@@ -51,6 +51,8 @@ void http2_head::add_pseudo(std::string_view name, std::string_view value) {
     made_.request.target = value;
   } else if (name == ":authority") {
     authority_.emplace(value);
+  } else if (name == ":protocol") {
+    made_.request.protocol = value;
   }
 }
 
@@ -90,11 +92,16 @@ http2_listener::arrival http2_head::take() {
            fmt::format("its fields are longer than the limit of {} bytes", limit_));
     return std::move(made_);
   }
-  if (request.method == "CONNECT") request.target = authority_.value_or("");
+  const bool has_protocol = !request.protocol.empty();
+  if (request.method == "CONNECT" && !has_protocol) request.target = authority_.value_or("");
   set_host();
   if (!split_target(request)) {
     refuse(400, errc::malformed,
            fmt::format("its target '{}' has a bad percent-encoding", request.target));
+  } else if (has_protocol && !text::same_text(request.protocol, "websocket")) {
+    refuse(
+        501, errc::not_supported,
+        fmt::format("it asks for the protocol '{}'; only websocket is spoken", request.protocol));
   }
   return std::move(made_);
 }

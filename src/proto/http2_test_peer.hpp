@@ -73,6 +73,10 @@ class http2_test_peer {
                          [](const auto& each) { return each.first.starts_with(':'); });
     std::ranges::copy_if(more, std::back_inserter(all),
                          [](const auto& each) { return !each.first.starts_with(':'); });
+    return ask_with(std::move(all), std::move(body), is_open);
+  }
+  /// Asks with these fields alone, however wrong.
+  std::uint32_t ask_with(http_fields all, std::string body = {}, bool is_open = false) {
     std::vector<nghttp2_nv> pairs;
     for (auto& [name, value] : all) {
       pairs.push_back({reinterpret_cast<std::uint8_t*>(name.data()),
@@ -84,9 +88,30 @@ class http2_test_peer {
     provider.source.ptr = held.get();
     provider.read_callback = give_body;
     const bool has_body = is_open || !held->bytes.empty();
-    return static_cast<std::uint32_t>(
+    const auto id = static_cast<std::uint32_t>(
         nghttp2_submit_request(session_.get(), nullptr, pairs.data(), pairs.size(),
                                has_body ? &provider : nullptr, nullptr));
+    by_stream_[id] = held.get();
+    return id;
+  }
+  /// Asks for another protocol (RFC 8441); what follows is said with `say` and `end`.
+  std::uint32_t connect(const std::string& protocol, http_fields more = {}, std::string body = {}) {
+    more.insert(more.begin(), {":protocol", protocol});
+    return ask("CONNECT", "/", more, std::move(body), true);
+  }
+  /// More of a body that is open.
+  void say(std::uint32_t stream, std::string_view more) {
+    by_stream_[stream]->bytes += more;
+    nghttp2_session_resume_data(session_.get(), static_cast<std::int32_t>(stream));
+  }
+  /// Bytes of a body that the server's windows have not let through.
+  [[nodiscard]] std::size_t unsaid(std::uint32_t stream) const {
+    const auto& of = *by_stream_.at(stream);
+    return of.bytes.size() - of.sent;
+  }
+  void end(std::uint32_t stream) {
+    by_stream_[stream]->is_open = false;
+    nghttp2_session_resume_data(session_.get(), static_cast<std::int32_t>(stream));
   }
   void reset(std::uint32_t stream) {
     nghttp2_submit_rst_stream(session_.get(), 0, static_cast<std::int32_t>(stream), NGHTTP2_CANCEL);
@@ -118,6 +143,10 @@ class http2_test_peer {
   [[nodiscard]] reply& of(std::uint32_t stream) { return replies_[stream]; }
   /// What a GOAWAY has said; -1: none has come.
   [[nodiscard]] std::int64_t farewell() const { return farewell_; }
+  /// A setting of the server's.
+  [[nodiscard]] std::uint32_t setting(nghttp2_settings_id which) const {
+    return nghttp2_session_get_remote_settings(session_.get(), which);
+  }
 
  private:
   struct outgoing {
@@ -178,6 +207,7 @@ class http2_test_peer {
 
   std::unique_ptr<nghttp2_session, deleter> session_;
   std::vector<std::unique_ptr<outgoing>> bodies_;
+  std::map<std::uint32_t, outgoing*> by_stream_;
   std::map<std::uint32_t, reply> replies_;
   std::int64_t farewell_ = -1;
 };

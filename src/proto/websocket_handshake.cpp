@@ -52,6 +52,29 @@ bool read_protocols(const http_fields& fields, std::vector<std::string>& protoco
          std::ranges::adjacent_find(sorted) == sorted.end();
 }
 
+/// What is wrong with a request of HTTP/1.1, apart from the fields that are WebSocket's own.
+std::optional<websocket_refusal> find_fault(const http_request& request) {
+  if (request.method != "GET") {
+    return websocket_refusal{
+        .status = 405, .reason = "a WebSocket is opened with GET", .headers = {{"Allow", "GET"}}};
+  }
+  if (request.version < 11) return bad_request("a WebSocket needs HTTP/1.1");
+  if (count_of(request.headers, "host") != 1) return bad_request("there is not one Host");
+  if (!is_websocket_request(request)) {
+    return bad_request("Upgrade does not name websocket, or Connection not Upgrade");
+  }
+  return std::nullopt;
+}
+
+/// RFC 6455 section 4.4. HTTP/2 has no Upgrade, which 426 would have to say.
+websocket_refusal other_version(bool has_upgrade) {
+  websocket_refusal made{.status = has_upgrade ? 426 : 400,
+                         .reason = "the version of WebSocket is not 13",
+                         .headers = {{"Sec-WebSocket-Version", std::string(websocket_version)}}};
+  if (has_upgrade) made.headers.emplace_back("Upgrade", "websocket");
+  return made;
+}
+
 std::unexpected<error> bad_response(std::string reason) {
   return failure(errc::malformed, "open a WebSocket", std::move(reason));
 }
@@ -65,50 +88,49 @@ bool has_token(const http_fields& fields, std::string_view name, std::string_vie
   return found;
 }
 
-std::string joined_field(const http_fields& fields, std::string_view name) {
-  std::string joined;
+std::optional<std::string> joined_field(const http_fields& fields, std::string_view name) {
+  std::optional<std::string> joined;
   for (const auto& [known, value] : fields) {
     if (known != name) continue;
-    if (!joined.empty()) joined += ", ";
-    joined += value;
+    if (joined) {
+      joined->append(", ").append(value);
+    } else {
+      joined = value;
+    }
   }
   return joined;
 }
 
 bool is_websocket_request(const http_request& request) {
+  if (!request.protocol.empty()) return text::same_text(request.protocol, "websocket");
   return has_token(request.headers, "upgrade", "websocket") &&
          has_token(request.headers, "connection", "upgrade");
 }
 
 std::expected<websocket_request, websocket_refusal> read_websocket_request(
     const http_request& request) {
-  const auto refuse = [](websocket_refusal refusal) { return std::unexpected(std::move(refusal)); };
-  if (request.method != "GET") {
-    return refuse(
-        {.status = 405, .reason = "a WebSocket is opened with GET", .headers = {{"Allow", "GET"}}});
+  const bool has_key = request.protocol.empty();  // RFC 8441 section 5: by HTTP/2 there is none
+  if (has_key) {
+    if (auto why = find_fault(request)) return std::unexpected(std::move(*why));
   }
-  if (request.version < 11) return refuse(bad_request("a WebSocket needs HTTP/1.1"));
   const auto& fields = request.headers;
-  if (count_of(fields, "host") != 1) return refuse(bad_request("there is not one Host"));
-  if (!is_websocket_request(request)) {
-    return refuse(bad_request("Upgrade does not name websocket, or Connection not Upgrade"));
-  }
   const auto version = find_field(fields, "sec-websocket-version");
   if (count_of(fields, "sec-websocket-version") != 1 || version != websocket_version) {
-    return refuse({.status = 426,  // section 4.4
-                   .reason = "the version of WebSocket is not 13",
-                   .headers = {{"Sec-WebSocket-Version", std::string(websocket_version)},
-                               {"Upgrade", "websocket"}}});
+    return std::unexpected(other_version(has_key));
   }
-  const auto key = find_field(fields, "sec-websocket-key");
-  if (count_of(fields, "sec-websocket-key") != 1 || !is_websocket_key(*key)) {
-    return refuse(bad_request("Sec-WebSocket-Key is not 16 bytes in base64"));
+  websocket_request made{
+      .key = {},
+      .protocols = {},
+      .extensions = joined_field(fields, "sec-websocket-extensions").value_or("")};
+  if (has_key) {
+    const auto key = find_field(fields, "sec-websocket-key");
+    if (count_of(fields, "sec-websocket-key") != 1 || !is_websocket_key(*key)) {
+      return std::unexpected(bad_request("Sec-WebSocket-Key is not 16 bytes in base64"));
+    }
+    made.key = *key;
   }
-  websocket_request made{.key = std::string(*key),
-                         .protocols = {},
-                         .extensions = joined_field(fields, "sec-websocket-extensions")};
   if (!read_protocols(fields, made.protocols)) {
-    return refuse(bad_request("Sec-WebSocket-Protocol is no list of different tokens"));
+    return std::unexpected(bad_request("Sec-WebSocket-Protocol is no list of different tokens"));
   }
   return made;
 }
@@ -154,7 +176,7 @@ result<websocket_response> read_websocket_response(const http_response_head& res
   }
   websocket_response made{
       .protocol = std::string(find_field(fields, "sec-websocket-protocol").value_or("")),
-      .extensions = joined_field(fields, "sec-websocket-extensions")};
+      .extensions = joined_field(fields, "sec-websocket-extensions").value_or("")};
   const auto chosen = count_of(fields, "sec-websocket-protocol");
   if (chosen > 1 || (chosen == 1 && std::ranges::find(offered_protocols, made.protocol) ==
                                         offered_protocols.end())) {

@@ -1,5 +1,6 @@
-// The opening handshake of WebSocket (RFC 6455 section 4), as values: what a request or a response
-// of HTTP must have, and what is answered. Its extensions are in websocket_extensions.hpp.
+// The opening handshake of WebSocket (RFC 6455 section 4; by HTTP/2, RFC 8441), as values: what a
+// request or a response of HTTP must have, and what is answered. Its extensions are in
+// websocket_extensions.hpp.
 //
 // SHA-1 is the caller's: `websocket_accept_text` is what to hash, `websocket_accept` the answer.
 #pragma once
@@ -26,14 +27,16 @@ inline constexpr std::string_view websocket_version = "13";
 [[nodiscard]] bool has_token(const http_fields& fields, std::string_view name,
                              std::string_view token);
 
-/// The fields of that name as one, joined with commas (RFC 9110 section 5.3); empty for none.
-[[nodiscard]] std::string joined_field(const http_fields& fields, std::string_view name);
+/// The fields of that name as one, joined with commas (RFC 9110 section 5.3); nullopt for none.
+/// `name` in lower case.
+[[nodiscard]] std::optional<std::string> joined_field(const http_fields& fields,
+                                                      std::string_view name);
 
 /// Whether the request asks for a WebSocket at all; if not, it is for another handler.
 [[nodiscard]] bool is_websocket_request(const http_request& request);
 
 struct websocket_request {
-  std::string key;                     ///< as sent
+  std::string key;                     ///< as sent; empty by HTTP/2, where there is none
   std::vector<std::string> protocols;  ///< that the client knows, the one it likes best first
   std::string extensions;              ///< for accept_deflate
 };
@@ -44,7 +47,8 @@ struct websocket_refusal {
   http_fields headers;  ///< what the response must have beside
 };
 
-/// The server's side (section 4.2.1): what a request for a WebSocket has to say, or the refusal.
+/// The server's side (section 4.2.1; RFC 8441 section 5): what a request for a WebSocket has to
+/// say, or the refusal.
 [[nodiscard]] std::expected<websocket_request, websocket_refusal> read_websocket_request(
     const http_request& request);
 

@@ -15,16 +15,17 @@ from strata_daemon import PATIENCE
 class Browser:
     """One page. `async with Browser(folder, url) as page`."""
 
-    def __init__(self, folder, url):
+    def __init__(self, folder, url, *flags):
         self.folder = folder
         self.url = url
+        self.flags = flags
         self.numbers = itertools.count(1)
 
     async def __aenter__(self):
         self.process = subprocess.Popen(
             ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
              "--disable-dev-shm-usage", "--remote-debugging-port=0", "--window-size=800,600",
-             f"--user-data-dir={self.folder / 'profile'}", self.url],
+             *self.flags, f"--user-data-dir={self.folder / 'profile'}", self.url],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         port_file = self.folder / "profile" / "DevToolsActivePort"
         for _ in range(PATIENCE * 10):

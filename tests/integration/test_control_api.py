@@ -174,6 +174,9 @@ KINDS = {"port": ["x", -1, 65536, 1.5, [], {}, True], "listen": ["x", 5, [5], {}
          "http_inject": ["on", 0], "http_cache": [1, "yes"], "http_cache_size": [-1, "1M"],
          "http_header": ["A: b", [5]], "cors": ["*", {}], "http_log": [5, {}],
          "http_log_format": ["apache", 1],
+         "http_max_head": [255, 2**21, "16K"], "http_max_body": [-1, 2**33, "1M"],
+         "http_head_timeout": [-1, "10s"], "http_body_timeout": [-1, 1e300],
+         "http_idle_timeout": [-0.5, True], "http2_max_streams": [0, 10_001, "100"],
          "group": [5, {}], "owner": [5, []], "on_parent_stop": ["explode", 1]}
 
 

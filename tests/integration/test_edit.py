@@ -10,6 +10,8 @@ pytestmark = pytest.mark.once
 LIVE = {"mode": "in", "master_pw": "secret", "master_forward": True, "max_connections": 5,
         "rate_limit": 7, "global_rate_limit": 8, "idle_timeout": 9.5, "peer_timeout": 10.5,
         "max_message": 4096, "max_buffer": 8192, "slow_client": "drop", "drain": True,
+        "http_max_head": 4096, "http_max_body": 5000, "http_head_timeout": 1.5,
+        "http_body_timeout": 2, "http_idle_timeout": 0, "http2_max_streams": 7,
         "drain_timeout": 2.5, "group": "blue", "on_parent_stop": "remove"}
 LIVE_CLIENT = {"connect_timeout": 3, "reconnect_min": 0.5, "reconnect_max": 4,
                "reconnect_seed": 6, "mode": "in", "queue": 7, "max_message": 4096,

@@ -1,6 +1,7 @@
 #include "http/files/conditions.hpp"
 
 #include "http/http_date.hpp"
+#include "proto/websocket_handshake.hpp"
 
 namespace strata::http {
 
@@ -35,27 +36,13 @@ std::optional<std::int64_t> date_field(const proto::http_fields& headers, std::s
 
 }  // namespace
 
-std::optional<std::string> joined_field(const proto::http_fields& headers, std::string_view name) {
-  std::optional<std::string> all;
-  for (const auto& [each, value] : headers) {
-    if (each != name) continue;
-    if (all) {
-      *all += ", ";
-      *all += value;
-    } else {
-      all = value;
-    }
-  }
-  return all;
-}
-
 judgement judge(const proto::http_fields& headers, const validators& now) {
-  if (const auto wanted = joined_field(headers, "if-match")) {
+  if (const auto wanted = proto::joined_field(headers, "if-match")) {
     if (!matches(*wanted, now.etag, comparison::strong)) return judgement::failed;
   } else if (const auto date = date_field(headers, "if-unmodified-since")) {
     if (now.modified_s > *date) return judgement::failed;
   }
-  if (const auto known = joined_field(headers, "if-none-match")) {
+  if (const auto known = proto::joined_field(headers, "if-none-match")) {
     const bool is_known = matches(*known, now.etag, comparison::weak);
     return is_known ? judgement::not_modified : judgement::go_on;
   }

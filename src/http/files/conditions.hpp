@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "proto/http1.hpp"
@@ -29,9 +28,5 @@ enum class judgement : std::uint8_t {
 /// names is over: until then the file could change within it.
 [[nodiscard]] bool allows_range(const proto::http_fields& headers, const validators& now,
                                 std::int64_t now_s);
-
-/// All fields of that name as one list; nullopt when there is none. `name` in lower case.
-[[nodiscard]] std::optional<std::string> joined_field(const proto::http_fields& headers,
-                                                      std::string_view name);
 
 }  // namespace strata::http

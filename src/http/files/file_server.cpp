@@ -10,6 +10,7 @@
 #include "http/files/accepted_types.hpp"
 #include "http/files/folder_listing.hpp"
 #include "proto/deflate_gzip.hpp"
+#include "proto/websocket_handshake.hpp"
 #include "text/percent.hpp"
 
 namespace strata::http {
@@ -144,7 +145,7 @@ std::optional<unsent_body> file_server::answer(exchange& now) {
   coding_preference wanted;
   const bool has_range = !now.is_head() && request.header("range");
   if (!has_range) {
-    if (const auto codings = joined_field(request.headers, "accept-encoding")) {
+    if (const auto codings = proto::joined_field(request.headers, "accept-encoding")) {
       wanted = read_accept_encoding(*codings);
     }
   }
@@ -211,7 +212,7 @@ std::optional<unsent_body> file_server::give(exchange& now,
     return std::nullopt;
   }
   const auto range =
-      now.is_head() || !what->has_ranges ? std::nullopt : joined_field(headers, "range");
+      now.is_head() || !what->has_ranges ? std::nullopt : proto::joined_field(headers, "range");
   if (!range || !allows_range(headers, what->state(), ::time(nullptr))) {
     return give_whole(now, std::move(what));
   }

@@ -62,7 +62,7 @@ class backend_stage : public testing::TestWithParam<std::string> {
     return made;
   }
 
-  static loop::task<> read_all(stream& from, std::string& into, bool& ended) {
+  static loop::task<> read_all(byte_channel& from, std::string& into, bool& ended) {
     for (;;) {
       auto got = co_await from.receive();
       if (!got || got->empty()) break;

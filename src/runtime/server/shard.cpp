@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "loop/condition.hpp"
 #include "runtime/server/datagram_port.hpp"
 #include "runtime/server/session.hpp"
 #include "runtime/tls_identity.hpp"
@@ -115,7 +116,20 @@ void shard::fall_silent() {
   silent_ = true;
   hearing_.cancel();
   acceptor_.stop_listening();
+  for (auto& each : web_connections_) each.retire();
   on_turn_end();
+}
+
+void shard::enter_web(http::served_connection& arrived) {
+  web_connections_.push_back(arrived);
+  if (silent_) arrived.retire();
+}
+
+loop::task<> shard::web_ended(loop::time_point limit) {
+  loop::condition ended(loop_);
+  const bool have_ended =
+      co_await ended.wait([this] { return web_connections_.empty(); }, limit, 5ms);
+  (void)have_ended;
 }
 
 loop::task<> shard::close(loop::time_point limit) {
@@ -129,7 +143,10 @@ loop::task<> shard::close(loop::time_point limit) {
   co_await site_.flushed(limit);
   if (options_.drain) {
     for (auto* each : members_) each->end();
+    co_await web_ended(limit);
   }
+  // What the last turn has said goes out before the connections go.
+  co_await loop_.sleep(loop::duration::zero());
   acceptor_.end_connections();
   datagram_ports_.clear();
 }

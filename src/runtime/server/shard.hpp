@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "http/served_connection.hpp"
 #include "loop/loop.hpp"
 #include "loop/task_group.hpp"
 #include "net/scheme.hpp"
@@ -48,6 +49,8 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   [[nodiscard]] const server_options& options() const { return options_; }
   [[nodiscard]] proto::framing framing() const { return framing_; }
   [[nodiscard]] std::uint64_t next_id();
+  /// It stops: what members say is not heard any more.
+  [[nodiscard]] bool is_silent() const { return silent_; }
   void enter(member& arrived);
   void leave(member& gone);
   /// A whole message from one of the members.
@@ -61,6 +64,8 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
                std::size_t unsent, bool& told);
   /// For members that come by HTTP.
   [[nodiscard]] site& web() { return site_; }
+  /// It is told when the shard falls silent, and given time to end.
+  void enter_web(http::served_connection& arrived);
   /// Runs what serves a connection until it ends, or the shard does.
   void adopt(loop::task<> serving) { acceptor_.adopt(std::move(serving)); }
   /// Clients may speak TLS, also where they need not.
@@ -95,6 +100,8 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   std::uint64_t deliver(std::uint64_t except);
   void take_far(const far_batch& from);
   void deliver_told();
+  /// Awaits that the connections of HTTP have ended.
+  [[nodiscard]] loop::task<> web_ended(loop::time_point limit);
   [[nodiscard]] member* find(std::uint64_t id);
 
   std::shared_ptr<server_state> state_;
@@ -112,6 +119,7 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   std::unique_ptr<file_sink> file_;
   site site_;
   std::vector<member*> members_;
+  http::served_connection::list web_connections_;
   std::size_t cared_for_ = 0;  // members that are looked after
   bool silent_ = false;
   serve::acceptor acceptor_;

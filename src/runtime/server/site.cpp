@@ -100,8 +100,7 @@ proto::http_fields site::fields_for(const proto::http_request& request) const {
 }
 
 void site::note(const http::exchange& answered, const visitor& client, loop::time_point began) {
-  // One that has become a WebSocket was answered on its stream.
-  const int status = answered.is_answered() && answered.status() == 0 ? 101 : answered.status();
+  const int status = answered.status();
   counted_.count_answer(status);
   if (!log_) return;
   const http::access what{.request = answered.request(),

@@ -52,7 +52,7 @@ class visit {
     const bool has_messages = home_.options().http_messages && now.request().path == "/";
     auto* const files = home_.web().files();
     if (http::asks_for_websocket(now)) {
-      open_websocket(now);
+      co_await open_websocket(now);
     } else if (home_.web().answers_preflights() && http::is_preflight(now.request())) {
       http::answer_preflight(now, has_messages ? "GET, HEAD, POST" : "GET, HEAD");
     } else if (has_messages && now.request().method == "POST") {
@@ -72,14 +72,20 @@ class visit {
            proto::has_token(now.request().headers, "accept", "text/event-stream");
   }
 
-  void open_websocket(http::exchange& now) {
+  loop::task<> open_websocket(http::exchange& now) {
     const auto& options = home_.options();
     const http::websocket_settings how{.protocols = options.ws_protocol,
                                        .origins = options.ws_origin,
                                        .is_deflated = options.ws_deflate == "on"};
     auto opened = http::open_websocket(now, how);
-    if (!opened) return;
-    home_.adopt(websocket_member::serve(home_, std::move(*opened), std::move(place_)));
+    if (!opened) co_return;
+    if (now.owns_connection()) {
+      home_.adopt(websocket_member::serve(home_, std::move(*opened), std::move(place_)));
+      co_return;
+    }
+    // The place is the connection's, which carries others.
+    auto serving = websocket_member::serve(home_, std::move(*opened), {});
+    co_await serving;
   }
 
   loop::task<> take_message(http::exchange& now) {
@@ -89,6 +95,10 @@ class visit {
       co_return;
     }
     home_.count().bytes_in.add(body->size());
+    if (home_.is_silent()) {
+      now.respond(503, plain, "the server is being stopped\n");
+      co_return;
+    }
     poster from(home_);
     home_.on_message(from, {as_bytes(*body)});
     home_.publish();
@@ -105,14 +115,29 @@ serve::verdict match_http2(byte_span first) {
   return proto::http2_preface.starts_with(seen) ? serve::verdict::more : serve::verdict::no;
 }
 
+// So long that the clock holds out, and nobody notices.
+constexpr double unlimited_s = 1e9;
+
+http::server_limits limits_of(const web_options& wanted) {
+  const auto patience = [](double seconds) {
+    return loop::from_seconds(seconds == 0 ? unlimited_s : seconds);
+  };
+  return {.max_head = wanted.http_max_head,
+          .max_unread = wanted.http_max_body,
+          .head_timeout = patience(wanted.http_head_timeout),
+          .body_timeout = patience(wanted.http_body_timeout),
+          .idle_timeout = patience(wanted.http_idle_timeout),
+          .max_streams = static_cast<std::uint32_t>(wanted.http2_max_streams)};
+}
+
 // Said when TLS began; else the client's first bytes say it.
-loop::task<bool> speaks_http2(shard& home, net::stream& arrived) {
+loop::task<bool> speaks_http2(shard& home, net::stream& arrived, loop::duration patience) {
   static constexpr serve::protocol_row row = {"http2", match_http2};
   const auto* const secured = arrived.tls();
   if (secured != nullptr && !secured->application.empty()) {
     co_return secured->application == "h2";
   }
-  const auto limit = home.loop().now() + http::server_limits{}.idle_timeout;
+  const auto limit = home.loop().now() + patience;
   const auto* const found = co_await serve::detect(arrived, std::span(&row, 1), limit);
   co_return found != nullptr;
 }
@@ -129,13 +154,16 @@ loop::task<> serve_web(shard& home, std::unique_ptr<net::stream> arrived,
     home.web().note_refused(status, body.size(), client);
     return std::pair(std::move(body), std::string(plain));
   };
-  const bool is_http2 = co_await speaks_http2(home, *arrived);
+  const auto limits = limits_of(home.options());
+  const bool is_http2 = co_await speaks_http2(home, *arrived, limits.idle_timeout);
   if (is_http2) {
-    http::http2_connection served(home.loop(), std::move(arrived));
+    http::http2_connection served(home.loop(), std::move(arrived), limits);
+    home.enter_web(served);
     co_await served.serve(answer, refuse);
     if (served.was_flooded()) home.count().http2_floods.add();
   } else {
-    http::server_connection served(home.loop(), std::move(arrived));
+    http::server_connection served(home.loop(), std::move(arrived), limits);
+    home.enter_web(served);
     co_await served.serve(answer, refuse);
   }
 }

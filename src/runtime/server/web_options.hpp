@@ -27,6 +27,12 @@ struct web_options {
   std::vector<std::string> cors;
   std::string http_log;
   std::string http_log_format = "combined";
+  std::uint64_t http_max_head = 16U << 10U;
+  std::uint64_t http_max_body = 1U << 20U;
+  double http_head_timeout = 10;
+  double http_body_timeout = 30;
+  double http_idle_timeout = 75;
+  std::uint64_t http2_max_streams = 100;
 };
 
 [[nodiscard]] std::vector<options::bound_row<web_options>> web_rows();

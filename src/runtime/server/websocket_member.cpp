@@ -23,7 +23,7 @@ websocket_member::websocket_member(shard& home, http::opened_websocket&& opened)
              opened.deflate && opened.deflate->server_max_window_bits == proto::max_window_bits
                  ? encoding::websocket_deflated
                  : encoding::websocket),
-      stream_(std::move(opened.stream)),
+      channel_(std::move(opened.channel)),
       reader_(proto::websocket_role::server, home.options().max_message, opened.deflate),
       last_heard_(home.loop().now()) {}
 
@@ -31,7 +31,7 @@ loop::task<> websocket_member::serve(shard& home, http::opened_websocket opened,
                                      [[maybe_unused]] serve::connection_gauge::place place) {
   websocket_member served(home, std::move(opened));
   for (bool goes_on = true; goes_on;) {
-    auto got = co_await served.stream_->receive();
+    auto got = co_await served.channel_->receive();
     goes_on = served.hear(std::move(got));
   }
   if (served.is_closing_) co_await served.part();
@@ -81,18 +81,18 @@ void websocket_member::fail(const error& why) {
   home_.count().errors.add();
   home_.state().log->write(
       level::warning,
-      fmt::format("client {} disconnected: {}", stream_->peer().address.text(), describe(why)),
+      fmt::format("client {} disconnected: {}", channel_->peer().address.text(), describe(why)),
       fmt::format("#{}", id()));
   close(reader_.refusal_code(), why.reason);
 }
 
 void websocket_member::push_control(websocket_opcode what, byte_span payload) {
   // One that asks and does not read gets no more answers than wait for it anyway.
-  if (is_closing_ || stream_->unsent() > home_.options().max_buffer) return;
+  if (is_closing_ || channel_->unsent() > home_.options().max_buffer) return;
   std::string frame(
       as_text(proto::websocket_head_for({.opcode = what, .mask = {}}, payload.size()).span()));
   frame += as_text(payload);
-  stream_->push_copy(as_bytes(frame));
+  channel_->push_copy(as_bytes(frame));
 }
 
 void websocket_member::close(websocket_close code, std::string_view reason) {
@@ -104,30 +104,30 @@ void websocket_member::close(websocket_close code, std::string_view reason) {
 // The client is to end the connection first: so no port of the server's is kept in TIME_WAIT.
 loop::task<> websocket_member::part() {
   const auto limit = home_.loop().now() + longest_closing;
-  const bool is_sent = co_await stream_->flushed(limit);
+  const bool is_sent = co_await channel_->flushed(limit);
   if (!is_sent) co_return;
-  stream_->end();
+  channel_->end();
   for (;;) {
-    const auto rest = co_await stream_->receive(limit);
+    const auto rest = co_await channel_->receive(limit);
     if (!rest || !*rest || (*rest)->empty()) co_return;
   }
 }
 
 loop::task<> websocket_member::delivered(loop::time_point limit) {
-  co_await stream_->delivered(limit);
+  co_await channel_->delivered(limit);
 }
 
 std::size_t websocket_member::offer(const batch& messages) {
-  if (is_closing_ || stream_->broken() != 0) return 0;
+  if (is_closing_ || channel_->broken() != 0) return 0;
   const auto& options = home_.options();
   const auto count = messages.count();
   const auto& bytes = messages.as(wanted());
-  if (stream_->unsent() + bytes.size() <= options.max_buffer) {
-    stream_->push(bytes);
+  if (channel_->unsent() + bytes.size() <= options.max_buffer) {
+    channel_->push(bytes);
     home_.count_out(count, bytes.size());
     return count;
   }
-  home_.on_slow(*this, count, stream_->peer().address, stream_->unsent(), told_slow_);
+  home_.on_slow(*this, count, channel_->peer().address, channel_->unsent(), told_slow_);
   return 0;
 }
 
@@ -138,7 +138,7 @@ void websocket_member::look_after(loop::time_point now) {
     last_heard_ = now;
     push_control(websocket_opcode::ping, {});
   } else {
-    stream_->abort();
+    channel_->abort();
   }
 }
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "http/websocket_opening.hpp"
-#include "net/stream.hpp"
+#include "net/byte_channel.hpp"
 #include "proto/websocket.hpp"
 #include "runtime/server/member.hpp"
 #include "serve/connection_gauge.hpp"
@@ -20,7 +20,7 @@ class websocket_member final : public member {
   websocket_member(shard& home, http::opened_websocket&& opened);
 
   std::size_t offer(const batch& messages) override;
-  void dismiss() override { stream_->abort(); }
+  void dismiss() override { channel_->abort(); }
   loop::task<> delivered(loop::time_point limit) override;
   void end() override { close(proto::websocket_close::going_away, {}); }
   /// Pings a peer that has been silent, and ends one that does not answer.
@@ -37,7 +37,7 @@ class websocket_member final : public member {
   /// Awaits that the peer ends the connection.
   loop::task<> part();
 
-  std::unique_ptr<net::stream> stream_;
+  std::unique_ptr<net::byte_channel> channel_;
   proto::websocket_reader reader_;
   loop::time_point last_heard_;
   bool is_closing_ = false;  // our close frame is on its way

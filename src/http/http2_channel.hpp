@@ -1,0 +1,39 @@
+// A stream of HTTP/2 as a byte channel, behind a CONNECT that asks for another protocol (RFC 8441
+// section 5). For http2_exchange alone, which outlives it.
+#pragma once
+
+#include "net/byte_channel.hpp"
+
+namespace strata::http {
+
+class http2_exchange;
+
+class http2_channel final : public net::byte_channel, private loop::turn_end_hook {
+ public:
+  explicit http2_channel(http2_exchange& on);
+  ~http2_channel() override;
+
+  void push(const loop::slice& data) override;
+  /// Of this stream alone.
+  [[nodiscard]] std::size_t unsent() const override;
+  [[nodiscard]] int broken() const override;
+  [[nodiscard]] loop::task<bool> flushed(loop::time_point limit) override;
+  [[nodiscard]] loop::task<bool> delivered(loop::time_point limit) override;
+  void end() override;
+  void abort() override;
+  [[nodiscard]] const net::peer_info& peer() const override;
+
+  /// Something has come, or the stream has ended. The reader does not run inside the session.
+  void notify() {
+    if (waiter_) home_.at_turn_end(*this);
+  }
+
+ private:
+  bool prepare() override;
+  result<loop::buffer> take() override;
+  void on_turn_end() override;
+
+  http2_exchange& on_;
+};
+
+}  // namespace strata::http

@@ -1,0 +1,31 @@
+// A connection of HTTP that is served, whichever version it speaks, and can be told to end in good
+// order.
+#pragma once
+
+#include <boost/intrusive/list.hpp>
+
+namespace strata::http {
+
+class served_connection {
+  using hook = boost::intrusive::list_member_hook<
+      boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+
+ public:
+  served_connection() = default;
+  served_connection(const served_connection&) = delete;
+  served_connection& operator=(const served_connection&) = delete;
+  virtual ~served_connection() = default;
+
+  /// Takes no new requests, of which the client is told; those under way are answered. Then the
+  /// connection ends by itself.
+  virtual void retire() = 0;
+
+  /// Its place in the list of whoever lists such connections: it leaves when it is destroyed.
+  hook place;
+  using list = boost::intrusive::list<
+      served_connection,
+      boost::intrusive::member_hook<served_connection, hook, &served_connection::place>,
+      boost::intrusive::constant_time_size<false>>;
+};
+
+}  // namespace strata::http

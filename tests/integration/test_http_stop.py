@@ -1,0 +1,136 @@
+"""How HTTP ends when its server stops: clients are told, and what is under way is finished."""
+
+import asyncio
+import contextlib
+import threading
+
+import h2.events
+import pytest
+import websockets
+from wsproto.events import CloseConnection
+
+from http2_peer import Http2
+from strata_daemon import PATIENCE, eventually
+from talker import Talker, port_of
+
+SIZE = 3_000_000
+
+
+@contextlib.contextmanager
+def stopping(daemon):
+    """Within it the server is being stopped; it has stopped at the end."""
+    thread = threading.Thread(target=daemon.act, args=("s", "stop"))
+    thread.start()
+    yield
+    thread.join(PATIENCE)
+    assert not thread.is_alive()
+    assert daemon.show("s")["state"] == "stopped"
+
+
+@pytest.fixture
+def pages(tmp_path):
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    (folder / "large").write_bytes(b"x" * SIZE)
+    return str(folder)
+
+
+def test_http2_is_told_and_ended(daemon):
+    [url] = daemon.server("s")
+    with Http2(url) as connection:
+        stream = connection.request("GET", "/")
+        connection.until(lambda: stream in connection.ended)
+        with stopping(daemon):
+            connection.until(lambda: connection.is_over)
+        assert connection.farewell == 0
+
+
+def test_a_stream_of_http2_is_finished_and_none_follows(daemon, pages):
+    [url] = daemon.server("s", http=pages, drain=True, drain_timeout=PATIENCE)
+    with Http2(url) as connection, Http2(url) as idle:
+        take, held = connection.take, []
+
+        def without_credit(event):
+            if isinstance(event, h2.events.DataReceived):
+                held.append(event)
+            else:
+                take(event)
+
+        connection.take = without_credit
+        stream = connection.request("GET", "/large")
+        connection.until(lambda: sum(len(each.data) for each in held) == 65535)
+        with stopping(daemon):
+            idle.until(lambda: idle.is_over)
+            assert idle.farewell == 0
+            connection.until(lambda: connection.farewell == 0)
+            connection.take = take
+            for each in held:
+                take(each)
+            connection.flush()
+            connection.until(lambda: connection.ended.get(stream) == "end")
+            assert len(connection.bodies[stream]) == SIZE
+            connection.until(lambda: connection.is_over)
+
+
+def rest_of(talker):
+    """All that it hears until the server has closed."""
+    heard = talker.rest
+    while more := talker.socket.recv(65536):
+        heard += more
+    return heard
+
+
+def test_http1_is_finished_and_told(daemon):
+    [url] = daemon.server("s", http_messages=True, drain=True, drain_timeout=PATIENCE)
+    with Talker(url) as busy, Talker(url) as idle:
+        idle.send(b"GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert b"404" in idle.hear()
+        busy.send(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n"
+                  b"Expect: 100-continue\r\n\r\n")
+        assert b"100 Continue" in busy.hear()
+        with stopping(daemon):
+            assert b"nothing" in rest_of(idle)
+            busy.send(b"body" + b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            answer = rest_of(busy)
+        assert b"HTTP/1.1 503 " in answer
+        assert b"Connection: close" in answer
+        assert answer.count(b"HTTP/1.1 ") == 1
+
+
+def test_members_of_all_kinds_are_told(daemon):
+    [url] = daemon.server("s", http_messages=True, drain=True, drain_timeout=PATIENCE)
+
+    async def by_http1():
+        async with websockets.connect(f"ws://127.0.0.1:{port_of(url)}/") as old:
+            await asyncio.to_thread(rest)
+            with pytest.raises(websockets.ConnectionClosed) as closed:
+                await asyncio.wait_for(old.recv(), PATIENCE)
+            assert closed.value.code == 1001
+
+    def rest():
+        with Http2(url) as connection, Talker(url) as events:
+            member = connection.open()
+            stream = connection.request("GET", "/", [("accept", "text/event-stream")])
+            connection.until(lambda: stream in connection.bodies)
+            events.send(b"GET / HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n")
+            assert b"200 OK" in events.hear()
+            with stopping(daemon):
+                connection.until(lambda: connection.farewell == 0)
+                assert member.hear().code == 1001
+                member.send(CloseConnection(code=1001), end=True)
+                connection.until(lambda: stream in connection.ended)
+                assert rest_of(events).endswith(b"0\r\n\r\n")
+                events.close()
+                connection.until(lambda: connection.is_over)
+
+    asyncio.run(by_http1())
+
+
+def test_no_drain_waits_for_nothing(daemon, pages):
+    [url] = daemon.server("s", http=pages)
+    with Talker(url) as slow:
+        slow.send(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert b"200 OK" in slow.hear()
+        with stopping(daemon):
+            pass
+    eventually(lambda: daemon.show("s")["state"] == "stopped", "it has stopped")
