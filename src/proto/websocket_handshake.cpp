@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proto/token.hpp"
+#include "proto/websocket_extensions.hpp"
 #include "text/base64.hpp"
 #include "text/word.hpp"
 
@@ -50,6 +51,13 @@ bool read_protocols(const http_fields& fields, std::vector<std::string>& protoco
   std::ranges::sort(sorted);
   return std::ranges::all_of(protocols, is_token) &&
          std::ranges::adjacent_find(sorted) == sorted.end();
+}
+
+/// Its bytes would be read as frames.
+bool has_body(const http_fields& fields) {
+  return find_field(fields, "content-length").value_or("0").find_first_not_of('0') !=
+             std::string_view::npos ||
+         find_field(fields, "transfer-encoding").has_value();
 }
 
 std::unexpected<error> bad_response(std::string reason) {
@@ -110,6 +118,11 @@ std::expected<websocket_request, websocket_refusal> read_websocket_request(
   if (!read_protocols(fields, made.protocols)) {
     return refuse(bad_request("Sec-WebSocket-Protocol is no list of different tokens"));
   }
+  // Section 9.1, whether or not one of them is known.
+  if (const auto read = read_websocket_extensions(made.extensions); !read) {
+    return refuse(bad_request(describe(read.error())));
+  }
+  if (has_body(fields)) return refuse(bad_request("a request for a WebSocket has no body"));
   return made;
 }
 
