@@ -41,6 +41,7 @@ class message final : public http::basic_parser<is_request> {
   http_fields trailers;
   std::string body;
   std::uint64_t announced = 0;  // bytes of its chunks
+  bool keeps_alive = false;     // by its head, whatever its trailer says
 
  private:
   using text = boost::beast::string_view;
@@ -81,7 +82,7 @@ class message final : public http::basic_parser<is_request> {
     return piece.size();
   }
 
-  void on_header_impl(error_code&) override {}
+  void on_header_impl(error_code&) override { keeps_alive = this->keep_alive(); }
   void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
   void on_chunk_header_impl(std::uint64_t size, text, error_code&) override { announced += size; }
   void on_finish_impl(error_code&) override {}
@@ -302,7 +303,7 @@ result<void> http_request_parser::complete_head() {
                        .body = {},
                        .trailers = {},
                        .version = static_cast<unsigned>(current.version),
-                       .keep_alive = current.keep_alive()};
+                       .keep_alive = current.keeps_alive};
   if (!split_target(request)) {
     const auto why =
         fmt::format("its target '{}' has a bad percent-encoding or host", request.target);
