@@ -141,7 +141,7 @@ TEST_P(http1_rules, what_is_left_of_a_body_is_no_request) {
   EXPECT_EQ(std::ranges::count(asked_, "/smuggled"), 0);
 }
 
-// Section 9.6: behind `close`, of either side, nothing is processed; the server ends the connection.
+// Section 9.6: behind `close`, of either side, nothing is processed, and the connection ends.
 TEST_P(http1_rules, nothing_is_read_behind_a_close) {
   for (const auto* field :
        {"Connection: close", "Connection: x, CLOSE", "Connection: keep-alive, close",

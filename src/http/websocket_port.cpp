@@ -148,7 +148,7 @@ class websocket_port final : public net::message_port, private loop::timer {
     push({.opcode = websocket_opcode::close, .mask = {}}, as_bytes(payload));
   }
 
-  // Our close frame is sent before the connection goes, and the server is to end it (section 7.1.1).
+  // Our close frame is sent before the connection goes; the server is to end it (section 7.1.1).
   loop::task<> part() {
     const auto limit = loop_.now() + longest_parting;
     const bool is_sent = co_await stream_->flushed(limit);

@@ -21,8 +21,8 @@ struct websocket_wishes {
   loop::duration ping = loop::duration::zero();
 };
 
-/// Errors: invalid_argument, for a field that the request has anyway, and for protocols that are not
-/// different tokens.
+/// Errors: invalid_argument, for a field that the request has anyway, and for protocols that are
+/// not different tokens.
 [[nodiscard]] result<void> check_wishes(const websocket_wishes& wishes);
 
 /// Opens a WebSocket at `url` on a stream that is connected to its host, until `limit`. A message
