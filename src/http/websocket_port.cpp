@@ -2,6 +2,7 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <span>
@@ -10,18 +11,24 @@
 #include "loop/within.hpp"
 #include "net/tls/digest.hpp"
 #include "proto/deflate.hpp"
+#include "proto/token.hpp"
 #include "proto/websocket.hpp"
 #include "proto/websocket_handshake.hpp"
 #include "text/base64.hpp"
 #include "text/utf8.hpp"
+#include "text/word.hpp"
 
 namespace strata::http {
 
 namespace {
 
+using namespace std::chrono_literals;
 using proto::websocket_close;
 using proto::websocket_event;
 using proto::websocket_opcode;
+
+// How long a server may take to end the connection when both have said that it is over.
+constexpr auto longest_parting = 2s;
 
 // Bytes that nobody can foresee, of which a frame's mask is made (RFC 6455 section 10.3).
 class unforeseeable {
@@ -59,23 +66,22 @@ class websocket_port final : public net::message_port, private loop::timer {
   }
 
   loop::task<error> receive(ears told) override {
-    for (;;) {
+    const auto ended =
+        failure(errc::connection_closed, "receive", "the peer has closed the connection").error();
+    result<void> fed;
+    while (fed && !reader_.is_closed()) {
       auto got = co_await stream_->receive();
       if (!got) co_return got.error();
-      if (got->empty()) break;
+      if (got->empty()) co_return ended;
       last_heard_ = loop_.now();
       is_pinged_ = false;
       told.on_bytes(got->bytes().size());
-      auto fed = reader_.feed_in_place(
-          got->writable(), [&](const websocket_event& event) { on_event(event, told); });
-      if (!fed) {
-        close(reader_.refusal_code(), fed.error().reason);
-        co_return fed.error();
-      }
-      if (reader_.is_closed()) break;
+      fed = reader_.feed_in_place(got->writable(),
+                                  [&](const websocket_event& event) { on_event(event, told); });
     }
-    co_return failure(errc::connection_closed, "receive", "the peer has closed the connection")
-        .error();
+    if (!fed) close(reader_.refusal_code(), fed.error().reason);
+    co_await part();
+    co_return fed ? ended : fed.error();
   }
 
   std::optional<std::size_t> offer(byte_span message) override {
@@ -126,7 +132,8 @@ class websocket_port final : public net::message_port, private loop::timer {
       case websocket_event::kind::text:
       case websocket_event::kind::binary: told.on_message(event.payload); break;
       case websocket_event::kind::ping:
-        if (!is_closing_ && stream_->unsent() < most_pongs) {
+        // Also behind a close of ours: only the server's own ends that (section 5.5.2).
+        if (stream_->unsent() < most_pongs) {
           push({.opcode = websocket_opcode::pong, .mask = {}}, event.payload);
         }
         break;
@@ -139,6 +146,17 @@ class websocket_port final : public net::message_port, private loop::timer {
     if (std::exchange(is_closing_, true)) return;
     const auto payload = proto::websocket_close_payload(code, reason);
     push({.opcode = websocket_opcode::close, .mask = {}}, as_bytes(payload));
+  }
+
+  // Our close frame is sent before the connection goes; the server is to end it (section 7.1.1).
+  loop::task<> part() {
+    const auto limit = loop_.now() + longest_parting;
+    const bool is_sent = co_await stream_->flushed(limit);
+    if (!is_sent) co_return;
+    for (;;) {
+      const auto rest = co_await stream_->receive(limit);
+      if (!rest || !*rest || (*rest)->empty()) co_return;
+    }
   }
 
   void on_timer() override {
@@ -171,6 +189,15 @@ std::string new_key() {
   [[maybe_unused]] const int code = ::getentropy(bytes.data(), bytes.size());
   assert(code == 0);
   return text::base64_encode(as_bytes({bytes.data(), bytes.size()}));
+}
+
+// Two of a kind would have a server refuse it (RFC 6455 sections 4.2.1 and 11.3).
+bool is_of_the_opening(std::string_view name) {
+  static constexpr std::string_view names[] = {"host",       "upgrade",        "connection",
+                                               "te",         "content-length", "transfer-encoding",
+                                               "keep-alive", "expect"};
+  return text::in_small_letters(name).starts_with("sec-websocket-") ||
+         std::ranges::any_of(names, [&](auto each) { return text::same_text(each, name); });
 }
 
 proto::http_fields request_fields(const net::endpoint_url& url, const websocket_wishes& wishes,
@@ -224,6 +251,22 @@ loop::task<result<std::unique_ptr<net::message_port>>> open(loop::loop& on,
 }
 
 }  // namespace
+
+result<void> check_wishes(const websocket_wishes& wishes) {
+  for (const auto& [name, value] : wishes.fields) {
+    if (!is_of_the_opening(name)) continue;
+    return failure(errc::invalid_argument, "send the header field '" + name + "'",
+                   "the client itself says it where it is needed", "leave it out");
+  }
+  const auto& names = wishes.protocols;
+  for (auto each = names.begin(); each != names.end(); ++each) {
+    if (proto::is_token(*each) && std::find(names.begin(), each, *each) == each) continue;
+    return failure(errc::invalid_argument, "offer the subprotocol '" + *each + "'",
+                   "subprotocols are tokens, and each is named once",
+                   "write it in letters, digits and marks as in 'chat.v1'");
+  }
+  return {};
+}
 
 loop::task<result<std::unique_ptr<net::message_port>>> connect_websocket(
     loop::loop& on, std::unique_ptr<net::stream> over, net::endpoint_url url,

@@ -21,9 +21,13 @@ struct websocket_wishes {
   loop::duration ping = loop::duration::zero();
 };
 
+/// Errors: invalid_argument, for a field that the request has anyway, and for protocols that are
+/// not different tokens.
+[[nodiscard]] result<void> check_wishes(const websocket_wishes& wishes);
+
 /// Opens a WebSocket at `url` on a stream that is connected to its host, until `limit`. A message
 /// is sent as text if it is UTF-8, and else as binary. Errors: of the connection; not_supported
-/// when the server answers anything else; timed_out.
+/// when the server answers anything else; timed_out. The wishes have been checked.
 [[nodiscard]] loop::task<result<std::unique_ptr<net::message_port>>> connect_websocket(
     loop::loop& on, std::unique_ptr<net::stream> over, net::endpoint_url url,
     websocket_wishes wishes, loop::time_point limit);

@@ -41,6 +41,7 @@ class message final : public http::basic_parser<is_request> {
   http_fields trailers;
   std::string body;
   std::uint64_t announced = 0;  // bytes of its chunks
+  bool keeps_alive = false;     // by its head, whatever its trailer says
 
  private:
   using text = boost::beast::string_view;
@@ -81,7 +82,7 @@ class message final : public http::basic_parser<is_request> {
     return piece.size();
   }
 
-  void on_header_impl(error_code&) override {}
+  void on_header_impl(error_code&) override { keeps_alive = this->keep_alive(); }
   void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
   void on_chunk_header_impl(std::uint64_t size, text, error_code&) override { announced += size; }
   void on_finish_impl(error_code&) override {}
@@ -142,6 +143,7 @@ class message_reader {
 
   message<is_request>& current() { return *current_; }
   const message<is_request>& current() const { return *current_; }
+  bool has_nothing_left() const { return pending_.empty(); }
   bool between_messages() const { return pending_.empty() && !current_->got_some(); }
   int refusal_status() const { return refusal_status_; }
 
@@ -301,9 +303,10 @@ result<void> http_request_parser::complete_head() {
                        .body = {},
                        .trailers = {},
                        .version = static_cast<unsigned>(current.version),
-                       .keep_alive = current.keep_alive()};
+                       .keep_alive = current.keeps_alive};
   if (!split_target(request)) {
-    const auto why = fmt::format("its target '{}' has a bad percent-encoding", request.target);
+    const auto why =
+        fmt::format("its target '{}' has a bad percent-encoding or host", request.target);
     return state_->refuse(errc::malformed, 400, why);
   }
   state_->head = std::move(request);
@@ -353,6 +356,7 @@ int http_request_parser::refusal_status() const { return state_->refusal_status(
 struct http_response_parser::state : message_reader<false> {
   using message_reader::message_reader;
   std::optional<http_response_head> head;
+  bool has_surplus = false;  // bytes came behind its end that nobody asked for
 };
 
 http_response_parser::http_response_parser(std::size_t max_header)
@@ -362,7 +366,10 @@ http_response_parser::http_response_parser(http_response_parser&&) noexcept = de
 http_response_parser& http_response_parser::operator=(http_response_parser&&) noexcept = default;
 
 result<void> http_response_parser::feed(byte_span input) {
-  if (done()) return {};
+  if (done()) {
+    state_->has_surplus = state_->has_surplus || !input.empty();
+    return {};
+  }
   state_->append(input);
   for (;;) {
     if (auto read = state_->advance(); !read) return read;
@@ -398,7 +405,11 @@ std::string http_response_parser::take_body() { return std::exchange(state_->cur
 
 void http_response_parser::expect_no_body() { state_->current().skip(true); }
 
-bool http_response_parser::keep_alive() const { return state_->current().keep_alive(); }
+// RFC 9112 section 9.2: what comes unasked is no response, and must not become that of the next
+// request.
+bool http_response_parser::keep_alive() const {
+  return state_->current().keep_alive() && !state_->has_surplus && state_->has_nothing_left();
+}
 
 void http_response_parser::restart() {
   state_->head.reset();

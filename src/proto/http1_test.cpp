@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 namespace strata::proto {
@@ -76,6 +77,42 @@ TEST(http_request_parser, understands_the_absolute_form) {
   EXPECT_EQ(bare.path, "/");
   EXPECT_EQ(bare.query_value("a"), "/b");
   EXPECT_EQ(one("OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n").path, "*");
+}
+
+// RFC 9112 section 3.2.2: the target's host counts, and the Host beside it MUST be ignored.
+TEST(http_request_parser, the_absolute_form_names_the_host) {
+  const auto host_of = [](std::string_view target, std::string_view fields) {
+    const auto request =
+        one("GET " + std::string(target) + " HTTP/1.1\r\n" + std::string(fields) + "\r\n");
+    EXPECT_EQ(std::ranges::count(request.headers, "host", &http_fields::value_type::first), 1);
+    return std::string(request.header("host").value_or("none"));
+  };
+  EXPECT_EQ(host_of("http://there:81/a?b=http://x", "Host: here\r\n"), "there:81");
+  EXPECT_EQ(host_of("HTTP://[::1]", "A: b\r\nHost:\r\n"), "[::1]");
+  EXPECT_EQ(host_of("/a?b=http://there/", "Host: here\r\n"), "here");
+  EXPECT_EQ(one("GET http://there/ HTTP/1.0\r\n\r\n").header("host"), "there");
+  for (const auto* target : {"http://a@there/", "http:///a", "http://?a", "http://a<b/",
+                             "http://there:x/", "http://[::1/"}) {
+    EXPECT_EQ(refuse_of("GET " + std::string(target) + " HTTP/1.1\r\nHost: x\r\n\r\n").status, 400)
+        << target;
+  }
+}
+
+// RFC 9112 section 7.1.2; RFC 9110 section 6.5.1: what comes behind a body is no field of the head.
+TEST(http_request_parser, trailers_are_kept_apart) {
+  const auto with = [](std::string_view trailers) {
+    return "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n" +
+           std::string(trailers) + "\r\n";
+  };
+  const auto request = one(with("Host: y\r\nConnection: close\r\nA: b\r\n"));
+  EXPECT_EQ(request.body, "ab");
+  EXPECT_EQ(request.headers.size(), 2U);
+  EXPECT_EQ(request.header("host"), "x");
+  EXPECT_TRUE(request.keep_alive);
+  EXPECT_EQ(request.trailers, (http_fields{{"host", "y"}, {"connection", "close"}, {"a", "b"}}));
+  for (const auto* framing : {"Content-Length: 9\r\n", "Transfer-Encoding: gzip\r\n"}) {
+    EXPECT_EQ(refuse_of(with(framing)).status, 400) << framing;
+  }
 }
 
 TEST(http_request_parser, keep_alive_follows_version_and_connection) {

@@ -7,7 +7,8 @@
 
 namespace strata::proto {
 
-/// Sets the request's path and query by its target. False: it has a bad percent-encoding.
+/// Sets the request's path and query by its target, and its Host where the target names one. False:
+/// it has a bad percent-encoding, or names no host.
 [[nodiscard]] bool split_target(http_request& request);
 
 /// Whether a value may be a Host, or HTTP/2's :authority: a name and a port (RFC 3986 section

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proto/token.hpp"
+#include "proto/websocket_extensions.hpp"
 #include "text/base64.hpp"
 #include "text/word.hpp"
 
@@ -52,6 +53,13 @@ bool read_protocols(const http_fields& fields, std::vector<std::string>& protoco
          std::ranges::adjacent_find(sorted) == sorted.end();
 }
 
+/// Its bytes would be read as frames.
+bool has_body(const http_fields& fields) {
+  return find_field(fields, "content-length").value_or("0").find_first_not_of('0') !=
+             std::string_view::npos ||
+         find_field(fields, "transfer-encoding").has_value();
+}
+
 /// What is wrong with a request of HTTP/1.1, apart from the fields that are WebSocket's own.
 std::optional<websocket_refusal> find_fault(const http_request& request) {
   if (request.method != "GET") {
@@ -63,6 +71,7 @@ std::optional<websocket_refusal> find_fault(const http_request& request) {
   if (!is_websocket_request(request)) {
     return bad_request("Upgrade does not name websocket, or Connection not Upgrade");
   }
+  if (has_body(request.headers)) return bad_request("a request for a WebSocket has no body");
   return std::nullopt;
 }
 
@@ -131,6 +140,10 @@ std::expected<websocket_request, websocket_refusal> read_websocket_request(
   }
   if (!read_protocols(fields, made.protocols)) {
     return std::unexpected(bad_request("Sec-WebSocket-Protocol is no list of different tokens"));
+  }
+  // Section 9.1, whether or not one of them is known.
+  if (const auto read = read_websocket_extensions(made.extensions); !read) {
+    return std::unexpected(bad_request(describe(read.error())));
   }
   return made;
 }

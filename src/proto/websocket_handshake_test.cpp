@@ -172,6 +172,30 @@ TEST(websocket_handshake, extensions_of_several_fields_are_one_list) {
   EXPECT_EQ(read_websocket_request(request)->extensions, "foo, bar; baz=2");
 }
 
+// Section 9.1: what is not the grammar MUST fail the connection, known or not.
+TEST(websocket_handshake, a_request_with_malformed_extensions_is_refused) {
+  for (const auto* header : {"a b", "permessage-deflate;", "x; y=", ",", "a; b=\"c d\""}) {
+    auto request = good_request();
+    request.headers.emplace_back("sec-websocket-extensions", header);
+    EXPECT_EQ(status_of(request), 400) << header;
+  }
+  auto request = good_request();
+  request.headers.emplace_back("sec-websocket-extensions", "unknown; x=\"y\", other");
+  EXPECT_EQ(status_of(request), 0);
+}
+
+// RFC 9112 section 6.3: a body would be read as frames.
+TEST(websocket_handshake, a_request_with_a_body_is_refused) {
+  for (const auto& [name, value, status] : {std::tuple{"content-length", "5", 400},
+                                            {"content-length", "005", 400},
+                                            {"transfer-encoding", "chunked", 400},
+                                            {"content-length", "0", 0}}) {
+    auto request = good_request();
+    request.headers.emplace_back(name, value);
+    EXPECT_EQ(status_of(request), status) << name << value;
+  }
+}
+
 // Section 4.1: the client MUST fail the connection for each of these.
 TEST(websocket_handshake, a_client_refuses_a_response_that_does_not_fit) {
   for (const int status : {100, 200, 301, 400, 401, 426}) {
@@ -191,6 +215,9 @@ TEST(websocket_handshake, a_client_refuses_a_response_that_does_not_fit) {
   EXPECT_TRUE(opens_with("sec-websocket-accept", " s3pPLMBiTxaQ9kYGzzhZRbK+xOo= "));
   EXPECT_FALSE(opens_with("sec-websocket-accept", "S3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
   EXPECT_FALSE(opens_with("sec-websocket-accept", ""));
+  auto twice = good_response();
+  twice.headers.emplace_back("sec-websocket-accept", std::string(sample_accept));
+  EXPECT_FALSE(opens(twice)) << "section 11.3.3";
 }
 
 TEST(websocket_handshake, a_client_refuses_a_protocol_that_it_has_not_offered) {

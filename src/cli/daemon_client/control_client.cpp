@@ -117,8 +117,7 @@ outcome<control_client::reply> control_client::exchange(const std::string& reque
       return refuse(exit_failed, "the daemon's answer is longer than 256 MiB");
     }
   }
-  const auto closes = proto::find_field(head->headers, "connection") == "close";
-  if (open && !closes) connection_ = std::move(connection);
+  if (open && parser.keep_alive()) connection_ = std::move(connection);
   return answer;
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/client/client.hpp"
 
 #include "http/field.hpp"
+#include "http/websocket_port.hpp"
 #include "runtime/client/connection.hpp"
 #include "runtime/sharded.hpp"
 #include "runtime/tls_identity.hpp"
@@ -49,9 +50,13 @@ result<void> client::check(const client_options& wanted) const {
                    "a client exchanges messages, which the web carries in WebSockets",
                    "write ws" + url->text().substr(4));
   }
+  http::websocket_wishes wishes{.fields = {}, .protocols = wanted.ws_protocol};
   for (const auto& each : wanted.header) {
-    if (auto field = http::parse_field(each); !field) return std::unexpected(field.error());
+    auto field = http::parse_field(each);
+    if (!field) return std::unexpected(field.error());
+    wishes.fields.push_back(std::move(*field));
   }
+  if (auto checked = http::check_wishes(wishes); !checked) return checked;
   return check_tls(wanted);
 }
 
