@@ -2,21 +2,19 @@
 """Measures strata's cache against Redis 7 and Valkey 8: CPU of the server per operation,
 throughput, p50 and p99 as redis-benchmark sees them, and memory. The contenders take turns."""
 
-import argparse
 import csv
-import json
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.comparison import (argument_parser, heading, is_chosen, medians, publish, tables,
+                                take_turns, verdict)
 from harness.machine import describe_machine
 from harness.process import Failure, Process, free_port, memory, wait_until
-from harness.progress import Progress
 
 CLIENTS = 50
 MILLION = 1_000_000
@@ -136,23 +134,6 @@ def measure(server, scenario, scale):
     }
 
 
-def run(wanted, contenders, scenarios, folder):
-    """The figures of each scenario and contender, a list of one dictionary a repetition."""
-    found = {(scenario.name, name): [] for scenario in scenarios for name in contenders}
-    progress = Progress(wanted.repetitions * len(found))
-    for repetition in range(wanted.repetitions):
-        for scenario in scenarios:
-            for name, program in contenders.items():
-                progress.step(f"{scenario.name}, {name}")
-                server = Server(name, program, folder / f"{repetition} {scenario.name} {name}")
-                try:
-                    found[scenario.name, name].append(measure(server, scenario, wanted.scale))
-                finally:
-                    server.stop()
-    progress.close()
-    return found
-
-
 def measure_memory(contenders, folder):
     """Bytes of resident memory for each of a million keys of 16 bytes with values of 32."""
     found = {}
@@ -178,9 +159,7 @@ def summarise(found, scenarios, contenders):
         row = {"name": scenario.name, "about": scenario.about, "cpu_goal": scenario.cpu_goal,
                "rate_goal": scenario.rate_goal or None, "contenders": {}}
         for name in contenders:
-            runs = found[scenario.name, name]
-            row["contenders"][name] = {
-                key: statistics.median(each[key] for each in runs) for key in runs[0]}
+            row["contenders"][name] = medians(found[scenario.name, name])
         ours, redis = (row["contenders"].get(each) for each in ("strata", "redis"))
         if ours and redis:
             row["cpu_ratio"] = ours["cpu_us"] / redis["cpu_us"]
@@ -192,48 +171,42 @@ def summarise(found, scenarios, contenders):
     return rows
 
 
+def figures_line(_row, figures):
+    return (f"{figures['cpu_us']:8.3f} us/op {figures['rate']:12,.0f} op/s   "
+            f"p50 {figures['p50_ms']:7.3f} ms   p99 {figures['p99_ms']:7.3f} ms")
+
+
+def verdict_lines(row):
+    if "cpu_ratio" in row:
+        met = verdict(row["cpu_ratio"] <= row["cpu_goal"])
+        line = f"CPU {row['cpu_ratio']:.2f} x redis, goal {row['cpu_goal']}: {met}"
+        if row["rate_goal"]:
+            met = verdict(row["rate_ratio"] >= row["rate_goal"])
+            line += f"; rate {row['rate_ratio']:.2f} x, goal {row['rate_goal']}: {met}"
+        yield f"{line}; p99 {row['p99_ratio']:.2f} x: {verdict(row['p99_ratio'] <= 1)}"
+    if "before_cpu_ratio" in row:
+        yield f"CPU {row['before_cpu_ratio']:.3f} x before"
+
+
 def render(document):
-    machine = document["machine"]
-    lines = [f"strata bench-cache: {machine['cpu_model']}, {machine['cores']} cores, "
-             f"Linux {machine['kernel']}, revision {machine['revision']}",
-             f"{document['repetitions']} repetitions, interleaved; medians; {CLIENTS} clients; "
-             "CPU is the server's alone, in us per operation", ""]
-    for row in document["scenarios"]:
-        lines.append(f"{row['name']}: {row['about']}")
-        for name, figures in row["contenders"].items():
-            lines.append(
-                f"  {name:8} {figures['cpu_us']:8.3f} us/op {figures['rate']:12,.0f} op/s   "
-                f"p50 {figures['p50_ms']:7.3f} ms   p99 {figures['p99_ms']:7.3f} ms")
-        if "cpu_ratio" in row:
-            met = "reached" if row["cpu_ratio"] <= row["cpu_goal"] else "MISSED"
-            line = f"  CPU {row['cpu_ratio']:.2f} x redis, goal {row['cpu_goal']}: {met}"
-            if row["rate_goal"]:
-                met = "reached" if row["rate_ratio"] >= row["rate_goal"] else "MISSED"
-                line += f"; rate {row['rate_ratio']:.2f} x, goal {row['rate_goal']}: {met}"
-            met = "reached" if row["p99_ratio"] <= 1 else "MISSED"
-            lines.append(f"{line}; p99 {row['p99_ratio']:.2f} x: {met}")
-        if "before_cpu_ratio" in row:
-            lines.append(f"  CPU {row['before_cpu_ratio']:.3f} x before")
+    lines = heading("bench-cache", document,
+                    f"{CLIENTS} clients; CPU is the server's alone, in us per operation")
+    lines += tables(document, figures_line, verdict_lines)
     if document["memory"]:
         lines += ["", "resident bytes for a key of 16 with a value of 32, of a million"]
         lines += [f"  {name:8} {value:6.1f}" for name, value in document["memory"].items()]
         if "memory_ratio" in document:
-            met = "reached" if document["memory_ratio"] <= MEMORY_GOAL else "MISSED"
+            met = verdict(document["memory_ratio"] <= MEMORY_GOAL)
             lines.append(f"  {document['memory_ratio']:.2f} x redis, goal {MEMORY_GOAL}: {met}")
     return "\n".join(lines)
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build-dir", type=Path, default=Path("build/release"))
-    parser.add_argument("--repetitions", type=int, default=3)
+    parser = argument_parser(__doc__, "memory")
     parser.add_argument("--scale", type=float, default=1, help="times the usual number of requests")
-    parser.add_argument("--only", action="append", help="scenarios whose name starts so; 'memory'")
     parser.add_argument("--valkey", default=shutil.which("valkey-server"),
                         help="the program, which Debian has in bookworm-backports")
     parser.add_argument("--before", type=Path, help="another strata binary, to take turns with")
-    parser.add_argument("--format", choices=("table", "json"), default="table")
-    parser.add_argument("--output", type=Path, help="write the JSON document here too")
     return parser.parse_args()
 
 
@@ -246,24 +219,22 @@ def main():
         del contenders[name]
     if wanted.before:
         contenders["before"] = wanted.before
-
-    def chosen(name):
-        return not wanted.only or any(name.startswith(each) for each in wanted.only)
-
-    scenarios = [scenario for scenario in SCENARIOS if chosen(scenario.name)]
-    with tempfile.TemporaryDirectory() as folder:
+    scenarios = [scenario for scenario in SCENARIOS if is_chosen(wanted, scenario.name)]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
         try:
-            found = run(wanted, contenders, scenarios, Path(folder))
-            memories = measure_memory(contenders, Path(folder)) if chosen("memory") else {}
+            found = take_turns(
+                wanted.repetitions, scenarios, lambda _: contenders,
+                lambda name, _, place: Server(name, contenders[name], folder / place),
+                lambda server, scenario: measure(server, scenario, wanted.scale))
+            memories = measure_memory(contenders, folder) if is_chosen(wanted, "memory") else {}
         except Failure as failure:
             sys.exit(f"bench-cache: {failure}")
     document = {"machine": describe_machine(), "repetitions": wanted.repetitions,
                 "scenarios": summarise(found, scenarios, contenders), "memory": memories}
     if "strata" in memories and "redis" in memories:
         document["memory_ratio"] = memories["strata"] / memories["redis"]
-    if wanted.output:
-        wanted.output.write_text(json.dumps(document, indent=2) + "\n")
-    print(json.dumps(document) if wanted.format == "json" else render(document))
+    publish(document, wanted, render)
 
 
 if __name__ == "__main__":

@@ -5,12 +5,9 @@ per message or request, and memory of an idle WebSocket. The contenders take tur
 µWebSockets comes with the crate libuwebsockets-sys, whose sources cargo fetches; wrk and h2load
 make the requests, bench_web_load the messages."""
 
-import argparse
-import json
 import os
 import re
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -18,9 +15,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.comparison import (argument_parser, heading, is_chosen, medians, publish, tables,
+                                take_turns, verdict)
 from harness.machine import describe_machine
 from harness.process import Failure, Process, free_port, listening, memory, wait_until
-from harness.progress import Progress
 
 HERE = Path(__file__).resolve().parent
 CRATE = "libuwebsockets-sys"
@@ -246,24 +244,6 @@ def contenders_of(scenario, tools):
     return ["strata", *(each for each in peers if shutil.which(each, path="/usr/sbin:/usr/bin"))]
 
 
-def run(wanted, tools, scenarios, folder):
-    found = {(each.name, name): [] for each in scenarios for name in contenders_of(each, tools)}
-    progress = Progress(wanted.repetitions * len(found))
-    for repetition in range(wanted.repetitions):
-        for scenario in scenarios:
-            for name in contenders_of(scenario, tools):
-                progress.step(f"{scenario.name}, {name}")
-                own = folder / f"{repetition}-{scenario.name.replace(' ', '-')}-{name}"
-                server = Server(name, tools, own, scenario)
-                try:
-                    figures = measure(server, scenario, tools, wanted.seconds)
-                    found[scenario.name, name].append(figures)
-                finally:
-                    server.stop()
-    progress.close()
-    return found
-
-
 def measure_idle(tools, folder):
     """Bytes of each of many WebSockets that say nothing."""
     sizes = {}
@@ -291,10 +271,8 @@ def summarise(found, scenarios, tools):
                "peer": scenario.peer, "goal": scenario.goal, "contenders": {}}
         for name in contenders_of(scenario, tools):
             runs = found[scenario.name, name]
-            row["contenders"][name] = {
-                "cpu_us": statistics.median(each["cpu_us"] for each in runs),
-                "cpu_us_all": [each["cpu_us"] for each in runs],
-                "rate": statistics.median(each["rate"] for each in runs)}
+            row["contenders"][name] = {**medians(runs),
+                                       "cpu_us_all": [each["cpu_us"] for each in runs]}
         if scenario.peer in row["contenders"]:
             row["ratio"] = (row["contenders"]["strata"]["cpu_us"] /
                             row["contenders"][scenario.peer]["cpu_us"])
@@ -302,63 +280,48 @@ def summarise(found, scenarios, tools):
     return rows
 
 
+def figures_line(row, figures):
+    spread = " ".join(f"{each:.3f}" for each in figures["cpu_us_all"])
+    return f"{figures['cpu_us']:10.3f} {row['unit']} {figures['rate']:12,.0f}/s   ({spread})"
+
+
+def verdict_lines(row):
+    if "ratio" in row:
+        met = verdict(row["ratio"] <= row["goal"])
+        yield f"CPU {row['ratio']:.2f} x {row['peer']}, goal {row['goal']}: {met}"
+
+
 def render(document):
-    machine = document["machine"]
-    lines = [f"strata bench-web: {machine['cpu_model']}, {machine['cores']} cores, "
-             f"Linux {machine['kernel']}, revision {machine['revision']}",
-             f"{document['repetitions']} repetitions, interleaved; medians; "
-             "CPU is the server's alone", ""]
-    for row in document["scenarios"]:
-        lines.append(f"{row['name']}: {row['about']}")
-        for name, figures in row["contenders"].items():
-            spread = " ".join(f"{each:.3f}" for each in figures["cpu_us_all"])
-            lines.append(f"  {name:8} {figures['cpu_us']:10.3f} {row['unit']} "
-                         f"{figures['rate']:12,.0f}/s   ({spread})")
-        if "ratio" in row:
-            met = "reached" if row["ratio"] <= row["goal"] else "MISSED"
-            lines.append(f"  CPU {row['ratio']:.2f} x {row['peer']}, goal {row['goal']}: {met}")
+    lines = heading("bench-web", document, "CPU is the server's alone")
+    lines += tables(document, figures_line, verdict_lines)
     if document["idle"]:
         lines += ["", f"bytes of an idle WebSocket, of {IDLE:,}"]
         lines += [f"  {name:8} {size:8.0f}" for name, size in document["idle"].items()]
-        met = "reached" if document["idle"]["strata"] <= IDLE_GOAL else "MISSED"
-        lines.append(f"  goal {IDLE_GOAL}: {met}")
+        lines.append(f"  goal {IDLE_GOAL}: {verdict(document['idle']['strata'] <= IDLE_GOAL)}")
     return "\n".join(lines)
 
 
-def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build-dir", type=Path, default=Path("build/release"))
-    parser.add_argument("--repetitions", type=int, default=3)
-    parser.add_argument("--seconds", type=int, default=3, help="of each measurement")
-    parser.add_argument("--only", action="append", help="scenarios whose name starts so; 'idle'")
-    parser.add_argument("--format", choices=("table", "json"), default="table")
-    parser.add_argument("--output", type=Path, help="write the JSON document here too")
-    return parser.parse_args()
-
-
 def main():
-    wanted = parse_arguments()
-
-    def chosen(name):
-        return not wanted.only or any(name.startswith(each) for each in wanted.only)
-
-    scenarios = [scenario for scenario in SCENARIOS if chosen(scenario.name)]
+    parser = argument_parser(__doc__, "idle")
+    parser.add_argument("--seconds", type=int, default=3, help="of each measurement")
+    wanted = parser.parse_args()
+    scenarios = [scenario for scenario in SCENARIOS if is_chosen(wanted, scenario.name)]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         try:
             tools = prepare(wanted.build_dir, folder)
             if tools.uws is None:
                 print(f"cargo has no {CRATE}: µWebSockets does not take part", file=sys.stderr)
-            found = run(wanted, tools, scenarios, folder)
-            idle = measure_idle(tools, folder) if chosen("idle") else {}
+            found = take_turns(
+                wanted.repetitions, scenarios, lambda each: contenders_of(each, tools),
+                lambda name, scenario, place: Server(name, tools, folder / place, scenario),
+                lambda server, scenario: measure(server, scenario, tools, wanted.seconds))
+            idle = measure_idle(tools, folder) if is_chosen(wanted, "idle") else {}
         except Failure as failure:
             sys.exit(f"bench-web: {failure}")
         rows = summarise(found, scenarios, tools)
-    document = {"machine": describe_machine(), "repetitions": wanted.repetitions,
-                "scenarios": rows, "idle": idle}
-    if wanted.output:
-        wanted.output.write_text(json.dumps(document, indent=2) + "\n")
-    print(json.dumps(document) if wanted.format == "json" else render(document))
+    publish({"machine": describe_machine(), "repetitions": wanted.repetitions,
+             "scenarios": rows, "idle": idle}, wanted, render)
 
 
 if __name__ == "__main__":

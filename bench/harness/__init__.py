@@ -1,1 +1,1 @@
-"""What bench/run.py is made of: contenders, scenarios, their measuring, and its presentation."""
+"""What the benchmarks are made of: contenders, scenarios, their measuring, and its presentation."""

@@ -13,6 +13,8 @@ result<backend_kind> parse_backend(std::string_view text) {
                  "there is no such backend", "use auto, io_uring or epoll");
 }
 
+bool polls_kernel_descriptors(const loop& which) { return which.backend() != "simulation"; }
+
 result<std::unique_ptr<loop>> make_loop(backend_kind kind, std::string* why_not) {
   if (kind == backend_kind::epoll) return epoll_loop::make();
   auto made = uring_loop::make();

@@ -153,9 +153,6 @@ inline constexpr std::string_view http_continue = "HTTP/1.1 100 Continue\r\n\r\n
 [[nodiscard]] std::string http_response(int status, std::string_view content_type,
                                         std::string_view body, bool keep_alive);
 
-/// The start of a response whose length is not known: chunks follow, and the last chunk.
-[[nodiscard]] std::string http_stream_head(int status, std::string_view content_type);
-
 /// A response's start. `fields` go into it as they are.
 [[nodiscard]] std::string http_response_head_text(int status, const http_fields& fields);
 

@@ -344,6 +344,8 @@ struct read_response {
   http_response_head head;
 };
 
+const http_fields chunked = {{"Transfer-Encoding", "chunked"}};
+
 read_response read_reply(std::string_view bytes, std::size_t step) {
   http_response_parser parser;
   read_response got;
@@ -359,8 +361,8 @@ read_response read_reply(std::string_view bytes, std::size_t step) {
 
 TEST(http_response_parser, reads_what_the_writers_write) {
   const auto plain = http_response(200, "application/json", "{\"a\":1}", true);
-  const auto stream = http_stream_head(200, "application/x-ndjson") + http_chunk("{}\n") +
-                      http_chunk("") + http_chunk(std::string(300, 'x')) + http_last_chunk();
+  const auto stream = http_response_head_text(200, chunked) + http_chunk("{}\n") + http_chunk("") +
+                      http_chunk(std::string(300, 'x')) + http_last_chunk();
   for (std::size_t step = 1; step < stream.size(); ++step) {
     const auto first = read_reply(plain, step);
     EXPECT_TRUE(first.done && first.outcome);
@@ -378,7 +380,7 @@ TEST(http_response_parser, reads_what_the_writers_write) {
 
 TEST(http_response_parser, gives_the_body_as_it_comes) {
   http_response_parser parser;
-  ASSERT_TRUE(parser.feed(as_bytes(http_stream_head(200, "application/x-ndjson"))));
+  ASSERT_TRUE(parser.feed(as_bytes(http_response_head_text(200, chunked))));
   ASSERT_NE(parser.head(), nullptr);
   EXPECT_EQ(parser.take_body(), "");
   ASSERT_TRUE(parser.feed(as_bytes("8\r\n{\"n\":1}")));

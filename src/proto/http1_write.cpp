@@ -56,13 +56,6 @@ std::string http_response(int status, std::string_view content_type, std::string
   return text;
 }
 
-std::string http_stream_head(int status, std::string_view content_type) {
-  return fmt::format(
-      "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nTransfer-Encoding: chunked\r\n"
-      "Cache-Control: no-store\r\n\r\n",
-      status, http_reason(status), content_type);
-}
-
 std::string http_response_head_text(int status, const http_fields& fields) {
   auto text = fmt::format("HTTP/1.1 {} {}\r\n", status, http_reason(status));
   for (const auto& [name, value] : fields) text += fmt::format("{}: {}\r\n", name, value);

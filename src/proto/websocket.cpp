@@ -1,7 +1,7 @@
 #include "proto/websocket.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -12,7 +12,6 @@ namespace strata::proto {
 
 namespace {
 
-constexpr std::size_t opening_size = 2;                // the part of a head that says its size
 constexpr std::size_t max_spare_scratch = 64U << 10U;  // more is not kept between two reads
 
 /// What the readers of a thread lend each other, so that an idle one needs none of it.
@@ -21,12 +20,6 @@ struct spares {
   std::unique_ptr<inflater> idle_inflater;
 };
 thread_local spares thread_spares;
-
-std::uint64_t number_in(byte_span bytes) {
-  std::uint64_t number = 0;
-  for (const auto byte : bytes) number = number << 8U | std::to_integer<std::uint64_t>(byte);
-  return number;
-}
 
 /// How many bytes of a message's frames make one that is not too big. Its text is bounded when it
 /// is inflated; but blocks without text must not go on for ever.
@@ -67,7 +60,7 @@ struct websocket_reader::pass {
 
 websocket_reader::websocket_reader(websocket_role side, std::size_t max_message,
                                    std::optional<websocket_deflate> agreed)
-    : max_message_(max_message), agreed_(agreed), side_(side) {}
+    : max_message_(max_message), heads_(side), agreed_(agreed) {}
 websocket_reader::~websocket_reader() = default;
 websocket_reader::websocket_reader(websocket_reader&&) noexcept = default;
 websocket_reader& websocket_reader::operator=(websocket_reader&&) noexcept = default;
@@ -88,9 +81,17 @@ result<void> websocket_reader::read(reading input, event_sink sink) {
 
 bool websocket_reader::read_frames(pass& now) {
   while (!now.rest.empty() && !is_closed_) {
-    if (!is_in_payload_ && !take_short_head(now.rest)) {
-      if (!take_head(now.rest)) return refusal_ == nullptr;
-      if (!begin_frame(now)) return false;
+    if (!is_in_payload_) {
+      const bool is_in_message = message_ != websocket_opcode::continuation;
+      websocket_head_reader::head head;
+      if (is_in_message || !heads_.read_short(now.rest, head)) {
+        const auto is_whole = heads_.read(
+            now.rest, {.is_in_message = is_in_message, .may_be_compressed = agreed_.has_value()},
+            head);
+        if (!is_whole) return refuse(websocket_close::protocol_error, is_whole.error());
+        if (!*is_whole) return true;
+      }
+      if (!begin_frame(head, now)) return false;
     }
     const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(missing_, now.rest.size()));
     const auto piece = now.rest.first(size);
@@ -118,103 +119,10 @@ bool websocket_reader::refuse(websocket_close code, const char* why) {
   return false;
 }
 
-/// The head of a short message in one frame, as most are: if it lies there whole, it takes one look
-/// instead of the many that any other head does. False, and nothing is taken: it is another.
-bool websocket_reader::take_short_head(byte_span& rest) {
-  const bool is_masked = side_ == websocket_role::server;
-  const std::size_t size = opening_size + (is_masked ? std::tuple_size_v<websocket_mask> : 0);
-  if (head_size_ != 0 || message_ != websocket_opcode::continuation || rest.size() < size) {
-    return false;
-  }
-  const auto first = std::to_integer<unsigned>(rest[0]);
-  const auto second = std::to_integer<unsigned>(rest[1]);
-  const auto length = second & 0x7FU;
-  const bool is_short = length < 126 && length <= max_message_;
-  if ((first != 0x81U && first != 0x82U) || !is_short || (second >> 7U != 0) != is_masked) {
-    return false;
-  }
-  message_ = static_cast<websocket_opcode>(first & 0x0FU);
-  frame_ = {.opcode = message_, .is_final = true, .is_compressed = false, .mask = {}};
-  if (is_masked)
-    std::memcpy(frame_.mask.emplace().data(), &rest[opening_size], size - opening_size);
-  missing_ = wire_size_ = length;
-  empty_fragments_ = mask_offset_ = 0;
-  is_compressed_ = false;
-  rest = rest.subspan(size);
-  return true;
-}
-
-std::size_t websocket_reader::head_wanted() const {
-  if (head_size_ < opening_size) return opening_size;
-  const auto length = std::to_integer<unsigned>(head_[1]) & 0x7FU;
-  const std::size_t length_bytes = length < 126 ? 0 : length == 126 ? 2 : 8;
-  const bool is_masked = (std::to_integer<unsigned>(head_[1]) & 0x80U) != 0;
-  return opening_size + length_bytes + (is_masked ? std::tuple_size_v<websocket_mask> : 0);
-}
-
-/// False when more is needed, or when its first bytes are refused.
-bool websocket_reader::take_head(byte_span& rest) {
-  for (auto wanted = head_wanted(); head_size_ < wanted; wanted = head_wanted()) {
-    if (rest.empty()) return false;
-    const auto part = std::min(wanted - head_size_, rest.size());
-    std::memcpy(head_.data() + head_size_, rest.data(), part);
-    head_size_ = static_cast<std::uint8_t>(head_size_ + part);
-    rest = rest.subspan(part);
-    if (head_size_ != opening_size) continue;
-    if (const char* wrong = wrong_opening(); wrong != nullptr) {
-      return refuse(websocket_close::protocol_error, wrong);
-    }
-  }
-  return true;
-}
-
-/// What is wrong with the first two bytes of a head, or null. Section 5.2, unless it says another.
-const char* websocket_reader::wrong_opening() const {
-  const auto first = std::to_integer<unsigned>(head_[0]);
-  const auto second = std::to_integer<unsigned>(head_[1]);
-  const unsigned opcode = first & 0x0FU;
-  const bool is_control_frame = opcode >= 8;
-  const bool is_continuation = opcode == 0;
-  if ((first & 0x30U) != 0) return "a frame has a reserved bit set";
-  // RFC 7692 section 6: of the first frame of a message alone.
-  if ((first & 0x40U) != 0 && (!agreed_ || is_control_frame || is_continuation)) {
-    return "a frame is marked as compressed that may not be";
-  }
-  if ((opcode > 2 && opcode < 8) || opcode > 10) return "a frame has a reserved opcode";
-  if (((second & 0x80U) != 0) != (side_ == websocket_role::server)) {  // section 5.1
-    return side_ == websocket_role::server ? "a client's frame is not masked"
-                                           : "a server's frame is masked";
-  }
-  if (is_control_frame) {  // section 5.5
-    if ((first & 0x80U) == 0) return "a control frame is fragmented";
-    if ((second & 0x7FU) > max_control_payload) return "a control frame has over 125 bytes";
-    return nullptr;
-  }
-  const bool is_begun = message_ != websocket_opcode::continuation;  // section 5.4
-  if (is_continuation && !is_begun) return "a fragment continues no message";
-  if (!is_continuation && is_begun) return "a message begins within another";
-  return nullptr;
-}
-
-bool websocket_reader::begin_frame(pass& now) {
-  const auto first = std::to_integer<unsigned>(head_[0]);
-  const bool is_masked = side_ == websocket_role::server;
-  const auto mask_size = is_masked ? std::tuple_size_v<websocket_mask> : 0;
-  const auto length = byte_span(head_).first(head_size_ - mask_size).subspan(opening_size);
-  missing_ = length.empty() ? std::to_integer<unsigned>(head_[1]) & 0x7FU : number_in(length);
-  if (length.size() == 8 && missing_ > INT64_MAX) {
-    return refuse(websocket_close::protocol_error, "a frame's length has its top bit set");
-  }
-  if ((length.size() == 2 && missing_ < 126) || (length.size() == 8 && missing_ <= 0xFFFF)) {
-    return refuse(websocket_close::protocol_error, "a frame's length is not in its shortest form");
-  }
-  frame_ = {.opcode = static_cast<websocket_opcode>(first & 0x0FU),
-            .is_final = (first & 0x80U) != 0,
-            .is_compressed = (first & 0x40U) != 0,
-            .mask = {}};
-  if (is_masked)
-    std::memcpy(frame_.mask.emplace().data(), &head_[head_size_ - mask_size], mask_size);
-  head_size_ = mask_offset_ = 0;
+bool websocket_reader::begin_frame(const websocket_head_reader::head& head, pass& now) {
+  frame_ = head.frame;
+  missing_ = head.payload_size;
+  mask_offset_ = 0;
   if (!is_control(frame_.opcode)) return begin_data(missing_);
   if (++now.controls > max_controls) {
     return refuse(websocket_close::policy_violation, "there is a flood of control frames");
@@ -293,7 +201,8 @@ bool websocket_reader::end_close(byte_span payload, pass& now) {
     return refuse(websocket_close::protocol_error, "a close frame has half a code");
   }
   if (!payload.empty()) {
-    const auto code = static_cast<std::uint16_t>(number_in(payload.first(2)));
+    const auto code = static_cast<std::uint16_t>(std::to_integer<unsigned>(payload[0]) << 8U |
+                                                 std::to_integer<unsigned>(payload[1]));
     if (!is_valid_close_code(code)) {
       return refuse(websocket_close::protocol_error, "a close frame has a code that it may not");
     }
@@ -381,7 +290,7 @@ bool websocket_reader::end_message(byte_span payload, pass& now) {
 /// Where the peer's messages need none before them, the one that the thread has.
 inflater& websocket_reader::peer_inflater() {
   if (inflater_) return *inflater_;
-  const auto peer = peer_of(side_);
+  const auto peer = peer_of(heads_.side());
   const bool is_lent = agreed_->forgets(peer);
   if (is_lent) inflater_ = std::move(thread_spares.idle_inflater);
   if (!inflater_) {
@@ -393,7 +302,7 @@ inflater& websocket_reader::peer_inflater() {
 
 /// At the end of a message.
 void websocket_reader::release_inflater() {
-  if (!agreed_->forgets(peer_of(side_))) return;
+  if (!agreed_->forgets(peer_of(heads_.side()))) return;
   inflater_->restart();
   thread_spares.idle_inflater = std::move(inflater_);
 }

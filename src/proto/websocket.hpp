@@ -6,7 +6,6 @@
 // reader has no memory of its own, but the inflater's where the peer's messages need those before.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,6 +15,7 @@
 #include "proto/deflate.hpp"
 #include "proto/websocket_extensions.hpp"
 #include "proto/websocket_frame.hpp"
+#include "proto/websocket_head_reader.hpp"
 #include "strata/base/bytes.hpp"
 #include "strata/base/result.hpp"
 
@@ -91,11 +91,7 @@ class websocket_reader {
   [[nodiscard]] result<void> refusal() const;
   [[nodiscard]] bool refuse(websocket_close code, const char* why);
 
-  [[nodiscard]] bool take_short_head(byte_span& rest);
-  [[nodiscard]] std::size_t head_wanted() const;
-  [[nodiscard]] bool take_head(byte_span& rest);
-  [[nodiscard]] const char* wrong_opening() const;
-  [[nodiscard]] bool begin_frame(pass& now);
+  [[nodiscard]] bool begin_frame(const websocket_head_reader::head& head, pass& now);
   [[nodiscard]] bool begin_data(std::uint64_t size);
   [[nodiscard]] byte_span unmask(byte_span piece, pass& now);
 
@@ -116,12 +112,10 @@ class websocket_reader {
   std::uint64_t missing_ = 0;    // of the present frame's payload
   std::uint64_t wire_size_ = 0;  // of the present message, by its frames' heads
   const char* refusal_ = nullptr;
-  std::array<std::byte, websocket_head::max_size> head_{};
-  std::uint8_t head_size_ = 0;
-  std::uint8_t mask_offset_ = 0;
+  websocket_head_reader heads_;
   websocket_frame frame_;  // the present one
   std::optional<websocket_deflate> agreed_;
-  websocket_role side_;
+  std::uint8_t mask_offset_ = 0;
   websocket_opcode message_ = websocket_opcode::continuation;  // of the present message
   websocket_close refusal_code_ = websocket_close::no_status;
   std::uint16_t empty_fragments_ = 0;

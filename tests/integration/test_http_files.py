@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from strata_daemon import BINARY, PATIENCE, Refused
+from strata_daemon import BINARY, PATIENCE, Refused, eventually
 from web_site import DIGITS, PAGE, ask, curl, serve, status_of
 
 
@@ -262,3 +262,51 @@ def test_conditions_by_date(daemon, site, tmp_path):
     copy = tmp_path / "copy"
     copy.write_bytes(b"old")
     assert status_of(url, "/digits.bin", "-z", copy) == 304
+
+
+# --- what is kept in memory ----------------------------------------------------------------------
+
+
+def rewrite_unseen(path, content):
+    """In place, of the same length and with the same time: a look at the file shows nothing."""
+    before = path.stat()
+    assert before.st_size == len(content)
+    path.write_bytes(content)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_kept_file_is_read_again_when_the_kernel_tells_of_a_change(daemon, site, threads):
+    url = serve(daemon, site, http_cache=True, threads=threads)
+    page = site / "sub" / "page.txt"
+    for content in [b"PAGE", b"Page", b"pAGE"]:
+        curl(url, "/sub/page.txt")
+        rewrite_unseen(page, content)
+        eventually(lambda: curl(url, "/sub/page.txt") == content, "the change is heard")
+    curl(url, "/sub/")
+    rewrite_unseen(site / "sub" / "index.html", b"SUB")
+    eventually(lambda: curl(url, "/sub/") == b"SUB", "the change is heard")
+
+
+def test_a_kept_file_goes_with_its_folder(daemon, site):
+    url = serve(daemon, site, http_cache=True)
+    (site / "new").mkdir()
+    (site / "new" / "page.txt").write_bytes(b"of the new folder")
+    assert curl(url, "/sub/page.txt") == b"page"
+    (site / "sub").rename(site / "old")
+    eventually(lambda: status_of(url, "/sub/page.txt") == 404, "the folder is gone")
+    (site / "new").rename(site / "sub")
+    eventually(lambda: curl(url, "/sub/page.txt") == b"of the new folder", "the folder is there")
+
+
+def test_a_kept_link_leads_where_it_says_now(daemon, site):
+    (site / "link").symlink_to("sub/page.txt")
+    (site / "folder").symlink_to("sub")
+    url = serve(daemon, site, http_cache=True)
+    assert curl(url, "/link") == curl(url, "/folder/page.txt") == b"page"
+    (site / "sub" / "page.txt").write_bytes(b"behind the links")
+    for path in ["/link", "/folder/page.txt"]:
+        eventually(lambda: curl(url, path) == b"behind the links", "the change is seen")
+    (site / "out").symlink_to("../outside.txt")
+    (site / "out").rename(site / "link")
+    eventually(lambda: status_of(url, "/link") == 404, "it leads out now")

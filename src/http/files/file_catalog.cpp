@@ -14,8 +14,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// How long what is kept is sent without another look at its file.
+// How long what is kept is sent without another look at its file, where no changes are heard.
 constexpr auto trusted_for = 1s;
+// And where they are: not every change is (change_watch.hpp).
+constexpr auto trusted_when_heard = 60s;
 // What is smaller gains nothing by compression; what is larger takes the loop too much time.
 constexpr std::uint64_t smallest_compressed = 1U << 10U;
 constexpr std::uint64_t largest_compressed = 8U << 20U;
@@ -33,6 +35,7 @@ struct file_catalog::candidate {
   std::string_view type;
   coding by = coding::identity;
   bool gets_script = false;
+  std::unique_ptr<change_watch::followed_file> follows = nullptr;
 
   [[nodiscard]] bool is_of(const representation& known) const {
     return known.original == original && known.sent == file.version;
@@ -46,6 +49,13 @@ result<std::unique_ptr<file_catalog>> file_catalog::open(loop::loop& on,
   return std::unique_ptr<file_catalog>(new file_catalog(on, std::move(*root), how));
 }
 
+file_catalog::file_catalog(loop::loop& on, file_root root, const catalog_settings& how)
+    : loop_(on),
+      root_(std::move(root)),
+      settings_(how),
+      types_(media_types::of_system()),
+      watch_(how.keeps_files ? change_watch::open(on, root_) : nullptr) {}
+
 file_catalog::~file_catalog() { by_use_.clear(); }
 
 void file_catalog::write_key(const request_path& path, coding_preference wanted) {
@@ -57,7 +67,7 @@ void file_catalog::write_key(const request_path& path, coding_preference wanted)
 finding file_catalog::find(const request_path& path, coding_preference wanted) {
   write_key(path, wanted);
   auto* const known = find_entry(key_);
-  if (known != nullptr && settings_.keeps_files && loop_.now() - known->checked < trusted_for) {
+  if (known != nullptr && is_trusted(*known)) {
     return {.what = known->what};
   }
   std::string name(path.relative);
@@ -71,9 +81,12 @@ finding file_catalog::find(const request_path& path, coding_preference wanted) {
   one.type = types_.of(name);
   one.gets_script = settings_.injects_script && one.type.starts_with("text/html") &&
                     one.original.size <= largest_page;
+  follow(one, name);
   if (!one.gets_script) take_variant(one, name, wanted);
-  if (known != nullptr && one.is_of(*known->what)) {
+  // Two changes within one tick of the clock leave one version: what has changed is read again.
+  if (known != nullptr && !known->has_changed() && one.is_of(*known->what)) {
     known->checked = loop_.now();
+    known->follows = std::move(one.follows);
     return {.what = known->what};
   }
   if (known != nullptr) drop(*known);
@@ -81,7 +94,7 @@ finding file_catalog::find(const request_path& path, coding_preference wanted) {
   if (!made) return {.status = 503};
   if (gets_kept(*made)) {
     made->key = key_;
-    keep(made);
+    keep(made, std::move(one.follows));
   } else if (made->where == representation::storage::to_be_made) {
     made->key = key_;
   }
@@ -93,6 +106,15 @@ finding file_catalog::find_folder(std::string_view relative, int failed_with) co
   const auto folder = root_.open_below(relative);
   if (!folder) return {.status = status_of_open(folder.error())};
   return {.status = 404, .is_folder = folder->is_folder};
+}
+
+// It is followed before its version is confirmed: so no change lies between what is read of it and
+// what is heard.
+void file_catalog::follow(candidate& one, std::string_view name) const {
+  const bool may_be_kept = one.original.size <= largest_kept || is_compressible(one.type);
+  if (!watch_ || !may_be_kept) return;
+  one.follows = watch_->follow(name);
+  if (one.follows && !root_.is_itself(name, one.original)) one.follows.reset();
 }
 
 void file_catalog::take_variant(candidate& one, std::string_view name,
@@ -109,6 +131,9 @@ void file_catalog::take_variant(candidate& one, std::string_view name,
   one.by = wanted.choose(static_cast<bool>(by_gzip.fd), static_cast<bool>(by_brotli.fd));
   if (one.by == coding::brotli) one.file = std::move(by_brotli);
   if (one.by == coding::gzip) one.file = std::move(by_gzip);
+  if (one.by == coding::identity || !one.follows) return;
+  const auto* const ending = one.by == coding::brotli ? ".br" : ".gz";
+  if (!root_.is_itself(fmt::format("{}{}", name, ending), one.file.version)) one.follows.reset();
 }
 
 std::shared_ptr<representation> file_catalog::make(candidate& one, coding_preference wanted) const {
@@ -166,7 +191,12 @@ void file_catalog::keep_made(const representation& of, std::string_view bytes) {
   made->body = loop::slice::copy_of(as_bytes(bytes));
   made->size = made->body.size();
   if (auto* const known = find_entry(made->key)) drop(*known);
-  keep(std::move(made));
+  keep(std::move(made), nullptr);
+}
+
+bool file_catalog::is_trusted(const entry& known) const {
+  if (!settings_.keeps_files || known.has_changed()) return false;
+  return loop_.now() - known.checked < (known.follows ? trusted_when_heard : trusted_for);
 }
 
 file_catalog::entry* file_catalog::find_entry(std::string_view key) {
@@ -177,10 +207,12 @@ file_catalog::entry* file_catalog::find_entry(std::string_view key) {
   return &known;
 }
 
-void file_catalog::keep(std::shared_ptr<const representation> what) {
+void file_catalog::keep(std::shared_ptr<const representation> what,
+                        std::unique_ptr<change_watch::followed_file> follows) {
   auto made = std::make_unique<entry>();
   made->what = std::move(what);
   made->checked = loop_.now();
+  made->follows = std::move(follows);
   made->cost = made->what->body.pinned() + made->what->key.size() + entry_cost;
   if (made->cost > settings_.most_kept) return;
   while (kept_ + made->cost > settings_.most_kept) drop(by_use_.back());

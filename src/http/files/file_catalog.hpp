@@ -1,6 +1,9 @@
 // Finds what a path stands for, and keeps what was dear to make: compressed files, and, if it is
 // told to, small files as they are sent.
 //
+// A kept file is trusted until the kernel says that it has changed; one whose changes cannot be
+// heard of is looked at again once a second.
+//
 // Opening, looking and reading happen on the loop's thread, which waits for a disk that is slow.
 #pragma once
 
@@ -10,6 +13,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "http/files/change_watch.hpp"
 #include "http/files/content_coding.hpp"
 #include "http/files/file_root.hpp"
 #include "http/files/media_types.hpp"
@@ -53,29 +57,36 @@ class file_catalog {
   struct entry : boost::intrusive::list_base_hook<> {
     std::shared_ptr<const representation> what;
     loop::time_point checked;
+    std::unique_ptr<change_watch::followed_file> follows;  // null: its changes are not heard
+
+    [[nodiscard]] bool has_changed() const { return follows && !follows->is_unchanged(); }
     std::size_t cost = 0;
   };
   struct candidate;
 
-  file_catalog(loop::loop& on, file_root root, const catalog_settings& how)
-      : loop_(on), root_(std::move(root)), settings_(how), types_(media_types::of_system()) {}
+  file_catalog(loop::loop& on, file_root root, const catalog_settings& how);
 
   [[nodiscard]] finding find_folder(std::string_view relative, int failed_with) const;
+  /// Follows it, if it may be kept and its changes can be heard.
+  void follow(candidate& one, std::string_view name) const;
   /// Takes the compressed file beside it instead, where there is one that is not older.
   void take_variant(candidate& one, std::string_view name, coding_preference wanted) const;
   /// Null when the file cannot be read.
   [[nodiscard]] std::shared_ptr<representation> make(candidate& one,
                                                      coding_preference wanted) const;
+  [[nodiscard]] bool is_trusted(const entry& known) const;
   [[nodiscard]] entry* find_entry(std::string_view key);
   void write_key(const request_path& path, coding_preference wanted);
   [[nodiscard]] bool gets_kept(const representation& made) const;
-  void keep(std::shared_ptr<const representation> what);
+  void keep(std::shared_ptr<const representation> what,
+            std::unique_ptr<change_watch::followed_file> follows);
   void drop(entry& which);
 
   loop::loop& loop_;
   file_root root_;
   catalog_settings settings_;
   const media_types& types_;
+  std::unique_ptr<change_watch> watch_;  // null: no changes are heard
   std::unordered_map<std::string_view, std::unique_ptr<entry>> entries_;  // keys lie in them
   boost::intrusive::list<entry> by_use_;                                  // the last used first
   std::size_t kept_ = 0;

@@ -40,6 +40,11 @@ class file_root {
   /// Empty is the folder itself. Never waits, whatever lies there. Errors: an errno; ENOENT for
   /// what is neither a file nor a folder.
   [[nodiscard]] std::expected<opened_file, int> open_below(std::string_view relative) const;
+  /// What lies at that path itself, without a symbolic link or another mount on the way, to look at
+  /// (O_PATH); none when it is not so.
+  [[nodiscard]] unique_fd open_itself(std::string_view relative) const;
+  /// The path is a regular file's only one, and its contents are still of that version.
+  [[nodiscard]] bool is_itself(std::string_view relative, const file_version& what) const;
 
  private:
   explicit file_root(unique_fd folder) : folder_(std::move(folder)) {}

@@ -54,7 +54,7 @@ std::vector<web_row> file_rows() {
         .needs_restart = true},
        &web_options::http_inject},
       {{.key = "http_cache", .kind = flag,
-        .help = "keep files up to 1 MiB in memory; a change is seen within a second",
+        .help = "keep files up to 1 MiB in memory until they change",
         .needs_restart = true},
        &web_options::http_cache},
       {{.key = "http_cache_size", .kind = bytes, .value_name = "SIZE", .default_text = "64MiB",

@@ -1,0 +1,216 @@
+#include "http/files/change_watch.hpp"
+
+#include <fmt/format.h>
+#include <linux/magic.h>
+#include <poll.h>
+#include <sys/inotify.h>
+#include <sys/vfs.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "loop/backend.hpp"
+
+namespace strata::http {
+
+namespace {
+
+constexpr std::uint32_t heard_of_folder = IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_MOVED_TO |
+                                          IN_MOVED_FROM | IN_DELETE | IN_CREATE | IN_DELETE_SELF |
+                                          IN_MOVE_SELF | IN_ONLYDIR;
+// A flood of events must not hold the loop: what is left is read in its next turn.
+constexpr int most_reads = 16;
+// Which files go with another, and are sent in its place.
+constexpr std::array<std::string_view, 2> variant_endings = {".br", ".gz"};
+
+// Those that this kernel alone changes. Others may change on another machine without an event.
+bool is_local(int folder) {
+  constexpr std::uint32_t zfs_magic = 0x2FC12FC1;
+  constexpr std::array<std::uint32_t, 8> local = {
+      EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC,
+      TMPFS_MAGIC,      RAMFS_MAGIC,     zfs_magic,         OVERLAYFS_SUPER_MAGIC};
+  struct statfs of{};
+  if (::fstatfs(folder, &of) != 0) return false;
+  return std::ranges::find(local, static_cast<std::uint32_t>(of.f_type)) != local.end();
+}
+
+}  // namespace
+
+struct change_watch::folder : unused_hook {
+  std::string path;  // below the root; empty: the root
+  int watch = -1;
+  folder* above = nullptr;
+  std::size_t below = 0;  // watched folders in it
+  followed_file::names files;
+};
+
+change_watch::followed_file::followed_file(change_watch& of, folder& in, std::string_view name)
+    : watch_(of), in_(&in), at_(in.files.emplace(name, this)) {}
+
+change_watch::followed_file::~followed_file() {
+  if (in_ == nullptr) return;
+  in_->files.erase(at_);
+  watch_.settle(*in_);
+}
+
+std::unique_ptr<change_watch> change_watch::open(loop::loop& on, const file_root& root,
+                                                 std::size_t at_most) {
+  if (!loop::polls_kernel_descriptors(on)) return nullptr;
+  const auto folder = root.open_itself("");
+  if (!folder || !is_local(folder.get())) return nullptr;
+  unique_fd events(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  if (!events) return nullptr;
+  return std::unique_ptr<change_watch>(new change_watch(on, root, std::move(events), at_most));
+}
+
+change_watch::change_watch(loop::loop& on, const file_root& root, unique_fd events,
+                           std::size_t at_most)
+    : loop_(on), root_(root), at_most_(at_most), events_(on.adopt(events.release())) {
+  loop_.poll(events_, POLLIN, *this);
+}
+
+change_watch::~change_watch() { abandon(); }
+
+std::unique_ptr<change_watch::followed_file> change_watch::follow(std::string_view file) {
+  if (!under_way()) return nullptr;  // it does not hear any more
+  const auto slash = file.rfind('/');
+  const bool is_deep = slash != std::string_view::npos;
+  auto* const in = reach(is_deep ? file.substr(0, slash) : std::string_view{});
+  if (in == nullptr) return nullptr;
+  if (in->is_linked()) in->unlink();
+  return std::unique_ptr<followed_file>(
+      new followed_file(*this, *in, is_deep ? file.substr(slash + 1) : file));
+}
+
+// From the root down, so that what replaces a folder is heard from before it is opened.
+change_watch::folder* change_watch::reach(std::string_view path) {
+  folder* in = nullptr;
+  for (std::size_t end = 0;; end = std::min(path.find('/', end + 1), path.size())) {
+    const auto found = folders_.find(path.substr(0, end));
+    in = found != folders_.end() ? found->second.get() : add(path.substr(0, end), in);
+    if (in == nullptr || end == path.size()) return in;
+  }
+}
+
+change_watch::folder* change_watch::add(std::string_view path, folder* above) {
+  if (above != nullptr) {  // it must not give way to what is in it
+    ++above->below;
+    if (above->is_linked()) above->unlink();
+  }
+  if (folders_.size() >= at_most_ && !unused_.empty()) forget(unused_.front());
+  int watch = -1;
+  if (folders_.size() < at_most_) {
+    if (const auto opened = root_.open_itself(path)) {
+      const auto place = fmt::format("/proc/self/fd/{}", opened.get());
+      watch = ::inotify_add_watch(events_.fd(), place.c_str(), heard_of_folder);
+    }
+  }
+  // A folder has one watch, whatever its path is: it stays with the first one.
+  if (watch < 0 || by_watch_.contains(watch)) {
+    if (above != nullptr) {
+      --above->below;
+      settle(*above);
+    }
+    return nullptr;
+  }
+  auto made = std::make_unique<folder>();
+  made->path = path;
+  made->watch = watch;
+  made->above = above;
+  auto& added = *made;
+  by_watch_.emplace(watch, &added);
+  folders_.emplace(path, std::move(made));
+  settle(added);
+  return &added;
+}
+
+void change_watch::settle(folder& which) {
+  if (which.files.empty() && which.below == 0 && !which.is_linked()) unused_.push_back(which);
+}
+
+void change_watch::on_completion(loop::completion done) {
+  if (done.result < 0) {
+    forget_all();
+    return;
+  }
+  take_events();
+  loop_.poll(events_, POLLIN, *this);
+}
+
+void change_watch::take_events() {
+  alignas(inotify_event) std::array<char, 16U << 10U> room;
+  for (int reads = 0; reads < most_reads; ++reads) {
+    const auto got = ::read(events_.fd(), room.data(), room.size());
+    if (got <= 0) return;
+    for (std::size_t at = 0; at < static_cast<std::size_t>(got);) {
+      inotify_event event;
+      std::memcpy(&event, room.data() + at, sizeof event);
+      at += sizeof event;
+      const auto* const name = room.data() + at;  // filled up with zeros
+      hear(event.wd, event.mask, {name, ::strnlen(name, event.len)});
+      at += event.len;
+    }
+  }
+}
+
+void change_watch::hear(int watch, std::uint32_t what, std::string_view name) {
+  if ((what & IN_Q_OVERFLOW) != 0) {
+    forget_all();
+    return;
+  }
+  const auto found = by_watch_.find(watch);
+  if (found == by_watch_.end()) return;  // of before it was forgotten
+  auto& in = *found->second;
+  if (name.empty()) {  // of the folder itself: who may enter it, where it is, or its end
+    forget(in);
+    return;
+  }
+  if ((what & IN_ISDIR) != 0) {
+    const auto path = in.path.empty() ? std::string(name) : fmt::format("{}/{}", in.path, name);
+    if (const auto below = folders_.find(path); below != folders_.end()) forget(*below->second);
+    return;
+  }
+  doubt(in, name);
+  for (const auto ending : variant_endings) {
+    if (name.ends_with(ending)) doubt(in, name.substr(0, name.size() - ending.size()));
+  }
+  settle(in);
+}
+
+void change_watch::doubt(folder& in, std::string_view name) {
+  const auto [first, last] = in.files.equal_range(name);
+  for (auto each = first; each != last; ++each) each->second->in_ = nullptr;
+  in.files.erase(first, last);
+}
+
+void change_watch::forget(folder& top) {
+  if (top.above == nullptr) {
+    forget_all();
+    return;
+  }
+  auto& above = *top.above;
+  const auto path = top.path;
+  const auto beginning = path + '/';
+  drop(folders_.find(path));
+  for (auto each = folders_.lower_bound(beginning);
+       each != folders_.end() && each->first.starts_with(beginning);) {
+    each = drop(each);
+  }
+  --above.below;
+  settle(above);
+}
+
+void change_watch::forget_all() {
+  for (auto each = folders_.begin(); each != folders_.end();) each = drop(each);
+}
+
+change_watch::folders_by_path::iterator change_watch::drop(folders_by_path::iterator which) {
+  auto& gone = *which->second;
+  for (const auto& [name, file] : gone.files) file->in_ = nullptr;
+  by_watch_.erase(gone.watch);
+  ::inotify_rm_watch(events_.fd(), gone.watch);  // fails when the kernel has ended it
+  return folders_.erase(which);
+}
+
+}  // namespace strata::http
