@@ -28,7 +28,7 @@ using proto::websocket_event;
 using proto::websocket_opcode;
 
 // How long a server may take to end the connection when both have said that it is over.
-constexpr auto longest_parting = 2s;
+constexpr auto longest_closing = 2s;
 
 // Bytes that nobody can foresee, of which a frame's mask is made (RFC 6455 section 10.3).
 class unforeseeable {
@@ -150,7 +150,7 @@ class websocket_port final : public net::message_port, private loop::timer {
 
   // Our close frame is sent before the connection goes; the server is to end it (section 7.1.1).
   loop::task<> part() {
-    const auto limit = loop_.now() + longest_parting;
+    const auto limit = loop_.now() + longest_closing;
     const bool is_sent = co_await stream_->flushed(limit);
     if (!is_sent) co_return;
     for (;;) {

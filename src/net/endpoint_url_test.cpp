@@ -66,5 +66,13 @@ TEST(endpoint_url, refuses_what_it_cannot_mean_and_says_why) {
   }
 }
 
+// RFC 6455 section 3: a fragment MUST NOT be used, and `#` is written as %23.
+TEST(endpoint_url, the_web_has_no_fragments) {
+  for (const auto* text : {"ws://a/#b", "wss://a/b?c#d", "http://a/#", "ws://a#b", "ws://a:80#b"}) {
+    EXPECT_FALSE(parse_endpoint(text)) << text;
+  }
+  EXPECT_EQ(parse_endpoint("ws://a/b%23?c=d")->path, "/b%23?c=d");
+}
+
 }  // namespace
 }  // namespace strata::net

@@ -12,7 +12,7 @@ namespace {
 constexpr bool is_decimal(char each) { return each >= '0' && each <= '9'; }
 
 // RFC 9112 section 3.2.2: what the target says counts, and not the Host beside it.
-void set_host(http_fields& fields, std::string_view authority) {
+void name_host(http_fields& fields, std::string_view authority) {
   for (auto& [name, value] : fields) {
     if (name != "host") continue;
     value = authority;
@@ -32,7 +32,7 @@ bool split_target(http_request& request) {
     const auto slash = target.find_first_of("/?", scheme + 3);
     const auto host = target.substr(scheme + 3, slash - scheme - 3);
     if (host.empty() || !is_host(host)) return false;
-    set_host(request.headers, host);
+    name_host(request.headers, host);
     target = slash == std::string_view::npos ? "/" : target.substr(slash);
   }
   const auto mark = target.find('?');

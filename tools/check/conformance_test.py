@@ -11,7 +11,8 @@ WITHOUT_TEST = ("not ours: ", "not held: ")
 
 
 def unit_tests():
-    return {f"{suite}.{name}" for folder in ("src", "lib") for path in (ROOT / folder).rglob("*_test.cpp")
+    paths = [path for folder in ("src", "lib") for path in (ROOT / folder).rglob("*_test.cpp")]
+    return {f"{suite}.{name}" for path in paths
             for suite, name in UNIT_TEST.findall(path.read_text())}
 
 
@@ -49,9 +50,11 @@ class ConformanceTest(unittest.TestCase):
     def test_what_is_wrong_is_found(self):
         tests = {"suite.name"}
         self.assertEqual(list(faults("| section | rule | x |\n|---|---|---|\n", tests)), [])
-        for row, count in [("| 1 | rule | `suite.name` |", 0), ("| 1 | rule | not ours: proxies |", 0),
-                           ("| 1 | rule | `suite.gone`, `suite.name` |", 1), ("| 1 | rule | |", 1),
-                           ("| 1 | rule | some test |", 1), ("| 1 | rule |", 1)]:
+        for row, count in [("| 1 | rule | `suite.name` |", 0),
+                           ("| 1 | rule | not ours: proxies |", 0),
+                           ("| 1 | rule | `suite.gone`, `suite.name` |", 1),
+                           ("| 1 | rule | |", 1), ("| 1 | rule | some test |", 1),
+                           ("| 1 | rule |", 1)]:
             self.assertEqual(len(list(faults(row, tests))), count, row)
 
 
