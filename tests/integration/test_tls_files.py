@@ -185,7 +185,8 @@ def test_the_log_names_the_certificate(make_daemon, authority):
     alice = authority.issue("Alice", into=authority.folder / "alice")
     with connect(url, client_context(authority.ca, alice)) as one:
         daemon.wait_connections("s", 1)
-        assert "has the certificate of 'CN=Alice'" in daemon.log()
+        eventually(lambda: "has the certificate of 'CN=Alice'" in daemon.log(),
+                   "the log names the certificate")
         assert not daemon.logged("s", "CN=Alice")  # what is kept has room for what matters
         one.socket.sendall(b"x" * 1000)
         assert one.is_ended()

@@ -57,17 +57,28 @@ class newcomer final : public member {
   }
   void dismiss() override { stream_.abort(); }
   loop::task<> delivered(loop::time_point limit) override {
-    hand_over();
+    if (!is_agreeing_) hand_over();
     co_await stream_.delivered(limit);
   }
 
+  /// While it agrees on TLS nothing else can be said to it.
+  loop::task<bool> agree_on_tls() {
+    is_agreeing_ = true;
+    const bool agreed = co_await home_.start_tls(stream_);
+    is_agreeing_ = false;
+    co_return agreed;
+  }
   /// It is a raw member: it gets what was held for it.
   void hand_over() {
+    was_told_ = was_told_ || !held_.empty();
     for (const auto& each : std::exchange(held_, {})) {
       stream_.push(each.bytes);
       home_.count_out(each.count, each.bytes.size());
     }
   }
+
+  /// It was told something before it was known: the server stops. So it is a raw member.
+  [[nodiscard]] bool was_told() const { return was_told_; }
 
  private:
   struct held {
@@ -78,6 +89,8 @@ class newcomer final : public member {
   net::stream& stream_;
   std::vector<held> held_;
   std::size_t held_bytes_ = 0;
+  bool is_agreeing_ = false;
+  bool was_told_ = false;
   bool told_slow_ = false;
 };
 
@@ -87,13 +100,13 @@ loop::task<std::optional<protocol>> find_protocol(shard& home, net::stream& arri
   const auto timeout = loop::from_seconds(home.options().detect_timeout);
   const auto known = home.secure() ? std::span(rows) : std::span(rows).subspan(1);
   const auto* found = co_await serve::detect(arrived, known, home.loop().now() + timeout);
-  if (found == tls) {
-    const bool agreed = co_await home.start_tls(arrived);
+  if (found == tls && !waiting.was_told()) {
+    const bool agreed = co_await waiting.agree_on_tls();
     if (!agreed) co_return std::nullopt;
     if (!arrived.tls()->application.empty()) co_return protocol::http;
     found = co_await serve::detect(arrived, known.subspan(1), home.loop().now() + timeout);
   }
-  if (found != nullptr) co_return protocol::http;
+  if (found != nullptr && !waiting.was_told()) co_return protocol::http;
   waiting.hand_over();
   co_return protocol::raw;
 }
