@@ -14,6 +14,7 @@
 #include "daemon/openapi.hpp"
 #include "daemon/render.hpp"
 #include "http/server_connection.hpp"
+#include "options/option_table.hpp"
 #include "runtime/tls_identity.hpp"
 #include "text/json_text.hpp"
 #include "text/secret.hpp"
@@ -67,6 +68,23 @@ result<std::string> text_at(const nlohmann::json& object, const char* key) {
                    "it has no text '" + std::string(key) + "'", "see docs/openapi.yaml");
   }
   return found->get<std::string>();
+}
+
+result<bool> flag_at(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end()) return false;
+  if (found->is_boolean()) return found->get<bool>();
+  return failure(errc::invalid_argument, "read the request",
+                 "'" + std::string(key) + "' is neither true nor false");
+}
+
+result<void> check_keys(const nlohmann::json& object, std::span<const std::string_view> known) {
+  for (const auto& [key, value] : object.items()) {
+    if (std::ranges::find(known, key) != known.end()) continue;
+    return failure(errc::invalid_argument, "read the request",
+                   "it has an unknown key '" + key + "'", "see docs/openapi.yaml");
+  }
+  return {};
 }
 
 /// `/v1/runtimes/{name}/start` against a path; the name lands in `*name`.
@@ -310,17 +328,15 @@ loop::task<control_api::answer> control_api::create(call of) {
   if (!type) co_return as_answer(type.error());
   auto name = text_at(*body, "name");
   if (!name) co_return as_answer(name.error());
-  const auto start = body->value("start", nlohmann::json(false));
-  if (!start.is_boolean()) {
-    co_return as_answer(error{.code = errc::invalid_argument,
-                              .operation = "read the request",
-                              .reason = "'start' is neither true nor false",
-                              .remedy = {},
-                              .offset = {}});
-  }
-  auto made = co_await supervisor_.create(
-      *type, *name, body->value("options", nlohmann::json::object()), start.get<bool>());
-  co_return as_answer(made, 201);
+  const auto start = flag_at(*body, "start");
+  if (!start) co_return as_answer(start.error());
+  const auto is_rehearsal = flag_at(*body, "dry_run");
+  if (!is_rehearsal) co_return as_answer(is_rehearsal.error());
+  static constexpr std::string_view known[] = {"type", "name", "options", "start", "dry_run"};
+  if (auto good = check_keys(*body, known); !good) co_return as_answer(good.error());
+  auto options = body->value("options", nlohmann::json::object());
+  auto made = co_await supervisor_.create(*type, *name, std::move(options), *start, *is_rehearsal);
+  co_return as_answer(made, *is_rehearsal ? 200 : 201);
 }
 
 loop::task<control_api::answer> control_api::show(call of) {
@@ -330,6 +346,8 @@ loop::task<control_api::answer> control_api::show(call of) {
 loop::task<control_api::answer> control_api::edit(call of) {
   auto body = parse_body(of.body);
   if (!body) co_return as_answer(body.error());
+  static constexpr std::string_view known[] = {"options"};
+  if (auto good = check_keys(*body, known); !good) co_return as_answer(good.error());
   auto edited = co_await supervisor_.edit(of.name, body->value("options", nlohmann::json()));
   if (!edited) co_return as_answer(edited.error());
   co_return answer{200, "application/json",
@@ -348,7 +366,13 @@ loop::task<control_api::answer> control_api::start(call of) {
 }
 
 loop::task<control_api::answer> control_api::stop(call of) {
-  auto done = co_await supervisor_.stop(of.name);
+  auto limit = loop::time_point::max();
+  if (const auto asked = of.request.query_value("timeout")) {
+    const auto seconds = options::parse_seconds(*asked);
+    if (!seconds) co_return as_answer(seconds.error());
+    limit = supervisor_.home().now() + loop::from_seconds(*seconds);
+  }
+  auto done = co_await supervisor_.stop(of.name, limit);
   co_return as_answer(done, 200);
 }
 

@@ -26,8 +26,9 @@ std::span<const control_api::route> control_api::routes() {
        &control_api::list},
       {{.method = "POST", .path = "/v1/runtimes",
         .summary = "Create a runtime, and start it if `start` is true",
-        .description = "The state file is on disk when this is answered. When the start fails the "
-                       "runtime stays, in state `failed`, and the answer is the start's error.",
+        .description = "The state file is on disk when this is answered. When the start fails "
+                       "nothing is created, and the answer is the start's error. With `dry_run` "
+                       "all is checked, and answered with 200, and nothing is created.",
         .body = "Creation", .answer = "Detail", .body_type = json_type, .status = 201},
        &control_api::create},
       {{.method = "GET", .path = "/v1/runtimes/{name}",
@@ -42,10 +43,11 @@ std::span<const control_api::route> control_api::routes() {
         .status = 204},
        &control_api::remove},
       {{.method = "POST", .path = "/v1/runtimes/{name}/start",
-        .summary = "Start the runtime (an error when running)", .answer = "Detail"},
+        .summary = "Start the runtime, unless it runs", .answer = "Detail"},
        &control_api::start},
       {{.method = "POST", .path = "/v1/runtimes/{name}/stop",
-        .summary = "Stop the runtime (an error when not running)", .answer = "Detail"},
+        .summary = "Stop the runtime, if it runs; what it would deliver first is given up after "
+                   "`timeout`, such as 0 or 2.5s", .answer = "Detail", .has_timeout = true},
        &control_api::stop},
       {{.method = "POST", .path = "/v1/runtimes/{name}/restart",
         .summary = "Stop the runtime if it runs, then start it", .answer = "Detail"},

@@ -12,6 +12,7 @@
 #include "daemon/record_store.hpp"
 #include "loop/async_lock.hpp"
 #include "loop/loop.hpp"
+#include "net/backoff.hpp"
 #include "runtime/runtime.hpp"
 
 namespace strata::daemon {
@@ -34,10 +35,15 @@ struct entry {
   run_state state = run_state::created;
   std::string reason;  ///< why it failed
   loop::time_point started;
-  bool is_saved = false;     ///< in the store; until then it is shown to nobody
-  bool is_starting = false;  ///< listens perhaps, and does not count as running yet
-  bool removed = false;      ///< no longer among the entries
-  bool ended = false;        ///< stopped for good by `shut_down`
+  /// When it is started again by itself.
+  std::optional<loop::time_point> next_start;
+  net::backoff restarts;
+  std::uint64_t changes = 0;  ///< starts, stops and the like: what one has planned, another voids
+  bool is_saved = false;      ///< in the store; until then it is shown to nobody
+  std::optional<record> stored;  ///< what the store has for certain
+  bool is_starting = false;      ///< listens perhaps, and does not count as running yet
+  bool removed = false;          ///< no longer among the entries
+  bool ended = false;            ///< stopped for good by `shut_down`
   /// While an edit is being saved: what it would change back to if that fails.
   std::optional<relatives> before_edit;
   std::shared_ptr<runtime::journal> log;

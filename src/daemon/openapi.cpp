@@ -47,6 +47,7 @@ json operation_of(const route_row& row) {
   if (row.has_tail) {
     operation["parameters"] = {reference("parameters", "tail"), reference("parameters", "follow")};
   }
+  if (row.has_timeout) operation["parameters"] = {reference("parameters", "timeout")};
   if (!row.body_type.empty()) {
     const std::string type(row.body_type);
     operation["requestBody"]["content"][type]["schema"] = schema_of(row.body, "binary");
@@ -181,7 +182,8 @@ std::string openapi_text(std::span<const route_row> routes) {
       {"name", parameter("name", "path", {{"type", "string"}})},
       {"tail",
        parameter("tail", "query", {{"type", "integer"}, {"default", 1000}, {"maximum", 1000}})},
-      {"follow", parameter("follow", "query", {{"type", "boolean"}, {"default", false}})}};
+      {"follow", parameter("follow", "query", {{"type", "boolean"}, {"default", false}})},
+      {"timeout", parameter("timeout", "query", {{"type", "string"}, {"example", "2.5s"}})}};
   components["responses"]["Error"] = {
       {"description", about_errors},
       {"content", {{"application/json", {{"schema", reference("schemas", "Error")}}}}}};

@@ -40,9 +40,10 @@ constexpr const char* documents = R"json({
   "required": ["type", "name"],
   "properties": {
     "type": {"type": "string", "example": "server"},
-    "name": {"type": "string", "pattern": "^[a-zA-Z0-9_.-]{1,64}$"},
+    "name": {"type": "string", "pattern": "^[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,63}$"},
     "options": {"$ref": "#/components/schemas/Options"},
-    "start": {"type": "boolean", "default": false}
+    "start": {"type": "boolean", "default": false},
+    "dry_run": {"type": "boolean", "default": false}
   }
 },
 "Changes": {
@@ -79,7 +80,9 @@ constexpr const char* documents = R"json({
     "group": {"type": "string"},
     "owner": {"type": "string"},
     "created_at": {"type": "string", "format": "date-time"},
-    "uptime_s": {"type": "number", "description": "0 unless running"}
+    "uptime_s": {"type": "number", "description": "0 unless running"},
+    "next_start_in_s": {"type": "number", "nullable": true,
+      "description": "until it is started again by itself, after it failed"}
   }
 },
 "Detail": {

@@ -120,6 +120,39 @@ result<void> write_synced(int folder, const std::string& name, const std::string
   return {};
 }
 
+constexpr std::string_view running_key = "\n  \"running\": ";
+
+/// Both values take the same room, so that one may be written over the other.
+std::string as_text(const record& what) {
+  const nlohmann::json json = {{"version", 1},
+                               {"name", what.name},
+                               {"type", what.type},
+                               {"created_at", what.created_at},
+                               {"running", what.running},
+                               {"options", nlohmann::json::parse(what.options)}};
+  auto text = json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  if (what.running) text.insert(text.find(running_key) + running_key.size(), " ");
+  return text;
+}
+
+/// On a disk that is full: writes over what is there, if nothing else has changed than whether it
+/// runs, and if the few bytes lie in one sector, which is written as a whole or not at all.
+bool write_over(int folder, const std::string& file, const std::string& text) {
+  constexpr std::size_t sector = 512;
+  constexpr std::size_t length = 5;  // of "false"
+  const auto at = text.find(running_key) + running_key.size();
+  if (at / sector != (at + length - 1) / sector) return false;
+  const unique_fd there(::openat(folder, file.c_str(), O_RDWR | safely));
+  if (!there || !check_file(there.get(), {})) return false;
+  const auto before = read_all(there.get(), {});
+  if (!before || before->size() != text.size()) return false;
+  auto wanted = *before;
+  wanted.replace(at, length, text, at, length);
+  return wanted == text &&
+         ::pwrite(there.get(), text.data() + at, length, static_cast<off_t>(at)) == length &&
+         ::fsync(there.get()) == 0;
+}
+
 }  // namespace
 
 result<record_files> record_files::open(const std::string& folder) {
@@ -197,18 +230,13 @@ std::vector<record> record_files::load(const std::function<void(std::string)>& o
 }
 
 result<void> record_files::save(const record& what) const {
-  const nlohmann::json json = {{"version", 1},
-                               {"name", what.name},
-                               {"type", what.type},
-                               {"created_at", what.created_at},
-                               {"running", what.running},
-                               {"options", nlohmann::json::parse(what.options)}};
   const auto file = what.name + std::string(suffix);
-  const auto text = json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  const auto text = as_text(what);
   const int temporary = within_.temporary.get();
   const int runtimes = within_.runtimes.get();
   if (auto written = write_synced(temporary, file, folder_ + "/tmp/" + file, text); !written) {
     ::unlinkat(temporary, file.c_str(), 0);
+    if (written.error().code == errc::no_space && write_over(runtimes, file, text)) return {};
     return written;
   }
   if (::renameat(temporary, file.c_str(), runtimes, file.c_str()) != 0) {

@@ -9,7 +9,8 @@ bool is_valid_name(std::string_view name) {
     return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
            (letter >= '0' && letter <= '9') || letter == '_' || letter == '.' || letter == '-';
   };
-  return !name.empty() && name.size() <= 64 && std::ranges::all_of(name, is_good);
+  return !name.empty() && name.size() <= 64 && name.front() != '.' && name.front() != '-' &&
+         std::ranges::all_of(name, is_good);
 }
 
 }  // namespace strata::daemon

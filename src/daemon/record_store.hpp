@@ -25,6 +25,8 @@ struct record {
   std::string created_at;
   bool running = false;  ///< start it when the daemon starts
   std::string options;   ///< a JSON object, secrets included
+
+  bool operator==(const record&) const = default;
 };
 
 class record_store {
@@ -48,7 +50,8 @@ class record_store {
   [[nodiscard]] virtual const std::string& place() const = 0;
 };
 
-/// [a-zA-Z0-9_.-]{1,64}.
+/// [a-zA-Z0-9_.-]{1,64}, and neither a dot nor a dash first: those are other things to shells, to
+/// the command line and in paths.
 [[nodiscard]] bool is_valid_name(std::string_view name);
 
 }  // namespace strata::daemon

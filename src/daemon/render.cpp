@@ -70,6 +70,11 @@ std::string certificate_metrics(const supervisor& all) {
          text;
 }
 
+nlohmann::json next_start_json(const entry& of, loop::time_point now) {
+  if (!of.next_start) return nullptr;
+  return std::max(0.0, std::chrono::duration<double>(*of.next_start - now).count());
+}
+
 }  // namespace
 
 std::string dump(const nlohmann::json& value) {
@@ -88,7 +93,8 @@ nlohmann::json summary_json(const entry& of, loop::time_point now) {
           {"group", common.group},
           {"owner", common.owner},
           {"created_at", of.wanted.created_at},
-          {"uptime_s", of.uptime_s(now)}};
+          {"uptime_s", of.uptime_s(now)},
+          {"next_start_in_s", next_start_json(of, now)}};
 }
 
 nlohmann::json detail_json(const entry& of, const supervisor& all, loop::time_point now) {

@@ -18,8 +18,9 @@ struct route_row {
   std::string_view body_type = {};  ///< empty: the request has no body
   std::string_view answer_type = "application/json";
   int status = 200;
-  bool has_tail = false;  ///< takes `?tail=N&follow=true`
-  bool may_fail = true;   ///< in a way of its own
+  bool has_tail = false;     ///< takes `?tail=N&follow=true`
+  bool has_timeout = false;  ///< takes `?timeout=TIME`
+  bool may_fail = true;      ///< in a way of its own
 };
 
 }  // namespace strata::daemon

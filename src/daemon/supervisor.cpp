@@ -90,8 +90,12 @@ result<entry_ref> supervisor::make(record from, const nlohmann::json& options) {
 
 loop::task<result<void>> supervisor::save(entry_ref what) {
   what->wanted.options = text_of(what->body->options(true));
-  auto next = what->wanted;
-  auto saved = co_await store_->put(std::move(next));
+  // What the store has already needs no writing, which a full disk would refuse.
+  if (what->stored == what->wanted) co_return result<void>{};
+  const auto next = what->wanted;
+  auto saved = co_await store_->put(next);
+  what->stored.reset();
+  if (saved) what->stored = next;
   co_return saved;
 }
 
@@ -115,6 +119,7 @@ loop::task<result<void>> supervisor::load() {
       continue;
     }
     (*made)->is_saved = true;
+    (*made)->stored = (*made)->wanted;
     (*made)->state = (*made)->wanted.running ? run_state::stopped : run_state::created;
     entries_[name] = *made;
   }
@@ -140,16 +145,22 @@ loop::task<> supervisor::start_again(entry_ref who) {
   const auto guard = co_await who->lock.acquire();
   // A daemon that was killed may have left a port that the kernel has not let go of yet: what its
   // io_uring was writing to a slow disk keeps all of its descriptors open.
-  for (int tries = 0; tries < 10 && !stopping_; ++tries) {
+  bool has_started = false;
+  for (int tries = 0; tries < 10 && !stopping_ && !has_started; ++tries) {
     const auto started = co_await locked_start(who);
-    if (started || started.error().sys_errno != EADDRINUSE) break;
-    co_await home_.sleep(std::chrono::milliseconds(200));
+    has_started = started.has_value();
+    if (!has_started && started.error().sys_errno != EADDRINUSE) break;
+    if (!has_started) co_await home_.sleep(std::chrono::milliseconds(200));
   }
   who->wanted.running = true;  // also when it failed: the next daemon tries again
+  if (!has_started && comes_back(*who)) endings_.spawn(come_back(who));
 }
 
 loop::task<> supervisor::shut_down(loop::time_point limit) {
   stopping_ = true;
+  for (const auto& [name, each] : entries_) {
+    if (each->is_starting) each->body->hurry();
+  }
   const auto is_idle = [this] { return operations_ == 0; };
   // An operation under way may add a runtime.
   do {
@@ -171,6 +182,10 @@ loop::task<> supervisor::stop_for_now(entry_ref who, loop::time_point limit) {
   }
   who->state = run_state::stopped;
   who->ended = true;
+}
+
+void supervisor::hurry() {
+  for (const auto& [name, each] : entries_) each->body->hurry();
 }
 
 std::vector<std::string> supervisor::unstopped() const {

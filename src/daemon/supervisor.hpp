@@ -37,10 +37,16 @@ class supervisor final : public net::directory {
   /// Those that `shut_down` still waits for.
   [[nodiscard]] std::vector<std::string> unstopped() const;
 
+  /// What `shut_down` waits for is given up.
+  void hurry();
+
+  /// With `start`, it is created only if it starts. `is_rehearsal`: it is checked, and not created.
   loop::task<result<entry_ref>> create(std::string type, std::string name, nlohmann::json options,
-                                       bool start);
+                                       bool start, bool is_rehearsal = false);
   loop::task<result<entry_ref>> start(std::string name);
-  loop::task<result<entry_ref>> stop(std::string name);
+  /// What would be delivered first is given up at `limit`.
+  loop::task<result<entry_ref>> stop(std::string name,
+                                     loop::time_point limit = loop::time_point::max());
   loop::task<result<entry_ref>> restart(std::string name);
   loop::task<result<entry_ref>> reload(std::string name);
   loop::task<result<void>> remove(std::string name);
@@ -84,12 +90,19 @@ class supervisor final : public net::directory {
   loop::task<> start_again(entry_ref who);
   loop::task<> stop_for_now(entry_ref who, loop::time_point limit);
   loop::task<result<entry_ref>> locked_start(entry_ref who);
-  loop::task<result<void>> locked_stop(entry_ref who);
+  loop::task<result<void>> locked_stop(entry_ref who, loop::time_point limit);
   loop::task<result<entry_ref>> locked_restart(entry_ref who);
   loop::task<result<void>> locked_remove(entry_ref who);
   /// Does to the children what is to be done when their owner `of` has stopped, or is gone.
   loop::task<> end_children(std::string of, std::vector<entry_ref> children, bool is_gone);
   loop::task<> end_failed(entry_ref who);
+  /// Starts one that has failed again, later, as often as its options say.
+  loop::task<> come_back(entry_ref who);
+  [[nodiscard]] bool comes_back(const entry& who) const;
+  /// Has an operation that holds the lock give up what it waits for: at once if that is a start,
+  /// else at `limit`.
+  void hurry_holder(const entry_ref& of, loop::time_point limit);
+  loop::task<> hurry_at(entry_ref who, loop::time_point limit);
   [[nodiscard]] result<std::vector<net::endpoint_url>> endpoints_of(const std::string& name) const;
 
   loop::loop& home_;

@@ -7,6 +7,15 @@
 
 namespace strata::daemon {
 
+namespace {
+
+// Between restarts of one that fails again and again.
+constexpr double first_pause_s = 0.2;
+constexpr double longest_pause_s = 30;
+constexpr double long_run_s = 10;  // after which a failure counts as the first one
+
+}  // namespace
+
 result<entry_ref> supervisor::reserve(const std::string& type, const std::string& name,
                                       const nlohmann::json& options) {
   if (runtime::find_type(type) == nullptr) {
@@ -15,7 +24,8 @@ result<entry_ref> supervisor::reserve(const std::string& type, const std::string
   }
   if (!is_valid_name(name)) {
     return failure(errc::invalid_argument, "use the name '" + name + "'",
-                   "a name has 1 to 64 letters, digits, '_', '.' and '-'");
+                   "a name has 1 to 64 letters, digits, '_', '.' and '-', and begins with neither "
+                   "of the last two");
   }
   if (entries_.contains(name)) {
     return failure(errc::already_exists, "create '" + name + "'", "a runtime of that name exists",
@@ -39,31 +49,39 @@ result<entry_ref> supervisor::reserve(const std::string& type, const std::string
 }
 
 loop::task<result<entry_ref>> supervisor::create(std::string type, std::string name,
-                                                 nlohmann::json options, bool start) {
+                                                 nlohmann::json options, bool start,
+                                                 bool is_rehearsal) {
   const under_way counted(*this);
   const auto reserved = reserve(type, name, options);
   if (!reserved) co_return reserved;
   const auto& made = *reserved;
   const auto guard = co_await made->lock.acquire();
-  auto saved = co_await save(made);
-  if (!saved) {
+  auto saved = is_rehearsal ? co_await made->body->rehearse() : co_await save(made);
+  if (is_rehearsal || !saved) {
     made->removed = true;
     entries_.erase(name);
-    co_return std::unexpected(saved.error());
+    if (!saved) co_return std::unexpected(saved.error());
+    co_return made;
   }
   made->is_saved = true;
   tell(*made, "created");
   if (!start) co_return made;
-  co_return co_await locked_start(made);
+  auto started = co_await locked_start(made);
+  if (started) co_return started;
+  // What is answered with an error leaves nothing behind.
+  const auto gone = co_await locked_remove(made);
+  auto& why = started.error();
+  if (gone) why.operation = "create '" + name + "', which would not " + why.operation;
+  co_return started;
 }
 
 loop::task<result<entry_ref>> supervisor::locked_start(entry_ref who) {
   const auto operation = "start '" + who->name() + "'";
   if (who->removed) co_return not_found(who->name());
   if (who->ended) co_return failure(errc::conflict, operation, "the daemon is stopping");
-  if (who->state == run_state::running) {
-    co_return failure(errc::conflict, operation, "it runs already");
-  }
+  if (who->state == run_state::running) co_return who;
+  ++who->changes;
+  who->next_start.reset();
   auto started = check_frames_are_for_one(entries_, *who);
   if (started) {
     who->is_starting = true;
@@ -94,24 +112,40 @@ loop::task<result<entry_ref>> supervisor::locked_start(entry_ref who) {
   co_return who;
 }
 
-loop::task<result<void>> supervisor::locked_stop(entry_ref who) {
+loop::task<result<void>> supervisor::locked_stop(entry_ref who, loop::time_point limit) {
   // Asked first: those that need it may end when it does.
   std::string needed;
   for (const auto& each : running_that_need(entries_, who->name())) {
     needed += (needed.empty() ? "needed by " : ", ") + each;
   }
-  if (who->state == run_state::running) co_await who->body->stop();
+  ++who->changes;
+  who->next_start.reset();
+  if (who->state == run_state::running) co_await who->body->stop(limit);
   who->state = run_state::stopped;
   who->reason.clear();
   who->wanted.running = false;
   tell(*who, "stopped", needed);
   auto saved = co_await save(who);
+  if (!saved) {
+    auto& why = saved.error();
+    why.operation =
+        "remember that '" + who->name() + "' is stopped, which it is: cannot " + why.operation;
+    why.reason += "; the next daemon will start it";
+  }
   co_await end_children(who->name(), children_of(entries_, who->name()), false);
   co_return saved;
 }
 
 loop::task<result<entry_ref>> supervisor::locked_restart(entry_ref who) {
   if (who->state == run_state::running) {
+    // What it is now serves better than nothing.
+    auto good = co_await who->body->rehearse();
+    if (!good) {
+      auto why = good.error();
+      why.operation =
+          "restart '" + who->name() + "', which goes on as it is: cannot " + why.operation;
+      co_return std::unexpected(why);
+    }
     co_await who->body->stop();
     who->state = run_state::stopped;
     tell(*who, "stopped", "to be started again");
@@ -124,6 +158,8 @@ loop::task<result<void>> supervisor::locked_remove(entry_ref who) {
   // The name stays taken until its record is gone: another runtime's must not be removed.
   auto gone = co_await store_->remove(who->name());
   if (!gone) co_return gone;
+  ++who->changes;
+  who->next_start.reset();
   if (who->state == run_state::running) co_await who->body->stop();
   who->state = run_state::stopped;
   who->removed = true;
@@ -147,7 +183,7 @@ loop::task<> supervisor::end_children(std::string of, std::vector<entry_ref> chi
       const auto removed = co_await locked_remove(child);
       if (removed) continue;
     } else if (child->state == run_state::running) {
-      (void)co_await locked_stop(child);
+      (void)co_await locked_stop(child, loop::time_point::max());
     }
     if (!is_gone) continue;
     (void)child->body->edit({{"owner", ""}});
@@ -164,10 +200,51 @@ loop::task<> supervisor::end_failed(entry_ref who) {
   // Started again while this waited for the lock: the end was that of the run before.
   if (who->body->failure_reason().empty()) co_return;
   co_await who->body->stop();
+  ++who->changes;
+  if (who->uptime_s(home_.now()) > long_run_s) who->restarts.succeeded();
   who->state = run_state::failed;
   who->reason = who->body->failure_reason();
   tell(*who, "failed", who->reason);
   co_await end_children(who->name(), children_of(entries_, who->name()), false);
+  if (comes_back(*who)) endings_.spawn(come_back(who));
+}
+
+bool supervisor::comes_back(const entry& who) const {
+  const auto& wanted = who.body->common();
+  if (stopping_ || who.removed || who.state != run_state::failed || wanted.restart == "no") {
+    return false;
+  }
+  if (wanted.restart != "always" && who.body->has_done_its_work()) return false;
+  return wanted.restart_limit == 0 || who.restarts.failures() < wanted.restart_limit;
+}
+
+loop::task<> supervisor::come_back(entry_ref who) {
+  while (comes_back(*who)) {
+    const auto planned = who->changes;
+    const auto wait = who->restarts.next(first_pause_s, longest_pause_s);
+    who->next_start = home_.now() + wait;
+    co_await home_.sleep(wait);
+    const under_way counted(*this);
+    const auto guard = co_await who->lock.acquire();
+    if (who->changes != planned || !comes_back(*who)) co_return;
+    const auto started = co_await locked_start(who);
+    who->wanted.running = true;  // also when it failed: the next daemon tries again
+    if (started) co_return;
+  }
+}
+
+void supervisor::hurry_holder(const entry_ref& of, loop::time_point limit) {
+  if (of->is_starting || limit <= home_.now()) {
+    of->body->hurry();
+  } else if (limit != loop::time_point::max()) {
+    endings_.spawn(hurry_at(of, limit));
+  }
+}
+
+loop::task<> supervisor::hurry_at(entry_ref who, loop::time_point limit) {
+  const auto planned = who->changes;
+  co_await home_.sleep(limit - home_.now());
+  if (who->changes == planned) who->body->hurry();
 }
 
 loop::task<result<entry_ref>> supervisor::start(std::string name) {
@@ -175,20 +252,21 @@ loop::task<result<entry_ref>> supervisor::start(std::string name) {
   auto who = find(name);
   if (!who) co_return who;
   const auto guard = co_await (*who)->lock.acquire();
+  (*who)->restarts.succeeded();
   co_return co_await locked_start(*who);
 }
 
-loop::task<result<entry_ref>> supervisor::stop(std::string name) {
+loop::task<result<entry_ref>> supervisor::stop(std::string name, loop::time_point limit) {
   const under_way counted(*this);
   auto who = find(name);
   if (!who) co_return who;
+  hurry_holder(*who, limit);
   const auto guard = co_await (*who)->lock.acquire();
   if ((*who)->removed) co_return not_found(name);
-  if ((*who)->state != run_state::running) {
-    co_return failure(errc::conflict, "stop '" + name + "'",
-                      "it does not run: it is " + std::string(name_of((*who)->state)));
-  }
-  const auto stopped = co_await locked_stop(*who);
+  const bool is_at_rest =
+      (*who)->state == run_state::created || (*who)->state == run_state::stopped;
+  if (is_at_rest && !(*who)->wanted.running) co_return *who;
+  const auto stopped = co_await locked_stop(*who, limit);
   if (!stopped) co_return std::unexpected(stopped.error());
   co_return *who;
 }
@@ -224,7 +302,10 @@ loop::task<result<void>> supervisor::remove(std::string name) {
   const under_way counted(*this);
   auto who = find(name);
   if (!who) co_return std::unexpected(who.error());
+  hurry_holder(*who, loop::time_point::max());
   const auto guard = co_await (*who)->lock.acquire();
+  // It went while this waited: with the create that was hurried, say.
+  if ((*who)->removed) co_return result<void>{};
   co_return co_await locked_remove(*who);
 }
 

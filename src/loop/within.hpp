@@ -1,6 +1,8 @@
 // A task with a limit of time.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -10,9 +12,10 @@
 namespace strata::loop {
 
 /// Awaits what `work` gives, until `limit` at the longest: then `work` is ended where it waits, and
-/// the answer is nullopt.
+/// the answer is nullopt. So it is soon after any thread has set `hurried`, if there is one.
 template <class T>
-task<std::optional<T>> within(loop& on, task<T> work, time_point limit) {
+task<std::optional<T>> within(loop& on, task<T> work, time_point limit,
+                              const std::atomic<bool>* hurried = nullptr) {
   std::optional<T> value;
   condition done(on);
   task_group running;
@@ -21,7 +24,9 @@ task<std::optional<T>> within(loop& on, task<T> work, time_point limit) {
     told.notify();
   };
   running.spawn(run(std::move(work), value, done));
-  co_await done.wait([&value] { return value.has_value(); }, limit);
+  const auto is_over = [&] { return value.has_value() || (hurried != nullptr && *hurried); };
+  const auto look = hurried == nullptr ? duration{} : std::chrono::milliseconds(10);
+  co_await done.wait(is_over, limit, look);
   co_return std::move(value);
 }
 

@@ -46,6 +46,8 @@ struct common_options {
   std::string group;
   std::string owner;
   std::string on_parent_stop = "stop";
+  std::string restart = "on-failure";
+  std::uint64_t restart_limit = 0;
 };
 
 template <class Options>
@@ -70,6 +72,20 @@ template <class Options>
                   .help = "what happens to this runtime when its owner stops",
                   .choices = "stop|remove"},
                  &Options::on_parent_stop});
+  own.push_back({{.key = "restart",
+                  .kind = options::option_kind::choice,
+                  .value_name = "WHEN",
+                  .default_text = "on-failure",
+                  .help = "start it again, with growing pauses, when it failed by itself or could "
+                          "not start with the daemon; always: also when its work was done",
+                  .choices = "no|on-failure|always"},
+                 &Options::restart});
+  own.push_back({{.key = "restart_limit",
+                  .kind = options::option_kind::count,
+                  .value_name = "N",
+                  .default_text = "0",
+                  .help = "restarts in a row until it stays failed; 0 is no limit"},
+                 &Options::restart_limit});
   return own;
 }
 

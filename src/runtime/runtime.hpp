@@ -69,6 +69,11 @@ class runtime {
   /// given up at `limit`.
   virtual loop::task<void> stop(loop::time_point limit) = 0;
   loop::task<void> stop() { return stop(loop::time_point::max()); }
+  /// What `start` or `stop` waits for is given up: a connection that is being made, what would be
+  /// delivered first. Called while one of them is under way; else it does nothing.
+  virtual void hurry() = 0;
+  /// Whether a restart would come up, as far as can be told while it runs. Errors: those of `start`.
+  virtual loop::task<result<void>> rehearse() = 0;
   /// Called when running: reads its files again, and goes on as it is. False where only a restart
   /// brings what has changed into force. Errors: of a file; what was read before stays in force.
   virtual loop::task<result<bool>> reload() = 0;
@@ -98,6 +103,8 @@ class runtime {
   }
   /// Set by a runtime that ended by itself: why. Cleared by `start()`.
   [[nodiscard]] virtual std::string failure_reason() const { return {}; }
+  /// It ended by itself because it was to: no failure.
+  [[nodiscard]] virtual bool has_done_its_work() const { return false; }
 
   /// Called on the home loop when a runtime ends by itself.
   std::function<void()> on_failure;

@@ -1,11 +1,15 @@
 #include "runtime/sharded.hpp"
 
+#include <algorithm>
+
 namespace strata::runtime {
 
 nlohmann::json runtime::certificates() const { return nlohmann::json::array(); }
 
 loop::task<result<void>> runtime_of_parts::start() {
   reason_.clear();
+  has_done_its_work_ = false;
+  hurried_ = false;
   prepare();
   auto opened = co_await make_and_open();
   if (!opened) co_await stop(context_.home.now());
@@ -48,6 +52,7 @@ loop::task<result<void>> runtime_of_parts::open(std::vector<net::bind_target>& t
 }
 
 loop::task<void> runtime_of_parts::stop(loop::time_point limit) {
+  hurried_ = false;
   for (std::size_t i = 0; i < opened_; ++i) {
     co_await loop::run_on(context_.home, *loops_[i], [&each = *parts_[i]] { each.fall_silent(); });
   }
@@ -87,10 +92,26 @@ statistics runtime_of_parts::stats() const {
   return sum;
 }
 
+// What it listens on already is its own; the rest has to be free.
+loop::task<result<void>> runtime_of_parts::rehearse() {
+  if (auto good = try_certificates(); !good) co_return good;
+  if (!listens()) co_return result<void>{};
+  auto found = co_await net::find_bind_targets(context_.home, wanted_endpoints());
+  if (!found) co_return std::unexpected(found.error());
+  const auto address_of = [](const std::string& url) { return url.substr(url.find("://")); };
+  std::erase_if(*found, [&](const net::bind_target& each) {
+    const auto address = address_of(each.bound_text());
+    return std::ranges::find(bound_, address, address_of) != bound_.end();
+  });
+  const auto ports = co_await context_.binding.acquire();
+  co_return net::probe(context_.home, *found);
+}
+
 // The runtime is destroyed only after `stop()` ended the parts, and all of their posts come before.
-void runtime_of_parts::fail(const std::string& why) {
-  context_.home.post([this, why] {
+void runtime_of_parts::end_by_itself(const std::string& why, bool is_done) {
+  context_.home.post([this, why, is_done] {
     reason_ = why;
+    has_done_its_work_ = is_done;
     if (on_failure) on_failure();
   });
 }

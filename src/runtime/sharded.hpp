@@ -6,6 +6,7 @@
 // overrides what is special about the type.
 #pragma once
 
+#include <atomic>
 #include <cassert>
 #include <map>
 #include <memory>
@@ -52,11 +53,14 @@ class runtime_of_parts : public runtime {
   loop::task<result<void>> start() final;
   loop::task<void> stop(loop::time_point limit) override;
   using runtime::stop;
+  void hurry() final { hurried_ = true; }
+  loop::task<result<void>> rehearse() final;
   [[nodiscard]] std::vector<std::string> endpoints() const final {
     return bound_.empty() ? wanted_endpoints() : bound_;
   }
   [[nodiscard]] statistics stats() const final;
   [[nodiscard]] std::string failure_reason() const final { return reason_; }
+  [[nodiscard]] bool has_done_its_work() const final { return has_done_its_work_; }
 
  protected:
   // --- what a type says of itself
@@ -85,7 +89,15 @@ class runtime_of_parts : public runtime {
   /// The connections of all parts together, since the last start.
   [[nodiscard]] serve::connection_gauge& connections() const { return *connections_; }
   /// The runtime ends by itself. A part may call it, on its own loop, until it is closed.
-  void fail(const std::string& why);
+  void fail(const std::string& why) { end_by_itself(why, false); }
+  /// The same, of one whose work is done.
+  void finish(const std::string& why) { end_by_itself(why, true); }
+  /// Set while what is started or stopped is to hurry, for parts that wait long in `open` or
+  /// `close`. It lives as long as the runtime.
+  [[nodiscard]] const std::atomic<bool>& hurried() const { return hurried_; }
+  /// Reads the files of TLS as the options name them now, for nothing but their errors: a restart
+  /// that they would foil ends what runs.
+  [[nodiscard]] virtual result<void> try_certificates() const { return {}; }
 
  private:
   /// The options as they are now are those that the parts will have.
@@ -93,6 +105,7 @@ class runtime_of_parts : public runtime {
   /// As configured.
   [[nodiscard]] virtual std::vector<std::string> wanted_endpoints() const = 0;
   loop::task<result<void>> make_and_open();
+  void end_by_itself(const std::string& why, bool is_done);
   loop::task<result<void>> open(std::vector<net::bind_target>& targets);
 
   context context_;
@@ -103,6 +116,8 @@ class runtime_of_parts : public runtime {
   std::vector<std::string> bound_;
   loop::file_claim written_;
   std::string reason_;
+  bool has_done_its_work_ = false;
+  std::atomic<bool> hurried_ = false;
   statistics past_;  // what earlier runs counted
 };
 
@@ -155,10 +170,6 @@ class sharded : public runtime_of_parts {
   // --- what a type says of itself
   /// Whether options of which each is right make sense together.
   [[nodiscard]] virtual result<void> check(const Options& wanted) const = 0;
-
-  /// Reads the files of TLS as the options name them now, for nothing but their errors: a restart
-  /// that they would foil ends what runs.
-  [[nodiscard]] virtual result<void> try_certificates() const { return {}; }
 
   // --- what a type uses
   /// As people set them.

@@ -140,6 +140,11 @@ class Daemon:
         return subprocess.run([BINARY, *map(str, arguments)], env=self.environment, input=given,
                               text=True, capture_output=True, timeout=PATIENCE)
 
+    def begin(self, *arguments):
+        """The CLI, under way; not waited for."""
+        return subprocess.Popen([BINARY, *map(str, arguments)], env=self.environment, text=True,
+                                stderr=subprocess.PIPE)
+
     def cli(self, *arguments, given=""):
         """The CLI's output; it must succeed and say nothing on stderr."""
         done = self.run(*arguments, given=given)

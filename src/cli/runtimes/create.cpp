@@ -6,6 +6,7 @@
 #include "cli/line/nearest.hpp"
 #include "cli/runtimes/rows.hpp"
 #include "cli/terminal/listing.hpp"
+#include "cli/terminal/output.hpp"
 
 namespace strata::cli {
 
@@ -22,9 +23,14 @@ outcome<int> run_create(const invocation& call) {
   const nlohmann::json body = {{"type", call.words[0]},
                                {"name", call.words[1]},
                                {"options", call.type_options},
-                               {"start", call.is_set("start")}};
+                               {"start", call.is_set("start")},
+                               {"dry_run", call.is_set("dry_run")}};
   const auto created = client.post("/v1/runtimes", body);
   if (!created) return std::unexpected(created.error());
+  if (call.is_set("dry_run") && !call.as_json && !call.quiet) {
+    print(fmt::format("{}: could be created\n", call.words[1]));
+    return exit_done;
+  }
   report_state(call, *created);
   if (call.as_json) print_json(*created);
   return exit_done;

@@ -1,4 +1,6 @@
 // strata start, stop, restart, reload and remove: one request for each name.
+#include <fmt/format.h>
+
 #include "cli/daemon_client/control_client.hpp"
 #include "cli/daemon_client/names.hpp"
 #include "cli/daemon_client/report.hpp"
@@ -34,7 +36,11 @@ outcome<int> run_start(const invocation& call) {
   return call.is_set("interactive") ? run_interactive(call) : post_each(call, "start");
 }
 
-outcome<int> run_stop(const invocation& call) { return post_each(call, "stop"); }
+outcome<int> run_stop(const invocation& call) {
+  if (call.is_set("now")) return post_each(call, "stop?timeout=0");
+  if (!call.flags.contains("timeout")) return post_each(call, "stop");
+  return post_each(call, fmt::format("stop?timeout={}", call.flags["timeout"].get<double>()));
+}
 
 outcome<int> run_restart(const invocation& call) { return post_each(call, "restart"); }
 

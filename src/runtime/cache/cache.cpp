@@ -139,7 +139,7 @@ result<void> cache::check(const cache_options& wanted) const {
 }
 
 cache::part_list cache::make_parts(const std::vector<loop::loop*>& loops) {
-  shard::events told{.on_shut_down = [this] { fail("a client asked for SHUTDOWN"); },
+  shard::events told{.on_shut_down = [this] { finish("a client asked for SHUTDOWN"); },
                      .on_options_set = [this](const nlohmann::json& changes,
                                               std::uint64_t edit) { adopt(changes, edit); },
                      .on_leader_trouble = [this](const std::string& why) { note_trouble(why); }};

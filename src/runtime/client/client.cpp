@@ -62,8 +62,9 @@ result<void> client::check(const client_options& wanted) const {
 
 client::part_list client::make_parts(const std::vector<loop::loop*>& loops) {
   part_list made;
-  made.push_back(std::make_unique<connection>(*loops[0], running(), given(), connections(),
-                                              [this](const std::string& why) { fail(why); }));
+  made.push_back(std::make_unique<connection>(
+      *loops[0], running(), given(), connections(), hurried(),
+      [this](const std::string& why, bool is_done) { is_done ? finish(why) : fail(why); }));
   return made;
 }
 

@@ -6,6 +6,7 @@
 
 #include "http/field.hpp"
 #include "http/websocket_port.hpp"
+#include "loop/within.hpp"
 #include "net/connector.hpp"
 #include "net/ethernet/link_watch.hpp"
 #include "runtime/tls_identity.hpp"
@@ -15,8 +16,8 @@ namespace strata::runtime::client {
 using namespace std::chrono_literals;
 
 connection::connection(loop::loop& on, client_options options, const context& given,
-                       serve::connection_gauge& gauge,
-                       std::function<void(const std::string&)> on_end)
+                       serve::connection_gauge& gauge, const std::atomic<bool>& hurried,
+                       end_listener on_end)
     : loop_(on),
       options_(std::move(options)),
       url_(*net::parse_endpoint(options_.endpoint())),
@@ -25,6 +26,7 @@ connection::connection(loop::loop& on, client_options options, const context& gi
       log_(given.log),
       messages_(given.messages),
       gauge_(gauge),
+      hurried_(hurried),
       on_end_(std::move(on_end)),
       backoff_(options_.reconnect_seed) {}
 
@@ -39,8 +41,9 @@ loop::task<result<void>> connection::open(std::vector<net::bind_target>& /*targe
   }
   if (auto ready = read_certificates(); !ready) co_return std::unexpected(ready.error());
   if (!options_.reconnect) {
-    auto first = co_await connect();
-    if (!first) co_return first;
+    auto first = co_await loop::within(loop_, connect(), loop::time_point::max(), &hurried_);
+    if (!first) co_return failure(errc::canceled, "connect to " + url_.text(), "it was stopped");
+    if (!*first) co_return *first;
   }
   tasks_.spawn(keep());
   co_return result<void>{};
@@ -58,13 +61,18 @@ result<bool> connection::read_certificates() {
 
 loop::task<> connection::close(loop::time_point limit) {
   limit = std::min(limit, loop_.now() + 5s);
+  (void)co_await loop::within(loop_, deliver(limit), loop::time_point::max(), &hurried_);
+  tasks_.cancel();
+  end_connection();
+}
+
+loop::task<bool> connection::deliver(loop::time_point limit) {
   if (port_) {
     port_->end();
     co_await port_->flushed(limit);
   }
   if (file_) co_await file_->flushed(limit);
-  tasks_.cancel();
-  end_connection();
+  co_return true;
 }
 
 loop::task<> connection::keep() {
@@ -77,12 +85,12 @@ loop::task<> connection::keep() {
     if (port_) why = co_await receive();
     end_connection();
     if (!options_.reconnect) {
-      on_end_(why);
+      on_end_(why, true);
       co_return;
     }
     const auto wait = backoff_.next(options_.reconnect_min, options_.reconnect_max);
     if (*options_.reconnect != 0 && backoff_.failures() > *options_.reconnect) {
-      on_end_(fmt::format("{} (gave up after {} attempts)", why, *options_.reconnect));
+      on_end_(fmt::format("{} (gave up after {} attempts)", why, *options_.reconnect), false);
       co_return;
     }
     log_->write(level::warning, fmt::format("{}; next attempt in {:.1f} s", why,

@@ -22,9 +22,13 @@ namespace strata::runtime::client {
 
 class connection final : public part {
  public:
-  /// `on_end` is called on this loop when the connection gives up after it was opened.
+  /// Called on this loop when the connection ends after it was opened; `is_done` when no other was
+  /// to follow it.
+  using end_listener = std::function<void(const std::string& why, bool is_done)>;
+
+  /// What `hurried` refers to outlives this: opening and closing end soon after it is set.
   connection(loop::loop& on, client_options options, const context& given,
-             serve::connection_gauge& gauge, std::function<void(const std::string&)> on_end);
+             serve::connection_gauge& gauge, const std::atomic<bool>& hurried, end_listener on_end);
 
   /// Makes the connection and keeps it. Without `reconnect`, the result is that of the first
   /// attempt; with it, this returns at once.
@@ -43,6 +47,7 @@ class connection final : public part {
 
  private:
   loop::task<> keep();
+  loop::task<bool> deliver(loop::time_point limit);
   loop::task<result<void>> connect();
   loop::task<result<std::unique_ptr<net::message_port>>> open_websocket(
       std::unique_ptr<net::stream> over);
@@ -60,7 +65,8 @@ class connection final : public part {
   std::shared_ptr<journal> log_;
   std::shared_ptr<journal> messages_;
   serve::connection_gauge& gauge_;
-  std::function<void(const std::string&)> on_end_;
+  const std::atomic<bool>& hurried_;
+  end_listener on_end_;
   counters counters_;
   serve::connection_gauge::place place_;  // while it is connected
   net::backoff backoff_;

@@ -62,8 +62,8 @@ result<void> server::check(const server_options& wanted) const {
 }
 
 server::part_list server::make_parts(const std::vector<loop::loop*>& loops) {
-  const auto state = std::make_shared<server_state>(connections(), given().log, given().messages,
-                                                    identity_.slot());
+  const auto state = std::make_shared<server_state>(connections(), hurried(), given().log,
+                                                    given().messages, identity_.slot());
   part_list made;
   for (auto* const each : loops) {
     auto one = std::make_unique<shard>(state, *each, made.size(), running());

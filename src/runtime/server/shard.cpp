@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "loop/condition.hpp"
+#include "loop/within.hpp"
 #include "runtime/server/datagram_port.hpp"
 #include "runtime/server/session.hpp"
 #include "runtime/tls_identity.hpp"
@@ -133,6 +134,14 @@ loop::task<> shard::web_ended(loop::time_point limit) {
 }
 
 loop::task<> shard::close(loop::time_point limit) {
+  (void)co_await loop::within(loop_, deliver(limit), loop::time_point::max(), &state_->hurried);
+  // What the last turn has said goes out before the connections go.
+  co_await loop_.sleep(loop::duration::zero());
+  acceptor_.end_connections();
+  datagram_ports_.clear();
+}
+
+loop::task<bool> shard::deliver(loop::time_point limit) {
   if (options_.drain) {
     loop::task_group draining;
     for (auto* each : members_) draining.spawn(each->delivered(limit));
@@ -145,10 +154,7 @@ loop::task<> shard::close(loop::time_point limit) {
     for (auto* each : members_) each->end();
     co_await web_ended(limit);
   }
-  // What the last turn has said goes out before the connections go.
-  co_await loop_.sleep(loop::duration::zero());
-  acceptor_.end_connections();
-  datagram_ports_.clear();
+  co_return true;
 }
 
 void shard::apply(const live_edit<server_options>& edit) {

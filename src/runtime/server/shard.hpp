@@ -101,6 +101,8 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   void take_far(const far_batch& from);
   void deliver_told();
   /// Awaits that the connections of HTTP have ended.
+  /// What was accepted is on disk and, of those that drain, with the clients; it answers nothing.
+  [[nodiscard]] loop::task<bool> deliver(loop::time_point limit);
   [[nodiscard]] loop::task<> web_ended(loop::time_point limit);
   [[nodiscard]] member* find(std::uint64_t id);
 

@@ -23,14 +23,18 @@ class shard;
 inline constexpr unsigned shard_bits = 48;
 
 struct server_state {
-  server_state(serve::connection_gauge& gauge, std::shared_ptr<journal> log_of,
-               std::shared_ptr<journal> messages_of, std::shared_ptr<net::tls_slot> identity)
+  server_state(serve::connection_gauge& gauge, const std::atomic<bool>& hurry,
+               std::shared_ptr<journal> log_of, std::shared_ptr<journal> messages_of,
+               std::shared_ptr<net::tls_slot> identity)
       : connections(gauge),
+        hurried(hurry),
         log(std::move(log_of)),
         messages(std::move(messages_of)),
         secure(std::move(identity)) {}
 
   serve::connection_gauge& connections;
+  /// What would be delivered before the end is given up.
+  const std::atomic<bool>& hurried;
   shared_rate_limiter rate;
   std::atomic<std::uint64_t> next_id = 1;
   /// The member that is master, or 0.

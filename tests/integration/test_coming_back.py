@@ -1,0 +1,154 @@
+"""What fails by itself comes back; what cannot come up is not taken down; what waits can be hurried."""
+
+import socket
+import time
+
+import pytest
+
+from strata_daemon import Refused, eventually
+from talker import Talker
+
+
+@pytest.fixture
+def deaf():
+    """An address that takes no connection: its queue is full."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(0)
+        fillers = []
+        for _ in range(4):
+            each = socket.socket()
+            each.setblocking(False)
+            each.connect_ex(listening.getsockname())
+            fillers.append(each)
+        yield f"127.0.0.1:{listening.getsockname()[1]}"
+        for each in fillers:
+            each.close()
+
+
+def state(daemon, name):
+    return daemon.show(name)["state"]
+
+
+def test_a_create_that_does_not_start_leaves_nothing(daemon):
+    [url] = daemon.server("web")
+    port = int(url.rpartition(":")[2])
+    with pytest.raises(Refused, match="create 'other', which would not start.*in use") as refused:
+        daemon.create("server", "other", port=port)
+    assert refused.value.status in (409, 500)
+    assert daemon.names() == ["web"]
+    assert [each.name for each in (daemon.state_dir / "runtimes").iterdir()] == ["web.json"]
+    daemon.create("server", "other", port=0)  # the corrected command
+
+
+def test_a_rehearsal_says_what_would_be_and_makes_nothing(daemon):
+    [url] = daemon.server("web")
+    port = int(url.rpartition(":")[2])
+    assert daemon.cli("create", "server", "fine", "-p", "0", "--dry-run") == "fine: could be created\n"
+    taken = daemon.run("create", "server", "other", "-p", str(port), "--dry-run")
+    assert (taken.returncode, "in use" in taken.stderr) == (1, True)
+    assert daemon.run("create", "server", "web", "-p", "0", "--dry-run").returncode == 1
+    assert daemon.names() == ["web"]
+
+
+def test_start_and_stop_may_be_said_twice(daemon):
+    daemon.server("web")
+    assert daemon.act("web", "start")["state"] == "running"
+    for _ in range(2):
+        assert daemon.act("web", "stop")["state"] == "stopped"
+
+
+def test_an_address_that_is_not_there_at_boot_is_tried_again(daemon):
+    [url] = daemon.server("web")
+    port = int(url.rpartition(":")[2])
+    daemon.edit("web", port=port)
+    daemon.stop()
+    with socket.create_server(("0.0.0.0", port)):
+        daemon.start()
+        eventually(lambda: state(daemon, "web") == "failed", "it cannot start")
+        eventually(lambda: daemon.show("web")["next_start_in_s"] is not None, "it is tried again")
+    eventually(lambda: state(daemon, "web") == "running", "it has come back")
+    assert daemon.show("web")["next_start_in_s"] is None
+
+
+@pytest.mark.parametrize("policy", [{"restart": "no"}, {"restart": "on-failure", "restart_limit": 1}])
+def test_one_that_is_not_to_come_back_stays_failed(daemon, policy):
+    [url] = daemon.server("web")
+    port = int(url.rpartition(":")[2])
+    daemon.edit("web", port=port, **policy)
+    daemon.stop()
+    with socket.create_server(("0.0.0.0", port)):
+        daemon.start()
+        eventually(lambda: state(daemon, "web") == "failed"
+                   and daemon.show("web")["next_start_in_s"] is None, "it is given up")
+    assert state(daemon, "web") == "failed"
+    assert daemon.act("web", "start")["state"] == "running"
+
+
+def test_a_stop_ends_the_tries(daemon):
+    [url] = daemon.server("web")
+    port = int(url.rpartition(":")[2])
+    daemon.edit("web", port=port)
+    daemon.stop()
+    with socket.create_server(("0.0.0.0", port)):
+        daemon.start()
+        eventually(lambda: daemon.show("web")["next_start_in_s"] is not None, "it waits")
+        stopped = daemon.act("web", "stop")
+        assert (stopped["state"], stopped["next_start_in_s"]) == ("stopped", None)
+    daemon.stop()
+    daemon.start()
+    assert state(daemon, "web") == "created"
+
+
+def test_what_has_done_its_work_comes_back_only_always(daemon):
+    [url] = daemon.server("web")
+    target = url.removeprefix("tcp://")
+    daemon.edit("web", port=int(target.rpartition(":")[2]))
+    daemon.create("client", "once", target=target)
+    daemon.create("client", "ever", target=target, restart="always")
+    daemon.act("web", "restart")
+    eventually(lambda: state(daemon, "once") == "failed", "its connection has ended")
+    eventually(lambda: daemon.stats("ever")["connections"]["total"] >= 2
+               and state(daemon, "ever") == "running", "it has come back")
+    assert daemon.show("once")["next_start_in_s"] is None
+
+
+def test_a_restart_that_would_fail_takes_nothing_down(daemon):
+    daemon.server("web")
+    with socket.create_server(("0.0.0.0", 0)) as taken:
+        daemon.edit("web", port=taken.getsockname()[1])
+        with pytest.raises(Refused, match="goes on as it is.*in use"):
+            daemon.act("web", "restart")
+        assert state(daemon, "web") == "running"
+
+
+def test_one_that_connects_can_be_removed_at_once(daemon, deaf):
+    creating = daemon.begin("create", "client", "c", "-t", deaf, "-s", "--connect-timeout", "1h")
+    eventually(lambda: daemon.names() == ["c"], "it is being created")
+    daemon.remove("c")
+    said = creating.communicate(timeout=30)[1]
+    assert (creating.returncode != 0, daemon.names()) == (True, []), said
+
+
+def test_one_that_connects_does_not_hold_up_the_end(daemon, deaf):
+    daemon.create("client", "c", start=False, target=deaf, connect_timeout=3600)
+    starting = daemon.begin("start", "c")
+    time.sleep(0.2)
+    daemon.stop()
+    assert "was stopped" in starting.communicate(timeout=30)[1]
+
+
+@pytest.mark.parametrize("hurry", [["--now"], ["--timeout", "0.3"]])
+def test_a_stop_that_drains_for_long_is_hurried_by_another(daemon, hurry):
+    [url] = daemon.server("web", drain=True, drain_timeout=3600, max_buffer=64 << 20)
+    with Talker(url) as ann:
+        daemon.wait_connections("web", 1)
+        for _ in range(20):
+            daemon.send("web", b"x" * 1_000_000)  # more than the kernel takes for one that is deaf
+        slow = daemon.begin("stop", "web")
+        time.sleep(0.3)
+        assert slow.poll() is None
+        daemon.cli("stop", "web", *hurry)
+        assert slow.wait(timeout=30) == 0
+        assert state(daemon, "web") == "stopped"
+        assert ann
