@@ -1,6 +1,6 @@
 #include "daemon/control_api.hpp"
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -127,10 +127,12 @@ serve::reception control_api::reception(door which) {
       .admits =
           [this, which](const loop::descriptor& arrived) {
             if (which != door::api || is_trusted(arrived)) return true;
-            spdlog::warn("control API: a process of another user and group was refused");
+            facts_.log->write_few("stranger", runtime::level::warning,
+                                  "a process of another user and group was refused");
             return false;
           },
-      .most = [this, which]() -> std::uint64_t { return is_guarded(which) ? most_remote : 0; },
+      .is_for_operator = which == door::api,
+      .most = [which]() -> std::uint64_t { return which == door::api ? 0 : most_remote; },
       .serve =
           [this, which](auto connection, auto place, unsigned /*door*/) {
             return serve(std::move(connection), std::move(place), which);
@@ -138,14 +140,17 @@ serve::reception control_api::reception(door which) {
       .refusal = {},
       .on_refused = [] {},
       .on_secured =
-          [](const net::stream& with) {
+          [this](const net::stream& with) {
             const auto& peer = with.peer();
             if (peer.tls_subject.empty()) return;
-            spdlog::debug("control API: client {} has the certificate of '{}'", peer.address.text(),
-                          peer.tls_subject);
+            facts_.log->write(runtime::level::debug,
+                              fmt::format("client {} has the certificate of '{}'",
+                                          peer.address.text(), peer.tls_subject));
           },
-      .on_trouble = [](const error& why,
-                       bool /*is_new*/) { spdlog::error("control API: {}", describe(why)); },
+      .on_trouble =
+          [this](const error& why, bool is_new) {
+            if (is_new) facts_.log->write_few("trouble", runtime::level::error, describe(why));
+          },
   };
 }
 
@@ -268,7 +273,8 @@ loop::task<control_api::answer> control_api::dispatch(http::exchange& now, door 
     if (!matches(each.row.path, request.path, &name)) continue;
     path_known = true;
     if (each.row.method != now.method() || each.run == nullptr) continue;
-    auto body = co_await now.read_all(longest_body);
+    // To read the metrics takes none.
+    auto body = co_await now.read_all(which == door::metrics ? 0 : longest_body);
     if (!body) co_return as_answer(body.error());
     // Named, since GCC 12 destroys a braced temporary in a co_await twice.
     const call wanted{request, name, std::move(*body)};

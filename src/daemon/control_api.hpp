@@ -21,6 +21,7 @@ class control_api {
     std::string version;
     std::string loop;
     loop::time_point started;
+    std::shared_ptr<runtime::journal> log;  ///< of the API itself
   };
 
   control_api(supervisor& runtimes, runtime::loop_source& loops, facts about);

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/sinks/sink.h>
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -20,7 +20,9 @@
 #include "daemon/control_api.hpp"
 #include "daemon/control_socket.hpp"
 #include "daemon/file_record_store.hpp"
+#include "daemon/log_output.hpp"
 #include "daemon/loop_threads.hpp"
+#include "daemon/readiness.hpp"
 #include "daemon/socket_broker.hpp"
 #include "daemon/supervisor.hpp"
 #include "loop/file_store.hpp"
@@ -35,7 +37,7 @@ using namespace std::chrono_literals;
 namespace {
 
 // What runtimes have beyond the time-out, to end what they have then given up delivering.
-constexpr auto clearing_up = 3s;
+constexpr auto clearing_up = 1s;
 constexpr std::size_t least_token = 16;
 
 int refuse(const error& why) {
@@ -103,11 +105,30 @@ bool is_secure_web(const std::string& text) {
   return url && url->scheme->name == "https";
 }
 
-void set_up_log(const std::string& level) {
-  spdlog::set_default_logger(spdlog::stderr_logger_mt("strata"));
-  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %l %v");
+class output_sink final : public spdlog::sinks::sink {
+ public:
+  explicit output_sink(std::shared_ptr<log_output> to) : to_(std::move(to)) {}
+
+  void log(const spdlog::details::log_msg& line) override {
+    const auto level = spdlog::level::to_string_view(line.level);
+    to_->write(fmt::format("{} {}", std::string_view(level.data(), level.size()),
+                           std::string_view(line.payload.data(), line.payload.size())));
+  }
+  void flush() override {}
+  void set_pattern(const std::string& /*pattern*/) override {}
+  void set_formatter(std::unique_ptr<spdlog::formatter> /*formatter*/) override {}
+
+ private:
+  std::shared_ptr<log_output> to_;
+};
+
+result<std::shared_ptr<log_output>> set_up_log(const std::string& level, log_settings how) {
+  auto opened = log_output::open(std::move(how));
+  if (!opened) return opened;
+  auto sink = std::make_shared<output_sink>(*opened);
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>("strata", std::move(sink)));
   spdlog::set_level(spdlog::level::from_str(level));
-  spdlog::flush_on(spdlog::level::info);
+  return opened;
 }
 
 /// The parts that live as long as the daemon runs, in the order in which they are made.
@@ -121,9 +142,11 @@ class daemon {
         api_(supervisor_, loops_,
              {.version = STRATA_VERSION,
               .loop = std::string(home.backend()),
-              .started = home.now()}) {
-    log_->set_copy(
-        [](const runtime::journal_line& line) { spdlog::info("control API: {}", line.text); });
+              .started = home.now(),
+              .log = log_}) {
+    log_->set_copy([](const runtime::journal_line& line) {
+      spdlog::log(log_level(line.severity), "control API: {}", line.text);
+    });
   }
 
   result<void> listen(const options::daemon_options& wanted);
@@ -132,9 +155,11 @@ class daemon {
   result<void> listen_remote(const options::daemon_options& wanted);
   result<void> listen_metrics(const options::daemon_options& wanted);
   /// The process' exit code.
-  int run(unique_fd signals, double drain_timeout);
+  int run(unique_fd signals, double drain_timeout, std::shared_ptr<log_output> log,
+          readiness& ready);
 
  private:
+  loop::task<> read_again();
   loop::task<> live(loop::descriptor signals, double drain_timeout);
   loop::task<> bring_up();
   [[noreturn]] void give_up();
@@ -147,6 +172,8 @@ class daemon {
   control_api api_;
   socket_broker socket_broker_;
   bool failed_ = false;
+  std::shared_ptr<log_output> output_;
+  readiness* ready_ = nullptr;
   loop::task_group starting_;
 };
 
@@ -236,6 +263,7 @@ loop::task<> daemon::bring_up() {
   while (!restoring.empty() && home_.now() < limit) co_await home_.sleep(10ms);
   api_.begin();
   spdlog::info("ready");
+  ready_->tell_ready();
   co_await restoring.drained();
 }
 
@@ -248,9 +276,10 @@ loop::task<> daemon::live(loop::descriptor signals, double drain_timeout) {
     signalfd_siginfo got{};
     if (::read(signals.fd(), &got, sizeof got) != sizeof got) continue;
     if (got.ssi_signo != SIGHUP) break;
-    spdlog::info("SIGHUP: there is nothing to read again; runtimes are changed with 'strata edit'");
+    starting_.spawn(read_again());
   }
   spdlog::info("stopping");
+  readiness::notify("STOPPING=1");
   // A second signal means now: what is saved is safe at any time.
   ::signal(SIGTERM, SIG_DFL);
   ::signal(SIGINT, SIG_DFL);
@@ -264,9 +293,18 @@ loop::task<> daemon::live(loop::descriptor signals, double drain_timeout) {
   const auto limit = home_.now() + loop::from_seconds(drain_timeout);
   loop::task_group stopping;
   stopping.spawn(supervisor_.shut_down(limit));
+  while (!stopping.empty() && home_.now() < limit) co_await home_.sleep(2ms);
+  if (!stopping.empty()) supervisor_.hurry();
   while (!stopping.empty() && home_.now() < limit + clearing_up) co_await home_.sleep(2ms);
   if (!stopping.empty()) give_up();
   home_.stop();
+}
+
+loop::task<> daemon::read_again() {
+  spdlog::info("SIGHUP: opening the log and reading certificates again");
+  if (auto opened = output_->open_again(); !opened) spdlog::error("{}", describe(opened.error()));
+  if (auto read = identity_.reload(); !read) spdlog::error("{}", describe(read.error()));
+  co_await supervisor_.read_files_again();
 }
 
 // What a runtime waits for may never come. Its threads cannot be ended one by one, but the process
@@ -286,7 +324,10 @@ void daemon::give_up() {
   std::_Exit(1);
 }
 
-int daemon::run(unique_fd signals, double drain_timeout) {
+int daemon::run(unique_fd signals, double drain_timeout, std::shared_ptr<log_output> log,
+                readiness& ready) {
+  output_ = std::move(log);
+  ready_ = &ready;
   home_.spawn(live(home_.adopt(signals.release()), drain_timeout));
   home_.run();
   api_.stop();
@@ -298,7 +339,12 @@ int daemon::run(unique_fd signals, double drain_timeout) {
 
 int run(const options::daemon_options& wanted) {
   if (auto good = options::check(wanted); !good) return refuse(good.error());
-  set_up_log(wanted.log_level);
+  readiness ready;
+  if (wanted.detach) {
+    if (auto detached = ready.detach(); !detached) return refuse(detached.error());
+  }
+  auto log = set_up_log(wanted.log_level, {});
+  if (!log) return refuse(log.error());
   raise_file_limit();
   auto kind = loop::parse_backend(wanted.loop);
   if (!kind) return refuse(kind.error());
@@ -309,13 +355,19 @@ int run(const options::daemon_options& wanted) {
   if (!home) return refuse(home.error());
   auto store = file_record_store::open(**home, wanted.state_dir);
   if (!store) return refuse(store.error());
+  // Only now is the folder known to be our own.
+  const auto log_file =
+      wanted.log_file.empty() && wanted.detach ? wanted.state_dir + "/daemon.log" : wanted.log_file;
+  log = set_up_log(wanted.log_level,
+                   {.file = log_file, .max_size = wanted.log_size, .keep = wanted.log_keep});
+  if (!log) return refuse(log.error());
   if (!why_not.empty()) spdlog::warn("{}; epoll serves instead", why_not);
   const auto cores = std::max(1U, std::thread::hardware_concurrency());
   daemon whole(**home, *kind, wanted.loops != 0 ? wanted.loops : cores, std::move(*store));
   if (auto listening = whole.listen(wanted); !listening) return refuse(listening.error());
   spdlog::info("strata {} on {}, state in {}, control socket {}", STRATA_VERSION,
                (*home)->backend(), wanted.state_dir, wanted.socket);
-  return whole.run(std::move(*signals), wanted.drain_timeout);
+  return whole.run(std::move(*signals), wanted.drain_timeout, std::move(*log), ready);
 }
 
 }  // namespace strata::daemon

@@ -5,21 +5,12 @@
 #include <cerrno>
 #include <ranges>
 
+#include "daemon/log_output.hpp"
 #include "daemon/relations.hpp"
 
 namespace strata::daemon {
 
 namespace {
-
-spdlog::level::level_enum log_level(runtime::level severity) {
-  switch (severity) {
-    case runtime::level::debug: return spdlog::level::debug;
-    case runtime::level::info: return spdlog::level::info;
-    case runtime::level::warning: return spdlog::level::warn;
-    case runtime::level::error: return spdlog::level::err;
-  }
-  return spdlog::level::info;
-}
 
 std::string text_of(const nlohmann::json& options) {
   return options.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

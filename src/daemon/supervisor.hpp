@@ -31,6 +31,8 @@ class supervisor final : public net::directory {
   loop::task<result<void>> load();
   /// Starts what ran when the daemon ended. What cannot start is logged, and is `failed`.
   loop::task<> start_wanted();
+  /// Has those that run read their certificates again.
+  loop::task<> read_files_again();
   /// Stops all, to be started again by the next daemon, and waits for the operations under way. A
   /// runtime that would deliver something first has until `limit`.
   loop::task<> shut_down(loop::time_point limit);

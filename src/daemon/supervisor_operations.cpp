@@ -298,6 +298,17 @@ loop::task<result<entry_ref>> supervisor::reload(std::string name) {
   co_return who;
 }
 
+loop::task<> supervisor::read_files_again() {
+  const under_way counted(*this);
+  for (const auto& each : all()) {
+    const auto guard = co_await each->lock.acquire();
+    if (each->removed || each->state != run_state::running) continue;
+    const auto done = co_await each->body->reload();
+    if (!done) each->log->write(runtime::level::error, describe(done.error()));
+    if (done && *done) tell(*each, "reloaded", "read the certificates again");
+  }
+}
+
 loop::task<result<void>> supervisor::remove(std::string name) {
   const under_way counted(*this);
   auto who = find(name);

@@ -23,6 +23,10 @@ struct daemon_options {
   std::string client_ca;
   std::string token_file;
   std::string log_level = "info";
+  std::string log_file;  ///< empty: standard error, or of one that detaches, a usual one
+  std::uint64_t log_size = 10U << 20U;  ///< bytes; 0: one file for ever
+  std::uint64_t log_keep = 5;           ///< older files
+  bool detach = false;
   std::string socket_policy;  ///< says which sockets the daemon makes for others; empty: none
   double drain_timeout = 5;   ///< seconds that runtimes have to stop when the daemon ends
 };

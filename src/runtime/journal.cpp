@@ -95,6 +95,33 @@ void journal::write(level severity, std::string text, std::string subject) {
   }
 }
 
+void journal::write_few(std::string_view cause, level severity, std::string text,
+                        std::string subject) {
+  using namespace std::chrono_literals;
+  constexpr auto stretch = 10s;
+  constexpr std::uint64_t most = 10;
+  std::uint64_t left_out = 0;
+  {
+    const std::scoped_lock guard(lock_);
+    auto found = causes_.find(cause);
+    if (found == causes_.end()) found = causes_.emplace(cause, allowance{}).first;
+    auto& of = found->second;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - of.since >= stretch) {
+      of.since = now;
+      of.written = 0;
+      left_out = std::exchange(of.left_out, 0);
+    }
+    if (of.written >= most) {
+      ++of.left_out;
+      return;
+    }
+    ++of.written;
+  }
+  if (left_out != 0) text += fmt::format(" ({} more like this were left out)", left_out);
+  write(severity, std::move(text), std::move(subject));
+}
+
 void journal::end() {
   const std::scoped_lock guard(lock_);
   for (const auto& each : followers_) {

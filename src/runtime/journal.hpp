@@ -8,6 +8,7 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -43,6 +44,10 @@ class journal {
   void set_copy(sink copy) { copy_ = std::move(copy); }
 
   void write(level severity, std::string text, std::string subject = {});
+  /// The same, of what others can make happen as often as they like: of each `cause`, a few lines
+  /// are written in ten seconds, and the next one says how many were left out.
+  void write_few(std::string_view cause, level severity, std::string text,
+                 std::string subject = {});
   [[nodiscard]] std::vector<journal_line> last(std::size_t count) const;
   /// Nobody follows and nothing is kept: writing would be for nothing. From any thread.
   [[nodiscard]] bool idle() const {
@@ -74,7 +79,14 @@ class journal {
  private:
   static constexpr std::size_t most_waiting = 8U << 20U;
 
+  struct allowance {
+    std::chrono::steady_clock::time_point since;
+    std::uint64_t written = 0;
+    std::uint64_t left_out = 0;
+  };
+
   const std::size_t keep_;
+  std::map<std::string, allowance, std::less<>> causes_;
   mutable std::mutex lock_;
   std::deque<journal_line> lines_;
   std::vector<std::shared_ptr<following::state>> followers_;

@@ -1,5 +1,10 @@
 #include "serve/acceptor.hpp"
 
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <climits>
+
 namespace strata::serve {
 
 using namespace std::chrono_literals;
@@ -13,6 +18,17 @@ constexpr auto pause_in_trouble = 100ms;
 constexpr loop::duration usual_handshake_limit = 10s;
 // Anybody can make handshakes fail, and is not to fill the log.
 constexpr auto between_tellings = 10s;
+
+// The kernel gives the least number that is free: one from here on says that few are left.
+int first_kept_back() {
+  static const int first = [] {
+    constexpr rlim_t most = 64;
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > INT_MAX) return INT_MAX;
+    return static_cast<int>(limit.rlim_cur - std::min(most, limit.rlim_cur / 4));
+  }();
+  return first;
+}
 
 // Ends a connection at a point in time.
 class ending final : public loop::timer {
@@ -45,6 +61,17 @@ loop::task<> acceptor::accept_all(const entrance& at) {
   bool failing = false;
   for (;;) {
     auto connection = co_await at.from->accept();
+    if (connection && !how_.is_for_operator && connection->fd() >= first_kept_back()) {
+      how_.on_refused();
+      how_.on_trouble(error{.code = errc::limit_exceeded,
+                            .operation = "accept more connections",
+                            .reason = "the last descriptors are kept for the operator",
+                            .remedy = "raise the limit of open files (ulimit -n, LimitNOFILE= of a "
+                                      "systemd unit), or set --max-connections",
+                            .offset = {}},
+                      !std::exchange(failing, true));
+      continue;
+    }
     if (connection) {
       failing = false;
       if (how_.admits && !how_.admits(*connection)) continue;

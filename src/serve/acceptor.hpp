@@ -23,6 +23,9 @@ struct reception {
   connection_gauge& connections;
   /// Whether a connection may be served at all; the others are closed without a word. Null: all.
   std::function<bool(const loop::descriptor& arrived)> admits = nullptr;
+  /// It may use the descriptors that are kept back for the operator, so that whatever clients have
+  /// taken, somebody can still do something about it.
+  bool is_for_operator = false;
   /// Connections at a time; 0: no limit. Asked for each.
   std::function<std::uint64_t()> most;
   /// Serves one, until the task ends or the acceptor goes. The task keeps the place meanwhile.

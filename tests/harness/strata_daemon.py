@@ -55,13 +55,15 @@ class ControlConnection(http.client.HTTPConnection):
 class Daemon:
     """`strata daemon` in `folder`. Ended by its process id, and then seen to have ended well."""
 
-    def __init__(self, folder, *flags, files=None, state_dir=None):
+    def __init__(self, folder, *flags, files=None, state_dir=None, variables=None, stderr=None):
         self.folder = folder
         self.state_dir = state_dir or folder / "state"
         self.socket = folder / "control.sock"
         self.log_path = folder / "daemon.log"
         self.flags = flags
         self.files = files  # hard limit of open files
+        self.variables = variables or {}
+        self.stderr = stderr  # a descriptor for its log, in place of the file
         self.process = None
         folder.mkdir(parents=True, exist_ok=True)
 
@@ -69,7 +71,7 @@ class Daemon:
     def environment(self):
         return {"PATH": os.environ["PATH"], "STRATA_SOCKET": str(self.socket),
                 "ASAN_OPTIONS": "quarantine_size_mb=16",  # else freed memory counts as resident
-                "UBSAN_OPTIONS": "print_stacktrace=1"}
+                "UBSAN_OPTIONS": "print_stacktrace=1", **self.variables}
 
     def command(self, *more):
         return [BINARY, "daemon", "--state-dir", self.state_dir, "--socket", self.socket,
@@ -83,15 +85,20 @@ class Daemon:
         with open(self.log_path, "ab") as log:
             return subprocess.Popen(self.command(*more), env=self.environment,
                                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                    stderr=log, preexec_fn=lower_limit)
+                                    stderr=self.stderr or log, preexec_fn=lower_limit)
 
     def start(self):
         before = len(self.log())
         self.process = self.launch()
-        eventually(lambda: " ready\n" in self.log()[before:] or self.process.poll() is not None,
+        eventually(lambda: self.is_ready(before) or self.process.poll() is not None,
                    "the daemon is ready")
         assert self.process.poll() is None, self.log()
         return self
+
+    def is_ready(self, before):
+        if self.stderr is None and "--log-file" not in self.flags:
+            return " ready\n" in self.log()[before:]
+        return self.socket.exists() and self.ask("GET", "/v1/version")
 
     @property
     def pid(self):

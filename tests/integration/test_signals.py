@@ -54,7 +54,7 @@ def test_an_attached_tracer_changes_nothing(daemon, talk, root):
     talk()
 
 
-def test_sighup_changes_nothing_and_says_so(daemon, talk):
+def test_sighup_disturbs_nobody_and_says_so(daemon, talk):
     for _ in range(3):
         daemon.signal(signal.SIGHUP)
         talk()

@@ -57,10 +57,10 @@ bool session::feed(byte_span bytes) {
     home_.count().errors.add();
     const auto& peer = stream_->peer();
     const auto subject = peer.tls_subject.empty() ? "" : " (" + peer.tls_subject + ")";
-    home_.state().log->write(level::warning,
-                             fmt::format("client {}{} disconnected: {}", peer.address.text(),
-                                         subject, describe(fed.error())),
-                             fmt::format("#{}", id()));
+    home_.state().log->write_few("bad message", level::warning,
+                                 fmt::format("client {}{} disconnected: {}", peer.address.text(),
+                                             subject, describe(fed.error())),
+                                 fmt::format("#{}", id()));
   }
   return fed.has_value();
 }
