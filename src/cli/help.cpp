@@ -88,6 +88,12 @@ std::string type_entries(const verb_row& verb) {
                             names_type(verb) ? "a type" : "the runtime's type");
 }
 
+std::string verb_entry(const verb_row& verb) {
+  auto text = std::string(verb.summary);
+  if (!verb.aliases.empty()) text += fmt::format(" ({})", aliases_of(verb));
+  return entry(fmt::format("{} {}", verb.name, verb.synopsis), text);
+}
+
 }  // namespace
 
 std::string general_help() {
@@ -97,7 +103,7 @@ std::string general_help() {
     text += fmt::format("\n{}:\n", title);
     for (const auto& verb : verbs()) {
       if (verb.group != group) continue;
-      text += entry(fmt::format("{} {}", verb.name, verb.synopsis), verb.summary);
+      text += verb_entry(verb);
     }
   }
   text += flag_entries("flags of all verbs", common_flags(), false);
@@ -108,13 +114,14 @@ std::string family_help(std::string_view family) {
   std::string text = fmt::format("usage: strata {} VERB [flags]\n\n", family);
   for (const auto& verb : verbs()) {
     if (!verb.name.starts_with(fmt::format("{} ", family))) continue;
-    text += entry(fmt::format("{} {}", verb.name, verb.synopsis), verb.summary);
+    text += verb_entry(verb);
   }
   return text + fmt::format("\n'strata {} VERB --help' shows the flags of a verb.\n", family);
 }
 
 std::string verb_help(const verb_row& verb, const runtime::type_row* type) {
   std::string text = fmt::format("usage: {}\n\n{}\n", usage_line(verb, type), verb.summary);
+  if (!verb.aliases.empty()) text += aliases_of(verb) + "\n";
   text += flag_entries("flags", verb.flags, false);
   if (type != nullptr) {
     text += flag_entries(fmt::format("{} ({})", type->name, type->summary), type->rows(),

@@ -149,6 +149,14 @@ def test_ls_and_ps(strata, daemon):
     refusal(strata("ls", "web"), MISUSED)
 
 
+def test_verbs_have_the_names_that_others_give_them(strata, daemon):
+    daemon.add("server", "web", "running", port=9000)
+    for alias, verb in (("list", ["ls"]), ("status", ["ls"]), ("inspect", ["show", "web"])):
+        assert check(strata(alias, *verb[1:])) == check(strata(*verb))
+        assert check(strata(alias, "--help")) == check(strata("help", verb[0]))
+    assert check(strata("rm", "web")) == "web: removed\n" and daemon.runtimes == {}
+
+
 def test_ls_json_is_what_the_api_sends(strata, daemon):
     assert json.loads(check(strata("ls", "--format", "json"))) == []
     assert check(strata("ls", "-q")) == ""
