@@ -104,7 +104,7 @@ TEST(help, usage_names_the_type) {
   EXPECT_EQ(usage_line(**find_verb(verbs(), "create"), server),
             "strata create server NAME [flags]");
   EXPECT_EQ(usage_line(**find_verb(verbs(), "create")), "strata create TYPE NAME [flags]");
-  EXPECT_EQ(usage_line(**find_verb(verbs(), "ls")), "strata ls [flags]");
+  EXPECT_EQ(usage_line(**find_verb(verbs(), "events")), "strata events [flags]");
 }
 
 }  // namespace

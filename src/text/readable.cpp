@@ -100,6 +100,16 @@ std::size_t width_of(std::string_view text) {
   return width;
 }
 
+std::string shortened(std::string_view text, std::size_t width) {
+  if (width_of(text) <= width) return std::string(text);
+  std::size_t end = 0;
+  for (std::size_t letters = 0; end < text.size(); ++end) {
+    const bool begins_letter = (static_cast<unsigned char>(text[end]) & 0xC0U) != 0x80U;
+    if (begins_letter && ++letters == width) break;
+  }
+  return std::string(text.substr(0, end)) + "…";
+}
+
 std::vector<std::string> line_splitter::feed(std::string_view piece) {
   std::vector<std::string> lines;
   for (;;) {

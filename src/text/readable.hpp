@@ -21,6 +21,9 @@ namespace strata::text {
 /// How many columns of a terminal the text takes, as long as no letter takes two.
 [[nodiscard]] std::size_t width_of(std::string_view text);
 
+/// `text`, or as much of it as fits into `width` columns with "…" at its end.
+[[nodiscard]] std::string shortened(std::string_view text, std::size_t width);
+
 /// Cuts what comes in pieces into lines.
 class line_splitter {
  public:

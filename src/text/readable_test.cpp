@@ -48,6 +48,14 @@ TEST(text, width_counts_letters) {
   EXPECT_EQ(width_of(""), 0U);
 }
 
+TEST(text, what_is_too_long_is_cut_between_letters) {
+  EXPECT_EQ(shortened("", 1), "");
+  EXPECT_EQ(shortened("ä€", 2), "ä€");
+  EXPECT_EQ(shortened("ä€x", 2), "ä…");
+  EXPECT_EQ(shortened("abc", 1), "…");
+  EXPECT_EQ(width_of(shortened(std::string(5000, 'x'), 40)), 40U);
+}
+
 TEST(text, lines_from_pieces) {
   line_splitter splitter;
   EXPECT_TRUE(splitter.feed("a").empty());

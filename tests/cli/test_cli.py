@@ -146,7 +146,60 @@ def test_ls_and_ps(strata, daemon):
     assert check(strata("ls", "--columns", "state,name")) == (
         "STATE    NAME\ncreated  c\nrunning  web\n")
     assert "'uptime'?" in refusal(strata("ls", "--columns", "uptme"), MISUSED)
-    refusal(strata("ls", "web"), MISUSED)
+
+
+def test_ls_of_names_and_groups(strata, daemon):
+    daemon.add("server", "web", "running", group="front")
+    daemon.add("server", "api-1", group="back")
+    daemon.add("client", "api-2", "running", group="back", owner="web")
+    assert check(strata("ls", "web", "api-*", "-q")) == "api-1\napi-2\nweb\n"  # the list's order
+    assert check(strata("ps", "@back", "-q")) == "api-2\n"
+    done = strata("ls", "web", "nobody", "@none", "-q")
+    assert (done.returncode, done.stdout) == (NOT_FOUND, "web\n")
+    assert "'nobody'" in done.stderr and "group 'none'" in done.stderr
+    refusal(strata("ls", "@"), MISUSED)
+
+
+def test_ls_filters(strata, daemon):
+    daemon.add("server", "web", "running", group="front")
+    daemon.add("client", "api-2", "running", group="back", owner="web")
+    daemon.add("cache", "db")
+    for filters, names in ((["state=running"], "api-2\nweb\n"), (["type=c*"], "api-2\ndb\n"),
+                           (["group=front", "group=back", "type=server"], "web\n"),
+                           (["owner=web"], "api-2\n"), (["name=nobody"], "")):
+        flags = [f"--filter={each}" for each in filters]
+        assert check(strata("ls", "-q", *flags)) == names
+    for wrong in ("", "running", "port=1", "stat=x"):
+        assert "state, type, group" in refusal(strata("ls", "--filter", wrong), MISUSED)
+
+
+def test_tables_may_have_no_header(strata, daemon):
+    daemon.add("server", "web", "running")
+    for arguments in (["ls"], ["stats", "web"], ["stats", "*"], ["show", "web"], ["owner", "web"]):
+        whole = check(strata(*arguments)).splitlines()
+        bare = check(strata(*arguments, "--no-header")).splitlines()
+        assert [line.split() for line in bare] == [line.split() for line in whole[1:]]
+    assert "STATUS" not in strata("doctor", "--no-header").stdout
+    assert "MTU" not in check(strata("l2", "ifaces", "--no-header"))
+
+
+def test_a_group_stands_for_its_runtimes(strata, daemon):
+    for name in ("a", "b"):
+        daemon.add("server", name, group="blue")
+    daemon.add("server", "c")
+    assert check(strata("start", "@blue")) == "a: running\nb: running\n"
+    assert check(strata("stats", "@blue", "-q")) == check(strata("show", "@b*", "-q")) == "a\nb\n"
+    assert check(strata("stop", "@blue", "a")) == "a: stopped\nb: stopped\n"
+    assert check(strata("remove", "@blue", "-q")) == "a\nb\n"
+    assert list(daemon.runtimes) == ["c"]
+    assert "group 'blue'" in refusal(strata("remove", "@blue"), NOT_FOUND)
+    refusal(strata("start", "-i", "@blue"), MISUSED)
+
+
+def test_a_pipe_gets_cells_whole(strata, daemon):
+    daemon.add("server", "web", group="g" * 4000)
+    assert "g" * 4000 in check(strata("ls"))
+    assert strata("ls", "nobody*").stdout.count("\n") == 1  # the header
 
 
 def test_verbs_have_the_names_that_others_give_them(strata, daemon):

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import pty
 import re
 import signal
 import subprocess
@@ -13,6 +12,7 @@ import pytest
 
 from strata_daemon import BINARY, PATIENCE, eventually
 from talker import Talker, free_port
+from terminal import Terminal
 
 pytestmark = pytest.mark.once
 
@@ -145,46 +145,6 @@ def background(daemon, *arguments):
     finally:
         running.kill()
         running.communicate()
-
-
-class Terminal:
-    """A program at a terminal of its own."""
-
-    def __init__(self, daemon, *arguments):
-        self.screen = b""
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            os.execve(BINARY, [BINARY, *arguments], daemon.environment)
-        os.set_blocking(self.fd, False)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        with contextlib.suppress(ChildProcessError, ProcessLookupError):
-            os.kill(self.pid, signal.SIGKILL)
-            os.waitpid(self.pid, 0)
-        os.close(self.fd)
-
-    def type(self, text):
-        os.write(self.fd, text)
-
-    def shows(self, text):
-        def seen():
-            with contextlib.suppress(BlockingIOError, OSError):
-                self.screen += os.read(self.fd, 65536)
-            return text in self.screen
-
-        eventually(seen, f"{text!r} on the screen, which shows {self.screen!r}")
-
-    def exit_code(self):
-        def ended():
-            with contextlib.suppress(BlockingIOError, OSError):
-                self.screen += os.read(self.fd, 65536)
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            return pid and (os.waitstatus_to_exitcode(status),)
-
-        return eventually(ended, "the program ends")[0]
 
 
 def test_start_i_talks_and_listens_and_ctrl_c_leaves_the_runtime_running(daemon):

@@ -30,7 +30,7 @@ void print_gathered(const invocation& call, const json& answers) {
 }
 
 bool names_one(const invocation& call) {
-  return call.words.size() == 1 && !is_glob(call.words.front());
+  return call.words.size() == 1 && !names_several(call.words.front());
 }
 
 }  // namespace strata::cli

@@ -106,7 +106,7 @@ outcome<int> talk(const invocation& call, control_client& client, line_stream& s
 }  // namespace
 
 outcome<int> run_interactive(const invocation& call) {
-  if (call.words.size() != 1 || is_glob(call.words[0])) {
+  if (call.words.size() != 1 || names_several(call.words[0])) {
     return refuse(exit_misused, "-i takes one runtime: strata start -i NAME");
   }
   const auto& name = call.words[0];

@@ -1,5 +1,7 @@
 #include "cli/runtimes/rows.hpp"
 
+#include "cli/terminal/listing.hpp"
+
 namespace strata::cli {
 
 namespace {
@@ -7,11 +9,22 @@ namespace {
 using enum options::option_kind;
 using enum verb_group;
 
-option_rows columns_flag() {
+option_rows table_flags() {
   return {{.key = "columns",
            .kind = text,
            .value_name = "A,B,C",
-           .help = "show these columns; an unknown one lists them all"}};
+           .help = "show these columns; an unknown one lists them all"},
+          no_header_row()};
+}
+
+option_rows list_flags() {
+  auto flags = table_flags();
+  flags.push_back({.key = "filter",
+                   .kind = list,
+                   .value_name = "KEY=GLOB",
+                   .help = "show only those whose state, type, group, owner or name fits; "
+                           "repeatable: one glob of each key must fit"});
+  return flags;
 }
 
 option_rows follow_flags() {
@@ -42,7 +55,7 @@ std::vector<verb_row> runtime_verbs() {
        {{.key = "start", .short_flag = 's', .kind = flag, .help = "start it at once"}},
        type_by_name},
       {"start",
-       "NAME|GLOB...",
+       "NAME|GLOB|@GROUP...",
        runtimes,
        "start runtimes",
        1,
@@ -53,10 +66,10 @@ std::vector<verb_row> runtime_verbs() {
          .kind = flag,
          .help = "send each line of input and show what comes, of a cache: a prompt for its "
                  "commands; Ctrl-C or the input's end detaches, the runtime goes on"}}},
-      {"stop", "NAME|GLOB...", runtimes, "stop runtimes", 1, any_number, run_stop},
-      {"restart", "NAME|GLOB...", runtimes, "stop runtimes if they run, then start them", 1,
+      {"stop", "NAME|GLOB|@GROUP...", runtimes, "stop runtimes", 1, any_number, run_stop},
+      {"restart", "NAME|GLOB|@GROUP...", runtimes, "stop runtimes if they run, then start them", 1,
        any_number, run_restart},
-      {"reload", "NAME|GLOB...", runtimes,
+      {"reload", "NAME|GLOB|@GROUP...", runtimes,
        "have runtimes read their certificates again; those without, and those whose options wait "
        "for it, are restarted if they run",
        1, any_number, run_reload},
@@ -73,7 +86,7 @@ std::vector<verb_row> runtime_verbs() {
          .help = "give an option its default again; repeatable"}},
        type_of_runtime},
       {"remove",
-       "NAME|GLOB...",
+       "NAME|GLOB|@GROUP...",
        runtimes,
        "stop runtimes if they run, and forget them",
        1,
@@ -83,29 +96,37 @@ std::vector<verb_row> runtime_verbs() {
        nullptr,
        {"rm"}},
       {"ls",
-       "",
+       "[NAME|GLOB|@GROUP]...",
        look,
-       "list all runtimes",
+       "list runtimes",
        0,
-       0,
+       any_number,
        run_ls,
-       columns_flag(),
+       list_flags(),
        nullptr,
        {"list", "status"}},
-      {"ps", "", look, "list running runtimes", 0, 0, run_ps, columns_flag()},
+      {"ps", "[NAME|GLOB|@GROUP]...", look, "list running runtimes", 0, any_number, run_ps,
+       list_flags()},
       {"show",
-       "NAME|GLOB...",
+       "NAME|GLOB|@GROUP...",
        look,
        "show runtimes with all their options",
        1,
        any_number,
        run_show,
-       {},
+       {no_header_row()},
        nullptr,
        {"inspect"}},
-      {"stats", "NAME|GLOB...", look, "show counters and rates", 1, any_number, run_stats,
-       columns_flag()},
-      {"owner", "NAME", look, "show a runtime's owner and children", 1, 1, run_owner},
+      {"stats", "NAME|GLOB|@GROUP...", look, "show counters and rates", 1, any_number, run_stats,
+       table_flags()},
+      {"owner",
+       "NAME",
+       look,
+       "show a runtime's owner and children",
+       1,
+       1,
+       run_owner,
+       {no_header_row()}},
       {"logs", "NAME", look, "show a runtime's log", 1, 1, run_logs, follow_flags()},
       {"events", "", look, "show what happened to runtimes", 0, 0, run_events, follow_flags()},
       {"send", "NAME [MESSAGE|-]", talk,

@@ -27,11 +27,11 @@ unit unit_of(std::string_view field, const json& detail) {
   return unit::none;
 }
 
-std::string render_all(const json& answers) {
+std::string render_all(const json& answers, const table_form& form) {
   std::string text;
   for (const auto& answer : answers) {
     if (!text.empty()) text += '\n';
-    text += render_object(answer, unit_of);
+    text += render_object(answer, unit_of, form);
   }
   return text;
 }
@@ -49,7 +49,7 @@ outcome<int> run_show(const invocation& call) {
   } else if (call.as_json) {
     print_gathered(call, all->answers);
   } else {
-    print(render_all(all->answers));
+    print(render_all(all->answers, form_of_object(call)));
   }
   return all->exit;
 }
@@ -66,7 +66,8 @@ outcome<int> run_owner(const invocation& call) {
   } else if (call.as_json) {
     print_json(kin);
   } else {
-    print(render_object(kin, [](std::string_view, const json&) { return unit::none; }));
+    print(render_object(
+        kin, [](std::string_view, const json&) { return unit::none; }, form_of_object(call)));
   }
   return exit_done;
 }
