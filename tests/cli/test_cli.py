@@ -93,7 +93,8 @@ def test_lifecycle(strata, daemon):
     assert check(strata("start", "web")) == "web: running at tcp://0.0.0.0:9000\n"
     assert check(strata("reload", "web")) == "web: running at tcp://0.0.0.0:9000\n"
     assert check(strata("restart", "web", "-q")) == "web\n"
-    assert json.loads(check(strata("stop", "web", "--format=json")))["state"] == "stopped"
+    [stopped] = json.loads(check(strata("stop", "web", "--format=json")))
+    assert stopped["state"] == "stopped"
     assert check(strata("remove", "web")) == "web: removed\n"
     assert daemon.runtimes == {}
 
@@ -140,6 +141,15 @@ def test_ls_and_ps(strata, daemon):
     assert check(strata("ls")) == (
         "NAME  TYPE    STATE    ENDPOINTS           CONNECTIONS  UPTIME  GROUP  OWNER\n"
         "c     client  created  -                             0      0s  -      web\n"
+def test_json_of_what_takes_several_is_a_list_for_one_too(strata, daemon):
+    daemon.add("server", "web", port=9000)
+    for verb in ("show", "stats", "owner", "start", "restart", "reload", "stop", "remove"):
+        answer = json.loads(check(strata(verb, "web", "--format", "json")))
+        assert [each["name"] for each in answer] == ["web"], verb
+        missing = strata(verb, "nobody", "--format", "json")
+        assert (missing.returncode, json.loads(missing.stdout)) == (NOT_FOUND, []), verb
+
+
         "web   server  running  tcp://0.0.0.0:9000            2   1m05s  front  -\n")
     assert check(strata("ps")).count("\n") == 2
     assert check(strata("ps", "-q")) == "web\n"
@@ -223,7 +233,7 @@ def test_ls_json_is_what_the_api_sends(strata, daemon):
 def test_stats(strata, daemon):
     web = daemon.add("server", "web", "running")
     daemon.add("server", "api")
-    assert json.loads(check(strata("stats", "web", "--format", "json"))) == web.stats()
+    assert json.loads(check(strata("stats", "web", "--format", "json"))) == [web.stats()]
     assert len(json.loads(check(strata("stats", "web", "api", "--format", "json")))) == 2
     assert len(json.loads(check(strata("stats", "w*", "--format", "json")))) == 1
     one = check(strata("stats", "web"))
@@ -235,8 +245,8 @@ def test_stats(strata, daemon):
     assert many[0].split()[-2:] == ["DROPPED", "ERRORS"] and many[1].split()[-2:] == ["5", "0"]
     assert check(strata("stats", "web", "--columns", "peak,lag_max")) == (
         "PEAK  LAG_MAX\n   3      1ms\n")
-    assert json.loads(check(strata("stats", "web", "--columns=peak", "--format=json"))) == {
-        "connections": web.stats()["connections"]}
+    assert json.loads(check(strata("stats", "web", "--columns=peak", "--format=json"))) == [{
+        "connections": web.stats()["connections"]}]
 
 
 def test_show_and_owner(strata, daemon):
@@ -245,14 +255,16 @@ def test_show_and_owner(strata, daemon):
     shown = check(strata("show", "web"))
     assert "options.max_message   1MiB\n" in shown
     assert "options.idle_timeout  1m30s\n" in shown
-    detail = json.loads(check(strata("show", "web", "--format", "json")))
+    [detail] = json.loads(check(strata("show", "web", "--format", "json")))
     assert detail == web.detail(daemon.runtimes.values())
     assert len(json.loads(check(strata("show", "*", "--format", "json")))) == 2
     assert check(strata("show", "*", "-q")) == "c\nweb\n"
     assert check(strata("owner", "web")) == (
         "FIELD           VALUE\nname            web\nchildren        c\non_parent_stop  stop\n"
         "owner           -\n")
-    assert json.loads(check(strata("owner", "c", "--format", "json")))["owner"] == "web"
+    [kin] = json.loads(check(strata("owner", "c", "--format", "json")))
+    assert kin["owner"] == "web"
+    assert check(strata("owner", "c", "web", "-q")) == "c\nweb\n"
     refusal(strata("owner", "nobody"), NOT_FOUND)
 
 

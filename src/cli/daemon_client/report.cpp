@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/daemon_client/names.hpp"
-#include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/table.hpp"
 #include "text/readable.hpp"
@@ -22,11 +21,6 @@ void report_state(const invocation& call, const json& detail) {
   const auto endpoints = listed ? detail["endpoints"] : json::array();
   const auto where = endpoints.empty() ? "" : " at " + format_cell(endpoints, unit::none);
   print(fmt::format("{}: {}{}\n", name, text::printable(text_at(detail, "state")), where));
-}
-
-void print_gathered(const invocation& call, const json& answers) {
-  if (!names_one(call)) return print_json(answers);
-  if (!answers.empty()) print_json(answers.front());
 }
 
 bool names_one(const invocation& call) {

@@ -70,9 +70,6 @@ outcome<int> run_stats(const invocation& call) {
     for (const auto& answer : all->answers) {
       print(render_object(answer, unit_of_field, form_of_object(call)));
     }
-  } else if (names_one(call) && call.as_json && !call.quiet) {
-    print_gathered(
-        call, call.text("columns").empty() ? all->answers : keep_columns(*shown, all->answers));
   } else if (call.as_json || !all->answers.empty()) {
     show_list(call, *shown, all->answers);
   }
