@@ -7,6 +7,7 @@ import pty
 import signal
 import struct
 import termios
+import time
 
 from strata_daemon import BINARY, eventually
 
@@ -40,6 +41,14 @@ class Terminal:
             return text in self.screen
 
         eventually(seen, f"{text!r} on the screen, which shows {self.screen!r}")
+
+    def follows(self, talker):
+        """Whether it shows what the talker says; it may not listen yet."""
+        talker.say(b"are you there?")
+        time.sleep(0.05)
+        with contextlib.suppress(BlockingIOError, OSError):
+            self.screen += os.read(self.fd, 65536)
+        return b"are you there?" in self.screen
 
     def exit_code(self):
         def ended():

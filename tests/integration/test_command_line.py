@@ -2,11 +2,9 @@
 
 import contextlib
 import json
-import os
 import re
 import signal
 import subprocess
-import time
 
 import pytest
 
@@ -38,6 +36,15 @@ def test_help_names_the_urls_that_each_end_takes(daemon):
     (["create", "teapot", "b"], MISUSED, "teapot"),
     (["create", "server", "a/b", "-p", "0"], FAILED, "a/b"),
     (["create", "server", "b", "-p", "0", "-o", "nobody"], NOT_FOUND, "nobody"),
+    (["create", "server", "b", "-p", "0", "-w", "/nonexistent/x", "-s"], FAILED, "/nonexistent/x"),
+    (["create", "server", "b", "-l", "tcp://no.such.host.invalid:1", "-s"], FAILED, "no.such.host"),
+    (["start", "unwritable"], FAILED, "/nonexistent/x"),
+    (["restart", "unwritable"], FAILED, "/nonexistent/x"),
+    (["edit", "idle", "-o", "nobody"], NOT_FOUND, "nobody"),
+    (["restart", "nobody"], NOT_FOUND, "nobody"),
+    (["remove", "@nothing"], NOT_FOUND, "nothing"),
+    (["ls", "nobody", "-q"], NOT_FOUND, "nobody"),
+    (["edit", "idle"], MISUSED, "--help"),
     (["edit", "idle", "--threads", "0"], MISUSED, "--threads"),
     (["edit", "idle", "--mode", "master"], FAILED, "--master-pw"),
     (["edit", "nobody", "--drain"], NOT_FOUND, "nobody"),
@@ -54,6 +61,7 @@ def test_help_names_the_urls_that_each_end_takes(daemon):
     (["--socket", "/nowhere/s.sock", "ls"], UNREACHABLE, "strata daemon")])
 def test_what_fails_says_why_on_stderr_and_in_its_exit_code(daemon, arguments, code, message):
     daemon.create("server", "idle", start=False, port=0)
+    daemon.create("server", "unwritable", start=False, port=0, write="/nonexistent/x")
     done = daemon.run(*arguments)
     assert (done.returncode, done.stdout) == (code, ""), done
     assert message in done.stderr and done.stderr.startswith("strata: ")
@@ -195,18 +203,10 @@ def test_start_i_ends_when_its_runtime_is_removed(daemon):
     [url] = daemon.server("s")
     with Talker(url) as ann, Terminal(daemon, "start", "-i", "s") as terminal:
         ann.say(b"before")
-        eventually(lambda: followed(terminal, ann), "it listens")
+        eventually(lambda: terminal.follows(ann), "it listens")
         daemon.remove("s")
         assert terminal.exit_code() == FAILED
         assert b"removed" in terminal.screen
-
-
-def followed(terminal, talker):
-    talker.say(b"are you there?")
-    time.sleep(0.05)
-    with contextlib.suppress(BlockingIOError, OSError):
-        terminal.screen += os.read(terminal.fd, 65536)
-    return b"are you there?" in terminal.screen
 
 
 def test_start_i_takes_one_name(daemon):
