@@ -192,6 +192,24 @@ def test_tables_may_have_no_header(strata, daemon):
     assert "STATUS" not in strata("doctor", "--no-header").stdout
     assert "MTU" not in check(strata("l2", "ifaces", "--no-header"))
 
+HARMFUL = "\u202etxt\u2066\u200f\u061c\x1b]0;x\x07\u009b2J\x7f"
+
+
+def test_what_others_wrote_moves_no_cursor_and_turns_no_text(strata, daemon):
+    daemon.add("server", "web", "running", group=HARMFUL)
+    daemon.logs = [{"time": HARMFUL, "level": HARMFUL, "text": HARMFUL}]
+    daemon.events = [{"time": HARMFUL, "event": HARMFUL, "runtime": HARMFUL, "type": HARMFUL,
+                      "detail": HARMFUL}]
+    letters = set("\u202e\u2066\u200f\u061c\x1b\x07\u009b\x7f")
+    for arguments in (["ls"], ["show", "web"], ["logs", "web"], ["events"]):
+        for how in ([], ["-q"], ["--format", "json"]):
+            assert not letters & set(check(strata(*arguments, *how))), (arguments, how)
+    assert "\\u{202e}txt" in check(strata("ls"))
+    [listed] = json.loads(check(strata("ls", "--format", "json")))
+    assert listed["group"] == HARMFUL
+    assert json.loads(check(strata("logs", "web", "--format", "json")))["text"] == HARMFUL
+
+
 
 def test_a_group_stands_for_its_runtimes(strata, daemon):
     for name in ("a", "b"):
@@ -348,8 +366,8 @@ def test_interactive(strata, daemon):
     process.stdin.flush()
     assert process.stdout.readline() == "[7] echo two\n"
     web.sender = ""
-    web.take(b"from elsewhere\x1b[2J")
-    assert process.stdout.readline() == "echo from elsewhere\\x1b[2J\n"
+    web.take("from elsewhere\x1b[2J\u202e\u009b".encode())
+    assert process.stdout.readline() == "echo from elsewhere\\x1b[2J\\u{202e}\\xc2\\x9b\n"
     process.stdin.write("end")
     out, err = process.communicate(timeout=10)
     assert process.returncode == DONE

@@ -11,7 +11,7 @@ namespace strata::cli {
 
 using nlohmann::json;
 
-void print_json(const json& value) { print(value.dump(2) + "\n"); }
+void print_json(const json& value) { print(text::escaped_for_json(value.dump(2)) + "\n"); }
 
 void print_names(const invocation& call, const json& objects) {
   auto names = json::array();
