@@ -310,6 +310,30 @@ def test_following_shows_lines_as_they_come(strata, daemon):
     assert process.returncode == DONE
     assert daemon.requests[-1][1] == "/v1/runtimes/web/logs?tail=1&follow=true"
 
+def test_since_leaves_out_what_is_older(strata, daemon):
+    daemon.add("server", "web")
+    daemon.logs = [{"time": f"2026-03-04T12:00:0{number}.500Z", "level": "info", "text": str(number)}
+                   for number in range(6)]
+    daemon.logs.insert(4, {"time": "sometime", "level": "info", "text": "odd"})
+    daemon.events = [{"time": each["time"], "event": "created", "runtime": each["text"],
+                      "type": "server", "detail": ""} for each in daemon.logs]
+
+    def shown(*flags):
+        both = [check(strata(*verb, "-q", *flags)).split() for verb in (("logs", "web"),
+                                                                       ("events",))]
+        assert both[0] == both[1]
+        return both[0]
+
+    assert shown("--since", "2026-03-04T12:00:03Z") == ["3", "odd", "4", "5"]
+    assert shown("--since", "2026-03-04T13:00:03.500+01:00") == ["3", "odd", "4", "5"]
+    assert shown("--since", "2026-03-04T12:00:03.501Z") == ["odd", "4", "5"]
+    assert shown("--since", "2026-03-04T12:00:03Z", "--tail", "2") == ["4", "5"]
+    assert shown("--since", "2026-03-04T12:00:05Z", "-n", "4") == ["odd", "5"]
+    assert shown("--since", "200000h")[0] == "0"  # more than 20 years
+    for wrong in ("yesterday", "", "12:00", "2026-03-04", "-5m", "2026-02-30T00:00:00Z", "1e300"):
+        assert "10m" in refusal(strata("logs", "web", "--since", wrong), MISUSED)
+
+
 
 # --- talking -------------------------------------------------------------------------------------
 

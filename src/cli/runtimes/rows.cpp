@@ -27,7 +27,7 @@ option_rows list_flags() {
   return flags;
 }
 
-option_rows follow_flags() {
+option_rows stream_flags() {
   return {{.key = "follow",
            .short_flag = 'f',
            .kind = flag,
@@ -38,7 +38,11 @@ option_rows follow_flags() {
            .value_name = "N",
            .default_text = "1000",
            .help = "start with the last N",
-           .max = 1000}};
+           .max = 1000},
+          {.key = "since",
+           .kind = text,
+           .value_name = "TIME",
+           .help = "leave out what is older: 2026-03-04T12:00:00Z, or how long ago: 10m"}};
 }
 
 }  // namespace
@@ -126,8 +130,8 @@ std::vector<verb_row> runtime_verbs() {
        1,
        run_owner,
        {no_header_row()}},
-      {"logs", "NAME", look, "show a runtime's log", 1, 1, run_logs, follow_flags()},
-      {"events", "", look, "show what happened to runtimes", 0, 0, run_events, follow_flags()},
+      {"logs", "NAME", look, "show a runtime's log", 1, 1, run_logs, stream_flags()},
+      {"events", "", look, "show what happened to runtimes", 0, 0, run_events, stream_flags()},
       {"send", "NAME [MESSAGE|-]", talk,
        "send a message, or each line of input, to a client's server or a server's clients", 1, 2,
        run_send},
