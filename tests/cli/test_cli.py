@@ -54,6 +54,15 @@ def test_create_tells_the_daemons_own_words(strata, daemon):
     assert out == "strata: cannot bind tcp://0.0.0.0:1: Permission denied; take a port from 1024\n"
 
 
+def test_a_url_for_target_is_told_where_it_belongs(strata, daemon):
+    daemon.add("client", "c")
+    for arguments in (("create", "client", "new"), ("edit", "c")):
+        said = refusal(strata(*arguments, "-t", "tcp://host:1"), MISUSED)
+        assert "write -c tcp://host:1" in said
+    assert not daemon.asked("POST") and not daemon.asked("PATCH")
+    check(strata("create", "client", "new", "-t", "[::1]:1"))
+
+
 def test_edit_says_what_needs_a_restart(strata, daemon):
     daemon.add("server", "web", "running", port=1)
     out = check(strata("edit", "web", "--port", "2", "--mode", "in", "--drain=false",
@@ -132,15 +141,6 @@ def test_a_glob_without_match_is_not_found(strata, daemon):
     refusal(strata("stop"), MISUSED)
 
 
-# --- looking -------------------------------------------------------------------------------------
-
-
-def test_ls_and_ps(strata, daemon):
-    daemon.add("server", "web", "running", port=9000, group="front")
-    daemon.add("client", "c", owner="web")
-    assert check(strata("ls")) == (
-        "NAME  TYPE    STATE    ENDPOINTS           CONNECTIONS  UPTIME  GROUP  OWNER\n"
-        "c     client  created  -                             0      0s  -      web\n"
 def test_json_of_what_takes_several_is_a_list_for_one_too(strata, daemon):
     daemon.add("server", "web", port=9000)
     for verb in ("show", "stats", "owner", "start", "restart", "reload", "stop", "remove"):
@@ -150,6 +150,15 @@ def test_json_of_what_takes_several_is_a_list_for_one_too(strata, daemon):
         assert (missing.returncode, json.loads(missing.stdout)) == (NOT_FOUND, []), verb
 
 
+# --- looking -------------------------------------------------------------------------------------
+
+
+def test_ls_and_ps(strata, daemon):
+    daemon.add("server", "web", "running", port=9000, group="front")
+    daemon.add("client", "c", owner="web")
+    assert check(strata("ls")) == (
+        "NAME  TYPE    STATE    ENDPOINTS           CONNECTIONS  UPTIME  GROUP  OWNER\n"
+        "c     client  created  -                             0      0s  -      web\n"
         "web   server  running  tcp://0.0.0.0:9000            2   1m05s  front  -\n")
     assert check(strata("ps")).count("\n") == 2
     assert check(strata("ps", "-q")) == "web\n"
@@ -183,15 +192,6 @@ def test_ls_filters(strata, daemon):
         assert "state, type, group" in refusal(strata("ls", "--filter", wrong), MISUSED)
 
 
-def test_tables_may_have_no_header(strata, daemon):
-    daemon.add("server", "web", "running")
-    for arguments in (["ls"], ["stats", "web"], ["stats", "*"], ["show", "web"], ["owner", "web"]):
-        whole = check(strata(*arguments)).splitlines()
-        bare = check(strata(*arguments, "--no-header")).splitlines()
-        assert [line.split() for line in bare] == [line.split() for line in whole[1:]]
-    assert "STATUS" not in strata("doctor", "--no-header").stdout
-    assert "MTU" not in check(strata("l2", "ifaces", "--no-header"))
-
 HARMFUL = "\u202etxt\u2066\u200f\u061c\x1b]0;x\x07\u009b2J\x7f"
 
 
@@ -209,6 +209,15 @@ def test_what_others_wrote_moves_no_cursor_and_turns_no_text(strata, daemon):
     assert listed["group"] == HARMFUL
     assert json.loads(check(strata("logs", "web", "--format", "json")))["text"] == HARMFUL
 
+
+def test_tables_may_have_no_header(strata, daemon):
+    daemon.add("server", "web", "running")
+    for arguments in (["ls"], ["stats", "web"], ["stats", "*"], ["show", "web"], ["owner", "web"]):
+        whole = check(strata(*arguments)).splitlines()
+        bare = check(strata(*arguments, "--no-header")).splitlines()
+        assert [line.split() for line in bare] == [line.split() for line in whole[1:]]
+    assert "STATUS" not in strata("doctor", "--no-header").stdout
+    assert "MTU" not in check(strata("l2", "ifaces", "--no-header"))
 
 
 def test_a_group_stands_for_its_runtimes(strata, daemon):
@@ -301,15 +310,6 @@ def test_logs_and_events(strata, daemon):
     refusal(strata("logs", "web", "--tail", "1001"), MISUSED)
 
 
-def test_following_shows_lines_as_they_come(strata, daemon):
-    daemon.add("server", "web")
-    process = strata.start("logs", "web", "-f", "-n", "1", "-q")
-    assert process.stdout.readline() == "line 2\n"
-    assert process.poll() is None
-    assert process.communicate(timeout=10) == ("later\n", "")
-    assert process.returncode == DONE
-    assert daemon.requests[-1][1] == "/v1/runtimes/web/logs?tail=1&follow=true"
-
 def test_since_leaves_out_what_is_older(strata, daemon):
     daemon.add("server", "web")
     daemon.logs = [{"time": f"2026-03-04T12:00:0{number}.500Z", "level": "info", "text": str(number)}
@@ -334,6 +334,15 @@ def test_since_leaves_out_what_is_older(strata, daemon):
         assert "10m" in refusal(strata("logs", "web", "--since", wrong), MISUSED)
 
 
+def test_following_shows_lines_as_they_come(strata, daemon):
+    daemon.add("server", "web")
+    process = strata.start("logs", "web", "-f", "-n", "1", "-q")
+    assert process.stdout.readline() == "line 2\n"
+    assert process.poll() is None
+    assert process.communicate(timeout=10) == ("later\n", "")
+    assert process.returncode == DONE
+    assert daemon.requests[-1][1] == "/v1/runtimes/web/logs?tail=1&follow=true"
+
 
 # --- talking -------------------------------------------------------------------------------------
 
@@ -345,7 +354,9 @@ def test_send(strata, daemon):
     check(strata("send", "web", "[1,2]"))
     check(strata("send", "web", "--", "-q"))
     check(strata("send", "web", ""))
-    assert web.sent == [b"hello  world", b'{"a": [1]}', b"[1,2]", b"-q", b""]
+    check(strata("send", "web", "--", "-", given="not this"))
+    check(strata("send", "--", "web", "-", given="nor this"))
+    assert web.sent == [b"hello  world", b'{"a": [1]}', b"[1,2]", b"-q", b"", b"-", b"-"]
     assert json.loads(check(strata("send", "web", "x", "--format", "json"))) == {
         "delivered": 2, "queued": 0}
 
@@ -441,7 +452,13 @@ def test_help(strata):
         assert one.startswith(f"usage: strata {verb}")
         assert one == check(strata("help", verb)) == check(strata(verb, "-h"))
         assert "--format" in one or f"'strata {verb} VERB --help' shows the flags" in one
-    assert max(len(line) for line in everything.splitlines()) <= 96
+    assert max(len(line) for line in everything.splitlines()) <= 100
+    assert "exit codes:\n  0 " in everything and "  4 " in everything
+    assert check(strata("help", "create", "server")) == check(strata("create", "server", "-h"))
+    assert "'server'?" in refusal(strata("help", "create", "serevr"), MISUSED)
+    refusal(strata("help", "ls", "server"), MISUSED)
+    refusal(strata("help", "create", "server", "x"), MISUSED)
+    assert check(strata("ls", "-qh")) == check(strata("-qh", "ls")) == check(strata("ls", "-h"))
     assert "--max-message SIZE" in check(strata("create", "server", "--help"))
     assert "(default 1MiB)" in check(strata("create", "server", "--help"))
     assert "--reconnect [N]" in check(strata("create", "client", "-h"))
