@@ -49,8 +49,9 @@ class line_stream {
 /// One daemon, as seen through its socket, or from afar at https://HOST:PORT. A connection is made
 /// when the first request needs it, and used again for the next. One thread at a time.
 ///
-/// Errors of all requests: unreachable, when there is no daemon; not_found, when there is no runtime
-/// of the name that was asked for, and failed, with the daemon's own sentence; failed, when the answer is none that the API gives.
+/// Errors of all requests: unreachable, when there is no daemon; not_found, when there is no
+/// runtime of the name that was asked for, and failed, with the daemon's own sentence; failed, when
+/// the answer is none that the API gives.
 class control_client {
  public:
   explicit control_client(std::string socket) : socket_(std::move(socket)) {}

@@ -45,9 +45,7 @@ option_rows stream_flags() {
            .help = "leave out what is older: 2026-03-04T12:00:00Z, or how long ago: 10m"}};
 }
 
-}  // namespace
-
-std::vector<verb_row> runtime_verbs() {
+std::vector<verb_row> changing_verbs() {
   return {
       {"create",
        "TYPE NAME",
@@ -99,6 +97,11 @@ std::vector<verb_row> runtime_verbs() {
        {},
        nullptr,
        {"rm"}},
+  };
+}
+
+std::vector<verb_row> looking_verbs() {
+  return {
       {"ls",
        "[NAME|GLOB|@GROUP]...",
        look,
@@ -133,10 +136,19 @@ std::vector<verb_row> runtime_verbs() {
        {no_header_row()}},
       {"logs", "NAME", look, "show a runtime's log", 1, 1, run_logs, stream_flags()},
       {"events", "", look, "show what happened to runtimes", 0, 0, run_events, stream_flags()},
+  };
+}
+
+}  // namespace
+
+std::vector<verb_row> runtime_verbs() {
+  auto all = changing_verbs();
+  for (auto& verb : looking_verbs()) all.push_back(std::move(verb));
+  all.push_back(
       {"send", "NAME [MESSAGE|-]", talk,
        "send a message, or each line of input, to a client's server or a server's clients", 1, 2,
-       run_send},
-  };
+       run_send});
+  return all;
 }
 
 }  // namespace strata::cli
