@@ -67,7 +67,7 @@ nc_pid=$!
 exec 7> "$home/keyboard"
 run create client ear -t "127.0.0.1:$port" -w "$home/ear.out" -s
 for _ in $(seq 100); do
-  [ "$("$strata" stats chat --format json | jq .connections.now)" = 2 ] && break
+  [ "$("$strata" stats chat --format json | jq '.[0].connections.now')" = 2 ] && break
   sleep 0.05
 done
 

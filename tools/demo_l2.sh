@@ -70,7 +70,7 @@ recv=$!
 jobs+=("$recv")
 until_true listens "$desk"
 in_desk "$strata" l2 send vethB "I am the desk" --vlan 10 --prio 7
-has_a_peer() { control stats plc --format json | jq -e '.connections.now == 1'; }
+has_a_peer() { control stats plc --format json | jq -e '.[0].connections.now == 1'; }
 until_true has_a_peer
 control send plc "pump is running"
 wait "$recv"

@@ -49,6 +49,7 @@ outcome<int> dispatch(tokens arguments, const daemon_runner& run_daemon) {
     return std::unexpected(checked.error());
   }
   invocation call{.words = std::move(line->words),
+                  .first_literal = line->first_literal,
                   .flags = std::move(line->flags),
                   .type = line->type,
                   .run_daemon = run_daemon};

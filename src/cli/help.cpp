@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/terminal/output.hpp"
+#include "cli/terminal/screen.hpp"
 #include "cli/verbs.hpp"
 #include "text/readable.hpp"
 
@@ -13,7 +14,6 @@ using options::option_row;
 
 namespace {
 
-constexpr std::size_t page_width = 96;
 constexpr std::size_t text_column = 30;
 
 struct group_title {
@@ -26,9 +26,24 @@ constexpr group_title groups[] = {
     {verb_group::talk, "talk"},         {verb_group::ethernet, "Ethernet"},
     {verb_group::netlink, "netlink"},   {verb_group::system, "system"}};
 
+struct code_row {
+  exit_code code;
+  std::string_view meaning;
+};
+
+constexpr code_row exit_codes[] = {
+    {exit_done, "done"},
+    {exit_failed, "it failed"},
+    {exit_misused, "the command is not right, and nothing was done"},
+    {exit_not_found,
+     "there is no such runtime, or none that matches; of l2, xdp and nl: no such interface or "
+     "family"},
+    {exit_unreachable, "no daemon can be reached"}};
+
 /// "  left     text", with the text in its column and wrapped there.
 std::string entry(const std::string& left, std::string_view text) {
   std::string page = "  " + left;
+  const auto page_width = screen_width();
   std::size_t width = page.size();
   const auto break_line = [&] {
     page += '\n' + std::string(text_column, ' ');
@@ -88,6 +103,12 @@ std::string type_entries(const verb_row& verb) {
                             names_type(verb) ? "a type" : "the runtime's type");
 }
 
+std::string verb_entry(const verb_row& verb) {
+  auto text = std::string(verb.summary);
+  if (!verb.aliases.empty()) text += fmt::format(" ({})", aliases_of(verb));
+  return entry(fmt::format("{} {}", verb.name, verb.synopsis), text);
+}
+
 }  // namespace
 
 std::string general_help() {
@@ -97,10 +118,12 @@ std::string general_help() {
     text += fmt::format("\n{}:\n", title);
     for (const auto& verb : verbs()) {
       if (verb.group != group) continue;
-      text += entry(fmt::format("{} {}", verb.name, verb.synopsis), verb.summary);
+      text += verb_entry(verb);
     }
   }
   text += flag_entries("flags of all verbs", common_flags(), false);
+  text += "\nexit codes:\n";
+  for (const auto& [code, meaning] : exit_codes) text += entry(fmt::format("{:d}", code), meaning);
   return text + "\n'strata VERB --help' shows the flags of a verb.\n";
 }
 
@@ -108,13 +131,14 @@ std::string family_help(std::string_view family) {
   std::string text = fmt::format("usage: strata {} VERB [flags]\n\n", family);
   for (const auto& verb : verbs()) {
     if (!verb.name.starts_with(fmt::format("{} ", family))) continue;
-    text += entry(fmt::format("{} {}", verb.name, verb.synopsis), verb.summary);
+    text += verb_entry(verb);
   }
   return text + fmt::format("\n'strata {} VERB --help' shows the flags of a verb.\n", family);
 }
 
 std::string verb_help(const verb_row& verb, const runtime::type_row* type) {
   std::string text = fmt::format("usage: {}\n\n{}\n", usage_line(verb, type), verb.summary);
+  if (!verb.aliases.empty()) text += aliases_of(verb) + "\n";
   text += flag_entries("flags", verb.flags, false);
   if (type != nullptr) {
     text += flag_entries(fmt::format("{} ({})", type->name, type->summary), type->rows(),
@@ -130,14 +154,27 @@ outcome<int> run_help(const invocation& call) {
     print(general_help());
     return exit_done;
   }
-  const auto name = fmt::format("{}", fmt::join(call.words, " "));
+  auto words = call.words;
+  const auto first = find_verb(verbs(), words.front());
+  std::string type;
+  if (words.size() == 2 && first && names_type(**first)) {
+    type = words.back();
+    words.pop_back();
+  }
+  const auto name = fmt::format("{}", fmt::join(words, " "));
   if (is_family(verbs(), name)) {
     print(family_help(name));
     return exit_done;
   }
   const auto verb = find_verb(verbs(), name);
   if (!verb) return std::unexpected(verb.error());
-  print(verb_help(**verb));
+  if (type.empty()) {
+    print(verb_help(**verb));
+    return exit_done;
+  }
+  const auto found = (*verb)->find_type(type, call.socket);
+  if (!found) return std::unexpected(found.error());
+  print(verb_help(**verb, *found));
   return exit_done;
 }
 

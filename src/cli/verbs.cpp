@@ -20,8 +20,8 @@ std::span<const verb_row> verbs() {
          {runtime_verbs, l2_verbs, xdp_verbs, nl_verbs, bench_verbs, cert_verbs, system_verbs}) {
       for (auto& verb : rows()) all.push_back(std::move(verb));
     }
-    all.push_back({"help", "[VERB]", verb_group::system, "show what there is, or what a verb takes",
-                   0, 2, run_help});
+    all.push_back({"help", "[VERB [TYPE]]", verb_group::system,
+                   "show what there is, or what a verb takes", 0, 2, run_help});
     return all;
   }();
   return table;

@@ -39,6 +39,7 @@ TEST(verbs, every_row_is_whole) {
   std::set<std::string_view> names;
   for (const auto& verb : verbs()) {
     EXPECT_TRUE(names.insert(verb.name).second) << verb.name;
+    for (const auto& alias : verb.aliases) EXPECT_TRUE(names.insert(alias).second) << alias;
     EXPECT_NE(verb.run, nullptr) << verb.name;
     EXPECT_FALSE(verb.summary.empty()) << verb.name;
     EXPECT_LE(verb.least_words, verb.most_words) << verb.name;
@@ -70,6 +71,19 @@ TEST(verbs, are_found_or_guessed) {
   EXPECT_EQ(find_verb(verbs(), "").error().exit, exit_misused);
 }
 
+TEST(verbs, are_found_by_other_names_too) {
+  for (const auto& [alias, name] :
+       {std::pair{"list", "ls"}, {"status", "ls"}, {"rm", "remove"}, {"inspect", "show"}}) {
+    EXPECT_EQ((*find_verb(verbs(), alias))->name, name);
+    const auto page = verb_help(**find_verb(verbs(), name));
+    EXPECT_NE(page.find(alias), std::string::npos) << page;
+    EXPECT_NE(general_help().find(alias), std::string::npos);
+  }
+  EXPECT_EQ(find_verb(verbs(), "inspcet").error().message,
+            "there is no verb 'inspcet' (did you mean 'inspect'?); 'strata --help' shows all");
+  EXPECT_EQ(aliases_of(**find_verb(verbs(), "stop")), "");
+}
+
 TEST(help, shows_every_verb_and_every_flag) {
   const auto all = general_help();
   for (const auto& verb : verbs()) {
@@ -90,7 +104,7 @@ TEST(help, usage_names_the_type) {
   EXPECT_EQ(usage_line(**find_verb(verbs(), "create"), server),
             "strata create server NAME [flags]");
   EXPECT_EQ(usage_line(**find_verb(verbs(), "create")), "strata create TYPE NAME [flags]");
-  EXPECT_EQ(usage_line(**find_verb(verbs(), "ls")), "strata ls [flags]");
+  EXPECT_EQ(usage_line(**find_verb(verbs(), "events")), "strata events [flags]");
 }
 
 }  // namespace

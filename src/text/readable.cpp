@@ -44,6 +44,22 @@ bool is_control(std::string_view sequence) {
   return first == 0xC2U && static_cast<unsigned char>(sequence[1]) < 0xA0U;
 }
 
+char32_t code_point(std::string_view sequence) {
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(sequence[at]); };
+  if (sequence.size() == 1) return byte(0);
+  // The first of n bytes begins with n ones and a zero.
+  char32_t point = byte(0) & (0x7FU >> sequence.size());
+  for (std::size_t at = 1; at < sequence.size(); ++at) point = point << 6U | (byte(at) & 0x3FU);
+  return point;
+}
+
+/// Unicode's marks, embeddings, overrides and isolates: they show text in another order than it
+/// has.
+bool turns_direction(char32_t point) {
+  return point == 0x061C || point == 0x200E || point == 0x200F ||
+         (point >= 0x202A && point <= 0x202E) || (point >= 0x2066 && point <= 0x2069);
+}
+
 }  // namespace
 
 std::string format_size(double bytes) {
@@ -85,6 +101,27 @@ std::string printable(std::string_view text) {
       for (const char byte : sequence) {
         safe += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
       }
+    } else if (const auto point = code_point(sequence); turns_direction(point)) {
+      safe += fmt::format("\\u{{{:04x}}}", static_cast<std::uint32_t>(point));
+    } else {
+      safe += sequence;
+    }
+  }
+  return safe;
+}
+
+std::string escaped_for_json(std::string_view json) {
+  std::string safe;
+  safe.reserve(json.size());
+  while (!json.empty()) {
+    const auto length = sequence_length(json);
+    const auto sequence = json.substr(0, length == 0 ? 1 : length);
+    json.remove_prefix(sequence.size());
+    const auto point = length == 0 ? char32_t{0xFFFD} : code_point(sequence);
+    const bool is_obeyed = length == 0 || point == 0x7F || (length > 1 && is_control(sequence)) ||
+                           turns_direction(point);
+    if (is_obeyed) {
+      safe += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(point));
     } else {
       safe += sequence;
     }
@@ -98,6 +135,16 @@ std::size_t width_of(std::string_view text) {
     if ((static_cast<unsigned char>(byte) & 0xC0U) != 0x80U) ++width;
   }
   return width;
+}
+
+std::string shortened(std::string_view text, std::size_t width) {
+  if (width_of(text) <= width) return std::string(text);
+  std::size_t end = 0;
+  for (std::size_t letters = 0; end < text.size(); ++end) {
+    const bool begins_letter = (static_cast<unsigned char>(text[end]) & 0xC0U) != 0x80U;
+    if (begins_letter && ++letters == width) break;
+  }
+  return std::string(text.substr(0, end)) + "…";
 }
 
 std::vector<std::string> line_splitter::feed(std::string_view piece) {

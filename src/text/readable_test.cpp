@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <nlohmann/json.hpp>
 
 namespace strata::text {
 namespace {
@@ -43,9 +44,41 @@ TEST(text, printable_disarms_terminals_only) {
   EXPECT_EQ(printable(std::string_view("\0", 1)), "\\x00");
 }
 
+TEST(text, printable_shows_what_turns_the_direction_of_writing) {
+  EXPECT_EQ(printable("exe.\u202Etxt"), "exe.\\u{202e}txt");
+  EXPECT_EQ(printable("\u061C\u200E\u200F"), "\\u{061c}\\u{200e}\\u{200f}");
+  EXPECT_EQ(printable("\u202A\u202B\u202C\u202D"), "\\u{202a}\\u{202b}\\u{202c}\\u{202d}");
+  EXPECT_EQ(printable("\u2066\u2067\u2068\u2069"), "\\u{2066}\\u{2067}\\u{2068}\\u{2069}");
+  // Their neighbours, and a script that is written from right to left, are letters like others.
+  for (const auto* letters : {"\u061B\u061D", "\u200D\u2010", "\u2029\u202F", "\u2065\u206A",
+                              "\u05E9\u05DC\u05D5\u05DD", "\U0001F600\U0002066A"}) {
+    EXPECT_EQ(printable(letters), letters);
+  }
+}
+
+TEST(text, json_keeps_its_values_and_harms_no_terminal) {
+  EXPECT_EQ(escaped_for_json("{\n  \"a\": \"ä😀\"\n}"), "{\n  \"a\": \"ä😀\"\n}");
+  EXPECT_EQ(escaped_for_json("\"\x7f\u009B\u202E\""), R"("\u007f\u009b\u202e")");
+  const nlohmann::json value = {{"\u200F", "\u202Ea\x7f\u0085\x1b"}};
+  const auto text = escaped_for_json(value.dump());
+  EXPECT_EQ(nlohmann::json::parse(text), value);
+  EXPECT_EQ(text.find_first_not_of(" !\"#$%&'()*+,-./0123456789:;<=>?@[\\]^_`{|}~abcdefghijklmno"
+                                   "pqrstuvwxyz"),
+            std::string::npos);
+  EXPECT_EQ(escaped_for_json("\"\xff\""), R"("\ufffd")");
+}
+
 TEST(text, width_counts_letters) {
   EXPECT_EQ(width_of("ä€"), 2U);
   EXPECT_EQ(width_of(""), 0U);
+}
+
+TEST(text, what_is_too_long_is_cut_between_letters) {
+  EXPECT_EQ(shortened("", 1), "");
+  EXPECT_EQ(shortened("ä€", 2), "ä€");
+  EXPECT_EQ(shortened("ä€x", 2), "ä…");
+  EXPECT_EQ(shortened("abc", 1), "…");
+  EXPECT_EQ(width_of(shortened(std::string(5000, 'x'), 40)), 40U);
 }
 
 TEST(text, lines_from_pieces) {

@@ -54,6 +54,15 @@ def test_create_tells_the_daemons_own_words(strata, daemon):
     assert out == "strata: cannot bind tcp://0.0.0.0:1: Permission denied; take a port from 1024\n"
 
 
+def test_a_url_for_target_is_told_where_it_belongs(strata, daemon):
+    daemon.add("client", "c")
+    for arguments in (("create", "client", "new"), ("edit", "c")):
+        said = refusal(strata(*arguments, "-t", "tcp://host:1"), MISUSED)
+        assert "write -c tcp://host:1" in said
+    assert not daemon.asked("POST") and not daemon.asked("PATCH")
+    check(strata("create", "client", "new", "-t", "[::1]:1"))
+
+
 def test_edit_says_what_needs_a_restart(strata, daemon):
     daemon.add("server", "web", "running", port=1)
     out = check(strata("edit", "web", "--port", "2", "--mode", "in", "--drain=false",
@@ -93,7 +102,8 @@ def test_lifecycle(strata, daemon):
     assert check(strata("start", "web")) == "web: running at tcp://0.0.0.0:9000\n"
     assert check(strata("reload", "web")) == "web: running at tcp://0.0.0.0:9000\n"
     assert check(strata("restart", "web", "-q")) == "web\n"
-    assert json.loads(check(strata("stop", "web", "--format=json")))["state"] == "stopped"
+    [stopped] = json.loads(check(strata("stop", "web", "--format=json")))
+    assert stopped["state"] == "stopped"
     assert check(strata("remove", "web")) == "web: removed\n"
     assert daemon.runtimes == {}
 
@@ -131,93 +141,13 @@ def test_a_glob_without_match_is_not_found(strata, daemon):
     refusal(strata("stop"), MISUSED)
 
 
-# --- looking -------------------------------------------------------------------------------------
-
-
-def test_ls_and_ps(strata, daemon):
-    daemon.add("server", "web", "running", port=9000, group="front")
-    daemon.add("client", "c", owner="web")
-    assert check(strata("ls")) == (
-        "NAME  TYPE    STATE    ENDPOINTS           CONNECTIONS  UPTIME  GROUP  OWNER\n"
-        "c     client  created  -                             0      0s  -      web\n"
-        "web   server  running  tcp://0.0.0.0:9000            2   1m05s  front  -\n")
-    assert check(strata("ps")).count("\n") == 2
-    assert check(strata("ps", "-q")) == "web\n"
-    assert check(strata("ls", "--columns", "state,name")) == (
-        "STATE    NAME\ncreated  c\nrunning  web\n")
-    assert "'uptime'?" in refusal(strata("ls", "--columns", "uptme"), MISUSED)
-    refusal(strata("ls", "web"), MISUSED)
-
-
-def test_ls_json_is_what_the_api_sends(strata, daemon):
-    assert json.loads(check(strata("ls", "--format", "json"))) == []
-    assert check(strata("ls", "-q")) == ""
-    runtime = daemon.add("server", "web", "running", port=9000)
-    assert json.loads(check(strata("ls", "--format", "json"))) == [runtime.summary()]
-    assert json.loads(check(strata("ls", "--format=json", "--columns", "name,uptime"))) == [
-        {"name": "web", "uptime_s": 65.25}]
-    assert json.loads(check(strata("ls", "--format=json", "-q"))) == ["web"]
-
-
-def test_stats(strata, daemon):
-    web = daemon.add("server", "web", "running")
-    daemon.add("server", "api")
-    assert json.loads(check(strata("stats", "web", "--format", "json"))) == web.stats()
-    assert len(json.loads(check(strata("stats", "web", "api", "--format", "json")))) == 2
-    assert len(json.loads(check(strata("stats", "w*", "--format", "json")))) == 1
-    one = check(strata("stats", "web"))
-    for line in ("bytes.in             2KiB", "rates.in_1s          10.5/s",
-                 "loop.lag_us          1ms", "dropped.rate_limit   4"):
-        assert line in one
-    many = check(strata("stats", "*")).splitlines()
-    assert many[0].split()[:4] == ["NAME", "STATE", "UPTIME", "CONNECTIONS"]
-    assert many[0].split()[-2:] == ["DROPPED", "ERRORS"] and many[1].split()[-2:] == ["5", "0"]
-    assert check(strata("stats", "web", "--columns", "peak,lag_max")) == (
-        "PEAK  LAG_MAX\n   3      1ms\n")
-    assert json.loads(check(strata("stats", "web", "--columns=peak", "--format=json"))) == {
-        "connections": web.stats()["connections"]}
-
-
-def test_show_and_owner(strata, daemon):
-    web = daemon.add("server", "web", max_message=1 << 20, idle_timeout=90)
-    daemon.add("client", "c", owner="web")
-    shown = check(strata("show", "web"))
-    assert "options.max_message   1MiB\n" in shown
-    assert "options.idle_timeout  1m30s\n" in shown
-    detail = json.loads(check(strata("show", "web", "--format", "json")))
-    assert detail == web.detail(daemon.runtimes.values())
-    assert len(json.loads(check(strata("show", "*", "--format", "json")))) == 2
-    assert check(strata("show", "*", "-q")) == "c\nweb\n"
-    assert check(strata("owner", "web")) == (
-        "FIELD           VALUE\nname            web\nchildren        c\non_parent_stop  stop\n"
-        "owner           -\n")
-    assert json.loads(check(strata("owner", "c", "--format", "json")))["owner"] == "web"
-    refusal(strata("owner", "nobody"), NOT_FOUND)
-
-
-def test_logs_and_events(strata, daemon):
-    daemon.add("server", "web")
-    assert check(strata("logs", "web")).splitlines()[1] == (
-        "2026-03-04T12:00:00.000Z  warning  line 1")
-    assert check(strata("logs", "web", "--tail", "1", "-q")) == "line 2\n"
-    lines = check(strata("logs", "web", "--format", "json")).splitlines()
-    assert [json.loads(line) for line in lines] == daemon.logs
-    assert check(strata("events")).splitlines() == [
-        "2026-03-04T12:00:00.000Z  created  server web",
-        "2026-03-04T12:00:00.000Z  failed   server web: port in use"]
-    assert daemon.requests[0][1] == "/v1/runtimes/web/logs?tail=1000"
-    refusal(strata("logs", "nobody"), NOT_FOUND)
-    refusal(strata("logs", "web", "--tail", "1001"), MISUSED)
-
-
-def test_following_shows_lines_as_they_come(strata, daemon):
-    daemon.add("server", "web")
-    process = strata.start("logs", "web", "-f", "-n", "1", "-q")
-    assert process.stdout.readline() == "line 2\n"
-    assert process.poll() is None
-    assert process.communicate(timeout=10) == ("later\n", "")
-    assert process.returncode == DONE
-    assert daemon.requests[-1][1] == "/v1/runtimes/web/logs?tail=1&follow=true"
+def test_json_of_what_takes_several_is_a_list_for_one_too(strata, daemon):
+    daemon.add("server", "web", port=9000)
+    for verb in ("show", "stats", "owner", "start", "restart", "reload", "stop", "remove"):
+        answer = json.loads(check(strata(verb, "web", "--format", "json")))
+        assert [each["name"] for each in answer] == ["web"], verb
+        missing = strata(verb, "nobody", "--format", "json")
+        assert (missing.returncode, json.loads(missing.stdout)) == (NOT_FOUND, []), verb
 
 
 # --- talking -------------------------------------------------------------------------------------
@@ -230,7 +160,9 @@ def test_send(strata, daemon):
     check(strata("send", "web", "[1,2]"))
     check(strata("send", "web", "--", "-q"))
     check(strata("send", "web", ""))
-    assert web.sent == [b"hello  world", b'{"a": [1]}', b"[1,2]", b"-q", b""]
+    check(strata("send", "web", "--", "-", given="not this"))
+    check(strata("send", "--", "web", "-", given="nor this"))
+    assert web.sent == [b"hello  world", b'{"a": [1]}', b"[1,2]", b"-q", b"", b"-", b"-"]
     assert json.loads(check(strata("send", "web", "x", "--format", "json"))) == {
         "delivered": 2, "queued": 0}
 
@@ -275,8 +207,8 @@ def test_interactive(strata, daemon):
     process.stdin.flush()
     assert process.stdout.readline() == "[7] echo two\n"
     web.sender = ""
-    web.take(b"from elsewhere\x1b[2J")
-    assert process.stdout.readline() == "echo from elsewhere\\x1b[2J\n"
+    web.take("from elsewhere\x1b[2J\u202e\u009b".encode())
+    assert process.stdout.readline() == "echo from elsewhere\\x1b[2J\\u{202e}\\xc2\\x9b\n"
     process.stdin.write("end")
     out, err = process.communicate(timeout=10)
     assert process.returncode == DONE
@@ -326,7 +258,13 @@ def test_help(strata):
         assert one.startswith(f"usage: strata {verb}")
         assert one == check(strata("help", verb)) == check(strata(verb, "-h"))
         assert "--format" in one or f"'strata {verb} VERB --help' shows the flags" in one
-    assert max(len(line) for line in everything.splitlines()) <= 96
+    assert max(len(line) for line in everything.splitlines()) <= 100
+    assert "exit codes:\n  0 " in everything and "  4 " in everything
+    assert check(strata("help", "create", "server")) == check(strata("create", "server", "-h"))
+    assert "'server'?" in refusal(strata("help", "create", "serevr"), MISUSED)
+    refusal(strata("help", "ls", "server"), MISUSED)
+    refusal(strata("help", "create", "server", "x"), MISUSED)
+    assert check(strata("ls", "-qh")) == check(strata("-qh", "ls")) == check(strata("ls", "-h"))
     assert "--max-message SIZE" in check(strata("create", "server", "--help"))
     assert "(default 1MiB)" in check(strata("create", "server", "--help"))
     assert "--reconnect [N]" in check(strata("create", "client", "-h"))

@@ -2,17 +2,15 @@
 
 import contextlib
 import json
-import os
-import pty
 import re
 import signal
 import subprocess
-import time
 
 import pytest
 
 from strata_daemon import BINARY, PATIENCE, eventually
 from talker import Talker, free_port
+from terminal import Terminal
 
 pytestmark = pytest.mark.once
 
@@ -38,6 +36,15 @@ def test_help_names_the_urls_that_each_end_takes(daemon):
     (["create", "teapot", "b"], MISUSED, "teapot"),
     (["create", "server", "a/b", "-p", "0"], FAILED, "a/b"),
     (["create", "server", "b", "-p", "0", "-o", "nobody"], NOT_FOUND, "nobody"),
+    (["create", "server", "b", "-p", "0", "-w", "/nonexistent/x", "-s"], FAILED, "/nonexistent/x"),
+    (["create", "server", "b", "-l", "tcp://no.such.host.invalid:1", "-s"], FAILED, "no.such.host"),
+    (["start", "unwritable"], FAILED, "/nonexistent/x"),
+    (["restart", "unwritable"], FAILED, "/nonexistent/x"),
+    (["edit", "idle", "-o", "nobody"], NOT_FOUND, "nobody"),
+    (["restart", "nobody"], NOT_FOUND, "nobody"),
+    (["remove", "@nothing"], NOT_FOUND, "nothing"),
+    (["ls", "nobody", "-q"], NOT_FOUND, "nobody"),
+    (["edit", "idle"], MISUSED, "--help"),
     (["edit", "idle", "--threads", "0"], MISUSED, "--threads"),
     (["edit", "idle", "--mode", "master"], FAILED, "--master-pw"),
     (["edit", "nobody", "--drain"], NOT_FOUND, "nobody"),
@@ -54,6 +61,7 @@ def test_help_names_the_urls_that_each_end_takes(daemon):
     (["--socket", "/nowhere/s.sock", "ls"], UNREACHABLE, "strata daemon")])
 def test_what_fails_says_why_on_stderr_and_in_its_exit_code(daemon, arguments, code, message):
     daemon.create("server", "idle", start=False, port=0)
+    daemon.create("server", "unwritable", start=False, port=0, write="/nonexistent/x")
     done = daemon.run(*arguments)
     assert (done.returncode, done.stdout) == (code, ""), done
     assert message in done.stderr and done.stderr.startswith("strata: ")
@@ -147,46 +155,6 @@ def background(daemon, *arguments):
         running.communicate()
 
 
-class Terminal:
-    """A program at a terminal of its own."""
-
-    def __init__(self, daemon, *arguments):
-        self.screen = b""
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            os.execve(BINARY, [BINARY, *arguments], daemon.environment)
-        os.set_blocking(self.fd, False)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        with contextlib.suppress(ChildProcessError, ProcessLookupError):
-            os.kill(self.pid, signal.SIGKILL)
-            os.waitpid(self.pid, 0)
-        os.close(self.fd)
-
-    def type(self, text):
-        os.write(self.fd, text)
-
-    def shows(self, text):
-        def seen():
-            with contextlib.suppress(BlockingIOError, OSError):
-                self.screen += os.read(self.fd, 65536)
-            return text in self.screen
-
-        eventually(seen, f"{text!r} on the screen, which shows {self.screen!r}")
-
-    def exit_code(self):
-        def ended():
-            with contextlib.suppress(BlockingIOError, OSError):
-                self.screen += os.read(self.fd, 65536)
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            return pid and (os.waitstatus_to_exitcode(status),)
-
-        return eventually(ended, "the program ends")[0]
-
-
 def test_start_i_talks_and_listens_and_ctrl_c_leaves_the_runtime_running(daemon):
     port = free_port()
     daemon.create("server", "s", start=False, listen=[f"tcp://127.0.0.1:{port}"])
@@ -235,18 +203,10 @@ def test_start_i_ends_when_its_runtime_is_removed(daemon):
     [url] = daemon.server("s")
     with Talker(url) as ann, Terminal(daemon, "start", "-i", "s") as terminal:
         ann.say(b"before")
-        eventually(lambda: followed(terminal, ann), "it listens")
+        eventually(lambda: terminal.follows(ann), "it listens")
         daemon.remove("s")
         assert terminal.exit_code() == FAILED
         assert b"removed" in terminal.screen
-
-
-def followed(terminal, talker):
-    talker.say(b"are you there?")
-    time.sleep(0.05)
-    with contextlib.suppress(BlockingIOError, OSError):
-        terminal.screen += os.read(terminal.fd, 65536)
-    return b"are you there?" in terminal.screen
 
 
 def test_start_i_takes_one_name(daemon):

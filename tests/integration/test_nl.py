@@ -264,7 +264,7 @@ def test_a_listener_tells_events_by_name(veth, tmp_path):
 def hostile_specs():
     many = ", ".join("{name: a, type: u8}" for _ in range(300))
     return {
-        "no such file": (None, 3, "there is no such file"),
+        "no such file": (None, 1, "there is no such file"),
         "empty": ("", 1, "it is no map"),
         "binary": ("\x00\x01\xff", 1, "cannot read the specification"),
         "no YAML": ("name: [", 1, "line "),
@@ -306,7 +306,7 @@ def test_typed_commands_are_those_that_were_looked_at(spec):
 
 
 def test_what_is_no_file_makes_no_commands(tmp_path):
-    assert "there is no such file" in nl("generate", str(tmp_path / "x.yaml"), exit_code=3)
+    assert "there is no such file" in nl("generate", str(tmp_path / "x.yaml"), exit_code=1)
 
 
 def test_what_is_no_file_is_not_read(tmp_path):

@@ -58,6 +58,18 @@ std::string request_text(std::string_view method, std::string_view target,
   return proto::http_request_text(method, target, fields, body);
 }
 
+/// "/v1/runtimes/NAME" of a target; nothing when it names none.
+std::string runtime_part(const std::string& target) {
+  constexpr std::string_view before = "/v1/runtimes/";
+  if (!target.starts_with(before)) return {};
+  return target.substr(0, target.find_first_of("/?", before.size()));
+}
+
+/// The owner that a request to create or edit names: a runtime too.
+std::string owner_in(const json& body) {
+  return body.is_object() ? text_at(body.value("options", json()), "owner") : std::string();
+}
+
 }  // namespace
 
 std::optional<json> parse_json(std::string_view text) {
@@ -138,11 +150,33 @@ outcome<json> control_client::read_answer(const reply& answer) const {
                             text::printable(std::string_view(answer.body).substr(0, 80))));
 }
 
-outcome<json> control_client::call(std::string_view method, const std::string& target,
-                                   std::string_view content_type, std::string_view body) {
+/// The API says not_found of a file or a host as well. Only the missing runtime has an exit code of
+/// its own, so it is looked for.
+bool control_client::lacks_runtime(std::string_view method, const std::string& target,
+                                   const std::string& owner) {
+  const auto is_missing = [&](const std::string& runtime) {
+    const auto seen = exchange(request_text("GET", runtime, {}, {}));
+    return seen && seen->status == 404;
+  };
+  const auto named = runtime_part(target);
+  if (!named.empty() && (method == "GET" || is_missing(named))) return true;
+  return !owner.empty() && is_missing(runtime_target(owner));
+}
+
+outcome<json> control_client::call_about(const std::string& owner, std::string_view method,
+                                         const std::string& target, std::string_view content_type,
+                                         std::string_view body) {
   auto answer = exchange(request_text(method, target, content_type, body));
   if (!answer) return std::unexpected(answer.error());
-  return read_answer(*answer);
+  auto value = read_answer(*answer);
+  const bool is_absent = !value && value.error().exit == exit_not_found;
+  if (is_absent && !lacks_runtime(method, target, owner)) value.error().exit = exit_failed;
+  return value;
+}
+
+outcome<json> control_client::call(std::string_view method, const std::string& target,
+                                   std::string_view content_type, std::string_view body) {
+  return call_about({}, method, target, content_type, body);
 }
 
 outcome<json> control_client::get(const std::string& target) { return call("GET", target, {}, {}); }
@@ -157,12 +191,14 @@ outcome<json> control_client::post(const std::string& target) {
 
 outcome<json> control_client::post(const std::string& target, const json& body) {
   const auto replace = json::error_handler_t::replace;  // arguments need not be UTF-8
-  return call("POST", target, "application/json", body.dump(-1, ' ', false, replace));
+  return call_about(owner_in(body), "POST", target, "application/json",
+                    body.dump(-1, ' ', false, replace));
 }
 
 outcome<json> control_client::patch(const std::string& target, const json& body) {
   const auto replace = json::error_handler_t::replace;
-  return call("PATCH", target, "application/json", body.dump(-1, ' ', false, replace));
+  return call_about(owner_in(body), "PATCH", target, "application/json",
+                    body.dump(-1, ' ', false, replace));
 }
 
 outcome<json> control_client::send(const std::string& name, std::string_view message) {

@@ -49,8 +49,9 @@ class line_stream {
 /// One daemon, as seen through its socket, or from afar at https://HOST:PORT. A connection is made
 /// when the first request needs it, and used again for the next. One thread at a time.
 ///
-/// Errors of all requests: unreachable, when there is no daemon; not_found and failed with the
-/// daemon's own sentence; failed, when the answer is none that the API gives.
+/// Errors of all requests: unreachable, when there is no daemon; not_found, when there is no
+/// runtime of the name that was asked for, and failed, with the daemon's own sentence; failed, when
+/// the answer is none that the API gives.
 class control_client {
  public:
   explicit control_client(std::string socket) : socket_(std::move(socket)) {}
@@ -79,6 +80,13 @@ class control_client {
 
   [[nodiscard]] outcome<nlohmann::json> call(std::string_view method, const std::string& target,
                                              std::string_view content_type, std::string_view body);
+  [[nodiscard]] outcome<nlohmann::json> call_about(const std::string& owner,
+                                                   std::string_view method,
+                                                   const std::string& target,
+                                                   std::string_view content_type,
+                                                   std::string_view body);
+  [[nodiscard]] bool lacks_runtime(std::string_view method, const std::string& target,
+                                   const std::string& owner);
   [[nodiscard]] outcome<reply> exchange(const std::string& request);
   [[nodiscard]] outcome<nlohmann::json> read_answer(const reply& answer) const;
 

@@ -12,41 +12,58 @@ namespace strata::cli {
 
 namespace {
 
-outcome<std::vector<std::string>> known_names(control_client& client) {
-  auto runtimes = client.get("/v1/runtimes");
-  if (!runtimes) return std::unexpected(runtimes.error());
-  std::vector<std::string> names;
-  for (const auto& runtime : *runtimes) {
-    if (auto name = text_at(runtime, "name"); !name.empty()) names.push_back(std::move(name));
+bool is_glob(std::string_view word) { return word.find_first_of("*?[") != std::string_view::npos; }
+
+bool is_group(std::string_view word) { return word.starts_with('@'); }
+
+bool fits(const std::string& word, const known_runtime& runtime) {
+  if (!is_group(word)) return ::fnmatch(word.c_str(), runtime.name.c_str(), 0) == 0;
+  const auto group = word.substr(1);
+  return !runtime.group.empty() &&
+         (group == runtime.group || ::fnmatch(group.c_str(), runtime.group.c_str(), 0) == 0);
+}
+
+std::string why_none(const std::string& word) {
+  if (is_group(word)) {
+    return fmt::format("no runtime is in the group '{}'; 'strata ls' shows the groups there are",
+                       word.substr(1));
   }
-  return names;
+  return fmt::format("no runtime matches '{}'; 'strata ls' shows all there are", word);
 }
 
 }  // namespace
 
-bool is_glob(std::string_view word) { return word.find_first_of("*?[") != std::string_view::npos; }
+bool names_several(std::string_view word) { return is_glob(word) || is_group(word); }
 
-expansion expand(std::span<const std::string> words, std::span<const std::string> known) {
+std::vector<known_runtime> known_runtimes(const nlohmann::json& listed) {
+  std::vector<known_runtime> known;
+  for (const auto& each : listed) {
+    if (auto name = text_at(each, "name"); !name.empty()) {
+      known.push_back({.name = std::move(name), .group = text_at(each, "group")});
+    }
+  }
+  return known;
+}
+
+expansion expand(std::span<const std::string> words, std::span<const known_runtime> known) {
   expansion result;
   const auto add = [&](const std::string& name) {
     if (std::ranges::find(result.names, name) == result.names.end()) result.names.push_back(name);
   };
   for (const auto& word : words) {
-    if (word.empty()) {
-      result.failures.push_back({exit_misused, "a runtime's name cannot be empty"});
-    } else if (!is_glob(word)) {
+    if (word.empty() || word == "@") {
+      result.failures.push_back({exit_misused, word.empty() ? "a runtime's name cannot be empty"
+                                                            : "'@' names no group; write @GROUP"});
+    } else if (!names_several(word)) {
       add(word);
     } else {
       bool matched = false;
-      for (const auto& name : known) {
-        if (::fnmatch(word.c_str(), name.c_str(), 0) != 0) continue;
+      for (const auto& each : known) {
+        if (!fits(word, each)) continue;
         matched = true;
-        add(name);
+        add(each.name);
       }
-      if (matched) continue;
-      result.failures.push_back(
-          {exit_not_found,
-           fmt::format("no runtime matches '{}'; 'strata ls' shows all there are", word)});
+      if (!matched) result.failures.push_back({exit_not_found, why_none(word)});
     }
   }
   return result;
@@ -54,11 +71,11 @@ expansion expand(std::span<const std::string> words, std::span<const std::string
 
 outcome<gathered> for_each_name(control_client& client, std::span<const std::string> words,
                                 const act_on_name& act) {
-  std::vector<std::string> known;
-  if (std::ranges::any_of(words, is_glob)) {
-    auto names = known_names(client);
-    if (!names) return std::unexpected(names.error());
-    known = std::move(*names);
+  std::vector<known_runtime> known;
+  if (std::ranges::any_of(words, names_several)) {
+    const auto listed = client.get("/v1/runtimes");
+    if (!listed) return std::unexpected(listed.error());
+    known = known_runtimes(*listed);
   }
   gathered all;
   const auto report = [&](const refusal& failed) {

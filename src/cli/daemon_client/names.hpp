@@ -1,4 +1,4 @@
-// `NAME|GLOB...`: doing something to each of several runtimes.
+// `NAME|GLOB|@GROUP...`: doing something to each of several runtimes.
 #pragma once
 
 #include <functional>
@@ -13,16 +13,25 @@
 
 namespace strata::cli {
 
-[[nodiscard]] bool is_glob(std::string_view word);
+/// Whether the word may name more than one runtime: a glob, or a group.
+[[nodiscard]] bool names_several(std::string_view word);
 
-/// What `words` name, each once: `known` are the names that globs are held against. A glob that
-/// matches nothing, and an empty word, become a refusal.
+struct known_runtime {
+  std::string name;
+  std::string group;
+};
+
+/// Those that the API lists.
+[[nodiscard]] std::vector<known_runtime> known_runtimes(const nlohmann::json& listed);
+
+/// What `words` name, each once: `known` are those that globs and groups are held against. A glob
+/// that matches nothing, a group without members and an empty word become a refusal.
 struct expansion {
   std::vector<std::string> names;
   std::vector<refusal> failures;
 };
 [[nodiscard]] expansion expand(std::span<const std::string> words,
-                               std::span<const std::string> known);
+                               std::span<const known_runtime> known);
 
 /// What was gathered from several runtimes: one answer each.
 struct gathered {

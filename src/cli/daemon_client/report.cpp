@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/daemon_client/names.hpp"
-#include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/table.hpp"
 #include "text/readable.hpp"
@@ -24,13 +23,8 @@ void report_state(const invocation& call, const json& detail) {
   print(fmt::format("{}: {}{}\n", name, text::printable(text_at(detail, "state")), where));
 }
 
-void print_gathered(const invocation& call, const json& answers) {
-  if (!names_one(call)) return print_json(answers);
-  if (!answers.empty()) print_json(answers.front());
-}
-
 bool names_one(const invocation& call) {
-  return call.words.size() == 1 && !is_glob(call.words.front());
+  return call.words.size() == 1 && !names_several(call.words.front());
 }
 
 }  // namespace strata::cli

@@ -11,10 +11,6 @@ namespace strata::cli {
 /// are to be JSON: that is for the caller, who knows whether there are more.
 void report_state(const invocation& call, const nlohmann::json& detail);
 
-/// What was gathered as JSON: one plain name gives its object (nothing when it failed), anything
-/// else an array.
-void print_gathered(const invocation& call, const nlohmann::json& answers);
-
 /// True when the words are one plain name.
 [[nodiscard]] bool names_one(const invocation& call);
 

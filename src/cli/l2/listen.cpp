@@ -60,7 +60,8 @@ class line_sink final : public frame_sink {
 class json_sink final : public frame_sink {
  public:
   outcome<> take(const l2::received_frame& frame) override {
-    print((std::exchange(begun_, true) ? ",\n" : "[\n") + frame_to_json(frame).dump());
+    print((std::exchange(begun_, true) ? ",\n" : "[\n") +
+          text::escaped_for_json(frame_to_json(frame).dump()));
     return {};
   }
   outcome<> end() override {

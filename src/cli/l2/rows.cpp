@@ -1,5 +1,7 @@
 #include "cli/l2/rows.hpp"
 
+#include "cli/terminal/listing.hpp"
+
 namespace strata::cli {
 
 namespace {
@@ -162,7 +164,14 @@ options::option_row through_daemon_flag() {
 
 std::vector<verb_row> l2_verbs() {
   return {
-      {"l2 ifaces", "", ethernet, "list the network interfaces", 0, 0, run_l2_ifaces},
+      {"l2 ifaces",
+       "",
+       ethernet,
+       "list the network interfaces",
+       0,
+       0,
+       run_l2_ifaces,
+       {no_header_row()}},
       {"l2 send", "IFACE [MESSAGE|-]", ethernet,
        "send an Ethernet frame with a message, or one for each line of input", 1, 2, run_l2_send,
        l2_send_flags()},

@@ -76,6 +76,7 @@ outcome<parsed_line> line_reader::read() {
     const auto& token = tokens_[next_++];
     if (has_flags && token == "--") {
       has_flags = false;
+      line_.first_literal = line_.words.size();
     } else if (has_flags && is_help(token)) {
       line_.wants_help = true;
     } else if (is_lost_) {

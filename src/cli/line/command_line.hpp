@@ -26,6 +26,7 @@ struct parsed_line {
   const verb_row* verb = nullptr;           ///< null only when help is wanted
   const runtime::type_row* type = nullptr;  ///< whose options the verb takes too
   std::vector<std::string> words;           ///< behind the verb, in order; all that follows `--`
+  std::size_t first_literal = SIZE_MAX;     ///< the word with which those behind `--` begin
   nlohmann::json flags = nlohmann::json::object();  ///< by row key, typed; only those given
   bool wants_help = false;  ///< then the rest tells no more than what help is wanted of
 };

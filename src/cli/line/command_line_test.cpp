@@ -236,6 +236,14 @@ TEST(command_line, help_is_given_of_what_is_named) {
   EXPECT_EQ(parse({"do", "--group=--help"})->flags["group"], "--help");
 }
 
+TEST(command_line, tells_which_words_are_literal) {
+  EXPECT_EQ(parse({"do", "a", "-"})->first_literal, SIZE_MAX);
+  EXPECT_EQ(parse({"do", "a", "--", "-"})->first_literal, 1U);
+  EXPECT_EQ(parse({"do", "--", "--", "-"})->first_literal, 0U);
+  EXPECT_EQ(parse({"--", "do", "-"})->first_literal, 0U);
+  EXPECT_EQ(parse({"do", "--group", "--", "-"})->first_literal, SIZE_MAX);  // its value
+}
+
 TEST(command_line, takes_hostile_lines) {
   constexpr std::size_t many = 100'000;
   words tokens(many, "word");

@@ -15,6 +15,7 @@ namespace strata::cli {
 
 struct invocation {
   std::vector<std::string> words;
+  std::size_t first_literal = SIZE_MAX;     ///< from this word on they stood behind `--`
   nlohmann::json flags;                     ///< typed, by row key; only those given
   const runtime::type_row* type = nullptr;  ///< the runtime's, where the verb takes its options
   nlohmann::json type_options;              ///< those of the flags that belong to the type
@@ -23,6 +24,10 @@ struct invocation {
   bool quiet = false;
   std::function<int(const options::daemon_options&)> run_daemon;
 
+  /// Whether the word is "-", for standard input. Behind `--` it is what it looks like.
+  [[nodiscard]] bool is_dash(std::size_t at) const {
+    return at < words.size() && at < first_literal && words[at] == "-";
+  }
   [[nodiscard]] bool is_set(std::string_view key) const { return flags.value(key, false); }
   [[nodiscard]] std::string text(std::string_view key, std::string_view otherwise = {}) const {
     return flags.value(key, std::string(otherwise));

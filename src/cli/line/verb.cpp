@@ -11,8 +11,10 @@ namespace strata::cli {
 outcome<const verb_row*> find_verb(std::span<const verb_row> verbs, std::string_view name) {
   std::vector<std::string> known;
   for (const auto& verb : verbs) {
-    if (verb.name == name) return &verb;
+    if (verb.name == name || std::ranges::find(verb.aliases, name) != verb.aliases.end())
+      return &verb;
     known.emplace_back(verb.name);
+    known.insert(known.end(), verb.aliases.begin(), verb.aliases.end());
   }
   if (is_family(verbs, name)) {
     return refuse(exit_misused,
@@ -30,6 +32,10 @@ bool is_family(std::span<const verb_row> verbs, std::string_view word) {
 }
 
 bool names_type(const verb_row& verb) { return verb.synopsis.starts_with("TYPE"); }
+
+std::string aliases_of(const verb_row& verb) {
+  return verb.aliases.empty() ? "" : fmt::format("also: {}", fmt::join(verb.aliases, ", "));
+}
 
 std::string usage_line(const verb_row& verb, const runtime::type_row* type) {
   std::string synopsis(verb.synopsis);

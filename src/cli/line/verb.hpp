@@ -32,12 +32,13 @@ struct verb_row {
   handler run = nullptr;
   option_rows flags = {};
   type_finder find_type = nullptr;
+  std::vector<std::string_view> aliases = {};  ///< other names that people know it by
 };
 
 /// For `most_words`: no limit.
 inline constexpr std::size_t any_number = SIZE_MAX;
 
-/// Errors: misused, with the nearest verb.
+/// By its name or an alias. Errors: misused, with the nearest of them.
 [[nodiscard]] outcome<const verb_row*> find_verb(std::span<const verb_row> verbs,
                                                  std::string_view name);
 
@@ -47,7 +48,10 @@ inline constexpr std::size_t any_number = SIZE_MAX;
 /// Whether the verb's first word is a type, and not the name of a runtime that has one.
 [[nodiscard]] bool names_type(const verb_row& verb);
 
-/// "strata start NAME|GLOB... [flags]"
+/// "also: list, status", or nothing.
+[[nodiscard]] std::string aliases_of(const verb_row& verb);
+
+/// "strata start NAME|GLOB|@GROUP... [flags]"
 [[nodiscard]] std::string usage_line(const verb_row& verb, const runtime::type_row* type = nullptr);
 
 }  // namespace strata::cli

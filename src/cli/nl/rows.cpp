@@ -1,6 +1,7 @@
 #include "cli/nl/rows.hpp"
 
 #include "cli/nl/generate.hpp"
+#include "cli/terminal/listing.hpp"
 
 namespace strata::cli {
 
@@ -51,8 +52,14 @@ option_rows listen_flags() {
 std::vector<verb_row> nl_verbs() {
   using enum verb_group;
   return {
-      {"nl families", "", netlink, "list the generic netlink families of this kernel", 0, 0,
-       run_nl_families},
+      {"nl families",
+       "",
+       netlink,
+       "list the generic netlink families of this kernel",
+       0,
+       0,
+       run_nl_families,
+       {no_header_row()}},
       {"nl show",
        "FAMILY",
        netlink,

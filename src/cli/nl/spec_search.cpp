@@ -32,9 +32,8 @@ std::vector<std::string> folders() {
   return all;
 }
 
-std::unexpected<refusal> unreadable(const std::string& file, std::string_view why,
-                                    exit_code exit = exit_failed) {
-  return refuse(exit,
+std::unexpected<refusal> unreadable(const std::string& file, std::string_view why) {
+  return refuse(exit_failed,
                 fmt::format("cannot read the specification '{}': {}", text::printable(file), why));
 }
 
@@ -53,7 +52,7 @@ outcome<ynl::spec> read_spec_file(const std::string& file) {
   std::error_code failed;
   const auto status = fs::status(file, failed);
   if (status.type() == fs::file_type::not_found) {
-    return unreadable(file, "there is no such file", exit_not_found);
+    return unreadable(file, "there is no such file");
   }
   // A pipe would be waited for, and a device may have no end.
   if (!fs::is_regular_file(status)) return unreadable(file, "it is no regular file");

@@ -7,6 +7,7 @@
 #include "cli/runtimes/rows.hpp"
 #include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
+#include "cli/terminal/table.hpp"
 
 namespace strata::cli {
 
@@ -18,7 +19,17 @@ outcome<const runtime::type_row*> type_by_name(const std::string& type, const st
                                           did_you_mean(type, known), fmt::join(known, ", ")));
 }
 
+outcome<> check_target(const nlohmann::json& options) {
+  const auto target = text_at(options, "target");
+  if (!target.contains("://")) return {};
+  return refuse(exit_misused,
+                fmt::format("--target takes HOST:PORT, and '{0}' is a URL: write -c {0}", target));
+}
+
 outcome<int> run_create(const invocation& call) {
+  if (auto checked = check_target(call.type_options); !checked) {
+    return std::unexpected(checked.error());
+  }
   control_client client(call.socket);
   const nlohmann::json body = {{"type", call.words[0]},
                                {"name", call.words[1]},

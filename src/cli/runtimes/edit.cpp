@@ -1,12 +1,20 @@
-// strata edit NAME
+// strata edit NAME: by flags, or without any in an editor.
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
 
 #include "cli/daemon_client/control_client.hpp"
+#include "cli/line/command_line.hpp"
 #include "cli/line/nearest.hpp"
+#include "cli/runtimes/draft.hpp"
 #include "cli/runtimes/rows.hpp"
+#include "cli/terminal/input_lines.hpp"
 #include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
+#include "cli/terminal/screen.hpp"
 #include "cli/terminal/table.hpp"
+#include "text/json_text.hpp"
 #include "text/readable.hpp"
 
 namespace strata::cli {
@@ -40,12 +48,98 @@ outcome<json> changes_of(const invocation& call) {
     }
     changes[*key] = nullptr;
   }
-  if (changes.empty()) {
-    return refuse(
-        exit_misused,
-        fmt::format("nothing to change; 'strata edit {} --help' shows the options", call.words[0]));
+  return changes;
+}
+
+void report_edit(const invocation& call, const json& done) {
+  const auto name = text::printable(call.words[0]);
+  if (call.as_json) return print_json(done);
+  if (call.quiet) return print(name + "\n");
+  const auto now = done.value("applied", json::array());
+  const auto later = done.value("needs_restart", json::array());
+  if (!now.empty()) print(fmt::format("in force now: {}\n", format_cell(now, unit::none)));
+  if (!later.empty()) {
+    print(fmt::format("saved, in force from the next start ('strata restart {}'): {}\n", name,
+                      format_cell(later, unit::none)));
+  }
+}
+
+/// The options as they are, without those that are shown to nobody.
+outcome<json> editable_options(const invocation& call, control_client& client) {
+  const auto detail = client.get(runtime_target(call.words[0]));
+  if (!detail) return std::unexpected(detail.error());
+  auto options = detail->is_object() ? detail->value("options", json::object()) : json();
+  if (!options.is_object()) {
+    return refuse(exit_failed, "the daemon's answer is not what the API gives: no options");
+  }
+  for (const auto& row : call.type->rows()) {
+    if (row.kind == options::option_kind::secret) options.erase(std::string(row.key));
+  }
+  return options;
+}
+
+/// What makes `after` of `before`: an option that was taken out gets its default again.
+json differences(const invocation& call, const json& before, const json& after) {
+  auto changes = json::object();
+  for (const auto& [key, value] : after.items()) {
+    if (before.value(key, json()) == value) continue;
+    const bool is_text =
+        value.is_string() || (value.is_array() && std::ranges::all_of(value, &json::is_string));
+    changes[key] = value;
+    if (is_text) changes.update(pick_flags({{key, value}}, call.type->rows()));
+  }
+  for (const auto& [key, value] : before.items()) {
+    if (!after.contains(key) && !value.is_null()) changes[key] = nullptr;
   }
   return changes;
+}
+
+/// One round: what was written becomes an edit, whose answer is null when nothing differs.
+outcome<json> apply_draft(const invocation& call, control_client& client, const draft& written,
+                          const json& before) {
+  const auto text = written.read();
+  if (!text) return std::unexpected(text.error());
+  const auto after = text::parse_json(*text, "read the options");
+  if (!after) return refuse(exit_failed, after.error());
+  if (!after->is_object()) return refuse(exit_failed, "the options must be one JSON object");
+  const auto changes = differences(call, before, *after);
+  if (changes.empty()) return json();
+  return client.patch(runtime_target(call.words[0]), {{"options", changes}});
+}
+
+bool wants_another_round() {
+  for (;;) {
+    print("edit again (e) or give up (q)? ");
+    const auto answer = read_typed_line();
+    if (!answer || *answer == "q") return false;
+    if (*answer == "e") return true;
+  }
+}
+
+outcome<int> edit_in_editor(const invocation& call) {
+  control_client client(call.socket);
+  const auto before = editable_options(call, client);
+  if (!before) return std::unexpected(before.error());
+  const auto written = draft::make(options::current_path_environment(),
+                                   text::escaped_for_json(before->dump(2)) + "\n");
+  if (!written) return std::unexpected(written.error());
+  for (;;) {
+    if (auto edited = written->edit(); !edited) return std::unexpected(edited.error());
+    const auto done = apply_draft(call, client, *written, *before);
+    if (done && done->is_null()) {
+      if (!call.quiet && !call.as_json) print("nothing was changed\n");
+      return exit_done;
+    }
+    if (done) {
+      report_edit(call, *done);
+      return exit_done;
+    }
+    const bool is_over =
+        done.error().exit == exit_unreachable || done.error().exit == exit_not_found;
+    if (is_over) return std::unexpected(done.error());
+    complain(done.error().message);
+    if (!wants_another_round()) return refuse(exit_failed, "nothing was changed");
+  }
 }
 
 }  // namespace
@@ -64,23 +158,18 @@ outcome<const runtime::type_row*> type_of_runtime(const std::string& name,
 outcome<int> run_edit(const invocation& call) {
   const auto changes = changes_of(call);
   if (!changes) return std::unexpected(changes.error());
-  const auto& name = call.words[0];
-  const auto done =
-      control_client(call.socket).patch(runtime_target(name), {{"options", *changes}});
-  if (!done) return std::unexpected(done.error());
-  if (call.as_json) {
-    print_json(*done);
-  } else if (call.quiet) {
-    print(text::printable(name) + "\n");
-  } else {
-    const auto now = done->value("applied", json::array());
-    const auto later = done->value("needs_restart", json::array());
-    if (!now.empty()) print(fmt::format("in force now: {}\n", format_cell(now, unit::none)));
-    if (!later.empty()) {
-      print(fmt::format("saved, in force from the next start ('strata restart {}'): {}\n",
-                        text::printable(name), format_cell(later, unit::none)));
-    }
+  if (changes->empty()) {
+    if (has_screen() && ::isatty(STDIN_FILENO) == 1) return edit_in_editor(call);
+    return refuse(exit_misused,
+                  fmt::format("nothing to change; give flags, which 'strata edit {} --help' shows, "
+                              "or run it at a terminal, where it opens an editor",
+                              call.words[0]));
   }
+  if (auto checked = check_target(*changes); !checked) return std::unexpected(checked.error());
+  const auto done =
+      control_client(call.socket).patch(runtime_target(call.words[0]), {{"options", *changes}});
+  if (!done) return std::unexpected(done.error());
+  report_edit(call, *done);
   return exit_done;
 }
 

@@ -13,6 +13,7 @@
 #include "cli/prompt/prompt.hpp"
 #include "cli/runtimes/rows.hpp"
 #include "cli/terminal/output.hpp"
+#include "cli/terminal/screen.hpp"
 #include "cli/terminal/table.hpp"
 #include "text/base64.hpp"
 #include "text/readable.hpp"
@@ -31,14 +32,14 @@ extern "C" void leave(int) {
 }
 
 /// "[FROM] TEXT", where there is more than one it may be from; quiet shows the message's own bytes,
-/// for programs.
+/// for programs: a terminal gets none that it would obey.
 std::string render(const invocation& call, const json& message) {
-  if (call.as_json) return message.dump();
+  if (call.as_json) return text::escaped_for_json(message.dump());
   auto text = text_at(message, "text");
   if (const auto encoded = text_at(message, "base64"); !encoded.empty()) {
     text = text::base64_decode(encoded).value_or(encoded);
   }
-  if (call.quiet) return text;
+  if (call.quiet) return has_screen() ? text::printable(text) : text;
   const auto from = text::printable(text_at(message, "from"));
   return from.empty() ? text::printable(text) : fmt::format("[{}] {}", from, text::printable(text));
 }
@@ -106,7 +107,7 @@ outcome<int> talk(const invocation& call, control_client& client, line_stream& s
 }  // namespace
 
 outcome<int> run_interactive(const invocation& call) {
-  if (call.words.size() != 1 || is_glob(call.words[0])) {
+  if (call.words.size() != 1 || names_several(call.words[0])) {
     return refuse(exit_misused, "-i takes one runtime: strata start -i NAME");
   }
   const auto& name = call.words[0];

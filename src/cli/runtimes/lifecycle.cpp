@@ -5,6 +5,7 @@
 #include "cli/daemon_client/names.hpp"
 #include "cli/daemon_client/report.hpp"
 #include "cli/runtimes/rows.hpp"
+#include "cli/terminal/listing.hpp"
 
 namespace strata::cli {
 
@@ -19,7 +20,7 @@ outcome<int> change_each(const invocation& call, control_client& client, const a
     return answer;
   });
   if (!all) return std::unexpected(all.error());
-  if (call.as_json) print_gathered(call, all->answers);
+  if (call.as_json) print_json(all->answers);
   return all->exit;
 }
 

@@ -1,7 +1,15 @@
 // strata ls and strata ps
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "cli/daemon_client/control_client.hpp"
+#include "cli/daemon_client/names.hpp"
+#include "cli/runtimes/filter.hpp"
 #include "cli/runtimes/rows.hpp"
 #include "cli/terminal/listing.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/terminal/screen.hpp"
 #include "cli/terminal/table.hpp"
 
 namespace strata::cli {
@@ -33,21 +41,62 @@ void mark_warnings(json& runtimes) {
   }
 }
 
+/// Those that the words name, in the order of the list; all, where there are no words. A name that
+/// there is not is reported, and gives the exit code.
+int keep_named(const std::vector<std::string>& words, json& runtimes) {
+  if (words.empty()) return exit_done;
+  const auto known = known_runtimes(runtimes);
+  auto [names, failures] = expand(words, known);
+  for (const auto& name : names) {
+    if (std::ranges::find(known, name, &known_runtime::name) != known.end()) continue;
+    failures.push_back({exit_not_found, fmt::format("there is no runtime '{}'; 'strata ls' shows "
+                                                    "all there are",
+                                                    name)});
+  }
+  for (const auto& failed : failures) complain(failed.message);
+  auto kept = json::array();
+  for (auto& each : runtimes) {
+    const bool is_named = std::ranges::find(names, text_at(each, "name")) != names.end();
+    if (is_named) kept.push_back(std::move(each));
+  }
+  runtimes = std::move(kept);
+  return failures.empty() ? exit_done : failures.front().exit;
+}
+
+/// An empty table tells a newcomer nothing. Only at a terminal: a script knows what it asked.
+void explain_nothing(const invocation& call, std::size_t all) {
+  if (call.as_json || call.quiet || !has_screen()) return;
+  if (all == 0) {
+    complain("there are no runtimes yet; to make one: strata create server NAME -p 9000 -s");
+  } else {
+    complain(
+        fmt::format("none of the {} runtime{} is one that was asked for; 'strata ls' shows "
+                    "all there are",
+                    all, all == 1 ? "" : "s"));
+  }
+}
+
 outcome<int> list(const invocation& call, bool only_running) {
   const auto shown = select_columns(columns, call.text("columns"));
   if (!shown) return std::unexpected(shown.error());
+  const auto filter = runtime_filter::parse(call.flags.value("filter", json::array()));
+  if (!filter) return std::unexpected(filter.error());
   auto runtimes = control_client(call.socket).get("/v1/runtimes");
   if (!runtimes) return std::unexpected(runtimes.error());
   if (!runtimes->is_array()) {
     return refuse(exit_failed, "the daemon's answer is not what the API gives: no list");
   }
+  const auto all = runtimes->size();
+  const int exit = keep_named(call.words, *runtimes);
   auto listed = json::array();
   for (const auto& runtime : *runtimes) {
-    if (!only_running || text_at(runtime, "state") == "running") listed.push_back(runtime);
+    const bool is_wanted = !only_running || text_at(runtime, "state") == "running";
+    if (is_wanted && filter->takes(runtime)) listed.push_back(runtime);
   }
   if (!call.as_json) mark_warnings(listed);
   show_list(call, *shown, listed);
-  return exit_done;
+  if (listed.empty() && exit == exit_done) explain_nothing(call, all);
+  return exit;
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 // strata logs NAME and strata events: lines as they come.
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "cli/daemon_client/control_client.hpp"
+#include "cli/runtimes/moment.hpp"
 #include "cli/runtimes/rows.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/table.hpp"
@@ -35,9 +38,24 @@ std::string target_of(const invocation& call, const std::string& path) {
   return target;
 }
 
+outcome<moment> since_of(const invocation& call) {
+  const auto text = call.text("since");
+  if (text.empty() && !call.flags.contains("since")) return moment::min();
+  const auto now = std::chrono::system_clock::now();
+  return parse_since(text, std::chrono::floor<std::chrono::milliseconds>(now));
+}
+
+/// What has no time that can be read is not left out.
+bool is_older(const json& line, moment since) {
+  const auto at = parse_rfc3339(text_at(line, "time"));
+  return at && *at < since;
+}
+
 /// `quiet_key` is the member that is shown alone when quiet.
 outcome<int> show_stream(const invocation& call, const std::string& path,
                          std::string (*render)(const json&), std::string_view quiet_key) {
+  const auto since = since_of(call);
+  if (!since) return std::unexpected(since.error());
   auto stream = control_client(call.socket).stream(target_of(call, path));
   if (!stream) return std::unexpected(stream.error());
   for (;;) {
@@ -46,7 +64,8 @@ outcome<int> show_stream(const invocation& call, const std::string& path,
     for (const auto& line : lines) {
       const auto value = parse_line_of_json(line);
       if (!value) return std::unexpected(value.error());
-      shown += call.as_json ? value->dump() + '\n'
+      if (is_older(*value, *since)) continue;
+      shown += call.as_json ? text::escaped_for_json(value->dump()) + '\n'
                : call.quiet ? text_of(*value, quiet_key) + '\n'
                             : render(*value);
     }

@@ -1,5 +1,7 @@
 #include "cli/runtimes/rows.hpp"
 
+#include "cli/terminal/listing.hpp"
+
 namespace strata::cli {
 
 namespace {
@@ -7,14 +9,25 @@ namespace {
 using enum options::option_kind;
 using enum verb_group;
 
-option_rows columns_flag() {
+option_rows table_flags() {
   return {{.key = "columns",
            .kind = text,
            .value_name = "A,B,C",
-           .help = "show these columns; an unknown one lists them all"}};
+           .help = "show these columns; an unknown one lists them all"},
+          no_header_row()};
 }
 
-option_rows follow_flags() {
+option_rows list_flags() {
+  auto flags = table_flags();
+  flags.push_back({.key = "filter",
+                   .kind = list,
+                   .value_name = "KEY=GLOB",
+                   .help = "show only those whose state, type, group, owner or name fits; "
+                           "repeatable: one glob of each key must fit"});
+  return flags;
+}
+
+option_rows stream_flags() {
   return {{.key = "follow",
            .short_flag = 'f',
            .kind = flag,
@@ -25,12 +38,14 @@ option_rows follow_flags() {
            .value_name = "N",
            .default_text = "1000",
            .help = "start with the last N",
-           .max = 1000}};
+           .max = 1000},
+          {.key = "since",
+           .kind = text,
+           .value_name = "TIME",
+           .help = "leave out what is older: 2026-03-04T12:00:00Z, or how long ago: 10m"}};
 }
 
-}  // namespace
-
-std::vector<verb_row> runtime_verbs() {
+std::vector<verb_row> changing_verbs() {
   return {
       {"create",
        "TYPE NAME",
@@ -46,7 +61,7 @@ std::vector<verb_row> runtime_verbs() {
         {.key = "dry_run", .kind = flag, .help = "check all, and create nothing"}},
        type_by_name},
       {"start",
-       "NAME|GLOB...",
+       "NAME|GLOB|@GROUP...",
        runtimes,
        "start runtimes",
        1,
@@ -58,7 +73,7 @@ std::vector<verb_row> runtime_verbs() {
          .help = "send each line of input and show what comes, of a cache: a prompt for its "
                  "commands; Ctrl-C or the input's end detaches, the runtime goes on"}}},
       {"stop",
-       "NAME|GLOB...",
+       "NAME|GLOB|@GROUP...",
        runtimes,
        "stop runtimes",
        1,
@@ -70,16 +85,16 @@ std::vector<verb_row> runtime_verbs() {
          .value_name = "TIME",
          .help = "give up after TIME what would be delivered first"},
         {.key = "now", .kind = flag, .help = "deliver nothing first"}}},
-      {"restart", "NAME|GLOB...", runtimes, "stop runtimes if they run, then start them", 1,
+      {"restart", "NAME|GLOB|@GROUP...", runtimes, "stop runtimes if they run, then start them", 1,
        any_number, run_restart},
-      {"reload", "NAME|GLOB...", runtimes,
+      {"reload", "NAME|GLOB|@GROUP...", runtimes,
        "have runtimes read their certificates again; those without, and those whose options wait "
        "for it, are restarted if they run",
        1, any_number, run_reload},
       {"edit",
        "NAME",
        runtimes,
-       "change a runtime's options",
+       "change a runtime's options; without flags, at a terminal: in $VISUAL or $EDITOR",
        1,
        1,
        run_edit,
@@ -88,21 +103,68 @@ std::vector<verb_row> runtime_verbs() {
          .value_name = "OPTION",
          .help = "give an option its default again; repeatable"}},
        type_of_runtime},
-      {"remove", "NAME|GLOB...", runtimes, "stop runtimes if they run, and forget them", 1,
-       any_number, run_remove},
-      {"ls", "", look, "list all runtimes", 0, 0, run_ls, columns_flag()},
-      {"ps", "", look, "list running runtimes", 0, 0, run_ps, columns_flag()},
-      {"show", "NAME|GLOB...", look, "show runtimes with all their options", 1, any_number,
-       run_show},
-      {"stats", "NAME|GLOB...", look, "show counters and rates", 1, any_number, run_stats,
-       columns_flag()},
-      {"owner", "NAME", look, "show a runtime's owner and children", 1, 1, run_owner},
-      {"logs", "NAME", look, "show a runtime's log", 1, 1, run_logs, follow_flags()},
-      {"events", "", look, "show what happened to runtimes", 0, 0, run_events, follow_flags()},
+      {"remove",
+       "NAME|GLOB|@GROUP...",
+       runtimes,
+       "stop runtimes if they run, and forget them",
+       1,
+       any_number,
+       run_remove,
+       {},
+       nullptr,
+       {"rm"}},
+  };
+}
+
+std::vector<verb_row> looking_verbs() {
+  return {
+      {"ls",
+       "[NAME|GLOB|@GROUP]...",
+       look,
+       "list runtimes",
+       0,
+       any_number,
+       run_ls,
+       list_flags(),
+       nullptr,
+       {"list", "status"}},
+      {"ps", "[NAME|GLOB|@GROUP]...", look, "list running runtimes", 0, any_number, run_ps,
+       list_flags()},
+      {"show",
+       "NAME|GLOB|@GROUP...",
+       look,
+       "show runtimes with all their options",
+       1,
+       any_number,
+       run_show,
+       {no_header_row()},
+       nullptr,
+       {"inspect"}},
+      {"stats", "NAME|GLOB|@GROUP...", look, "show counters and rates", 1, any_number, run_stats,
+       table_flags()},
+      {"owner",
+       "NAME|GLOB|@GROUP...",
+       look,
+       "show the owner and the children of runtimes",
+       1,
+       any_number,
+       run_owner,
+       {no_header_row()}},
+      {"logs", "NAME", look, "show a runtime's log", 1, 1, run_logs, stream_flags()},
+      {"events", "", look, "show what happened to runtimes", 0, 0, run_events, stream_flags()},
+  };
+}
+
+}  // namespace
+
+std::vector<verb_row> runtime_verbs() {
+  auto all = changing_verbs();
+  for (auto& verb : looking_verbs()) all.push_back(std::move(verb));
+  all.push_back(
       {"send", "NAME [MESSAGE|-]", talk,
        "send a message, or each line of input, to a client's server or a server's clients", 1, 2,
-       run_send},
-  };
+       run_send});
+  return all;
 }
 
 }  // namespace strata::cli

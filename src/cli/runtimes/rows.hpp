@@ -30,6 +30,10 @@ outcome<const runtime::type_row*> type_by_name(const std::string& type, const st
 outcome<const runtime::type_row*> type_of_runtime(const std::string& name,
                                                   const std::string& socket);
 
+// A URL for --target is a slip that the daemon could only answer with what is wrong about
+// "tcp://tcp://HOST:PORT". Errors: misused, with what to write.
+[[nodiscard]] outcome<> check_target(const nlohmann::json& options);
+
 [[nodiscard]] std::vector<verb_row> runtime_verbs();
 
 }  // namespace strata::cli

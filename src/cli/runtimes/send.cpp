@@ -82,7 +82,7 @@ void show(const invocation& call, const tally& sent, bool from_input) {
 outcome<int> run_send(const invocation& call) {
   control_client client(call.socket);
   const auto& name = call.words[0];
-  const bool from_input = call.words.size() == 1 || call.words[1] == "-";
+  const bool from_input = call.words.size() == 1 || call.is_dash(1);
   tally sent;
   const auto done =
       from_input ? send_lines(client, name, sent) : send_one(client, name, call.words[1], sent);

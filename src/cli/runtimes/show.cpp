@@ -1,4 +1,4 @@
-// strata show NAME|GLOB... and strata owner NAME
+// strata show and strata owner
 #include "cli/daemon_client/control_client.hpp"
 #include "cli/daemon_client/names.hpp"
 #include "cli/daemon_client/report.hpp"
@@ -27,13 +27,16 @@ unit unit_of(std::string_view field, const json& detail) {
   return unit::none;
 }
 
-std::string render_all(const json& answers) {
+void show_objects(const invocation& call, const json& objects,
+                  unit (*unit_of)(std::string_view, const json&)) {
+  if (call.quiet) return print_names(call, objects);
+  if (call.as_json) return print_json(objects);
   std::string text;
-  for (const auto& answer : answers) {
+  for (const auto& object : objects) {
     if (!text.empty()) text += '\n';
-    text += render_object(answer, unit_of);
+    text += render_object(object, unit_of, form_of_object(call));
   }
-  return text;
+  print(text);
 }
 
 }  // namespace
@@ -44,31 +47,24 @@ outcome<int> run_show(const invocation& call) {
     return client.get(runtime_target(name));
   });
   if (!all) return std::unexpected(all.error());
-  if (call.quiet) {
-    print_names(call, all->answers);
-  } else if (call.as_json) {
-    print_gathered(call, all->answers);
-  } else {
-    print(render_all(all->answers));
-  }
+  show_objects(call, all->answers, unit_of);
   return all->exit;
 }
 
 outcome<int> run_owner(const invocation& call) {
-  const auto detail = control_client(call.socket).get(runtime_target(call.words[0]));
-  if (!detail) return std::unexpected(detail.error());
-  json kin = json::object();
-  for (const auto* key : {"name", "owner", "on_parent_stop", "children"}) {
-    kin[key] = detail->is_object() && detail->contains(key) ? detail->at(key) : json{};
-  }
-  if (call.quiet) {
-    print_names(call, json::array({kin}));
-  } else if (call.as_json) {
-    print_json(kin);
-  } else {
-    print(render_object(kin, [](std::string_view, const json&) { return unit::none; }));
-  }
-  return exit_done;
+  control_client client(call.socket);
+  const auto all = for_each_name(client, call.words, [&](const std::string& name) -> outcome<json> {
+    const auto detail = client.get(runtime_target(name));
+    if (!detail) return std::unexpected(detail.error());
+    json kin = json::object();
+    for (const auto* key : {"name", "owner", "on_parent_stop", "children"}) {
+      kin[key] = detail->is_object() && detail->contains(key) ? detail->at(key) : json{};
+    }
+    return kin;
+  });
+  if (!all) return std::unexpected(all.error());
+  show_objects(call, all->answers, [](std::string_view, const json&) { return unit::none; });
+  return all->exit;
 }
 
 }  // namespace strata::cli

@@ -67,10 +67,9 @@ outcome<int> run_stats(const invocation& call) {
   if (!all) return std::unexpected(all.error());
   const bool as_picked = call.quiet || !call.text("columns").empty();
   if (names_one(call) && !as_picked && !call.as_json) {
-    for (const auto& answer : all->answers) print(render_object(answer, unit_of_field));
-  } else if (names_one(call) && call.as_json && !call.quiet) {
-    print_gathered(
-        call, call.text("columns").empty() ? all->answers : keep_columns(*shown, all->answers));
+    for (const auto& answer : all->answers) {
+      print(render_object(answer, unit_of_field, form_of_object(call)));
+    }
   } else if (call.as_json || !all->answers.empty()) {
     show_list(call, *shown, all->answers);
   }

@@ -71,8 +71,9 @@ std::vector<check> all_checks(const invocation& call) {
   return checks;
 }
 
-std::string render(const std::vector<check>& checks) {
-  std::vector<std::vector<std::string>> rows{{"STATUS", "CHECK", "FOUND"}};
+std::string render(const std::vector<check>& checks, const table_form& form) {
+  std::vector<std::vector<std::string>> rows;
+  if (form.has_header) rows.push_back({"STATUS", "CHECK", "FOUND"});
   for (const auto& [status, name, found, remedy] : checks) {
     rows.push_back({std::string(name_of(status)), name, text::printable(found)});
     if (!remedy.empty()) rows.push_back({"", "", "-> " + text::printable(remedy)});
@@ -102,7 +103,7 @@ outcome<int> run_doctor(const invocation& call) {
   } else if (call.as_json) {
     print_json(to_json(checks));
   } else {
-    print(render(checks));
+    print(render(checks, form_of_object(call)));
   }
   for (const auto& [status, name, found, remedy] : checks) {
     if (status == check_status::fail) return exit_failed;

@@ -1,5 +1,7 @@
 #include "cli/system/rows.hpp"
 
+#include "cli/terminal/listing.hpp"
+
 namespace strata::cli {
 
 using enum options::option_kind;
@@ -18,7 +20,8 @@ std::vector<verb_row> system_verbs() {
        {{.key = "state_dir",
          .kind = text,
          .value_name = "DIR",
-         .help = "state folder to check; else $STRATA_STATE_DIR"}}},
+         .help = "state folder to check; else $STRATA_STATE_DIR"},
+        no_header_row()}},
       {"version", "", verb_group::system, "show the versions of this program and the daemon", 0, 0,
        run_version},
   };

@@ -24,4 +24,17 @@ outcome<> for_each_input_line(const std::function<outcome<>(std::string_view)>& 
   }
 }
 
+std::optional<std::string> read_typed_line() {
+  constexpr std::size_t longest = 4096;  // as a terminal hands them over
+  std::string line;
+  for (char letter = 0; line.size() < longest;) {
+    const auto got = ::read(STDIN_FILENO, &letter, 1);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return std::nullopt;
+    if (letter == '\n') return line;
+    line += letter;
+  }
+  return line;
+}
+
 }  // namespace strata::cli

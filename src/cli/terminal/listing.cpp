@@ -1,15 +1,17 @@
 #include "cli/terminal/listing.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/terminal/output.hpp"
+#include "cli/terminal/screen.hpp"
 #include "text/readable.hpp"
 
 namespace strata::cli {
 
 using nlohmann::json;
 
-void print_json(const json& value) { print(value.dump(2) + "\n"); }
+void print_json(const json& value) { print(text::escaped_for_json(value.dump(2)) + "\n"); }
 
 void print_names(const invocation& call, const json& objects) {
   auto names = json::array();
@@ -22,9 +24,27 @@ void print_names(const invocation& call, const json& objects) {
   print(lines);
 }
 
+options::option_row no_header_row() {
+  return {.key = "no_header",
+          .kind = options::option_kind::flag,
+          .help = "show tables without their line of headings"};
+}
+
+table_form form_of_object(const invocation& call) {
+  return {.has_header = !call.is_set("no_header")};
+}
+
+table_form form_of_list(const invocation& call) {
+  auto form = form_of_object(call);
+  if (!has_screen() || !call.text("columns").empty()) return form;
+  constexpr std::size_t least = 40;  // most endpoints
+  form.longest_cell = std::max(screen_width() / 2, least);
+  return form;
+}
+
 void show_list(const invocation& call, std::span<const column> columns, const json& objects) {
   if (call.quiet) return print_names(call, objects);
-  if (!call.as_json) return print(render_table(columns, objects));
+  if (!call.as_json) return print(render_table(columns, objects, form_of_list(call)));
   print_json(call.text("columns").empty() ? objects : keep_columns(columns, objects));
 }
 

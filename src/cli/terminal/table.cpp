@@ -125,11 +125,12 @@ std::string format_cell(const json& value, unit of) {
   }
 }
 
-std::string render_table(std::span<const column> columns, const json& objects) {
-  std::vector<std::vector<std::string>> rows(1);
+std::string render_table(std::span<const column> columns, const json& objects,
+                         const table_form& form) {
+  std::vector<std::vector<std::string>> rows(form.has_header ? 1 : 0);
   std::vector<bool> to_the_right;
   for (const auto& column : columns) {
-    rows.front().push_back(upper(column.key));
+    if (form.has_header) rows.front().push_back(upper(column.key));
     to_the_right.push_back(
         !objects.empty() && std::ranges::all_of(objects, [&](const json& object) {
           const auto& value = value_at(object, column.pointer);
@@ -139,7 +140,8 @@ std::string render_table(std::span<const column> columns, const json& objects) {
   for (const auto& object : objects) {
     auto& row = rows.emplace_back();
     for (const auto& column : columns) {
-      row.push_back(format_cell(value_at(object, column.pointer), column.unit));
+      const auto cell = format_cell(value_at(object, column.pointer), column.unit);
+      row.push_back(text::shortened(cell, form.longest_cell));
     }
   }
   return align(rows, to_the_right);
@@ -157,10 +159,12 @@ json keep_columns(std::span<const column> columns, const json& objects) {
   return kept;
 }
 
-std::string render_object(const json& object, unit (*unit_of)(std::string_view, const json&)) {
-  std::vector<field_row> rows{{"FIELD", "VALUE"}};
+std::string render_object(const json& object, unit (*unit_of)(std::string_view, const json&),
+                          const table_form& form) {
+  std::vector<field_row> rows;
   flatten(object, "", object, unit_of, rows);
-  std::sort(rows.begin() + 1, rows.end(), stands_before);
+  std::ranges::sort(rows, stands_before);
+  if (form.has_header) rows.insert(rows.begin(), {"FIELD", "VALUE"});
   return align(rows);
 }
 

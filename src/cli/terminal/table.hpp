@@ -38,10 +38,15 @@ struct column {
 /// there.
 [[nodiscard]] std::string format_cell(const nlohmann::json& value, unit of);
 
+struct table_form {
+  bool has_header = true;
+  std::size_t longest_cell = SIZE_MAX;  ///< in columns; what is longer ends with "…"
+};
+
 /// Headings and one row for each object, with two spaces between columns and none at the end.
 /// A column of numbers is aligned to the right.
 [[nodiscard]] std::string render_table(std::span<const column> columns,
-                                       const nlohmann::json& objects);
+                                       const nlohmann::json& objects, const table_form& form = {});
 
 /// The objects with only those top-level members that the columns come from.
 [[nodiscard]] nlohmann::json keep_columns(std::span<const column> columns,
@@ -51,7 +56,8 @@ struct column {
 /// a field by its full name.
 [[nodiscard]] std::string render_object(const nlohmann::json& object,
                                         unit (*unit_of)(std::string_view field,
-                                                        const nlohmann::json& object));
+                                                        const nlohmann::json& object),
+                                        const table_form& form = {});
 
 /// The lowest layer: rows of cells as lines. A column is aligned to the left unless `to_the_right`
 /// says otherwise.

@@ -38,6 +38,18 @@ TEST(table, aligns_columns_without_trailing_spaces) {
   EXPECT_EQ(render_table(*select_columns(columns, "name"), json::array()), "NAME\n");
 }
 
+TEST(table, may_have_no_header_and_no_long_cells) {
+  EXPECT_EQ(render_table(*select_columns(columns, "name,now"), two, {.has_header = false}),
+            "a           5\nlonger  12345\n");
+  EXPECT_EQ(render_table(*select_columns(columns, "name,endpoints"), two, {.longest_cell = 8}),
+            "NAME    ENDPOINTS\na       tcp://0…\nlonger  -\n");
+  EXPECT_EQ(render_table(*select_columns(columns, "name"), json::array(), {.has_header = false}),
+            "");
+  const auto none = [](std::string_view, const json&) { return unit::none; };
+  EXPECT_EQ(render_object(json{{"b", 1}, {"name", "x"}}, none, {.has_header = false}),
+            "name  x\nb     1\n");
+}
+
 TEST(table, survives_values_of_any_type) {
   const auto odd = json::parse(
       R"([null, 5, "x", [], {"name": {"a": [1]}, "endpoints": 7, "connections": null,

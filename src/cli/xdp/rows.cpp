@@ -1,6 +1,7 @@
 #include "cli/xdp/rows.hpp"
 
 #include "cli/l2/rows.hpp"
+#include "cli/terminal/listing.hpp"
 
 namespace strata::cli {
 
@@ -98,8 +99,14 @@ std::vector<verb_row> xdp_verbs() {
        xdp_drop_flags()},
       {"xdp fwd", "IFACE IFACE", ethernet, "forward frames between two interfaces by AF_XDP", 2, 2,
        run_xdp_fwd, xdp_receive_flags()},
-      {"xdp stats", "[IFACE]", ethernet, "show which XDP programs are attached, and their mode", 0,
-       1, run_xdp_stats},
+      {"xdp stats",
+       "[IFACE]",
+       ethernet,
+       "show which XDP programs are attached, and their mode",
+       0,
+       1,
+       run_xdp_stats,
+       {no_header_row()}},
   };
 }
 

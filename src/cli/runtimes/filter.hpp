@@ -1,0 +1,25 @@
+// `--filter KEY=GLOB`: which runtimes a listing shows.
+#pragma once
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/line/outcome.hpp"
+
+namespace strata::cli {
+
+class runtime_filter {
+ public:
+  /// From an array of strings. Errors: misused, with the keys that there are.
+  [[nodiscard]] static outcome<runtime_filter> parse(const nlohmann::json& given);
+
+  /// Whether a runtime, as the API lists it, fits one of the globs of every key that was given.
+  [[nodiscard]] bool takes(const nlohmann::json& runtime) const;
+
+ private:
+  std::map<std::string, std::vector<std::string>> globs_;  // by key
+};
+
+}  // namespace strata::cli

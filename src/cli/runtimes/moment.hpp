@@ -1,0 +1,20 @@
+// Moments in time, as the daemon writes them and as people give them.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string_view>
+
+#include "cli/line/outcome.hpp"
+
+namespace strata::cli {
+
+using moment = std::chrono::sys_time<std::chrono::milliseconds>;
+
+/// RFC 3339: "2026-03-04T12:00:00.250Z", "2026-03-04T13:00:00+01:00". nullopt when it is not.
+[[nodiscard]] std::optional<moment> parse_rfc3339(std::string_view text);
+
+/// The same, or how long before `now`: "10m". Errors: misused, with what it takes.
+[[nodiscard]] outcome<moment> parse_since(std::string_view text, moment now);
+
+}  // namespace strata::cli

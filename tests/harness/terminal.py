@@ -1,0 +1,71 @@
+"""A program at a terminal of its own."""
+
+import contextlib
+import fcntl
+import os
+import pty
+import signal
+import struct
+import termios
+import time
+
+from strata_daemon import BINARY, eventually
+
+
+class Terminal:
+    def __init__(self, daemon, *arguments, columns=0, **variables):
+        self.screen = b""
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            size = struct.pack("HHHH", 24, columns, 0, 0)
+            fcntl.ioctl(0, termios.TIOCSWINSZ, size)
+            os.execve(BINARY, [BINARY, *arguments], daemon.environment | variables)
+        os.set_blocking(self.fd, False)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        with contextlib.suppress(ChildProcessError, ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        os.close(self.fd)
+
+    def type(self, text):
+        os.write(self.fd, text)
+
+    def shows(self, text):
+        def seen():
+            with contextlib.suppress(BlockingIOError, OSError):
+                self.screen += os.read(self.fd, 65536)
+            return text in self.screen
+
+        eventually(seen, f"{text!r} on the screen, which shows {self.screen!r}")
+
+    def follows(self, talker):
+        """Whether it shows what the talker says; it may not listen yet."""
+        talker.say(b"are you there?")
+        time.sleep(0.05)
+        with contextlib.suppress(BlockingIOError, OSError):
+            self.screen += os.read(self.fd, 65536)
+        return b"are you there?" in self.screen
+
+    def exit_code(self):
+        def ended():
+            with contextlib.suppress(BlockingIOError, OSError):
+                self.screen += os.read(self.fd, 65536)
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            return pid and (os.waitstatus_to_exitcode(status),)
+
+        code = eventually(ended, "the program ends")[0]
+        with contextlib.suppress(BlockingIOError, OSError):
+            while piece := os.read(self.fd, 65536):
+                self.screen += piece
+        return code
+
+
+def screen_of(daemon, *arguments, **how):
+    """What a program that ends shows, and its exit code."""
+    with Terminal(daemon, *arguments, **how) as terminal:
+        code = terminal.exit_code()
+        return terminal.screen.decode().replace("\r\n", "\n"), code
