@@ -14,6 +14,7 @@
 #include "daemon/openapi.hpp"
 #include "daemon/render.hpp"
 #include "http/server_connection.hpp"
+#include "loop/socket_file.hpp"
 #include "options/option_table.hpp"
 #include "runtime/tls_identity.hpp"
 #include "text/json_text.hpp"
@@ -164,7 +165,7 @@ result<void> control_api::listen(const std::string& path, std::optional<gid_t> g
   if (!listening) return std::unexpected(listening.error());
   api_.add(std::make_unique<net::listener>(supervisor_.home(), std::move(*listening)));
   group_ = group;
-  if (group) return admit_group(path, *group);
+  if (group) return loop::give_socket(path, *group, 0660);
   return {};
 }
 

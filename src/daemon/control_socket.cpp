@@ -2,13 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <grp.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <filesystem>
 
 #include "options/own_folder.hpp"
@@ -18,7 +16,6 @@ namespace strata::daemon {
 namespace {
 
 constexpr mode_t for_guests = 0755;
-constexpr mode_t for_a_group = 0660;
 constexpr std::string_view other_socket = "choose another place with --socket";
 
 result<void> make_folder(const std::string& folder, const folder_guests& guests) {
@@ -47,16 +44,6 @@ void warn_of_closed_folder(const std::string& folder, gid_t group) {
 
 }  // namespace
 
-result<gid_t> find_group(const std::string& name) {
-  if (const auto* const found = ::getgrnam(name.c_str())) return found->gr_gid;
-  gid_t number = 0;
-  const char* const end = name.data() + name.size();
-  const auto [rest, code] = std::from_chars(name.data(), end, number);
-  if (!name.empty() && code == std::errc{} && rest == end) return number;
-  return failure(errc::not_found, "give the control socket to group '" + name + "'",
-                 "there is no such group", "see 'getent group'");
-}
-
 result<void> prepare_socket_folder(const std::string& socket, const folder_guests& guests) {
   if (socket.empty()) {
     return failure(errc::invalid_argument, "make the control socket",
@@ -71,23 +58,6 @@ result<void> prepare_socket_folder(const std::string& socket, const folder_guest
     warn_of_closed_folder(folder, *guests.group);
   }
   return options::check_socket_folder(socket);
-}
-
-result<void> admit_group(const std::string& path, gid_t group) {
-  const auto operation = fmt::format("give the control socket '{}' to group {}", path, group);
-  const unique_fd socket(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-  struct stat found{};
-  if (!socket || ::fstat(socket.get(), &found) != 0) return system_failure(errno, operation);
-  if (!S_ISSOCK(found.st_mode) || found.st_uid != ::geteuid()) {
-    return failure(errc::conflict, operation, "something else lies there by now");
-  }
-  // A descriptor by O_PATH has its mode changed by its name below /proc alone.
-  const auto itself = fmt::format("/proc/self/fd/{}", socket.get());
-  if (::fchownat(socket.get(), "", -1U, group, AT_EMPTY_PATH) != 0 ||
-      ::chmod(itself.c_str(), for_a_group) != 0) {
-    return system_failure(errno, operation, "make the daemon's user a member of it");
-  }
-  return {};
 }
 
 }  // namespace strata::daemon

@@ -12,9 +12,6 @@
 
 namespace strata::daemon {
 
-/// The group of that name, or of that number. Errors: not_found.
-[[nodiscard]] result<gid_t> find_group(const std::string& name);
-
 /// The group that, besides the daemon's user, has to get at what lies in the socket's folder.
 struct folder_guests {
   std::optional<gid_t> group;
@@ -26,9 +23,5 @@ struct folder_guests {
 /// it.
 [[nodiscard]] result<void> prepare_socket_folder(const std::string& socket,
                                                  const folder_guests& guests);
-
-/// Lets a group connect to the socket at `path`, which nobody but its owner could until now. Never
-/// through a link. Errors: permission_denied when the daemon is no member of the group.
-[[nodiscard]] result<void> admit_group(const std::string& path, gid_t group);
 
 }  // namespace strata::daemon

@@ -26,6 +26,7 @@
 #include "daemon/socket_broker.hpp"
 #include "daemon/supervisor.hpp"
 #include "loop/file_store.hpp"
+#include "loop/socket_file.hpp"
 #include "net/scheme.hpp"
 #include "options/own_folder.hpp"
 #include "runtime/tls_identity.hpp"
@@ -181,7 +182,7 @@ result<void> daemon::listen(const options::daemon_options& wanted) {
   // Anybody may ask the broker, which looks at the policy.
   folder_guests guests{.group = {}, .everybody = !wanted.socket_policy.empty()};
   if (!wanted.socket_group.empty()) {
-    const auto group = find_group(wanted.socket_group);
+    const auto group = loop::find_group(wanted.socket_group);
     if (!group) return std::unexpected(group.error());
     guests.group = *group;
   }

@@ -115,4 +115,16 @@ std::size_t socket_address::hash() const {
   return std::hash<std::string_view>{}({reinterpret_cast<const char*>(&storage_), size_});
 }
 
+bool socket_address::is_of_this_machine() const {
+  constexpr std::uint32_t loopback_net = 127;
+  const auto is_loopback = [](std::uint32_t network_order) {
+    return ntohl(network_order) >> 24U == loopback_net;
+  };
+  if (family() == AF_INET) return is_loopback(storage_.ip4.sin_addr.s_addr);
+  if (family() != AF_INET6) return family() == AF_UNIX;
+  const auto& ip6 = storage_.ip6.sin6_addr;
+  if (!IN6_IS_ADDR_V4MAPPED(&ip6)) return IN6_IS_ADDR_LOOPBACK(&ip6) != 0;
+  return is_loopback(ip6.s6_addr32[3]);
+}
+
 }  // namespace strata::loop

@@ -37,6 +37,8 @@ class socket_address {
   /// `127.0.0.1:80`, `[::1]:80`, the path or the MAC address.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] std::string path() const;
+  /// A Unix path, or a loopback address of either family.
+  [[nodiscard]] bool is_of_this_machine() const;
 
   bool operator==(const socket_address& other) const;
   [[nodiscard]] std::size_t hash() const;

@@ -36,6 +36,8 @@ struct listen_options {
   bool share_port = false;
   /// Of a stream, as socket(2) takes it: 0 is what is usual in the address's family.
   int protocol = 0;
+  /// Of a Unix socket's file, from the moment that it is there; else the process's umask says.
+  std::optional<unsigned> mode = {};
 };
 
 /// Work to do once at the end of the present turn, before the kernel is called.

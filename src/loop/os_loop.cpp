@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "loop/socket_file.hpp"
 #include "loop/thread.hpp"
 
 namespace strata::loop {
@@ -80,9 +81,18 @@ result<unique_fd> bind_stream(const socket_address& address, const listen_option
   if (address.family() == AF_INET6) {
     ::setsockopt(made.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
   }
+  // The file gets the mode of the socket, less the umask, which may take nothing but what is asked.
+  if (options.mode && ::fchmod(made.get(), *options.mode) != 0) {
+    return system_failure(errno, operation);
+  }
   if (::bind(made.get(), address.data(), address.size()) != 0 ||
       ::listen(made.get(), options.backlog) != 0) {
     return system_failure(errno, operation, open_remedy(errno));
+  }
+  if (options.mode) {
+    if (auto set = set_socket_mode(address.path(), *options.mode); !set) {
+      return std::unexpected(set.error());
+    }
   }
   return made;
 }

@@ -78,11 +78,50 @@ result<endpoint_url> parse_web(endpoint_url url, std::string_view rest, std::str
   return parse_host_and_port(std::move(url), authority, text);
 }
 
+// `mode=0660&group=NAME`
+result<endpoint_url> parse_access(endpoint_url url, std::string_view query, std::string_view text) {
+  while (!query.empty()) {
+    const auto pair = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(query.size(), pair.size() + 1));
+    const auto key = pair.substr(0, pair.find('='));
+    const auto value = pair.substr(std::min(pair.size(), key.size() + 1));
+    if (key == "mode") {
+      unsigned mode = 0;
+      const auto* const end = value.data() + value.size();
+      const auto [last, code] = std::from_chars(value.data(), end, mode, 8);
+      if (value.empty() || code != std::errc{} || last != end || mode > 0777) {
+        return refuse(text, "its mode '" + std::string(value) + "' is not one such as 0660");
+      }
+      url.access.mode = mode;
+    } else if (key == "group" && !value.empty()) {
+      url.access.group = value;
+    } else {
+      return refuse(text, "'" + std::string(pair) + "' is neither mode=0660 nor group=NAME");
+    }
+  }
+  return url;
+}
+
+std::string write_access(const unix_access& who) {
+  std::string text;
+  if (who.mode) {
+    std::string digits;
+    for (int shift = 9; shift >= 0; shift -= 3) {
+      digits += static_cast<char>('0' + ((*who.mode >> static_cast<unsigned>(shift)) & 7U));
+    }
+    text += "?mode=" + digits;
+  }
+  if (!who.group.empty()) text += (text.empty() ? "?group=" : "&group=") + who.group;
+  return text;
+}
+
 result<endpoint_url> parse_path(endpoint_url url, std::string_view rest, std::string_view text) {
   if (rest.size() < 2 || rest.front() != '/') return refuse(text, "it has no absolute path");
   if (rest.contains('\0')) return refuse(text, "its path holds a NUL");
-  url.path = rest;
-  return url;
+  const auto question = rest.find('?');
+  url.path = rest.substr(0, question);
+  if (question == std::string_view::npos) return url;
+  return parse_access(std::move(url), rest.substr(question + 1), text);
 }
 
 result<endpoint_url> parse_interface(endpoint_url url, std::string_view rest,
@@ -128,7 +167,7 @@ bool endpoint_url::is_for_one() const { return !has_port(); }
 std::string endpoint_url::text() const {
   const auto& row = *scheme;
   const std::string start = std::string(row.name) + "://";
-  if (row.form == url_form::path) return start + path;
+  if (row.form == url_form::path) return start + path + write_access(access);
   if (row.form == url_form::interface) return start + host + write_l2(*this);
   if (row.form == url_form::queue) return start + host + write_xdp(*this);
   if (row.form == url_form::name) return start + host;

@@ -35,12 +35,21 @@ struct xdp_address {
   bool operator==(const xdp_address&) const = default;
 };
 
+/// Who may connect to a Unix socket that is made: what is unset stays as the process makes files.
+struct unix_access {
+  std::optional<unsigned> mode;
+  std::string group;
+
+  bool operator==(const unix_access&) const = default;
+};
+
 struct endpoint_url {
   const scheme_row* scheme = nullptr;  ///< never null once it is parsed
   /// A name or an address, without brackets; of frames, the interface; the name of a runtime.
   std::string host;
   std::uint16_t port = 0;
   std::string path;  ///< of a Unix socket; of the web, with the query, as it is asked for
+  unix_access access;
   l2_address l2;
   xdp_address xdp;
 

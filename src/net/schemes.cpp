@@ -49,8 +49,20 @@ loop::task<result<void>> connect_socket(loop::loop& on, const loop::descriptor& 
 }
 
 result<listening> listen_streams(loop::loop& on, bind_target& where, const listen_options& how) {
-  auto opened = on.listen(where.address, how);
+  auto wanted = how;
+  if (const auto& mode = where.url.access.mode) wanted.mode = *mode;
+  std::optional<gid_t> group;
+  if (const auto& name = where.url.access.group; !name.empty()) {
+    auto found = loop::find_group(name);
+    if (!found) return std::unexpected(found.error());
+    group = *found;
+  }
+  auto opened = on.listen(where.address, wanted);
   if (!opened) return std::unexpected(opened.error());
+  if (group) {
+    auto given = loop::give_socket(where.address.path(), *group, wanted.mode.value_or(0660));
+    if (!given) return std::unexpected(given.error());
+  }
   if (where.address.family() != AF_UNIX) where.address = on.local_address(*opened);
   return listening{std::make_unique<listener>(on, std::move(*opened)), nullptr};
 }
@@ -127,7 +139,7 @@ constexpr scheme_row table[] = {
      .example = "udp://HOST:PORT", .help = "UDP datagrams",
      .listen = listen_udp, .probe = probe_udp, .connect = connect_udp},
     {.name = "unix", .form = url_form::path, .carries = traffic::bytes,
-     .example = "unix:///PATH", .help = "a Unix socket's stream",
+     .example = "unix:///PATH", .help = "a Unix socket's stream; also ?mode=0660&group=NAME",
      .listen = listen_streams, .probe = nullptr, .connect = connect_stream},
     {.name = "l2", .form = url_form::interface, .carries = traffic::frames,
      .example = "l2://IFACE/0x88b5?vlan=10&prio=7",

@@ -32,11 +32,14 @@ struct type_row {
 /// The figures of all types, each once: first those that every runtime has.
 [[nodiscard]] const std::vector<options::figure_row>& all_figures();
 
-/// `-p PORT` and `--listen URL …` as one list of endpoint URLs.
+/// `-p PORT`, which `--local` keeps on this machine, and `--listen URL …` as one list of endpoint
+/// URLs.
 [[nodiscard]] inline std::vector<std::string> listen_urls(const std::optional<std::uint64_t>& port,
+                                                          bool is_local,
                                                           const std::vector<std::string>& listen) {
   std::vector<std::string> urls;
-  if (port) urls.push_back("tcp://0.0.0.0:" + std::to_string(*port));
+  const std::string host = is_local ? "127.0.0.1" : "0.0.0.0";
+  if (port) urls.push_back("tcp://" + host + ":" + std::to_string(*port));
   urls.insert(urls.end(), listen.begin(), listen.end());
   return urls;
 }

@@ -85,6 +85,10 @@ loop::task<> acceptor::accept_all(const entrance& at) {
 }
 
 void acceptor::receive(const entrance& at, std::unique_ptr<net::stream> arrived) {
+  if (how_.objection) {
+    auto words = how_.objection(*arrived);
+    if (!words.empty()) return turn_away(at, std::move(arrived), std::move(words));
+  }
   if (auto place = how_.connections.enter(how_.most())) {
     if (at.secure) {
       serving_.spawn(secure(std::move(arrived), std::move(place), at.door, at.secure->get()));
@@ -93,10 +97,15 @@ void acceptor::receive(const entrance& at, std::unique_ptr<net::stream> arrived)
     }
     return;
   }
+  turn_away(at, std::move(arrived), how_.refusal);
+}
+
+void acceptor::turn_away(const entrance& at, std::unique_ptr<net::stream> arrived,
+                         std::string words) {
   how_.on_refused();
   // Of TLS, no word is understood before the handshake.
-  if (!at.secure && !how_.refusal.empty() && refusing_ < most_refusing) {
-    serving_.spawn(refuse(std::move(arrived)));
+  if (!at.secure && !words.empty() && refusing_ < most_refusing) {
+    serving_.spawn(refuse(std::move(arrived), std::move(words)));
   }
 }
 
@@ -143,11 +152,11 @@ void acceptor::tell_failed(const net::stream& on, error why) {
 
 // What it says meanwhile is read: closing while something is unread makes the kernel send a reset,
 // which may overtake the words.
-loop::task<> acceptor::refuse(std::unique_ptr<net::stream> arrived) {
+loop::task<> acceptor::refuse(std::unique_ptr<net::stream> arrived, std::string words) {
   ++refusing_;
   ending limit(*arrived);
   loop_.arm_after(limit, longest_refusal);
-  arrived->push_copy(as_bytes(how_.refusal));
+  arrived->push_copy(as_bytes(words));
   arrived->end();
   for (;;) {
     const auto said = co_await arrived->receive();

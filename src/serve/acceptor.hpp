@@ -32,6 +32,8 @@ struct reception {
   /// `door`: what its listener was added with.
   std::function<loop::task<>(std::unique_ptr<net::stream>, connection_gauge::place, unsigned door)>
       serve;
+  /// Why one is turned away, in the protocol's words; empty: it is served. Null: all are.
+  std::function<std::string(const net::stream& arrived)> objection = nullptr;
   /// What a client above the limit is told; empty: nothing.
   std::string refusal;
   std::function<void()> on_refused;
@@ -83,7 +85,8 @@ class acceptor {
   loop::task<> secure(std::unique_ptr<net::stream> arrived, connection_gauge::place place,
                       unsigned door, std::shared_ptr<const net::tls_context> with);
   void tell_failed(const net::stream& on, error why);
-  loop::task<> refuse(std::unique_ptr<net::stream> arrived);
+  void turn_away(const entrance& at, std::unique_ptr<net::stream> arrived, std::string words);
+  loop::task<> refuse(std::unique_ptr<net::stream> arrived, std::string words);
 
   loop::loop& loop_;
   reception how_;

@@ -2,7 +2,9 @@
 
 namespace strata::runtime::cache {
 
-std::vector<std::string> cache_options::endpoints() const { return listen_urls(port, listen); }
+std::vector<std::string> cache_options::endpoints() const {
+  return listen_urls(port, local, listen);
+}
 
 namespace {
 
@@ -15,6 +17,9 @@ std::vector<options::bound_row<cache_options>> own_rows() {
       {{.key = "port", .short_flag = 'p', .kind = port, .value_name = "PORT",
         .help = "listen on tcp://0.0.0.0:PORT; 0 takes a free port", .needs_restart = true},
        &cache_options::port},
+      {{.key = "local", .kind = flag,
+        .help = "with --port: listen on 127.0.0.1, for this machine alone", .needs_restart = true},
+       &cache_options::local},
       {{.key = "listen", .short_flag = 'l', .kind = list, .value_name = "URL",
         .help = "listen on tcp://HOST:PORT, tls://HOST:PORT or unix:///PATH; repeatable", .needs_restart = true},
        &cache_options::listen},
@@ -24,6 +29,10 @@ std::vector<options::bound_row<cache_options>> own_rows() {
       {{.key = "password", .kind = secret, .value_name = "PASSWORD",
         .help = "what AUTH must say before other commands; empty: nothing"},
        &cache_options::password},
+      {{.key = "protected_mode", .kind = choice, .value_name = "yes|no", .default_text = "yes",
+        .help = "without a password or --client-ca, serve this machine's clients alone",
+        .choices = "yes|no"},
+       &cache_options::protected_mode},
       {{.key = "access", .kind = choice, .value_name = "WHAT", .default_text = "admin",
         .help = "what clients may do: read data, change it too, or everything",
         .choices = "readonly|readwrite|admin"},

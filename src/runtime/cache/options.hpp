@@ -13,6 +13,8 @@ namespace strata::runtime::cache {
 
 struct cache_options : common_options, tls_server_options, tls_client_options {
   std::optional<std::uint64_t> port;
+  bool local = false;
+  std::string protected_mode = "yes";
   std::vector<std::string> listen;
   bool resp = false;
   std::string password;

@@ -4,7 +4,9 @@
 
 namespace strata::runtime::server {
 
-std::vector<std::string> server_options::endpoints() const { return listen_urls(port, listen); }
+std::vector<std::string> server_options::endpoints() const {
+  return listen_urls(port, local, listen);
+}
 
 namespace {
 
@@ -20,6 +22,9 @@ std::vector<row> where_rows() {
       {{.key = "port", .short_flag = 'p', .kind = port, .value_name = "PORT",
         .help = "listen on tcp://0.0.0.0:PORT; 0 takes a free port", .needs_restart = true},
        &server_options::port},
+      {{.key = "local", .kind = flag,
+        .help = "with --port: listen on 127.0.0.1, for this machine alone", .needs_restart = true},
+       &server_options::local},
       {{.key = "listen", .short_flag = 'l', .kind = list, .value_name = "URL",
         .help = listen_help, .needs_restart = true},
        &server_options::listen},

@@ -14,6 +14,7 @@ namespace strata::runtime::server {
 
 struct server_options : common_options, web_options, tls_server_options {
   std::optional<std::uint64_t> port;
+  bool local = false;
   std::vector<std::string> listen;
   std::string framing = "line";
   std::string mode = "inout";

@@ -61,6 +61,7 @@ serve::reception shard::reception(serve::connection_gauge& connections) {
       .most = [this] { return settings().options.max_connections; },
       .serve = [this](auto connection, auto place,
                       unsigned /*door*/) { return serve(std::move(connection), std::move(place)); },
+      .objection = [this](const net::stream& arrived) { return objection_to(arrived); },
       .refusal = "-ERR max number of clients reached\r\n",
       .on_refused =
           [this] {
@@ -81,6 +82,18 @@ serve::reception shard::reception(serve::connection_gauge& connections) {
             if (is_new) log_->write(level::error, describe(why));
           },
   };
+}
+
+// As Redis does it, and in its first words, which its clients know.
+std::string shard::objection_to(const net::stream& arrived) const {
+  const auto& options = settings().options;
+  const bool is_guarded =
+      options.protected_mode == "no" || !options.password.empty() || !options.client_ca.empty();
+  if (is_guarded || arrived.peer().address.is_of_this_machine()) return {};
+  return "-DENIED Redis is running in protected mode because protected mode is enabled and no "
+         "password is set for the default user. This cache of strata serves its own machine's "
+         "clients alone. There, set a password (strata edit NAME --password ...), or let "
+         "everybody in (strata edit NAME --protected-mode no).\r\n";
 }
 
 result<void> shard::open(std::vector<net::bind_target>& targets,

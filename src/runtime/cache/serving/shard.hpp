@@ -60,6 +60,8 @@ class shard final : private loop::timer {
   void arm_timer(loop::duration longest);
   void end_idle_clients();
   [[nodiscard]] serve::reception reception(serve::connection_gauge& connections);
+  /// Why a client is turned away; empty: it is served.
+  [[nodiscard]] std::string objection_to(const net::stream& arrived) const;
   loop::task<> serve(std::unique_ptr<net::stream> connection, serve::connection_gauge::place place);
 
   loop::loop& loop_;
