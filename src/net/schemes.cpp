@@ -48,10 +48,25 @@ loop::task<result<void>> connect_socket(loop::loop& on, const loop::descriptor& 
                            "see that a server listens there");
 }
 
+// Of port 0 only the kernel knows which one it took; without it nobody could connect.
+result<void> learn_address(loop::loop& on, const loop::descriptor& bound, bind_target& where) {
+  const auto found = on.local_address(bound);
+  if (found.size() == 0) {
+    return failure(errc::system, "listen on " + where.address.text(),
+                   "the kernel does not say on which address it listens");
+  }
+  where.address = found;
+  return {};
+}
+
 result<listening> listen_streams(loop::loop& on, bind_target& where, const listen_options& how) {
   auto opened = on.listen(where.address, how);
   if (!opened) return std::unexpected(opened.error());
-  if (where.address.family() != AF_UNIX) where.address = on.local_address(*opened);
+  if (where.address.family() != AF_UNIX) {
+    if (auto known = learn_address(on, *opened, where); !known) {
+      return std::unexpected(known.error());
+    }
+  }
   return listening{std::make_unique<listener>(on, std::move(*opened)), nullptr};
 }
 
@@ -71,7 +86,7 @@ loop::task<result<connection>> connect_stream(loop::loop& on, endpoint_url to,
 result<listening> listen_udp(loop::loop& on, bind_target& where, const listen_options& how) {
   auto opened = on.open_datagram(where.address.family(), where.address, how);
   if (!opened) return std::unexpected(opened.error());
-  where.address = on.local_address(*opened);
+  if (auto known = learn_address(on, *opened, where); !known) return std::unexpected(known.error());
   return listening{nullptr, std::make_unique<udp>(on, std::move(*opened))};
 }
 
