@@ -1,6 +1,6 @@
 """Which calls are made to fail, and with which errors; many lives side by side, and their table.
 
-`python3 -m faults [--every] [--only TEXT]` in tests/ does it by hand; STRATA_BIN names the daemon.
+`python3 -m faults [--sample N] [--only TEXT]` in tests/ does it by hand; STRATA_BIN names the daemon.
 """
 
 import collections
@@ -138,6 +138,8 @@ def run(folder, workers, choose, out=sys.stdout):
         print(f"{len(faults)} points", file=out, flush=True)
         for outcome in crew.try_all(faults):
             outcomes.append(outcome)
+            if len(outcomes) % 250 == 0:
+                print(f"{len(outcomes)} tried", file=out, flush=True)
             if outcome.verdict in BAD:
                 print(f"{outcome.fault}: {outcome.detail}\n", file=out, flush=True)
     print(table(outcomes), file=out, flush=True)
