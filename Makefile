@@ -45,8 +45,8 @@ test-guest: build
 	$(SUDO) env STRATA_BUILD=$(CURDIR)/build/release /usr/bin/python3 -m pytest -v -rs --tb=short \
 	  -p no:cacheprovider tests/guest
 
-# Each system call of a daemon is made to fail once, on each backend of the loop: a table of what comes of it.
-# FAULTS_FLAGS='--sample 200 --only openat' tries fewer.
+# Each system call of a daemon is made to fail once, on each backend of the loop: a table of what
+# comes of it. FAULTS_FLAGS='--sample 200' tries fewer, '--only openat' some of them.
 faults: build
 	for loop in epoll io_uring; do cd $(CURDIR)/tests && echo "$$loop:" && STRATA_LOOP=$$loop \
 	  STRATA_BIN=$(CURDIR)/build/release/strata /usr/bin/python3 -m faults $(FAULTS_FLAGS) || exit 1; done

@@ -1,5 +1,5 @@
-"""What all suites have: tests/harness and tests/faults can be imported, and with STRATA_CI=1 a skip is a failure,
-unless allowed_skips.txt names the test."""
+"""What all suites have: tests/harness and the package tests/faults can be imported, and with
+STRATA_CI=1 a skip is a failure, unless allowed_skips.txt names the test."""
 
 import os
 import re

@@ -72,7 +72,7 @@ int epoll_loop::register_fd(int fd) {
   watch& state = watch_of(fd);
   if (state.registered) return 0;
   epoll_event edges{.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data = {.fd = fd}};
-  // Regular files cannot be watched (EPERM) and are always ready, which is what `watch` starts with.
+  // Regular files cannot be watched (EPERM): always ready, they are what `watch` starts with.
   const bool failed =
       ::epoll_ctl(epoll_fd_.get(), EPOLL_CTL_ADD, fd, &edges) != 0 && errno != EPERM;
   if (failed) return -errno;

@@ -1,4 +1,4 @@
-"""The life of one daemon, during which one call fails, and what a second daemon finds afterwards."""
+"""The life of one daemon, in which one call fails, and what a second daemon finds afterwards."""
 
 import contextlib
 import dataclasses

@@ -1,6 +1,7 @@
 """Which calls are made to fail, and with which errors; many lives side by side, and their table.
 
-`python3 -m faults [--sample N] [--only TEXT]` in tests/ does it by hand; STRATA_BIN names the daemon.
+`python3 -m faults [--sample N] [--only TEXT]` in tests/ does it by hand; STRATA_BIN names the
+daemon.
 """
 
 import collections
