@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 TIMED := tools/timed.sh
 
-.PHONY: all deps deps-compile build demo test test-asan test-tsan test-guest bench bench-cache bench-web bench-xdp bench-netlink fuzz \
+.PHONY: all deps deps-compile build demo test test-asan test-tsan test-guest faults bench bench-cache bench-web bench-xdp bench-netlink fuzz \
         check install clean
 
 all: build
@@ -44,6 +44,12 @@ test-tsan: deps-compile
 test-guest: build
 	$(SUDO) env STRATA_BUILD=$(CURDIR)/build/release /usr/bin/python3 -m pytest -v -rs --tb=short \
 	  -p no:cacheprovider tests/guest
+
+# Each system call of a daemon is made to fail once, on each backend of the loop: a table of what
+# comes of it. FAULTS_FLAGS='--sample 200' tries fewer, '--only openat' some of them.
+faults: build
+	for loop in epoll io_uring; do cd $(CURDIR)/tests && echo "$$loop:" && STRATA_LOOP=$$loop \
+	  STRATA_BIN=$(CURDIR)/build/release/strata /usr/bin/python3 -m faults $(FAULTS_FLAGS) || exit 1; done
 
 bench: build
 	python3 bench/run.py --build-dir build/release $(BENCH_FLAGS)

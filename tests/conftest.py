@@ -1,5 +1,5 @@
-"""What all suites have: tests/harness can be imported, and with STRATA_CI=1 a skip is a failure,
-unless allowed_skips.txt names the test."""
+"""What all suites have: tests/harness and the package tests/faults can be imported, and with
+STRATA_CI=1 a skip is a failure, unless allowed_skips.txt names the test."""
 
 import os
 import re
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "harness"))
+sys.path.append(str(Path(__file__).resolve().parent))
 
 ALLOWED = Path(__file__).resolve().parent / "allowed_skips.txt"
 

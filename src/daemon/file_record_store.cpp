@@ -15,7 +15,7 @@ result<std::unique_ptr<record_store>> file_record_store::open(loop::loop& home,
 loop::task<result<std::vector<record>>> file_record_store::load(
     std::function<void(std::string)> on_damaged) {
   struct outcome {
-    std::vector<record> records;
+    result<std::vector<record>> records;
     std::vector<std::string> damaged;
   };
   auto work = [this] {

@@ -2,6 +2,7 @@
 #include "daemon/file_record_store.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -104,6 +105,37 @@ TEST_F(file_record_store_test, damaged_files_are_set_aside_and_named_and_the_oth
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_ + "/damaged"), {}), 4);
   EXPECT_EQ(load(**store).size(), 1U);
   EXPECT_EQ(damaged_.size(), 4U) << "they are set aside once";
+}
+
+TEST_F(file_record_store_test, what_cannot_be_read_for_want_of_descriptors_is_not_set_aside) {
+  auto store = file_record_store::open(*home_, folder_);
+  ASSERT_TRUE(store);
+  ASSERT_TRUE(await((*store)->put(sample("a"))));
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto loaded = await((*store)->load([](const std::string& text) { FAIL() << text; }));
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().code, errc::limit_exceeded) << describe(loaded.error());
+  EXPECT_EQ(load(**store).size(), 1U);
+}
+
+TEST_F(file_record_store_test, what_is_replaced_or_removed_leaves_nothing_behind) {
+  auto store = file_record_store::open(*home_, folder_);
+  ASSERT_TRUE(store);
+  ASSERT_TRUE(await((*store)->put(sample("a"))));
+  auto next = sample("a");
+  next.running = false;
+  ASSERT_TRUE(await((*store)->put(next)));
+  const auto loaded = load(**store);
+  ASSERT_EQ(loaded.size(), 1U);
+  EXPECT_FALSE(loaded[0].running);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/tmp"));
+  ASSERT_TRUE(await((*store)->remove("a")));
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/tmp"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/runtimes"));
 }
 
 TEST_F(file_record_store_test, an_error_of_the_disk_reaches_the_one_who_asked) {

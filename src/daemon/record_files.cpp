@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -67,22 +68,31 @@ result<unique_fd> take_lock(int folder, const std::string& path) {
   return lock;
 }
 
-std::vector<std::string> names_in(int folder) {
-  std::vector<std::string> names;
+result<std::vector<std::string>> names_in(int folder, const std::string& path) {
+  const std::string operation = "list the folder '" + path + "'";
   // A descriptor of its own: reading moves a position that copies would share.
-  const int own = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  unique_fd own(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!own) return system_failure(errno, operation);
   const auto close = [](DIR* open) { ::closedir(open); };
-  const std::unique_ptr<DIR, decltype(close)> list(own < 0 ? nullptr : ::fdopendir(own), close);
-  if (!list) return names;
-  while (const auto* const each = ::readdir(list.get())) {
+  const std::unique_ptr<DIR, decltype(close)> list(::fdopendir(own.get()), close);
+  if (!list) return system_failure(errno, operation);
+  (void)own.release();
+  std::vector<std::string> names;
+  for (;;) {
+    errno = 0;
+    const auto* const each = ::readdir(list.get());
+    if (each == nullptr && errno != 0) return system_failure(errno, operation);
+    if (each == nullptr) return names;
     const std::string name = each->d_name;
     if (name != "." && name != "..") names.push_back(name);
   }
-  return names;
 }
 
-void remove_all_in(int folder) {
-  for (const auto& name : names_in(folder)) {
+// What is left there is in nobody's way: a record's temporary file is cut before it is written.
+void remove_all_in(int folder, const std::string& path) {
+  const auto names = names_in(folder, path);
+  if (!names) return;
+  for (const auto& name : *names) {
     if (::unlinkat(folder, name.c_str(), 0) != 0) ::unlinkat(folder, name.c_str(), AT_REMOVEDIR);
   }
 }
@@ -175,7 +185,7 @@ result<record_files> record_files::open(const std::string& folder) {
     if (!made) return std::unexpected(made.error());
     *part = std::move(*made);
   }
-  remove_all_in(within.temporary.get());
+  remove_all_in(within.temporary.get(), folder + "/tmp");
   return record_files(folder, std::move(*lock), std::move(within));
 }
 
@@ -184,6 +194,7 @@ result<record> record_files::read(const std::string& file) const {
   const std::string operation = "read '" + path_of(file) + "'";
   const unique_fd opened(::openat(within_.runtimes.get(), file.c_str(), O_RDONLY | safely));
   if (!opened && errno == ELOOP) return failure(errc::malformed, operation, "it is a link");
+  if (!opened && errno == ENXIO) return failure(errc::malformed, operation, "it is not a file");
   if (!opened) return system_failure(errno, operation);
   if (auto good = check_file(opened.get(), operation); !good) return std::unexpected(good.error());
   const auto text = read_all(opened.get(), operation);
@@ -210,15 +221,20 @@ result<record> record_files::read(const std::string& file) const {
                 .options = json["options"].dump()};
 }
 
-std::vector<record> record_files::load(const std::function<void(std::string)>& on_damaged) const {
+result<std::vector<record>> record_files::load(
+    const std::function<void(std::string)>& on_damaged) const {
+  const auto files = names_in(within_.runtimes.get(), folder_ + "/runtimes");
+  if (!files) return std::unexpected(files.error());
   std::vector<record> loaded;
-  for (const auto& file : names_in(within_.runtimes.get())) {
+  for (const auto& file : *files) {
     if (!file.ends_with(suffix) || file.size() == suffix.size()) continue;
     auto one = read(file);
     if (one) {
       loaded.push_back(std::move(*one));
       continue;
     }
+    // The system's fault says nothing about the file: the next daemon may read it.
+    if (one.error().sys_errno != 0) return std::unexpected(one.error());
     const auto aside =
         fmt::format("{}.{}", file, std::chrono::system_clock::now().time_since_epoch().count());
     ::renameat(within_.runtimes.get(), file.c_str(), within_.damaged.get(), aside.c_str());
@@ -233,28 +249,64 @@ result<void> record_files::save(const record& what) const {
   const auto file = what.name + std::string(suffix);
   const auto text = as_text(what);
   const int temporary = within_.temporary.get();
-  const int runtimes = within_.runtimes.get();
   if (auto written = write_synced(temporary, file, folder_ + "/tmp/" + file, text); !written) {
     ::unlinkat(temporary, file.c_str(), 0);
     if (written.error().code == errc::no_space && write_over(runtimes, file, text)) return {};
     return written;
   }
-  if (::renameat(temporary, file.c_str(), runtimes, file.c_str()) != 0) {
-    return system_failure(errno, "put '" + path_of(file) + "' in place");
-  }
-  if (::fsync(runtimes) != 0) return system_failure(errno, "sync '" + folder_ + "/runtimes'");
-  return {};
+  return put_in_place(file);
 }
 
+// The old record changes places with the new one. So it is there still when the folder cannot be
+// synced: what is refused is not to come into force with the next daemon.
+result<void> record_files::put_in_place(const std::string& file) const {
+  const int temporary = within_.temporary.get();
+  const int runtimes = within_.runtimes.get();
+  const auto exchange = [&](unsigned how) {
+    return ::renameat2(temporary, file.c_str(), runtimes, file.c_str(), how) == 0;
+  };
+  const bool exchanged = exchange(RENAME_EXCHANGE);
+  const bool is_new = !exchanged && errno == ENOENT;
+  const bool cannot_exchange = !exchanged && errno == EINVAL;  // as NFS
+  if (!exchanged && (!(is_new || cannot_exchange) || !exchange(0))) {
+    const int failed = errno;
+    ::unlinkat(temporary, file.c_str(), 0);
+    return system_failure(failed, "put '" + path_of(file) + "' in place");
+  }
+  auto synced = sync_runtimes();
+  if (!synced) {
+    if (exchanged) (void)exchange(RENAME_EXCHANGE);
+    if (is_new) ::unlinkat(runtimes, file.c_str(), 0);
+    (void)sync_runtimes();
+  }
+  if (exchanged) ::unlinkat(temporary, file.c_str(), 0);
+  return synced;
+}
+
+result<void> record_files::sync_runtimes() const {
+  if (::fsync(within_.runtimes.get()) == 0) return {};
+  return system_failure(errno, "sync '" + folder_ + "/runtimes'");
+}
+
+// The record leaves by way of the folder of temporary files, from where it can come back.
 result<void> record_files::remove(const std::string& name) const {
   const auto file = name + std::string(suffix);
-  if (::unlinkat(within_.runtimes.get(), file.c_str(), 0) != 0 && errno != ENOENT) {
-    return system_failure(errno, "remove '" + path_of(file) + "'");
+  const int temporary = within_.temporary.get();
+  const int runtimes = within_.runtimes.get();
+  const bool moved = ::renameat(runtimes, file.c_str(), temporary, file.c_str()) == 0;
+  // A full disk may have no room for the other name.
+  const bool is_full = !moved && (errno == ENOSPC || errno == EDQUOT);
+  const bool gone = moved || (is_full && ::unlinkat(runtimes, file.c_str(), 0) == 0);
+  if (!gone && errno != ENOENT) return system_failure(errno, "remove '" + path_of(file) + "'");
+  auto synced = sync_runtimes();
+  if (!moved) return synced;
+  if (!synced) {
+    ::renameat(temporary, file.c_str(), runtimes, file.c_str());
+    (void)sync_runtimes();
+  } else {
+    ::unlinkat(temporary, file.c_str(), 0);
   }
-  if (::fsync(within_.runtimes.get()) != 0) {
-    return system_failure(errno, "sync '" + folder_ + "/runtimes'");
-  }
-  return {};
+  return synced;
 }
 
 }  // namespace strata::daemon

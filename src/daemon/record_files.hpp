@@ -26,9 +26,13 @@ class record_files {
   static result<record_files> open(const std::string& folder);
 
   /// All that is saved, by name. A file that is damaged is set aside, and `on_damaged` is told.
-  [[nodiscard]] std::vector<record> load(const std::function<void(std::string)>& on_damaged) const;
+  /// Errors: the folder or a file cannot be read; no file is touched for that.
+  [[nodiscard]] result<std::vector<record>> load(
+      const std::function<void(std::string)>& on_damaged) const;
   /// Returns when the file and its folder are on disk (mode 0600). Errors: no_space, …
+  /// What was saved before is there still.
   [[nodiscard]] result<void> save(const record& what) const;
+  /// Errors: the record is there still.
   [[nodiscard]] result<void> remove(const std::string& name) const;
 
   [[nodiscard]] const std::string& folder() const { return folder_; }
@@ -46,6 +50,8 @@ class record_files {
     return folder_ + "/runtimes/" + file;
   }
   [[nodiscard]] result<record> read(const std::string& file) const;
+  [[nodiscard]] result<void> put_in_place(const std::string& file) const;
+  [[nodiscard]] result<void> sync_runtimes() const;
 
   std::string folder_;
   unique_fd lock_;

@@ -37,7 +37,7 @@ class record_store {
   virtual ~record_store() = default;
 
   /// All records, by name. One that is damaged is left out, and `on_damaged` is called with a
-  /// sentence about it. Errors: the store as a whole cannot be read.
+  /// sentence about it. Errors: the store as a whole, or a record in it, cannot be read now.
   [[nodiscard]] virtual loop::task<result<std::vector<record>>> load(
       std::function<void(std::string)> on_damaged) = 0;
   /// Adds a record, or replaces the one of its name. Ends when no crash can lose it any more.

@@ -67,13 +67,17 @@ epoll_loop::watch& epoll_loop::watch_of(int fd) {
   return watches_[index];
 }
 
-void epoll_loop::register_fd(int fd) {
+/// 0, or a negative errno: unwatched, an operation would wait for ever.
+int epoll_loop::register_fd(int fd) {
   watch& state = watch_of(fd);
-  if (state.registered) return;
+  if (state.registered) return 0;
   epoll_event edges{.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data = {.fd = fd}};
-  // Regular files cannot be watched and are always ready, which is what `watch` starts with.
-  ::epoll_ctl(epoll_fd_.get(), EPOLL_CTL_ADD, fd, &edges);
+  // Regular files cannot be watched (EPERM): always ready, they are what `watch` starts with.
+  const bool failed =
+      ::epoll_ctl(epoll_fd_.get(), EPOLL_CTL_ADD, fd, &edges) != 0 && errno != EPERM;
+  if (failed) return -errno;
   state.registered = true;
+  return 0;
 }
 
 void epoll_loop::push_ready(int fd) {
@@ -84,7 +88,10 @@ void epoll_loop::push_ready(int fd) {
 }
 
 void epoll_loop::start_reader(operation& made) {
-  register_fd(made.fd);
+  if (const int code = register_fd(made.fd); code != 0) {
+    finish(made, code);
+    return;
+  }
   watch& state = watch_of(made.fd);
   assert(state.reader == nullptr);
   state.reader = &made;
@@ -94,7 +101,10 @@ void epoll_loop::start_reader(operation& made) {
 void epoll_loop::start_writer(operation& made) {
   watch& state = watch_of(made.fd);
   if (state.writable && state.writers.empty() && step_writer(made)) return;
-  register_fd(made.fd);
+  if (const int code = register_fd(made.fd); code != 0) {
+    finish(made, code);
+    return;
+  }
   watch_of(made.fd).writers.push_back(&made);
 }
 
@@ -295,8 +305,10 @@ bool epoll_loop::step_receive_from(operation& of) {
 bool epoll_loop::step_poll(operation& of) {
   pollfd asked{
       .fd = of.fd, .events = static_cast<short>(static_cast<polling&>(of).events), .revents = 0};
-  if (::poll(&asked, 1, 0) <= 0) return false;
-  finish_reader(of, asked.revents);
+  const int ready = ::poll(&asked, 1, 0);
+  if (ready == 0) return false;
+  if (ready < 0 && errno == EINTR) return true;
+  finish_reader(of, ready < 0 ? -errno : asked.revents);
   return true;
 }
 

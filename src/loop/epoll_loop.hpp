@@ -53,7 +53,7 @@ class epoll_loop final : public os_loop, private buffer::pool {
   watch& watch_of(int fd);
   void start_reader(operation& made);
   void start_writer(operation& made);
-  void register_fd(int fd);
+  int register_fd(int fd);
   void push_ready(int fd);
   void run_ready();
   void take_edge(int fd, unsigned events);

@@ -168,7 +168,8 @@ time_point os_loop::read_clock() const { return std::chrono::steady_clock::now()
 void os_loop::wake() {
   const std::uint64_t one = 1;
   // EAGAIN means that the counter is full: the loop is woken already.
-  [[maybe_unused]] const auto written = ::write(wake_fd_.get(), &one, sizeof one);
+  while (::write(wake_fd_.get(), &one, sizeof one) < 0 && errno == EINTR) {
+  }
 }
 
 void os_loop::drain_wake_fd() const {

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <chrono>
 
+#include "loop/socket_file.hpp"
 #include "net/ethernet/raw_ethernet.hpp"
 #include "net/scheme.hpp"
 #include "net/udp.hpp"
@@ -48,22 +49,40 @@ loop::task<result<void>> connect_socket(loop::loop& on, const loop::descriptor& 
                            "see that a server listens there");
 }
 
+// Of port 0 only the kernel knows which one it took; without it nobody could connect.
+result<void> learn_address(loop::loop& on, const loop::descriptor& bound, bind_target& where) {
+  const auto found = on.local_address(bound);
+  if (found.size() == 0) {
+    return failure(errc::system, "listen on " + where.address.text(),
+                   "the kernel does not say on which address it listens");
+  }
+  where.address = found;
+  return {};
+}
+
+// The group is looked up before the socket's file is there.
+result<loop::descriptor> listen_at_path(loop::loop& on, const bind_target& where,
+                                        listen_options how) {
+  const auto& access = where.url.access;
+  how.mode = access.mode;
+  const auto group = access.group.empty() ? result<gid_t>(0) : loop::find_group(access.group);
+  if (!group) return std::unexpected(group.error());
+  auto opened = on.listen(where.address, how);
+  if (!opened || access.group.empty()) return opened;
+  auto given = loop::give_socket(where.url.path, *group, access.mode.value_or(0660));
+  if (!given) return std::unexpected(given.error());
+  return opened;
+}
+
 result<listening> listen_streams(loop::loop& on, bind_target& where, const listen_options& how) {
-  auto wanted = how;
-  if (const auto& mode = where.url.access.mode) wanted.mode = *mode;
-  std::optional<gid_t> group;
-  if (const auto& name = where.url.access.group; !name.empty()) {
-    auto found = loop::find_group(name);
-    if (!found) return std::unexpected(found.error());
-    group = *found;
-  }
-  auto opened = on.listen(where.address, wanted);
+  const bool has_path = where.address.family() == AF_UNIX;
+  auto opened = has_path ? listen_at_path(on, where, how) : on.listen(where.address, how);
   if (!opened) return std::unexpected(opened.error());
-  if (group) {
-    auto given = loop::give_socket(where.address.path(), *group, wanted.mode.value_or(0660));
-    if (!given) return std::unexpected(given.error());
+  if (!has_path) {
+    if (auto known = learn_address(on, *opened, where); !known) {
+      return std::unexpected(known.error());
+    }
   }
-  if (where.address.family() != AF_UNIX) where.address = on.local_address(*opened);
   return listening{std::make_unique<listener>(on, std::move(*opened)), nullptr};
 }
 
@@ -83,7 +102,7 @@ loop::task<result<connection>> connect_stream(loop::loop& on, endpoint_url to,
 result<listening> listen_udp(loop::loop& on, bind_target& where, const listen_options& how) {
   auto opened = on.open_datagram(where.address.family(), where.address, how);
   if (!opened) return std::unexpected(opened.error());
-  where.address = on.local_address(*opened);
+  if (auto known = learn_address(on, *opened, where); !known) return std::unexpected(known.error());
   return listening{nullptr, std::make_unique<udp>(on, std::move(*opened))};
 }
 

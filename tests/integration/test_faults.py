@@ -1,0 +1,31 @@
+"""Each system call of a daemon is made to fail once, in its start and in every operation: whoever
+asked gets an error, the daemon goes on, and what it has acknowledged is there afterwards.
+
+A sample of the points is tried, another one each time; STRATA_FAULTS=all tries every point, and
+STRATA_FAULTS=N as many, and STRATA_SEED=… the same ones again."""
+
+import os
+import random
+
+import pytest
+
+from faults import points
+
+WORKERS = 2 * (os.cpu_count() or 1)
+
+
+@pytest.mark.serial
+def test_no_failing_call_crashes_hangs_or_loses_what_was_acknowledged(tmp_path):
+    seed = int(os.environ.get("STRATA_SEED", random.randrange(2**32)))
+    wanted = os.environ.get("STRATA_FAULTS", "60")
+    print(f"seed {seed}")
+
+    def choose(faults):
+        assert len(faults) >= 500
+        return faults if wanted == "all" else points.sample(faults, int(wanted), seed)
+
+    outcomes = points.run(tmp_path, WORKERS, choose)
+    bad = [f"{each.fault}: {each.detail}" for each in outcomes if each.verdict in points.BAD]
+    assert not bad, "\n".join(bad)
+    # Were none of them seen, then nothing would have been tried.
+    assert {"answered with an error", "refused at start"} <= {each.verdict for each in outcomes}
