@@ -251,7 +251,8 @@ result<void> record_files::save(const record& what) const {
   const int temporary = within_.temporary.get();
   if (auto written = write_synced(temporary, file, folder_ + "/tmp/" + file, text); !written) {
     ::unlinkat(temporary, file.c_str(), 0);
-    if (written.error().code == errc::no_space && write_over(runtimes, file, text)) return {};
+    const bool is_full = written.error().code == errc::no_space;
+    if (is_full && write_over(within_.runtimes.get(), file, text)) return {};
     return written;
   }
   return put_in_place(file);

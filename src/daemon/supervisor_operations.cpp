@@ -56,7 +56,14 @@ loop::task<result<entry_ref>> supervisor::create(std::string type, std::string n
   if (!reserved) co_return reserved;
   const auto& made = *reserved;
   const auto guard = co_await made->lock.acquire();
-  auto saved = is_rehearsal ? co_await made->body->rehearse() : co_await save(made);
+  result<void> saved;
+  if (is_rehearsal) {
+    auto good = co_await made->body->rehearse();
+    saved = std::move(good);
+  } else {
+    auto put = co_await save(made);
+    saved = std::move(put);
+  }
   if (is_rehearsal || !saved) {
     made->removed = true;
     entries_.erase(name);

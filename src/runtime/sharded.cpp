@@ -92,16 +92,15 @@ statistics runtime_of_parts::stats() const {
   return sum;
 }
 
-// What it listens on already is its own; the rest has to be free.
+// The ports that it listens on already are its own; the rest has to be free.
 loop::task<result<void>> runtime_of_parts::rehearse() {
   if (auto good = try_certificates(); !good) co_return good;
   if (!listens()) co_return result<void>{};
   auto found = co_await net::find_bind_targets(context_.home, wanted_endpoints());
   if (!found) co_return std::unexpected(found.error());
-  const auto address_of = [](const std::string& url) { return url.substr(url.find("://")); };
-  std::erase_if(*found, [&](const net::bind_target& each) {
-    const auto address = address_of(each.bound_text());
-    return std::ranges::find(bound_, address, address_of) != bound_.end();
+  std::erase_if(*found, [this](const net::bind_target& each) {
+    const auto end = ":" + std::to_string(each.address.port());
+    return std::ranges::any_of(bound_, [&](const auto& url) { return url.ends_with(end); });
   });
   const auto ports = co_await context_.binding.acquire();
   co_return net::probe(context_.home, *found);

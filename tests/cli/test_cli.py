@@ -16,7 +16,7 @@ def test_create_sends_typed_options(strata, daemon):
     [(path, body)] = daemon.asked("POST")
     assert path == "/v1/runtimes"
     assert json.loads(body) == {
-        "type": "server", "name": "web", "start": True,
+        "type": "server", "name": "web", "start": True, "dry_run": False,
         "options": {"port": 9000, "max_message": 65536, "drain": True, "idle_timeout": 0.5,
                     "listen": ["unix:///a", "unix:///b"]}}
 
@@ -24,7 +24,7 @@ def test_create_sends_typed_options(strata, daemon):
 def test_create_without_start(strata, daemon):
     assert check(strata("create", "client", "c", "-t", "h:1", "--reconnect")) == "c: created\n"
     assert json.loads(daemon.asked("POST")[0][1]) == {
-        "type": "client", "name": "c", "start": False,
+        "type": "client", "name": "c", "start": False, "dry_run": False,
         "options": {"target": "h:1", "reconnect": 0}}
 
 

@@ -200,8 +200,8 @@ class Life:
                                    if key in ("mode", "appendfsync")}
 
         def refused(_, why):
-            # A runtime that cannot start is created nevertheless, and says why it does not run.
-            if f"start '{name}'" in why.message:
+            # What cannot start is not created, unless it cannot be taken back either.
+            if f"start '{name}'" in why.message and f"create '{name}'" not in why.message:
                 self.known.runtimes[name] = DOUBT
 
         self.change(name, "POST", "/v1/runtimes",
@@ -322,7 +322,7 @@ class Life:
             self.create("client", "caller", connect="runtime://made", reconnect=0,
                         reconnect_min=0.1))
         yield "stats", lambda: [self.look(path) for path in (
-            "/v1/runtimes", "/v1/runtimes/made", "/v1/runtimes/served/stats",
+            "/v1/runtimes", "/v1/runtimes/served", "/v1/runtimes/served/stats",
             "/v1/runtimes/kept/stats")]
         yield "talk", self.talk
         yield "edit", lambda: (self.edit("made", "group", "blue"),

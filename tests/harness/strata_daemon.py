@@ -55,7 +55,8 @@ class ControlConnection(http.client.HTTPConnection):
 class Daemon:
     """`strata daemon` in `folder`. Ended by its process id, and then seen to have ended well."""
 
-    def __init__(self, folder, *flags, files=None, state_dir=None, variables=None, stderr=None):
+    def __init__(self, folder, *flags, files=None, state_dir=None, variables=None, stderr=None,
+                 namespace=None):
         self.folder = folder
         self.state_dir = state_dir or folder / "state"
         self.socket = folder / "control.sock"
@@ -64,6 +65,7 @@ class Daemon:
         self.files = files  # hard limit of open files
         self.variables = variables or {}
         self.stderr = stderr  # a descriptor for its log, in place of the file
+        self.namespace = namespace  # of the network
         self.process = None
         folder.mkdir(parents=True, exist_ok=True)
 
@@ -74,7 +76,8 @@ class Daemon:
                 "UBSAN_OPTIONS": "print_stacktrace=1", **self.variables}
 
     def command(self, *more):
-        return [BINARY, "daemon", "--state-dir", self.state_dir, "--socket", self.socket,
+        inside = ["ip", "netns", "exec", self.namespace] if self.namespace else []
+        return [*inside, BINARY, "daemon", "--state-dir", self.state_dir, "--socket", self.socket,
                 "--loop", LOOP, *self.flags, *more]
 
     def launch(self, *more):

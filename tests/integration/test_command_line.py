@@ -30,7 +30,6 @@ def test_help_names_the_urls_that_each_end_takes(daemon):
 
 
 @pytest.mark.parametrize("arguments, code, message", [
-    (["stop", "idle"], FAILED, "does not run"),
     (["create", "server", "idle", "-p", "0"], FAILED, "exists"),
     (["create", "server", "b", "-p", "99999"], MISUSED, "99999"),
     (["create", "teapot", "b"], MISUSED, "teapot"),

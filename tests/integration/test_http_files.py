@@ -123,7 +123,6 @@ def test_a_folder_that_is_none_is_named(daemon, site):
     for folder in [site / "nothing", site / "index.html"]:
         with pytest.raises(Refused, match=re.escape(str(folder))):
             daemon.server("web", http=str(folder))
-        daemon.remove("web")
 
 
 def test_options_that_make_no_sense_are_refused(daemon, site):
@@ -139,7 +138,6 @@ def test_options_that_make_no_sense_are_refused(daemon, site):
     for missing in ["nothing.html", "sub"]:
         with pytest.raises(Refused, match=missing):
             daemon.server("web", http=str(site), http_fallback=missing)
-        daemon.remove("web")
 
 
 def test_a_relative_folder_is_the_callers(daemon, site):

@@ -48,7 +48,6 @@ def test_two_servers_do_not_share_the_frames_of_one_url(daemons):
         assert refused.value.code == "conflict"
         assert "'first' listens on l2://vethA/0x88b5?vlan=10" in refused.value.message
         assert "VLAN" in refused.value.remedy
-        server.remove("second")
     server.create("server", "other-vlan", listen=["l2://vethA/0x88b5?vlan=11"])
     server.create("server", "other-type", listen=["l2://vethA/0x88b6"])
     # A client is not in the way: it speaks where it is told to.

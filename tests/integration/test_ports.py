@@ -23,6 +23,9 @@ def test_the_second_runtime_fails_and_names_the_first(daemon, url, threads):
     with pytest.raises(Refused, match="runtime 'first' listens on") as refused:
         daemon.server("second", listen=[url], threads=threads[1])
     assert "stop that one" in refused.value.remedy
+    daemon.create("server", "second", start=False, listen=[url], threads=threads[1])
+    with pytest.raises(Refused, match="runtime 'first' listens on"):
+        daemon.act("second", "start")
     assert daemon.show("second")["state"] == "failed"
     assert "'first'" in daemon.show("second")["reason"]
     daemon.act("first", "stop")
@@ -82,8 +85,7 @@ def test_one_server_cannot_have_one_port_twice(daemon):
     port = free_port()
     with pytest.raises(Refused):
         daemon.server("twice", listen=[f"tcp://0.0.0.0:{port}", f"tcp://127.0.0.1:{port}"])
-    daemon.edit("twice", listen=[f"tcp://127.0.0.1:{port}"])
-    daemon.act("twice", "start")
+    daemon.server("twice", listen=[f"tcp://127.0.0.1:{port}"])
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -151,7 +151,7 @@ DAMAGE = {
     "garbage": lambda text: "\x00\xffnot json",
     "wrong-name": lambda text: text.replace('"name": "wrong-name"', '"name": "other"'),
     "list": lambda text: "[]",
-    "wrong-types": lambda text: text.replace('"running": true', '"running": "yes"'),
+    "wrong-types": lambda text: text.replace('"running":  true', '"running": "yes"'),
     "no-options": lambda text: text.replace('"options"', '"opinions"'),
     "deep": lambda text: "[" * 100_000,
 }
@@ -307,15 +307,32 @@ def test_a_full_disk_makes_create_fail_and_leaves_nothing_half(tight):
     assert states(tight) == dict.fromkeys([*made[1:], "fits"], "created")
 
 
-def test_a_full_disk_makes_start_fail_and_nothing_runs_that_is_not_saved(tight):
+def test_a_full_disk_lets_start_stop_and_restart(tight):
+    """What runs is a value that is written over; a restart has nothing to write."""
     made = fill(tight)
+    for name in made[:2]:
+        assert tight.act(name, "start")["state"] == "running"
+    assert tight.act(made[0], "restart")["state"] == "running"
+    assert tight.act(made[1], "stop")["state"] == "stopped"
+    tight.kill9()
+    tight.start()
+    assert states(tight) == {**dict.fromkeys(made, "created"), made[0]: "running"}
+
+
+def test_a_full_disk_makes_start_fail_and_nothing_runs_that_is_not_saved(tight):
+    """What has changed besides has to be written."""
+    daemon = tight
+    daemon.create("server", "late", start=False, port=0)
+    file = file_of(daemon, "late")
+    file.write_text(file.read_text().replace('"rate_limit": 0', '"rate_limit": 1'))
+    fill(daemon)
     with pytest.raises(Refused) as refused:
-        tight.act(made[0], "start")
+        daemon.act("late", "start")
     assert refused.value.code == "no_space"
-    assert tight.show(made[0])["state"] == "failed"
-    assert "space" in tight.show(made[0])["reason"]
-    tight.remove(made[1])
-    assert tight.act(made[0], "start")["state"] == "running"
+    assert daemon.show("late")["state"] == "failed"
+    assert "space" in daemon.show("late")["reason"]
+    daemon.remove("s00")
+    assert daemon.act("late", "start")["state"] == "running"
 
 
 def test_a_full_disk_makes_edit_fail_and_the_old_value_stays(tight):

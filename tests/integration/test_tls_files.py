@@ -286,8 +286,10 @@ def test_doctor_finds_certificates_that_end(make_daemon, authority, tmp_path):
     daemon.create("client", "c", connect="tls://localhost:1", reconnect=0, client_cert=late,
                   client_key=late_key)
     old, old_key = authority.expired("localhost")
+    daemon.create("server", "bad", start=False, listen=["tls://127.0.0.1:0"], cert=[old],
+                  key=[old_key])
     with pytest.raises(Refused):
-        tls_server(daemon, authority, name="bad", certificates=[(old, old_key)])
+        daemon.act("bad", "start")
     found = {each["found"].split()[0]: each for each in certificate_findings(daemon)}
     assert set(found) == {own, late, old}
     assert "of the daemon ends within 13 days" in found[own]["found"]

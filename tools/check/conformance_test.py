@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/conformance.md names tests that exist, and says of each rule what holds it."""
+"""docs/conformance.md and docs/security.md name tests that exist, and say of each rule what holds it."""
 
 import re
 import unittest
@@ -25,7 +25,7 @@ def rows(text):
     """Section, rule and what holds it; without the heads of tables."""
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if line.startswith("|") and cells[0] not in ("section", "---"):
+        if line.startswith("|") and cells[0] not in ("section", "about", "---"):
             yield cells
 
 
@@ -45,6 +45,11 @@ class ConformanceTest(unittest.TestCase):
     def test_each_rule_is_held_by_tests_that_exist(self):
         page = (ROOT / "docs" / "conformance.md").read_text()
         self.assertGreater(len(list(rows(page))), 100)
+        self.assertEqual(list(faults(page, unit_tests() | integration_tests())), [])
+
+    def test_each_promise_is_held_by_tests_that_exist(self):
+        page = (ROOT / "docs" / "security.md").read_text()
+        self.assertGreater(len(list(rows(page))), 30)
         self.assertEqual(list(faults(page, unit_tests() | integration_tests())), [])
 
     def test_what_is_wrong_is_found(self):
