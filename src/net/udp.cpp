@@ -11,7 +11,7 @@ class udp::sending final : public loop::request {
  private:
   void on_completion(loop::completion done) override {
     if (done.result < 0) owner_.count_send_error();
-    owner_.idle_.push_back(this);
+    owner_.send_next(*this);
   }
 
   udp& owner_;
@@ -23,7 +23,7 @@ udp::~udp() { abandon(); }
 
 bool udp::send(const loop::socket_address& to, loop::slice bytes) {
   if (idle_.empty()) {
-    if (all_.size() >= most_under_way) return false;
+    if (all_.size() >= most_under_way) return queue(to, std::move(bytes));
     all_.push_back(std::make_unique<sending>(*this));
     idle_.push_back(all_.back().get());
   }
@@ -31,6 +31,28 @@ bool udp::send(const loop::socket_address& to, loop::slice bytes) {
   idle_.pop_back();
   loop_.send_to(socket_, to, std::move(bytes), free);
   return true;
+}
+
+// A message to many is one piece of memory, which counts once.
+bool udp::queue(const loop::socket_address& to, loop::slice bytes) {
+  const auto* const memory = bytes.bytes().data();
+  const bool is_new = waiting_.empty() || waiting_.back().bytes.bytes().data() != memory;
+  const auto held = is_new ? bytes.bytes().size() : 0;
+  if (waiting_.size() >= most_waiting || waiting_bytes_ + held > most_waiting_bytes) return false;
+  waiting_bytes_ += held;
+  waiting_.push_back({to, std::move(bytes), held});
+  return true;
+}
+
+void udp::send_next(sending& free) {
+  if (waiting_.empty()) {
+    idle_.push_back(&free);
+    return;
+  }
+  auto next = std::move(waiting_.front());
+  waiting_.pop_front();
+  waiting_bytes_ -= next.held;
+  loop_.send_to(socket_, next.to, std::move(next.bytes), free);
 }
 
 void udp::want() {

@@ -1,6 +1,7 @@
 // A UDP socket on a loop.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -10,7 +11,10 @@ namespace strata::net {
 
 class udp final : public datagram, private loop::request, private loop::turn_end_hook {
  public:
+  /// What the kernel has of ours at a time. More waits for its turn, within these limits.
   static constexpr std::size_t most_under_way = 4096;
+  static constexpr std::size_t most_waiting = 65536;
+  static constexpr std::size_t most_waiting_bytes = 16U << 20U;
 
   udp(loop::loop& owner, loop::descriptor bound);
   ~udp() override;
@@ -20,6 +24,13 @@ class udp final : public datagram, private loop::request, private loop::turn_end
 
  private:
   class sending;
+  struct waiting {
+    loop::socket_address to;
+    loop::slice bytes;
+    std::size_t held;  // bytes that are in memory for it and those right behind it
+  };
+  bool queue(const loop::socket_address& to, loop::slice bytes);
+  void send_next(sending& free);
   void want() override;
   void on_completion(loop::completion done) override;
   void on_turn_end() override;
@@ -28,6 +39,8 @@ class udp final : public datagram, private loop::request, private loop::turn_end
   loop::descriptor socket_;
   std::vector<std::unique_ptr<sending>> all_;
   std::vector<sending*> idle_;
+  std::deque<waiting> waiting_;
+  std::size_t waiting_bytes_ = 0;
 };
 
 }  // namespace strata::net
