@@ -105,14 +105,15 @@ void datagram_port::on_datagram(net::datagram::arrival got) {
     home_.count().drop_message(drop::too_large);
     return;
   }
-  auto* const sender = peer_of(got.from);
+  auto* const sender = peer_of(got.from, bytes);
+  if (sender == nullptr && bytes.empty()) return;
   if (sender == nullptr) {
     home_.count().connections_refused.add();
     return;
   }
   sender->last_active = home_.loop().now();
   home_.count().bytes_in.add(bytes.size());
-  // An empty datagram only makes its sender known.
+  // An empty datagram only says that its sender is still there.
   if (bytes.empty()) return;
   if (bytes.size() > home_.options().max_message) {
     home_.count().drop_message(drop::too_large);
@@ -122,11 +123,11 @@ void datagram_port::on_datagram(net::datagram::arrival got) {
   home_.publish();
 }
 
-datagram_port::peer* datagram_port::peer_of(const loop::socket_address& address) {
+datagram_port::peer* datagram_port::peer_of(const loop::socket_address& address,
+                                            byte_span said) {
   if (const auto found = peers_.find(address); found != peers_.end()) return found->second.get();
-  if (peers_.size() >= most_peers) return nullptr;
-  auto place = home_.state().connections.enter(home_.options().max_connections);
-  if (!place) return nullptr;
+  if (said.empty() || peers_.size() >= home_.options().max_peers) return nullptr;
+  auto place = home_.state().connections.enter_beside();
   auto made = std::make_unique<peer>(home_, *this, address, std::move(place));
   return peers_.emplace(address, std::move(made)).first->second.get();
 }

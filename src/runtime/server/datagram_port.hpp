@@ -35,16 +35,14 @@ class datagram_port {
   void on_datagram(net::datagram::arrival got);
   loop::task<> open_again();
   void take(std::unique_ptr<net::datagram> wire);
-  /// The sender's peer, new or known; null when there are too many.
-  peer* peer_of(const loop::socket_address& address);
+  /// The peer that has said something, new or known; null when it does not become one.
+  peer* peer_of(const loop::socket_address& address, byte_span said);
 
   shard& home_;
   std::unique_ptr<net::datagram> wire_;
   std::string interface_name_;
   opener reopen_;
   bool failing_ = false;
-  // Datagrams' senders are easily forged: their number is bounded.
-  static constexpr std::size_t most_peers = 10000;
   boost::unordered_flat_map<loop::socket_address, std::unique_ptr<peer>, loop::address_hash> peers_;
 };
 
