@@ -12,7 +12,7 @@ const loop::slice& batch::as(encoding how) const {
   text.reserve(framed_.size() + 8 * messages_.size());
   for (const auto& each : messages_) {
     const auto said = at(each);
-    if (!has_envelope(how)) {
+    if (!has_envelope(how) || (how == encoding::line && !is_line(said.bytes))) {
       encode(how, said, text);
       continue;
     }

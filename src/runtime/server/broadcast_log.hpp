@@ -48,7 +48,7 @@ class batch {
 class broadcast_log {
  public:
   /// `how` has an envelope.
-  explicit broadcast_log(encoding how) : how_(how) {}
+  explicit broadcast_log(encoding how) : usual_(how), how_(how) {}
   broadcast_log(const broadcast_log&) = delete;
   broadcast_log& operator=(const broadcast_log&) = delete;
   ~broadcast_log() {
@@ -56,14 +56,15 @@ class broadcast_log {
   }
 
   /// How the next batch is written: the present one is empty.
-  void write_as(encoding how) { how_ = has_envelope(how) ? how : encoding::websocket; }
+  void write_as(encoding how) { usual_ = has_envelope(how) ? how : encoding::websocket; }
   /// The message would not fit behind the present batch: take that first.
   [[nodiscard]] bool must_take_before(const message& said) const {
-    return !empty() && current_->room() < framed_size(said);
+    if (empty()) return false;
+    return current_->room() < framed_size(said) || (how_ == encoding::line && !is_line(said.bytes));
   }
   void append(const message& said) {
+    if (empty()) begin(said);
     const auto envelope = envelope_of(how_, said);
-    if (empty()) begin(framed_size(said));
     current_->append(envelope.head());
     const auto size = static_cast<std::uint32_t>(said.bytes.size());
     ranges_.push_back({current_->size() - start_, size, said.kind});
@@ -94,8 +95,11 @@ class broadcast_log {
   static std::uint32_t framed_size(const message& said) {
     return static_cast<std::uint32_t>(said.bytes.size()) + most_envelope;
   }
-  // Starts a batch at a place with room for `size` bytes.
-  void begin(std::uint32_t size) {
+  // Starts a batch at a place with room for its first message. What is no line is kept as it is
+  // for those who can have it so.
+  void begin(const message& first) {
+    const auto size = framed_size(first);
+    how_ = usual_ == encoding::line && !is_line(first.bytes) ? encoding::raw : usual_;
     if (current_ != nullptr && current_->unshared()) current_->clear();
     if (current_ == nullptr || current_->room() < size) {
       if (current_ != nullptr) current_->release();
@@ -104,7 +108,8 @@ class broadcast_log {
     start_ = current_->size();
   }
 
-  encoding how_;
+  encoding usual_;
+  encoding how_;  // of the present batch
   loop::chunk* current_ = nullptr;
   std::uint32_t start_ = 0;
   std::vector<batch::range> ranges_;

@@ -53,6 +53,12 @@ void encode_event(const message& of, std::string& to) {
 
 }  // namespace
 
+std::string as_line(byte_span said) {
+  std::string line(as_text(said));
+  std::ranges::replace(line, '\n', ' ');
+  return line;
+}
+
 proto::envelope envelope_of(encoding how, const message& of) {
   if (how < encoding::websocket) {
     return proto::envelope_for(static_cast<proto::framing>(how), of.bytes.size());
@@ -66,7 +72,9 @@ proto::envelope envelope_of(encoding how, const message& of) {
 }
 
 void encode(encoding how, const message& of, std::string& to) {
-  if (how == encoding::websocket_deflated) {
+  if (how == encoding::line) {
+    to.append(as_line(of.bytes)).append("\n");
+  } else if (how == encoding::websocket_deflated) {
     encode_deflated(of, to);
   } else {
     encode_event(of, to);

@@ -28,9 +28,14 @@ inline constexpr std::size_t encoding_count = 6;
 /// A message's own bytes stand in what is sent, between a head and an end: all but the last two.
 [[nodiscard]] constexpr bool has_envelope(encoding how) { return how <= encoding::websocket; }
 
+/// It can be sent as a line: there is no LF within.
+[[nodiscard]] inline bool is_line(byte_span said) { return !as_text(said).contains('\n'); }
+/// The same with spaces for LFs, so that one message never looks like two.
+[[nodiscard]] std::string as_line(byte_span said);
+
 /// What stands around a message; of an encoding that has an envelope.
 [[nodiscard]] proto::envelope envelope_of(encoding how, const message& of);
-/// Appends what is sent of `of` to `to`; of an encoding that has none.
+/// Appends what is sent of `of` to `to`; of an encoding that has none, or of what is no line.
 void encode(encoding how, const message& of, std::string& to);
 
 }  // namespace strata::runtime::server

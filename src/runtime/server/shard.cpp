@@ -245,7 +245,14 @@ void shard::on_message(member& from, const message& said) {
 }
 
 void shard::keep(member& from, const message& said) {
-  if (file_ && !file_->append(said.bytes)) counters_.drop_message(drop::file);
+  if (file_) {
+    // A datagram that looked like two lines could speak for another.
+    const bool is_to_be_line = framing_ == proto::framing::line || !from.has_connection();
+    const bool is_kept = is_to_be_line && !is_line(said.bytes)
+                             ? file_->append(as_bytes(as_line(said.bytes)))
+                             : file_->append(said.bytes);
+    if (!is_kept) counters_.drop_message(drop::file);
+  }
   if (!state_->messages->idle()) {
     state_->messages->write(level::info, std::string(as_text(said.bytes)),
                             fmt::format("#{}", from.id()));
