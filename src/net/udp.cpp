@@ -1,5 +1,7 @@
 #include "net/udp.hpp"
 
+#include <fmt/format.h>
+
 #include <cerrno>
 
 namespace strata::net {
@@ -53,6 +55,25 @@ void udp::send_next(sending& free) {
   waiting_.pop_front();
   waiting_bytes_ -= next.held;
   loop_.send_to(socket_, next.to, std::move(next.bytes), free);
+}
+
+void udp::set_buffers(const loop::datagram_buffers& wanted) {
+  loop::set_buffers(loop_, socket_, wanted);
+  const auto granted = loop::buffers_of(loop_, socket_);
+  tell_of_less("receive", wanted.receive, granted.receive);
+  tell_of_less("send", wanted.send, granted.send);
+}
+
+void udp::tell_of_less(std::string_view what, std::uint64_t wanted, std::uint64_t granted) {
+  if (granted >= wanted) return;
+  tell(false, fmt::format("the kernel gives {} of the {} bytes of --{}-buffer: raise "
+                          "net.core.{}mem_max or grant CAP_NET_ADMIN",
+                          granted, wanted, what, what.front() == 'r' ? 'r' : 'w'));
+}
+
+std::uint64_t udp::take_kernel_drops() {
+  const auto all = loop::kernel_drops(loop_, socket_);
+  return all - std::exchange(drops_seen_, all);
 }
 
 void udp::want() {

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "net/datagram.hpp"
@@ -21,6 +22,8 @@ class udp final : public datagram, private loop::request, private loop::turn_end
 
   bool send(const loop::socket_address& to, loop::slice bytes) override;
   [[nodiscard]] std::size_t max_size() const override { return 65507; }
+  void set_buffers(const loop::datagram_buffers& wanted) override;
+  [[nodiscard]] std::uint64_t take_kernel_drops() override;
 
  private:
   class sending;
@@ -34,6 +37,7 @@ class udp final : public datagram, private loop::request, private loop::turn_end
   void want() override;
   void on_completion(loop::completion done) override;
   void on_turn_end() override;
+  void tell_of_less(std::string_view what, std::uint64_t wanted, std::uint64_t granted);
 
   loop::loop& loop_;
   loop::descriptor socket_;
@@ -41,6 +45,7 @@ class udp final : public datagram, private loop::request, private loop::turn_end
   std::vector<sending*> idle_;
   std::deque<waiting> waiting_;
   std::size_t waiting_bytes_ = 0;
+  std::uint32_t drops_seen_ = 0;
 };
 
 }  // namespace strata::net

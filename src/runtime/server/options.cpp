@@ -59,7 +59,8 @@ std::vector<row> limit_rows() {
         .help = "clients at a time; more are refused; 0 is no limit"},
        &server_options::max_connections},
       {{.key = "max_peers", .kind = count, .value_name = "N", .default_text = "10000",
-        .help = "peers at a time of each UDP or Ethernet endpoint, on each thread; more are refused",
+        .help = "peers at a time of each UDP or Ethernet endpoint, on each thread; more are "
+                "refused",
         .max = 1U << 20U},
        &server_options::max_peers},
       {{.key = "rate_limit", .kind = count, .value_name = "N", .default_text = "0",
@@ -74,6 +75,23 @@ std::vector<row> limit_rows() {
       {{.key = "peer_timeout", .kind = seconds, .value_name = "TIME", .default_text = "60",
         .help = "forget a UDP peer that sends nothing for TIME"},
        &server_options::peer_timeout},
+      {{.key = "udp_join", .kind = secret, .value_name = "TOKEN",
+        .help = "a UDP peer must first send TOKEN, as a datagram of its own, and is answered "
+                "'joined'; datagrams of others are ignored"},
+       &server_options::udp_join},
+      {{.key = "udp_allowance", .kind = bytes, .value_name = "SIZE", .default_text = "64KiB",
+        .help = "bytes per second to all UDP peers of one network (IPv4 /24, IPv6 /56), beyond "
+                "three times what each has sent; not for those that joined; 0 is no limit",
+        .max = 1ULL << 32U},
+       &server_options::udp_allowance},
+      {{.key = "receive_buffer", .kind = bytes, .value_name = "SIZE", .default_text = "0",
+        .help = "bytes that the kernel keeps of what comes to a UDP socket until it is read; 0 is "
+                "what is usual on the machine",
+        .needs_restart = true, .max = 1U << 29U},
+       &server_options::receive_buffer},
+      {{.key = "send_buffer", .kind = bytes, .value_name = "SIZE", .default_text = "0",
+        .help = "the same of what a UDP socket sends", .needs_restart = true, .max = 1U << 29U},
+       &server_options::send_buffer},
       {{.key = "max_message", .kind = bytes, .value_name = "SIZE", .default_text = "1MiB",
         .help = "longest message; a longer one ends its connection", .max = 1ULL << 30U,
         .min = 1},
