@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "loop/datagram_buffers.hpp"
 #include "loop/loop.hpp"
 #include "loop/source_awaiter.hpp"
 
@@ -41,6 +42,10 @@ class datagram {
   /// The largest message that can be sent, in bytes.
   [[nodiscard]] virtual std::size_t max_size() const = 0;
 
+  /// Asks the kernel for buffers of these sizes, in bytes; 0 is what is usual. A notice tells when
+  /// there is less.
+  virtual void set_buffers(const loop::datagram_buffers& /*wanted*/) {}
+
   /// What happens to the interface below, in a sentence; `is_trouble` when it is that messages are
   /// lost until it is over.
   using notice = std::function<void(bool is_trouble, const std::string& what)>;
@@ -52,6 +57,8 @@ class datagram {
 
   /// Datagrams that the kernel refused to send since the last call.
   [[nodiscard]] std::uint64_t take_send_errors() { return std::exchange(send_errors_, 0); }
+  /// Datagrams that came, and that the kernel had no room for, since the last call.
+  [[nodiscard]] virtual std::uint64_t take_kernel_drops() { return 0; }
 
  protected:
   /// Sees to it that `arrive` will be called; called again and again while nothing has come.

@@ -1,5 +1,7 @@
 #include "net/udp.hpp"
 
+#include <fmt/format.h>
+
 #include <cerrno>
 
 namespace strata::net {
@@ -11,7 +13,7 @@ class udp::sending final : public loop::request {
  private:
   void on_completion(loop::completion done) override {
     if (done.result < 0) owner_.count_send_error();
-    owner_.idle_.push_back(this);
+    owner_.send_next(*this);
   }
 
   udp& owner_;
@@ -23,7 +25,7 @@ udp::~udp() { abandon(); }
 
 bool udp::send(const loop::socket_address& to, loop::slice bytes) {
   if (idle_.empty()) {
-    if (all_.size() >= most_under_way) return false;
+    if (all_.size() >= most_under_way) return queue(to, std::move(bytes));
     all_.push_back(std::make_unique<sending>(*this));
     idle_.push_back(all_.back().get());
   }
@@ -31,6 +33,47 @@ bool udp::send(const loop::socket_address& to, loop::slice bytes) {
   idle_.pop_back();
   loop_.send_to(socket_, to, std::move(bytes), free);
   return true;
+}
+
+// A message to many is one piece of memory, which counts once.
+bool udp::queue(const loop::socket_address& to, loop::slice bytes) {
+  const auto* const memory = bytes.bytes().data();
+  const bool is_new = waiting_.empty() || waiting_.back().bytes.bytes().data() != memory;
+  const auto held = is_new ? bytes.bytes().size() : 0;
+  if (waiting_.size() >= most_waiting || waiting_bytes_ + held > most_waiting_bytes) return false;
+  waiting_bytes_ += held;
+  waiting_.push_back({to, std::move(bytes), held});
+  return true;
+}
+
+void udp::send_next(sending& free) {
+  if (waiting_.empty()) {
+    idle_.push_back(&free);
+    return;
+  }
+  auto next = std::move(waiting_.front());
+  waiting_.pop_front();
+  waiting_bytes_ -= next.held;
+  loop_.send_to(socket_, next.to, std::move(next.bytes), free);
+}
+
+void udp::set_buffers(const loop::datagram_buffers& wanted) {
+  loop::set_buffers(loop_, socket_, wanted);
+  const auto granted = loop::buffers_of(loop_, socket_);
+  tell_of_less("receive", wanted.receive, granted.receive);
+  tell_of_less("send", wanted.send, granted.send);
+}
+
+void udp::tell_of_less(std::string_view what, std::uint64_t wanted, std::uint64_t granted) {
+  if (granted >= wanted) return;
+  tell(false, fmt::format("the kernel gives {} of the {} bytes of --{}-buffer: raise "
+                          "net.core.{}mem_max or grant CAP_NET_ADMIN",
+                          granted, wanted, what, what.front() == 'r' ? 'r' : 'w'));
+}
+
+std::uint64_t udp::take_kernel_drops() {
+  const auto all = loop::kernel_drops(loop_, socket_);
+  return all - std::exchange(drops_seen_, all);
 }
 
 void udp::want() {

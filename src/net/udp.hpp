@@ -1,7 +1,9 @@
 // A UDP socket on a loop.
 #pragma once
 
+#include <deque>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "net/datagram.hpp"
@@ -10,24 +12,40 @@ namespace strata::net {
 
 class udp final : public datagram, private loop::request, private loop::turn_end_hook {
  public:
+  /// What the kernel has of ours at a time. More waits for its turn, within these limits.
   static constexpr std::size_t most_under_way = 4096;
+  static constexpr std::size_t most_waiting = 65536;
+  static constexpr std::size_t most_waiting_bytes = 16U << 20U;
 
   udp(loop::loop& owner, loop::descriptor bound);
   ~udp() override;
 
   bool send(const loop::socket_address& to, loop::slice bytes) override;
   [[nodiscard]] std::size_t max_size() const override { return 65507; }
+  void set_buffers(const loop::datagram_buffers& wanted) override;
+  [[nodiscard]] std::uint64_t take_kernel_drops() override;
 
  private:
   class sending;
+  struct waiting {
+    loop::socket_address to;
+    loop::slice bytes;
+    std::size_t held;  // bytes that are in memory for it and those right behind it
+  };
+  bool queue(const loop::socket_address& to, loop::slice bytes);
+  void send_next(sending& free);
   void want() override;
   void on_completion(loop::completion done) override;
   void on_turn_end() override;
+  void tell_of_less(std::string_view what, std::uint64_t wanted, std::uint64_t granted);
 
   loop::loop& loop_;
   loop::descriptor socket_;
   std::vector<std::unique_ptr<sending>> all_;
   std::vector<sending*> idle_;
+  std::deque<waiting> waiting_;
+  std::size_t waiting_bytes_ = 0;
+  std::uint32_t drops_seen_ = 0;
 };
 
 }  // namespace strata::net

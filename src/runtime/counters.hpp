@@ -51,10 +51,14 @@ enum class drop : std::uint8_t {
   mode,
   too_large,
   file,
-  connection
+  connection,
+  stranger,
+  repeat,
+  kernel
 };
 inline constexpr std::string_view drop_names[] = {
-    "rate_limit", "global_rate_limit", "slow_client", "mode", "too_large", "file", "connection"};
+    "rate_limit", "global_rate_limit", "slow_client", "mode",   "too_large",
+    "file",       "connection",        "stranger",    "repeat", "kernel"};
 static_assert(std::size(drop_names) <= std::tuple_size_v<options::case_counters>);
 
 struct counters;

@@ -1,9 +1,12 @@
 """Who is heard by whom: the modes inout, in, out and master."""
 
+import itertools
+import socket
+
 import pytest
 
-from strata_daemon import Refused, eventually
-from talker import Peer, Talker
+from strata_daemon import PATIENCE, Refused, eventually
+from talker import Peer, Talker, address_of
 
 PASSWORD = "open sesame"
 
@@ -121,7 +124,68 @@ def test_five_wrong_guesses_disconnect(daemon, chat):
     assert ann.is_ended()
     daemon.wait_connections("chat", 1)
     assert daemon.logged("chat", "too many wrong master passwords", "warning")
-    assert claim(bob) == b"master: ok"
+    eventually(lambda: claim(bob) == b"master: ok", "the pause of their address is over")
+
+
+def guess(url, host, password, count=1):
+    """What a connection from `host` is answered to its claims."""
+    _, _, address = address_of(url)
+    with socket.create_connection(address, PATIENCE, (host, 0)) as connection:
+        talker = Talker.__new__(Talker).over(connection)
+        talker.say(*[b"master " + password.encode()] * count)
+        return talker.hear_lines(count)
+
+
+def test_an_address_that_guesses_is_denied_for_a_while(daemon):
+    [url] = daemon.server("chat", mode="master", master_pw=PASSWORD)
+    assert guess(url, "127.0.0.1", "wrong", 3) == [b"master: denied"] * 3
+    assert not daemon.logged("chat", "denied for")
+    # Each connection is a new one: it is the address that counts.
+    eventually(lambda: guess(url, "127.0.0.1", "wrong") and
+               daemon.logged("chat", "denied for 4 s", "warning"), "the pauses grow")
+    assert guess(url, "127.0.0.1", PASSWORD) == [b"master: denied"]
+    assert any("127.0.0.1" in line["text"] and "denied for 1 s" in line["text"]
+               for line in daemon.logs("chat"))
+    assert guess(url, "127.0.0.2", PASSWORD) == [b"master: ok"]
+    eventually(lambda: guess(url, "127.0.0.1", PASSWORD) == [b"master: ok"], "the pause is over")
+    # A right one makes good: there is no pause after one more that is wrong.
+    assert guess(url, "127.0.0.1", "wrong", 4) == [b"master: denied"] * 4
+    assert guess(url, "127.0.0.1", PASSWORD) == [b"master: ok"]
+
+
+def test_guesses_from_many_addresses_have_a_limit_together(daemon):
+    [url] = daemon.server("chat", mode="master", master_pw=PASSWORD)
+
+    hosts = itertools.count(1)
+
+    def is_denied():
+        """Whether one that is right comes too late behind many that are wrong, a few from each."""
+        for _ in range(40):
+            number = next(hosts)
+            guess(url, f"127.1.{number // 250}.{number % 250 + 1}", "wrong", 4)
+        return guess(url, "127.0.3.1", PASSWORD) == [b"master: denied"]
+
+    eventually(is_denied, "there were more than a hundred a second")
+    eventually(lambda: guess(url, "127.0.3.1", PASSWORD) == [b"master: ok"], "that is over")
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_another_password_ends_the_mastership(daemon, chat, threads):
+    ann, bob = chat(2, mode="master", master_pw=PASSWORD, threads=threads)
+    assert claim(ann) == b"master: ok"
+    daemon.edit("chat", master_pw="another one")
+    ann.say(b"am I still?")
+    eventually(lambda: daemon.stats("chat")["dropped"]["mode"] == 1, "ann is master no more")
+    assert claim(ann) == b"master: denied"
+    assert claim(bob, "another one") == b"master: ok"
+    daemon.edit("chat", master_forward=True)  # another option ends nothing
+    bob.say(b"I am")
+    assert ann.hear() == b"I am"
+    daemon.edit("chat", mode="inout", master_pw="")
+    daemon.edit("chat", mode="master", master_pw="a third")
+    bob.say(b"am I still?")
+    ann.say(b"nobody is")
+    eventually(lambda: daemon.stats("chat")["dropped"]["mode"] == 3, "nobody is master")
 
 
 def test_a_udp_peer_can_be_master(daemon):

@@ -1,20 +1,31 @@
 #include "runtime/server/datagram_port.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cerrno>
 
 #include "net/ethernet/link_watch.hpp"
+#include "text/secret.hpp"
 
 namespace strata::runtime::server {
 
 using namespace std::chrono_literals;
 
+namespace {
+
+constexpr std::string_view joined_answer = "joined";
+
+}  // namespace
+
 class datagram_port::peer final : public member {
  public:
-  peer(shard& home, datagram_port& port, const loop::socket_address& address,
+  peer(shard& home, datagram_port& port, const loop::socket_address& address, bool is_stranger,
        serve::connection_gauge::place place)
       : member(home, encoding::raw, false),
         port_(port),
         address_(address),
+        is_stranger_(is_stranger),
         place_(std::move(place)) {}
 
   std::size_t offer(const batch& messages) override {
@@ -22,6 +33,8 @@ class datagram_port::peer final : public member {
     for (const auto& each : messages.messages()) {
       if (each.size > port_.wire_->max_size()) {
         home_.count().drop_message(drop::too_large);
+      } else if (is_stranger_ && !port_.may_send(*this, each.size)) {
+        home_.count().drop_message(drop::stranger);
       } else if (port_.wire_->send(address_, messages.part(each))) {
         home_.count_out(1, each.size);
         ++taken;
@@ -34,14 +47,21 @@ class datagram_port::peer final : public member {
   // It is forgotten at the next sweep.
   void dismiss() override { last_active = loop::time_point::min(); }
 
+  [[nodiscard]] loop::socket_address address() const override { return address_; }
+  [[nodiscard]] bool is_stranger() const { return is_stranger_; }
+
+  std::uint64_t credit = 0;  ///< bytes that a stranger has earned by what it has sent
+
  private:
   datagram_port& port_;
   loop::socket_address address_;
+  bool is_stranger_;
   serve::connection_gauge::place place_;
 };
 
-datagram_port::datagram_port(shard& home, std::unique_ptr<net::datagram> wire)
-    : home_(home), wire_(std::move(wire)) {}
+datagram_port::datagram_port(shard& home, std::unique_ptr<net::datagram> wire) : home_(home) {
+  take(std::move(wire));
+}
 
 datagram_port::datagram_port(shard& home, std::unique_ptr<net::datagram> wire,
                              std::string interface_name, opener reopen)
@@ -90,6 +110,10 @@ loop::task<> datagram_port::open_again() {
   }
 }
 
+void datagram_port::on_timer() {
+  if (const auto lost = wire_->take_kernel_drops()) home_.count().drop_message(drop::kernel, lost);
+}
+
 void datagram_port::take(std::unique_ptr<net::datagram> wire) {
   wire_ = std::move(wire);
   wire_->on_notice([this](bool is_trouble, const std::string& what) {
@@ -100,35 +124,90 @@ void datagram_port::take(std::unique_ptr<net::datagram> wire) {
 
 void datagram_port::on_datagram(net::datagram::arrival got) {
   failing_ = false;
+  if (!armed()) home_.loop().arm_after(*this, 100ms);
   const auto bytes = got.data.bytes();
   if (got.result == -EMSGSIZE) {
     home_.count().drop_message(drop::too_large);
     return;
   }
-  auto* const sender = peer_of(got.from);
+  auto* const sender = peer_of(got.from, bytes);
+  if (sender == nullptr && bytes.empty()) return;
   if (sender == nullptr) {
     home_.count().connections_refused.add();
     return;
   }
   sender->last_active = home_.loop().now();
   home_.count().bytes_in.add(bytes.size());
-  // An empty datagram only makes its sender known.
+  // An empty datagram only says that its sender is still there.
   if (bytes.empty()) return;
+  if (is_token(got.from, bytes)) {
+    // An answer that was lost is given again.
+    (void)wire_->send(got.from, loop::slice::copy_of(as_bytes(joined_answer)));
+    return;
+  }
   if (bytes.size() > home_.options().max_message) {
     home_.count().drop_message(drop::too_large);
+    return;
+  }
+  if (sender->is_stranger() && !hears(*sender, bytes)) {
+    home_.count().drop_message(drop::repeat);
     return;
   }
   home_.on_message(*sender, {bytes});
   home_.publish();
 }
 
-datagram_port::peer* datagram_port::peer_of(const loop::socket_address& address) {
+datagram_port::peer* datagram_port::peer_of(const loop::socket_address& address, byte_span said) {
   if (const auto found = peers_.find(address); found != peers_.end()) return found->second.get();
-  if (peers_.size() >= most_peers) return nullptr;
-  auto place = home_.state().connections.enter(home_.options().max_connections);
-  if (!place) return nullptr;
-  auto made = std::make_unique<peer>(home_, *this, address, std::move(place));
+  if (said.empty() || peers_.size() >= home_.options().max_peers) return nullptr;
+  const bool is_udp = stranger_guard::is_for(address);
+  const bool must_join = is_udp && !home_.options().udp_join.empty();
+  if (must_join && !is_token(address, said)) return nullptr;
+  auto place = home_.state().connections.enter_beside();
+  auto made = std::make_unique<peer>(home_, *this, address, is_udp && !must_join, std::move(place));
   return peers_.emplace(address, std::move(made)).first->second.get();
+}
+
+bool datagram_port::is_token(const loop::socket_address& from, byte_span said) const {
+  const auto& token = home_.options().udp_join;
+  return !token.empty() && stranger_guard::is_for(from) &&
+         text::equal_in_constant_time(as_text(said), token);
+}
+
+bool datagram_port::hears(peer& stranger, byte_span said) {
+  if (home_.options().udp_allowance == 0) return true;
+  if (!guard_) guard_ = std::make_unique<stranger_guard>();
+  const auto earned =
+      stranger_guard::factor * stranger_guard::wire_size(stranger.address(), said.size());
+  stranger.credit = std::min(stranger.credit + earned, stranger_guard::most_credit);
+  return !guard_->is_repeated(stranger.id(), said, home_.loop().now());
+}
+
+bool datagram_port::may_send(peer& stranger, std::size_t bytes) {
+  const auto allowance = home_.options().udp_allowance;
+  if (allowance == 0) return true;
+  const auto size = stranger_guard::wire_size(stranger.address(), bytes);
+  if (stranger.credit >= size) {
+    stranger.credit -= size;
+    return true;
+  }
+  if (guard_ && guard_->allows(stranger.address(), size, home_.loop().now(), allowance))
+    return true;
+  if (!std::exchange(told_of_strangers_, true)) {
+    home_.state().log->write(
+        level::warning,
+        fmt::format("messages to the UDP peer {} are dropped: a peer is sent three times what it "
+                    "sent, and those of its network {} bytes a second beyond that; "
+                    "have peers join (--udp-join) or raise --udp-allowance",
+                    stranger.address().text(), allowance),
+        fmt::format("#{}", stranger.id()));
+  }
+  return false;
+}
+
+void datagram_port::forget_udp_peers() {
+  boost::unordered::erase_if(peers_,
+                             [](const auto& each) { return stranger_guard::is_for(each.first); });
 }
 
 void datagram_port::expire(loop::time_point oldest) {

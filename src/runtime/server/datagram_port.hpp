@@ -9,10 +9,11 @@
 
 #include "net/datagram.hpp"
 #include "runtime/server/shard.hpp"
+#include "runtime/server/stranger_guard.hpp"
 
 namespace strata::runtime::server {
 
-class datagram_port {
+class datagram_port final : private loop::timer {
  public:
   using opener = std::function<result<std::unique_ptr<net::datagram>>()>;
 
@@ -20,31 +21,39 @@ class datagram_port {
   /// Of an interface: `reopen` makes the wire again when one of that name is there again.
   datagram_port(shard& home, std::unique_ptr<net::datagram> wire, std::string interface_name,
                 opener reopen);
-  ~datagram_port();
+  ~datagram_port() override;
   datagram_port(const datagram_port&) = delete;
   datagram_port& operator=(const datagram_port&) = delete;
 
   loop::task<> run();
   /// Forgets peers that were silent since `oldest`.
   void expire(loop::time_point oldest);
+  /// What UDP peers must send to join is another: they all have to join again.
+  void forget_udp_peers();
 
  private:
   class peer;
+  /// Looks a little after something has come: what the kernel drops comes with what it does not.
+  void on_timer() override;
   /// What cannot be received; says how long to wait before the next try.
   loop::duration on_failure(int code);
   void on_datagram(net::datagram::arrival got);
+  [[nodiscard]] bool is_token(const loop::socket_address& from, byte_span said) const;
+  /// Whether the guard lets the stranger be heard, and be sent something.
+  [[nodiscard]] bool hears(peer& stranger, byte_span said);
+  [[nodiscard]] bool may_send(peer& stranger, std::size_t bytes);
   loop::task<> open_again();
   void take(std::unique_ptr<net::datagram> wire);
-  /// The sender's peer, new or known; null when there are too many.
-  peer* peer_of(const loop::socket_address& address);
+  /// The peer that has said something, new or known; null when it does not become one.
+  peer* peer_of(const loop::socket_address& address, byte_span said);
 
   shard& home_;
   std::unique_ptr<net::datagram> wire_;
   std::string interface_name_;
   opener reopen_;
   bool failing_ = false;
-  // Datagrams' senders are easily forged: their number is bounded.
-  static constexpr std::size_t most_peers = 10000;
+  bool told_of_strangers_ = false;
+  std::unique_ptr<stranger_guard> guard_;  // made when the first stranger comes
   boost::unordered_flat_map<loop::socket_address, std::unique_ptr<peer>, loop::address_hash> peers_;
 };
 

@@ -23,9 +23,12 @@ void one_master::on_message(shard& at, member& from, const message& said) const 
   if (text.starts_with(claim_word)) {
     const bool granted = claim(at, from, text.substr(claim_word.size()));
     at.tell(from, {as_bytes(granted ? "master: ok" : "master: denied")});
-    if (!granted && ++from.failed_claims >= most_failed_claims) {
-      at.state().log->write(level::warning, "disconnected after too many wrong master passwords",
-                            fmt::format("#{}", from.id()));
+    if (from.failed_claims == most_failed_claims) {
+      ++from.failed_claims;
+      at.state().log->write_few("too many wrong master passwords", level::warning,
+                                fmt::format("{} disconnected after too many wrong master passwords",
+                                            from.address().text()),
+                                fmt::format("#{}", from.id()));
       from.dismiss();
     }
     return;
@@ -46,8 +49,23 @@ void one_master::on_message(shard& at, member& from, const message& said) const 
 bool one_master::claim(shard& at, member& from, std::string_view guess) {
   if (guess.ends_with('\r')) guess.remove_suffix(1);
   if (from.failed_claims >= most_failed_claims) return false;
+  auto& guard = at.state().claims;
+  const auto now = at.loop().now();
+  const claim_guard::claimant who{from.address(), from.has_connection()};
+  if (!guard.admits(who, now)) return false;
   const auto& password = at.options().master_pw;
-  if (password.empty() || !text::equal_in_constant_time(guess, password)) return false;
+  if (password.empty() || !text::equal_in_constant_time(guess, password)) {
+    ++from.failed_claims;
+    if (const auto pause = guard.note_wrong(who, now); pause != loop::duration{}) {
+      at.state().log->write_few(
+          "wrong master passwords", level::warning,
+          fmt::format("wrong master passwords from {}: all claims from there are denied for {} s",
+                      who.address.text(), std::chrono::round<std::chrono::seconds>(pause).count()),
+          fmt::format("#{}", from.id()));
+    }
+    return false;
+  }
+  guard.note_right(who);
   // A later success takes over: a master whose machine died would else hold the place for ever.
   at.state().master = from.id();
   from.failed_claims = 0;

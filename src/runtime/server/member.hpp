@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "loop/address.hpp"
 #include "loop/task.hpp"
 #include "loop/timer.hpp"
 #include "runtime/server/broadcast_log.hpp"
@@ -23,6 +24,8 @@ class member {
   [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] bool has_connection() const { return has_connection_; }
   [[nodiscard]] encoding wanted() const { return wanted_; }
+  /// Where it is; empty when that is unknown or has no address.
+  [[nodiscard]] virtual loop::socket_address address() const { return {}; }
 
   /// Takes messages to be sent to it, or drops them by the server's rules. How many it took.
   virtual std::size_t offer(const batch& messages) = 0;

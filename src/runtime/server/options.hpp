@@ -21,10 +21,15 @@ struct server_options : common_options, web_options, tls_server_options {
   std::string master_pw;
   bool master_forward = false;
   std::uint64_t max_connections = 0;
+  std::uint64_t max_peers = 10000;
   std::uint64_t rate_limit = 0;
   std::uint64_t global_rate_limit = 0;
   double idle_timeout = 0;
   double peer_timeout = 60;
+  std::string udp_join;
+  std::uint64_t udp_allowance = 64U << 10U;
+  std::uint64_t receive_buffer = 0;
+  std::uint64_t send_buffer = 0;
   std::uint64_t max_message = 1U << 20U;
   std::uint64_t max_buffer = 4U << 20U;
   std::string slow_client = "disconnect";

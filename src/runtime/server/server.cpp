@@ -1,5 +1,7 @@
 #include "runtime/server/server.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "runtime/server/shard.hpp"
@@ -9,6 +11,9 @@
 namespace strata::runtime::server {
 
 namespace {
+
+// Also longer than the answer, so that nobody is sent more than was sent in its name.
+constexpr std::size_t least_token = 8;
 
 class server final : public sharded<server_options, shard> {
  public:
@@ -56,6 +61,11 @@ result<void> server::check(const server_options& wanted) const {
   if (wanted.mode == "master" && wanted.master_pw.empty()) {
     return failure(errc::invalid_argument, "use mode master", "nobody could become master",
                    "set --master-pw");
+  }
+  if (!wanted.udp_join.empty() && wanted.udp_join.size() < least_token) {
+    return failure(errc::invalid_argument, "let UDP peers join by a token",
+                   "it is short enough to be guessed",
+                   fmt::format("give --udp-join {} characters or more", least_token));
   }
   if (auto checked = check_web(wanted); !checked) return checked;
   return check_tls(wanted, urls);

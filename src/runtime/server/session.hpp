@@ -19,6 +19,7 @@ class session final : public member {
 
   session(shard& home, std::unique_ptr<net::stream> connection);
 
+  [[nodiscard]] loop::socket_address address() const override { return stream_->peer().address; }
   std::size_t offer(const batch& messages) override;
   void dismiss() override { stream_->abort(); }
   loop::task<> delivered(loop::time_point limit) override;

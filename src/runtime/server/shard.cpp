@@ -96,6 +96,7 @@ result<void> shard::open_target(net::bind_target& target) {
     acceptor_.add(std::move(opened->streams), static_cast<unsigned>(protocol_of(target.url)),
                   target.url.scheme->is_secure ? state_->secure : nullptr);
   } else if (!target.url.is_ethernet()) {
+    opened->messages->set_buffers({options_.receive_buffer, options_.send_buffer});
     datagram_ports_.emplace_back(*this, std::move(opened->messages));
   } else {
     const auto reopen = [this, where = target]() mutable -> result<std::unique_ptr<net::datagram>> {
@@ -158,7 +159,17 @@ loop::task<bool> shard::deliver(loop::time_point limit) {
 }
 
 void shard::apply(const live_edit<server_options>& edit) {
+  const bool joins_otherwise = edit.now.udp_join != options_.udp_join;
+  const bool is_master_past = edit.now.master_pw != options_.master_pw;
   options_ = edit.now;
+  // Each shard ends its own: a master elsewhere may have used the new password already.
+  auto master = state_->master.load();
+  if (is_master_past && master >> shard_bits == number_) {
+    state_->master.compare_exchange_strong(master, 0);
+  }
+  if (joins_otherwise) {
+    for (auto& each : datagram_ports_) each.forget_udp_peers();
+  }
   policy_ = &policy_of(options_.mode);
   arm_sweep();
 }

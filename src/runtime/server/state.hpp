@@ -13,6 +13,7 @@
 #include "runtime/counters.hpp"
 #include "runtime/journal.hpp"
 #include "runtime/rate_limiter.hpp"
+#include "runtime/server/claim_guard.hpp"
 #include "runtime/server/message.hpp"
 #include "serve/connection_gauge.hpp"
 
@@ -39,6 +40,7 @@ struct server_state {
   std::atomic<std::uint64_t> next_id = 1;
   /// The member that is master, or 0.
   std::atomic<std::uint64_t> master = 0;
+  claim_guard claims;  // to be master
   std::shared_ptr<journal> log;
   std::shared_ptr<journal> messages;
   std::shared_ptr<net::tls_slot> secure;

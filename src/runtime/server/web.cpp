@@ -22,9 +22,14 @@ constexpr std::string_view plain = "text/plain; charset=utf-8";
 /// One whose message came by POST: it is heard, and hears nothing.
 class poster final : public member {
  public:
-  explicit poster(shard& home) : member(home, encoding::raw) {}
+  poster(shard& home, const loop::socket_address& address)
+      : member(home, encoding::raw), address_(address) {}
+  [[nodiscard]] loop::socket_address address() const override { return address_; }
   std::size_t offer(const batch& /*messages*/) override { return 0; }
   void dismiss() override {}
+
+ private:
+  loop::socket_address address_;
 };
 
 visitor visitor_of(const net::peer_info& peer) { return {peer.address.text(), peer.tls_subject}; }
@@ -99,7 +104,7 @@ class visit {
       now.respond(503, plain, "the server is being stopped\n");
       co_return;
     }
-    poster from(home_);
+    poster from(home_, now.peer().address);
     home_.on_message(from, {as_bytes(*body)});
     home_.publish();
     now.respond(204, "", "");

@@ -19,6 +19,7 @@ class websocket_member final : public member {
 
   websocket_member(shard& home, http::opened_websocket&& opened);
 
+  [[nodiscard]] loop::socket_address address() const override { return channel_->peer().address; }
   std::size_t offer(const batch& messages) override;
   void dismiss() override { channel_->abort(); }
   loop::task<> delivered(loop::time_point limit) override;

@@ -1,0 +1,26 @@
+// What the kernel keeps of a datagram socket, and what it had no room for. The sockets of a
+// simulation have none of it.
+#pragma once
+
+#include <cstdint>
+
+#include "loop/loop.hpp"
+
+namespace strata::loop {
+
+/// In bytes, as setsockopt(2) takes them; the kernel reckons with twice as much, for its own use.
+struct datagram_buffers {
+  std::uint64_t receive = 0;
+  std::uint64_t send = 0;
+};
+
+/// Asks for other ones, where they are not 0. The kernel gives what the machine allows; more only
+/// to a process that has CAP_NET_ADMIN.
+void set_buffers(const loop& on, const descriptor& socket, const datagram_buffers& wanted);
+[[nodiscard]] datagram_buffers buffers_of(const loop& on, const descriptor& socket);
+
+/// Datagrams that came and were dropped, because the buffer was full, since the socket was opened.
+/// It begins again behind its largest value.
+[[nodiscard]] std::uint32_t kernel_drops(const loop& on, const descriptor& socket);
+
+}  // namespace strata::loop
