@@ -221,12 +221,15 @@ bool supervisor::comes_back(const entry& who) const {
   if (stopping_ || who.removed || who.state != run_state::failed || wanted.restart == "no") {
     return false;
   }
-  if (wanted.restart != "always" && who.body->has_done_its_work()) return false;
-  return wanted.restart_limit == 0 || who.restarts.failures() < wanted.restart_limit;
+  return wanted.restart == "always" || !who.body->has_done_its_work();
 }
 
 loop::task<> supervisor::come_back(entry_ref who) {
-  while (comes_back(*who)) {
+  const auto has_tries_left = [&who] {
+    const auto limit = who->body->common().restart_limit;
+    return limit == 0 || who->restarts.failures() < limit;
+  };
+  while (comes_back(*who) && has_tries_left()) {
     const auto planned = who->changes;
     const auto wait = who->restarts.next(first_pause_s, longest_pause_s);
     who->next_start = home_.now() + wait;

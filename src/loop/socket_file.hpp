@@ -14,8 +14,8 @@ namespace strata::loop {
 /// The group's number; a number is one. Errors: not_found.
 [[nodiscard]] result<gid_t> find_group(const std::string& name);
 
-/// Sets the mode of the Unix socket's file at `path`, which no link is followed to. Errors: conflict
-/// when something else lies there.
+/// Sets the mode of the Unix socket's file at `path`, which no link is followed to. Errors:
+/// conflict when something else lies there.
 [[nodiscard]] result<void> set_socket_mode(const std::string& path, mode_t mode);
 /// Gives it to a group besides.
 [[nodiscard]] result<void> give_socket(const std::string& path, gid_t group, mode_t mode);

@@ -35,7 +35,7 @@ struct xdp_address {
   bool operator==(const xdp_address&) const = default;
 };
 
-/// Who may connect to a Unix socket that is made: what is unset stays as the process makes files.
+/// The users that may connect to a Unix socket that is made. Unset: as the process makes files.
 struct unix_access {
   std::optional<unsigned> mode;
   std::string group;

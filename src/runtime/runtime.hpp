@@ -72,7 +72,8 @@ class runtime {
   /// What `start` or `stop` waits for is given up: a connection that is being made, what would be
   /// delivered first. Called while one of them is under way; else it does nothing.
   virtual void hurry() = 0;
-  /// Whether a restart would come up, as far as can be told while it runs. Errors: those of `start`.
+  /// Whether a restart would come up, as far as can be told while it runs. Errors: those of
+  /// `start`.
   virtual loop::task<result<void>> rehearse() = 0;
   /// Called when running: reads its files again, and goes on as it is. False where only a restart
   /// brings what has changed into force. Errors: of a file; what was read before stays in force.

@@ -1,4 +1,4 @@
-"""What fails by itself comes back; what cannot come up is not taken down; what waits can be hurried."""
+"""What fails comes back; what cannot come up is not taken down; what waits can be hurried."""
 
 import socket
 import time
@@ -44,7 +44,8 @@ def test_a_create_that_does_not_start_leaves_nothing(daemon):
 def test_a_rehearsal_says_what_would_be_and_makes_nothing(daemon):
     [url] = daemon.server("web")
     port = int(url.rpartition(":")[2])
-    assert daemon.cli("create", "server", "fine", "-p", "0", "--dry-run") == "fine: could be created\n"
+    said = daemon.cli("create", "server", "fine", "-p", "0", "--dry-run")
+    assert said == "fine: could be created\n"
     taken = daemon.run("create", "server", "other", "-p", str(port), "--dry-run")
     assert (taken.returncode, "in use" in taken.stderr) == (1, True)
     assert daemon.run("create", "server", "web", "-p", "0", "--dry-run").returncode == 1
@@ -71,7 +72,8 @@ def test_an_address_that_is_not_there_at_boot_is_tried_again(daemon):
     assert daemon.show("web")["next_start_in_s"] is None
 
 
-@pytest.mark.parametrize("policy", [{"restart": "no"}, {"restart": "on-failure", "restart_limit": 1}])
+@pytest.mark.parametrize("policy", [{"restart": "no"},
+                                    {"restart": "on-failure", "restart_limit": 1}])
 def test_one_that_is_not_to_come_back_stays_failed(daemon, policy):
     [url] = daemon.server("web")
     port = int(url.rpartition(":")[2])

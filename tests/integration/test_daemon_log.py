@@ -1,4 +1,4 @@
-"""The daemon in the background, and its log: where it goes, how it is cut, and who may hold it up."""
+"""The daemon in the background, and its log: where it goes, how it is cut, what holds it up."""
 
 import fcntl
 import os
@@ -24,8 +24,8 @@ def background(tmp_path):
 
     def start(*flags):
         done = subprocess.run(
-            [BINARY, "daemon", "--state-dir", folder / "state", "--socket", folder / "s.sock", "--loop",
-             LOOP, "--detach", *map(str, flags)], capture_output=True, text=True, timeout=PATIENCE,
+            [BINARY, "daemon", "--state-dir", folder / "state", "--socket", folder / "s.sock",
+             "--loop", LOOP, "--detach", *map(str, flags)], capture_output=True, text=True, timeout=PATIENCE,
             env={**os.environ, "STRATA_SOCKET": str(folder / "s.sock")})
         if done.returncode == 0:
             daemon = Daemon(folder)

@@ -35,7 +35,8 @@ def test_a_unix_socket_has_the_mode_and_group_that_are_asked_for(daemon, tmp_pat
     assert not path.exists()
 
 
-@pytest.mark.parametrize("query", ["?mode=9", "?mode=", "?mode=01777", "?group=", "?mode=0660&x=1", "?x"])
+@pytest.mark.parametrize("query", ["?mode=9", "?mode=", "?mode=01777", "?group=",
+                                   "?mode=0660&x=1", "?x"])
 def test_a_wrong_mode_is_refused(daemon, tmp_path, query):
     with pytest.raises(Refused, match="mode") as refused:
         daemon.server("s", listen=[f"unix://{tmp_path}/door{query}"])

@@ -1,4 +1,4 @@
-"""Strangers at the metrics' port: limits of what they send, how long it takes, and how many they are."""
+"""Strangers at the metrics' port: limits of what they send, of time, and of their number."""
 
 import contextlib
 import socket

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/conformance.md and docs/security.md name tests that exist, and say of each rule what holds it."""
+"""docs/conformance.md and docs/security.md say of each rule what holds it: tests that exist."""
 
 import re
 import unittest
