@@ -129,17 +129,19 @@ TEST(client_simulation, what_was_accepted_arrives_once_and_in_order_after_reconn
 
 // A datagram that there is no room for was dropped, and not sent.
 TEST(client_simulation, a_datagram_counts_as_sent_or_as_dropped) {
+  constexpr int count = 9000;
+  const std::string message(4096, 'm');
   sim_stage stage(1);
   stage.world.names["late"] = {"no address yet"};
   auto client = made_client(stage, {{"connect", "udp://late:" + std::to_string(port)},
                                     {"reconnect", 0},
                                     {"reconnect_min", 0.01},
                                     {"reconnect_max", 0.05},
-                                    {"queue", 5000}});
+                                    {"queue", count}});
   const auto started = stage.await(client->start());
   ASSERT_TRUE(started && *started);
-  for (int i = 0; i < 5000; ++i) {
-    const auto sent = stage.await(client->send("message"));
+  for (int i = 0; i < count; ++i) {
+    const auto sent = stage.await(client->send(message));
     ASSERT_TRUE(sent && *sent && (*sent)->queued == 1);
   }
   // All of them go at once as soon as there is an address.
@@ -149,8 +151,8 @@ TEST(client_simulation, a_datagram_counts_as_sent_or_as_dropped) {
   const auto stats = client->stats();
   const auto dropped = stats.dropped[static_cast<std::size_t>(drop::slow_client)].get();
   EXPECT_GT(dropped, 0U);
-  EXPECT_EQ(stats.messages_out.get() + dropped, 5000U);
-  EXPECT_EQ(stats.bytes_out.get(), stats.messages_out.get() * std::string_view("message").size());
+  EXPECT_EQ(stats.messages_out.get() + dropped, std::uint64_t{count});
+  EXPECT_EQ(stats.bytes_out.get(), stats.messages_out.get() * message.size());
   EXPECT_TRUE(stage.await_done(client->stop()));
 }
 

@@ -174,13 +174,17 @@ bool datagram_port::is_token(const loop::socket_address& from, byte_span said) c
          text::equal_in_constant_time(as_text(said), token);
 }
 
+stranger_guard& datagram_port::guard() {
+  if (!guard_) guard_ = std::make_unique<stranger_guard>();
+  return *guard_;
+}
+
 bool datagram_port::hears(peer& stranger, byte_span said) {
   if (home_.options().udp_allowance == 0) return true;
-  if (!guard_) guard_ = std::make_unique<stranger_guard>();
   const auto earned =
       stranger_guard::factor * stranger_guard::wire_size(stranger.address(), said.size());
   stranger.credit = std::min(stranger.credit + earned, stranger_guard::most_credit);
-  return !guard_->is_repeated(stranger.id(), said, home_.loop().now());
+  return !guard().is_repeated(stranger.id(), said, home_.loop().now());
 }
 
 bool datagram_port::may_send(peer& stranger, std::size_t bytes) {
@@ -191,8 +195,7 @@ bool datagram_port::may_send(peer& stranger, std::size_t bytes) {
     stranger.credit -= size;
     return true;
   }
-  if (guard_ && guard_->allows(stranger.address(), size, home_.loop().now(), allowance))
-    return true;
+  if (guard().allows(stranger.address(), size, home_.loop().now(), allowance)) return true;
   if (!std::exchange(told_of_strangers_, true)) {
     home_.state().log->write(
         level::warning,

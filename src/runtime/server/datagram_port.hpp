@@ -41,6 +41,7 @@ class datagram_port final : private loop::timer {
   [[nodiscard]] bool is_token(const loop::socket_address& from, byte_span said) const;
   /// Whether the guard lets the stranger be heard, and be sent something.
   [[nodiscard]] bool hears(peer& stranger, byte_span said);
+  [[nodiscard]] stranger_guard& guard();
   [[nodiscard]] bool may_send(peer& stranger, std::size_t bytes);
   loop::task<> open_again();
   void take(std::unique_ptr<net::datagram> wire);
@@ -53,7 +54,7 @@ class datagram_port final : private loop::timer {
   opener reopen_;
   bool failing_ = false;
   bool told_of_strangers_ = false;
-  std::unique_ptr<stranger_guard> guard_;  // made when the first stranger comes
+  std::unique_ptr<stranger_guard> guard_;  // made when it is first needed
   boost::unordered_flat_map<loop::socket_address, std::unique_ptr<peer>, loop::address_hash> peers_;
 };
 
