@@ -25,7 +25,8 @@ def background(tmp_path):
     def start(*flags):
         done = subprocess.run(
             [BINARY, "daemon", "--state-dir", folder / "state", "--socket", folder / "s.sock",
-             "--loop", LOOP, "--detach", *map(str, flags)], capture_output=True, text=True, timeout=PATIENCE,
+             "--loop", LOOP, "--detach", *map(str, flags)],
+            capture_output=True, text=True, timeout=PATIENCE,
             env={**os.environ, "STRATA_SOCKET": str(folder / "s.sock")})
         if done.returncode == 0:
             daemon = Daemon(folder)
