@@ -172,10 +172,12 @@ TEST_F(file_record_store_test, what_was_asked_for_is_done_in_order_even_when_the
   EXPECT_EQ(loaded[0].options, R"({"port":)" + std::to_string(count) + "}");
 }
 
-TEST(names, are_letters_digits_underscore_dot_and_dash) {
-  for (const auto* good : {"a", "A-b_c.9", ".", "..", "-x"}) EXPECT_TRUE(is_valid_name(good));
+TEST(names, are_letters_digits_underscore_and_then_dot_and_dash) {
+  for (const auto* good : {"a", "A-b_c.9", "_", "a.", "9-"}) EXPECT_TRUE(is_valid_name(good));
   EXPECT_TRUE(is_valid_name(std::string(64, 'x')));
-  for (const auto* bad : {"", "a/b", "a b", "\xc3\xa4", "a\n"}) EXPECT_FALSE(is_valid_name(bad));
+  for (const auto* bad : {"", "a/b", "a b", "\xc3\xa4", "a\n", ".", "..", ".x", "-x"}) {
+    EXPECT_FALSE(is_valid_name(bad)) << bad;
+  }
   EXPECT_FALSE(is_valid_name(std::string(65, 'x')));
 }
 
