@@ -136,8 +136,10 @@ result<std::shared_ptr<log_output>> set_up_log(const std::string& level, log_set
 class daemon {
  public:
   daemon(loop::loop& home, loop::backend_kind kind, std::size_t most_loops,
-         std::unique_ptr<record_store> store)
+         std::unique_ptr<record_store> store, std::shared_ptr<log_output> output, readiness& ready)
       : home_(home),
+        output_(std::move(output)),
+        ready_(ready),
         loops_(kind, most_loops),
         supervisor_(home, loops_, std::move(store)),
         api_(supervisor_, loops_,
@@ -156,8 +158,7 @@ class daemon {
   result<void> listen_remote(const options::daemon_options& wanted);
   result<void> listen_metrics(const options::daemon_options& wanted);
   /// The process' exit code.
-  int run(unique_fd signals, double drain_timeout, std::shared_ptr<log_output> log,
-          readiness& ready);
+  int run(unique_fd signals, double drain_timeout);
 
  private:
   loop::task<> read_again();
@@ -166,6 +167,8 @@ class daemon {
   [[noreturn]] void give_up();
 
   loop::loop& home_;
+  std::shared_ptr<log_output> output_;
+  readiness& ready_;
   loop_threads loops_;
   supervisor supervisor_;
   std::shared_ptr<runtime::journal> log_ = std::make_shared<runtime::journal>();
@@ -173,8 +176,6 @@ class daemon {
   control_api api_;
   socket_broker socket_broker_;
   bool failed_ = false;
-  std::shared_ptr<log_output> output_;
-  readiness* ready_ = nullptr;
   loop::task_group starting_;
 };
 
@@ -228,7 +229,7 @@ result<void> daemon::listen_remote(const options::daemon_options& wanted) {
     return failure(errc::invalid_argument, operation, "anybody could control the daemon",
                    "give --client-ca FILE or --token-file FILE");
   }
-  auto address = loop::socket_address::from_ip(url->host, url->port);
+  auto address = net::address_of(*url);
   if (!address) return std::unexpected(address.error());
   return api_.listen_remote(*address);
 }
@@ -243,7 +244,7 @@ result<void> daemon::listen_metrics(const options::daemon_options& wanted) {
     return failure(errc::invalid_argument, "serve metrics on '" + wanted.metrics + "'",
                    "they are served by HTTP alone", "write tcp://HOST:PORT or https://HOST:PORT");
   }
-  auto address = loop::socket_address::from_ip(url->host, url->port);
+  auto address = net::address_of(*url);
   if (!address) return std::unexpected(address.error());
   return api_.listen_metrics(*address, is_secure);
 }
@@ -264,7 +265,7 @@ loop::task<> daemon::bring_up() {
   while (!restoring.empty() && home_.now() < limit) co_await home_.sleep(10ms);
   api_.begin();
   spdlog::info("ready");
-  ready_->tell_ready();
+  ready_.tell_ready();
   co_await restoring.drained();
 }
 
@@ -325,10 +326,7 @@ void daemon::give_up() {
   std::_Exit(1);
 }
 
-int daemon::run(unique_fd signals, double drain_timeout, std::shared_ptr<log_output> log,
-                readiness& ready) {
-  output_ = std::move(log);
-  ready_ = &ready;
+int daemon::run(unique_fd signals, double drain_timeout) {
   home_.spawn(live(home_.adopt(signals.release()), drain_timeout));
   home_.run();
   api_.stop();
@@ -364,11 +362,12 @@ int run(const options::daemon_options& wanted) {
   if (!log) return refuse(log.error());
   if (!why_not.empty()) spdlog::warn("{}; epoll serves instead", why_not);
   const auto cores = std::max(1U, std::thread::hardware_concurrency());
-  daemon whole(**home, *kind, wanted.loops != 0 ? wanted.loops : cores, std::move(*store));
+  daemon whole(**home, *kind, wanted.loops != 0 ? wanted.loops : cores, std::move(*store),
+               std::move(*log), ready);
   if (auto listening = whole.listen(wanted); !listening) return refuse(listening.error());
   spdlog::info("strata {} on {}, state in {}, control socket {}", STRATA_VERSION,
                (*home)->backend(), wanted.state_dir, wanted.socket);
-  return whole.run(std::move(*signals), wanted.drain_timeout, std::move(*log), ready);
+  return whole.run(std::move(*signals), wanted.drain_timeout);
 }
 
 }  // namespace strata::daemon

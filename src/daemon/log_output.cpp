@@ -11,6 +11,7 @@
 #include <cstdio>
 
 #include "text/readable.hpp"
+#include "text/utf8.hpp"
 
 namespace strata::daemon {
 
@@ -40,9 +41,16 @@ result<std::shared_ptr<log_output>> log_output::open(log_settings how) {
   return made;
 }
 
+bool log_output::is_open_by_name() const {
+  struct stat own{};
+  struct stat found{};
+  return file_ && ::fstat(file_.get(), &own) == 0 && ::stat(how_.file.c_str(), &found) == 0 &&
+         own.st_dev == found.st_dev && own.st_ino == found.st_ino;
+}
+
 result<void> log_output::open_file() {
   const auto operation = "write the log to '" + how_.file + "'";
-  claim_ = {};
+  if (is_open_by_name()) return {};
   auto claimed = loop::os_files().claim(how_.file);
   if (!claimed) return std::unexpected(claimed.error());
   auto opened = loop::open_regular(how_.file, O_WRONLY | O_APPEND | O_CREAT, operation);
@@ -76,14 +84,16 @@ bool log_output::put(std::string_view text) {
   const int to = file_ ? file_.get() : STDERR_FILENO;
   pollfd ready{.fd = to, .events = POLLOUT, .revents = 0};
   if (!file_ && (::poll(&ready, 1, 0) != 1 || (ready.revents & POLLOUT) == 0)) return false;
+  if (is_cut_ && ::write(to, "\n", 1) != 1) return false;
   const auto written = ::write(to, text.data(), text.size());
+  is_cut_ = written > 0 && static_cast<std::size_t>(written) != text.size();
   if (written > 0) size_ += static_cast<std::uint64_t>(written);
-  return written > 0;
+  return written > 0 && !is_cut_;
 }
 
 void log_output::write(std::string_view line) {
   auto text = now_text() + " " + text::printable(line);
-  if (text.size() >= longest_line) text.resize(longest_line - 1);
+  text.resize(text::utf8_prefix(text, longest_line - 1).size());
   text += '\n';
   const std::scoped_lock guard(lock_);
   if (file_ && how_.max_size != 0 && size_ + text.size() > how_.max_size && size_ != 0) rotate();

@@ -42,6 +42,7 @@ class log_output {
  private:
   explicit log_output(log_settings how) : how_(std::move(how)) {}
   result<void> open_file();
+  [[nodiscard]] bool is_open_by_name() const;
   void rotate();
   [[nodiscard]] bool put(std::string_view text);
 
@@ -51,6 +52,7 @@ class log_output {
   unique_fd file_;
   std::uint64_t size_ = 0;
   std::uint64_t lost_ = 0;  // lines that nobody read
+  bool is_cut_ = false;     // the last line has no end: the disk was full
 };
 
 }  // namespace strata::daemon

@@ -76,6 +76,8 @@ constexpr const char* documents = R"json({
     "warning": {"type": "string", "description": "what people should know of how it is set up"},
     "endpoints": {"type": "array", "items": {"type": "string"},
       "description": "as bound; else as configured"},
+    "reach": {"type": "string", "nullable": true, "enum": ["machine", "network"],
+      "description": "whether other machines' clients can use it; null when it listens nowhere"},
     "connections": {"type": "integer"},
     "group": {"type": "string"},
     "owner": {"type": "string"},

@@ -130,16 +130,15 @@ result<void> write_synced(int folder, const std::string& name, const std::string
   return {};
 }
 
+constexpr int version = 1;  // of what a file means
 constexpr std::string_view running_key = "\n  \"running\": ";
 
 /// Both values take the same room, so that one may be written over the other.
 std::string as_text(const record& what) {
-  const nlohmann::json json = {{"version", 1},
-                               {"name", what.name},
-                               {"type", what.type},
-                               {"created_at", what.created_at},
-                               {"running", what.running},
-                               {"options", nlohmann::json::parse(what.options)}};
+  const nlohmann::json json = {
+      {"version", version},      {"name", what.name},
+      {"type", what.type},       {"created_at", what.created_at},
+      {"running", what.running}, {"options", nlohmann::json::parse(what.options)}};
   auto text = json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   if (what.running) text.insert(text.find(running_key) + running_key.size(), " ");
   return text;
@@ -207,6 +206,13 @@ result<record> record_files::read(const std::string& file) const {
     return json.contains(key) && (json[key].*check)();
   };
   using value = nlohmann::json;
+  // Another version's may lack whatever this one's has.
+  if (is("version", &value::is_number) && json["version"] != version && is_valid_name(name)) {
+    return record{.name = name,
+                  .unusable = fmt::format("its file is of version {}, and this strata knows "
+                                          "version {}",
+                                          json["version"].dump(), version)};
+  }
   const bool good = json.is_object() && is("name", &value::is_string) &&
                     is("type", &value::is_string) && is("created_at", &value::is_string) &&
                     is("running", &value::is_boolean) && is("options", &value::is_object);

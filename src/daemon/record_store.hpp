@@ -25,6 +25,8 @@ struct record {
   std::string created_at;
   bool running = false;  ///< start it when the daemon starts
   std::string options;   ///< a JSON object, secrets included
+  /// Why it cannot be used, as one of another version of strata: then all but the name is missing.
+  std::string unusable = {};
 
   bool operator==(const record&) const = default;
 };

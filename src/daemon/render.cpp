@@ -4,22 +4,13 @@
 
 #include <algorithm>
 
+#include "net/scheme.hpp"
 #include "text/base64.hpp"
+#include "text/utf8.hpp"
 
 namespace strata::daemon {
 
 namespace {
-
-bool is_utf8(const std::string& text) {
-  // The JSON library's own strict check: it refuses to dump what is not UTF-8.
-  const nlohmann::json value = text;
-  try {
-    (void)value.dump();
-    return true;
-  } catch (const nlohmann::json::type_error&) {
-    return false;
-  }
-}
 
 /// A runtime and its figures at one moment.
 struct reading {
@@ -70,6 +61,17 @@ std::string certificate_metrics(const supervisor& all) {
          text;
 }
 
+// What keeps strangers out may be the endpoint or the runtime itself.
+nlohmann::json reach_json(const runtime::runtime& of) {
+  if (!of.listens()) return nullptr;
+  const auto endpoints = of.endpoints();
+  const bool is_reachable = std::ranges::any_of(endpoints, [](const std::string& text) {
+    const auto url = net::parse_endpoint(text);
+    return url && !url->is_of_this_machine();
+  });
+  return is_reachable && of.serves_strangers() ? "network" : "machine";
+}
+
 nlohmann::json next_start_json(const entry& of, loop::time_point now) {
   if (!of.next_start) return nullptr;
   return std::max(0.0, std::chrono::duration<double>(*of.next_start - now).count());
@@ -89,6 +91,7 @@ nlohmann::json summary_json(const entry& of, loop::time_point now) {
           {"reason", of.reason},
           {"warning", of.body->warning()},
           {"endpoints", of.body->endpoints()},
+          {"reach", reach_json(*of.body)},
           {"connections", of.body->stats().connections_now.get()},
           {"group", common.group},
           {"owner", common.owner},
@@ -128,7 +131,7 @@ std::string log_line_json(const runtime::journal_line& line) {
 
 std::string message_json(const runtime::journal_line& line) {
   nlohmann::json json = {{"time", runtime::format_time(line.time)}, {"from", line.subject}};
-  if (is_utf8(line.text)) {
+  if (text::is_utf8(line.text)) {
     json["text"] = line.text;
   } else {
     json["base64"] = text::base64_encode(as_bytes(line.text));

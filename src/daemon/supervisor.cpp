@@ -90,6 +90,17 @@ loop::task<result<void>> supervisor::save(entry_ref what) {
   co_return saved;
 }
 
+std::expected<entry_ref, std::string> supervisor::restore(record saved) {
+  if (!saved.unusable.empty()) return std::unexpected(saved.unusable);
+  if (runtime::find_type(saved.type) == nullptr) {
+    return std::unexpected("there is no type '" + saved.type + "' in this build");
+  }
+  const auto options = nlohmann::json::parse(saved.options, nullptr, false);
+  auto made = make(std::move(saved), options);
+  if (!made) return std::unexpected(describe(made.error()));
+  return *made;
+}
+
 loop::task<result<void>> supervisor::load() {
   const under_way counted(*this);
   const auto damaged = [](const std::string& text) { spdlog::error("{}", text); };
@@ -98,15 +109,10 @@ loop::task<result<void>> supervisor::load() {
   if (stopping_) co_return result<void>{};
   for (auto& saved : *found) {
     const auto name = saved.name;
-    if (runtime::find_type(saved.type) == nullptr) {
-      spdlog::error("cannot restore '{}': there is no type '{}' in this build; its file stays",
-                    name, saved.type);
-      continue;
-    }
-    const auto options = nlohmann::json::parse(saved.options, nullptr, false);
-    auto made = make(std::move(saved), options);
+    auto made = restore(std::move(saved));
     if (!made) {
-      spdlog::error("cannot restore '{}', its file stays: {}", name, describe(made.error()));
+      spdlog::error("cannot restore '{}', its file stays: {}", name, made.error());
+      unusable_[name] = made.error();
       continue;
     }
     (*made)->is_saved = true;

@@ -6,6 +6,8 @@
 // wait for nothing, however long the store takes.
 #pragma once
 
+#include <expected>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -84,6 +86,8 @@ class supervisor final : public net::directory {
   };
 
   result<entry_ref> make(record from, const nlohmann::json& options);
+  /// Errors: why it cannot be used.
+  std::expected<entry_ref, std::string> restore(record saved);
   /// Makes an entry whose name nobody else can take from now on, and which nobody sees yet.
   result<entry_ref> reserve(const std::string& type, const std::string& name,
                             const nlohmann::json& options);
@@ -113,6 +117,7 @@ class supervisor final : public net::directory {
   runtime::journal events_;
   loop::async_lock binding_;
   entry_map entries_;
+  std::map<std::string, std::string> unusable_;  // names whose files stay, and why
   bool stopping_ = false;
   std::size_t operations_ = 0;
   loop::condition idle_;

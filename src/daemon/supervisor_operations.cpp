@@ -31,6 +31,13 @@ result<entry_ref> supervisor::reserve(const std::string& type, const std::string
     return failure(errc::already_exists, "create '" + name + "'", "a runtime of that name exists",
                    "remove it or choose another name");
   }
+  if (const auto kept = unusable_.find(name); kept != unusable_.end()) {
+    return failure(
+        errc::conflict, "create '" + name + "'",
+        "the state folder has one of that name, which could not be restored: " + kept->second,
+        "choose another name, use the strata that made it, or move '" + place() + "/runtimes/" +
+            name + ".json' away and start the daemon again");
+  }
   if (auto owned = check_owner(entries_, name, options); !owned) {
     return std::unexpected(owned.error());
   }

@@ -14,6 +14,13 @@ namespace strata::loop {
 socket_address::socket_address(const sockaddr* address, socklen_t size)
     : size_(std::min<socklen_t>(size, sizeof storage_)) {
   std::memcpy(&storage_, address, size_);
+  if (family() != AF_INET6 || IN6_IS_ADDR_V4MAPPED(&storage_.ip6.sin6_addr) == 0) return;
+  const auto mapped = storage_.ip6;
+  storage_.un = {};
+  storage_.ip4.sin_family = AF_INET;
+  storage_.ip4.sin_port = mapped.sin6_port;
+  storage_.ip4.sin_addr.s_addr = mapped.sin6_addr.s6_addr32[3];
+  size_ = sizeof(sockaddr_in);
 }
 
 result<socket_address> socket_address::from_ip(const std::string& host, std::uint16_t port) {
@@ -43,6 +50,16 @@ result<socket_address> socket_address::from_ip(const std::string& host, std::uin
   }
   return failure(errc::invalid_argument, "read '" + host + "' as an IP address",
                  "it is neither IPv4 nor IPv6");
+}
+
+socket_address socket_address::every(std::uint16_t port) {
+  socket_address made;
+  made.storage_.ip6.sin6_family = AF_INET6;
+  made.storage_.ip6.sin6_addr = in6addr_any;
+  made.size_ = sizeof(sockaddr_in6);
+  made.is_every_ = true;
+  made.set_port(port);
+  return made;
 }
 
 result<socket_address> socket_address::from_path(const std::string& path) {
@@ -90,6 +107,7 @@ std::string socket_address::path() const {
 
 std::string socket_address::text() const {
   char host[INET6_ADDRSTRLEN] = "";
+  if (is_every_) return "*:" + std::to_string(port());
   if (family() == AF_INET) {
     inet_ntop(AF_INET, &storage_.ip4.sin_addr, host, sizeof host);
     return std::string(host) + ":" + std::to_string(port());
@@ -108,7 +126,8 @@ std::string socket_address::text() const {
 }
 
 bool socket_address::operator==(const socket_address& other) const {
-  return size_ == other.size_ && std::memcmp(&storage_, &other.storage_, size_) == 0;
+  return size_ == other.size_ && is_every_ == other.is_every_ &&
+         std::memcmp(&storage_, &other.storage_, size_) == 0;
 }
 
 std::size_t socket_address::hash() const {

@@ -18,11 +18,14 @@ namespace strata::loop {
 class socket_address {
  public:
   socket_address() = default;
-  /// Copies what the kernel wrote; `size` is what the kernel said it is.
+  /// Copies what the kernel wrote; `size` is what the kernel said it is. An IPv4 address that an
+  /// IPv6 socket tells of (::ffff:a.b.c.d) is an IPv4 address here.
   socket_address(const sockaddr* address, socklen_t size);
 
   /// `host` is a numeric IPv4 or IPv6 address (a `%scope` may follow the latter).
   static result<socket_address> from_ip(const std::string& host, std::uint16_t port);
+  /// To listen on: all addresses of this machine, of IPv4 and of IPv6 (where the kernel has it).
+  static socket_address every(std::uint16_t port);
   static result<socket_address> from_path(const std::string& path);
   static socket_address from_mac(const mac_address& mac, int interface_index);
 
@@ -34,9 +37,11 @@ class socket_address {
   void set_port(std::uint16_t port);
   /// Zero when it is of another family.
   [[nodiscard]] mac_address mac() const;
-  /// `127.0.0.1:80`, `[::1]:80`, the path or the MAC address.
+  /// `127.0.0.1:80`, `[::1]:80`, `*:80` for all, the path or the MAC address.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] std::string path() const;
+  /// Whether it is what `every` makes.
+  [[nodiscard]] bool is_every() const { return is_every_; }
   /// A Unix path, or a loopback address of either family.
   [[nodiscard]] bool is_of_this_machine() const;
 
@@ -52,6 +57,7 @@ class socket_address {
     sockaddr_ll ll;
   } storage_{.un = {}};
   socklen_t size_ = 0;
+  bool is_every_ = false;
 };
 
 struct address_hash {

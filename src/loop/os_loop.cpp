@@ -62,24 +62,38 @@ std::string open_remedy(int sys_errno) {
   return {};
 }
 
-result<unique_fd> bind_stream(const socket_address& address, const listen_options& options) {
+// To be bound to `address`, if it is one. A socket for every address hears IPv4 too, and is of IPv4
+// alone where the kernel has no IPv6.
+result<unique_fd> open_socket(int family, socket_address& address, int type, int protocol) {
+  const int flags = type | SOCK_CLOEXEC | SOCK_NONBLOCK;
+  unique_fd made(::socket(family, flags, protocol));
+  if (!made && errno == EAFNOSUPPORT && address.is_every()) {
+    address = *socket_address::from_ip("0.0.0.0", address.port());
+    made = unique_fd(::socket(address.family(), flags, protocol));
+  }
+  if (!made) return system_failure(errno, "open a socket", open_remedy(errno));
+  if (family == AF_INET6 && address.family() != AF_INET) {
+    const int is_alone = address.is_every() ? 0 : 1;
+    ::setsockopt(made.get(), IPPROTO_IPV6, IPV6_V6ONLY, &is_alone, sizeof is_alone);
+  }
+  return made;
+}
+
+result<unique_fd> bind_stream(socket_address address, const listen_options& options) {
   const std::string operation = "listen on " + address.text();
   if (address.family() == AF_UNIX) {
     if (auto removed = remove_stale_socket(address); !removed) {
       return std::unexpected(removed.error());
     }
   }
-  unique_fd made(
-      ::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, options.protocol));
-  if (!made) return system_failure(errno, operation, open_remedy(errno));
+  auto opened = open_socket(address.family(), address, SOCK_STREAM, options.protocol);
+  if (!opened) return opened;
+  auto& made = *opened;
   if (address.family() != AF_UNIX) {
     ::setsockopt(made.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     // Accepted sockets inherit it, which saves a system call each.
     ::setsockopt(made.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (options.share_port) ::setsockopt(made.get(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
-  }
-  if (address.family() == AF_INET6) {
-    ::setsockopt(made.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
   }
   // The file gets the mode of the socket, less the umask, which may take nothing but what is asked.
   if (options.mode && ::fchmod(made.get(), *options.mode) != 0) {
@@ -94,21 +108,18 @@ result<unique_fd> bind_stream(const socket_address& address, const listen_option
       return std::unexpected(set.error());
     }
   }
-  return made;
+  return opened;
 }
 
-result<unique_fd> bind_datagram(int family, const socket_address& address,
-                                const listen_options& options) {
-  unique_fd made(::socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!made) return system_failure(errno, "open a datagram socket", open_remedy(errno));
+result<unique_fd> bind_datagram(int family, socket_address address, const listen_options& options) {
+  auto opened = open_socket(family, address, SOCK_DGRAM, 0);
+  if (!opened) return opened;
+  auto& made = *opened;
   if (options.share_port) ::setsockopt(made.get(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
-  if (family == AF_INET6) {
-    ::setsockopt(made.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
-  }
   if (address.size() != 0 && ::bind(made.get(), address.data(), address.size()) != 0) {
     return system_failure(errno, "listen on " + address.text(), open_remedy(errno));
   }
-  return made;
+  return opened;
 }
 
 result<void> success_of(const result<unique_fd>& opened) {

@@ -4,6 +4,11 @@
 
 namespace strata::net {
 
+result<loop::socket_address> address_of(const endpoint_url& url) {
+  if (url.is_everywhere()) return loop::socket_address::every(url.port);
+  return loop::socket_address::from_ip(url.host, url.port);
+}
+
 loop::task<result<std::vector<loop::socket_address>>> find_addresses(loop::loop& on,
                                                                      endpoint_url of) {
   switch (of.scheme->form) {
@@ -18,6 +23,7 @@ loop::task<result<std::vector<loop::socket_address>>> find_addresses(loop::loop&
     case url_form::host_and_port:
     case url_form::web: break;
   }
+  if (of.is_everywhere()) co_return std::vector{loop::socket_address::every(of.port)};
   co_return co_await on.resolve(of.host, of.port);
 }
 

@@ -52,7 +52,9 @@ result<endpoint_url> parse_host_and_port(endpoint_url url, std::string_view rest
   }
   if (host.empty() || host.size() > 255) return refuse(text, "it has no host of 1 to 255 letters");
   for (const char letter : host) {
-    if (!is_host_character(letter)) return refuse(text, "its host is not a name or an address");
+    if (host != "*" && !is_host_character(letter)) {
+      return refuse(text, "its host is not a name or an address");
+    }
   }
   auto number = parse_port(port, text);
   if (!number) return std::unexpected(number.error());
@@ -163,6 +165,12 @@ bool endpoint_url::is_web() const { return scheme->form == url_form::web; }
 bool endpoint_url::has_port() const { return is_web() || scheme->form == url_form::host_and_port; }
 
 bool endpoint_url::is_for_one() const { return !has_port(); }
+
+bool endpoint_url::is_of_this_machine() const {
+  if (!has_port()) return scheme->form == url_form::path;
+  const auto address = loop::socket_address::from_ip(host, port);
+  return address && address->is_of_this_machine();
+}
 
 std::string endpoint_url::text() const {
   const auto& row = *scheme;

@@ -45,7 +45,8 @@ struct unix_access {
 
 struct endpoint_url {
   const scheme_row* scheme = nullptr;  ///< never null once it is parsed
-  /// A name or an address, without brackets; of frames, the interface; the name of a runtime.
+  /// A name or an address, without brackets; `*` for every address, to listen; of frames, the
+  /// interface; the name of a runtime.
   std::string host;
   std::uint16_t port = 0;
   std::string path;  ///< of a Unix socket; of the web, with the query, as it is asked for
@@ -62,6 +63,10 @@ struct endpoint_url {
   [[nodiscard]] bool is_web() const;
   /// A path or an interface: it has no host to look up, and is not shared between loops.
   [[nodiscard]] bool is_for_one() const;
+  /// Every address of this machine, of IPv4 and of IPv6: something to listen on.
+  [[nodiscard]] bool is_everywhere() const { return has_port() && host == "*"; }
+  /// Those of other machines cannot reach it, as far as its text tells: a name may.
+  [[nodiscard]] bool is_of_this_machine() const;
   /// As it was written, in normal form.
   [[nodiscard]] std::string text() const;
   bool operator==(const endpoint_url&) const = default;

@@ -6,11 +6,12 @@ namespace strata::net {
 namespace {
 
 TEST(endpoint_url, reads_each_scheme_and_writes_it_back) {
-  for (const auto* text : {"tcp://0.0.0.0:9000", "udp://[::1]:53", "tcp://host.example:65535",
-                           "unix:///run/a b.sock", "tcp://[fe80::1%eth0]:1", "l2://vethA/0x88b5",
-                           "l2://eth0/0x0800?dst=02:00:00:00:00:01&vlan=10&prio=7&dei=1",
-                           "xdp://eth0/3?ethertype=0x88b5&mode=zerocopy&vlan=10",
-                           "xdp://eth0/0?ethertype=0x0800&dst=02:00:00:00:00:01&prio=7"}) {
+  for (const auto* text :
+       {"tcp://*:9000", "tcp://0.0.0.0:9000", "udp://[::1]:53", "tcp://host.example:65535",
+        "unix:///run/a b.sock", "tcp://[fe80::1%eth0]:1", "l2://vethA/0x88b5",
+        "l2://eth0/0x0800?dst=02:00:00:00:00:01&vlan=10&prio=7&dei=1",
+        "xdp://eth0/3?ethertype=0x88b5&mode=zerocopy&vlan=10",
+        "xdp://eth0/0?ethertype=0x0800&dst=02:00:00:00:00:01&prio=7"}) {
     const auto url = parse_endpoint(text);
     ASSERT_TRUE(url) << describe(url.error());
     EXPECT_EQ(url->text(), text);

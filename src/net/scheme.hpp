@@ -69,6 +69,11 @@ enum class url_use : std::uint8_t { listen, connect, any };
 /// As `parse_endpoint`. Errors: also of what nobody can listen on.
 [[nodiscard]] result<endpoint_url> parse_listening(std::string_view text);
 
+/// As `parse_endpoint`. Errors: also of `*`, where nobody can connect.
+[[nodiscard]] result<endpoint_url> parse_connecting(std::string_view text);
+
+/// The address of a URL whose host is one, or `*`. Errors: invalid_argument for a name.
+[[nodiscard]] result<loop::socket_address> address_of(const endpoint_url& url);
 /// Where a URL leads: one empty address where the scheme has none. Errors: of names not found.
 [[nodiscard]] loop::task<result<std::vector<loop::socket_address>>> find_addresses(loop::loop& on,
                                                                                    endpoint_url of);

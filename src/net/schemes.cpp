@@ -56,7 +56,12 @@ result<void> learn_address(loop::loop& on, const loop::descriptor& bound, bind_t
     return failure(errc::system, "listen on " + where.address.text(),
                    "the kernel does not say on which address it listens");
   }
-  where.address = found;
+  // One for all addresses stays that; the kernel shows only half of it.
+  if (where.address.is_every()) {
+    where.address.set_port(found.port());
+  } else {
+    where.address = found;
+  }
   return {};
 }
 
@@ -203,6 +208,16 @@ result<endpoint_url> parse_listening(std::string_view text) {
   if (url && url->is_web() && !url->path.empty()) {
     return failure(errc::invalid_argument, "listen on '" + std::string(text) + "'",
                    "a server listens on a port, for all paths", "leave out '" + url->path + "'");
+  }
+  return url;
+}
+
+result<endpoint_url> parse_connecting(std::string_view text) {
+  auto url = parse_endpoint(text);
+  if (url && url->is_everywhere()) {
+    return failure(errc::invalid_argument, "connect to '" + std::string(text) + "'",
+                   "'*' is every address of this machine, to listen on",
+                   "give the name or the address of one host");
   }
   return url;
 }

@@ -5,6 +5,9 @@
 #include <charconv>
 #include <cmath>
 
+#include "text/readable.hpp"
+#include "text/utf8.hpp"
+
 namespace strata::options {
 
 namespace {
@@ -59,6 +62,14 @@ std::string what_it_takes(const option_row& row) {
 std::unexpected<error> refuse(const option_row& row, const std::string& value) {
   return failure(errc::invalid_argument, fmt::format("set {} to {}", long_flag(row), value),
                  fmt::format("it takes {}", what_it_takes(row)));
+}
+
+// JSON, by which the daemon is told, has no other bytes: they would arrive as something else.
+std::unexpected<error> not_utf8(const option_row& row, std::string_view value) {
+  const auto shown = row.kind == option_kind::secret ? std::string("the value given")
+                                                     : fmt::format("'{}'", text::printable(value));
+  return failure(errc::invalid_argument, fmt::format("set {} to {}", long_flag(row), shown),
+                 "it is not UTF-8", "give a value, and a file a name, in UTF-8");
 }
 
 bool is_choice(std::string_view choices, std::string_view value) {
@@ -133,10 +144,14 @@ result<nlohmann::json> parse_option(const option_row& row, std::string_view text
       value = *duration;
       break;
     }
-    case option_kind::list: return nlohmann::json(text);
+    case option_kind::list:
     case option_kind::text:
     case option_kind::secret:
-    case option_kind::choice: value = text; break;
+    case option_kind::choice:
+      if (!text::is_utf8(text)) return not_utf8(row, text);
+      if (row.kind == option_kind::list) return nlohmann::json(text);
+      value = text;
+      break;
   }
   if (auto checked = check_option(row, value); !checked) return std::unexpected(checked.error());
   return value;

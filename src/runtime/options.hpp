@@ -32,13 +32,13 @@ struct type_row {
 /// The figures of all types, each once: first those that every runtime has.
 [[nodiscard]] const std::vector<options::figure_row>& all_figures();
 
-/// `-p PORT`, which `--local` keeps on this machine, and `--listen URL …` as one list of endpoint
-/// URLs.
+/// `-p PORT`, which is every address, or with `--local` this machine's own, and `--listen URL …` as
+/// one list of endpoint URLs.
 [[nodiscard]] inline std::vector<std::string> listen_urls(const std::optional<std::uint64_t>& port,
                                                           bool is_local,
                                                           const std::vector<std::string>& listen) {
   std::vector<std::string> urls;
-  const std::string host = is_local ? "127.0.0.1" : "0.0.0.0";
+  const std::string host = is_local ? "127.0.0.1" : "*";
   if (port) urls.push_back("tcp://" + host + ":" + std::to_string(*port));
   urls.insert(urls.end(), listen.begin(), listen.end());
   return urls;

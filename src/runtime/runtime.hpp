@@ -89,6 +89,8 @@ class runtime {
   [[nodiscard]] virtual std::vector<std::string> endpoints() const = 0;
   /// Its endpoints are where it listens, and not where it connects.
   [[nodiscard]] virtual bool listens() const { return true; }
+  /// Clients of other machines are served, where its endpoints let them in.
+  [[nodiscard]] virtual bool serves_strangers() const { return true; }
   /// Names of the runtimes that it connects to: they are started before it, and stopped after it.
   [[nodiscard]] virtual std::vector<std::string> needs() const { return {}; }
   /// What it shows to those at the other ends of TLS, as an array of objects; empty without TLS. Of

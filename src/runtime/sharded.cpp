@@ -92,15 +92,18 @@ statistics runtime_of_parts::stats() const {
   return sum;
 }
 
-// The ports that it listens on already are its own; the rest has to be free.
+// What it listens on already is its own; the rest has to be free.
 loop::task<result<void>> runtime_of_parts::rehearse() {
   if (auto good = try_certificates(); !good) co_return good;
   if (!listens()) co_return result<void>{};
   auto found = co_await net::find_bind_targets(context_.home, wanted_endpoints());
   if (!found) co_return std::unexpected(found.error());
   std::erase_if(*found, [this](const net::bind_target& each) {
-    const auto end = ":" + std::to_string(each.address.port());
-    return std::ranges::any_of(bound_, [&](const auto& url) { return url.ends_with(end); });
+    const auto wanted = net::parse_endpoint(each.bound_text());
+    return wanted && std::ranges::any_of(bound_, [&](const std::string& text) {
+             const auto own = net::parse_endpoint(text);
+             return own && net::collide(*own, *wanted);
+           });
   });
   const auto ports = co_await context_.binding.acquire();
   co_return net::probe(context_.home, *found);

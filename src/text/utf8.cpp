@@ -57,6 +57,11 @@ bool utf8_checker::begin(std::uint8_t first) {
   return true;
 }
 
+bool is_utf8(std::string_view text) {
+  utf8_checker checker;
+  return checker.feed(as_bytes(text)) && checker.is_whole();
+}
+
 std::string_view utf8_prefix(std::string_view text, std::size_t size) {
   if (text.size() <= size) return text;
   const auto continues = [&](std::size_t at) {

@@ -26,6 +26,8 @@ class utf8_checker {
   std::uint8_t high_ = 0;
 };
 
+[[nodiscard]] bool is_utf8(std::string_view text);
+
 /// The longest beginning of `text` of at most `size` bytes that cuts no sequence.
 [[nodiscard]] std::string_view utf8_prefix(std::string_view text, std::size_t size);
 

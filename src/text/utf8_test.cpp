@@ -20,11 +20,6 @@ std::optional<std::size_t> first_wrong(std::string_view bytes) {
   return std::nullopt;
 }
 
-bool is_utf8_text(std::string_view bytes) {
-  utf8_checker checker;
-  return checker.feed(as_bytes(bytes)) && checker.is_whole();
-}
-
 /// The code point's bytes as RFC 3629 section 3 makes them, for any number.
 std::string sequence_of(std::uint32_t point, int size) {
   if (size == 1) return {static_cast<char>(point)};
@@ -43,11 +38,11 @@ TEST(utf8, every_code_point_is_right_in_its_shortest_form_alone) {
     const int shortest = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
     for (int size = shortest; size <= 4; ++size) {
       const bool right = size == shortest && !surrogate;
-      ASSERT_EQ(is_utf8_text(sequence_of(point, size)), right) << std::hex << point << ' ' << size;
+      ASSERT_EQ(is_utf8(sequence_of(point, size)), right) << std::hex << point << ' ' << size;
     }
   }
   for (std::uint32_t point = 0x110000; point < 0x200000; ++point) {
-    ASSERT_FALSE(is_utf8_text(sequence_of(point, 4))) << std::hex << point;
+    ASSERT_FALSE(is_utf8(sequence_of(point, 4))) << std::hex << point;
   }
 }
 
@@ -80,9 +75,9 @@ TEST(utf8, a_wrong_byte_is_found_at_every_place_of_a_long_text) {
     for (std::size_t at = 0; at < size; ++at) {
       std::string text(size, 'a');
       text[at] = '\xFF';
-      EXPECT_FALSE(is_utf8_text(text)) << size << ' ' << at;
+      EXPECT_FALSE(is_utf8(text)) << size << ' ' << at;
     }
-    EXPECT_TRUE(is_utf8_text(std::string(size, 'a')));
+    EXPECT_TRUE(is_utf8(std::string(size, 'a')));
   }
 }
 

@@ -38,7 +38,8 @@ class Runtime:
         running = self.state == "running"
         port = self.options.get("port")
         return {"name": self.name, "type": self.type, "state": self.state, "reason": "",
-                "endpoints": [] if port is None else [f"tcp://0.0.0.0:{port}"],
+                "endpoints": [] if port is None else [f"tcp://*:{port}"],
+                "reach": "network" if self.type == "server" else None,
                 "connections": 2 if running else 0, "group": self.options.get("group", ""),
                 "owner": self.options.get("owner", ""), "created_at": WHEN,
                 "uptime_s": 65.25 if running else 0}
@@ -64,7 +65,7 @@ class Runtime:
             raise ApiError("conflict", f"cannot stop '{self.name}': it is not running")
         if action == "start" and self.options.get("port") == 1:
             self.state = "failed"
-            raise ApiError("permission_denied", "cannot bind tcp://0.0.0.0:1: Permission denied; "
+            raise ApiError("permission_denied", "cannot bind tcp://*:1: Permission denied; "
                                                 "take a port from 1024")
         if action in ("start", "restart"):
             self.state = "running"

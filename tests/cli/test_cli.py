@@ -12,7 +12,7 @@ from checks import DONE, FAILED, MISUSED, NOT_FOUND, check, refusal
 def test_create_sends_typed_options(strata, daemon):
     out = check(strata("create", "server", "web", "-p", "9000", "--max-message", "64K", "--drain",
                        "--idle-timeout", "500ms", "-l", "unix:///a", "--listen=unix:///b", "-s"))
-    assert out == "web: running at tcp://0.0.0.0:9000\n"
+    assert out == "web: running at tcp://*:9000, open to other machines\n"
     [(path, body)] = daemon.asked("POST")
     assert path == "/v1/runtimes"
     assert json.loads(body) == {
@@ -51,7 +51,7 @@ def test_create_tells_the_daemons_own_words(strata, daemon):
     assert refusal(strata("create", "server", "web"), FAILED) == (
         "strata: cannot create 'web': it exists\n")
     out = refusal(strata("create", "server", "low", "-p", "1", "-s"), FAILED)
-    assert out == "strata: cannot bind tcp://0.0.0.0:1: Permission denied; take a port from 1024\n"
+    assert out == "strata: cannot bind tcp://*:1: Permission denied; take a port from 1024\n"
 
 
 def test_a_url_for_target_is_told_where_it_belongs(strata, daemon):
@@ -99,8 +99,9 @@ def test_edit_refusals(strata, daemon):
 
 def test_lifecycle(strata, daemon):
     daemon.add("server", "web", port=9000)
-    assert check(strata("start", "web")) == "web: running at tcp://0.0.0.0:9000\n"
-    assert check(strata("reload", "web")) == "web: running at tcp://0.0.0.0:9000\n"
+    said = "web: running at tcp://*:9000, open to other machines\n"
+    assert check(strata("start", "web")) == said
+    assert check(strata("reload", "web")) == said
     assert check(strata("restart", "web", "-q")) == "web\n"
     [stopped] = json.loads(check(strata("stop", "web", "--format=json")))
     assert stopped["state"] == "stopped"

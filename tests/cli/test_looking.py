@@ -10,9 +10,9 @@ def test_ls_and_ps(strata, daemon):
     daemon.add("server", "web", "running", port=9000, group="front")
     daemon.add("client", "c", owner="web")
     assert check(strata("ls")) == (
-        "NAME  TYPE    STATE    ENDPOINTS           CONNECTIONS  UPTIME  GROUP  OWNER\n"
-        "c     client  created  -                             0      0s  -      web\n"
-        "web   server  running  tcp://0.0.0.0:9000            2   1m05s  front  -\n")
+        "NAME  TYPE    STATE    ENDPOINTS     CONNECTIONS  UPTIME  GROUP  OWNER\n"
+        "c     client  created  -                       0      0s  -      web\n"
+        "web   server  running  tcp://*:9000            2   1m05s  front  -\n")
     assert check(strata("ps")).count("\n") == 2
     assert check(strata("ps", "-q")) == "web\n"
     assert check(strata("ls", "--columns", "state,name")) == (

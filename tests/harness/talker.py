@@ -18,9 +18,10 @@ def address_of(url):
     parts = urlsplit(url)
     if parts.scheme == "unix":
         return socket.AF_UNIX, socket.SOCK_STREAM, parts.path
-    family = socket.AF_INET6 if ":" in parts.hostname else socket.AF_INET
+    host = "127.0.0.1" if parts.hostname == "*" else parts.hostname
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     kind = socket.SOCK_DGRAM if parts.scheme == "udp" else socket.SOCK_STREAM
-    return family, kind, (parts.hostname, parts.port)
+    return family, kind, (host, parts.port)
 
 
 def port_of(url):

@@ -14,12 +14,23 @@ from strata_daemon import BINARY, eventually
 
 class Terminal:
     def __init__(self, daemon, *arguments, columns=0, **variables):
+        self.run([BINARY, *arguments], daemon.environment | variables, ".", columns)
+
+    @classmethod
+    def of(cls, command, environment, folder, columns=0):
+        """Of any program."""
+        made = cls.__new__(cls)
+        made.run(command, environment, folder, columns)
+        return made
+
+    def run(self, command, environment, folder, columns):
         self.screen = b""
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             size = struct.pack("HHHH", 24, columns, 0, 0)
             fcntl.ioctl(0, termios.TIOCSWINSZ, size)
-            os.execve(BINARY, [BINARY, *arguments], daemon.environment | variables)
+            os.chdir(folder)
+            os.execvpe(command[0], command, environment)
         os.set_blocking(self.fd, False)
 
     def __enter__(self):
@@ -34,11 +45,26 @@ class Terminal:
     def type(self, text):
         os.write(self.fd, text)
 
+    def paste(self, text):
+        """What the terminal does not take at once waits until it does."""
+        while text:
+            with contextlib.suppress(BlockingIOError):
+                text = text[os.write(self.fd, text[:256]):]
+            self.read()
+            time.sleep(0.01)
+
+    def read(self):
+        with contextlib.suppress(BlockingIOError, OSError):
+            self.screen += os.read(self.fd, 65536)
+
+    def text(self):
+        """What it has shown."""
+        return self.screen
+
     def shows(self, text):
         def seen():
-            with contextlib.suppress(BlockingIOError, OSError):
-                self.screen += os.read(self.fd, 65536)
-            return text in self.screen
+            self.read()
+            return text in self.text()
 
         eventually(seen, f"{text!r} on the screen, which shows {self.screen!r}")
 
@@ -46,14 +72,12 @@ class Terminal:
         """Whether it shows what the talker says; it may not listen yet."""
         talker.say(b"are you there?")
         time.sleep(0.05)
-        with contextlib.suppress(BlockingIOError, OSError):
-            self.screen += os.read(self.fd, 65536)
+        self.read()
         return b"are you there?" in self.screen
 
     def exit_code(self):
         def ended():
-            with contextlib.suppress(BlockingIOError, OSError):
-                self.screen += os.read(self.fd, 65536)
+            self.read()
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             return pid and (os.waitstatus_to_exitcode(status),)
 

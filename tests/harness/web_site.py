@@ -27,7 +27,7 @@ def make_site(folder):
 
 
 def http_url(url):
-    return url.replace("tcp://", "http://").replace("0.0.0.0", "127.0.0.1")
+    return url.replace("tcp://", "http://").replace("*", "127.0.0.1")
 
 
 def serve(daemon, site, **options):

@@ -1,9 +1,6 @@
 """`strata start -i` of a cache: at a terminal, which is a pty here, and through pipes. What it
 shows is what redis-cli shows."""
 
-import contextlib
-import os
-import pty
 import re
 import signal
 import subprocess
@@ -13,6 +10,7 @@ import pytest
 
 from resp_wire import Wire
 from strata_daemon import BINARY, PATIENCE, eventually
+from terminal import Terminal
 
 pytestmark = pytest.mark.once
 
@@ -38,40 +36,15 @@ def port(daemon):
     return int(made["endpoints"][0].rsplit(":", 1)[1])
 
 
-class Prompt:
-    """A prompt at a terminal of its own."""
+class Prompt(Terminal):
+    """`strata start -i` of a cache, without what moves the cursor."""
 
-    def __init__(self, daemon, name="db", **environment):
-        self.screen = b""
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            os.execve(BINARY, [BINARY, "start", "-i", name],
-                      {**daemon.environment, "TERM": "xterm", "HOME": str(daemon.folder),
-                       "STRATA_STATE_DIR": str(daemon.folder / "cli"), **environment})
-        os.set_blocking(self.fd, False)
+    def __init__(self, daemon, name="db", **variables):
+        super().__init__(daemon, "start", "-i", name, TERM="xterm", HOME=str(daemon.folder),
+                         STRATA_STATE_DIR=str(daemon.folder / "cli"), **variables)
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        with contextlib.suppress(ChildProcessError, ProcessLookupError):
-            os.kill(self.pid, signal.SIGKILL)
-            os.waitpid(self.pid, 0)
-        os.close(self.fd)
-
-    def read(self):
-        with contextlib.suppress(BlockingIOError, OSError):
-            self.screen += os.read(self.fd, 65536)
-
-    def type(self, text):
-        os.write(self.fd, text)
-
-    def shows(self, text):
-        def seen():
-            self.read()
-            return text in ESCAPES.sub(b"", self.screen)
-
-        eventually(seen, f"{text!r} on the screen, which shows {self.screen!r}")
+    def text(self):
+        return ESCAPES.sub(b"", self.screen)
 
     def says(self, line, reply, then=b"db> "):
         """Types a line at the prompt, and sees the reply and the next prompt."""
@@ -79,14 +52,6 @@ class Prompt:
         self.screen = b""
         self.type(line + b"\n")
         self.shows(reply + b"\n" + then)
-
-    def exit_code(self):
-        def ended():
-            self.read()
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            return pid and (os.waitstatus_to_exitcode(status),)
-
-        return eventually(ended, "the prompt ends")[0]
 
 
 def piped(daemon, text, *flags, name="db"):

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import re
 import signal
 import subprocess
@@ -212,3 +213,18 @@ def test_start_i_takes_one_name(daemon):
     daemon.server("s")
     assert daemon.run("start", "-i", "s", "t").returncode == MISUSED
     assert daemon.run("start", "-i", "*").returncode == MISUSED
+
+
+def test_values_that_are_not_utf8_are_refused_and_not_changed(daemon, tmp_path):
+    daemon.server("s")
+    strange = os.fsencode(tmp_path) + b"/na\xefve.txt"
+    for arguments in [["create", "server", "t", "-p", "0", "-w", strange],
+                      ["create", "server", "t", "-l", b"unix://" + strange],
+                      ["edit", "s", "--write", strange],
+                      ["create", "cache", "t", "-p", "0", "--password", b"\xff\xfe secret"]]:
+        done = subprocess.run([BINARY, *arguments], env=daemon.environment, capture_output=True,
+                              timeout=PATIENCE)
+        assert (done.returncode, done.stdout) == (MISUSED, b"")
+        assert b"it is not UTF-8" in done.stderr and b"secret" not in done.stderr
+    assert daemon.names() == ["s"]
+    assert list(tmp_path.glob("*.txt")) == []

@@ -54,7 +54,25 @@ def test_local_is_this_machine_alone(daemon, kind):
     shown = daemon.create(kind, "here", port=0, local=True)
     assert shown["endpoints"][0].startswith("tcp://127.0.0.1:")
     everywhere = daemon.create(kind, "there", port=0)
-    assert everywhere["endpoints"][0].startswith("tcp://0.0.0.0:")
+    assert everywhere["endpoints"][0].startswith("tcp://*:")
+
+
+def test_it_is_said_that_other_machines_can_use_it(daemon, tmp_path):
+    def reach(kind, name, **options):
+        return daemon.create(kind, name, **options)["reach"]
+
+    assert reach("server", "open", port=0) == "network"
+    assert reach("server", "here", port=0, local=True) == "machine"
+    assert reach("server", "both", listen=["tcp://127.0.0.1:0", "udp://[::1]:0"]) == "machine"
+    assert reach("server", "file", listen=[f"unix://{tmp_path}/door"]) == "machine"
+    assert reach("server", "one", listen=["tcp://[::1]:0", "tcp://0.0.0.0:0"]) == "network"
+    assert reach("cache", "kept", port=0) == "machine"  # protected mode
+    assert reach("cache", "given", port=0, protected_mode="no") == "network"
+    assert reach("cache", "locked", port=0, password="secret") == "network"
+    assert reach("client", "c", connect="tcp://127.0.0.1:1", reconnect=0) is None
+    said = daemon.cli("restart", "open", "here")
+    assert "open: running at tcp://*:" in said and ", open to other machines\n" in said
+    assert ", for this machine alone\n" in said
 
 
 @pytest.fixture

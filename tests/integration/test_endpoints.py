@@ -3,20 +3,78 @@
 import os
 import socket
 import stat
+import sys
 
 import pytest
 
-from strata_daemon import Refused, eventually
+import without_ipv6
+from strata_daemon import Daemon, Refused, eventually
 from talker import Peer, Talker, free_port, port_of
 
 
 def test_port_zero_takes_a_free_port_and_says_which(daemon):
     [url] = daemon.server("chat", listen=[], port=0)
-    assert url.startswith("tcp://0.0.0.0:") and port_of(url) != 0
+    assert url.startswith("tcp://*:") and port_of(url) != 0
     with Talker(url) as ann:
         daemon.wait_connections("chat", 1)
         daemon.send("chat", b"hello")
         assert ann.hear() == b"hello"
+
+
+def hosts_of(url):
+    """A URL for every address, by an address of each family."""
+    return [url.replace("*", host) for host in ("127.0.0.1", "[::1]")]
+
+
+def test_every_address_is_of_both_families(daemon):
+    [url] = daemon.server("chat", listen=["tcp://*:0"])
+    four, six = hosts_of(url)
+    with Talker(four) as ann, Talker(six) as bob:
+        daemon.wait_connections("chat", 2)
+        ann.say(b"from four")
+        assert bob.hear() == b"from four"
+        bob.say(b"from six")
+        assert ann.hear() == b"from six"
+
+
+def test_datagrams_of_both_families_are_heard_and_answered(daemon):
+    [url] = daemon.server("chat", listen=["udp://*:0"])
+    four, six = hosts_of(url)
+    with Peer(four) as ann, Peer(six) as bob:
+        for each in ann, bob:
+            each.say(b"here")
+        daemon.wait_connections("chat", 2)
+        ann.say(b"from four")
+        eventually(lambda: bob.hear() == b"from four", "bob hears it")
+        bob.say(b"from six")
+        eventually(lambda: ann.hear() == b"from six", "ann hears it")
+
+
+class DaemonWithoutIpv6(Daemon):
+    def command(self, *more):
+        return [sys.executable, without_ipv6.__file__, *super().command(*more)]
+
+
+def test_without_ipv6_every_address_is_of_ipv4(tmp_path):
+    daemon = DaemonWithoutIpv6(tmp_path).start()
+    try:
+        [url] = daemon.server("chat", listen=["tcp://*:0"], threads=2)
+        assert url.startswith("tcp://*:")
+        with Talker(url) as ann, Talker(url) as bob:
+            daemon.wait_connections("chat", 2)
+            ann.say(b"hello")
+            assert bob.hear() == b"hello"
+        with pytest.raises(Refused, match="Address family not supported"):
+            daemon.server("six", listen=["tcp://[::1]:0"])
+    finally:
+        daemon.stop()
+
+
+def test_nobody_connects_to_every_address(daemon):
+    with pytest.raises(Refused, match="'\\*' is every address of this machine"):
+        daemon.create("client", "lost", connect="tcp://*:9000")
+    with pytest.raises(Refused, match="'\\*' is every address of this machine"):
+        daemon.create("cache", "lost", port=0, follow="tcp://*:9000")
 
 
 def test_an_ipv6_address_is_listened_on(daemon):

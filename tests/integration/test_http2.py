@@ -26,7 +26,7 @@ OPENING = PREFACE + frame(SETTINGS, 0, 0)
 
 
 def http_url(url):
-    return url.replace("tcp://", "http://").replace("0.0.0.0", "127.0.0.1") + "/"
+    return url.replace("tcp://", "http://").replace("*", "127.0.0.1") + "/"
 
 
 def curl(*words, prior=True):

@@ -198,3 +198,18 @@ def test_a_file_at_the_limit_of_its_size_is_an_error_and_not_the_end(make_daemon
         eventually(lambda: daemon.logged("s", "File too large", "error"), "the log says so")
     assert file.stat().st_size <= 65536
     daemon.act("s", "stop")
+
+
+def test_nobody_is_told_to_cut_a_file_that_is_no_log(daemon, tmp_path):
+    foreign = tmp_path / "passwd"
+    foreign.write_bytes(b"root:x:0:0:root:/root:/bin/bash\n" * 10)
+    before = foreign.read_bytes()
+    with pytest.raises(Refused) as refused:
+        daemon.create("cache", "c", listen=LOCAL, persistent=str(foreign))
+    assert "truncate" not in refused.value.remedy and "another file" in refused.value.remedy
+    assert foreign.read_bytes() == before
+    log = tmp_path / "cut.aof"
+    log.write_bytes(b"*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n1\r\nno command\r\n")
+    with pytest.raises(Refused) as refused:
+        daemon.create("cache", "c", listen=LOCAL, persistent=str(log))
+    assert f"truncate -s 27 '{log}'" in refused.value.remedy

@@ -177,16 +177,24 @@ def test_damaged_files_are_set_aside_and_named_and_the_others_start(daemon):
 
 
 def test_files_that_this_build_does_not_understand_stay(daemon):
-    for name in ["typed", "optioned"]:
+    names = ["typed", "optioned", "newer"]
+    for name in names:
         daemon.server(name)
     daemon.stop()
-    typed, optioned = file_of(daemon, "typed"), file_of(daemon, "optioned")
+    typed, optioned, newer = (file_of(daemon, name) for name in names)
     typed.write_text(typed.read_text().replace('"server"', '"teapot"'))
     optioned.write_text(optioned.read_text().replace('"drain"', '"boil"'))
+    newer.write_text('{"version": 99, "name": "newer", "what": "nobody here knows"}')
+    before = [file.read_text() for file in (typed, optioned, newer)]
     daemon.start()
     assert states(daemon) == {}
-    assert typed.exists() and optioned.exists()
     assert "teapot" in daemon.log() and "boil" in daemon.log()
+    assert "version 99, and this strata knows version 1" in daemon.log()
+    for name in names:
+        with pytest.raises(Refused, match="could not be restored") as refused:
+            daemon.server(name)
+        assert f"/runtimes/{name}.json" in refused.value.remedy
+    assert [file.read_text() for file in (typed, optioned, newer)] == before
 
 
 def test_strange_things_in_the_state_folder_harm_nothing(daemon):

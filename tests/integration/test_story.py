@@ -32,7 +32,7 @@ class Netcat:
 def test_what_is_sent_reaches_both_nc_and_what_one_types_only_the_other(daemon):
     port = free_port()
     shown = daemon.cli("create", "server", "chat", "-p", port, "-s")
-    assert shown == f"chat: running at tcp://0.0.0.0:{port}\n"
+    assert shown == f"chat: running at tcp://*:{port}, open to other machines\n"
     with Netcat(port) as ann, Netcat(port) as bob:
         daemon.wait_connections("chat", 2)
         assert "2 connections" in daemon.cli("send", "chat", "hello all")

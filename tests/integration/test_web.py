@@ -25,7 +25,7 @@ socket.on('close', (code) => console.log(code));
 
 
 def ws_url(url):
-    return url.replace("tcp://", "ws://").replace("http://", "ws://").replace("0.0.0.0", "127.0.0.1")
+    return url.replace("tcp://", "ws://").replace("http://", "ws://").replace("*", "127.0.0.1")
 
 
 def http_url(url):

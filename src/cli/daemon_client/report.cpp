@@ -20,7 +20,13 @@ void report_state(const invocation& call, const json& detail) {
   const bool listed = detail.is_object() && detail.contains("endpoints");
   const auto endpoints = listed ? detail["endpoints"] : json::array();
   const auto where = endpoints.empty() ? "" : " at " + format_cell(endpoints, unit::none);
-  print(fmt::format("{}: {}{}\n", name, text::printable(text_at(detail, "state")), where));
+  const auto reach = text_at(detail, "reach");
+  const bool is_up = text_at(detail, "state") == "running" && !endpoints.empty();
+  const auto open_to = is_up && reach == "network"   ? ", open to other machines"
+                       : is_up && reach == "machine" ? ", for this machine alone"
+                                                     : "";
+  print(
+      fmt::format("{}: {}{}{}\n", name, text::printable(text_at(detail, "state")), where, open_to));
 }
 
 bool names_one(const invocation& call) {

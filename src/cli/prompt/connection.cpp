@@ -52,7 +52,7 @@ std::pair<std::string, std::string> split_tcp(const std::string& endpoint) {
   auto host = rest.substr(0, colon);
   auto port = colon == std::string::npos ? std::string() : rest.substr(colon + 1);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  if (host == "0.0.0.0") host = "127.0.0.1";
+  if (host == "0.0.0.0" || host == "*") host = "127.0.0.1";
   if (host == "::") host = "::1";
   return {std::move(host), std::move(port)};
 }

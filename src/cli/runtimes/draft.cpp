@@ -152,8 +152,9 @@ outcome<std::string> draft::read() const {
   if (!file || ::fstat(file.get(), &found) != 0) {
     return refuse(exit_failed, system_error(errno, operation));
   }
-  if (!S_ISREG(found.st_mode))
+  if (!S_ISREG(found.st_mode)) {
     return refuse(exit_failed, "cannot " + operation + ": it is no file");
+  }
   std::string text;
   std::array<char, 65536> block;
   for (;;) {

@@ -95,6 +95,7 @@ class cache final : public sharded<cache_options, cache_part> {
     return all;
   }
   [[nodiscard]] std::string warning() const override;
+  [[nodiscard]] bool serves_strangers() const override { return wanted().serves_strangers(); }
 
   void keep_figures() override;
   /// Called on the shard's loop.
@@ -124,7 +125,7 @@ result<void> cache::check(const cache_options& wanted) const {
     }
   }
   if (!wanted.follow.empty()) {
-    const auto url = net::parse_endpoint(wanted.follow);
+    const auto url = net::parse_connecting(wanted.follow);
     if (!url) return std::unexpected(url.error());
     if (!url->is_stream() || !url->has_port() || url->is_web()) {
       return failure(errc::invalid_argument, "follow '" + wanted.follow + "'",

@@ -6,6 +6,10 @@ std::vector<std::string> cache_options::endpoints() const {
   return listen_urls(port, local, listen);
 }
 
+bool cache_options::serves_strangers() const {
+  return protected_mode == "no" || !password.empty() || !client_ca.empty();
+}
+
 namespace {
 
 using enum options::option_kind;
@@ -15,7 +19,7 @@ using enum options::option_kind;
 std::vector<options::bound_row<cache_options>> own_rows() {
   return {
       {{.key = "port", .short_flag = 'p', .kind = port, .value_name = "PORT",
-        .help = "listen on tcp://0.0.0.0:PORT; 0 takes a free port", .needs_restart = true},
+        .help = "listen on tcp://*:PORT, every address; 0 takes a free port", .needs_restart = true},
        &cache_options::port},
       {{.key = "local", .kind = flag,
         .help = "with --port: listen on 127.0.0.1, for this machine alone", .needs_restart = true},

@@ -32,6 +32,8 @@ struct cache_options : common_options, tls_server_options, tls_client_options {
 
   /// `port` and `listen` as endpoint URLs.
   [[nodiscard]] std::vector<std::string> endpoints() const;
+  /// Those of other machines are not refused: they have to prove themselves, or all are welcome.
+  [[nodiscard]] bool serves_strangers() const;
 };
 
 [[nodiscard]] const std::vector<options::bound_row<cache_options>>& option_table();

@@ -39,7 +39,7 @@ result<void> client::check(const client_options& wanted) const {
     return failure(errc::invalid_argument, "make a client",
                    "both --target and --connect say where to connect", "give one of them");
   }
-  auto url = net::parse_endpoint(wanted.endpoint());
+  auto url = net::parse_connecting(wanted.endpoint());
   if (!url) return std::unexpected(url.error());
   if (!url->is_for_one() && url->port == 0) {
     return failure(errc::invalid_argument, "connect to " + url->text(), "port 0 is no port",

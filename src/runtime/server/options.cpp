@@ -20,7 +20,7 @@ std::vector<row> where_rows() {
       "listen on " + net::scheme_examples(net::url_use::listen) + "; repeatable";
   return {
       {{.key = "port", .short_flag = 'p', .kind = port, .value_name = "PORT",
-        .help = "listen on tcp://0.0.0.0:PORT; 0 takes a free port", .needs_restart = true},
+        .help = "listen on tcp://*:PORT, every address; 0 takes a free port", .needs_restart = true},
        &server_options::port},
       {{.key = "local", .kind = flag,
         .help = "with --port: listen on 127.0.0.1, for this machine alone", .needs_restart = true},

@@ -131,10 +131,13 @@ loop::task<result<std::size_t>> disk_persistence::load_commands(std::string_view
   log_reader reader(text, from, engine_);
   const auto how = co_await read_in_steps(loop_, reader, commands_a_step, hooks_);
   if (how == log_reader::outcome::failed) {
-    co_return failure(
-        errc::malformed, "load '" + path + "'", reader.why(),
-        fmt::format("restore a copy of the file, or give up what follows: truncate -s {} '{}'",
-                    reader.whole(), path));
+    // Where nothing could be read it may be anything, which nobody should be told to cut.
+    auto remedy = reader.whole() == 0 ? "see that it is a cache's log, or name another file"
+                                      : fmt::format(
+                                            "restore a copy of the file, or give up what follows: "
+                                            "truncate -s {} '{}'",
+                                            reader.whole(), path);
+    co_return failure(errc::malformed, "load '" + path + "'", reader.why(), std::move(remedy));
   }
   co_return reader.whole();
 }

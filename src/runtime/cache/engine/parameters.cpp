@@ -10,6 +10,7 @@
 #include "runtime/cache/engine/save_rules.hpp"
 #include "text/pattern.hpp"
 #include "text/redis_number.hpp"
+#include "text/utf8.hpp"
 
 namespace strata::runtime::cache {
 
@@ -177,14 +178,9 @@ std::string text_of(const parameters& of, const row& which) {
   }
 }
 
-// Options are shown and kept as JSON, which is UTF-8.
-bool is_utf8(std::string_view text) {
-  constexpr auto replace = nlohmann::json::error_handler_t::replace;
-  return nlohmann::json::parse(nlohmann::json(text).dump(-1, ' ', false, replace)) == text;
-}
-
 result<void> set_option(parameters& of, const row& which, const nlohmann::json& value) {
-  if (value.is_string() && !is_utf8(value.get_ref<const std::string&>())) {
+  // Options are shown and kept as JSON, which is UTF-8.
+  if (value.is_string() && !text::is_utf8(value.get_ref<const std::string&>())) {
     return refuse(which.name, "argument must be UTF-8: it is an option of the cache");
   }
   const nlohmann::json changes = {{std::string(which.option), value}};

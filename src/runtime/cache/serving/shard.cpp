@@ -87,9 +87,7 @@ serve::reception shard::reception(serve::connection_gauge& connections) {
 // As Redis does it, and in its first words, which its clients know.
 std::string shard::objection_to(const net::stream& arrived) const {
   const auto& options = settings().options;
-  const bool is_guarded =
-      options.protected_mode == "no" || !options.password.empty() || !options.client_ca.empty();
-  if (is_guarded || arrived.peer().address.is_of_this_machine()) return {};
+  if (options.serves_strangers() || arrived.peer().address.is_of_this_machine()) return {};
   return "-DENIED Redis is running in protected mode because protected mode is enabled and no "
          "password is set for the default user. This cache of strata serves its own machine's "
          "clients alone. There, set a password (strata edit NAME --password ...), or let "
