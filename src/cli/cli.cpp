@@ -8,6 +8,7 @@
 
 #include "cli/help.hpp"
 #include "cli/line/command_line.hpp"
+#include "cli/secret_flags.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/verbs.hpp"
 #include "options/locations.hpp"
@@ -35,6 +36,16 @@ std::string help_of(const parsed_line& line) {
   return line.named.empty() ? general_help() : family_help(line.named);
 }
 
+option_rows rows_of(const parsed_line& line) {
+  auto rows = line.verb->flags;
+  const auto add = [&](std::span<const options::option_row> more) {
+    rows.insert(rows.end(), more.begin(), more.end());
+  };
+  add(common_flags());
+  if (line.type != nullptr) add(line.type->rows());
+  return rows;
+}
+
 outcome<int> dispatch(tokens arguments, const daemon_runner& run_daemon) {
   if (arguments == tokens{"--version"}) arguments = {"version"};
   const auto usual = options::paths_for(options::current_path_environment());
@@ -47,6 +58,9 @@ outcome<int> dispatch(tokens arguments, const daemon_runner& run_daemon) {
   }
   if (auto checked = check_words(*line->verb, line->words); !checked) {
     return std::unexpected(checked.error());
+  }
+  if (auto known = read_secrets(line->flags, rows_of(*line)); !known) {
+    return std::unexpected(known.error());
   }
   invocation call{.words = std::move(line->words),
                   .first_literal = line->first_literal,

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/screen.hpp"
+#include "cli/terminal/secret.hpp"
 #include "cli/verbs.hpp"
 #include "text/readable.hpp"
 
@@ -77,9 +80,15 @@ std::string flag_text(const option_row& row) {
   return left + fmt::format(fmt::runtime(form), row.value_name);
 }
 
+bool has_secret(std::span<const option_row> rows) {
+  return std::ranges::any_of(rows,
+                             [](const option_row& row) { return row.kind == option_kind::secret; });
+}
+
 std::string flag_entry(const option_row& row, bool with_restart) {
   std::vector<std::string> notes;
   if (!row.choices.empty()) notes.push_back(fmt::format("one of {}", row.choices));
+  if (row.kind == option_kind::secret) notes.emplace_back("a secret");
   if (!row.default_text.empty()) notes.push_back(fmt::format("default {}", row.default_text));
   if (with_restart && row.needs_restart) notes.emplace_back("needs a restart");
   std::string text(row.help);
@@ -92,6 +101,7 @@ std::string flag_entries(std::string_view title, std::span<const option_row> row
   if (rows.empty()) return {};
   std::string text = fmt::format("\n{}:\n", title);
   for (const auto& row : rows) text += flag_entry(row, with_restart);
+  if (has_secret(rows)) text += '\n' + entry("a secret", secret_forms);
   return text;
 }
 
