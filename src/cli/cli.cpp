@@ -8,6 +8,7 @@
 
 #include "cli/help.hpp"
 #include "cli/line/command_line.hpp"
+#include "cli/runtimes/rows.hpp"
 #include "cli/secret_flags.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/verbs.hpp"
@@ -49,8 +50,11 @@ option_rows rows_of(const parsed_line& line) {
 outcome<int> dispatch(tokens arguments, const daemon_runner& run_daemon) {
   if (arguments == tokens{"--version"}) arguments = {"version"};
   const auto usual = options::paths_for(options::current_path_environment());
-  auto line = parse_line(arguments,
-                         {.verbs = verbs(), .flags = common_flags(), .usual_socket = usual.socket});
+  auto line = parse_line(arguments, {.verbs = verbs(),
+                                     .flags = common_flags(),
+                                     .usual_socket = usual.socket,
+                                     .is_runtime = is_runtime,
+                                     .verb_of_runtimes = "tell"});
   if (!line) return std::unexpected(line.error());
   if (line->wants_help) {
     print(help_of(*line));
@@ -66,6 +70,7 @@ outcome<int> dispatch(tokens arguments, const daemon_runner& run_daemon) {
                   .first_literal = line->first_literal,
                   .flags = std::move(line->flags),
                   .type = line->type,
+                  .is_shortened = line->is_shortened,
                   .run_daemon = run_daemon};
   if (call.type != nullptr) call.type_options = pick_flags(call.flags, call.type->rows());
   call.socket = call.text("socket", usual.socket);

@@ -20,6 +20,7 @@ struct invocation {
   const runtime::type_row* type = nullptr;  ///< the runtime's, where the verb takes its options
   nlohmann::json type_options;              ///< those of the flags that belong to the type
   std::string socket;
+  bool is_shortened = false;  ///< the line named no verb
   bool as_json = false;
   bool quiet = false;
   std::function<int(const options::daemon_options&)> run_daemon;

@@ -22,6 +22,9 @@ enum class verb_group : std::uint8_t { runtimes, look, talk, ethernet, netlink, 
 using type_finder = outcome<const runtime::type_row*> (*)(const std::string& first_word,
                                                           const std::string& socket);
 
+/// Whether there is a runtime of that name.
+using name_checker = bool (*)(const std::string& name, const std::string& socket);
+
 struct verb_row {
   std::string_view name;      ///< one word, or a family's and its member's: `l2 send`
   std::string_view synopsis;  ///< what follows the name: `NAME|GLOB...`
