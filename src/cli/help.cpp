@@ -41,7 +41,7 @@ constexpr code_row exit_codes[] = {
     {exit_not_found,
      "there is no such runtime, or none that matches; of l2, xdp and nl: no such interface or "
      "family"},
-    {exit_unreachable, "no daemon can be reached"}};
+    {exit_unreachable, "no daemon can be reached, or it does not answer in time"}};
 
 /// "  left     text", with the text in its column and wrapped there.
 std::string entry(const std::string& left, std::string_view text) {
@@ -156,7 +156,7 @@ std::string verb_help(const verb_row& verb, const runtime::type_row* type) {
   } else if (verb.find_type != nullptr) {
     text += type_entries(verb);
   }
-  return text + flag_entries("flags of all verbs", common_flags(), false);
+  return text + flag_entries("flags of all verbs", common_flags_of(verb), false);
 }
 
 outcome<int> run_help(const invocation& call) {
@@ -182,7 +182,7 @@ outcome<int> run_help(const invocation& call) {
     print(verb_help(**verb));
     return exit_done;
   }
-  const auto found = (*verb)->find_type(type, call.socket);
+  const auto found = (*verb)->find_type(type, call.daemon);
   if (!found) return std::unexpected(found.error());
   print(verb_help(**verb, *found));
   return exit_done;

@@ -18,7 +18,7 @@ namespace strata::cli {
 struct line_rules {
   std::span<const verb_row> verbs;
   std::span<const options::option_row> flags;  ///< those of all verbs
-  std::string usual_socket;                    ///< the daemon's, if the line names none
+  daemon_address usual_daemon;                 ///< where it is, as far as the line does not say
   name_checker is_runtime = nullptr;           ///< asked of a first word that is no verb
   std::string_view verb_of_runtimes = {};      ///< that of a line which begins with a runtime
 };

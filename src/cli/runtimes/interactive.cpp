@@ -112,7 +112,7 @@ outcome<int> run_interactive(const invocation& call) {
     return refuse(exit_misused, "-i takes one runtime: strata start -i NAME");
   }
   const auto& name = call.words[0];
-  control_client client(call.socket);
+  control_client client(call.daemon);
   auto detail = client.get(runtime_target(name));
   if (!detail) return std::unexpected(detail.error());
   if (text_at(*detail, "state") != "running") {
@@ -121,7 +121,7 @@ outcome<int> run_interactive(const invocation& call) {
   }
   std::signal(SIGINT, leave);
   if (text_at(*detail, "type") == "cache") {
-    const auto endpoint = endpoint_of_cache(*detail, call.socket);
+    const auto endpoint = endpoint_of_cache(*detail, call.daemon);
     if (!endpoint) return std::unexpected(endpoint.error());
     return run_cache_prompt(call, name, *endpoint, password_of_environment());
   }

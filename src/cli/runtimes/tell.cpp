@@ -51,7 +51,7 @@ outcome<int> introduce(const invocation& call, const json& detail) {
 }
 
 outcome<int> tell_cache(const invocation& call, const json& detail) {
-  const auto endpoint = endpoint_of_cache(detail, call.socket);
+  const auto endpoint = endpoint_of_cache(detail, call.daemon);
   if (!endpoint) return std::unexpected(endpoint.error());
   const cache_door door{.endpoint = *endpoint,
                         .password = call.text("password", password_of_environment())};
@@ -80,17 +80,23 @@ outcome<int> tell_others(invocation call) {
 
 }  // namespace
 
-bool is_runtime(const std::string& name, const std::string& socket) {
-  return control_client(socket).get(runtime_target(name)).has_value();
+bool is_runtime(const std::string& name, const daemon_address& daemon) {
+  // It may be a slip of the pen: that is to be told soon, even where the daemon is stuck.
+  constexpr std::chrono::milliseconds longest(2000);
+  auto hurried = daemon;
+  if (hurried.patience == hurried.patience.zero() || hurried.patience > longest) {
+    hurried.patience = longest;
+  }
+  return control_client(hurried).get(runtime_target(name)).has_value();
 }
 
-outcome<std::string> endpoint_of_cache(const json& detail, const std::string& socket) {
+outcome<std::string> endpoint_of_cache(const json& detail, const daemon_address& daemon) {
   const auto name = text::printable(text_at(detail, "name"));
   if (text_at(detail, "state") != "running") {
     return refuse(exit_failed,
                   fmt::format("'{0}' is not running; 'strata start {0}' starts it", name));
   }
-  if (socket.contains("://")) {
+  if (daemon.socket.contains("://")) {
     return refuse(exit_failed, fmt::format("'{}' runs on another machine, where this program does "
                                            "not reach it; use redis-cli with that machine's name",
                                            name));
@@ -106,7 +112,7 @@ outcome<std::string> endpoint_of_cache(const json& detail, const std::string& so
 }
 
 outcome<int> run_tell(const invocation& call) {
-  const auto detail = control_client(call.socket).get(runtime_target(call.words[0]));
+  const auto detail = control_client(call.daemon).get(runtime_target(call.words[0]));
   if (!detail) return std::unexpected(detail.error());
   const bool has_words = call.words.size() > 1;
   if (call.is_shortened && !has_words && is_typed()) return introduce(call, *detail);
