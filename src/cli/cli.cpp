@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "cli/help.hpp"
 #include "cli/line/command_line.hpp"
+#include "cli/runtimes/rows.hpp"
+#include "cli/secret_flags.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/verbs.hpp"
 #include "options/locations.hpp"
@@ -35,26 +38,65 @@ std::string help_of(const parsed_line& line) {
   return line.named.empty() ? general_help() : family_help(line.named);
 }
 
+option_rows rows_of(const parsed_line& line) {
+  auto rows = line.verb->flags;
+  if (line.type != nullptr) {
+    rows.insert(rows.end(), line.type->rows().begin(), line.type->rows().end());
+  }
+  return rows;
+}
+
+/// STRATA_TIMEOUT, or what is usual.
+result<std::chrono::milliseconds> patience_of_environment(std::chrono::milliseconds usual) {
+  const char* const text = std::getenv("STRATA_TIMEOUT");
+  if (text == nullptr || *text == 0) return usual;
+  const auto seconds = options::parse_seconds(text);
+  if (!seconds) {
+    auto why = seconds.error();
+    why.operation += " in STRATA_TIMEOUT";
+    return std::unexpected(why);
+  }
+  return patience_of(*seconds);
+}
+
+/// The daemon that the line names. A verb's own --timeout is about something else.
+daemon_address daemon_of(const nlohmann::json& flags, const verb_row& verb, daemon_address usual) {
+  usual.socket = flags.value("socket", usual.socket);
+  const bool is_told = flags.contains("timeout") && !has_own_flag(verb, "timeout");
+  if (is_told) usual.patience = patience_of(flags.value("timeout", 0.0));
+  return usual;
+}
+
 outcome<int> dispatch(tokens arguments, const daemon_runner& run_daemon) {
   if (arguments == tokens{"--version"}) arguments = {"version"};
-  const auto usual = options::paths_for(options::current_path_environment());
-  auto line = parse_line(arguments,
-                         {.verbs = verbs(), .flags = common_flags(), .usual_socket = usual.socket});
+  daemon_address usual{.socket = options::paths_for(options::current_path_environment()).socket};
+  const auto patience = patience_of_environment(usual.patience);
+  if (patience) usual.patience = *patience;
+  auto line = parse_line(arguments, {.verbs = verbs(),
+                                     .flags = common_flags(),
+                                     .usual_daemon = usual,
+                                     .is_runtime = is_runtime,
+                                     .verb_of_runtimes = "tell"});
   if (!line) return std::unexpected(line.error());
   if (line->wants_help) {
     print(help_of(*line));
     return exit_done;
   }
+  if (!patience) return refuse(exit_misused, patience.error());
   if (auto checked = check_words(*line->verb, line->words); !checked) {
     return std::unexpected(checked.error());
+  }
+  if (auto known = read_secrets(line->flags, rows_of(*line)); !known) {
+    return std::unexpected(known.error());
   }
   invocation call{.words = std::move(line->words),
                   .first_literal = line->first_literal,
                   .flags = std::move(line->flags),
                   .type = line->type,
+                  .is_shortened = line->is_shortened,
                   .run_daemon = run_daemon};
   if (call.type != nullptr) call.type_options = pick_flags(call.flags, call.type->rows());
-  call.socket = call.text("socket", usual.socket);
+  call.daemon = daemon_of(call.flags, *line->verb, std::move(usual));
   call.as_json = call.text("format") == "json";
   call.quiet = call.is_set("quiet");
   return line->verb->run(call);

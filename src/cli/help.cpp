@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/screen.hpp"
+#include "cli/terminal/secret.hpp"
 #include "cli/verbs.hpp"
 #include "text/readable.hpp"
 
@@ -38,7 +41,7 @@ constexpr code_row exit_codes[] = {
     {exit_not_found,
      "there is no such runtime, or none that matches; of l2, xdp and nl: no such interface or "
      "family"},
-    {exit_unreachable, "no daemon can be reached"}};
+    {exit_unreachable, "no daemon can be reached, or it does not answer in time"}};
 
 /// "  left     text", with the text in its column and wrapped there.
 std::string entry(const std::string& left, std::string_view text) {
@@ -77,9 +80,15 @@ std::string flag_text(const option_row& row) {
   return left + fmt::format(fmt::runtime(form), row.value_name);
 }
 
+bool has_secret(std::span<const option_row> rows) {
+  return std::ranges::any_of(rows,
+                             [](const option_row& row) { return row.kind == option_kind::secret; });
+}
+
 std::string flag_entry(const option_row& row, bool with_restart) {
   std::vector<std::string> notes;
   if (!row.choices.empty()) notes.push_back(fmt::format("one of {}", row.choices));
+  if (row.kind == option_kind::secret) notes.emplace_back("a secret");
   if (!row.default_text.empty()) notes.push_back(fmt::format("default {}", row.default_text));
   if (with_restart && row.needs_restart) notes.emplace_back("needs a restart");
   std::string text(row.help);
@@ -92,6 +101,7 @@ std::string flag_entries(std::string_view title, std::span<const option_row> row
   if (rows.empty()) return {};
   std::string text = fmt::format("\n{}:\n", title);
   for (const auto& row : rows) text += flag_entry(row, with_restart);
+  if (has_secret(rows)) text += '\n' + entry("a secret", secret_forms);
   return text;
 }
 
@@ -146,7 +156,7 @@ std::string verb_help(const verb_row& verb, const runtime::type_row* type) {
   } else if (verb.find_type != nullptr) {
     text += type_entries(verb);
   }
-  return text + flag_entries("flags of all verbs", common_flags(), false);
+  return text + flag_entries("flags of all verbs", common_flags_of(verb), false);
 }
 
 outcome<int> run_help(const invocation& call) {
@@ -172,7 +182,7 @@ outcome<int> run_help(const invocation& call) {
     print(verb_help(**verb));
     return exit_done;
   }
-  const auto found = (*verb)->find_type(type, call.socket);
+  const auto found = (*verb)->find_type(type, call.daemon);
   if (!found) return std::unexpected(found.error());
   print(verb_help(**verb, *found));
   return exit_done;

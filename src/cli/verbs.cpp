@@ -40,8 +40,22 @@ std::span<const options::option_row> common_flags() {
        .kind = text,
        .value_name = "PATH",
        .help = "the daemon's control socket; else $STRATA_SOCKET"},
+      {.key = "timeout",
+       .kind = seconds,
+       .value_name = "TIME",
+       .default_text = "30s",
+       .help = "how long the daemon may take to answer, or be silent while it works; 0 is for "
+               "ever; else $STRATA_TIMEOUT"},
       {.key = "help", .short_flag = 'h', .kind = flag, .help = "show this"},
   };
+  return rows;
+}
+
+option_rows common_flags_of(const verb_row& verb) {
+  option_rows rows;
+  for (const auto& row : common_flags()) {
+    if (!has_own_flag(verb, row.key)) rows.push_back(row);
+  }
   return rows;
 }
 

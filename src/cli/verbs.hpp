@@ -12,4 +12,7 @@ namespace strata::cli {
 /// The flags that every verb has.
 [[nodiscard]] std::span<const options::option_row> common_flags();
 
+/// Those of them that a verb has no flag of its own for.
+[[nodiscard]] option_rows common_flags_of(const verb_row& verb);
+
 }  // namespace strata::cli

@@ -12,7 +12,8 @@ namespace {
 /// All that a line of this verb and type may hold.
 option_rows rows_of(const verb_row& verb, const runtime::type_row* type) {
   option_rows rows(verb.flags);
-  rows.insert(rows.end(), common_flags().begin(), common_flags().end());
+  const auto common = common_flags_of(verb);
+  rows.insert(rows.end(), common.begin(), common.end());
   if (type != nullptr) rows.insert(rows.end(), type->rows().begin(), type->rows().end());
   return rows;
 }

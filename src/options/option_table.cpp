@@ -12,6 +12,8 @@ namespace strata::options {
 
 namespace {
 
+constexpr std::size_t longest_text = 4096;
+
 struct unit {
   std::string_view suffix;
   double factor;
@@ -54,7 +56,7 @@ std::string what_it_takes(const option_row& row) {
     case option_kind::choice: return fmt::format("one of {}", row.choices);
     case option_kind::list: return "an array of strings";
     case option_kind::text:
-    case option_kind::secret: return "text";
+    case option_kind::secret: return fmt::format("text of at most {} bytes", longest_text);
   }
   return "another value";
 }
@@ -175,7 +177,7 @@ result<void> check_option(const option_row& row, const nlohmann::json& value) {
       break;
     case option_kind::text:
     case option_kind::secret:
-      good = value.is_string() && value.get_ref<const std::string&>().size() <= 4096;
+      good = value.is_string() && value.get_ref<const std::string&>().size() <= longest_text;
       break;
     case option_kind::choice:
       good = value.is_string() && is_choice(row.choices, value.get_ref<const std::string&>());

@@ -70,6 +70,44 @@ class Hostile:
         self.thread.join()
 
 
+class Slow(Hostile):
+    """Says its pieces one by one, with a moment between, and keeps the connection."""
+
+    def __init__(self, path, pieces, moment):
+        self.pieces = pieces
+        self.moment = moment
+        self.ending = threading.Event()
+        super().__init__(path, b"")
+
+    def serve(self):
+        talks = []
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                break
+            talks.append(threading.Thread(target=self.talk, args=(connection,)))
+            talks[-1].start()
+        for talk in talks:
+            talk.join()
+
+    def talk(self, connection):
+        with connection:
+            try:
+                connection.recv(65536)
+                for piece in self.pieces:
+                    connection.sendall(piece)
+                    if self.ending.wait(self.moment):
+                        return
+                self.ending.wait()
+            except OSError:
+                pass
+
+    def close(self):
+        self.ending.set()
+        super().close()
+
+
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "s.sock"
@@ -85,6 +123,14 @@ def daemon(path):
     fake = FakeDaemon(path)
     yield fake
     fake.close()
+
+
+@pytest.fixture
+def slow(path):
+    servers = []
+    yield lambda pieces, moment=0: servers.append(Slow(path, pieces, moment))
+    for server in servers:
+        server.close()
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from checks import DONE, FAILED, MISUSED, NOT_FOUND, UNREACHABLE, check, refusal
 def test_no_daemon(strata, path, tmp_path):
     message = refusal(strata("ls"), UNREACHABLE)
     assert str(path) in message and "there is no such socket" in message
-    assert "strata daemon &" in message
+    assert "strata daemon --detach" in message
     socket.socket(socket.AF_UNIX).bind(str(path))
     assert "stale" in refusal(strata("ls"), UNREACHABLE)
     strata.environment["STRATA_SOCKET"] = str(tmp_path)
@@ -114,6 +114,50 @@ def test_hostile_streams(strata, hostile, reply):
     hostile(reply)
     for arguments in (("logs", "a", "-f"), ("events",), ("start", "-i", "a")):
         assert refusal(strata(*arguments), FAILED)
+
+
+def one_by_one(data):
+    return [bytes([each]) for each in data]
+
+
+UNFINISHED = {
+    "nothing": ([], 0),
+    "half a head": ([b"HTTP/1.1 200 OK\r\nContent-"], 0),
+    "a head byte by byte": (one_by_one(b"HTTP/1.1 200 OK\r\nA: " + b"x" * 2000), 0.05),
+    "half a body": ([OK + b"100\r\n\r\n[1,2"], 0),
+    "half a chunk": ([STREAM + b"5\r\n[1"], 0),
+}
+
+
+@pytest.mark.parametrize("case", UNFINISHED)
+def test_an_answer_that_does_not_come_whole_is_not_waited_for(strata, slow, case):
+    slow(*UNFINISHED[case])
+    for verb, asked in ((["ls"], "GET /v1/runtimes"), (["show", "a"], "GET /v1/runtimes/a"),
+                        (["start", "a"], "POST /v1/runtimes/a/start"),
+                        (["send", "a", "x"], "POST /v1/runtimes/a/send"),
+                        (["create", "server", "a"], "POST /v1/runtimes")):
+        message = refusal(strata(*verb, "--timeout", "0.3"), UNREACHABLE)
+        assert f"has not answered '{asked}' within 0.3 s; it is stuck" in message
+        assert f"(pid {os.getpid()})" in message
+
+
+@pytest.mark.parametrize("case", ["nothing", "half a head", "a head byte by byte"])
+def test_a_stream_that_does_not_begin_is_not_waited_for(strata, slow, case):
+    slow(*UNFINISHED[case])
+    for verb in (["logs", "a", "-f"], ["events"]):
+        message = refusal(strata(*verb, "--timeout", "0.3"), UNREACHABLE)
+        assert "within 0.3 s" in message
+
+
+def test_an_answer_that_comes_slowly_but_in_time_is_taken(strata, slow):
+    slow(one_by_one(body(b"[]")), 0.01)
+    check(strata("ls", "--timeout", "10"))
+
+
+def test_a_stream_that_has_begun_may_pause(strata, daemon):
+    daemon.add("server", "web")
+    shown = check(strata("logs", "web", "-f", "--timeout", "0.1"))
+    assert "later" in shown  # which comes after half a second
 
 
 def test_a_reader_that_goes_away(strata, daemon):

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <poll.h>
 
+#include <algorithm>
+#include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "cli/daemon_client/silence.hpp"
 #include "cli/terminal/table.hpp"
 #include "text/json_text.hpp"
 #include "text/percent.hpp"
@@ -12,12 +15,14 @@
 namespace strata::cli {
 
 using nlohmann::json;
+using std::chrono::milliseconds;
 
 namespace {
 
 constexpr std::size_t longest_answer = 256U << 20U;
+
 /// Waits for bytes and feeds them to the parser. False when the peer has closed.
-result<bool> receive(wire& from, proto::http_response_parser& parser) {
+result<bool> feed_from(wire& from, proto::http_response_parser& parser) {
   auto got = from.receive();
   if (!got) return std::unexpected(got.error());
   auto taken = got->empty() ? parser.finish() : parser.feed(as_bytes(*got));
@@ -34,13 +39,27 @@ std::unexpected<refusal> refuse_reply(const std::string& socket, const error& wh
                 fmt::format("{}; is {} the socket of a strata daemon?", describe(why), socket));
 }
 
-outcome<proto::http_response_head> read_head(wire& from, proto::http_response_parser& parser,
-                                             const std::string& socket) {
-  while (parser.head() == nullptr) {
-    if (auto more = receive(from, parser); !more) return refuse_reply(socket, more.error());
+/// The time for which an answer may be waited.
+class waiting_time {
+ public:
+  explicit waiting_time(milliseconds limit) : limit_(limit) {}
+
+  [[nodiscard]] bool is_over() const { return is_limited() && clock::now() >= end_; }
+  /// As a wire takes it.
+  [[nodiscard]] milliseconds left() const {
+    if (!is_limited()) return {};
+    return std::max(std::chrono::ceil<milliseconds>(end_ - clock::now()), milliseconds(1));
   }
-  return *parser.head();
-}
+  void begin_again() { end_ = clock::now() + limit_; }
+
+ private:
+  using clock = std::chrono::steady_clock;
+
+  [[nodiscard]] bool is_limited() const { return limit_ != milliseconds::zero(); }
+
+  milliseconds limit_;
+  clock::time_point end_ = clock::now() + limit_;
+};
 
 /// A connection that the daemon closed while it was idle is readable: at its end.
 bool has_ended(int fd) {
@@ -48,21 +67,16 @@ bool has_ended(int fd) {
   return ::poll(&state, 1, 0) != 0;
 }
 
-std::string request_text(std::string_view method, std::string_view target,
-                         std::string_view content_type, std::string_view body) {
-  proto::http_fields fields{{"Host", "strata"}};
-  if (const auto token = token_of_environment(); !token.empty()) {
-    fields.emplace_back("Authorization", "Bearer " + token);
-  }
-  if (!body.empty()) fields.emplace_back("Content-Type", content_type);
-  return proto::http_request_text(method, target, fields, body);
-}
-
 /// "/v1/runtimes/NAME" of a target; nothing when it names none.
 std::string runtime_part(const std::string& target) {
   constexpr std::string_view before = "/v1/runtimes/";
   if (!target.starts_with(before)) return {};
   return target.substr(0, target.find_first_of("/?", before.size()));
+}
+
+// Arguments need not be UTF-8.
+std::string body_text(const json& body) {
+  return body.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 /// The owner that a request to create or edit names: a runtime too.
@@ -100,29 +114,79 @@ outcome<> line_stream::wait() {
   if (lines_.unfinished() > longest_answer) {
     return refuse(exit_failed, "the daemon sent a line that has no end");
   }
-  if (auto more = receive(*connection_, parser_); !more) {
+  if (auto more = feed_from(*connection_, parser_); !more) {
     return refuse(exit_failed, fmt::format("{}; has the daemon ended?", describe(more.error())));
   }
   return {};
 }
 
-outcome<control_client::reply> control_client::exchange(const std::string& request) {
+std::string control_client::request::text() const {
+  proto::http_fields fields{{"Host", "strata"}};
+  if (const auto token = token_of_environment(); !token.empty()) {
+    fields.emplace_back("Authorization", "Bearer " + token);
+  }
+  if (!body.empty()) fields.emplace_back("Content-Type", content_type);
+  return proto::http_request_text(method, target, fields, body);
+}
+
+std::string control_client::request::name() const {
+  return fmt::format("{} {}", method, target.substr(0, target.find('?')));
+}
+
+bool control_client::is_answering() const {
+  const auto answer = control_client(daemon_).get("/v1/version");
+  return answer || answer.error().exit != exit_unreachable;
+}
+
+outcome<> control_client::send_and_await_head(wire& to, const request& asked,
+                                              proto::http_response_parser& parser) const {
+  waiting_time time(daemon_.patience);
+  to.wait_at_most(daemon_.patience);
+  if (!to.send(asked.text())) {
+    return std::unexpected(silent_daemon(to.fd(), daemon_, asked.name()));
+  }
+  while (parser.head() == nullptr) {
+    to.wait_at_most(time.left());
+    const auto more = feed_from(to, parser);
+    if (!more && more.error().code != errc::timed_out) {
+      return refuse_reply(daemon_.socket, more.error());
+    }
+    if (parser.head() != nullptr || !time.is_over()) continue;
+    if (asked.method == "GET" || !is_answering()) {
+      return std::unexpected(silent_daemon(to.fd(), daemon_, asked.name()));
+    }
+    time.begin_again();
+  }
+  to.wait_at_most(daemon_.patience);
+  return {};
+}
+
+/// More of the answer's body. False at the connection's end.
+outcome<bool> control_client::receive(wire& from, const request& asked,
+                                      proto::http_response_parser& parser) const {
+  const auto more = feed_from(from, parser);
+  if (more) return *more;
+  if (more.error().code != errc::timed_out) return refuse_reply(daemon_.socket, more.error());
+  return std::unexpected(silent_daemon(from.fd(), daemon_, asked.name()));
+}
+
+outcome<control_client::reply> control_client::exchange(const request& asked) {
   if (connection_ && has_ended(connection_->fd())) connection_.reset();
   if (!connection_) {
-    auto connected = connect_to_daemon(socket_);
+    auto connected = connect_to_daemon(daemon_);
     if (!connected) return std::unexpected(connected.error());
     connection_ = std::move(*connected);
   }
   auto connection = std::move(connection_);  // comes back when it can be used again
-  connection->send(request);
   proto::http_response_parser parser;
-  auto head = read_head(*connection, parser, socket_);
-  if (!head) return std::unexpected(head.error());
-  reply answer{.status = head->status, .body = parser.take_body()};
+  if (auto answered = send_and_await_head(*connection, asked, parser); !answered) {
+    return std::unexpected(answered.error());
+  }
+  reply answer{.status = parser.head()->status, .body = parser.take_body()};
   bool open = true;
   while (!parser.done()) {
-    auto more = receive(*connection, parser);
-    if (!more) return refuse_reply(socket_, more.error());
+    auto more = receive(*connection, asked, parser);
+    if (!more) return std::unexpected(more.error());
     open = *more;
     answer.body += parser.take_body();
     if (answer.body.size() > longest_answer) {
@@ -146,76 +210,80 @@ outcome<json> control_client::read_answer(const reply& answer) const {
   }
   return refuse(exit_failed,
                 fmt::format("the answer '{} {}' from {} is not what the API gives: '{}'",
-                            answer.status, proto::http_reason(answer.status), socket_,
+                            answer.status, proto::http_reason(answer.status), daemon_.socket,
                             text::printable(std::string_view(answer.body).substr(0, 80))));
 }
 
 /// The API says not_found of a file or a host as well. Only the missing runtime has an exit code of
 /// its own, so it is looked for.
-bool control_client::lacks_runtime(std::string_view method, const std::string& target,
-                                   const std::string& owner) {
+bool control_client::lacks_runtime(const request& asked, const std::string& owner) {
   const auto is_missing = [&](const std::string& runtime) {
-    const auto seen = exchange(request_text("GET", runtime, {}, {}));
+    const auto seen = exchange({.method = "GET", .target = runtime});
     return seen && seen->status == 404;
   };
-  const auto named = runtime_part(target);
-  if (!named.empty() && (method == "GET" || is_missing(named))) return true;
+  const auto named = runtime_part(asked.target);
+  if (!named.empty() && (asked.method == "GET" || is_missing(named))) return true;
   return !owner.empty() && is_missing(runtime_target(owner));
 }
 
-outcome<json> control_client::call_about(const std::string& owner, std::string_view method,
-                                         const std::string& target, std::string_view content_type,
-                                         std::string_view body) {
-  auto answer = exchange(request_text(method, target, content_type, body));
+outcome<json> control_client::call(const request& asked, const std::string& owner) {
+  auto answer = exchange(asked);
   if (!answer) return std::unexpected(answer.error());
   auto value = read_answer(*answer);
   const bool is_absent = !value && value.error().exit == exit_not_found;
-  if (is_absent && !lacks_runtime(method, target, owner)) value.error().exit = exit_failed;
+  if (is_absent && !lacks_runtime(asked, owner)) value.error().exit = exit_failed;
   return value;
 }
 
-outcome<json> control_client::call(std::string_view method, const std::string& target,
-                                   std::string_view content_type, std::string_view body) {
-  return call_about({}, method, target, content_type, body);
+outcome<json> control_client::get(const std::string& target) {
+  return call({.method = "GET", .target = target});
 }
 
-outcome<json> control_client::get(const std::string& target) { return call("GET", target, {}, {}); }
-
 outcome<json> control_client::remove(const std::string& target) {
-  return call("DELETE", target, {}, {});
+  return call({.method = "DELETE", .target = target});
 }
 
 outcome<json> control_client::post(const std::string& target) {
-  return call("POST", target, {}, {});
+  return call({.method = "POST", .target = target});
 }
 
 outcome<json> control_client::post(const std::string& target, const json& body) {
-  const auto replace = json::error_handler_t::replace;  // arguments need not be UTF-8
-  return call_about(owner_in(body), "POST", target, "application/json",
-                    body.dump(-1, ' ', false, replace));
+  const auto text = body_text(body);
+  return call(
+      {.method = "POST", .target = target, .content_type = "application/json", .body = text},
+      owner_in(body));
 }
 
 outcome<json> control_client::patch(const std::string& target, const json& body) {
-  const auto replace = json::error_handler_t::replace;
-  return call_about(owner_in(body), "PATCH", target, "application/json",
-                    body.dump(-1, ' ', false, replace));
+  const auto text = body_text(body);
+  return call(
+      {.method = "PATCH", .target = target, .content_type = "application/json", .body = text},
+      owner_in(body));
 }
 
 outcome<json> control_client::send(const std::string& name, std::string_view message) {
-  return call("POST", runtime_target(name, "send"), "application/octet-stream", message);
+  return call({.method = "POST",
+               .target = runtime_target(name, "send"),
+               .content_type = "application/octet-stream",
+               .body = message});
 }
 
 outcome<line_stream> control_client::stream(const std::string& target) {
-  auto connected = connect_to_daemon(socket_);
+  auto connected = connect_to_daemon(daemon_);
   if (!connected) return std::unexpected(connected.error());
-  (*connected)->send(request_text("GET", target, {}, {}));
+  const request asked{.method = "GET", .target = target};
   proto::http_response_parser parser;
-  auto head = read_head(**connected, parser, socket_);
-  if (!head) return std::unexpected(head.error());
-  if (head->status == 200) return line_stream(std::move(*connected), std::move(parser));
-  reply answer{.status = head->status, .body = parser.take_body()};
+  if (auto answered = send_and_await_head(**connected, asked, parser); !answered) {
+    return std::unexpected(answered.error());
+  }
+  const auto status = parser.head()->status;
+  if (status == 200) {
+    (*connected)->wait_at_most({});
+    return line_stream(std::move(*connected), std::move(parser));
+  }
+  reply answer{.status = status, .body = parser.take_body()};
   while (!parser.done() && answer.body.size() < longest_answer) {
-    if (auto more = receive(**connected, parser); !more) break;
+    if (auto more = feed_from(**connected, parser); !more) break;
     answer.body += parser.take_body();
   }
   auto refused = read_answer(answer);

@@ -49,12 +49,15 @@ class line_stream {
 /// One daemon, as seen through its socket, or from afar at https://HOST:PORT. A connection is made
 /// when the first request needs it, and used again for the next. One thread at a time.
 ///
-/// Errors of all requests: unreachable, when there is no daemon; not_found, when there is no
+/// An answer has to come within the daemon's patience. What changes something may take longer, as
+/// long as the daemon answers when it is asked for its version meanwhile.
+///
+/// Errors of all requests: unreachable, when there is no daemon or it is silent; not_found, when there is no
 /// runtime of the name that was asked for, and failed, with the daemon's own sentence; failed, when
 /// the answer is none that the API gives.
 class control_client {
  public:
-  explicit control_client(std::string socket) : socket_(std::move(socket)) {}
+  explicit control_client(daemon_address daemon) : daemon_(std::move(daemon)) {}
 
   /// The answer as JSON; null for an answer without content.
   [[nodiscard]] outcome<nlohmann::json> get(const std::string& target);
@@ -70,27 +73,33 @@ class control_client {
   /// On a connection of its own.
   [[nodiscard]] outcome<line_stream> stream(const std::string& target);
 
-  [[nodiscard]] const std::string& socket() const { return socket_; }
-
  private:
+  struct request {
+    std::string_view method;
+    std::string target;
+    std::string_view content_type = {};
+    std::string_view body = {};
+
+    [[nodiscard]] std::string text() const;
+    [[nodiscard]] std::string name() const;
+  };
   struct reply {
     int status = 0;
     std::string body;
   };
 
-  [[nodiscard]] outcome<nlohmann::json> call(std::string_view method, const std::string& target,
-                                             std::string_view content_type, std::string_view body);
-  [[nodiscard]] outcome<nlohmann::json> call_about(const std::string& owner,
-                                                   std::string_view method,
-                                                   const std::string& target,
-                                                   std::string_view content_type,
-                                                   std::string_view body);
-  [[nodiscard]] bool lacks_runtime(std::string_view method, const std::string& target,
-                                   const std::string& owner);
-  [[nodiscard]] outcome<reply> exchange(const std::string& request);
+  /// `owner` is a runtime that the request names, too.
+  [[nodiscard]] outcome<nlohmann::json> call(const request& asked, const std::string& owner = {});
+  [[nodiscard]] bool lacks_runtime(const request& asked, const std::string& owner);
+  [[nodiscard]] outcome<reply> exchange(const request& asked);
+  [[nodiscard]] outcome<> send_and_await_head(wire& to, const request& asked,
+                                              proto::http_response_parser& parser) const;
+  [[nodiscard]] outcome<bool> receive(wire& from, const request& asked,
+                                      proto::http_response_parser& parser) const;
+  [[nodiscard]] bool is_answering() const;
   [[nodiscard]] outcome<nlohmann::json> read_answer(const reply& answer) const;
 
-  std::string socket_;
+  daemon_address daemon_;
   std::unique_ptr<wire> connection_;
 };
 

@@ -7,6 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -22,11 +23,24 @@ namespace strata::cli {
 
 namespace {
 
-constexpr timeval connect_timeout{.tv_sec = 5, .tv_usec = 0};
-constexpr std::string_view how_to_start =
-    "start one with 'strata daemon &' or 'systemctl start strata', or name another with --socket";
+using std::chrono::milliseconds;
 
-std::string why_unreachable(const std::string& socket, int failed) {
+// A daemon takes connections at once, even where it takes its time to answer.
+constexpr milliseconds longest_connect(5000);
+constexpr std::string_view how_to_start =
+    "start one with 'strata daemon --detach' or 'systemctl start strata', or name another with "
+    "--socket";
+
+milliseconds connect_limit(const daemon_address& daemon) {
+  const bool is_endless = daemon.patience == milliseconds::zero();
+  return is_endless ? longest_connect : std::min(daemon.patience, longest_connect);
+}
+
+timeval as_timeval(milliseconds time) {
+  return {.tv_sec = time.count() / 1000, .tv_usec = time.count() % 1000 * 1000};
+}
+
+std::string why_unreachable(const std::string& socket, int failed, milliseconds waited) {
   struct stat found{};
   const bool is_socket = ::stat(socket.c_str(), &found) == 0 && S_ISSOCK(found.st_mode);
   switch (failed) {
@@ -40,7 +54,7 @@ std::string why_unreachable(const std::string& socket, int failed) {
              "group of yours, or run a daemon of your own";
     case EAGAIN:
       return fmt::format("the daemon has accepted no connection for {} s; it is stopped or stuck",
-                         connect_timeout.tv_sec);
+                         std::chrono::duration<double>(waited).count());
     default: return std::strerror(failed);
   }
 }
@@ -66,7 +80,8 @@ outcome<> check_peer(int fd, const std::string& socket) {
   return {};
 }
 
-outcome<unique_fd> connect_to_socket(const std::string& socket) {
+outcome<unique_fd> connect_to_socket(const daemon_address& daemon) {
+  const auto& socket = daemon.socket;
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (socket.empty()) {
@@ -83,22 +98,21 @@ outcome<unique_fd> connect_to_socket(const std::string& socket) {
   std::memcpy(address.sun_path, socket.data(), socket.size());
   unique_fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd) return refuse(exit_failed, system_error(errno, "make a socket"));
-  // The timeout is for the connection alone: a daemon that drains may take its time to answer.
-  ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &connect_timeout, sizeof connect_timeout);
+  const auto limit = as_timeval(connect_limit(daemon));
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
   int failed = 0;
   do {
     const auto* generic = reinterpret_cast<const sockaddr*>(&address);
     failed = ::connect(fd.get(), generic, sizeof address) == 0 ? 0 : errno;
   } while (failed == EINTR);
   if (failed != 0) {
-    return refuse(exit_unreachable, fmt::format("cannot reach the daemon at {}: {}", socket,
-                                                why_unreachable(socket, failed)));
+    return refuse(exit_unreachable,
+                  fmt::format("cannot reach the daemon at {}: {}", socket,
+                              why_unreachable(socket, failed, connect_limit(daemon))));
   }
   if (auto trusted = check_peer(fd.get(), socket); !trusted) {
     return std::unexpected(trusted.error());
   }
-  constexpr timeval for_ever{};
-  ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &for_ever, sizeof for_ever);
   return fd;
 }
 
@@ -106,13 +120,14 @@ class socket_wire final : public wire {
  public:
   explicit socket_wire(unique_fd connected) : fd_(std::move(connected)) {}
 
-  void send(std::string_view bytes) override {
+  bool send(std::string_view bytes) override {
     while (!bytes.empty()) {
       const auto sent = ::send(fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
       if (sent < 0 && errno == EINTR) continue;
-      if (sent < 0) return;
+      if (sent < 0) return errno != EAGAIN;
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     }
+    return true;
   }
   result<std::string> receive() override {
     std::array<char, 65536> buffer;
@@ -120,7 +135,9 @@ class socket_wire final : public wire {
     do {
       got = ::recv(fd(), buffer.data(), buffer.size(), 0);
     } while (got < 0 && errno == EINTR);
-    if (got < 0 && errno != ECONNRESET) return system_failure(errno, "read the HTTP reply");
+    if (got < 0 && errno != ECONNRESET) {
+      return system_failure(errno == EAGAIN ? ETIMEDOUT : errno, "read the HTTP reply");
+    }
     return std::string(buffer.data(), static_cast<std::size_t>(got < 0 ? 0 : got));
   }
   [[nodiscard]] int fd() const override { return fd_.get(); }
@@ -133,7 +150,10 @@ class tls_wire final : public wire {
  public:
   explicit tls_wire(net::blocking_stream over) : over_(std::move(over)) {}
 
-  void send(std::string_view bytes) override { (void)over_.send(as_bytes(bytes)); }
+  bool send(std::string_view bytes) override {
+    const auto sent = over_.send(as_bytes(bytes));
+    return sent || sent.error().code != errc::timed_out;
+  }
   result<std::string> receive() override { return over_.receive(); }
   [[nodiscard]] int fd() const override { return over_.fd(); }
 
@@ -161,7 +181,8 @@ error in_own_words(error why) {
   return why;
 }
 
-outcome<std::unique_ptr<wire>> connect_from_afar(const std::string& where) {
+outcome<std::unique_ptr<wire>> connect_from_afar(const daemon_address& daemon) {
+  const auto& where = daemon.socket;
   const auto url = net::parse_endpoint(where);
   if (!url) return refuse(exit_misused, describe(url.error()));
   if (!url->is_web() || !url->scheme->is_secure || !url->path.empty()) {
@@ -173,8 +194,8 @@ outcome<std::unique_ptr<wire>> connect_from_afar(const std::string& where) {
       .ca = of_environment("STRATA_CA"),
       .certificate = {.certificate = of_environment("STRATA_CLIENT_CERT"),
                       .key = of_environment("STRATA_CLIENT_KEY")}};
-  auto connected = net::blocking_stream::connect(url->host, url->port, how,
-                                                 std::chrono::seconds(connect_timeout.tv_sec));
+  const auto limit = std::chrono::ceil<std::chrono::seconds>(connect_limit(daemon));
+  auto connected = net::blocking_stream::connect(url->host, url->port, how, limit);
   if (!connected) {
     return refuse(exit_unreachable, fmt::format("cannot reach the daemon at {}: {}", where,
                                                 describe(in_own_words(connected.error()))));
@@ -184,9 +205,15 @@ outcome<std::unique_ptr<wire>> connect_from_afar(const std::string& where) {
 
 }  // namespace
 
-outcome<std::unique_ptr<wire>> connect_to_daemon(const std::string& socket) {
-  if (socket.contains("://")) return connect_from_afar(socket);
-  auto connected = connect_to_socket(socket);
+void wire::wait_at_most(milliseconds limit) const {
+  const auto longest = as_timeval(limit);
+  ::setsockopt(fd(), SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof longest);
+  ::setsockopt(fd(), SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest);
+}
+
+outcome<std::unique_ptr<wire>> connect_to_daemon(const daemon_address& daemon) {
+  if (daemon.socket.contains("://")) return connect_from_afar(daemon);
+  auto connected = connect_to_socket(daemon);
   if (!connected) return std::unexpected(connected.error());
   return std::make_unique<socket_wire>(std::move(*connected));
 }

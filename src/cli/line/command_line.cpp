@@ -52,8 +52,10 @@ class line_reader {
   outcome<parsed_line> finish();
 
   const option_row* find_row(std::string_view flag);
+  void refuse_early_flags();
   void find_type();
-  std::string socket() const;
+  daemon_address daemon() const;
+  std::optional<std::string> given_later(std::string_view flag) const;
   void refuse_flag(std::string_view flag);
   /// The first thing that is wrong is what the person hears of.
   void complain(std::string what) {
@@ -92,7 +94,8 @@ outcome<parsed_line> line_reader::read() {
   return finish();
 }
 
-/// The first word, or two where the first is a family's, name the verb.
+/// The first word, or two where the first is a family's, name the verb. What names none may name a
+/// runtime.
 outcome<> line_reader::take_word(const std::string& word) {
   if (line_.verb != nullptr) {
     line_.words.push_back(word);
@@ -101,10 +104,26 @@ outcome<> line_reader::take_word(const std::string& word) {
   const bool is_first = line_.named.empty();
   line_.named += is_first ? word : ' ' + word;
   if (is_first && is_family(rules_.verbs, word)) return {};
-  const auto verb = find_verb(rules_.verbs, line_.named);
+  auto verb = find_verb(rules_.verbs, line_.named);
+  const bool may_be_runtime = !verb && is_first && !word.empty() && rules_.is_runtime != nullptr;
+  if (may_be_runtime && rules_.is_runtime(word, daemon())) {
+    verb = find_verb(rules_.verbs, rules_.verb_of_runtimes);
+    line_.is_shortened = true;
+    line_.words.push_back(word);
+  }
   if (!verb) return std::unexpected(verb.error());
   line_.verb = *verb;
+  refuse_early_flags();
   return {};
+}
+
+/// Which of two flags of one name is meant where the verb is not known yet, nobody can tell.
+void line_reader::refuse_early_flags() {
+  for (const auto& row : line_.verb->flags) {
+    if (!line_.flags.contains(row.key)) continue;
+    complain(fmt::format("'{0}' has a flag {1} of its own; write it behind '{0}'", line_.verb->name,
+                         options::long_flag(row)));
+  }
 }
 
 void line_reader::take_long_flag(std::string_view token) {
@@ -174,9 +193,9 @@ outcome<parsed_line> line_reader::finish() {
 
 /// Among the rows that the words so far make valid.
 const option_row* line_reader::find_row(std::string_view flag) {
-  const auto* row = find_in(rules_.flags, flag);
+  const auto* row = line_.verb == nullptr ? nullptr : find_in(line_.verb->flags, flag);
+  if (row == nullptr) row = find_in(rules_.flags, flag);
   if (row != nullptr || line_.verb == nullptr) return row;
-  if (row = find_in(line_.verb->flags, flag); row != nullptr) return row;
   find_type();
   return line_.type == nullptr ? nullptr : find_in(line_.type->rows(), flag);
 }
@@ -186,7 +205,7 @@ void line_reader::find_type() {
   if (line_.verb == nullptr || line_.verb->find_type == nullptr) return;
   if (line_.words.empty() || has_sought_type_) return;
   has_sought_type_ = true;
-  const auto type = line_.verb->find_type(line_.words.front(), socket());
+  const auto type = line_.verb->find_type(line_.words.front(), daemon());
   if (type) {
     line_.type = *type;
   } else if (!wrong_) {
@@ -194,17 +213,32 @@ void line_reader::find_type() {
   }
 }
 
-/// Where the daemon listens. The flag that says so may stand behind one that only the daemon knows,
-/// so it is looked for in the tokens to come.
-std::string line_reader::socket() const {
-  if (line_.flags.contains("socket")) return line_.flags.value("socket", std::string{});
-  constexpr std::string_view flag = "--socket";
+/// The flags that say so may stand behind one that only the daemon knows, so they are looked for in
+/// the tokens to come.
+daemon_address line_reader::daemon() const {
+  auto found = rules_.usual_daemon;
+  if (line_.flags.contains("socket")) {
+    found.socket = line_.flags.value("socket", std::string{});
+  } else if (const auto later = given_later("--socket")) {
+    found.socket = *later;
+  }
+  if (line_.flags.contains("timeout")) {
+    found.patience = patience_of(line_.flags.value("timeout", 0.0));
+  } else if (const auto later = given_later("--timeout")) {
+    if (const auto seconds = options::parse_seconds(*later)) found.patience = patience_of(*seconds);
+  }
+  return found;
+}
+
+std::optional<std::string> line_reader::given_later(std::string_view flag) const {
   for (auto at = next_; at < tokens_.size() && tokens_[at] != "--"; ++at) {
     const std::string_view token = tokens_[at];
     if (token == flag && at + 1 < tokens_.size()) return tokens_[at + 1];
-    if (token.starts_with("--socket=")) return std::string(token.substr(flag.size() + 1));
+    if (token.starts_with(flag) && token.substr(flag.size()).starts_with('=')) {
+      return std::string(token.substr(flag.size() + 1));
+    }
   }
-  return rules_.usual_socket;
+  return std::nullopt;
 }
 
 void line_reader::refuse_flag(std::string_view flag) {

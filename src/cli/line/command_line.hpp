@@ -18,7 +18,9 @@ namespace strata::cli {
 struct line_rules {
   std::span<const verb_row> verbs;
   std::span<const options::option_row> flags;  ///< those of all verbs
-  std::string usual_socket;                    ///< the daemon's, if the line names none
+  daemon_address usual_daemon;                 ///< where it is, as far as the line does not say
+  name_checker is_runtime = nullptr;           ///< asked of a first word that is no verb
+  std::string_view verb_of_runtimes = {};      ///< that of a line which begins with a runtime
 };
 
 struct parsed_line {
@@ -28,7 +30,8 @@ struct parsed_line {
   std::vector<std::string> words;           ///< behind the verb, in order; all that follows `--`
   std::size_t first_literal = SIZE_MAX;     ///< the word with which those behind `--` begin
   nlohmann::json flags = nlohmann::json::object();  ///< by row key, typed; only those given
-  bool wants_help = false;  ///< then the rest tells no more than what help is wanted of
+  bool is_shortened = false;  ///< it begins with a runtime, and not with the verb
+  bool wants_help = false;    ///< then the rest tells no more than what help is wanted of
 };
 
 /// A token that is `--help` or `-h` asks for help, even where a value is missing, and help is given

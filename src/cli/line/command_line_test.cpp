@@ -24,6 +24,7 @@ const option_rows rows = {
     {.key = "master_pw", .kind = secret},
     {.key = "mode", .kind = choice, .choices = "in|out"},
     {.key = "socket", .kind = text},
+    {.key = "timeout", .kind = seconds},
     {.key = "help", .short_flag = 'h', .kind = flag},
 };
 
@@ -33,10 +34,11 @@ const runtime::type_row server_type = {.name = "server",
                                        .summary = {},
                                        .rows = []() -> const option_rows& { return server_rows; },
                                        .make = nullptr};
-std::string asked_at;  ///< the socket that was last given to the type_finder
+daemon_address asked;  ///< what was last given to the type_finder
 
-outcome<const runtime::type_row*> find_server(const std::string& type, const std::string& socket) {
-  asked_at = socket;
+outcome<const runtime::type_row*> find_server(const std::string& type,
+                                              const daemon_address& daemon) {
+  asked = daemon;
   if (type == "server") return &server_type;
   return refuse(exit_not_found, "no type " + type);
 }
@@ -48,11 +50,12 @@ const std::vector<verb_row> verbs = {
      .most_words = 2,
      .flags = {{.key = "reset", .short_flag = 'r', .kind = flag}},
      .find_type = find_server},
+    {.name = "stop", .synopsis = "NAME", .flags = {{.key = "timeout", .kind = count}}},
     {.name = "l2 send", .synopsis = "IFACE", .flags = {{.key = "hex", .kind = flag}}},
 };
 
 outcome<parsed_line> parse(const words& tokens) {
-  return parse_line(tokens, {.verbs = verbs, .flags = rows, .usual_socket = "/usual"});
+  return parse_line(tokens, {.verbs = verbs, .flags = rows, .usual_daemon = {.socket = "/usual"}});
 }
 
 words with_verb(words tokens) {
@@ -161,7 +164,7 @@ TEST(command_line, a_verb_is_one_word_or_two_with_flags_between) {
        {words{"l2", "send", "lo", "--hex"}, {"-q", "l2", "--group", "x", "send", "--hex", "lo"}}) {
     const auto line = parse(tokens);
     ASSERT_TRUE(line) << line.error().message;
-    EXPECT_EQ(line->verb, &verbs[2]);
+    EXPECT_EQ(line->verb, &verbs[3]);
     EXPECT_EQ(line->words, words{"lo"});
     EXPECT_TRUE(line->flags["hex"]);
   }
@@ -202,18 +205,70 @@ TEST(command_line, the_daemon_is_asked_where_the_line_says_that_it_listens) {
   for (const auto& tokens : {words{"create", "server"},
                              {"create", "server", "-t", "4", "--", "--socket", "/no"},
                              {"create", "server", "-t", "4", "--socket"}}) {
-    asked_at.clear();
+    asked = {};
     (void)parse(tokens);
-    EXPECT_EQ(asked_at, "/usual");
+    EXPECT_EQ(asked.socket, "/usual");
   }
   for (const auto& tokens : {words{"--socket", "/s", "create", "server", "-t", "4"},
                              {"create", "server", "-t", "4", "--socket", "/s"},
                              {"create", "server", "-t", "4", "--socket=/s"},
                              {"create", "server", "--socket", "/s"}}) {
-    asked_at.clear();
+    asked = {};
     EXPECT_TRUE(parse(tokens));
-    EXPECT_EQ(asked_at, "/s");
+    EXPECT_EQ(asked.socket, "/s");
   }
+}
+
+TEST(command_line, the_daemon_is_waited_for_as_long_as_the_line_says) {
+  using namespace std::chrono_literals;
+  for (const auto& tokens : {words{"--timeout", "500ms", "create", "server", "-t", "4"},
+                             {"create", "server", "-t", "4", "--timeout", "0.5"},
+                             {"create", "server", "-t", "4", "--timeout=500ms"}}) {
+    asked = {};
+    EXPECT_TRUE(parse(tokens));
+    EXPECT_EQ(asked.patience, 500ms);
+  }
+  (void)parse({"create", "server", "-t", "4"});
+  EXPECT_EQ(asked.patience, 30s);
+  EXPECT_EQ(patience_of(0), 0ms);
+  EXPECT_EQ(patience_of(0.0001), 1ms);
+  EXPECT_EQ(patience_of(1e300), 366 * 24h);
+}
+
+TEST(command_line, a_verbs_own_flag_takes_the_place_of_one_of_all_verbs) {
+  EXPECT_EQ(parse({"stop", "--timeout", "5"})->flags["timeout"], 5U);
+  EXPECT_EQ(refusal_of_line({"--timeout", "5", "stop"}),
+            "'stop' has a flag --timeout of its own; write it behind 'stop'");
+}
+
+TEST(command_line, a_runtime_stands_for_the_verb_that_talks_to_it) {
+  static int questions = 0;
+  const auto parse_short = [](const words& tokens) {
+    questions = 0;
+    return parse_line(tokens, {.verbs = verbs,
+                               .flags = rows,
+                               .usual_daemon = {},
+                               .is_runtime =
+                                   [](const std::string& name, const daemon_address&) {
+                                     ++questions;
+                                     return name == "db" || name == "stop" || name == "l2";
+                                   },
+                               .verb_of_runtimes = "do"});
+  };
+  const auto line = parse_short({"-q", "db", "GET", "k"});
+  ASSERT_TRUE(line) << line.error().message;
+  EXPECT_EQ(line->verb, verbs.data());
+  EXPECT_EQ(line->words, (words{"db", "GET", "k"}));
+  EXPECT_TRUE(line->is_shortened);
+  EXPECT_EQ(parse_short({"d", "GET"}).error().message,
+            "there is no verb 'd' (did you mean 'do'?); 'strata --help' shows all");
+  EXPECT_EQ(questions, 1);
+  EXPECT_EQ(parse_short({"stop", "x"})->verb, &verbs[2]);
+  EXPECT_FALSE(parse_short({"l2", "db"}));
+  EXPECT_FALSE(parse_short({"stpo\xff"}));
+  EXPECT_FALSE(parse_short({""}));
+  EXPECT_FALSE(parse_short({"do", "db"})->is_shortened);
+  EXPECT_EQ(questions, 0);
 }
 
 TEST(command_line, help_is_given_of_what_is_named) {

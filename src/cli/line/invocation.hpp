@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/line/daemon_address.hpp"
 #include "cli/line/outcome.hpp"
 #include "options/daemon_options.hpp"
 #include "runtime/options.hpp"
@@ -19,7 +20,8 @@ struct invocation {
   nlohmann::json flags;                     ///< typed, by row key; only those given
   const runtime::type_row* type = nullptr;  ///< the runtime's, where the verb takes its options
   nlohmann::json type_options;              ///< those of the flags that belong to the type
-  std::string socket;
+  daemon_address daemon;
+  bool is_shortened = false;  ///< the line named no verb
   bool as_json = false;
   bool quiet = false;
   std::function<int(const options::daemon_options&)> run_daemon;

@@ -24,6 +24,10 @@ outcome<const verb_row*> find_verb(std::span<const verb_row> verbs, std::string_
                                           name, did_you_mean(name, known)));
 }
 
+bool has_own_flag(const verb_row& verb, std::string_view key) {
+  return std::ranges::find(verb.flags, key, &options::option_row::key) != verb.flags.end();
+}
+
 bool is_family(std::span<const verb_row> verbs, std::string_view word) {
   return std::ranges::any_of(verbs, [&](const verb_row& verb) {
     return verb.name.size() > word.size() && verb.name.starts_with(word) &&

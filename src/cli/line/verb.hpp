@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/line/daemon_address.hpp"
 #include "cli/line/invocation.hpp"
 #include "cli/line/outcome.hpp"
 #include "options/option_table.hpp"
@@ -20,7 +21,10 @@ enum class verb_group : std::uint8_t { runtimes, look, talk, ethernet, netlink, 
 
 /// Finds the type whose options the verb takes too, from the verb's first word.
 using type_finder = outcome<const runtime::type_row*> (*)(const std::string& first_word,
-                                                          const std::string& socket);
+                                                          const daemon_address& daemon);
+
+/// Whether there is a runtime of that name.
+using name_checker = bool (*)(const std::string& name, const daemon_address& daemon);
 
 struct verb_row {
   std::string_view name;      ///< one word, or a family's and its member's: `l2 send`
@@ -41,6 +45,9 @@ inline constexpr std::size_t any_number = SIZE_MAX;
 /// By its name or an alias. Errors: misused, with the nearest of them.
 [[nodiscard]] outcome<const verb_row*> find_verb(std::span<const verb_row> verbs,
                                                  std::string_view name);
+
+/// Whether the verb has a flag of that key itself. It takes the place of one that all verbs have.
+[[nodiscard]] bool has_own_flag(const verb_row& verb, std::string_view key);
 
 /// Whether verbs of two words begin with `word`.
 [[nodiscard]] bool is_family(std::span<const verb_row> verbs, std::string_view word);

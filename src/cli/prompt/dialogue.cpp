@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "text/readable.hpp"
 
@@ -41,7 +42,17 @@ bool confirms(const resp_value& said, std::string_view command) {
 
 }  // namespace
 
-outcome<> cache_talk::begin() { return greet(); }
+outcome<> cache_talk::begin(const std::string& password) {
+  if (auto greeted = greet(); !greeted || has_greeted_ || password.empty()) return greeted;
+  const words_type auth = {"AUTH", password};
+  if (auto sent = link_.send(auth); !sent) return sent;
+  const auto answer = link_.wait();
+  if (!answer) return std::unexpected(answer.error());
+  if (answer->what != kind::error) return greet();
+  return refuse(exit_failed, fmt::format("the cache says: {}; give its password with --password "
+                                         "@FILE, or in {}",
+                                         text::printable(answer->text), password_variable));
+}
 
 outcome<> cache_talk::greet() {
   const words_type hello = {"HELLO", "3"};
@@ -134,6 +145,11 @@ std::string cache_talk::state() const {
   if (in_transaction_) text += "(TX)";
   if (is_subscribed_) text += "(subscribed mode)";
   return text;
+}
+
+std::string password_of_environment() {
+  const char* const held = std::getenv(password_variable);
+  return held == nullptr ? "" : held;
 }
 
 bool is_secret(const words_type& words) {

@@ -19,8 +19,9 @@ class cache_talk {
   /// `show` gets every reply, and what the cache says without being asked.
   cache_talk(cache_link link, show_reply show) : link_(std::move(link)), show_(std::move(show)) {}
 
-  /// Agrees on RESP3, unless a password is wanted first. Errors: the cache takes no more clients.
-  [[nodiscard]] outcome<> begin();
+  /// Agrees on RESP3. Says `password`, where there is one and the cache wants one; without it what
+  /// is executed may do so. Errors: the cache takes no more clients, or not this password.
+  [[nodiscard]] outcome<> begin(const std::string& password);
   /// Sends a command and shows its replies. Errors: of the link.
   [[nodiscard]] outcome<> execute(const std::vector<std::string>& words);
   /// Shows what has been said without being asked; takes in what can be read first.
@@ -56,6 +57,10 @@ class cache_talk {
   bool is_subscribed_ = false;
   bool is_monitoring_ = false;
 };
+
+/// The variable that holds the password of a cache, and what it holds.
+inline constexpr const char* password_variable = "STRATA_CACHE_PASSWORD";
+[[nodiscard]] std::string password_of_environment();
 
 /// A command that must not be written down, for what it gives away.
 [[nodiscard]] bool is_secret(const std::vector<std::string>& words);

@@ -46,7 +46,8 @@ outcome<verdict> obey(cache_talk& talk, const std::vector<std::string>& words) {
   return verdict::leave;
 }
 
-outcome<int> talk_at_terminal(cache_link link, const std::string& name) {
+outcome<int> talk_at_terminal(cache_link link, const std::string& name,
+                              const std::string& password) {
   std::string heard;  // while somebody types
   bool is_typing = false;
   cache_talk talk(std::move(link), [&](const resp_value& reply) {
@@ -58,7 +59,7 @@ outcome<int> talk_at_terminal(cache_link link, const std::string& name) {
       print(text);
     }
   });
-  if (auto begun = talk.begin(); !begun) return std::unexpected(begun.error());
+  if (auto begun = talk.begin(password); !begun) return std::unexpected(begun.error());
   const auto folder = options::paths_for(options::current_path_environment()).state_dir;
   line_editor editor(folder.empty() ? folder : folder + "/cache_history");
   outcome<> ended;
@@ -106,9 +107,9 @@ outcome<verdict> obey_lines(cache_talk& talk, const std::vector<std::string>& li
   return verdict::go_on;
 }
 
-outcome<int> talk_through_pipes(cache_link link) {
+outcome<int> talk_through_pipes(cache_link link, const std::string& password) {
   cache_talk talk(std::move(link), [](const resp_value& reply) { print(raw_reply(reply) + '\n'); });
-  if (auto begun = talk.begin(); !begun) return std::unexpected(begun.error());
+  if (auto begun = talk.begin(password); !begun) return std::unexpected(begun.error());
   text::line_splitter splitter;
   bool has_input = true;
   while (has_input || talk.is_subscribed()) {
@@ -134,12 +135,12 @@ outcome<int> talk_through_pipes(cache_link link) {
 }  // namespace
 
 outcome<int> run_cache_prompt(const invocation& call, const std::string& name,
-                              const std::string& endpoint) {
+                              const std::string& endpoint, const std::string& password) {
   auto link = cache_link::connect(endpoint);
   if (!link) return std::unexpected(link.error());
   const bool is_terminal = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
-  if (is_terminal && !call.quiet) return talk_at_terminal(std::move(*link), name);
-  return talk_through_pipes(std::move(*link));
+  if (is_terminal && !call.quiet) return talk_at_terminal(std::move(*link), name, password);
+  return talk_through_pipes(std::move(*link), password);
 }
 
 }  // namespace strata::cli

@@ -11,7 +11,7 @@
 
 namespace strata::cli {
 
-outcome<const runtime::type_row*> type_by_name(const std::string& type, const std::string&) {
+outcome<const runtime::type_row*> type_by_name(const std::string& type, const daemon_address&) {
   if (const auto* found = runtime::find_type(type)) return found;
   std::vector<std::string> known;
   for (const auto& row : runtime::types()) known.emplace_back(row.name);
@@ -30,7 +30,7 @@ outcome<int> run_create(const invocation& call) {
   if (auto checked = check_target(call.type_options); !checked) {
     return std::unexpected(checked.error());
   }
-  control_client client(call.socket);
+  control_client client(call.daemon);
   const nlohmann::json body = {{"type", call.words[0]},
                                {"name", call.words[1]},
                                {"options", call.type_options},

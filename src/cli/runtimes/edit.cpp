@@ -117,7 +117,7 @@ bool wants_another_round() {
 }
 
 outcome<int> edit_in_editor(const invocation& call) {
-  control_client client(call.socket);
+  control_client client(call.daemon);
   const auto before = editable_options(call, client);
   if (!before) return std::unexpected(before.error());
   const auto written = draft::make(options::current_path_environment(),
@@ -145,8 +145,8 @@ outcome<int> edit_in_editor(const invocation& call) {
 }  // namespace
 
 outcome<const runtime::type_row*> type_of_runtime(const std::string& name,
-                                                  const std::string& socket) {
-  const auto detail = control_client(socket).get(runtime_target(name));
+                                                  const daemon_address& daemon) {
+  const auto detail = control_client(daemon).get(runtime_target(name));
   if (!detail) return std::unexpected(detail.error());
   const auto type = text_at(*detail, "type");
   if (const auto* found = runtime::find_type(type)) return found;
@@ -167,7 +167,7 @@ outcome<int> run_edit(const invocation& call) {
   }
   if (auto checked = check_target(*changes); !checked) return std::unexpected(checked.error());
   const auto done =
-      control_client(call.socket).patch(runtime_target(call.words[0]), {{"options", *changes}});
+      control_client(call.daemon).patch(runtime_target(call.words[0]), {{"options", *changes}});
   if (!done) return std::unexpected(done.error());
   report_edit(call, *done);
   return exit_done;

@@ -10,6 +10,7 @@
 
 #include "cli/daemon_client/control_client.hpp"
 #include "cli/daemon_client/names.hpp"
+#include "cli/prompt/dialogue.hpp"
 #include "cli/prompt/prompt.hpp"
 #include "cli/runtimes/rows.hpp"
 #include "cli/terminal/output.hpp"
@@ -111,7 +112,7 @@ outcome<int> run_interactive(const invocation& call) {
     return refuse(exit_misused, "-i takes one runtime: strata start -i NAME");
   }
   const auto& name = call.words[0];
-  control_client client(call.socket);
+  control_client client(call.daemon);
   auto detail = client.get(runtime_target(name));
   if (!detail) return std::unexpected(detail.error());
   if (text_at(*detail, "state") != "running") {
@@ -120,7 +121,9 @@ outcome<int> run_interactive(const invocation& call) {
   }
   std::signal(SIGINT, leave);
   if (text_at(*detail, "type") == "cache") {
-    return run_cache_prompt(call, name, detail->at("endpoints").at(0).get<std::string>());
+    const auto endpoint = endpoint_of_cache(*detail, call.daemon);
+    if (!endpoint) return std::unexpected(endpoint.error());
+    return run_cache_prompt(call, name, *endpoint, password_of_environment());
   }
   auto stream = client.stream(runtime_target(name, "messages"));
   if (!stream) return std::unexpected(stream.error());

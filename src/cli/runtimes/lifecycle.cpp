@@ -25,7 +25,7 @@ outcome<int> change_each(const invocation& call, control_client& client, const a
 }
 
 outcome<int> post_each(const invocation& call, std::string_view action) {
-  control_client client(call.socket);
+  control_client client(call.daemon);
   return change_each(call, client, [&](const std::string& name) {
     return client.post(runtime_target(name, action));
   });
@@ -48,7 +48,7 @@ outcome<int> run_restart(const invocation& call) { return post_each(call, "resta
 outcome<int> run_reload(const invocation& call) { return post_each(call, "reload"); }
 
 outcome<int> run_remove(const invocation& call) {
-  control_client client(call.socket);
+  control_client client(call.daemon);
   return change_each(call, client, [&](const std::string& name) -> outcome<json> {
     auto gone = client.remove(runtime_target(name));
     if (!gone) return gone;

@@ -81,7 +81,7 @@ outcome<int> list(const invocation& call, bool only_running) {
   if (!shown) return std::unexpected(shown.error());
   const auto filter = runtime_filter::parse(call.flags.value("filter", json::array()));
   if (!filter) return std::unexpected(filter.error());
-  auto runtimes = control_client(call.socket).get("/v1/runtimes");
+  auto runtimes = control_client(call.daemon).get("/v1/runtimes");
   if (!runtimes) return std::unexpected(runtimes.error());
   if (!runtimes->is_array()) {
     return refuse(exit_failed, "the daemon's answer is not what the API gives: no list");

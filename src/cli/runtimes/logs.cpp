@@ -56,7 +56,7 @@ outcome<int> show_stream(const invocation& call, const std::string& path,
                          std::string (*render)(const json&), std::string_view quiet_key) {
   const auto since = since_of(call);
   if (!since) return std::unexpected(since.error());
-  auto stream = control_client(call.socket).stream(target_of(call, path));
+  auto stream = control_client(call.daemon).stream(target_of(call, path));
   if (!stream) return std::unexpected(stream.error());
   for (;;) {
     const auto lines = stream->take_lines();

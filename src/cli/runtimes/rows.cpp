@@ -164,6 +164,20 @@ std::vector<verb_row> runtime_verbs() {
       {"send", "NAME [MESSAGE|-]", talk,
        "send a message, or each line of input, to a client's server or a server's clients", 1, 2,
        run_send});
+  all.push_back(
+      {"tell",
+       "NAME [WORD...]",
+       talk,
+       "tell a cache a command and show its reply; send the words as one message of a server or "
+       "client; without words: each line of input. 'strata NAME WORD...' is the same where NAME "
+       "is no verb",
+       1,
+       any_number,
+       run_tell,
+       {{.key = "password",
+         .kind = secret,
+         .value_name = "PASSWORD",
+         .help = "what a cache wants to hear first; else $STRATA_CACHE_PASSWORD"}}});
   return all;
 }
 

@@ -17,6 +17,7 @@ outcome<int> run_reload(const invocation& call);
 outcome<int> run_remove(const invocation& call);
 outcome<int> run_interactive(const invocation& call);
 outcome<int> run_send(const invocation& call);
+outcome<int> run_tell(const invocation& call);
 outcome<int> run_ls(const invocation& call);
 outcome<int> run_ps(const invocation& call);
 outcome<int> run_show(const invocation& call);
@@ -26,9 +27,17 @@ outcome<int> run_logs(const invocation& call);
 outcome<int> run_events(const invocation& call);
 
 // The types whose options `create` and `edit` take.
-outcome<const runtime::type_row*> type_by_name(const std::string& type, const std::string& socket);
+outcome<const runtime::type_row*> type_by_name(const std::string& type,
+                                               const daemon_address& daemon);
 outcome<const runtime::type_row*> type_of_runtime(const std::string& name,
-                                                  const std::string& socket);
+                                                  const daemon_address& daemon);
+
+// Whether a daemon runs and has a runtime of that name.
+bool is_runtime(const std::string& name, const daemon_address& daemon);
+
+// Where a running cache can be talked to, of what the daemon says of it. Errors: nowhere.
+[[nodiscard]] outcome<std::string> endpoint_of_cache(const nlohmann::json& detail,
+                                                     const daemon_address& daemon);
 
 // A URL for --target is a slip that the daemon could only answer with what is wrong about
 // "tcp://tcp://HOST:PORT". Errors: misused, with what to write.

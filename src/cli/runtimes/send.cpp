@@ -80,7 +80,7 @@ void show(const invocation& call, const tally& sent, bool from_input) {
 }  // namespace
 
 outcome<int> run_send(const invocation& call) {
-  control_client client(call.socket);
+  control_client client(call.daemon);
   const auto& name = call.words[0];
   const bool from_input = call.words.size() == 1 || call.is_dash(1);
   tally sent;

@@ -42,7 +42,7 @@ void show_objects(const invocation& call, const json& objects,
 }  // namespace
 
 outcome<int> run_show(const invocation& call) {
-  control_client client(call.socket);
+  control_client client(call.daemon);
   const auto all = for_each_name(client, call.words, [&](const std::string& name) {
     return client.get(runtime_target(name));
   });
@@ -52,7 +52,7 @@ outcome<int> run_show(const invocation& call) {
 }
 
 outcome<int> run_owner(const invocation& call) {
-  control_client client(call.socket);
+  control_client client(call.daemon);
   const auto all = for_each_name(client, call.words, [&](const std::string& name) -> outcome<json> {
     const auto detail = client.get(runtime_target(name));
     if (!detail) return std::unexpected(detail.error());

@@ -60,7 +60,7 @@ unit unit_of_field(std::string_view field, const json&) {
 outcome<int> run_stats(const invocation& call) {
   const auto shown = select_columns(all_columns(), call.text("columns"));
   if (!shown) return std::unexpected(shown.error());
-  control_client client(call.socket);
+  control_client client(call.daemon);
   const auto all = for_each_name(client, call.words, [&](const std::string& name) {
     return client.get(runtime_target(name, "stats"));
   });

@@ -9,7 +9,7 @@ namespace strata::cli {
 
 outcome<int> run_daemon(const invocation& call) {
   const auto paths = options::paths_for(options::current_path_environment());
-  options::daemon_options wanted{.state_dir = paths.state_dir, .socket = call.socket};
+  options::daemon_options wanted{.state_dir = paths.state_dir, .socket = call.daemon.socket};
   const auto given = pick_flags(call.flags, options::daemon_rows());
   if (auto set = options::apply_json(wanted, options::daemon_table(), given); !set) {
     return refuse(exit_misused, set.error());

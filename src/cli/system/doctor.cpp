@@ -29,8 +29,8 @@ std::string_view name_of(check_status status) {
 json certificates_of(const json& answer) { return answer.value("certificates", json::array()); }
 
 /// The daemon, and its certificates and those of its runtimes.
-std::vector<check> check_daemon(const std::string& socket) {
-  control_client client(socket);
+std::vector<check> check_daemon(const daemon_address& daemon) {
+  control_client client(daemon);
   const auto version = client.get("/v1/version");
   if (!version) return {{check_status::warn, "daemon", version.error().message, ""}};
   if (!version->is_object()) return {};
@@ -44,8 +44,10 @@ std::vector<check> check_daemon(const std::string& socket) {
     }
   }
   auto checks = certificate_checks(owners);
-  checks.push_back(
-      {{}, "daemon", fmt::format("version {} at {}", text_at(*version, "version"), socket), ""});
+  checks.push_back({{},
+                    "daemon",
+                    fmt::format("version {} at {}", text_at(*version, "version"), daemon.socket),
+                    ""});
   return checks;
 }
 
@@ -66,8 +68,8 @@ std::vector<check> all_checks(const invocation& call) {
   for (auto& more : network_checks()) checks.push_back(std::move(more));
   checks.push_back(
       check_folder("state folder", call.text("state_dir", paths.state_dir), "--state-dir"));
-  checks.push_back(check_socket(call.socket));
-  for (auto& more : check_daemon(call.socket)) checks.push_back(std::move(more));
+  checks.push_back(check_socket(call.daemon.socket));
+  for (auto& more : check_daemon(call.daemon)) checks.push_back(std::move(more));
   return checks;
 }
 

@@ -13,7 +13,7 @@ namespace strata::cli {
 using nlohmann::json;
 
 outcome<int> run_version(const invocation& call) {
-  const auto daemon = control_client(call.socket).get("/v1/version");
+  const auto daemon = control_client(call.daemon).get("/v1/version");
   if (call.as_json) {
     print_json({{"version", STRATA_VERSION}, {"daemon", daemon ? *daemon : json{}}});
     return exit_done;
@@ -23,7 +23,7 @@ outcome<int> run_version(const invocation& call) {
     text += fmt::format("daemon {} ({} loop, pid {}) at {}\n",
                         text::printable(text_at(*daemon, "version")),
                         text::printable(text_at(*daemon, "loop")),
-                        format_cell(daemon->value("pid", json{}), unit::none), call.socket);
+                        format_cell(daemon->value("pid", json{}), unit::none), call.daemon.socket);
   } else if (!call.quiet) {
     text += fmt::format("no daemon: {}\n", text::printable(daemon.error().message));
   }

@@ -1,6 +1,7 @@
 #include "cli/terminal/secret.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -20,21 +21,32 @@ void say(int terminal, std::string_view text) {
   [[maybe_unused]] const auto written = ::write(terminal, text.data(), text.size());
 }
 
+constexpr std::size_t longest_line = 65536;
+
 // One letter; nullopt at the end.
-result<std::optional<char>> read_letter(int fd) {
+result<std::optional<char>> read_letter(int fd, const std::string& operation) {
   for (char letter = 0;;) {
     const auto got = ::read(fd, &letter, 1);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return system_failure(errno, "read a secret");
+    if (got < 0) return system_failure(errno, operation);
     return got == 0 ? std::nullopt : std::optional(letter);
   }
 }
 
-result<std::string> read_line(int fd) {
+// Letter by letter, so that what follows is left for others.
+result<std::string> read_line(int fd, const std::string& operation) {
   for (std::string line;;) {
-    const auto letter = read_letter(fd);
+    const auto letter = read_letter(fd, operation);
     if (!letter) return std::unexpected(letter.error());
-    if (!*letter || **letter == '\n') return line;
+    if (!*letter || **letter == '\n') {
+      if (line.ends_with('\r')) line.pop_back();
+      return line;
+    }
+    if (line.size() == longest_line) {
+      return failure(errc::limit_exceeded, operation,
+                     fmt::format("its first line is longer than {} bytes", longest_line),
+                     "see that it is what holds the secret");
+    }
     line += **letter;
   }
 }
@@ -60,7 +72,7 @@ class silent_terminal {
 
   result<std::string> read() {
     for (std::string line;;) {
-      const auto letter = read_letter(fd_);
+      const auto letter = read_letter(fd_, "read a secret from the terminal");
       if (!letter) return std::unexpected(letter.error());
       if (!*letter || is(**letter, VINTR) || is(**letter, VEOF)) {
         return failure(errc::canceled, "read a secret from the terminal");
@@ -85,11 +97,64 @@ class silent_terminal {
   termios before_{};
 };
 
+// Silent before it asks: what is typed at once must not be lost.
+result<std::string> ask(int terminal, const std::string& prompt) {
+  silent_terminal silent(terminal);
+  say(terminal, prompt + ": ");
+  return silent.read();
+}
+
+// What came from somewhere else than the arguments is looked at: an empty one would leave open what
+// was to be shut.
+result<std::string> checked(result<std::string> secret, const std::string& operation,
+                            std::string remedy) {
+  if (!secret) return secret;
+  if (secret->empty()) {
+    return failure(errc::invalid_argument, operation, "it is empty", std::move(remedy));
+  }
+  if (secret->contains('\0')) {
+    return failure(errc::invalid_argument, operation, "it holds a byte of value 0",
+                   "take a secret of text");
+  }
+  return secret;
+}
+
+result<std::string> secret_of_file(const std::string& path) {
+  const auto operation = fmt::format("read a secret from '{}'", path);
+  const unique_fd file(::open(path.c_str(), O_RDONLY | O_NOCTTY | O_CLOEXEC));
+  if (!file) {
+    return system_failure(errno, operation,
+                          fmt::format("name a file that you can read, or write 'pass:@{}' if that "
+                                      "text is the secret",
+                                      path));
+  }
+  return checked(read_line(file.get(), operation), operation,
+                 "write the secret into the file's first line");
+}
+
+result<std::string> secret_of_input(const std::string& flag) {
+  const std::string operation = "read a secret from standard input";
+  auto secret =
+      ::isatty(STDIN_FILENO) == 1 ? ask(STDIN_FILENO, flag) : read_line(STDIN_FILENO, operation);
+  return checked(std::move(secret), operation, "write the secret there, as a line");
+}
+
+result<std::string> secret_of_variable(const std::string& name) {
+  const auto operation = fmt::format("read a secret from the variable '{}'", name);
+  const char* const held = std::getenv(name.c_str());
+  if (held == nullptr) {
+    return failure(
+        errc::not_found, operation, "it is not set",
+        fmt::format("export it, or write 'pass:env:{}' if that text is the secret", name));
+  }
+  return checked(std::string(held), operation, "set it to the secret");
+}
+
 }  // namespace
 
 result<std::string> read_secret(const secret_source& from) {
   if (from.descriptor) {
-    return read_line(*from.descriptor);
+    return read_line(*from.descriptor, "read a secret");
   }
   if (const char* const held = std::getenv(from.variable.c_str()); held != nullptr) {
     return std::string(held);
@@ -99,10 +164,19 @@ result<std::string> read_secret(const secret_source& from) {
     return failure(errc::not_found, "ask for the " + from.prompt, "there is no terminal to ask on",
                    "set " + from.variable);
   }
-  // Silent before it asks: what is typed at once must not be lost.
-  silent_terminal silent(terminal.get());
-  say(terminal.get(), from.prompt + ": ");
-  return silent.read();
+  return ask(terminal.get(), from.prompt);
+}
+
+result<std::string> named_secret(std::string_view value, const std::string& flag) {
+  constexpr std::string_view variable = "env:";
+  constexpr std::string_view text = "pass:";
+  if (value == "-") return secret_of_input(flag);
+  if (value.starts_with('@')) return secret_of_file(std::string(value.substr(1)));
+  if (value.starts_with(variable)) {
+    return secret_of_variable(std::string(value.substr(variable.size())));
+  }
+  if (value.starts_with(text)) value.remove_prefix(text.size());
+  return std::string(value);
 }
 
 }  // namespace strata::cli

@@ -1,9 +1,10 @@
-// Passwords and passphrases, as they come to the command line: never among its arguments, which
-// every user of the machine can see.
+// Passwords and passphrases, as they come to the command line: they need not be among its
+// arguments, which every user of the machine can see.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "strata/base/result.hpp"
 
@@ -18,5 +19,16 @@ struct secret_source {
 /// From the descriptor if there is one, else from the variable, else from the terminal, which does
 /// not show it. Errors: not_found (no variable and no terminal), canceled (Ctrl-C or Ctrl-D).
 [[nodiscard]] result<std::string> read_secret(const secret_source& from);
+
+/// The secret that a flag's value stands for: `@FILE` the first line of the file, `-` that of
+/// standard input, of which nothing more is read and which a terminal does not show, `env:NAME` the
+/// variable, `pass:TEXT` the text; anything else is the secret itself. `flag` is what a terminal is
+/// asked for. Errors: where it should come from there is none, or what is there can be no secret.
+[[nodiscard]] result<std::string> named_secret(std::string_view value, const std::string& flag);
+
+/// What `named_secret` takes, for help.
+inline constexpr std::string_view secret_forms =
+    "the text itself, or @FILE or - (standard input), of which the first line is taken, or "
+    "env:VARIABLE; pass:TEXT is a text that begins as one of these";
 
 }  // namespace strata::cli

@@ -1,0 +1,25 @@
+// Where the daemon is, and how long it may be silent.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+namespace strata::cli {
+
+struct daemon_address {
+  std::string socket;  ///< a path, or https://HOST:PORT
+  /// How long an answer may take to come; zero: for ever.
+  std::chrono::milliseconds patience = std::chrono::seconds(30);
+};
+
+/// What a person gave as seconds. The shortest time is not none, and the longest is a year.
+[[nodiscard]] inline std::chrono::milliseconds patience_of(double seconds) {
+  if (seconds == 0) return {};
+  constexpr double longest = 366.0 * 24 * 3600;  // more would overflow the clock's nanoseconds
+  const std::chrono::duration<double> given(std::min(seconds, longest));
+  return std::max(std::chrono::ceil<std::chrono::milliseconds>(given),
+                  std::chrono::milliseconds(1));
+}
+
+}  // namespace strata::cli
