@@ -5,6 +5,7 @@
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/screen.hpp"
 #include "cli/verbs.hpp"
+#include "options/effects.hpp"
 #include "text/readable.hpp"
 
 namespace strata::cli {
@@ -79,6 +80,7 @@ std::string flag_text(const option_row& row) {
 
 std::string flag_entry(const option_row& row, bool with_restart) {
   std::vector<std::string> notes;
+  if (!row.only_with.empty()) notes.push_back("with " + options::condition_text(row.only_with));
   if (!row.choices.empty()) notes.push_back(fmt::format("one of {}", row.choices));
   if (!row.default_text.empty()) notes.push_back(fmt::format("default {}", row.default_text));
   if (with_restart && row.needs_restart) notes.emplace_back("needs a restart");
