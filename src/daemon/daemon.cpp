@@ -138,7 +138,7 @@ class daemon {
   daemon(loop::loop& home, loop::backend_kind kind, std::size_t most_loops,
          std::unique_ptr<record_store> store)
       : home_(home),
-        loops_(kind, most_loops),
+        loops_(home, kind, most_loops),
         supervisor_(home, loops_, std::move(store)),
         api_(supervisor_, loops_,
              {.version = STRATA_VERSION,
