@@ -8,6 +8,7 @@
 #include "cli/terminal/screen.hpp"
 #include "cli/terminal/secret.hpp"
 #include "cli/verbs.hpp"
+#include "options/effects.hpp"
 #include "text/readable.hpp"
 
 namespace strata::cli {
@@ -87,6 +88,7 @@ bool has_secret(std::span<const option_row> rows) {
 
 std::string flag_entry(const option_row& row, bool with_restart) {
   std::vector<std::string> notes;
+  if (!row.only_with.empty()) notes.push_back("with " + options::condition_text(row.only_with));
   if (!row.choices.empty()) notes.push_back(fmt::format("one of {}", row.choices));
   if (row.kind == option_kind::secret) notes.emplace_back("a secret");
   if (!row.default_text.empty()) notes.push_back(fmt::format("default {}", row.default_text));

@@ -140,7 +140,7 @@ class daemon {
       : home_(home),
         output_(std::move(output)),
         ready_(ready),
-        loops_(kind, most_loops),
+        loops_(home, kind, most_loops),
         supervisor_(home, loops_, std::move(store)),
         api_(supervisor_, loops_,
              {.version = STRATA_VERSION,

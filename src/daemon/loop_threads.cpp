@@ -1,42 +1,53 @@
 #include "daemon/loop_threads.hpp"
 
 #include <algorithm>
-#include <future>
 
 #include "loop/thread.hpp"
 
 namespace strata::daemon {
 
-loop_threads::loop_threads(loop::backend_kind kind, std::size_t most)
-    : kind_(kind), most_(std::max<std::size_t>(most, 1)) {}
+loop_threads::loop_threads(loop::loop& home, loop::backend_kind kind, std::size_t most)
+    : home_(home), kind_(kind), most_(std::max<std::size_t>(most, 1)) {}
 
 loop_threads::~loop_threads() {
-  for (auto& each : workers_) {
-    each.runs->post([stopped = each.runs] { stopped->stop(); });
-    each.may_end->store(true);
-    each.may_end->notify_one();
-    each.thread.join();
+  for (auto& each : workers_) tell_to_end(each);
+  for (auto* all : {&workers_, &ending_}) {
+    for (auto& each : *all) each.thread.join();
   }
 }
 
-// A ring belongs to the thread that made it, so the loop is made where it runs.
+void loop_threads::tell_to_end(worker& which) {
+  which.runs->post([stopped = which.runs] { stopped->stop(); });
+  which.may_end->store(true);
+  which.may_end->notify_one();
+}
+
+// The thread of a worker. A ring belongs to the thread that made it, so the loop is made where it
+// runs.
+void loop_threads::run_worker(ready_promise& ready, const std::atomic<bool>& may_end) {
+  {
+    const auto made = loop::make_loop(kind_);
+    if (!made) {
+      ready.set_value(std::unexpected(made.error()));
+      return;
+    }
+    ready.set_value(made->get());
+    (*made)->run();
+    // The thread that posts the stop still touches the loop after the loop has read it.
+    may_end.wait(false);
+  }
+  home_.post([this, lives = std::weak_ptr(lives_), which = std::this_thread::get_id()] {
+    if (!lives.expired()) join(which);
+  });
+}
+
 result<void> loop_threads::add_worker() {
-  std::promise<result<loop::loop*>> ready;
+  ready_promise ready;
   worker added;
   added.may_end = std::make_unique<std::atomic<bool>>(false);
-  auto started =
-      loop::start_thread("run one more loop", [kind = kind_, &ready, &may_end = *added.may_end] {
-        auto made = loop::make_loop(kind);
-        if (!made) {
-          ready.set_value(std::unexpected(made.error()));
-          return;
-        }
-        auto& mine = **made;
-        ready.set_value(&mine);
-        mine.run();
-        // The thread that posts the stop still touches the loop after the loop has read it.
-        may_end.wait(false);
-      });
+  auto started = loop::start_thread("run one more loop", [this, &ready, &may_end = *added.may_end] {
+    run_worker(ready, may_end);
+  });
   if (!started) return std::unexpected(started.error());
   added.thread = std::move(*started);
   const auto runs = ready.get_future().get();
@@ -51,7 +62,10 @@ result<void> loop_threads::add_worker() {
 
 result<std::vector<loop::loop*>> loop_threads::assign(std::size_t count) {
   while (workers_.size() < count) {
-    if (auto added = add_worker(); !added) return std::unexpected(added.error());
+    if (auto added = add_worker(); !added) {
+      end_idle_soon();
+      return std::unexpected(added.error());
+    }
   }
   const auto idle = [](const worker& each) { return each.users == 0; };
   const bool would_share = std::ranges::none_of(workers_, idle);
@@ -74,6 +88,33 @@ void loop_threads::release(const std::vector<loop::loop*>& loops) {
   for (auto& each : workers_) {
     if (std::ranges::find(loops, each.runs) != loops.end()) --each.users;
   }
+  end_idle_soon();
+}
+
+// What is posted to an io_uring loop wakes it when the posting loop's turn ends. So the end is told
+// at a turn's beginning: this loop may have no turn after the one that it is in now.
+void loop_threads::end_idle_soon() {
+  home_.post([this, lives = std::weak_ptr(lives_)] {
+    if (!lives.expired()) end_idle();
+  });
+}
+
+void loop_threads::end_idle() {
+  const auto idle = std::ranges::partition(workers_, [](auto& each) { return each.users != 0; });
+  for (auto& each : idle) {
+    tell_to_end(each);
+    ending_.push_back(std::move(each));
+  }
+  workers_.erase(idle.begin(), idle.end());
+}
+
+// It has nothing left to do but to return.
+void loop_threads::join(std::thread::id which) {
+  const auto ended =
+      std::ranges::find(ending_, which, [](const worker& each) { return each.thread.get_id(); });
+  if (ended == ending_.end()) return;
+  ended->thread.join();
+  ending_.erase(ended);
 }
 
 }  // namespace strata::daemon

@@ -1,7 +1,9 @@
-// The loops that runtimes run on: one thread each, made when they are first wanted.
+// The loops that runtimes run on: one thread each, made when they are first wanted, ended when
+// nobody uses them any more. On the home loop.
 #pragma once
 
 #include <atomic>
+#include <future>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -13,8 +15,8 @@ namespace strata::daemon {
 
 class loop_threads final : public runtime::loop_source {
  public:
-  /// `most` loops are shared by the runtimes; one that asks for more gets more.
-  loop_threads(loop::backend_kind kind, std::size_t most);
+  /// `most` loops are shared by the runtimes; one that asks for more gets more. `home` outlives it.
+  loop_threads(loop::loop& home, loop::backend_kind kind, std::size_t most);
   ~loop_threads();
   loop_threads(const loop_threads&) = delete;
   loop_threads& operator=(const loop_threads&) = delete;
@@ -30,11 +32,21 @@ class loop_threads final : public runtime::loop_source {
     loop::loop* runs = nullptr;
     std::size_t users = 0;
   };
+  using ready_promise = std::promise<result<loop::loop*>>;
   result<void> add_worker();
+  void run_worker(ready_promise& ready, const std::atomic<bool>& may_end);
+  /// Ends those that nobody uses, in the next turn of the home loop.
+  void end_idle_soon();
+  void end_idle();
+  static void tell_to_end(worker& which);
+  void join(std::thread::id which);
 
+  loop::loop& home_;
   loop::backend_kind kind_;
   std::size_t most_;
   std::vector<worker> workers_;
+  std::vector<worker> ending_;                                  // they have been told to
+  std::shared_ptr<bool> lives_ = std::make_shared<bool>(true);  // for what was posted to `home_`
 };
 
 }  // namespace strata::daemon

@@ -48,6 +48,9 @@ result<entry_ref> supervisor::reserve(const std::string& type, const std::string
                     .options = {}},
                    options);
   if (!made) return made;
+  if (auto effective = (*made)->body->check_effects(options); !effective) {
+    return std::unexpected(effective.error());
+  }
   if (auto free = check_needs(entries_, name, *(*made)->body); !free) {
     return std::unexpected(free.error());
   }
@@ -347,6 +350,9 @@ loop::task<result<runtime::edit_outcome>> supervisor::edit(std::string name,
   if (who->removed) co_return not_found(name);
   if (auto owned = check_owner(entries_, name, changes); !owned) {
     co_return std::unexpected(owned.error());
+  }
+  if (auto effective = who->body->check_effects(changes); !effective) {
+    co_return std::unexpected(effective.error());
   }
   const auto before = who->body->options(true);
   relatives related{who->body->common().owner, who->body->needs()};

@@ -1,8 +1,8 @@
 // One thread for work that waits, for a disk say, so that no loop has to. Jobs are done one after
 // the other, in the order in which they were awaited.
 //
-// Names are not looked up here but on a thread each (os_loop::resolve): a server that does not
-// answer must not keep the next look-up waiting.
+// Names are not looked up here but on threads of their own (loop/name_lookup.hpp): a name server
+// that does not answer must not keep other work waiting.
 #pragma once
 
 #include <condition_variable>

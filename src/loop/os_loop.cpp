@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <linux/sockios.h>
-#include <netdb.h>
 #include <netinet/tcp.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -15,8 +14,8 @@
 #include <cerrno>
 #include <csignal>
 
+#include "loop/name_lookup.hpp"
 #include "loop/socket_file.hpp"
-#include "loop/thread.hpp"
 
 namespace strata::loop {
 
@@ -129,44 +128,14 @@ result<void> success_of(const result<unique_fd>& opened) {
 
 }  // namespace
 
-// One name look-up: getaddrinfo blocks, so a thread of its own runs it and posts the answer.
+// A caller that waits for a look-up.
 struct os_loop::resolution {
-  std::shared_ptr<link> home;
-  std::string host;
-  std::uint16_t port = 0;
   std::coroutine_handle<> waiter;  // only touched on the loop's thread; null when it gave up
-  result<std::vector<socket_address>> answer;
-
-  void look_up() {
-    addrinfo hints{};
-    hints.ai_socktype = SOCK_STREAM;
-    hints.ai_flags = AI_ADDRCONFIG;
-    addrinfo* found = nullptr;
-    const int code = ::getaddrinfo(host.c_str(), nullptr, &hints, &found);
-    if (code != 0) {
-      answer = failure(code == EAI_AGAIN ? errc::timed_out : errc::not_found,
-                       "find the address of '" + host + "'", ::gai_strerror(code),
-                       "check the name and the name server (/etc/resolv.conf)");
-      return;
-    }
-    for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
-      socket_address address(each->ai_addr, each->ai_addrlen);
-      address.set_port(port);
-      answer->push_back(address);
-    }
-    ::freeaddrinfo(found);
-  }
+  found_addresses answer;
 };
 
-os_loop::os_loop()
-    : wake_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), link_(std::make_shared<link>()) {
+os_loop::os_loop() : wake_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!wake_fd_) wake_errno_ = errno;
-  link_->target = this;
-}
-
-os_loop::~os_loop() {
-  const std::scoped_lock guard(link_->lock);
-  link_->target = nullptr;
 }
 
 result<void> os_loop::check_wake_fd() const {
@@ -276,38 +245,37 @@ task<result<std::vector<socket_address>>> os_loop::resolve(std::string host, std
   if (auto numeric = socket_address::from_ip(host, port)) {
     co_return std::vector<socket_address>{*numeric};
   }
-  const auto asked = std::make_shared<resolution>();
-  asked->home = link_;
-  asked->host = std::move(host);
-  asked->port = port;
   struct answer_awaiter {
-    std::shared_ptr<resolution> asked;
-    explicit answer_awaiter(std::shared_ptr<resolution> of) : asked(std::move(of)) {}
+    os_loop& on;
+    const std::string& host;
+    std::shared_ptr<resolution> asked = std::make_shared<resolution>();
+    name_lookup lookup = {};
+
+    answer_awaiter(os_loop& where, const std::string& what) : on(where), host(what) {}
     answer_awaiter(const answer_awaiter&) = delete;
     answer_awaiter& operator=(const answer_awaiter&) = delete;
     ~answer_awaiter() { asked->waiter = {}; }
     [[nodiscard]] bool await_ready() const { return false; }
-    [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) const {
+    [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
       asked->waiter = self;
-      auto started = start_thread("find the address of '" + asked->host + "'", [asked = asked] {
-        asked->look_up();
-        const std::scoped_lock guard(asked->home->lock);
-        if (asked->home->target == nullptr) return;
-        asked->home->target->post([asked] {
+      // The loop is there for as long as this waits.
+      auto started = lookup.start(host, [&home = on, asked = asked](const auto& found) {
+        asked->answer = found;
+        home.post([asked] {
           if (asked->waiter) asked->waiter.resume();
         });
       });
-      if (started) {
-        started->detach();
-        return true;
-      }
-      asked->answer = std::unexpected(started.error());
-      return false;
+      if (!started) asked->answer = std::unexpected(started.error());
+      return started.has_value();
     }
-    result<std::vector<socket_address>> await_resume() const { return std::move(asked->answer); }
+    found_addresses await_resume() const { return std::move(asked->answer); }
   };
-  answer_awaiter answer(asked);
-  co_return co_await answer;
+  answer_awaiter answer(*this, host);
+  auto found = co_await answer;
+  if (found) {
+    for (auto& each : *found) each.set_port(port);
+  }
+  co_return found;
 }
 
 }  // namespace strata::loop

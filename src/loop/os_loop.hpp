@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -13,8 +12,6 @@ namespace strata::loop {
 
 class os_loop : public loop {
  public:
-  ~os_loop() override;
-
   result<descriptor> listen(const socket_address& address, const listen_options& options) override;
   result<descriptor> open_stream(int family, int protocol) override;
   result<descriptor> open_datagram(int family, const socket_address& address,
@@ -57,12 +54,6 @@ class os_loop : public loop {
 
   unique_fd wake_fd_;
   int wake_errno_ = 0;
-  /// Threads that look up names reach the loop through this, and find null once it is gone.
-  struct link {
-    std::mutex lock;
-    loop* target;
-  };
-  std::shared_ptr<link> link_;
 };
 
 }  // namespace strata::loop

@@ -44,6 +44,8 @@ struct option_row {
   std::uint64_t max = UINT64_MAX;       ///< largest value of `count`, `port` and `bytes`
   std::uint64_t min = 0;                ///< smallest value of the same
   bool is_path = false;                 ///< a relative one is meant in the caller's folder
+  std::string_view only_with = {};  ///< without effect but with one of these: `drain|mode=master`
+  std::string_view only_on = {};    ///< or on an endpoint that carries one of these: `UDP|TLS`
 };
 
 /// `max_message` as the long flag: `--max-message`.

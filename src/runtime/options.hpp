@@ -73,7 +73,8 @@ template <class Options>
                   .value_name = "WHAT",
                   .default_text = "stop",
                   .help = "what happens to this runtime when its owner stops",
-                  .choices = "stop|remove"},
+                  .choices = "stop|remove",
+                  .only_with = "owner"},
                  &Options::on_parent_stop});
   own.push_back({{.key = "restart",
                   .kind = options::option_kind::choice,
@@ -87,7 +88,8 @@ template <class Options>
                   .kind = options::option_kind::count,
                   .value_name = "N",
                   .default_text = "0",
-                  .help = "restarts in a row until it stays failed; 0 is no limit"},
+                  .help = "restarts in a row until it stays failed; 0 is no limit",
+                  .only_with = "restart=on-failure|restart=always"},
                  &Options::restart_limit});
   return own;
 }

@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "options/effects.hpp"
 #include "options/option_table.hpp"
 #include "runtime/client/options.hpp"
 #include "runtime/server/options.hpp"
+#include "runtime/sharded.hpp"
 
 namespace strata::runtime {
 namespace {
@@ -33,6 +37,42 @@ TEST(option_table, every_default_shown_is_the_default_in_force) {
   check(server::option_table(), server::server_options{});
   check(client::option_table(), client::client_options{});
   check(cache::option_table(), cache::cache_options{});
+}
+
+TEST(option_table, what_an_option_needs_is_an_option_with_such_a_value) {
+  for (const auto& type : types()) {
+    for (const auto& row : type.rows()) {
+      if (row.only_with.empty()) continue;
+      auto all = nlohmann::json::object();
+      for (const auto& other : type.rows()) all[std::string(other.key)] = nullptr;
+      const nlohmann::json given = {{std::string(row.key), "something"}};
+      const auto refused = options::check_effects(type.rows(), given, all, {});
+      ASSERT_FALSE(refused) << type.name << " " << row.key;
+      const auto condition = row.only_with.substr(0, row.only_with.find('|'));
+      const std::string key(condition.substr(0, condition.find('=')));
+      ASSERT_TRUE(all.contains(key)) << type.name << " " << row.key;
+      all[key] = condition.contains('=') ? condition.substr(key.size() + 1) : "something";
+      auto without_endpoint = row;
+      without_endpoint.only_on = {};
+      std::vector<options::option_row> rows = type.rows();
+      *std::ranges::find(rows, row.key, &options::option_row::key) = without_endpoint;
+      EXPECT_TRUE(options::check_effects(rows, given, all, {})) << type.name << " " << row.key;
+    }
+  }
+}
+
+TEST(option_table, what_endpoints_have_to_carry_is_something_that_one_carries) {
+  const auto known = carried_by({"wss://h:1", "udp://h:1", "l2://e/0x88b5"});
+  for (const auto& type : types()) {
+    for (const auto& row : type.rows()) {
+      for (auto words = row.only_on; !words.empty();) {
+        const auto word = words.substr(0, words.find('|'));
+        words.remove_prefix(std::min(words.size(), word.size() + 1));
+        const bool is_known = std::ranges::find(known, word) != known.end() || word == "HTTP";
+        EXPECT_TRUE(is_known) << type.name << " " << row.key << " " << word;
+      }
+    }
+  }
 }
 
 TEST(option_table, a_wrong_value_changes_nothing_and_names_flag_and_value) {

@@ -24,8 +24,9 @@ class loop_source {
   /// The `count` loops with the least to do. Owned by the source, which outlives the runtimes.
   /// Errors: no more can be made, for want of descriptors or memory.
   [[nodiscard]] virtual result<std::vector<loop::loop*>> assign(std::size_t count) = 0;
+  /// The caller has nothing left on them: they may end.
   virtual void release(const std::vector<loop::loop*>& loops) = 0;
-  /// Loops made so far.
+  /// Loops that there are now.
   [[nodiscard]] virtual std::size_t size() const = 0;
 
  protected:
@@ -80,6 +81,9 @@ class runtime {
   virtual loop::task<result<bool>> reload() = 0;
   /// Sends a message of whatever bytes. Errors: conflict when there is nobody to send to.
   virtual loop::task<result<send_outcome>> send(std::string message) = 0;
+  /// Whether each option that `changes` names does something, as the options are with them. What
+  /// was saved before is not asked. Errors: as `edit`, and of what would have no effect.
+  [[nodiscard]] virtual result<void> check_effects(const nlohmann::json& changes) const = 0;
   /// Changes options, all or none.
   virtual result<edit_outcome> edit(const nlohmann::json& changes) = 0;
 

@@ -118,6 +118,21 @@ void runtime_of_parts::end_by_itself(const std::string& why, bool is_done) {
   });
 }
 
+std::vector<std::string_view> carried_by(const std::vector<std::string>& urls) {
+  std::vector<std::string_view> all;
+  for (const auto& each : urls) {
+    const auto url = net::parse_endpoint(each);
+    if (!url) continue;
+    const bool is_any = url->scheme->form == net::url_form::name;
+    if (url->is_stream()) all.emplace_back("streams");
+    if (url->is_ethernet()) all.emplace_back("Ethernet");
+    if (url->scheme->carries == net::traffic::datagrams || is_any) all.emplace_back("UDP");
+    if (url->scheme->is_secure || is_any) all.emplace_back("TLS");
+    if (url->is_web() || is_any) all.emplace_back("WebSockets");
+  }
+  return all;
+}
+
 edit_outcome sort_changes(const std::vector<options::option_row>& rows,
                           const nlohmann::json& changes, bool running) {
   edit_outcome outcome;

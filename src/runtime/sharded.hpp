@@ -17,6 +17,7 @@
 
 #include "loop/call_on.hpp"
 #include "net/scheme.hpp"
+#include "options/effects.hpp"
 #include "runtime/runtime.hpp"
 #include "serve/connection_gauge.hpp"
 
@@ -121,6 +122,10 @@ class runtime_of_parts : public runtime {
   statistics past_;  // what earlier runs counted
 };
 
+/// What `urls` carry: "streams", "UDP", "Ethernet", "TLS", "WebSockets". Another runtime's name may
+/// mean any of them.
+[[nodiscard]] std::vector<std::string_view> carried_by(const std::vector<std::string>& urls);
+
 /// The keys of `changes`, sorted into those in force at once and those that need a restart.
 [[nodiscard]] edit_outcome sort_changes(const std::vector<options::option_row>& rows,
                                         const nlohmann::json& changes, bool running);
@@ -143,6 +148,13 @@ class sharded : public runtime_of_parts {
   sharded(context&& given, const table_type& table)
       : runtime_of_parts(std::move(given)), table_(table), rows_(rows_of(table)) {}
 
+  result<void> check_effects(const nlohmann::json& changes) const final {
+    auto next = options_;
+    if (auto applied = apply_json(next, table_, changes); !applied) return applied;
+    auto checked =
+        options::check_effects(rows_, changes, to_json(next, table_, true), carried(next));
+    return checked ? check_given(next, changes) : checked;
+  }
   result<edit_outcome> edit(const nlohmann::json& changes) final {
     auto next = options_;
     if (auto applied = apply_json(next, table_, changes); !applied) {
@@ -170,6 +182,15 @@ class sharded : public runtime_of_parts {
   // --- what a type says of itself
   /// Whether options of which each is right make sense together.
   [[nodiscard]] virtual result<void> check(const Options& wanted) const = 0;
+  /// What the endpoints carry, in the words of the rows' `only_on`.
+  [[nodiscard]] virtual std::vector<std::string_view> carried(const Options& next) const {
+    return carried_by(next.endpoints());
+  }
+  /// What else is refused of those that `changes` names, though it may have been saved before.
+  [[nodiscard]] virtual result<void> check_given(const Options& /*next*/,
+                                                 const nlohmann::json& /*changes*/) const {
+    return {};
+  }
 
   // --- what a type uses
   /// As people set them.

@@ -33,30 +33,37 @@ template <class Options>
       {{.key = "cert", .kind = list, .value_name = "FILE",
         .help = "a certificate for TLS, in PEM, its chain behind it; repeatable: the name that a "
                 "client asks for chooses",
-        .needs_restart = true, .is_path = true},
+        .needs_restart = true, .is_path = true,
+        .only_on = "TLS"},
        &Options::cert},
       {{.key = "key", .kind = list, .value_name = "FILE",
         .help = "the key of the certificate that --cert gives in the same place; repeatable",
-        .needs_restart = true, .is_path = true},
+        .needs_restart = true, .is_path = true,
+        .only_on = "TLS"},
        &Options::key},
       {{.key = "client_ca", .kind = text, .value_name = "FILE",
         .help = "clients need a certificate of an authority in FILE", .needs_restart = true,
-        .is_path = true},
+        .is_path = true,
+        .only_on = "TLS"},
        &Options::client_ca},
       {{.key = "tls_min", .kind = choice, .value_name = "VERSION", .default_text = "1.2",
         .help = "oldest version of TLS that is spoken", .needs_restart = true,
-        .choices = "1.2|1.3"},
+        .choices = "1.2|1.3",
+        .only_on = "TLS"},
        &Options::tls_min},
       {{.key = "handshake_timeout", .kind = seconds, .value_name = "TIME", .default_text = "10",
-        .help = "longest time that a client may take to agree on TLS"},
+        .help = "longest time that a client may take to agree on TLS",
+        .only_on = "TLS"},
        &Options::handshake_timeout},
   };
 }
 
+/// `effective`: its `only_with` and `only_on` say when the options have an effect.
 template <class Options>
-[[nodiscard]] std::vector<options::bound_row<Options>> tls_client_rows() {
+[[nodiscard]] std::vector<options::bound_row<Options>> tls_client_rows(
+    const options::option_row& effective) {
   using enum options::option_kind;
-  return {
+  std::vector<options::bound_row<Options>> rows{
       {{.key = "ca", .kind = text, .value_name = "FILE",
         .help = "trust the authorities in FILE and no others; else those of the system",
         .needs_restart = true, .is_path = true},
@@ -77,6 +84,11 @@ template <class Options>
         .needs_restart = true},
        &Options::insecure},
   };
+  for (auto& each : rows) {
+    each.row.only_with = effective.only_with;
+    each.row.only_on = effective.only_on;
+  }
+  return rows;
 }
 // clang-format on
 

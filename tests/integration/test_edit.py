@@ -7,23 +7,28 @@ from talker import Talker, free_port
 
 pytestmark = pytest.mark.once
 
-LIVE = {"mode": "in", "master_pw": "secret", "master_forward": True, "max_connections": 5,
+LIVE = {"mode": "in", "max_connections": 5,
         "rate_limit": 7, "global_rate_limit": 8, "idle_timeout": 9.5, "peer_timeout": 10.5,
         "max_message": 4096, "max_buffer": 8192, "slow_client": "drop", "drain": True,
         "http_max_head": 4096, "http_max_body": 5000, "http_head_timeout": 1.5,
         "http_body_timeout": 2, "http_idle_timeout": 0, "http2_max_streams": 7,
-        "drain_timeout": 2.5, "group": "blue", "on_parent_stop": "remove"}
-LIVE_CLIENT = {"connect_timeout": 3, "reconnect_min": 0.5, "reconnect_max": 4,
+        "drain_timeout": 2.5, "group": "blue", "owner": "parent", "on_parent_stop": "remove"}
+LIVE_MASTER = {"master_pw": "secret", "master_forward": True}
+LIVE_CLIENT = {"connect_timeout": 3, "reconnect": 3, "reconnect_min": 0.5, "reconnect_max": 4,
                "reconnect_seed": 6, "mode": "in", "queue": 7, "max_message": 4096,
-               "max_buffer": 8192, "reconnect": 3}
+               "max_buffer": 8192}
 
 
 def test_every_live_option_of_a_server_is_applied_at_once(daemon):
-    daemon.server("chat")
-    for option, value in LIVE.items():
-        assert daemon.edit("chat", **{option: value}) == {
+    daemon.create("server", "parent", start=False, listen=["tcp://127.0.0.1:0"])
+    listen = ["tcp://127.0.0.1:0", "udp://127.0.0.1:0"]
+    daemon.server("chat", listen=listen)
+    daemon.server("choir", listen=listen, mode="master", master_pw="first")
+    for name, option, value in [*(("chat", *each) for each in LIVE.items()),
+                                *(("choir", *each) for each in LIVE_MASTER.items())]:
+        assert daemon.edit(name, **{option: value}) == {
             "applied": [option], "needs_restart": []}
-        shown = daemon.show("chat")["options"][option]
+        shown = daemon.show(name)["options"][option]
         assert shown == ("********" if option == "master_pw" else value)
 
 
@@ -117,7 +122,7 @@ def test_a_wrong_edit_changes_nothing(daemon, changes):
 
 def test_an_edit_is_kept_over_a_restart_of_the_daemon(daemon):
     daemon.server("chat")
-    daemon.edit("chat", rate_limit=77, framing="raw", master_pw="secret")
+    daemon.edit("chat", rate_limit=77, framing="raw", mode="master", master_pw="secret")
     daemon.restart()
     options = daemon.show("chat")["options"]
     assert (options["rate_limit"], options["framing"]) == (77, "raw")

@@ -1,10 +1,12 @@
 """A server whose work is shared by two loops: `--threads 2`."""
 
 import contextlib
+import os
 import threading
 
 import pytest
 
+from strata_daemon import eventually
 from talker import Talker
 
 
@@ -80,3 +82,40 @@ def test_a_server_with_threads_can_be_restarted_on_its_port(daemon):
         daemon.wait_connections("chat", 2)
         ann.say(b"as before")
         assert bob.hear() == b"as before"
+
+
+def held_by(daemon):
+    """How many threads the daemon has, and descriptors that are a loop's own."""
+    place = f"/proc/{daemon.pid}"
+    kept = 0
+    for each in os.listdir(f"{place}/fd"):
+        with contextlib.suppress(FileNotFoundError):
+            kept += os.readlink(f"{place}/fd/{each}").startswith("anon_inode:")
+    return len(os.listdir(f"{place}/task")), kept
+
+
+def test_the_threads_of_a_server_end_with_it(daemon):
+    """And their descriptors are closed; what runs on other loops is not touched."""
+    [url] = daemon.server("stays")
+    with Talker(url) as ann, Talker(url) as bob:
+        daemon.wait_connections("stays", 2)
+        before = held_by(daemon)
+        for _ in range(3):
+            daemon.server("wide", threads=64)
+            threads, descriptors = held_by(daemon)
+            assert threads >= before[0] + 63 and descriptors > before[1] + 63
+            daemon.act("wide", "restart")
+            daemon.act("wide", "stop")
+            eventually(lambda: held_by(daemon) == before, "what the loops held is given back")
+            daemon.remove("wide")
+        ann.say(b"still here")
+        assert bob.hear() == b"still here"
+
+
+def test_a_daemon_ends_while_its_loops_do(daemon):
+    daemon.server("wide", threads=64)
+    daemon.remove("wide")
+    daemon.restart()
+    daemon.server("wide", threads=64)
+    daemon.restart()
+    assert daemon.show("wide")["state"] == "running"

@@ -22,7 +22,8 @@ std::vector<options::bound_row<cache_options>> own_rows() {
         .help = "listen on tcp://*:PORT, every address; 0 takes a free port", .needs_restart = true},
        &cache_options::port},
       {{.key = "local", .kind = flag,
-        .help = "with --port: listen on 127.0.0.1, for this machine alone", .needs_restart = true},
+        .help = "listen on 127.0.0.1, for this machine alone", .needs_restart = true,
+        .only_with = "port"},
        &cache_options::local},
       {{.key = "listen", .short_flag = 'l', .kind = list, .value_name = "URL",
         .help = "listen on tcp://HOST:PORT, tls://HOST:PORT or unix:///PATH; repeatable", .needs_restart = true},
@@ -47,10 +48,12 @@ std::vector<options::bound_row<cache_options>> own_rows() {
       {{.key = "eviction", .kind = choice, .value_name = "POLICY", .default_text = "noeviction",
         .help = "which keys go when max-memory is reached, in Redis's words",
         .choices = "noeviction|allkeys-lru|volatile-lru|allkeys-lfu|volatile-lfu|allkeys-random|"
-                   "volatile-random|volatile-ttl"},
+                   "volatile-random|volatile-ttl",
+        .only_with = "max_memory"},
        &cache_options::eviction},
       {{.key = "max_connections", .kind = count, .value_name = "N", .default_text = "0",
-        .help = "clients at a time; more are refused; 0 is no limit"},
+        .help = "clients at a time; more are refused; 0 is what the limit of open files leaves "
+                "room for (ulimit -n)"},
        &cache_options::max_connections},
       {{.key = "follow", .value_name = "URL",
         .help = "follow the cache or Redis at tcp://HOST:PORT or tls://HOST:PORT: its data, read "
@@ -58,7 +61,8 @@ std::vector<options::bound_row<cache_options>> own_rows() {
         .needs_restart = true},
        &cache_options::follow},
       {{.key = "follow_password", .kind = secret, .value_name = "PASSWORD",
-        .help = "what the one that is followed asks for"},
+        .help = "what the one that is followed asks for",
+        .only_with = "follow"},
        &cache_options::follow_password},
       {{.key = "persistent", .value_name = "FILE",
         .help = "keep the data in this file: each change is appended to it",
@@ -66,7 +70,8 @@ std::vector<options::bound_row<cache_options>> own_rows() {
        &cache_options::persistent},
       {{.key = "appendfsync", .kind = choice, .value_name = "WHEN", .default_text = "everysec",
         .help = "when what was appended is made safe from a crash of the machine",
-        .choices = "always|everysec|no"},
+        .choices = "always|everysec|no",
+        .only_with = "persistent"},
        &cache_options::appendfsync},
       {{.key = "snapshot", .value_name = "FILE",
         .help = "begin with this snapshot (RDB file) if it is there; SAVE writes it",
@@ -88,7 +93,8 @@ std::vector<options::bound_row<cache_options>> own_rows() {
 const std::vector<options::bound_row<cache_options>>& option_table() {
   static const auto table = [] {
     auto all = own_rows();
-    for (const auto& more : {tls_server_rows<cache_options>(), tls_client_rows<cache_options>()}) {
+    for (const auto& more : {tls_server_rows<cache_options>(),
+                             tls_client_rows<cache_options>({.only_with = "follow"})}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     return with_common(std::move(all));

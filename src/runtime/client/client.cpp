@@ -1,5 +1,7 @@
 #include "runtime/client/client.hpp"
 
+#include <fmt/format.h>
+
 #include "http/field.hpp"
 #include "http/websocket_port.hpp"
 #include "runtime/client/connection.hpp"
@@ -22,6 +24,8 @@ class client final : public sharded<client_options, connection> {
 
  private:
   [[nodiscard]] result<void> check(const client_options& wanted) const override;
+  [[nodiscard]] result<void> check_given(const client_options& next,
+                                         const nlohmann::json& changes) const override;
   [[nodiscard]] part_list make_parts(const std::vector<loop::loop*>& loops) override;
   [[nodiscard]] std::string written_file() const override { return wanted().write; }
   [[nodiscard]] result<void> try_certificates() const override { return try_files(wanted()); }
@@ -58,6 +62,15 @@ result<void> client::check(const client_options& wanted) const {
   }
   if (auto checked = http::check_wishes(wishes); !checked) return checked;
   return check_tls(wanted);
+}
+
+result<void> client::check_given(const client_options& next, const nlohmann::json& changes) const {
+  const bool is_named = changes.contains("reconnect_min") || changes.contains("reconnect_max");
+  if (!is_named || next.reconnect_min <= next.reconnect_max) return {};
+  return failure(errc::invalid_argument,
+                 fmt::format("wait {} s before the first attempt to reconnect", next.reconnect_min),
+                 fmt::format("it is longer than the longest wait, {} s", next.reconnect_max),
+                 "lower --reconnect-min or raise --reconnect-max");
 }
 
 client::part_list client::make_parts(const std::vector<loop::loop*>& loops) {

@@ -32,13 +32,16 @@ std::vector<row> where_rows() {
         .implicit_text = "0"},
        &client_options::reconnect},
       {{.key = "reconnect_min", .kind = seconds, .value_name = "TIME", .default_text = "1",
-        .help = "wait before the first attempt to reconnect; doubles with each"},
+        .help = "wait before the first attempt to reconnect; doubles with each",
+        .only_with = "reconnect"},
        &client_options::reconnect_min},
       {{.key = "reconnect_max", .kind = seconds, .value_name = "TIME", .default_text = "30",
-        .help = "longest wait between attempts"},
+        .help = "longest wait between attempts",
+        .only_with = "reconnect"},
        &client_options::reconnect_max},
       {{.key = "reconnect_seed", .kind = count, .value_name = "N", .default_text = "0",
-        .help = "seed of the wait's jitter; 0 draws one"},
+        .help = "seed of the wait's jitter; 0 draws one",
+        .only_with = "reconnect"},
        &client_options::reconnect_seed},
   };
 }
@@ -47,7 +50,8 @@ std::vector<row> message_rows() {
   return {
       {{.key = "framing", .kind = choice, .value_name = "HOW", .default_text = "line",
         .help = "what a message is: a line, a 4-byte big-endian length and its bytes, or a read",
-        .needs_restart = true, .choices = "line|length|raw"},
+        .needs_restart = true, .choices = "line|length|raw",
+        .only_on = "streams"},
        &client_options::framing},
       {{.key = "mode", .kind = choice, .value_name = "MODE", .default_text = "inout",
         .help = "send and receive, only receive (in), or only send (out)",
@@ -63,7 +67,8 @@ std::vector<row> message_rows() {
        &client_options::max_message},
       {{.key = "max_buffer", .kind = bytes, .value_name = "SIZE", .default_text = "4MiB",
         .help = "bytes that may wait for the server to read them; more are refused",
-        .max = 1ULL << 32U, .min = 1024},
+        .max = 1ULL << 32U, .min = 1024,
+        .only_on = "streams"},
        &client_options::max_buffer},
       {{.key = "write", .short_flag = 'w', .kind = text, .value_name = "FILE",
         .help = "append every received message to FILE", .needs_restart = true,
@@ -75,16 +80,20 @@ std::vector<row> message_rows() {
 std::vector<row> web_rows() {
   return {
       {{.key = "header", .kind = list, .value_name = "'NAME: VALUE'",
-        .help = "a field of the request that opens a WebSocket; repeatable"},
+        .help = "a field of the request that opens a WebSocket; repeatable",
+        .only_on = "WebSockets"},
        &client_options::header},
       {{.key = "ws_protocol", .kind = list, .value_name = "NAME",
-        .help = "a subprotocol that the WebSocket may have, the best first; repeatable"},
+        .help = "a subprotocol that the WebSocket may have, the best first; repeatable",
+        .only_on = "WebSockets"},
        &client_options::ws_protocol},
       {{.key = "ws_deflate", .kind = choice, .value_name = "on|off", .default_text = "on",
-        .help = "compress a WebSocket's messages if the server agrees", .choices = "on|off"},
+        .help = "compress a WebSocket's messages if the server agrees", .choices = "on|off",
+        .only_on = "WebSockets"},
        &client_options::ws_deflate},
       {{.key = "ws_ping", .kind = seconds, .value_name = "TIME", .default_text = "60",
-        .help = "ping a WebSocket that is silent for TIME, and end it if it stays so; 0 is never"},
+        .help = "ping a WebSocket that is silent for TIME, and end it if it stays so; 0 is never",
+        .only_on = "WebSockets"},
        &client_options::ws_ping},
   };
 }
@@ -96,7 +105,8 @@ std::vector<row> web_rows() {
 const std::vector<options::bound_row<client_options>>& option_table() {
   static const auto table = [] {
     auto all = where_rows();
-    for (auto&& more : {message_rows(), web_rows(), tls_client_rows<client_options>()}) {
+    for (auto&& more :
+         {message_rows(), web_rows(), tls_client_rows<client_options>({.only_on = "TLS"})}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     return with_common(std::move(all));

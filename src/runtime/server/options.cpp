@@ -23,7 +23,8 @@ std::vector<row> where_rows() {
         .help = "listen on tcp://*:PORT, every address; 0 takes a free port", .needs_restart = true},
        &server_options::port},
       {{.key = "local", .kind = flag,
-        .help = "with --port: listen on 127.0.0.1, for this machine alone", .needs_restart = true},
+        .help = "listen on 127.0.0.1, for this machine alone", .needs_restart = true,
+        .only_with = "port"},
        &server_options::local},
       {{.key = "listen", .short_flag = 'l', .kind = list, .value_name = "URL",
         .help = listen_help, .needs_restart = true},
@@ -38,7 +39,8 @@ std::vector<row> message_rows() {
   return {
       {{.key = "framing", .kind = choice, .value_name = "HOW", .default_text = "line",
         .help = "what a message is: a line, a 4-byte big-endian length and its bytes, or a read",
-        .needs_restart = true, .choices = "line|length|raw"},
+        .needs_restart = true, .choices = "line|length|raw",
+        .only_on = "streams"},
        &server_options::framing},
       {{.key = "mode", .kind = choice, .value_name = "MODE", .default_text = "inout",
         .help = "who hears whom: all others, nobody, clients ignored, each itself (echo), or only "
@@ -46,10 +48,12 @@ std::vector<row> message_rows() {
         .choices = "inout|in|out|echo|master"},
        &server_options::mode},
       {{.key = "master_pw", .kind = secret, .value_name = "PASSWORD",
-        .help = "what 'master PASSWORD' must say to become master"},
+        .help = "what 'master PASSWORD' must say to become master",
+        .only_with = "mode=master"},
        &server_options::master_pw},
       {{.key = "master_forward", .kind = flag,
-        .help = "hand other clients' messages to the master, as '[ID] MESSAGE'"},
+        .help = "hand other clients' messages to the master, as '[ID] MESSAGE'",
+        .only_with = "mode=master"},
        &server_options::master_forward},
       {{.key = "write", .short_flag = 'w', .kind = text, .value_name = "FILE",
         .help = "append every received message to FILE", .needs_restart = true,
@@ -61,12 +65,15 @@ std::vector<row> message_rows() {
 std::vector<row> limit_rows() {
   return {
       {{.key = "max_connections", .kind = count, .value_name = "N", .default_text = "0",
-        .help = "clients at a time; more are refused; 0 is no limit"},
+        .help = "clients at a time; more are refused; 0 is what the limit of open files leaves "
+                "room for (ulimit -n)",
+        .only_on = "streams"},
        &server_options::max_connections},
       {{.key = "max_peers", .kind = count, .value_name = "N", .default_text = "10000",
         .help = "peers at a time of each UDP or Ethernet endpoint, on each thread; more are "
                 "refused",
-        .max = 1U << 20U},
+        .max = 1U << 20U,
+        .only_on = "UDP|Ethernet"},
        &server_options::max_peers},
       {{.key = "rate_limit", .kind = count, .value_name = "N", .default_text = "0",
         .help = "messages per second from one client; more are dropped; 0 is no limit"},
@@ -75,27 +82,38 @@ std::vector<row> limit_rows() {
         .help = "messages per second from all clients; more are dropped; 0 is no limit"},
        &server_options::global_rate_limit},
       {{.key = "idle_timeout", .kind = seconds, .value_name = "TIME", .default_text = "0",
-        .help = "disconnect a client that sends nothing for TIME; 0 is never"},
+        .help = "disconnect a client that sends nothing for TIME; 0 is never",
+        .only_on = "streams"},
        &server_options::idle_timeout},
       {{.key = "peer_timeout", .kind = seconds, .value_name = "TIME", .default_text = "60",
-        .help = "forget a UDP peer that sends nothing for TIME"},
+        .help = "forget a UDP peer that sends nothing for TIME",
+        .only_on = "UDP|Ethernet"},
        &server_options::peer_timeout},
       {{.key = "udp_join", .kind = secret, .value_name = "TOKEN",
         .help = "a UDP peer must first send TOKEN, as a datagram of its own, and is answered "
-                "'joined'; datagrams of others are ignored"},
+                "'joined'; datagrams of others are ignored",
+        .only_on = "UDP"},
        &server_options::udp_join},
       {{.key = "udp_allowance", .kind = bytes, .value_name = "SIZE", .default_text = "64KiB",
         .help = "bytes per second to all UDP peers of one network (IPv4 /24, IPv6 /56), beyond "
                 "three times what each has sent; not for those that joined; 0 is no limit",
-        .max = 1ULL << 32U},
+        .max = 1ULL << 32U,
+        .only_on = "UDP"},
        &server_options::udp_allowance},
+  };
+}
+
+std::vector<row> buffer_rows() {
+  return {
       {{.key = "receive_buffer", .kind = bytes, .value_name = "SIZE", .default_text = "0",
         .help = "bytes that the kernel keeps of what comes to a UDP socket until it is read; 0 is "
                 "what is usual on the machine",
-        .needs_restart = true, .max = 1U << 29U},
+        .needs_restart = true, .max = 1U << 29U,
+        .only_on = "UDP"},
        &server_options::receive_buffer},
       {{.key = "send_buffer", .kind = bytes, .value_name = "SIZE", .default_text = "0",
-        .help = "the same of what a UDP socket sends", .needs_restart = true, .max = 1U << 29U},
+        .help = "the same of what a UDP socket sends", .needs_restart = true, .max = 1U << 29U,
+        .only_on = "UDP"},
        &server_options::send_buffer},
       {{.key = "max_message", .kind = bytes, .value_name = "SIZE", .default_text = "1MiB",
         .help = "longest message; a longer one ends its connection", .max = 1ULL << 30U,
@@ -103,18 +121,22 @@ std::vector<row> limit_rows() {
        &server_options::max_message},
       {{.key = "max_buffer", .kind = bytes, .value_name = "SIZE", .default_text = "4MiB",
         .help = "bytes that may wait for one client to read them", .max = 1ULL << 32U,
-        .min = 1024},
+        .min = 1024,
+        .only_on = "streams"},
        &server_options::max_buffer},
       {{.key = "slow_client", .kind = choice, .value_name = "WHAT",
         .default_text = "disconnect",
         .help = "what to do when max-buffer is full: drop the message or disconnect the client",
-        .choices = "drop|disconnect"},
+        .choices = "drop|disconnect",
+        .only_on = "streams"},
        &server_options::slow_client},
       {{.key = "drain", .kind = flag,
-        .help = "when stopping, first deliver what waits, then close"},
+        .help = "when stopping, first deliver what waits, then close",
+        .only_on = "streams"},
        &server_options::drain},
       {{.key = "drain_timeout", .kind = seconds, .value_name = "TIME", .default_text = "5",
-        .help = "longest time that draining may take"},
+        .help = "longest time that draining may take",
+        .only_with = "drain|write|http_log"},
        &server_options::drain_timeout},
   };
 }
@@ -127,7 +149,7 @@ const std::vector<options::bound_row<server_options>>& option_table() {
   static const auto table = [] {
     auto all = where_rows();
     for (auto&& more : {message_rows(), rows_for<server_options>(web_rows()), limit_rows(),
-                        tls_server_rows<server_options>()}) {
+                        buffer_rows(), tls_server_rows<server_options>()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     return with_common(std::move(all));

@@ -25,6 +25,7 @@ class server final : public sharded<server_options, shard> {
 
  private:
   [[nodiscard]] result<void> check(const server_options& wanted) const override;
+  [[nodiscard]] std::vector<std::string_view> carried(const server_options& next) const override;
   [[nodiscard]] part_list make_parts(const std::vector<loop::loop*>& loops) override;
   [[nodiscard]] std::size_t wanted_loops() const override { return wanted().threads; }
   [[nodiscard]] std::string written_file() const override { return wanted().write; }
@@ -69,6 +70,14 @@ result<void> server::check(const server_options& wanted) const {
   }
   if (auto checked = check_web(wanted); !checked) return checked;
   return check_tls(wanted, urls);
+}
+
+std::vector<std::string_view> server::carried(const server_options& next) const {
+  auto all = carried_by(next.endpoints());
+  const auto has = [&](std::string_view what) { return std::ranges::find(all, what) != all.end(); };
+  // HTTP and its WebSockets come on any stream, but where a server is told to speak neither.
+  if (has("WebSockets") || (has("streams") && next.protocol != "raw")) all.emplace_back("HTTP");
+  return all;
 }
 
 server::part_list server::make_parts(const std::vector<loop::loop*>& loops) {

@@ -49,11 +49,6 @@ result<void> check_fields(const web_options& wanted) {
 
 result<void> check_web(const web_options& wanted) {
   if (auto checked = check_fields(wanted); !checked) return checked;
-  const bool is_about_files = wanted.http_listing || wanted.http_inject || wanted.http_cache ||
-                              !wanted.http_fallback.empty();
-  if (is_about_files && wanted.http.empty()) {
-    return failure(errc::invalid_argument, "serve files", "no folder is named", "give --http DIR");
-  }
   const bool is_named = http::read_path("/" + wanted.http_fallback, "").refusal == 0;
   if (!is_named || wanted.http_fallback.ends_with('/')) {
     return failure(errc::invalid_argument,

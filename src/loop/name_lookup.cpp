@@ -1,0 +1,120 @@
+#include "loop/name_lookup.hpp"
+
+#include <netdb.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <mutex>
+
+#include "loop/thread.hpp"
+
+namespace strata::loop {
+
+namespace {
+
+found_addresses look_up(const std::string& host) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_ADDRCONFIG;
+  addrinfo* found = nullptr;
+  const int code = ::getaddrinfo(host.c_str(), nullptr, &hints, &found);
+  if (code != 0) {
+    return failure(code == EAI_AGAIN ? errc::timed_out : errc::not_found,
+                   "find the address of '" + host + "'", ::gai_strerror(code),
+                   "check the name and the name server (/etc/resolv.conf)");
+  }
+  std::vector<socket_address> addresses;
+  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
+    addresses.emplace_back(each->ai_addr, each->ai_addrlen);
+  }
+  ::freeaddrinfo(found);
+  return addresses;
+}
+
+}  // namespace
+
+class name_lookups {
+ public:
+  result<void> add(name_lookup& one) {
+    const std::scoped_lock guard(lock_);
+    const auto [at, is_new] = queries_.try_emplace(one.host_);
+    if (is_new) {
+      waiting_.push_back(one.host_);
+      if (auto served = add_thread(one.host_); !served && threads_ == 0) {
+        waiting_.pop_back();
+        queries_.erase(at);
+        return served;
+      }
+    }
+    at->second.asking.push_back(&one);
+    return {};
+  }
+
+  void withdraw(name_lookup& one) {
+    const std::scoped_lock guard(lock_);
+    const auto at = queries_.find(one.host_);
+    if (at == queries_.end()) return;
+    std::erase(at->second.asking, &one);
+    if (at->second.has_begun || !at->second.asking.empty()) return;
+    std::erase(waiting_, one.host_);
+    queries_.erase(at);
+  }
+
+ private:
+  struct query {
+    std::vector<name_lookup*> asking;
+    bool has_begun = false;
+  };
+
+  result<void> add_thread(const std::string& host) {
+    if (threads_ == most_lookup_threads) return {};
+    auto started = start_thread("find the address of '" + host + "'", [this] { serve(); });
+    if (!started) return std::unexpected(started.error());
+    started->detach();
+    ++threads_;
+    return {};
+  }
+
+  void serve() {
+    std::unique_lock guard(lock_);
+    while (!waiting_.empty()) {
+      const auto host = std::move(waiting_.front());
+      waiting_.pop_front();
+      queries_.at(host).has_begun = true;
+      guard.unlock();
+      const auto found = look_up(host);
+      guard.lock();
+      const auto done = queries_.extract(host);
+      for (auto* const each : done.mapped().asking) each->told_(found);
+    }
+    --threads_;
+  }
+
+  std::mutex lock_;
+  std::map<std::string, query, std::less<>> queries_;
+  std::deque<std::string> waiting_;  // those that no thread has begun, oldest first
+  std::size_t threads_ = 0;
+};
+
+namespace {
+
+// It is never destroyed: at the end of the process its threads may still wait for a name server.
+name_lookups& all_lookups() {
+  static auto* const all = new name_lookups;
+  return *all;
+}
+
+}  // namespace
+
+name_lookup::~name_lookup() {
+  if (told_) all_lookups().withdraw(*this);
+}
+
+result<void> name_lookup::start(const std::string& host, answer told) {
+  host_ = host;
+  told_ = std::move(told);
+  return all_lookups().add(*this);
+}
+
+}  // namespace strata::loop
