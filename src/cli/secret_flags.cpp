@@ -18,8 +18,7 @@ namespace {
 result<std::string> read_value(const option_row& row, const std::string& value) {
   auto secret = named_secret(value, options::long_flag(row));
   if (!secret) return secret;
-  text::utf8_checker checker;
-  if (!checker.feed(as_bytes(*secret)) || !checker.is_whole()) {
+  if (!text::is_utf8(*secret)) {
     return failure(errc::invalid_argument, "use this secret", "it is not UTF-8",
                    "take one that is text");
   }

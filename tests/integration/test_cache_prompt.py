@@ -39,8 +39,9 @@ def port(daemon):
 class Prompt(Terminal):
     """`strata start -i` of a cache, without what moves the cursor."""
 
-    def __init__(self, daemon, name="db", **variables):
-        super().__init__(daemon, "start", "-i", name, TERM="xterm", HOME=str(daemon.folder),
+    def __init__(self, daemon, name="db", columns=0, **variables):
+        super().__init__(daemon, "start", "-i", name, columns=columns, TERM="xterm",
+                         HOME=str(daemon.folder),
                          STRATA_STATE_DIR=str(daemon.folder / "cli"), **variables)
 
     def text(self):
@@ -215,3 +216,38 @@ def test_ctrl_c_leaves_a_command_that_waits_and_the_terminal_as_it_was(daemon, p
         time.sleep(0.05)
         prompt.type(b"\x03")
         assert prompt.exit_code() == 0
+
+
+def test_tab_completes_a_command(daemon, port):
+    with Prompt(daemon, columns=200) as prompt:
+        prompt.shows(b"db> ")
+        prompt.type(b"getr\t")
+        prompt.shows(b"db> getrange ")
+        prompt.type(b"k 0 1\n")
+        prompt.shows(b'""\n')
+        prompt.type(b"GETR\t")
+        prompt.shows(b"db> GETRANGE ")
+        prompt.type(b"\x15zrangeb\t")  # as far as they are the same
+        prompt.shows(b"db> zrangeby")
+        prompt.type(b"\t")
+        prompt.shows(b"zrangebylex  zrangebyscore\n")
+        prompt.type(b"\x15no-such\t\x15ping\n")
+        prompt.shows(b"PONG\n")
+
+
+def test_help_tells_what_a_command_does(daemon, port):
+    with Prompt(daemon) as prompt:
+        prompt.shows(b"db> ")
+        prompt.type(b"help\n")
+        prompt.shows(b"Tab completes a command")
+        prompt.type(b"help Get\n")
+        prompt.shows(b"GET: the string at a key\n  group string, since Redis 1.0.0\n")
+        prompt.type(b"help nonsense\n")
+        prompt.shows(b"there is no help about 'nonsense'")
+
+
+def test_in_a_transaction_tab_asks_nothing(daemon, port):
+    with Prompt(daemon) as prompt:
+        prompt.says(b"multi", b"OK", b"db(TX)> ")
+        prompt.type(b"getr\t\x15")
+        prompt.says(b"exec", b"(empty array)")

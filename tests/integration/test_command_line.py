@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from strata_daemon import BINARY, PATIENCE, eventually
-from talker import Talker, free_port
+from talker import Talker, free_port, port_of
 from terminal import Terminal
 
 pytestmark = pytest.mark.once
@@ -207,6 +207,49 @@ def test_start_i_ends_when_its_runtime_is_removed(daemon):
         daemon.remove("s")
         assert terminal.exit_code() == FAILED
         assert b"removed" in terminal.screen
+
+
+def test_start_i_says_what_one_talks_to(daemon):
+    [url] = daemon.server("s")
+    with Talker(url), Terminal(daemon, "start", "-i", "s", columns=100) as terminal:
+        terminal.shows(f"s: a server at {url}, 1 connection. A line goes to all".encode())
+    daemon.create("client", "c", connect=url)
+    daemon.wait_connections("c", 1)
+    with Terminal(daemon, "start", "-i", "c", columns=100) as terminal:
+        terminal.shows(f"c: a client at {url}, connected. A line goes to the other end".encode())
+
+
+def test_start_i_keeps_what_is_being_typed_while_something_comes(daemon):
+    [url] = daemon.server("s")
+    with Talker(url) as ann, Terminal(daemon, "start", "-i", "s", columns=100) as terminal:
+        daemon.wait_connections("s", 1)
+        terminal.shows(b"s> ")
+        terminal.type(b"half a lime")
+        terminal.shows(b"half a lime")
+        ann.say(b"in between")
+        terminal.shows(b"] in between\r\ns> half a lime")
+        terminal.type(b"\x7f\x7fne\n")  # it is edited
+        assert ann.hear() == b"half a line"
+        long = b"x" * 6000  # more than a terminal's own line takes
+        terminal.paste(long + b"\n")
+        assert ann.hear() == long
+
+
+def test_start_i_tells_of_connections(daemon):
+    [url] = daemon.server("s")
+    with Terminal(daemon, "start", "-i", "s") as terminal:
+        terminal.shows(b"s> ")
+        terminal.type(b"hello?\n")
+        terminal.shows(b"-- nobody is connected")
+    daemon.create("client", "c", connect=url, reconnect=0, reconnect_min=0.1)
+    daemon.wait_connections("c", 1)
+    with Terminal(daemon, "start", "-i", "c") as terminal:
+        terminal.shows(b"c> ")
+        daemon.edit("s", port=port_of(url), listen=[])
+        daemon.act("s", "stop")
+        terminal.shows(b"next attempt in")
+        daemon.act("s", "start")
+        terminal.shows(b"-- connected to")
 
 
 def test_start_i_takes_one_name(daemon):

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "text/readable.hpp"
+#include "text/word.hpp"
 
 namespace strata::cli {
 
@@ -16,16 +17,8 @@ using proto::resp_value;
 using kind = resp_value::kind;
 using words_type = std::vector<std::string>;
 
-std::string lower(std::string_view text) {
-  std::string made(text);
-  for (auto& each : made) {
-    if (each >= 'A' && each <= 'Z') each = static_cast<char>(each | 0x20);
-  }
-  return made;
-}
-
 std::string word_at(const words_type& words, std::size_t at) {
-  return at < words.size() ? lower(words[at]) : std::string();
+  return at < words.size() ? text::in_small_letters(words[at]) : std::string();
 }
 
 bool is_about_subscriptions(std::string_view command) {
@@ -125,6 +118,19 @@ void cache_talk::learn(const std::string& command, const words_type& words,
   }
 }
 
+outcome<std::optional<resp_value>> cache_talk::ask(const words_type& words) {
+  if (in_transaction_ || is_subscribed_ || is_monitoring_ || silence_ != silence::none) {
+    return std::nullopt;
+  }
+  if (auto sent = link_.send(words); !sent) return std::unexpected(sent.error());
+  for (;;) {
+    auto reply = link_.wait();
+    if (!reply) return std::unexpected(reply.error());
+    if (reply->what != kind::push) return std::move(*reply);
+    show_(*reply);
+  }
+}
+
 outcome<> cache_talk::hear() {
   if (auto more = link_.receive(); !more) return more;
   return show_arrived();
@@ -158,7 +164,7 @@ bool is_secret(const words_type& words) {
   if (command == "acl") return word_at(words, 1) == "setuser";
   const bool sets = command == "config" && word_at(words, 1) == "set";
   return std::ranges::any_of(words, [&](const std::string& word) {
-    const auto name = lower(word);
+    const auto name = text::in_small_letters(word);
     return (command == "hello" && name == "auth") ||
            (sets && (name.ends_with("auth") || name.ends_with("pass")));
   });

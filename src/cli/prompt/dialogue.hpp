@@ -24,6 +24,10 @@ class cache_talk {
   [[nodiscard]] outcome<> begin(const std::string& password);
   /// Sends a command and shows its replies. Errors: of the link.
   [[nodiscard]] outcome<> execute(const std::vector<std::string>& words);
+  /// The reply to a command that changes nothing; it is not shown. Nothing where a command would
+  /// not be answered at once, as in a transaction. Errors: of the link.
+  [[nodiscard]] outcome<std::optional<proto::resp_value>> ask(
+      const std::vector<std::string>& words);
   /// Shows what has been said without being asked; takes in what can be read first.
   [[nodiscard]] outcome<> hear();
   /// The same for what is here already.

@@ -1,5 +1,6 @@
 #include "cli/prompt/prompt.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -8,11 +9,13 @@
 
 #include "cli/prompt/dialogue.hpp"
 #include "cli/prompt/reply_text.hpp"
+#include "cli/prompt/vocabulary.hpp"
 #include "cli/terminal/line_editor.hpp"
 #include "cli/terminal/output.hpp"
 #include "options/locations.hpp"
 #include "proto/resp_request.hpp"
 #include "text/readable.hpp"
+#include "text/word.hpp"
 
 namespace strata::cli {
 
@@ -46,7 +49,7 @@ outcome<verdict> obey(cache_talk& talk, const std::vector<std::string>& words) {
   return verdict::leave;
 }
 
-outcome<int> talk_at_terminal(cache_link link, const std::string& name,
+outcome<int> talk_at_terminal(cache_link link, const std::string& name, const std::string& endpoint,
                               const std::string& password) {
   std::string heard;  // while somebody types
   bool is_typing = false;
@@ -62,12 +65,18 @@ outcome<int> talk_at_terminal(cache_link link, const std::string& name,
   if (auto begun = talk.begin(password); !begun) return std::unexpected(begun.error());
   const auto folder = options::paths_for(options::current_path_environment()).state_dir;
   line_editor editor(folder.empty() ? folder : folder + "/cache_history");
+  print(
+      fmt::format("{}: a cache at {}. Tab completes a command, 'help COMMAND' tells what it does;\n"
+                  "Ctrl-D leaves, the cache goes on.\n",
+                  text::printable(name), text::printable(endpoint)));
+  vocabulary known(talk);
+  editor.complete_with([&known](std::string_view begun) { return known.words_from(begun); });
   outcome<> ended;
-  side_channel beside{.fd = talk.fd(), .hear = [&]() -> std::optional<std::string> {
-                        ended = talk.hear();
-                        if (!ended) return {};
-                        return std::exchange(heard, {});
-                      }};
+  const side_channels beside{{.fd = talk.fd(), .hear = [&]() -> std::optional<std::string> {
+                                ended = talk.hear();
+                                if (!ended) return {};
+                                return std::exchange(heard, {});
+                              }}};
   for (;;) {
     if (auto shown = talk.show_arrived(); !shown) return std::unexpected(shown.error());
     is_typing = true;
@@ -80,6 +89,10 @@ outcome<int> talk_at_terminal(cache_link link, const std::string& name,
     const auto words = read_words(*line);
     if (!words) continue;
     if (!words->empty() && !is_secret(*words)) editor.remember(*line);
+    if (!words->empty() && words->size() <= 2 && text::in_small_letters(words->front()) == "help") {
+      print(known.help(words->size() == 2 ? words->back() : ""));
+      continue;
+    }
     const auto done = obey(talk, *words);
     if (!done) return std::unexpected(done.error());
     if (*done == verdict::leave) return exit_done;
@@ -139,7 +152,8 @@ outcome<int> run_cache_prompt(const invocation& call, const std::string& name,
   auto link = cache_link::connect(endpoint);
   if (!link) return std::unexpected(link.error());
   const bool is_terminal = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
-  if (is_terminal && !call.quiet) return talk_at_terminal(std::move(*link), name, password);
+  if (is_terminal && !call.quiet)
+    return talk_at_terminal(std::move(*link), name, endpoint, password);
   return talk_through_pipes(std::move(*link), password);
 }
 

@@ -12,11 +12,11 @@
 #include "cli/daemon_client/names.hpp"
 #include "cli/prompt/dialogue.hpp"
 #include "cli/prompt/prompt.hpp"
+#include "cli/runtimes/conversation.hpp"
 #include "cli/runtimes/rows.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/screen.hpp"
 #include "cli/terminal/table.hpp"
-#include "text/base64.hpp"
 #include "text/readable.hpp"
 
 namespace strata::cli {
@@ -32,17 +32,12 @@ extern "C" void leave(int) {
   ::_exit(exit_done);
 }
 
-/// "[FROM] TEXT", where there is more than one it may be from; quiet shows the message's own bytes,
-/// for programs: a terminal gets none that it would obey.
+/// Quiet shows the message's own bytes, for programs: a terminal gets none that it would obey.
 std::string render(const invocation& call, const json& message) {
   if (call.as_json) return text::escaped_for_json(message.dump());
-  auto text = text_at(message, "text");
-  if (const auto encoded = text_at(message, "base64"); !encoded.empty()) {
-    text = text::base64_decode(encoded).value_or(encoded);
-  }
-  if (call.quiet) return has_screen() ? text::printable(text) : text;
-  const auto from = text::printable(text_at(message, "from"));
-  return from.empty() ? text::printable(text) : fmt::format("[{}] {}", from, text::printable(text));
+  if (!call.quiet) return message_line(message);
+  const auto bytes = message_bytes(message);
+  return has_screen() ? text::printable(bytes) : bytes;
 }
 
 outcome<> show_messages(const invocation& call, const std::vector<std::string>& lines) {
@@ -88,9 +83,7 @@ outcome<int> talk(const invocation& call, control_client& client, line_stream& s
     auto shown = show_messages(call, stream.take_lines());
     if (!shown) return std::unexpected(shown.error());
     if (stream.ended()) {
-      return refuse(exit_failed, fmt::format("'{}' has no more messages: it was stopped or "
-                                             "removed, or the daemon has ended",
-                                             name));
+      return no_more_messages(name);
     }
     if (::poll(ready.data(), ready.size(), -1) < 0) continue;  // a signal
     if (ready[1].revents != 0) {
@@ -127,6 +120,8 @@ outcome<int> run_interactive(const invocation& call) {
   }
   auto stream = client.stream(runtime_target(name, "messages"));
   if (!stream) return std::unexpected(stream.error());
+  const bool is_typed = ::isatty(STDIN_FILENO) == 1 && has_screen();
+  if (is_typed && !call.as_json && !call.quiet) return converse(client, *detail, *stream);
   return talk(call, client, *stream);
 }
 

@@ -1,10 +1,11 @@
 #include "cli/terminal/line_editor.hpp"
 
+#include <fmt/ranges.h>
 #include <histedit.h>
 #include <poll.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <clocale>
 #include <cstdio>
@@ -27,7 +28,8 @@ constexpr std::string_view clear_line = "\r\x1b[K";
 struct line_editor::state {
   std::string history_file;
   std::string prompt;
-  side_channel* beside = nullptr;
+  const side_channels* beside = nullptr;
+  word_finder words;
   EditLine* editor = nullptr;
   History* history = nullptr;
   mbstate_t letter{};
@@ -38,20 +40,25 @@ struct line_editor::state {
     return *static_cast<state*>(found);
   }
   int read_letter(wchar_t* into);
-  bool hear() const;
+  bool hear(const side_channel& one) const;
+  void show_above(const std::string& text) const;
+  unsigned char complete() const;
   void load_history();
 };
 
 // libedit's own way of reading knows one source only. 1: a letter, 0: the end, -1: an error.
 int line_editor::state::read_letter(wchar_t* into) {
-  std::array<pollfd, 2> ready{{{STDIN_FILENO, POLLIN, 0}, {beside->fd, POLLIN, 0}}};
+  std::vector<pollfd> ready{{STDIN_FILENO, POLLIN, 0}};
+  for (const auto& each : *beside) ready.push_back({each.fd, POLLIN, 0});
   for (;;) {
     if (::poll(ready.data(), ready.size(), -1) < 0) {
       if (errno != EINTR) return -1;
       el_set(editor, EL_REFRESH);  // a signal may have changed the terminal's size
       continue;
     }
-    if (ready[1].revents != 0 && !hear()) return 0;
+    for (std::size_t at = 1; at < ready.size(); ++at) {
+      if (ready[at].revents != 0 && !hear((*beside)[at - 1])) return 0;
+    }
     if (ready[0].revents == 0) continue;
     char byte = 0;
     const auto got = ::read(STDIN_FILENO, &byte, 1);
@@ -64,13 +71,33 @@ int line_editor::state::read_letter(wchar_t* into) {
   }
 }
 
-bool line_editor::state::hear() const {
-  const auto text = beside->hear();
+bool line_editor::state::hear(const side_channel& one) const {
+  const auto text = one.hear();
   if (!text) return false;
-  if (text->empty()) return true;
-  print(std::string(clear_line) + *text);
-  el_set(editor, EL_REFRESH);
+  if (!text->empty()) show_above(*text);
   return true;
+}
+
+void line_editor::state::show_above(const std::string& text) const {
+  print(std::string(clear_line) + text);
+  el_set(editor, EL_REFRESH);
+}
+
+unsigned char line_editor::state::complete() const {
+  const auto* const line = el_line(editor);
+  const std::string_view begun(line->buffer, static_cast<std::size_t>(line->cursor - line->buffer));
+  if (!words || begun.contains(' ')) return CC_ERROR;
+  const auto found = words(begun);
+  if (found.empty()) return CC_ERROR;
+  auto common = found.front();
+  for (const auto& each : found) {
+    common.resize(
+        static_cast<std::size_t>(std::ranges::mismatch(common, each).in1 - common.begin()));
+  }
+  const auto rest = common.substr(begun.size()) + (found.size() == 1 ? " " : "");
+  if (!rest.empty()) return el_insertstr(editor, rest.c_str()) == 0 ? CC_REFRESH : CC_ERROR;
+  show_above(fmt::format("{}\n", fmt::join(found, "  ")));
+  return CC_REDISPLAY;
 }
 
 void line_editor::state::load_history() {
@@ -104,6 +131,10 @@ line_editor::line_editor(std::string history_file) : state_(std::make_unique<sta
     return state::of(who).read_letter(into);
   };
   el_set(made.editor, EL_GETCFN, read_letter);
+  using key_function = unsigned char (*)(EditLine*, int);
+  const key_function complete = [](EditLine* who, int) { return state::of(who).complete(); };
+  el_set(made.editor, EL_ADDFN, "strata-complete", "complete the first word", complete);
+  el_set(made.editor, EL_BIND, "^I", "strata-complete", nullptr);
   el_source(made.editor, nullptr);
 }
 
@@ -112,7 +143,9 @@ line_editor::~line_editor() {
   history_end(state_->history);
 }
 
-std::optional<std::string> line_editor::read(std::string prompt, side_channel& beside) {
+void line_editor::complete_with(word_finder words) { state_->words = std::move(words); }
+
+std::optional<std::string> line_editor::read(std::string prompt, const side_channels& beside) {
   state_->prompt = std::move(prompt);
   state_->beside = &beside;
   int size = 0;
