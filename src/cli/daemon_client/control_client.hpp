@@ -52,9 +52,9 @@ class line_stream {
 /// An answer has to come within the daemon's patience. What changes something may take longer, as
 /// long as the daemon answers when it is asked for its version meanwhile.
 ///
-/// Errors of all requests: unreachable, when there is no daemon or it is silent; not_found, when there is no
-/// runtime of the name that was asked for, and failed, with the daemon's own sentence; failed, when
-/// the answer is none that the API gives.
+/// Errors of all requests: unreachable, when there is no daemon or it is silent; not_found, when
+/// there is no runtime of the name that was asked for, and failed, with the daemon's own sentence;
+/// failed, when the answer is none that the API gives.
 class control_client {
  public:
   explicit control_client(daemon_address daemon) : daemon_(std::move(daemon)) {}
