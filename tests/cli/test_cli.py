@@ -308,3 +308,24 @@ def test_doctor(strata, daemon):
     result = strata("doctor", "--state-dir", "/dev/null/x")
     assert result.returncode == FAILED
     assert "fail    state folder" in result.stdout
+
+
+# --- the short form of tell ----------------------------------------------------------------------
+
+
+def test_a_word_that_is_no_verb_costs_one_question(strata, daemon):
+    assert "did you mean 'ls'?" in refusal(strata("lss", "x"), MISUSED)
+    assert daemon.requests == [("GET", "/v1/runtimes/lss", b"")]
+    daemon.requests.clear()
+    for line in ([""], ["l2", "nothing"], ["stop"], ["status", "--columns", "?"]):
+        assert strata(*line).returncode == MISUSED
+    assert not any("/v1/runtimes/" in path for _, path, _ in daemon.requests)
+
+
+def test_a_name_with_words_sends_them(strata, daemon):
+    daemon.add("server", "web", "running")
+    assert check(strata("web", "a", "b  c", "--", "-d")) == "delivered to 2 connections\n"
+    assert check(strata("-q", "tell", "web", "--", "-")) == ""
+    assert [body for _, body in daemon.asked("POST")] == [b"a b  c -d", b"-"]
+    check(strata("web", "-", given="line\n"))
+    assert daemon.asked("POST")[-1] == ("/v1/runtimes/web/send", b"line")

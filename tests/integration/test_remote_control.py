@@ -1,7 +1,10 @@
 """The control API for other machines: https://, and a token or a certificate."""
 
 import json
+import signal
+import socket
 import subprocess
+import time
 import urllib.error
 import urllib.request
 
@@ -10,6 +13,8 @@ import pytest
 from certificates import Authority, client_context
 from strata_daemon import BINARY, PATIENCE, Daemon
 from talker import free_port
+
+UNREACHABLE = 4
 
 
 class Remote:
@@ -66,6 +71,45 @@ def test_a_token_lets_the_cli_in(remote):
             refused = remote.run("ls", STRATA_TOKEN=token)
             assert refused.returncode != 0 and "without the token" in refused.stderr, token
     finally:
+        daemon.close()
+
+
+def test_a_daemon_far_away_that_does_not_answer_is_not_waited_for(remote):
+    daemon = remote.daemon("--token-file", str(remote.token_file)).start()
+    try:
+        daemon.server("web")
+        daemon.create("client", "c", start=False, target="127.0.0.1:9", connect_timeout=3600)
+        daemon.create("cache", "db", listen=["tcp://127.0.0.1:0"])
+        with socket.socket() as deaf:  # with a queue that is full
+            deaf.bind(("127.0.0.1", 0))
+            deaf.listen(0)
+            fillers = [socket.socket() for _ in range(4)]
+            for each in fillers:
+                each.setblocking(False)
+                each.connect_ex(deaf.getsockname())
+            daemon.edit("c", target=f"127.0.0.1:{deaf.getsockname()[1]}")
+            starting = subprocess.Popen(
+                [BINARY, "start", "c", "--timeout", "0.3"], text=True, stderr=subprocess.PIPE,
+                env={"PATH": "/usr/bin:/bin", "STRATA_SOCKET": remote.url,
+                     "STRATA_CA": remote.authority.ca, "STRATA_TOKEN": remote.token})
+            time.sleep(1.2)
+            assert starting.poll() is None  # the daemon answers what is asked beside it
+            daemon.signal(signal.SIGSTOP)
+            said = starting.communicate(timeout=PATIENCE)[1]
+            assert starting.returncode == UNREACHABLE, said
+            assert f"the daemon at {remote.url} has not answered 'POST" in said
+            done = remote.run("ls", "--timeout", "0.3", STRATA_TOKEN=remote.token)
+            assert done.returncode == UNREACHABLE and remote.url in done.stderr
+            daemon.signal(signal.SIGCONT)
+            for each in fillers:
+                each.close()
+        daemon.remove("c")
+        done = remote.run("tell", "db", "GET", "k", STRATA_TOKEN=remote.token)
+        assert done.returncode == 1 and "another machine" in done.stderr
+        done = remote.run("web", "x", STRATA_TOKEN=remote.token)
+        assert done.stdout == "delivered to 0 connections\n", done
+    finally:
+        daemon.signal(signal.SIGCONT)
         daemon.close()
 
 

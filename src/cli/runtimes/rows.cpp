@@ -168,9 +168,8 @@ std::vector<verb_row> runtime_verbs() {
       {"tell",
        "NAME [WORD...]",
        talk,
-       "tell a cache a command and show its reply; send the words as one message of a server or "
-       "client; without words: each line of input. 'strata NAME WORD...' is the same where NAME "
-       "is no verb",
+       "tell a cache a command, or a server or client a message, or each line of input; also: "
+       "'strata NAME WORD...', where NAME is no verb",
        1,
        any_number,
        run_tell,

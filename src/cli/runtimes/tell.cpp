@@ -84,9 +84,8 @@ bool is_runtime(const std::string& name, const daemon_address& daemon) {
   // It may be a slip of the pen: that is to be told soon, even where the daemon is stuck.
   constexpr std::chrono::milliseconds longest(2000);
   auto hurried = daemon;
-  if (hurried.patience == hurried.patience.zero() || hurried.patience > longest) {
-    hurried.patience = longest;
-  }
+  const bool is_endless = daemon.patience == std::chrono::milliseconds::zero();
+  if (is_endless || daemon.patience > longest) hurried.patience = longest;
   return control_client(hurried).get(runtime_target(name)).has_value();
 }
 
