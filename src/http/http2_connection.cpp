@@ -133,6 +133,12 @@ void http2_connection::part() {
   loop_.arm_after(*this, longest_rest);
 }
 
+std::size_t http2_connection::held() const {
+  auto all = stream_->unsent();
+  for (const auto& each : exchanges_) all += each.held();
+  return all;
+}
+
 void http2_connection::retire() {
   if (is_parting_) return;
   session_.retire();

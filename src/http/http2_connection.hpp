@@ -34,6 +34,8 @@ class http2_connection final : public served_connection,
   /// ended where they wait.
   loop::task<> serve(const handler& answer, const refusal& refuse);
   void retire() override;
+  [[nodiscard]] std::size_t held() const override;
+  void dismiss() override { stream_->abort(); }
   /// The client has done something so often that the connection was ended.
   [[nodiscard]] bool was_flooded() const { return session_.was_flooded(); }
 

@@ -39,6 +39,11 @@ class http2_exchange final : public exchange, public proto::http2_stream {
   /// The handler has ended: what it left open is closed.
   void end_handler();
   [[nodiscard]] bool is_closed() const { return is_closed_; }
+  /// Bytes of a body that its handler may be gathering, and of the answer.
+  [[nodiscard]] std::size_t held() const {
+    const bool is_gathered = channel_ == nullptr && !is_done_;
+    return (is_gathered ? received_ : unread_.size()) + waiting_;
+  }
   /// Nothing but the client can end it, and the client has done nothing since then.
   [[nodiscard]] bool lingers_since(loop::time_point then) const {
     return is_done_ && touched_ <= then;

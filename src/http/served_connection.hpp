@@ -3,6 +3,9 @@
 #pragma once
 
 #include <boost/intrusive/list.hpp>
+#include <cstddef>
+
+#include "loop/timer.hpp"
 
 namespace strata::http {
 
@@ -19,6 +22,13 @@ class served_connection {
   /// Takes no new requests, of which the client is told; those under way are answered. Then the
   /// connection ends by itself.
   virtual void retire() = 0;
+
+  /// Bytes that it holds: of requests that are not answered yet, and of answers that wait.
+  [[nodiscard]] virtual std::size_t held() const = 0;
+  /// Ends it soon, whatever is under way.
+  virtual void dismiss() = 0;
+
+  loop::time_point last_whole;  ///< when its last request was answered, or its owner set it
 
   /// Its place in the list of whoever lists such connections: it leaves when it is destroyed.
   hook place;

@@ -65,6 +65,8 @@ loop::task<bool> server_connection::answer_one(const handler& answer) {
 
 loop::task<bool> server_connection::next_head() {
   expect(awaiting::request);
+  last_whole = loop_.now();
+  request_bytes_ = 0;
   while (parsed_ && parser_.head() == nullptr) {
     if (!parser_.idle() && awaited_ == awaiting::request) expect(awaiting::head);
     const bool more = co_await receive();
@@ -79,11 +81,13 @@ loop::task<bool> server_connection::receive() {
     auto got = co_await stream_->receive(deadline_);
     is_late_ = !got;
     if (!got || !*got || (*got)->empty()) co_return false;
+    request_bytes_ += (*got)->bytes().size();
     parsed_ = parser_.take((*got)->bytes());
     co_return true;
   }
   auto got = co_await stream_->receive();
   if (!got || got->empty()) co_return false;
+  request_bytes_ += got->bytes().size();
   parsed_ = parser_.take(got->bytes());
   co_return true;
 }

@@ -48,6 +48,12 @@ class server_connection final : public served_connection, private loop::timer {
   /// Serves until the client or an answer ends the connection.
   loop::task<> serve(const handler& answer, const refusal& refuse);
   void retire() override;
+  [[nodiscard]] std::size_t held() const override {
+    return stream_ ? request_bytes_ + stream_->unsent() : 0;
+  }
+  void dismiss() override {
+    if (stream_) stream_->abort();
+  }
 
  private:
   friend class http1_exchange;
@@ -73,7 +79,8 @@ class server_connection final : public served_connection, private loop::timer {
   result<void> parsed_;
   awaiting awaited_ = awaiting::nothing;
   loop::time_point deadline_ = loop::time_point::max();
-  bool is_late_ = false;  // the client let a deadline pass
+  std::size_t request_bytes_ = 0;  // that have come of the present request
+  bool is_late_ = false;           // the client let a deadline pass
   bool is_upgraded_ = false;
   bool is_retiring_ = false;  // no other exchange follows
 };

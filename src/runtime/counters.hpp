@@ -54,11 +54,12 @@ enum class drop : std::uint8_t {
   connection,
   stranger,
   repeat,
-  kernel
+  kernel,
+  memory
 };
 inline constexpr std::string_view drop_names[] = {
-    "rate_limit", "global_rate_limit", "slow_client", "mode",   "too_large",
-    "file",       "connection",        "stranger",    "repeat", "kernel"};
+    "rate_limit", "global_rate_limit", "slow_client", "mode",   "too_large", "file",
+    "connection", "stranger",          "repeat",      "kernel", "memory"};
 static_assert(std::size(drop_names) <= std::tuple_size_v<options::case_counters>);
 
 struct counters;
@@ -70,6 +71,7 @@ struct statistics {
   counter connections_peak;
   counter connections_total;
   counter connections_refused;
+  counter connections_memory;
   counter handshakes_failed;
   counter http2_floods;
   counter messages_in;

@@ -162,6 +162,7 @@ KINDS = {"local": [1, "yes", []], "restart": ["never", 1, []], "restart_limit": 
          "framing": ["words", 5, []], "mode": ["up", 5, {}],
          "master_pw": [5, [], "x" * 5000], "master_forward": ["yes", 1, []],
          "max_connections": ["1", -1, 1.5, [], 2**64, True],
+         "max_memory_connections": ["1G", -1, 1.5],
          "max_peers": ["1", -1, 2**20 + 1], "rate_limit": [-1, "1"],
          "global_rate_limit": [-1, 0.5], "idle_timeout": ["1s", -1, [], 1e300],
          "peer_timeout": [-0.5, True], "udp_join": [5, [], "x" * 5000],

@@ -36,8 +36,8 @@ def test_connections_beyond_max_connections_are_refused_and_counted(daemon):
         for _ in range(3):
             with Talker(url) as more:
                 assert more.is_ended()
-        assert daemon.stats("chat")["connections"] == {
-            "now": 2, "peak": 2, "total": 2, "refused": 3}
+        expected = {"now": 2, "peak": 2, "total": 2, "refused": 3}
+        assert daemon.stats("chat")["connections"].items() >= expected.items()
         ann.say(b"unharmed")
         assert bob.hear() == b"unharmed"
         ann.close()

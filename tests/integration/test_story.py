@@ -69,10 +69,12 @@ def test_counts_are_right(daemon):
         daemon.send("chat", b"to both")
         assert ann.line() == bob.line() == b"to both\n"
         stats = daemon.stats("chat")
-        assert stats["connections"] == {"now": 2, "peak": 2, "total": 2, "refused": 0}
+        expected = {"now": 2, "peak": 2, "total": 2, "refused": 0}
+        assert stats["connections"].items() >= expected.items()
         assert stats["messages"] == {"in": 2, "out": 4}
         assert stats["bytes"] == {"in": 11, "out": 11 + 2 * 8}
         assert set(stats["dropped"].values()) == {0} and stats["errors"] == 0
     daemon.wait_connections("chat", 0)
-    assert daemon.stats("chat")["connections"] == {"now": 0, "peak": 2, "total": 2, "refused": 0}
+    expected["now"] = 0
+    assert daemon.stats("chat")["connections"].items() >= expected.items()
     eventually(lambda: daemon.stats("chat")["rates"]["in_1m"] > 0, "the rate of the last minute")

@@ -13,10 +13,11 @@ bool cache_options::serves_strangers() const {
 namespace {
 
 using enum options::option_kind;
+using row = options::bound_row<cache_options>;
 
 // A row is read as a row: one option, two or three lines.
 // clang-format off
-std::vector<options::bound_row<cache_options>> own_rows() {
+std::vector<row> client_rows() {
   return {
       {{.key = "port", .short_flag = 'p', .kind = port, .value_name = "PORT",
         .help = "listen on tcp://*:PORT, every address; 0 takes a free port", .needs_restart = true},
@@ -55,6 +56,20 @@ std::vector<options::bound_row<cache_options>> own_rows() {
         .help = "clients at a time; more are refused; 0 is what the limit of open files leaves "
                 "room for (ulimit -n)"},
        &cache_options::max_connections},
+      {{.key = "max_memory_connections", .kind = bytes, .value_name = "SIZE",
+        .default_text = "1GiB",
+        .help = "memory that unfinished input and output that waits may take, of all clients; "
+                "beyond it those are disconnected whose last message is longest ago; 0 is no "
+                "limit"},
+       &cache_options::max_memory_connections},
+      {{.key = "rate_limit", .kind = count, .value_name = "N", .default_text = "0",
+        .help = "commands per second of one connection; more wait; 0 is no limit"},
+       &cache_options::rate_limit},
+  };
+}
+
+std::vector<row> data_rows() {
+  return {
       {{.key = "follow", .value_name = "URL",
         .help = "follow the cache or Redis at tcp://HOST:PORT or tls://HOST:PORT: its data, read "
                 "only",
@@ -81,9 +96,6 @@ std::vector<options::bound_row<cache_options>> own_rows() {
         .help = "write the snapshot by itself: \"3600 1 60 1000\" is after 3600 s if there was a "
                 "change, after 60 s if there were 1000"},
        &cache_options::save},
-      {{.key = "rate_limit", .kind = count, .value_name = "N", .default_text = "0",
-        .help = "commands per second of one connection; more wait; 0 is no limit"},
-       &cache_options::rate_limit},
   };
 }
 // clang-format on
@@ -92,8 +104,8 @@ std::vector<options::bound_row<cache_options>> own_rows() {
 
 const std::vector<options::bound_row<cache_options>>& option_table() {
   static const auto table = [] {
-    auto all = own_rows();
-    for (const auto& more : {tls_server_rows<cache_options>(),
+    auto all = client_rows();
+    for (const auto& more : {data_rows(), tls_server_rows<cache_options>(),
                              tls_client_rows<cache_options>({.only_with = "follow"})}) {
       all.insert(all.end(), more.begin(), more.end());
     }

@@ -22,6 +22,7 @@ struct cache_options : common_options, tls_server_options, tls_client_options {
   std::string eviction = "noeviction";
   std::string access = "admin";
   std::uint64_t max_connections = 0;
+  std::uint64_t max_memory_connections = 1U << 30U;
   std::string follow;
   std::string follow_password;
   std::string persistent;

@@ -55,6 +55,7 @@ class newcomer final : public member {
     held_.push_back({bytes, messages.count()});
     return messages.count();
   }
+  [[nodiscard]] std::size_t held() const override { return held_bytes_ + stream_.unsent(); }
   void dismiss() override { stream_.abort(); }
   loop::task<> delivered(loop::time_point limit) override {
     if (!is_agreeing_) hand_over();
@@ -81,13 +82,13 @@ class newcomer final : public member {
   [[nodiscard]] bool was_told() const { return was_told_; }
 
  private:
-  struct held {
+  struct kept_batch {
     loop::slice bytes;
     std::size_t count;
   };
 
   net::stream& stream_;
-  std::vector<held> held_;
+  std::vector<kept_batch> held_;
   std::size_t held_bytes_ = 0;
   bool is_agreeing_ = false;
   bool was_told_ = false;

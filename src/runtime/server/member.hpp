@@ -29,6 +29,8 @@ class member {
 
   /// Takes messages to be sent to it, or drops them by the server's rules. How many it took.
   virtual std::size_t offer(const batch& messages) = 0;
+  /// Bytes that it holds: of a message that is not whole, and of what waits for it.
+  [[nodiscard]] virtual std::size_t held() const { return 0; }
   /// Ends it soon; safe while members are gone through.
   virtual void dismiss() = 0;
   /// Awaits, until `limit` at the longest, that what was offered has reached it. It may leave
@@ -41,6 +43,7 @@ class member {
 
   std::int64_t rate_due = 0;     ///< for `admit`
   loop::time_point last_active;  ///< when it last sent something
+  loop::time_point last_whole;   ///< when its last message was whole, or it came
   unsigned failed_claims = 0;    ///< wrong master passwords
 
  protected:

@@ -69,6 +69,13 @@ std::vector<row> limit_rows() {
                 "room for (ulimit -n)",
         .only_on = "streams"},
        &server_options::max_connections},
+      {{.key = "max_memory_connections", .kind = bytes, .value_name = "SIZE",
+        .default_text = "1GiB",
+        .help = "memory that unfinished input and output that waits may take, of all clients; "
+                "beyond it those are disconnected whose last message is longest ago; 0 is no "
+                "limit",
+        .only_on = "streams"},
+       &server_options::max_memory_connections},
       {{.key = "max_peers", .kind = count, .value_name = "N", .default_text = "10000",
         .help = "peers at a time of each UDP or Ethernet endpoint, on each thread; more are "
                 "refused",

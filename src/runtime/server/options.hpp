@@ -21,6 +21,7 @@ struct server_options : common_options, web_options, tls_server_options {
   std::string master_pw;
   bool master_forward = false;
   std::uint64_t max_connections = 0;
+  std::uint64_t max_memory_connections = 1U << 30U;
   std::uint64_t max_peers = 10000;
   std::uint64_t rate_limit = 0;
   std::uint64_t global_rate_limit = 0;

@@ -31,6 +31,7 @@ loop::task<> session::serve(shard& home, std::unique_ptr<net::stream> connection
 }
 
 bool session::hear(const result<loop::buffer>& got) {
+  if (is_dismissed_) return false;
   if (!got) {
     // A reset is how many clients say goodbye; only what is not that is an error.
     if (got.error().code != errc::connection_closed) home_.count().errors.add();
@@ -48,6 +49,7 @@ loop::task<> session::say_goodbye() { co_await stream_->flushed(home_.loop().now
 bool session::feed(byte_span bytes) {
   last_active = home_.loop().now();
   home_.count().bytes_in.add(bytes.size());
+  home_.memory().grew(bytes.size());
   reader_.set_max_message(home_.options().max_message);
   const auto fed =
       reader_.feed(bytes, [this](byte_span message) { home_.on_message(*this, {message}); });

@@ -21,7 +21,13 @@ class session final : public member {
 
   [[nodiscard]] loop::socket_address address() const override { return stream_->peer().address; }
   std::size_t offer(const batch& messages) override;
-  void dismiss() override { stream_->abort(); }
+  [[nodiscard]] std::size_t held() const override {
+    return reader_.unfinished().size() + stream_->unsent();
+  }
+  void dismiss() override {
+    is_dismissed_ = true;
+    stream_->abort();
+  }
   loop::task<> delivered(loop::time_point limit) override;
   void end() override { stream_->end(); }
 
@@ -35,8 +41,9 @@ class session final : public member {
 
   std::unique_ptr<net::stream> stream_;
   proto::frame_reader reader_;
-  bool has_ended_ = false;  // the client, in good order
-  bool told_slow_ = false;  // once is enough for the log, however often it happens
+  bool is_dismissed_ = false;  // what it has begun to say is no message
+  bool has_ended_ = false;     // the client, in good order
+  bool told_slow_ = false;     // once is enough for the log, however often it happens
 };
 
 }  // namespace strata::runtime::server

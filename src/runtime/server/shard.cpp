@@ -33,6 +33,8 @@ shard::shard(std::shared_ptr<server_state> shared, loop::loop& on, std::size_t n
       log_(encoding_of(framing_)),
       told_(encoding_of(framing_)),
       site_(on, options_),
+      memory_(
+          on, [this] { return memory_limit(); }, [this] { return look_at_memory(); }),
       acceptor_(on, reception()) {}
 
 // Members leave it while its own members are still there.
@@ -124,6 +126,8 @@ void shard::fall_silent() {
 
 void shard::enter_web(http::served_connection& arrived) {
   web_connections_.push_back(arrived);
+  arrived.last_whole = loop_.now();
+  memory_.grew(0);
   if (silent_) arrived.retire();
 }
 
@@ -172,6 +176,40 @@ void shard::apply(const live_edit<server_options>& edit) {
   }
   policy_ = &policy_of(options_.mode);
   arm_sweep();
+  memory_.look_soon();
+}
+
+std::uint64_t shard::memory_limit() const {
+  const auto limit = options_.max_memory_connections;
+  return limit == 0 ? 0 : std::max<std::uint64_t>(limit / state_->shards.size(), 1);
+}
+
+serve::memory_watch::view shard::look_at_memory() {
+  std::uint64_t held = 0;
+  for (const auto* each : members_) held += each->held();
+  for (const auto& each : web_connections_) held += each.held();
+  counters_.connections_memory.set(held);
+  if (const auto limit = memory_limit(); limit != 0 && held > limit) let_go(held);
+  return {.held = held, .goes_on = !web_connections_.empty()};
+}
+
+// The master stays: those that hear it would lose more than it holds.
+void shard::let_go(std::uint64_t held) {
+  std::vector<serve::held_memory<holder>> all;
+  const auto master = state_->master.load();
+  for (auto* each : members_) {
+    if (each->id() != master) all.push_back({each, each->held(), each->last_whole});
+  }
+  for (auto& each : web_connections_) all.push_back({&each, each.held(), each.last_whole});
+  for (const auto& each : serve::longest_unfinished(all, held, memory_limit())) {
+    counters_.drop_message(drop::memory);
+    std::visit([](auto* one) { one->dismiss(); }, each.by);
+    state_->log->write_few(
+        "memory of connections", level::warning,
+        fmt::format("a client that held {} bytes was disconnected: all together held {}, more "
+                    "than --max-memory-connections allows",
+                    each.bytes, held));
+  }
 }
 
 std::uint64_t shard::next_id() {
@@ -179,7 +217,7 @@ std::uint64_t shard::next_id() {
 }
 
 void shard::enter(member& arrived) {
-  arrived.last_active = loop_.now();
+  arrived.last_active = arrived.last_whole = loop_.now();
   arrived.position_ = members_.size();
   members_.push_back(&arrived);
   if (is_cared_for(arrived)) ++cared_for_;
@@ -249,6 +287,7 @@ bool shard::within_limits(member& from) {
 
 void shard::on_message(member& from, const message& said) {
   if (silent_) return;
+  from.last_whole = loop_.now();
   counters_.messages_in.add();
   counters_.rate_in.add(second_of(loop_.now()), 1);
   if (!within_limits(from)) return;
@@ -325,6 +364,7 @@ void shard::count_out(std::uint64_t messages, std::uint64_t bytes) {
   counters_.messages_out.add(messages);
   counters_.bytes_out.add(bytes);
   counters_.rate_out.add(second_of(loop_.now()), messages);
+  memory_.grew(bytes);
 }
 
 void shard::on_slow(member& who, std::uint64_t messages, const loop::socket_address& where,

@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <memory>
+#include <variant>
 #include <vector>
 
 #include "http/served_connection.hpp"
@@ -21,6 +22,7 @@
 #include "runtime/server/state.hpp"
 #include "runtime/sharded.hpp"
 #include "serve/acceptor.hpp"
+#include "serve/memory_watch.hpp"
 
 namespace strata::runtime::server {
 
@@ -62,6 +64,8 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   /// so. `told`: it has been said before, once is enough for the log.
   void on_slow(member& who, std::uint64_t messages, const loop::socket_address& where,
                std::size_t unsent, bool& told);
+  /// To be told of what comes and of what is to go.
+  [[nodiscard]] serve::memory_watch& memory() { return memory_; }
   /// For members that come by HTTP.
   [[nodiscard]] site& web() { return site_; }
   /// It is told when the shard falls silent, and given time to end.
@@ -105,6 +109,11 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   [[nodiscard]] loop::task<bool> deliver(loop::time_point limit);
   [[nodiscard]] loop::task<> web_ended(loop::time_point limit);
   [[nodiscard]] member* find(std::uint64_t id);
+  using holder = std::variant<member*, http::served_connection*>;
+  [[nodiscard]] std::uint64_t memory_limit() const;
+  /// Adds up what connections hold, and lets some go if it is too much.
+  serve::memory_watch::view look_at_memory();
+  void let_go(std::uint64_t held);
 
   std::shared_ptr<server_state> state_;
   loop::loop& loop_;
@@ -124,6 +133,7 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   http::served_connection::list web_connections_;
   std::size_t cared_for_ = 0;  // members that are looked after
   bool silent_ = false;
+  serve::memory_watch memory_;
   serve::acceptor acceptor_;
   loop::task_group hearing_;
   std::deque<datagram_port> datagram_ports_;

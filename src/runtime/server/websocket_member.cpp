@@ -46,6 +46,7 @@ bool websocket_member::hear(result<loop::buffer>&& got) {
   last_active = last_heard_ = home_.loop().now();
   is_pinged_ = false;
   home_.count().bytes_in.add(got->bytes().size());
+  home_.memory().grew(got->bytes().size());
   reader_.set_max_message(home_.options().max_message);
   const auto fed = reader_.feed_in_place(got->writable(),
                                          [this](const websocket_event& event) { on_event(event); });

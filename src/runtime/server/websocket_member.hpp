@@ -21,6 +21,7 @@ class websocket_member final : public member {
 
   [[nodiscard]] loop::socket_address address() const override { return channel_->peer().address; }
   std::size_t offer(const batch& messages) override;
+  [[nodiscard]] std::size_t held() const override { return reader_.held() + channel_->unsent(); }
   void dismiss() override { channel_->abort(); }
   loop::task<> delivered(loop::time_point limit) override;
   void end() override { close(proto::websocket_close::going_away, {}); }

@@ -83,6 +83,8 @@ class client {
   [[nodiscard]] virtual std::string remote_address() const { return {}; }
   [[nodiscard]] virtual std::string local_address() const { return {}; }
   [[nodiscard]] virtual std::size_t output_bytes() { return 0; }
+  /// Bytes of commands that are not executed yet, and of output that waits.
+  [[nodiscard]] virtual std::size_t held() const { return 0; }
   /// Awaits that no more than `low` bytes of output wait, or its end.
   [[nodiscard]] virtual loop::task<> room(std::size_t /*low*/) { co_return; }
 
@@ -104,6 +106,7 @@ class client {
   /// For "timeout": its traffic when it was last looked at, and when that was seen to have changed.
   std::uint64_t seen_traffic = UINT64_MAX;
   std::int64_t last_active_ms = 0;
+  loop::time_point last_whole;  ///< when its last command was executed, or it came
   std::string name;
   std::string library;
   std::string library_version;

@@ -32,6 +32,7 @@ session::session(workbench& at, std::unique_ptr<net::stream> connection)
       stream_(std::move(connection)),
       reply_(at.replies(), stream_->out()),
       caught_up_(at.loop()) {
+  last_whole = at.loop().now();
   bench_.data().home().enter(*this);
   release_durable();
 }
@@ -138,6 +139,14 @@ std::string session::remote_address() const { return stream_->peer().address.tex
 
 std::string session::local_address() const { return stream_->peer().local.text(); }
 
+std::size_t session::held() const {
+  auto all = reader_.held() + stream_->unsent();
+  for (const auto& each : queued) {
+    for (const auto& word : each.words) all += word.size();
+  }
+  return all;
+}
+
 loop::task<> session::room(std::size_t low) { co_await stream_->writable(low); }
 
 loop::task<> session::run() {
@@ -147,6 +156,7 @@ loop::task<> session::run() {
       if (!got || got->empty()) break;
       heard_ += got->bytes().size();
       bench_.count().bytes_in.add(got->bytes().size());
+      bench_.memory().grew(got->bytes().size());
       if (std::exchange(is_new_, false) && !bench_.speaks_only_resp() &&
           got->bytes().front() != std::byte{'*'}) {
         plain_ = std::make_unique<kept_reply>();
@@ -325,6 +335,7 @@ bool session::execute_batch() {
 
 void session::count_executed(std::size_t commands, std::size_t without_reply) {
   bench_.count_in(commands);
+  if (commands != 0) last_whole = bench_.loop().now();
   uncounted_ += commands - without_reply;
 }
 

@@ -38,6 +38,7 @@ class session final : public client, private loop::turn_end_hook {
   [[nodiscard]] std::uint64_t traffic() override {
     return heard_ + stream_->out().pushed() - stream_->unsent();
   }
+  [[nodiscard]] std::size_t held() const override;
   [[nodiscard]] loop::task<> room(std::size_t low) override;
 
   /// Sees which replies may go: to be called when there are new ones, and when the log is safe

@@ -1,5 +1,7 @@
 #include "runtime/cache/serving/shard.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cassert>
 #include <chrono>
@@ -25,7 +27,8 @@ shard::shard(loop::loop& on, const cache_options& options, serve::connection_gau
              std::shared_ptr<journal> log, events told)
     : loop_(on),
       log_(std::move(log)),
-      bench_(on, options, [this] { arm_timer(usual_tick()); }),
+      bench_(
+          on, options, [this] { arm_timer(usual_tick()); }, [this] { return look_at_memory(); }),
       data_(bench_.data()),
       turn_(on, data_.keys()),
       persistence_(on, data_, turn_, {.log = options.persistent, .snapshot = options.snapshot},
@@ -138,6 +141,33 @@ void shard::apply(const nlohmann::json& changes, std::uint64_t edit) {
   assert(applied);
   settings.heed_options();
   edit_ = edit;
+  bench_.memory().look_soon();
+}
+
+serve::memory_watch::view shard::look_at_memory() {
+  std::uint64_t held = 0;
+  for (const auto* each : data_.home().clients()) held += each->held();
+  bench_.count().connections_memory.set(held);
+  const auto limit = settings().options.max_memory_connections;
+  if (limit != 0 && held > limit) let_go(held);
+  return {.held = held, .goes_on = false};
+}
+
+// Followers stay: one that has to begin again costs more than it holds.
+void shard::let_go(std::uint64_t held) {
+  std::vector<serve::held_memory<client*>> all;
+  for (auto* each : data_.home().clients()) {
+    if (!each->is_follower) all.push_back({each, each->held(), each->last_whole});
+  }
+  const auto limit = settings().options.max_memory_connections;
+  for (const auto& each : serve::longest_unfinished(all, held, limit)) {
+    bench_.count().drop_message(drop::memory);
+    each.by->disconnect(false);
+    log_->write_few("memory of connections", level::warning,
+                    fmt::format("a client that held {} bytes was disconnected: all together held "
+                                "{}, more than --max-memory-connections allows",
+                                each.bytes, held));
+  }
 }
 
 loop::duration shard::usual_tick() const { return loop::duration(1s) / settings().hz; }

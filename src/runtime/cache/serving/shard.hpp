@@ -59,6 +59,9 @@ class shard final : private loop::timer {
   [[nodiscard]] loop::duration usual_tick() const;
   void arm_timer(loop::duration longest);
   void end_idle_clients();
+  /// Adds up what clients hold, and lets some go if it is too much.
+  serve::memory_watch::view look_at_memory();
+  void let_go(std::uint64_t held);
   [[nodiscard]] serve::reception reception(serve::connection_gauge& connections);
   /// Why a client is turned away; empty: it is served.
   [[nodiscard]] std::string objection_to(const net::stream& arrived) const;

@@ -10,8 +10,13 @@
 namespace strata::runtime::cache {
 
 workbench::workbench(loop::loop& on, const cache_options& options,
-                     std::function<void()> on_deadline)
-    : loop_(on), on_deadline_(std::move(on_deadline)), clock_(make_clock(on)), data_(*clock_) {
+                     std::function<void()> on_deadline,
+                     std::function<serve::memory_watch::view()> look)
+    : loop_(on),
+      on_deadline_(std::move(on_deadline)),
+      clock_(make_clock(on)),
+      data_(*clock_),
+      memory_(on, [this] { return this->options().max_memory_connections; }, std::move(look)) {
   auto& settings = data_.home().settings();
   settings.options = options;
   settings.heed_options();
@@ -56,6 +61,7 @@ void workbench::count_out(std::uint64_t messages, std::uint64_t bytes) {
   counters_.messages_out.add(messages);
   counters_.bytes_out.add(bytes);
   counters_.rate_out.add(second_of(loop_.now()), messages);
+  memory_.grew(bytes);
 }
 
 }  // namespace strata::runtime::cache

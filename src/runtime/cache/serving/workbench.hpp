@@ -23,6 +23,7 @@
 #include "runtime/cache/serving/figures.hpp"
 #include "runtime/cache/serving/reply_arena.hpp"
 #include "runtime/counters.hpp"
+#include "serve/memory_watch.hpp"
 
 namespace strata::runtime::cache {
 
@@ -45,8 +46,10 @@ struct request_batch {
 
 class workbench final : private loop::turn_end_hook {
  public:
-  /// `on_deadline` is called after work while the engine has something to do at a certain time.
-  workbench(loop::loop& on, const cache_options& options, std::function<void()> on_deadline);
+  /// `on_deadline` is called after work while the engine has something to do at a certain time;
+  /// `look` is `memory()`'s.
+  workbench(loop::loop& on, const cache_options& options, std::function<void()> on_deadline,
+            std::function<serve::memory_watch::view()> look);
 
   [[nodiscard]] loop::loop& loop() { return loop_; }
   [[nodiscard]] engine& data() { return data_; }
@@ -64,6 +67,9 @@ class workbench final : private loop::turn_end_hook {
   }
   [[nodiscard]] bool speaks_only_resp() const { return options().resp; }
   [[nodiscard]] std::uint64_t rate_limit() const { return options().rate_limit; }
+
+  /// To be told of what comes and of what is to go.
+  [[nodiscard]] serve::memory_watch& memory() { return memory_; }
 
   // --- replies that wait for the log
   /// What keeps the data; to be called once, before the first session.
@@ -118,6 +124,7 @@ class workbench final : private loop::turn_end_hook {
   const disk_persistence* disk_ = nullptr;
   std::vector<session*> held_;
   std::optional<charging> charging_;
+  serve::memory_watch memory_;
 };
 
 /// Somebody works at the bench, and nobody else.
