@@ -75,6 +75,14 @@ def test_an_option_without_effect_is_refused(daemon, kind, options, key, value, 
     assert daemon.edit("x", **{key: None})["applied"] == [key]
 
 
+def test_a_certificate_has_an_effect_where_tls_is_detected(daemon, authority):
+    cert, key = map(str, authority.issue("localhost"))
+    for options in [UDP, TCP | {"protocol": "raw"}]:
+        assert "no endpoint carries TLS" in refusal(
+            daemon.create, "server", "s", **options, cert=[cert], key=[key]).message
+    daemon.server("s", **TCP, cert=[cert], key=[key], tls_min="1.3", handshake_timeout=3)
+
+
 def test_a_default_is_never_without_effect(daemon):
     daemon.server("s", drain_timeout=5, master_pw="", local=False, max_peers=10000, tls_min="1.2")
     daemon.create("client", "c", False, **TARGET, reconnect_min=1, header=[], ws_deflate="on")

@@ -77,6 +77,15 @@ std::vector<std::string_view> server::carried(const server_options& next) const 
   const auto has = [&](std::string_view what) { return std::ranges::find(all, what) != all.end(); };
   // HTTP and its WebSockets come on any stream, but where a server is told to speak neither.
   if (has("WebSockets") || (has("streams") && next.protocol != "raw")) all.emplace_back("HTTP");
+  // With a certificate, a stream on which anything may be spoken hears TLS too.
+  const auto detects = [](const std::string& text) {
+    const auto url = net::parse_endpoint(text);
+    return url && url->is_stream() && !url->is_web();
+  };
+  if (next.protocol == "auto" && !next.cert.empty() &&
+      std::ranges::any_of(next.endpoints(), detects)) {
+    all.emplace_back("TLS");
+  }
   return all;
 }
 
