@@ -22,9 +22,9 @@ void report_state(const invocation& call, const json& detail) {
   const auto where = endpoints.empty() ? "" : " at " + format_cell(endpoints, unit::none);
   const auto reach = text_at(detail, "reach");
   const bool is_up = text_at(detail, "state") == "running" && !endpoints.empty();
-  const auto open_to = is_up && reach == "network"   ? ", open to other machines"
-                       : is_up && reach == "machine" ? ", for this machine alone"
-                                                     : "";
+  const auto* const open_to = is_up && reach == "network"   ? ", open to other machines"
+                              : is_up && reach == "machine" ? ", for this machine alone"
+                                                            : "";
   print(
       fmt::format("{}: {}{}{}\n", name, text::printable(text_at(detail, "state")), where, open_to));
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/terminal/line_editor.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/table.hpp"
