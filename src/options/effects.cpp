@@ -36,7 +36,10 @@ const option_row* find_row(std::span<const option_row> rows, std::string_view ke
 
 bool is_default(const option_row& row, const nlohmann::json& value) {
   if (value.is_null()) return true;
-  if (row.default_text.empty()) return value == false || value == "" || value.empty();
+  if (row.default_text.empty() && value.is_string()) {
+    return value.get_ref<const std::string&>().empty();
+  }
+  if (row.default_text.empty()) return value == false || value.empty();
   const auto usual = parse_option(row, row.default_text);
   return usual && *usual == value;
 }
