@@ -4,6 +4,7 @@
 #include "runtime/cache/cache.hpp"
 #include "runtime/client/client.hpp"
 #include "runtime/options.hpp"
+#include "runtime/proxy/proxy.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/server/server.hpp"
 
@@ -16,6 +17,8 @@ const type_row table[] = {
      server::figure_rows, server::make},
     {"client", "connects to an endpoint, and sends and receives messages", client::option_rows,
      common_figure_rows, client::make},
+    {"proxy", "listens, and passes each connection on to a back", proxy::option_rows,
+     common_figure_rows, proxy::make},
     {"cache", "keeps keys and values in memory, and speaks Redis's protocol", cache::option_rows,
      cache::figure_rows, cache::make},
 };

@@ -14,6 +14,7 @@ OPTIONS = {
     "runtime/tls_options",
     "runtime/cache/options",
     "runtime/client/options",
+    "runtime/proxy/options",
     "runtime/server/options",
     "runtime/server/web_options",
 }
@@ -69,6 +70,8 @@ ALLOWED = {
         "runtime/cache/options",
         "runtime/client",
         "runtime/client/options",
+        "runtime/proxy",
+        "runtime/proxy/options",
         "runtime/server",
         "runtime/server/options",
         "runtime/server/web_options",
@@ -78,6 +81,8 @@ ALLOWED = {
     "runtime/testing": RUNTIME | NET | {"http"},
     "runtime/client": RUNTIME | NET | {"serve", "http", "runtime/client/options"},
     "runtime/client/options": {"options", "runtime/options", "runtime/tls_options"} | NET,
+    "runtime/proxy": RUNTIME | NET | {"serve", "runtime/proxy/options"},
+    "runtime/proxy/options": {"options", "runtime/options", "runtime/tls_options"} | NET,
     "runtime/server": {
         *RUNTIME,
         *NET,
