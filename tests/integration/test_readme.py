@@ -75,7 +75,7 @@ def check_what_it_shows(shown):
     for text in ["myapp: running at tcp://*:9000, open to other machines",
                  "ear: running at tcp://127.0.0.1:9000", "delivered to 1 connection",
                  '"name": "myapp"', "in force now: rate_limit",
-                 "chat: running at tcp://*:8081", "page: running at ws://127.0.0.1:8081",
+                 "chat: running at tcp://*:8081", "gw: running at tcp://*:8000", "# The proxy", "page: running at ws://127.0.0.1:8081",
                  "db: running at tcp://*:6379, for this machine alone", "OK",
                  "safe: running at tls://0.0.0.0:9443"]:
         assert text in shown, f"{text!r} is missing in {shown}"

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "loop/loop.hpp"
@@ -35,6 +36,25 @@ struct back {
   std::uint64_t connections = 0;
   std::int64_t turn = 0;  // for round-robin
   loop::time_point rests_until;
+};
+
+/// A connection to a back, from the moment at which the back was chosen for it.
+class back_use {
+ public:
+  explicit back_use(std::shared_ptr<back> of) : of_(std::move(of)) { ++of_->connections; }
+  back_use(back_use&& other) noexcept = default;
+  back_use& operator=(back_use&& other) noexcept {
+    std::swap(of_, other.of_);
+    return *this;
+  }
+  back_use(const back_use&) = delete;
+  back_use& operator=(const back_use&) = delete;
+  ~back_use() {
+    if (of_) --of_->connections;
+  }
+
+ private:
+  std::shared_ptr<back> of_;
 };
 
 enum class balance : std::uint8_t { round_robin, random, least, first, source };

@@ -103,30 +103,25 @@ loop::task<> gate::serve(std::unique_ptr<net::stream> client,
     break_connection(loop_, *client);
     co_return;
   }
-  const auto to = found->to;
-  ++to->connections;
-  {
-    relay joined(loop_, std::move(client), std::move(found->stream), options_.max_buffer,
-                 counters_);
-    relays_.push_back(joined);
-    arm_sweep();
-    co_await joined.run();
-  }
-  --to->connections;
+  relay joined(loop_, std::move(client), std::move(found->stream), options_.max_buffer, counters_);
+  relays_.push_back(joined);
+  arm_sweep();
+  co_await joined.run();
 }
 
 // Errors: of the back that was tried last.
-loop::task<result<gate::opened>> gate::open_back(loop::socket_address source) {
+loop::task<result<gate::opened_back>> gate::open_back(loop::socket_address source) {
   std::vector<backs::back_ref> tried;
   error last{.code = errc::not_found, .operation = "find a back", .reason = "there is none"};
   const auto how = balance_of(options_.balance);
   const auto timeout = loop::from_seconds(options_.connect_timeout);
   while (const auto next = backs_.choose(how, source, tried, loop_.now())) {
+    back_use use(next);
     const auto url = next->is.url;
     auto made = co_await net::connect(loop_, url, timeout, &setting_.given.names, setting_.trusted);
     if (made && made->bytes) {
       next->rests_until = {};
-      co_return opened{next, std::move(made->bytes)};
+      co_return opened_back{std::move(use), std::move(made->bytes)};
     }
     if (!made) last = made.error();
     if (made)

@@ -42,11 +42,11 @@ class gate final : public part, private loop::timer {
   void arm_sweep();
   [[nodiscard]] serve::reception reception();
   loop::task<> serve(std::unique_ptr<net::stream> client, serve::connection_gauge::place place);
-  struct opened {
-    backs::back_ref to;
+  struct opened_back {
+    back_use use;
     std::unique_ptr<net::stream> stream;
   };
-  loop::task<result<opened>> open_back(loop::socket_address source);
+  loop::task<result<opened_back>> open_back(loop::socket_address source);
 
   loop::loop& loop_;
   std::size_t number_;

@@ -18,7 +18,8 @@ using row = options::bound_row<proxy_options>;
 std::vector<row> own_rows() {
   return {
       {{.key = "port", .short_flag = 'p', .kind = options::option_kind::port, .value_name = "PORT",
-        .help = "listen on tcp://*:PORT, every address; 0 takes a free port", .needs_restart = true},
+        .help = "listen on tcp://*:PORT, every address; 0 takes a free port",
+        .needs_restart = true},
        &proxy_options::port},
       {{.key = "local", .kind = flag,
         .help = "with --port: listen on 127.0.0.1, for this machine alone", .needs_restart = true,
