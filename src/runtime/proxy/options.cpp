@@ -43,7 +43,8 @@ std::vector<row> own_rows() {
         .help = "longest time that one back may take to answer; then the next one is tried"},
        &proxy_options::connect_timeout},
       {{.key = "rest", .kind = seconds, .value_name = "TIME", .default_text = "5",
-        .help = "a back that could not be reached is left alone for TIME, unless no other is there"},
+        .help = "a back that could not be reached is left alone for TIME, unless there is no "
+                "other"},
        &proxy_options::rest},
       {{.key = "idle_timeout", .kind = seconds, .value_name = "TIME", .default_text = "0",
         .help = "end connections on which nothing has come from either side for TIME; 0 is never"},
