@@ -11,7 +11,8 @@ namespace {
 
 using namespace strata;
 
-cli::outcome<const runtime::type_row*> find_type(const std::string& type, const std::string&) {
+cli::outcome<const runtime::type_row*> find_type(const std::string& type,
+                                                 const cli::daemon_address& /*daemon*/) {
   static const runtime::type_row server{
       .name = "server", .summary = {}, .rows = runtime::server::option_rows, .make = nullptr};
   if (type == server.name) return &server;
@@ -41,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<std::string> tokens;
   for (std::string token; std::getline(input, token);) tokens.push_back(token);
   const auto line =
-      cli::parse_line(tokens, {.verbs = verbs, .flags = common, .usual_socket = "/s"});
+      cli::parse_line(tokens, {.verbs = verbs, .flags = common, .usual_daemon = {.socket = "/s"}});
   if (!line && line.error().message.empty()) std::abort();
   if (!line) return 0;
   if (line->verb == nullptr && !line->wants_help) std::abort();
