@@ -54,7 +54,8 @@ class Clone:
         (tools / "make").write_text("#!/bin/sh\n")
         (tools / "make").chmod(0o755)
         self.environment = {"PATH": f"{tools}:{os.environ['PATH']}", "HOME": str(self.home),
-                            "TMPDIR": str(self.home), "PS1": "$ ", "TERM": "dumb"}
+                            "TMPDIR": str(self.home), "PS1": "$ ", "TERM": "dumb",
+                            "STRATA_CONFIG_DIR": str(self.home / "config")}
 
     def end_daemon(self):
         """Ends it by its process id, and sees that it ended well."""
