@@ -42,7 +42,7 @@ struct line_editor::state {
   int read_letter(wchar_t* into);
   bool hear(const side_channel& one) const;
   void show_above(const std::string& text) const;
-  unsigned char complete() const;
+  void complete() const;
   void load_history();
 };
 
@@ -64,6 +64,10 @@ int line_editor::state::read_letter(wchar_t* into) {
     const auto got = ::read(STDIN_FILENO, &byte, 1);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return static_cast<int>(got);
+    if (byte == '\t' && words) {
+      complete();
+      continue;
+    }
     const auto known = std::mbrtowc(into, &byte, 1, &letter);
     if (known == static_cast<std::size_t>(-2)) continue;  // a letter of several bytes
     if (known != static_cast<std::size_t>(-1)) return 1;
@@ -83,21 +87,20 @@ void line_editor::state::show_above(const std::string& text) const {
   el_set(editor, EL_REFRESH);
 }
 
-unsigned char line_editor::state::complete() const {
+// A function of libedit's own, which it would call for the key, it never frees.
+void line_editor::state::complete() const {
   const auto* const line = el_line(editor);
   const std::string_view begun(line->buffer, static_cast<std::size_t>(line->cursor - line->buffer));
-  if (!words || begun.contains(' ')) return CC_ERROR;
-  const auto found = words(begun);
-  if (found.empty()) return CC_ERROR;
+  const auto found = begun.contains(' ') ? std::vector<std::string>() : words(begun);
+  if (found.empty()) return el_beep(editor);
   auto common = found.front();
   for (const auto& each : found) {
     common.resize(
         static_cast<std::size_t>(std::ranges::mismatch(common, each).in1 - common.begin()));
   }
   const auto rest = common.substr(begun.size()) + (found.size() == 1 ? " " : "");
-  if (!rest.empty()) return el_insertstr(editor, rest.c_str()) == 0 ? CC_REFRESH : CC_ERROR;
-  show_above(fmt::format("{}\n", fmt::join(found, "  ")));
-  return CC_REDISPLAY;
+  if (rest.empty()) return show_above(fmt::format("{}\n", fmt::join(found, "  ")));
+  if (el_insertstr(editor, rest.c_str()) == 0) el_set(editor, EL_REFRESH);
 }
 
 void line_editor::state::load_history() {
@@ -131,10 +134,6 @@ line_editor::line_editor(std::string history_file) : state_(std::make_unique<sta
     return state::of(who).read_letter(into);
   };
   el_set(made.editor, EL_GETCFN, read_letter);
-  using key_function = unsigned char (*)(EditLine*, int);
-  const key_function complete = [](EditLine* who, int) { return state::of(who).complete(); };
-  el_set(made.editor, EL_ADDFN, "strata-complete", "complete the first word", complete);
-  el_set(made.editor, EL_BIND, "^I", "strata-complete", nullptr);
   el_source(made.editor, nullptr);
 }
 
