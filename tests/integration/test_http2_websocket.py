@@ -180,7 +180,7 @@ def test_chromium_opens_it_on_the_connection_of_the_page(daemon, tmp_path):
     async def visit():
         to = f"https://localhost:{port_of(url)}/"
         async with Browser(tmp_path, to, "--ignore-certificate-errors") as page:
-            await page.until("document.body.innerText.includes('a page')", "the page is there")
+            await page.until("document.body?.innerText.includes('a page')", "the page is there")
             assert await page.evaluate(
                 "new Promise((done, fail) => {"
                 f" const own = new WebSocket('wss://localhost:{port_of(url)}/talk');"
