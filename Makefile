@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 TIMED := tools/timed.sh
 
-.PHONY: all deps deps-compile build demo test test-asan test-tsan test-guest faults bench bench-cache bench-web bench-xdp bench-netlink fuzz \
+.PHONY: all deps deps-compile build demo test test-asan test-tsan test-guest faults bench bench-cache bench-web bench-proxy bench-xdp bench-netlink fuzz \
         check install clean
 
 all: build
@@ -61,6 +61,10 @@ bench-cache: build
 # HTTP, WebSocket and TLS beside µWebSockets, nginx and h2o.
 bench-web: build
 	python3 bench/web.py --build-dir build/release $(BENCH_FLAGS)
+
+# The proxy beside HAProxy and nginx.
+bench-proxy: build
+	python3 bench/proxy.py --build-dir build/release $(BENCH_FLAGS)
 
 # AF_XDP in each language beside plain C.
 bench-xdp: build

@@ -18,7 +18,8 @@ from pathlib import Path
 from harness.comparison import (argument_parser, heading, is_chosen, medians, publish, tables,
                                 take_turns, verdict)
 from harness.machine import describe_machine
-from harness.process import Failure, Process, free_port, listening, memory, wait_until
+from harness.measured import Measured, count_of
+from harness.process import Failure, Process, free_port, listening, wait_until
 
 HERE = Path(__file__).resolve().parent
 CRATE = "libuwebsockets-sys"
@@ -84,7 +85,7 @@ IDLE = 8000
 IDLE_GOAL = 1536
 
 
-class Server:
+class Server(Measured):
     """A contender while it runs, on a port of its own."""
 
     def __init__(self, name, tools, folder, scenario):
@@ -143,24 +144,6 @@ class Server:
             f"    paths:\n      /: {{file.dir: {tools.files}}}\n")
         return Process(["h2o", "-c", config], self._log)
 
-    def pids(self):
-        """Its process, and those that this has made: nginx's worker."""
-        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text()
-        return [self._process.pid, *map(int, children.split())]
-
-    def cpu_us(self):
-        total = 0
-        for pid in self.pids():
-            for task in Path(f"/proc/{pid}/task").iterdir():
-                total += int((task / "schedstat").read_text().split()[0])
-        return total / 1000
-
-    def anonymous(self):
-        return sum(memory(pid)["anonymous"] for pid in self.pids())
-
-    def stop(self):
-        self._process.stop()
-
 
 @dataclass(frozen=True)
 class Tools:
@@ -209,15 +192,6 @@ def prepare(build_dir, folder):
     load = next(build_dir.resolve().rglob("bench_web_load"))
     return Tools(strata, load, build_uws(folder), files, folder / "localhost.pem",
                  folder / "localhost-key.pem", folder / "config" / "authority" / "ca.pem")
-
-
-def count_of(output):
-    """Messages or requests, as the programs say it."""
-    for pattern in (r'"messages": (\d+)', r"(\d+) requests in",
-                    r"finished in [^\n]*\n.*?(\d+) total"):
-        if found := re.search(pattern, output, re.DOTALL):
-            return int(found[1])
-    raise Failure("the load says no figure: " + output[-300:])
 
 
 def measure(server, scenario, tools, seconds):

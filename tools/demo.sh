@@ -10,6 +10,7 @@ export STRATA_SOCKET="$home/strata.sock"
 daemon=0
 nc_pid=0
 curl_pid=0
+pages=()
 
 say() { printf '\n\033[1m# %s\033[0m\n' "$*"; }
 run() {
@@ -19,6 +20,7 @@ run() {
 finish() {
   [ "$nc_pid" = 0 ] || kill "$nc_pid" 2> /dev/null || true
   [ "$curl_pid" = 0 ] || kill "$curl_pid" 2> /dev/null || true
+  [ ${#pages[@]} = 0 ] || kill "${pages[@]}" 2> /dev/null || true
   [ "$daemon" = 0 ] || kill "$daemon" 2> /dev/null || true
   wait 2> /dev/null || true
   rm -rf "$home"
@@ -40,6 +42,12 @@ stop_daemon() {
   wait "$daemon"
   daemon=0
 }
+# A port that nobody listens on, from this one on.
+free_port() {
+  local at=$1
+  while nc -z 127.0.0.1 "$at"; do at=$((at + 1)); done
+  echo "$at"
+}
 # Waits until a file has the text: what crosses a network takes a moment.
 expect() {
   for _ in $(seq 100); do
@@ -56,8 +64,7 @@ start_daemon
 run version
 
 say "A server; a message of one client goes to all others"
-port=$((20000 + RANDOM % 10000))
-while nc -z 127.0.0.1 "$port"; do port=$((port + 1)); done
+port=$(free_port $((20000 + RANDOM % 10000)))
 run create server chat --listen "tcp://127.0.0.1:$port" -s
 
 say "Two clients: a plain nc (not ours), and a strata client that appends what it hears to a file"
@@ -108,6 +115,33 @@ run remove page
 kill "$curl_pid"
 wait "$curl_pid" 2> /dev/null || true
 curl_pid=0
+
+say "A gateway for HTTP before two of Python's servers: one dies, and nobody who asks notices"
+backs=()
+for name in one two; do
+  mkdir "$home/$name"
+  echo "page of $name" > "$home/$name/page"
+  at=$(free_port $((port + 1 + ${#backs[@]})))
+  python3 -m http.server -b 127.0.0.1 -d "$home/$name" "$at" > "$home/$name.log" 2>&1 &
+  pages+=($!)
+  backs+=("$at")
+  until nc -z 127.0.0.1 "$at"; do sleep 0.05; done
+done
+gateway=$(free_port $((port + 10)))
+run create proxy site --listen "http://127.0.0.1:$gateway" --backend "127.0.0.1:${backs[0]}" \
+  --backend "127.0.0.1:${backs[1]}" -s
+for _ in 1 2; do curl -sf "http://127.0.0.1:$gateway/page"; done | sort | tee "$home/both.out"
+[ "$(sort -u "$home/both.out" | wc -l)" = 2 ]
+kill "${pages[0]}"
+wait "${pages[0]}" 2> /dev/null || true
+for _ in 1 2 3 4; do
+  [ "$(curl -sf "http://127.0.0.1:$gateway/page")" = "page of two" ]
+done
+run backends site
+run remove site
+kill "${pages[1]}"
+wait "${pages[1]}" 2> /dev/null || true
+pages=()
 
 say "What there is, and what was counted"
 run ls

@@ -46,9 +46,19 @@ errc code_for(int sys_errno) {
   }
 }
 
+// What these mean does not depend on what was being done.
+const char* sole_remedy_for(int sys_errno) {
+  switch (sys_errno) {
+    case EMFILE: return "raise the limit of open files (ulimit -n)";
+    case ENFILE: return "raise the machine's limit of open files (sysctl fs.file-max)";
+    default: return nullptr;
+  }
+}
+
 }  // namespace
 
 error system_error(int sys_errno, std::string operation, std::string remedy) {
+  if (const char* sole = sole_remedy_for(sys_errno); sole != nullptr) remedy = sole;
   return {.code = code_for(sys_errno),
           .operation = std::move(operation),
           .sys_errno = sys_errno,

@@ -31,6 +31,11 @@ class veth_test : public testing::Test {
     // No IPv6: its neighbour discovery would be heard in between.
     run_command("sysctl -qw net.ipv6.conf.vethA.disable_ipv6=1 net.ipv6.conf.vethB.disable_ipv6=1");
     run_command("ip link set vethA up; ip link set vethB up; ip link set lo up");
+    // The kernel gives them their queueing discipline a little later: until then, what is sent is
+    // dropped without a word.
+    run_command(
+        "while (ip link show vethA; ip link show vethB) | grep -q 'qdisc noop '; do sleep 0.01; "
+        "done");
   }
   void TearDown() override {
     if (before_) ::setns(before_.get(), CLONE_NEWNET);

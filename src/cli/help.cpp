@@ -40,8 +40,8 @@ constexpr code_row exit_codes[] = {
     {exit_failed, "it failed"},
     {exit_misused, "the command is not right, and nothing was done"},
     {exit_not_found,
-     "there is no such runtime, or none that matches; of l2, xdp and nl: no such interface or "
-     "family"},
+     "there is no such runtime, or none that matches; of l2, xdp, nl and pipe: no such interface "
+     "or family"},
     {exit_unreachable, "no daemon can be reached, or it does not answer in time"}};
 
 /// "  left     text", with the text in its column and wrapped there.

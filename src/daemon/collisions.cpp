@@ -26,7 +26,7 @@ bool is_up(const entry& which) { return which.state == run_state::running || whi
 std::vector<std::string> written_files(const runtime::runtime& of) {
   std::vector<std::string> paths;
   const auto options = of.options(false);
-  for (const auto* const key : {"write", "persistent", "snapshot"}) {
+  for (const auto* const key : {"write", "persistent", "snapshot", "access_log"}) {
     const auto path = options.value(key, std::string());
     if (!path.empty()) paths.push_back(path);
   }

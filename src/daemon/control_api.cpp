@@ -126,7 +126,7 @@ serve::reception control_api::reception(door which) {
   return {
       .connections = connections_,
       .admits =
-          [this, which](const loop::descriptor& arrived) {
+          [this, which](const loop::descriptor& arrived, unsigned /*door*/) {
             if (which != door::api || is_trusted(arrived)) return true;
             facts_.log->write_few("stranger", runtime::level::warning,
                                   "a process of another user and group was refused");
@@ -404,6 +404,12 @@ loop::task<control_api::answer> control_api::stats(call of) {
   auto found = supervisor_.find(of.name);
   if (!found) co_return as_answer(found.error());
   co_return answer{200, "application/json", dump(stats_json(**found, supervisor_.home().now()))};
+}
+
+loop::task<control_api::answer> control_api::backs(call of) {
+  auto found = co_await supervisor_.backs(of.name);
+  if (!found) co_return as_answer(found.error());
+  co_return answer{200, "application/json", dump(*found)};
 }
 
 loop::task<control_api::answer> control_api::metrics(call /*of*/) {

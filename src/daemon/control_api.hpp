@@ -73,6 +73,8 @@ class control_api {
     result<feed> (control_api::*find_feed)(const std::string& name) const = nullptr;
   };
   [[nodiscard]] static std::span<const route> routes();
+  [[nodiscard]] static std::vector<route> routes_of_records();
+  [[nodiscard]] static std::vector<route> routes_of_runs();
 
   /// The whole API to those of this machine, to those elsewhere, or the metrics alone.
   enum class door : std::uint8_t { api, remote, metrics };
@@ -103,6 +105,7 @@ class control_api {
   loop::task<answer> restart(call of);
   loop::task<answer> reload(call of);
   loop::task<answer> send(call of);
+  loop::task<answer> backs(call of);
   loop::task<answer> stats(call of);
   loop::task<answer> metrics(call of);
 

@@ -12,8 +12,8 @@ constexpr std::string_view ndjson = "application/x-ndjson";
 
 // A row is read as a row.
 // clang-format off
-std::span<const control_api::route> control_api::routes() {
-  static const route table[] = {
+std::vector<control_api::route> control_api::routes_of_records() {
+  return {
       {{.method = "GET", .path = "/v1/version",
         .summary = "The daemon's version, process id, loop backend and state folder",
         .answer = "Version", .may_fail = false},
@@ -42,6 +42,11 @@ std::span<const control_api::route> control_api::routes() {
         .summary = "Stop the runtime if it runs, and forget it", .answer_type = {},
         .status = 204},
        &control_api::remove},
+  };
+}
+
+std::vector<control_api::route> control_api::routes_of_runs() {
+  return {
       {{.method = "POST", .path = "/v1/runtimes/{name}/start",
         .summary = "Start the runtime, unless it runs", .answer = "Detail"},
        &control_api::start},
@@ -63,6 +68,9 @@ std::span<const control_api::route> control_api::routes() {
       {{.method = "GET", .path = "/v1/runtimes/{name}/stats", .summary = "Counters and rates",
         .answer = "Stats"},
        &control_api::stats},
+      {{.method = "GET", .path = "/v1/runtimes/{name}/backends",
+        .summary = "The backs of a proxy that runs", .answer = "Back[]"},
+       &control_api::backs},
       {{.method = "GET", .path = "/v1/runtimes/{name}/messages",
         .summary = "Received messages as they come (a stream without end)",
         .answer = "Message", .answer_type = ndjson},
@@ -80,9 +88,18 @@ std::span<const control_api::route> control_api::routes() {
         .may_fail = false},
        &control_api::metrics},
   };
-  return table;
 }
 // clang-format on
+
+std::span<const control_api::route> control_api::routes() {
+  static const auto table = [] {
+    auto all = routes_of_records();
+    const auto more = routes_of_runs();
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }();
+  return table;
+}
 
 std::vector<route_row> control_api::route_rows() {
   std::vector<route_row> rows;

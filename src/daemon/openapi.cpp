@@ -118,6 +118,18 @@ json options_of(const runtime::type_row& type) {
   return schema;
 }
 
+json latency_schema() {
+  json schema = {{"type", "object"}};
+  schema["properties"]["count"] = {{"type", "integer"}};
+  for (const auto* const each : {"sum_ms", "p50_ms", "p90_ms", "p99_ms", "max_ms"}) {
+    schema["properties"][each] = {{"type", "number"}};
+  }
+  schema["properties"]["within_ms"] = {{"type", "object"},
+                                       {"additionalProperties", {{"type", "integer"}}},
+                                       {"description", "how many took at most that time"}};
+  return schema;
+}
+
 json figure_schema(const options::figure_row& row) {
   const json number = {{"type", row.kind == options::figure_kind::rate ? "number" : "integer"}};
   auto schema = number;
@@ -125,8 +137,20 @@ json figure_schema(const options::figure_row& row) {
     schema = {{"type", "object"}};
     for (const auto& name : row.cases) schema["properties"][std::string(name)] = number;
   }
+  if (row.kind == options::figure_kind::latency) schema = latency_schema();
   schema["description"] = row.help;
   return schema;
+}
+
+json detail_schema(const runtime::detail_row& of) {
+  json thing = {{"type", "object"}};
+  for (const auto& label : of.labels) {
+    thing["properties"][std::string(label)] = {{"type", "string"}};
+  }
+  for (const auto& row : of.figures) {
+    thing["properties"][std::string(row.key)] = figure_schema(row);
+  }
+  return {{"type", "array"}, {"items", thing}};
 }
 
 json statistics_schema() {
@@ -145,6 +169,12 @@ json statistics_schema() {
       key.remove_prefix(dot + 1);
     }
     (*at)["properties"][std::string(key)] = figure_schema(row);
+  }
+  for (const auto& type : runtime::types()) {
+    if (type.details == nullptr) continue;
+    for (const auto& each : type.details()) {
+      schema["properties"][std::string(each.key)] = detail_schema(each);
+    }
   }
   return schema;
 }

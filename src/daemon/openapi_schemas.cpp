@@ -66,6 +66,28 @@ constexpr const char* documents = R"json({
     "queued": {"type": "integer", "description": "1 when kept until connected, else 0"}
   }
 },
+"Back": {
+  "type": "object",
+  "properties": {
+    "back": {"type": "string", "description": "its URL"},
+    "text": {"type": "string", "description": "as the option has it"},
+    "route": {"type": "string", "description": "whose back it is; empty: of --backend"},
+    "state": {"type": "string", "enum": ["ready", "resting", "down", "drained"]},
+    "weight": {"type": "integer"},
+    "backup": {"type": "boolean"},
+    "max": {"type": "integer",
+      "description": "connections, or requests, at a time; 0: any number"},
+    "now": {"type": "integer", "description": "connections, or requests, that it has now"},
+    "total": {"type": "integer", "description": "how often it was chosen"},
+    "failed": {"type": "integer", "description": "how often it could not be reached, or broke off"},
+    "circuit": {"type": "string", "enum": ["closed", "half-open", "open"]},
+    "answers": {"type": "object", "additionalProperties": {"type": "integer"},
+      "description": "HTTP answers, by the class of their status"},
+    "retries": {"type": "integer",
+      "description": "HTTP requests that were sent to another, since this one broke off"},
+    "latency": {"type": "object", "description": "as in Stats"}
+  }
+},
 "Summary": {
   "type": "object",
   "properties": {
@@ -132,7 +154,8 @@ constexpr const char* documents = R"json({
     "time": {"type": "string", "format": "date-time"},
     "event": {"type": "string",
       "enum": ["created", "started", "stopped", "failed", "edited", "reloaded",
-        "removed"]},
+        "removed", "down", "up", "open", "half-open", "closed", "panic", "calm"],
+      "description": "from `down` on, of a proxy's back or backs, which `detail` names"},
     "runtime": {"type": "string"},
     "type": {"type": "string"},
     "detail": {"type": "string"}

@@ -16,6 +16,7 @@ namespace {
 struct reading {
   const entry* of;
   std::vector<nlohmann::json> values;
+  std::vector<std::vector<runtime::detail>> details;
 
   [[nodiscard]] const nlohmann::json* value(const options::figure_row& wanted) const {
     const auto& rows = of->type->figures();
@@ -27,19 +28,85 @@ struct reading {
   }
 };
 
+/// A value, and the labels that say whose it is.
+struct sample {
+  std::string label;
+  const nlohmann::json* value;
+};
+
+// Prometheus wants seconds, and each count with those of all shorter times.
+std::string histogram_lines(std::string_view metric, const sample& of) {
+  std::string text;
+  for (const auto us : options::latency::bounds_us()) {
+    const auto within = fmt::format("{}", static_cast<double>(us) / 1e3);
+    text += fmt::format("{}_bucket{{{},le=\"{}\"}} {}\n", metric, of.label,
+                        static_cast<double>(us) / 1e6, of.value->at("within_ms").at(within).dump());
+  }
+  const auto count = of.value->at("count").dump();
+  text += fmt::format("{}_bucket{{{},le=\"+Inf\"}} {}\n", metric, of.label, count);
+  text += fmt::format("{}_sum{{{}}} {}\n", metric, of.label,
+                      of.value->at("sum_ms").get<double>() / 1e3);
+  return text + fmt::format("{}_count{{{}}} {}\n", metric, of.label, count);
+}
+
+std::string lines_of(const options::figure_row& row, const sample& of) {
+  if (row.kind == options::figure_kind::latency) return histogram_lines(row.metric, of);
+  if (row.cases.empty())
+    return fmt::format("{}{{{}}} {}\n", row.metric, of.label, of.value->dump());
+  std::string text;
+  for (const auto& name : row.cases) {
+    text += fmt::format("{}{{{},{}=\"{}\"}} {}\n", row.metric, of.label, row.label, name,
+                        of.value->at(std::string(name)).dump());
+  }
+  return text;
+}
+
+std::string_view metric_type(options::figure_kind kind) {
+  if (kind == options::figure_kind::latency) return "histogram";
+  return kind == options::figure_kind::counter ? "counter" : "gauge";
+}
+
+std::string metric_text(const options::figure_row& row, const std::vector<sample>& samples) {
+  auto text =
+      fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n", row.metric, row.help, metric_type(row.kind));
+  for (const auto& each : samples) text += lines_of(row, each);
+  return text;
+}
+
 std::string metric_text(const options::figure_row& row, const std::vector<reading>& all) {
-  const bool grows = row.kind == options::figure_kind::counter;
-  auto text = fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n", row.metric, row.help,
-                          grows ? "counter" : "gauge");
+  std::vector<sample> samples;
   for (const auto& each : all) {
-    const auto* const value = each.value(row);
-    if (value == nullptr) continue;
-    if (row.cases.empty()) {
-      text += fmt::format("{}{{{}}} {}\n", row.metric, each.label(), value->dump());
-    }
-    for (const auto& name : row.cases) {
-      text += fmt::format("{}{{{},{}=\"{}\"}} {}\n", row.metric, each.label(), row.label, name,
-                          value->at(std::string(name)).dump());
+    if (const auto* const value = each.value(row)) samples.push_back({each.label(), value});
+  }
+  return metric_text(row, samples);
+}
+
+std::string detail_labels(const runtime::detail_row& kind, const runtime::detail& of) {
+  std::string text;
+  for (std::size_t at = 0; at < kind.labels.size(); ++at) {
+    text += fmt::format(",{}={}", kind.labels[at], dump(of.labels[at]));
+  }
+  return text;
+}
+
+/// Of the things inside runtimes; nothing where there are none.
+std::string detail_metrics(const std::vector<reading>& all) {
+  std::string text;
+  for (const auto& type : runtime::types()) {
+    if (type.details == nullptr) continue;
+    const auto kinds = type.details();
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+      const auto& figures = kinds[kind].figures;
+      for (std::size_t at = 0; at < figures.size(); ++at) {
+        std::vector<sample> samples;
+        for (const auto& each : all) {
+          if (each.of->type != &type) continue;
+          for (const auto& one : each.details[kind]) {
+            samples.push_back({each.label() + detail_labels(kinds[kind], one), &one.values[at]});
+          }
+        }
+        if (!samples.empty()) text += metric_text(figures[at], samples);
+      }
     }
   }
   return text;
@@ -70,6 +137,21 @@ nlohmann::json reach_json(const runtime::runtime& of) {
     return url && !url->is_of_this_machine();
   });
   return is_reachable && of.serves_strangers() ? "network" : "machine";
+}
+
+nlohmann::json details_json(const runtime::detail_row& kind,
+                            const std::vector<runtime::detail>& all) {
+  auto made = nlohmann::json::array();
+  for (const auto& each : all) {
+    auto& object = made.emplace_back();
+    for (std::size_t at = 0; at < kind.labels.size(); ++at) {
+      object[std::string(kind.labels[at])] = each.labels[at];
+    }
+    for (std::size_t at = 0; at < kind.figures.size(); ++at) {
+      object[std::string(kind.figures[at].key)] = each.values[at];
+    }
+  }
+  return made;
 }
 
 nlohmann::json next_start_json(const entry& of, loop::time_point now) {
@@ -119,6 +201,12 @@ nlohmann::json stats_json(const entry& of, loop::time_point now) {
   for (std::size_t at = 0; at < rows.size(); ++at) {
     json[nlohmann::json::json_pointer(json_pointer(rows[at]))] = std::move(values[at]);
   }
+  const auto kinds =
+      of.type->details != nullptr ? of.type->details() : std::span<const runtime::detail_row>();
+  const auto details = of.body->details();
+  for (std::size_t at = 0; at < kinds.size(); ++at) {
+    json[std::string(kinds[at].key)] = details_json(kinds[at], details[at]);
+  }
   return json;
 }
 
@@ -148,7 +236,9 @@ std::string event_json(const runtime::journal_line& line) {
 
 std::string metrics_text(const supervisor& all) {
   std::vector<reading> read;
-  for (const auto& each : all.all()) read.emplace_back(each.get(), each->body->figures());
+  for (const auto& each : all.all()) {
+    read.emplace_back(each.get(), each->body->figures(), each->body->details());
+  }
   std::string text;
   // Figures by case come last.
   for (const bool by_case : {false, true}) {
@@ -156,6 +246,7 @@ std::string metrics_text(const supervisor& all) {
       if (!row.metric.empty() && row.cases.empty() != by_case) text += metric_text(row, read);
     }
   }
+  text += detail_metrics(read);
   text += certificate_metrics(all);
   text += "# HELP strata_up 1 while the runtime runs\n# TYPE strata_up gauge\n";
   for (const auto& each : read) {

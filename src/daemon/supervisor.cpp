@@ -44,10 +44,15 @@ std::vector<std::string> supervisor::children(const std::string& name) const {
   return names;
 }
 
-void supervisor::tell(const entry& about, std::string_view event, const std::string& detail) {
+void supervisor::write_event(const std::string& name, std::string_view type, std::string_view event,
+                             const std::string& detail) {
   const nlohmann::json text = {
-      {"event", event}, {"runtime", about.name()}, {"type", about.type->name}, {"detail", detail}};
-  events_.write(runtime::level::info, text_of(text), about.name());
+      {"event", event}, {"runtime", name}, {"type", type}, {"detail", detail}};
+  events_.write(runtime::level::info, text_of(text), name);
+}
+
+void supervisor::tell(const entry& about, std::string_view event, const std::string& detail) {
+  write_event(about.name(), about.type->name, event, detail);
   const bool bad = event == "failed";
   about.log->write(bad ? runtime::level::error : runtime::level::info,
                    std::string(event) + (detail.empty() ? "" : ": " + detail));
@@ -63,14 +68,18 @@ result<entry_ref> supervisor::make(record from, const nlohmann::json& options) {
     spdlog::log(log_level(line.severity), "{}{}: {}", name, line.subject, line.text);
   });
   made->messages = std::make_shared<runtime::journal>(0);
-  auto body = made->type->make({.name = name,
-                                .home = home_,
-                                .loops = loops_,
-                                .names = *this,
-                                .binding = binding_,
-                                .log = made->log,
-                                .messages = made->messages},
-                               options);
+  auto body = made->type->make(
+      {.name = name,
+       .home = home_,
+       .loops = loops_,
+       .names = *this,
+       .binding = binding_,
+       .log = made->log,
+       .messages = made->messages,
+       .tell = [this, name, type = made->type->name](
+                   std::string_view event,
+                   const std::string& detail) { write_event(name, type, event, detail); }},
+      options);
   if (!body) return std::unexpected(body.error());
   made->body = std::move(*body);
   made->body->on_failure = [this, weak = std::weak_ptr(made)] {

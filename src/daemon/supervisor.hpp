@@ -56,6 +56,8 @@ class supervisor final : public net::directory {
   loop::task<result<void>> remove(std::string name);
   loop::task<result<runtime::edit_outcome>> edit(std::string name, nlohmann::json changes);
   loop::task<result<runtime::send_outcome>> send(std::string name, std::string message) const;
+  /// Where it passes things on to. Errors: conflict when it does not run; as of `runtime::backs`.
+  loop::task<result<nlohmann::json>> backs(std::string name) const;
 
   // --- what there is: not what is still being created
   [[nodiscard]] result<entry_ref> find(const std::string& name) const;
@@ -92,6 +94,9 @@ class supervisor final : public net::directory {
   result<entry_ref> reserve(const std::string& type, const std::string& name,
                             const nlohmann::json& options);
   loop::task<result<void>> save(entry_ref what);
+  /// From any thread.
+  void write_event(const std::string& name, std::string_view type, std::string_view event,
+                   const std::string& detail);
   void tell(const entry& about, std::string_view event, const std::string& detail = {});
   loop::task<> start_again(entry_ref who);
   loop::task<> stop_for_now(entry_ref who, loop::time_point limit);

@@ -14,6 +14,10 @@ constexpr double first_pause_s = 0.2;
 constexpr double longest_pause_s = 30;
 constexpr double long_run_s = 10;  // after which a failure counts as the first one
 
+const char* what_was_reloaded(const entry& of) {
+  return of.body->certificates().empty() ? "opened its files again" : "read the certificates again";
+}
+
 }  // namespace
 
 result<entry_ref> supervisor::reserve(const std::string& type, const std::string& name,
@@ -314,7 +318,7 @@ loop::task<result<entry_ref>> supervisor::reload(std::string name) {
     co_return std::unexpected(failed);
   }
   if (!*done) co_return co_await locked_restart(*who);
-  tell(**who, "reloaded", "read the certificates again");
+  tell(**who, "reloaded", what_was_reloaded(**who));
   co_return who;
 }
 
@@ -325,7 +329,7 @@ loop::task<> supervisor::read_files_again() {
     if (each->removed || each->state != run_state::running) continue;
     const auto done = co_await each->body->reload();
     if (!done) each->log->write(runtime::level::error, describe(done.error()));
-    if (done && *done) tell(*each, "reloaded", "read the certificates again");
+    if (done && *done) tell(*each, "reloaded", what_was_reloaded(*each));
   }
 }
 
@@ -389,6 +393,18 @@ loop::task<result<runtime::send_outcome>> supervisor::send(std::string name,
                       "start it: strata start " + name);
   }
   co_return co_await (*who)->body->send(std::move(message));
+}
+
+loop::task<result<nlohmann::json>> supervisor::backs(std::string name) const {
+  auto who = find(name);
+  if (!who) co_return std::unexpected(who.error());
+  const auto guard = co_await (*who)->lock.acquire();
+  if ((*who)->state != run_state::running) {
+    co_return failure(errc::conflict, "show the backs of '" + name + "'",
+                      "it does not run: it is " + std::string(name_of((*who)->state)),
+                      "start it: strata start " + name);
+  }
+  co_return co_await (*who)->body->backs();
 }
 
 }  // namespace strata::daemon

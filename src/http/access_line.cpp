@@ -24,15 +24,19 @@ std::string escaped(std::string_view text, char least) {
   return made;
 }
 
-std::string in_quotes(std::string_view text) { return '"' + escaped(text, ' ') + '"'; }
+std::string in_quotes(std::string_view text) { return '"' + escaped_for_log(text) + '"'; }
 
 // A field without quotes ends at a blank.
 std::string user_of(const access& of) {
   return of.tls_subject.empty() ? "-" : escaped(of.tls_subject, '!');
 }
 
+}  // namespace
+
+std::string escaped_for_log(std::string_view text) { return escaped(text, ' '); }
+
 // The log's readers want no port.
-std::string_view host_of(std::string_view client) {
+std::string_view host_of_client(std::string_view client) {
   if (client.starts_with('[')) return client.substr(1, client.rfind(']') - 1);
   const auto host = client.substr(0, client.rfind(':'));
   return host.empty() ? "-" : host;
@@ -42,16 +46,15 @@ std::string version_text(unsigned version) {
   return version == 20 ? "HTTP/2.0" : fmt::format("HTTP/{}.{}", version / 10, version % 10);
 }
 
-}  // namespace
-
 std::string combined_line(const access& of) {
   const auto& request = of.request;
   const auto line = request.method.empty() ? "-"
                                            : fmt::format("{} {} {}", request.method, request.target,
                                                          version_text(request.version));
-  return fmt::format("{} - {} [{:%d/%b/%Y:%H:%M:%S} +0000] {} {} {} {} {}", host_of(of.client),
-                     user_of(of), fmt::gmtime(static_cast<std::time_t>(of.time_s)), in_quotes(line),
-                     of.status, of.bytes, in_quotes(request.header("referer").value_or("-")),
+  return fmt::format("{} - {} [{:%d/%b/%Y:%H:%M:%S} +0000] {} {} {} {} {}",
+                     escaped(host_of_client(of.client), '!'), user_of(of),
+                     fmt::gmtime(static_cast<std::time_t>(of.time_s)), in_quotes(line), of.status,
+                     of.bytes, in_quotes(request.header("referer").value_or("-")),
                      in_quotes(request.header("user-agent").value_or("-")));
 }
 
@@ -60,7 +63,7 @@ std::string json_line(const access& of) {
   const nlohmann::ordered_json line = {
       {"time",
        fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(of.time_s)))},
-      {"client", host_of(of.client)},
+      {"client", host_of_client(of.client)},
       {"tls_subject", of.tls_subject},
       {"method", request.method},
       {"target", request.target},

@@ -16,12 +16,22 @@ struct access {
   std::int64_t time_s = 0;             ///< since 1970
   double seconds = 0;                  ///< that the answer took
   int status = 0;
-  std::uint64_t bytes = 0;  ///< of the answer's body
+  std::uint64_t bytes = 0;           ///< of the answer's body
+  std::string_view back = {};        ///< that has answered; empty: none
+  std::string_view route = {};       ///< that has led there; empty: none
+  std::uint64_t retries = 0;         ///< backs that were tried in vain before
+  std::string_view request_id = {};  ///< empty: it has none
 };
 
 /// As Apache and nginx write their "combined" log. What a client could use to forge a line, or to
 /// move a terminal's cursor, is written as `\xHH`.
 [[nodiscard]] std::string combined_line(const access& of);
+/// Text without what could forge a line, or end quotes around it: that is written as `\xHH`.
+[[nodiscard]] std::string escaped_for_log(std::string_view text);
+/// The address alone of one with a port.
+[[nodiscard]] std::string_view host_of_client(std::string_view client);
+/// As log lines have it: "HTTP/1.1".
+[[nodiscard]] std::string version_text(unsigned version);
 /// A JSON object.
 [[nodiscard]] std::string json_line(const access& of);
 

@@ -2,41 +2,98 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+
 namespace strata::http {
 
-loop::task<result<proto::http_response_head>> client_connection::ask(
-    std::string_view method, std::string_view target, const proto::http_fields& fields,
-    std::string_view body) {
+void client_connection::restart(std::string_view method) {
   if (std::exchange(has_asked_, true)) parser_.restart();
   is_free_ = false;
+  has_heard_ = false;
   if (method == "HEAD") parser_.expect_no_body();
-  stream_->push_copy(as_bytes(proto::http_request_text(method, target, fields, body)));
+}
+
+void client_connection::begin(const question& what) {
+  restart(what.method);
+  std::string text;
+  text.reserve(512);
+  text.append(what.method).append(" ").append(what.target).append(" HTTP/1.1\r\n");
+  for (const auto& [name, value] : what.fields) {
+    text.append(name).append(": ").append(value).append("\r\n");
+  }
+  is_asking_ = true;
+  is_chunked_ = what.has_body && !what.length;
+  // RFC 9110 section 8.6: a method that gives a body a meaning says so even when it is empty.
+  const bool says_length =
+      what.has_body || what.method == "POST" || what.method == "PUT" || what.method == "PATCH";
+  if (is_chunked_) {
+    text += "transfer-encoding: chunked\r\n";
+  } else if (says_length) {
+    fmt::format_to(std::back_inserter(text), "content-length: {}\r\n", what.length.value_or(0));
+  }
+  text += "\r\n";
+  stream_->push_copy(as_bytes(text));
+}
+
+void client_connection::push(std::string_view piece) {
+  stream_->push_copy(as_bytes(is_chunked_ ? proto::http_chunk(piece) : std::string(piece)));
+}
+
+void client_connection::finish(proto::http_fields trailers) {
+  if (is_chunked_) stream_->push_copy(as_bytes(proto::http_last_chunk(trailers)));
+  is_asking_ = false;
+}
+
+loop::task<bool> client_connection::room(std::size_t low) {
+  const bool has_room = co_await stream_->writable(low);
+  co_return has_room && stream_->broken() == 0;
+}
+
+loop::task<result<proto::http_response_head>> client_connection::head(loop::time_point limit) {
   while (parser_.head() == nullptr) {
-    auto more = co_await receive();
+    auto more = co_await receive(limit);
     if (!more) co_return std::unexpected(more.error());
   }
   co_return *parser_.head();
 }
 
-loop::task<result<bool>> client_connection::receive() {
-  auto got = co_await stream_->receive();
+loop::task<result<proto::http_response_head>> client_connection::ask(
+    std::string_view method, std::string_view target, const proto::http_fields& fields,
+    std::string_view body) {
+  restart(method);
+  stream_->push_copy(as_bytes(proto::http_request_text(method, target, fields, body)));
+  co_return co_await head();
+}
+
+loop::task<result<bool>> client_connection::receive(loop::time_point limit) {
+  auto come = co_await stream_->receive(limit);
+  if (!come) {
+    co_return failure(errc::timed_out, "read the HTTP reply", "the server has stopped sending");
+  }
+  auto& got = *come;
   if (!got) co_return std::unexpected(got.error());
   const bool is_end = got->empty();
+  has_heard_ = has_heard_ || !is_end;
   auto taken = is_end ? parser_.finish() : parser_.feed(got->bytes());
   if (!taken) co_return std::unexpected(taken.error());
   co_return !is_end;
 }
 
-loop::task<result<std::string>> client_connection::read() {
+loop::task<result<std::string>> client_connection::read(loop::time_point limit) {
   for (bool open = true; open;) {
     if (auto body = parser_.take_body(); !body.empty()) co_return body;
     if (parser_.done()) break;
-    auto more = co_await receive();
+    auto more = co_await receive(limit);
     if (!more) co_return std::unexpected(more.error());
     open = *more;
   }
-  is_free_ = parser_.done() && parser_.keep_alive();
+  is_free_ = parser_.done() && parser_.keep_alive() && !is_asking_;
   co_return parser_.take_body();
+}
+
+loop::task<> client_connection::ended(loop::time_point limit) {
+  auto come = co_await stream_->receive(limit);
+  (void)come;
 }
 
 loop::task<result<std::string>> client_connection::read_all(std::size_t most) {

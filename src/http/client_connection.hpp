@@ -1,18 +1,28 @@
-// The client's side of HTTP/1.1 on one stream: one request at a time, its answer in pieces.
+// The client's side of HTTP/1.1 on one stream: one request at a time, its body and its answer in
+// pieces.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <string_view>
 
-#include "net/stream.hpp"
-#include "proto/http1.hpp"
+#include "http/inquiry.hpp"
 
 namespace strata::http {
 
-class client_connection {
+class client_connection final : public inquiry {
  public:
   explicit client_connection(std::unique_ptr<net::stream> over) : stream_(std::move(over)) {}
+
+  using inquiry::finish;
+  void begin(const question& what) override;
+  void push(std::string_view piece) override;
+  void finish(proto::http_fields trailers) override;
+  loop::task<bool> room(std::size_t low) override;
+  loop::task<result<proto::http_response_head>> head(
+      loop::time_point limit = loop::time_point::max()) override;
+  loop::task<result<std::string>> read(loop::time_point limit = loop::time_point::max()) override;
+  [[nodiscard]] proto::http_fields take_trailers() override { return parser_.take_trailers(); }
 
   /// Sends a request and awaits the answer's head. The answer before must have been read to its
   /// end. `fields` need a Host. Errors: of the connection, malformed, limit_exceeded.
@@ -20,24 +30,30 @@ class client_connection {
                                                     std::string_view target,
                                                     const proto::http_fields& fields,
                                                     std::string_view body);
-  /// Awaits more of the answer's body: some bytes, or none at its end.
-  loop::task<result<std::string>> read();
   /// Awaits all of it. Errors: as of `read`; limit_exceeded when it is longer than `most`.
   loop::task<result<std::string>> read_all(std::size_t most);
 
-  /// The answer has been read to its end, and the connection takes another request.
-  [[nodiscard]] bool is_free() const { return is_free_; }
-  /// After an answer of 101: the connection, for the protocol that was agreed on.
-  [[nodiscard]] std::unique_ptr<net::stream> upgrade();
+  [[nodiscard]] bool is_free() const override { return is_free_; }
+  [[nodiscard]] bool has_heard() const override { return has_heard_; }
+  /// Its fields say it, where it is so.
+  [[nodiscard]] bool is_empty() const override { return false; }
+  loop::task<> ended(loop::time_point limit) override;
+  void abort() override { stream_->abort(); }
+  [[nodiscard]] bool takes_upgrades() const override { return true; }
+  [[nodiscard]] std::unique_ptr<net::stream> upgrade() override;
 
  private:
   /// False at the end of the connection.
-  loop::task<result<bool>> receive();
+  loop::task<result<bool>> receive(loop::time_point limit);
+  void restart(std::string_view method);
 
   std::unique_ptr<net::stream> stream_;
   proto::http_response_parser parser_;
   bool is_free_ = true;
   bool has_asked_ = false;
+  bool has_heard_ = false;
+  bool is_asking_ = false;  // the request is not whole
+  bool is_chunked_ = false;
 };
 
 }  // namespace strata::http

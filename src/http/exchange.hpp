@@ -25,6 +25,7 @@ struct answer_head {
   std::optional<std::uint64_t> length;
   /// More fields, which somebody keeps until `begin` or `respond` returns. They are not copied.
   const proto::http_fields* standing = nullptr;
+  bool has_date = false;  ///< among the fields: no other is put to them
 };
 
 class exchange {
@@ -42,10 +43,16 @@ class exchange {
   }
   [[nodiscard]] bool is_head() const { return request_.method == "HEAD"; }
   [[nodiscard]] virtual const net::peer_info& peer() const = 0;
+  /// It came by TLS.
+  [[nodiscard]] virtual bool is_secure() const = 0;
 
+  /// Whether the request has a body at all.
+  [[nodiscard]] virtual bool has_body() const = 0;
   /// Awaits more of the body: some bytes, or none at its end. Errors: of the connection, or the
   /// body's form; limit_exceeded as soon as it is known to be longer than `most` in all.
   virtual loop::task<result<std::string>> read(std::uint64_t most = UINT64_MAX) = 0;
+  /// The fields behind a body that has been read to its end.
+  [[nodiscard]] virtual proto::http_fields take_trailers() = 0;
   /// Awaits all of the body. Errors: as of `read`.
   loop::task<result<std::string>> read_all(std::uint64_t most);
 
@@ -61,7 +68,9 @@ class exchange {
   /// when the client has gone or does not read, or the file has become shorter: then abort. Where
   /// the connection carries the file's bytes as they are, they are not copied.
   virtual loop::task<bool> write_file(loop::file_part from);
-  virtual void finish() = 0;
+  void finish() { finish({}); }
+  /// With fields behind the body, where the client can be sent some.
+  virtual void finish(proto::http_fields trailers) = 0;
   /// Bytes of answers on this connection that wait to be sent.
   [[nodiscard]] virtual std::size_t unsent() const = 0;
   /// Awaits that little enough of them wait. False when the client has gone or does not read.
@@ -72,6 +81,9 @@ class exchange {
   virtual loop::task<> delivered(loop::time_point limit) = 0;
   /// Awaits that the client goes; what it says meanwhile is lost.
   virtual loop::task<> client_end() = 0;
+  /// Awaits that the client leaves, as far as that shows; what it says meanwhile is kept. Whoever
+  /// goes on with the exchange destroys this first.
+  virtual loop::task<> client_left() = 0;
   /// Ends the exchange at once, however much of the answer is missing.
   virtual void abort() = 0;
 

@@ -16,6 +16,11 @@ void append_fields(std::string& text, const proto::http_fields& fields) {
 
 }  // namespace
 
+bool http1_exchange::has_body() const {
+  const auto length = request().header("content-length");
+  return (length && *length != "0") || request().header("transfer-encoding");
+}
+
 loop::task<result<std::string>> http1_exchange::read(std::uint64_t most) {
   auto& from = connection_;
   if (from.parser_.announced_body() <= most && from.parser_.take_continue()) {
@@ -62,8 +67,9 @@ std::string http1_exchange::head_text(const answer_head& head) {
   note_head(head.status);
   std::string text;
   text.reserve(512);
-  fmt::format_to(std::back_inserter(text), "HTTP/1.1 {} {}\r\nDate: {}\r\n", head.status,
-                 proto::http_reason(head.status), date_now());
+  fmt::format_to(std::back_inserter(text), "HTTP/1.1 {} {}\r\n", head.status,
+                 proto::http_reason(head.status));
+  if (!head.has_date) text.append("Date: ").append(date_now()).append("\r\n");
   if (head.standing != nullptr) append_fields(text, *head.standing);
   append_fields(text, head.fields);
   if (!may_have_body(head.status)) {
@@ -128,9 +134,9 @@ loop::task<bool> http1_exchange::write_file(loop::file_part from) {
   co_return is_sent;
 }
 
-void http1_exchange::finish() {
+void http1_exchange::finish(proto::http_fields trailers) {
   if (ends_by_ == ending::chunks) {
-    connection_.stream_->push_copy(as_bytes(proto::http_last_chunk()));
+    connection_.stream_->push_copy(as_bytes(proto::http_last_chunk(trailers)));
   }
   note_end();
   if (hears_nothing_) connection_.stream_->end();
@@ -145,6 +151,19 @@ loop::task<> http1_exchange::client_end() {
     auto got = co_await connection_.stream_->receive();
     if (!got || got->empty()) co_return;
   }
+}
+
+// What it says is the rest of this request, or the next ones. One that says much is there.
+loop::task<> http1_exchange::client_left() {
+  auto& from = connection_;
+  for (std::size_t heard = 0; heard <= from.limits_.max_head;) {
+    const auto got = co_await from.stream_->receive();
+    if (!got || got->empty()) co_return;
+    heard += got->bytes().size();
+    from.request_bytes_ += got->bytes().size();
+    if (from.parsed_) from.parsed_ = from.parser_.take(got->bytes());
+  }
+  co_await from.loop_.sleep(std::chrono::hours(24 * 365));
 }
 
 std::unique_ptr<net::byte_channel> http1_exchange::upgrade(const proto::http_fields& fields) {

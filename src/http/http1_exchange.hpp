@@ -11,20 +11,27 @@ class http1_exchange final : public exchange {
       : exchange(of), connection_(on), keeps_alive_(of.keep_alive) {}
 
   [[nodiscard]] const net::peer_info& peer() const override { return connection_.stream_->peer(); }
+  [[nodiscard]] bool is_secure() const override { return connection_.stream_->tls() != nullptr; }
+  [[nodiscard]] bool has_body() const override;
   loop::task<result<std::string>> read(std::uint64_t most) override;
+  [[nodiscard]] proto::http_fields take_trailers() override {
+    return connection_.parser_.take_trailers();
+  }
   using exchange::push;
   using exchange::respond;
   void respond(answer_head head, std::string_view body) override;
   void begin(answer_head head) override;
   void push(const loop::slice& piece) override;
   loop::task<bool> write_file(loop::file_part from) override;
-  void finish() override;
+  using exchange::finish;
+  void finish(proto::http_fields trailers) override;
   [[nodiscard]] std::size_t unsent() const override { return connection_.stream_->unsent(); }
   loop::task<bool> room() override;
   loop::task<> delivered(loop::time_point limit) override {
     co_await connection_.stream_->delivered(limit);
   }
   loop::task<> client_end() override;
+  loop::task<> client_left() override;
   void abort() override { connection_.stream_->abort(); }
   [[nodiscard]] bool owns_connection() const override { return true; }
   [[nodiscard]] std::unique_ptr<net::byte_channel> upgrade(

@@ -23,10 +23,10 @@ std::size_t http2_channel::unsent() const { return on_.unsent(); }
 int http2_channel::broken() const { return on_.is_gone() ? ECONNRESET : 0; }
 
 // The channel may go meanwhile. The exchange may go too, but then the wait does not come true.
-loop::task<bool> http2_channel::flushed(loop::time_point limit) {
-  const bool is_flushed =
-      co_await on_.changed().wait([&on = on_] { return on.unsent() == 0; }, limit);
-  co_return is_flushed;
+loop::task<bool> http2_channel::room(std::size_t low, loop::time_point limit) {
+  const bool has_room =
+      co_await on_.changed().wait([&on = on_, low] { return on.unsent() <= low; }, limit);
+  co_return has_room;
 }
 
 loop::task<bool> http2_channel::delivered(loop::time_point limit) {

@@ -17,10 +17,11 @@ class http2_channel final : public net::byte_channel, private loop::turn_end_hoo
   /// Of this stream alone.
   [[nodiscard]] std::size_t unsent() const override;
   [[nodiscard]] int broken() const override;
-  [[nodiscard]] loop::task<bool> flushed(loop::time_point limit) override;
+  [[nodiscard]] loop::task<bool> room(std::size_t low, loop::time_point limit) override;
   [[nodiscard]] loop::task<bool> delivered(loop::time_point limit) override;
   void end() override;
   void abort() override;
+  void break_off() override { abort(); }
   [[nodiscard]] const net::peer_info& peer() const override;
 
   /// Something has come, or the stream has ended. The reader does not run inside the session.

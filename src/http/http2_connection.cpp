@@ -10,11 +10,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// So much may wait for the kernel. More stays in its streams, where it can still be weighed.
-constexpr std::size_t high_water = 256U << 10U;
-constexpr std::size_t low_water = 64U << 10U;
-// A client may have sent much at once: after this number of pieces, others have their turn.
-constexpr unsigned pieces_a_turn = 16;
 // How long a client may take nothing more, and not end the connection, after it was told why
 // nothing is read.
 constexpr auto longest_rest = 1s;
@@ -39,7 +34,7 @@ loop::task<> http2_connection::serve(const handler& answer, const refusal& refus
   watch_head();
   arm_next();
   for (unsigned pieces = 1;; ++pieces) {
-    if (pieces % pieces_a_turn == 0) co_await loop_.sleep(loop::duration::zero());
+    if (pieces % http2_pieces_a_turn == 0) co_await loop_.sleep(loop::duration::zero());
     const auto got = co_await stream_->receive();
     if (!got || got->empty()) break;
     if (!is_parting_) take(got->bytes());
@@ -96,8 +91,8 @@ void http2_connection::forget(http2_exchange& gone) {
 
 void http2_connection::give_output() {
   if (is_parting_ || stream_->broken() != 0) return;
-  while (stream_->unsent() < high_water) {
-    const auto given = session_.give_output(high_water - stream_->unsent());
+  while (stream_->unsent() < http2_high_water) {
+    const auto given = session_.give_output(http2_high_water - stream_->unsent());
     output_.push();
     if (given == 0) break;
   }
@@ -107,7 +102,7 @@ void http2_connection::give_output() {
 
 void http2_connection::flush() {
   give_output();
-  if (!is_writing_ && session_.wants_output() && stream_->unsent() >= high_water) {
+  if (!is_writing_ && session_.wants_output() && stream_->unsent() >= http2_high_water) {
     is_writing_ = true;
     running_.spawn(write_on());
   }
@@ -116,10 +111,10 @@ void http2_connection::flush() {
 
 loop::task<> http2_connection::write_on() {
   do {
-    const bool has_room = co_await stream_->writable(low_water);
+    const bool has_room = co_await stream_->writable(http2_low_water);
     if (!has_room || stream_->broken() != 0) break;
     give_output();
-  } while (stream_->unsent() >= high_water);
+  } while (stream_->unsent() >= http2_high_water);
   is_writing_ = false;
   if (session_.is_over()) part();
 }

@@ -80,7 +80,7 @@ void http2_exchange::begin(answer_head head) {
   }
   connection_.session_.answer(come_.stream, {.status = head.status,
                                              .fields = head.fields,
-                                             .date = date_now(),
+                                             .date = head.has_date ? "" : date_now(),
                                              .length = head.length,
                                              .has_body = has_body_});
   connection_.schedule_flush();
@@ -89,14 +89,14 @@ void http2_exchange::begin(answer_head head) {
 void http2_exchange::push(const loop::slice& piece) {
   if (!has_body_ || is_gone() || piece.empty()) return;
   note_body(piece.size());
-  pieces_.push_back(piece);
-  waiting_ += piece.size();
+  body_.push(piece);
   connection_.session_.resume(come_.stream);
   connection_.schedule_flush();
 }
 
-void http2_exchange::finish() {
+void http2_exchange::finish(proto::http_fields trailers) {
   note_end();
+  trailers_ = std::move(trailers);
   if (!has_body_ || is_gone()) return;
   connection_.session_.resume(come_.stream);
   connection_.schedule_flush();
@@ -104,29 +104,14 @@ void http2_exchange::finish() {
 
 proto::http2_stream::supply http2_exchange::supplied() const {
   if (is_aborted_) return {};
-  return {.bytes = waiting_, .is_last = is_answered()};
+  return {.bytes = body_.bytes(),
+          .is_last = is_answered(),
+          .trailers = trailers_.empty() ? nullptr : &trailers_};
 }
 
 void http2_exchange::move_body(std::size_t count) {
   touched_ = connection_.loop_.now();
-  waiting_ -= count;
-  while (count > 0) {
-    auto& from = pieces_[first_];
-    const auto part = static_cast<std::uint32_t>(std::min<std::size_t>(count, from.size()));
-    connection_.output_.append(from.part(0, part));
-    from.remove_prefix(part);
-    count -= part;
-    if (!from.empty()) break;
-    from = {};
-    ++first_;
-  }
-  if (first_ == pieces_.size()) {
-    pieces_.clear();
-    first_ = 0;
-  } else if (first_ >= 64) {
-    pieces_.erase(pieces_.begin(), pieces_.begin() + static_cast<std::ptrdiff_t>(first_));
-    first_ = 0;
-  }
+  body_.move(count, connection_.output_);
   notify();
 }
 
@@ -135,24 +120,29 @@ loop::task<bool> http2_exchange::room() {
   const auto left = std::min(connection_.limits_.max_unsent, max_unsent_of_one);
   for (;;) {
     if (is_gone()) co_return false;
-    const auto before = waiting_;
+    const auto before = body_.bytes();
     if (before <= left) co_return true;
     const auto limit = connection_.loop_.now() + connection_.limits_.write_timeout;
     const bool has_room =
-        co_await changed().wait([this, left] { return waiting_ <= left || is_gone(); }, limit);
-    if (!has_room && waiting_ >= before) co_return false;
+        co_await changed().wait([this, left] { return body_.bytes() <= left || is_gone(); }, limit);
+    if (!has_room && body_.bytes() >= before) co_return false;
   }
 }
 
 loop::task<> http2_exchange::delivered(loop::time_point limit) {
   const bool is_sent =
-      co_await changed().wait([this] { return waiting_ == 0 || is_gone(); }, limit);
+      co_await changed().wait([this] { return body_.bytes() == 0 || is_gone(); }, limit);
   if (is_sent) co_await connection_.stream_->delivered(limit);
 }
 
 loop::task<> http2_exchange::client_end() {
   drops_body_ = true;
   drop_unread();
+  const bool is_over = co_await changed().wait([this] { return is_gone(); });
+  (void)is_over;
+}
+
+loop::task<> http2_exchange::client_left() {
   const bool is_over = co_await changed().wait([this] { return is_gone(); });
   (void)is_over;
 }
@@ -168,9 +158,7 @@ void http2_exchange::abort() { reset(proto::http2_code::internal_error); }
 void http2_exchange::reset(proto::http2_code why) {
   if (is_gone()) return;
   is_aborted_ = true;
-  waiting_ = 0;
-  pieces_.clear();
-  first_ = 0;
+  body_.clear();
   connection_.session_.reset(come_.stream, why);
   connection_.schedule_flush();
   notify();
@@ -191,9 +179,7 @@ void http2_exchange::on_end() {
 
 void http2_exchange::on_close() {
   is_closed_ = true;
-  waiting_ = 0;
-  pieces_.clear();
-  first_ = 0;
+  body_.clear();
   notify();
   if (is_done_) connection_.forget(*this);
 }
@@ -208,7 +194,7 @@ void http2_exchange::drop_unread() {
   dropped_ += unread_.size();
   if (!unread_.empty()) credit(unread_.size());
   std::string().swap(unread_);
-  if (dropped_ > connection_.limits_.max_unread && is_done_ && waiting_ == 0) {
+  if (dropped_ > connection_.limits_.max_unread && is_done_ && body_.bytes() == 0) {
     reset(proto::http2_code::no_error);
   }
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "http/http2_body.hpp"
 #include "http/http2_connection.hpp"
 #include "loop/condition.hpp"
 
@@ -16,17 +17,22 @@ class http2_exchange final : public exchange, public proto::http2_stream {
   http2_exchange(http2_connection& on, proto::http2_listener::arrival&& come);
 
   [[nodiscard]] const net::peer_info& peer() const override { return connection_.stream_->peer(); }
+  [[nodiscard]] bool is_secure() const override { return connection_.stream_->tls() != nullptr; }
+  [[nodiscard]] bool has_body() const override { return !is_whole_ || !unread_.empty(); }
   loop::task<result<std::string>> read(std::uint64_t most) override;
+  [[nodiscard]] proto::http_fields take_trailers() override { return std::move(come_trailers_); }
   using exchange::push;
   using exchange::respond;
   void begin(answer_head head) override;
   void push(const loop::slice& piece) override;
-  void finish() override;
+  using exchange::finish;
+  void finish(proto::http_fields trailers) override;
   /// Of this answer alone.
-  [[nodiscard]] std::size_t unsent() const override { return waiting_; }
+  [[nodiscard]] std::size_t unsent() const override { return body_.bytes(); }
   loop::task<bool> room() override;
   loop::task<> delivered(loop::time_point limit) override;
   loop::task<> client_end() override;
+  loop::task<> client_left() override;
   void abort() override;
   [[nodiscard]] bool owns_connection() const override { return false; }
   [[nodiscard]] std::unique_ptr<net::byte_channel> upgrade(
@@ -42,7 +48,7 @@ class http2_exchange final : public exchange, public proto::http2_stream {
   /// Bytes of a body that its handler may be gathering, and of the answer.
   [[nodiscard]] std::size_t held() const {
     const bool is_gathered = channel_ == nullptr && !is_done_;
-    return (is_gathered ? received_ : unread_.size()) + waiting_;
+    return (is_gathered ? received_ : unread_.size()) + body_.bytes();
   }
   /// Nothing but the client can end it, and the client has done nothing since then.
   [[nodiscard]] bool lingers_since(loop::time_point then) const {
@@ -54,6 +60,7 @@ class http2_exchange final : public exchange, public proto::http2_stream {
   friend class http2_channel;
 
   void on_body(byte_span bytes) override;
+  void on_trailers(proto::http_fields&& fields) override { come_trailers_ = std::move(fields); }
   void on_end() override;
   void on_close() override;
   [[nodiscard]] supply supplied() const override;
@@ -75,9 +82,9 @@ class http2_exchange final : public exchange, public proto::http2_stream {
   std::string unread_;
   std::uint64_t received_ = 0;
   std::uint64_t dropped_ = 0;  // of what was received
-  std::vector<loop::slice> pieces_;
-  std::size_t first_ = 0;    // pieces before this one are gone
-  std::size_t waiting_ = 0;  // bytes of pieces
+  proto::http_fields come_trailers_;
+  http2_body body_;              // of the answer
+  proto::http_fields trailers_;  // behind it
   loop::time_point touched_;
   bool is_whole_ = false;  // the request
   bool is_waiting_for_continue_ = false;

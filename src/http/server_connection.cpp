@@ -14,6 +14,8 @@ namespace {
 constexpr unsigned requests_a_turn = 16;
 // How long a client may take to end the connection after it was told why nothing more is read.
 constexpr auto longest_parting = 1s;
+// How often a connection that is to end is looked at while an answer is on its way.
+constexpr auto look_interval = 20ms;
 
 }  // namespace
 
@@ -109,7 +111,7 @@ loop::task<bool> server_connection::pass_over_body() {
 // A client that takes what it was answered before is let do so.
 void server_connection::retire() {
   is_retiring_ = true;
-  if (awaited_ == awaiting::request && stream_->unsent() == 0) stream_->abort();
+  if (awaited_ == awaiting::request) on_timer();
 }
 
 void server_connection::refuse_rest(int status, const error& why, const refusal& refuse) {
@@ -157,7 +159,11 @@ void server_connection::expect(awaiting what) {
 }
 
 void server_connection::on_timer() {
-  if (awaited_ == awaiting::request && loop_.now() < deadline_) {
+  const bool is_between = awaited_ == awaiting::request;
+  if (is_between && is_retiring_ && stream_->unsent() != 0) {
+    // The answer before is on its way.
+    loop_.arm_after(*this, look_interval);
+  } else if (is_between && !is_retiring_ && loop_.now() < deadline_) {
     loop_.arm(*this, deadline_);
   } else if (awaited_ == awaiting::request || awaited_ == awaiting::end) {
     stream_->abort();

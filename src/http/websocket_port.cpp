@@ -8,6 +8,7 @@
 #include <span>
 
 #include "http/client_connection.hpp"
+#include "http/server_connection.hpp"
 #include "loop/within.hpp"
 #include "net/tls/digest.hpp"
 #include "proto/deflate.hpp"
@@ -54,14 +55,21 @@ class unforeseeable {
 
 class websocket_port final : public net::message_port, private loop::timer {
  public:
-  websocket_port(loop::loop& on, std::unique_ptr<net::stream> over, const websocket_wishes& wishes,
+  struct settings {
+    proto::websocket_role side = proto::websocket_role::client;
+    std::size_t max_message = 0;
+    loop::duration ping;
+  };
+
+  websocket_port(loop::loop& on, std::unique_ptr<net::byte_channel> over, const settings& how,
                  std::optional<proto::websocket_deflate> agreed)
       : loop_(on),
         stream_(std::move(over)),
-        reader_(proto::websocket_role::client, wishes.max_message, agreed),
-        ping_(wishes.ping),
+        side_(how.side),
+        reader_(how.side, how.max_message, agreed),
+        ping_(how.ping),
         last_heard_(on.now()) {
-    if (agreed && agreed->can_compress(proto::websocket_role::client)) make_deflater(*agreed);
+    if (agreed && agreed->can_compress(side_)) make_deflater(*agreed);
     if (ping_ != loop::duration::zero()) loop_.arm_after(*this, ping_);
   }
 
@@ -70,14 +78,25 @@ class websocket_port final : public net::message_port, private loop::timer {
         failure(errc::connection_closed, "receive", "the peer has closed the connection").error();
     result<void> fed;
     while (fed && !reader_.is_closed()) {
-      auto got = co_await stream_->receive();
-      if (!got) co_return got.error();
-      if (got->empty()) co_return ended;
+      {
+        // What is lent is given back before room is waited for.
+        auto got = co_await stream_->receive();
+        if (!got) co_return got.error();
+        if (got->empty() && stream_->broken() != 0) {
+          co_return system_error(stream_->broken(), "send");
+        }
+        if (got->empty()) co_return ended;
+        last_heard_ = loop_.now();
+        is_pinged_ = false;
+        told.on_bytes(got->bytes().size());
+        fed = reader_.feed_in_place(got->writable(),
+                                    [&](const websocket_event& event) { on_event(event, told); });
+      }
+      if (!told.room || !fed) continue;
+      is_held_back_ = true;
+      co_await told.room();
+      is_held_back_ = false;
       last_heard_ = loop_.now();
-      is_pinged_ = false;
-      told.on_bytes(got->bytes().size());
-      fed = reader_.feed_in_place(got->writable(),
-                                  [&](const websocket_event& event) { on_event(event, told); });
     }
     if (!fed) close(reader_.refusal_code(), fed.error().reason);
     co_await part();
@@ -103,27 +122,33 @@ class websocket_port final : public net::message_port, private loop::timer {
   [[nodiscard]] std::size_t unsent() const override { return stream_->unsent(); }
   loop::task<> flushed(loop::time_point limit) override { co_await stream_->flushed(limit); }
   void end() override { close(websocket_close::normal, {}); }
+  [[nodiscard]] net::port_end ends() const override { return net::port_end::all; }
+  void break_off() override { close(websocket_close::internal_error, "the other end broke"); }
 
  private:
   static constexpr std::size_t least_deflated = 64;
   static constexpr std::size_t most_pongs = 1U << 20U;
 
   void make_deflater(const proto::websocket_deflate& agreed) {
-    constexpr auto client = proto::websocket_role::client;
-    deflater_.emplace(proto::deflater::settings{.window_bits = agreed.window_bits_of(client)});
-    forgets_ = agreed.forgets(client);
+    deflater_.emplace(proto::deflater::settings{.window_bits = agreed.window_bits_of(side_)});
+    forgets_ = agreed.forgets(side_);
   }
 
   std::size_t push(proto::websocket_frame frame, byte_span payload) {
-    frame.mask = masks_.mask();
+    if (side_ == proto::websocket_role::client) frame.mask = masks_.mask();
     const auto head = proto::websocket_head_for(frame, payload.size());
     auto& whole = *loop::chunk::make(static_cast<std::uint32_t>(head.size + payload.size()));
     whole.append(head.span());
-    proto::apply_mask(payload, whole.tail(), *frame.mask);
-    whole.take(static_cast<std::uint32_t>(payload.size()));
-    stream_->push(loop::slice(whole, 0, whole.size()));
-    const std::size_t size = whole.size();
-    whole.release();
+    if (frame.mask) {
+      proto::apply_mask(payload, whole.tail(), *frame.mask);
+      whole.take(static_cast<std::uint32_t>(payload.size()));
+    } else {
+      whole.append(payload);
+    }
+    const auto size = whole.size();
+    stream_->push(loop::slice(whole, 0, size));
+    // The analyzer does not follow the count.
+    whole.release();  // NOLINT(clang-analyzer-unix.Malloc)
     return size;
   }
 
@@ -153,6 +178,7 @@ class websocket_port final : public net::message_port, private loop::timer {
     const auto limit = loop_.now() + longest_closing;
     const bool is_sent = co_await stream_->flushed(limit);
     if (!is_sent) co_return;
+    if (side_ == proto::websocket_role::server) stream_->end();
     for (;;) {
       const auto rest = co_await stream_->receive(limit);
       if (!rest || !*rest || (*rest)->empty()) co_return;
@@ -160,7 +186,9 @@ class websocket_port final : public net::message_port, private loop::timer {
   }
 
   void on_timer() override {
-    if (loop_.now() - last_heard_ < ping_) {
+    if (is_held_back_) {
+      loop_.arm_after(*this, ping_);
+    } else if (loop_.now() - last_heard_ < ping_) {
       loop_.arm(*this, last_heard_ + ping_);
     } else if (is_pinged_) {
       stream_->abort();
@@ -172,7 +200,8 @@ class websocket_port final : public net::message_port, private loop::timer {
   }
 
   loop::loop& loop_;
-  std::unique_ptr<net::stream> stream_;
+  std::unique_ptr<net::byte_channel> stream_;
+  proto::websocket_role side_;
   proto::websocket_reader reader_;
   std::optional<proto::deflater> deflater_;
   bool forgets_ = false;
@@ -181,6 +210,7 @@ class websocket_port final : public net::message_port, private loop::timer {
   loop::duration ping_;
   loop::time_point last_heard_;
   bool is_pinged_ = false;
+  bool is_held_back_ = false;  // nobody listens, so nothing follows from silence
   bool is_closing_ = false;
 };
 
@@ -247,8 +277,53 @@ loop::task<result<std::unique_ptr<net::message_port>>> open(loop::loop& on,
         errc::malformed, operation,
         "the server answers with an extension that was not offered: " + agreed->extensions);
   }
-  co_return std::make_unique<websocket_port>(on, asking.upgrade(), wishes, *deflate);
+  const websocket_port::settings how{.max_message = wishes.max_message, .ping = wishes.ping};
+  co_return std::make_unique<websocket_port>(on, asking.upgrade(), how, *deflate);
 }
+
+// Answers the requests of one client until it opens a WebSocket.
+class admission {
+ public:
+  admission(loop::loop& on, const websocket_welcome& how) : loop_(on), how_(how) {}
+
+  /// Null when it has gone before.
+  loop::task<std::unique_ptr<net::message_port>> run(std::unique_ptr<net::stream> over) {
+    const handler answering = [this](exchange& now) { return answer(now); };
+    const refusal refuse = [](int /*status*/, const error& why) {
+      return std::pair(describe(why) + "\n", std::string("text/plain"));
+    };
+    server_connection serving(loop_, std::move(over));
+    co_await serving.serve(answering, refuse);
+    co_return std::move(made_);
+  }
+
+ private:
+  loop::task<> answer(exchange& now) {
+    if (!how_.target.empty() && now.request().target != how_.target) {
+      now.respond(404, "text/plain", "the WebSocket is at " + how_.target + "\n");
+      co_return;
+    }
+    if (!asks_for_websocket(now)) {
+      answer_head head{.status = 426,
+                       .fields = {{"Upgrade", "websocket"},
+                                  {"Connection", "Upgrade"},
+                                  {"Content-Type", "text/plain"}},
+                       .length = {}};
+      now.respond(std::move(head), "this is a WebSocket, and nothing else\n");
+      co_return;
+    }
+    auto opened = open_websocket(now, how_.settings);
+    if (!opened) co_return;
+    const websocket_port::settings how{
+        .side = proto::websocket_role::server, .max_message = how_.max_message, .ping = how_.ping};
+    made_ =
+        std::make_unique<websocket_port>(loop_, std::move(opened->channel), how, opened->deflate);
+  }
+
+  loop::loop& loop_;
+  const websocket_welcome& how_;
+  std::unique_ptr<net::message_port> made_;
+};
 
 }  // namespace
 
@@ -280,6 +355,23 @@ loop::task<result<std::unique_ptr<net::message_port>>> connect_websocket(
                       "raise --connect-timeout, or see that it speaks WebSocket");
   }
   co_return std::move(*opened);
+}
+
+loop::task<result<std::unique_ptr<net::message_port>>> accept_websocket(
+    loop::loop& on, std::unique_ptr<net::stream> over, websocket_welcome how,
+    loop::time_point limit) {
+  const auto from = over->peer().address.text();
+  admission admitting(on, how);
+  auto admitted = co_await loop::within(on, admitting.run(std::move(over)), limit);
+  if (!admitted) {
+    co_return failure(errc::timed_out, "open a WebSocket with " + from,
+                      "the client has not asked for one in time");
+  }
+  if (!*admitted) {
+    co_return failure(errc::connection_closed, "open a WebSocket with " + from,
+                      "the client has gone without asking for one as it should");
+  }
+  co_return std::move(*admitted);
 }
 
 }  // namespace strata::http

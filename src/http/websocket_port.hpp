@@ -1,10 +1,11 @@
-// A WebSocket as a message port: the client's side (RFC 6455 section 4.1).
+// A WebSocket as a message port: the client's side (RFC 6455 section 4.1), and the server's.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "http/websocket_opening.hpp"
 #include "net/endpoint_url.hpp"
 #include "net/message_port.hpp"
 #include "net/stream.hpp"
@@ -31,5 +32,19 @@ struct websocket_wishes {
 [[nodiscard]] loop::task<result<std::unique_ptr<net::message_port>>> connect_websocket(
     loop::loop& on, std::unique_ptr<net::stream> over, net::endpoint_url url,
     websocket_wishes wishes, loop::time_point limit);
+
+struct websocket_welcome {
+  websocket_settings settings;
+  std::string target;  ///< the only one that is a WebSocket; empty: all are
+  std::size_t max_message = 1U << 20U;
+  loop::duration ping = loop::duration::zero();  ///< as in `websocket_wishes`
+};
+
+/// Awaits, until `limit`, that the client on a stream opens a WebSocket; what else it asks for is
+/// refused. Messages are sent as by `connect_websocket`. Errors: connection_closed when it has gone
+/// before; timed_out.
+[[nodiscard]] loop::task<result<std::unique_ptr<net::message_port>>> accept_websocket(
+    loop::loop& on, std::unique_ptr<net::stream> over, websocket_welcome how,
+    loop::time_point limit);
 
 }  // namespace strata::http

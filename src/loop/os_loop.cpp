@@ -55,7 +55,6 @@ result<void> remove_stale_socket(const socket_address& address) {
 }
 
 std::string open_remedy(int sys_errno) {
-  if (sys_errno == EMFILE) return "raise the limit of open files (ulimit -n)";
   if (sys_errno == EACCES) return "use a port from 1024 or grant CAP_NET_BIND_SERVICE";
   if (sys_errno == EADDRNOTAVAIL) return "use an address of this machine (see 'ip address')";
   return {};
@@ -70,7 +69,11 @@ result<unique_fd> open_socket(int family, socket_address& address, int type, int
     address = *socket_address::from_ip("0.0.0.0", address.port());
     made = unique_fd(::socket(address.family(), flags, protocol));
   }
-  if (!made) return system_failure(errno, "open a socket", open_remedy(errno));
+  if (!made) {
+    const bool is_to_listen = address.size() != 0;
+    return system_failure(errno, is_to_listen ? "listen on " + address.text() : "open a socket",
+                          open_remedy(errno));
+  }
   if (family == AF_INET6 && address.family() != AF_INET) {
     const int is_alone = address.is_every() ? 0 : 1;
     ::setsockopt(made.get(), IPPROTO_IPV6, IPV6_V6ONLY, &is_alone, sizeof is_alone);
@@ -140,7 +143,7 @@ os_loop::os_loop() : wake_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
 
 result<void> os_loop::check_wake_fd() const {
   if (wake_fd_) return {};
-  return system_failure(wake_errno_, "make a loop's eventfd", open_remedy(wake_errno_));
+  return system_failure(wake_errno_, "make a loop's eventfd");
 }
 
 time_point os_loop::read_clock() const { return std::chrono::steady_clock::now(); }

@@ -33,7 +33,7 @@ class os_loop : public loop {
   /// Of what is received at once: 32 KiB and what frames them. No power of two, whose multiples
   /// would all fall into the same sets of the caches.
   static constexpr std::uint32_t buffer_size = 36864;
-  static constexpr std::uint32_t buffer_count = 128;  // a power of two, for io_uring
+  static constexpr std::uint16_t buffer_count = 128;  // a power of two, for io_uring
 
   os_loop();
 

@@ -1,11 +1,12 @@
 #include "loop/uring_loop.hpp"
 
 #include <poll.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+
+#include "loop/uring_operations.hpp"
 
 namespace strata::loop {
 
@@ -13,10 +14,6 @@ namespace {
 
 constexpr unsigned submission_entries = 1024;
 constexpr unsigned completion_entries = 16384;
-// As many buffers go round unless more are needed: few stay in the caches and the TLB.
-constexpr std::uint32_t least_offered = 32;
-constexpr unsigned calm_reaps = 1024;  // after so many that needed few, fewer are offered
-constexpr std::uint16_t buffer_group = 0;
 
 // What user_data says when it is not an operation's address.
 constexpr std::uint64_t ignored_tag = 0;
@@ -26,49 +23,11 @@ constexpr std::uint64_t guard_bit = 1;  // set in an end_guard's address
 
 std::uint64_t tag_of(const operation& of) { return reinterpret_cast<std::uint64_t>(&of); }
 
+bool is_receive(const operation& of) {
+  return of.type == operation::kind::receive || of.type == operation::kind::receive_from;
+}
+
 }  // namespace
-
-// Keeps the bytes of a send, and how the kernel is told of them, until the kernel is done.
-struct uring_loop::sending : operation {
-  using operation::operation;
-  std::array<slice, max_send_slices> data;
-  std::array<iovec, max_send_slices> vectors{};
-  msghdr header{};
-  socket_address to;
-};
-
-// The ring's own way, a splice, is work for another thread of the kernel. So the socket is given
-// what it takes at once, and polled when it takes nothing.
-struct uring_loop::sending_file : operation {
-  using operation::operation;
-  file_part from;
-};
-
-// Keeps an address (connect) or the shape of what is received (receive_from) for the kernel.
-struct uring_loop::addressed : operation {
-  using operation::operation;
-  socket_address address;
-  msghdr header{};
-};
-
-// Polls a stream for its end beside the receive: kernels up to 6.18 at least lose the end of a
-// stream whose reset comes right behind its data (the multishot receive reads the data, and its
-// poll takes both wake-ups for one). The kernel holds it until its one completion.
-struct uring_loop::end_guard {
-  receiving* of;  // null once that is gone
-};
-
-struct uring_loop::receiving : operation {
-  receiving(uring_loop& owner_loop, request* asker, int of_fd)
-      : operation(kind::receive, asker, of_fd), home(owner_loop) {}
-  receiving(const receiving&) = delete;
-  receiving& operator=(const receiving&) = delete;
-  ~receiving() override { home.drop_guard(*this); }
-
-  uring_loop& home;
-  end_guard* guard = nullptr;
-  bool starts_again = false;  // it was cancelled only to be submitted again
-};
 
 result<std::unique_ptr<loop>> uring_loop::make() {
   std::unique_ptr<uring_loop> made(new uring_loop());
@@ -92,39 +51,17 @@ result<void> uring_loop::set_up() {
   }
   ring_open_ = true;
   io_uring_ring_dontfork(&ring_);
-  if (auto ready = set_up_buffers(); !ready) return ready;
+  if (auto ready = buffers_.set_up(ring_); !ready) return ready;
   watch_wake_fd();
-  return {};
-}
-
-// By hand, since liburing 2.3 has no io_uring_setup_buf_ring.
-result<void> uring_loop::set_up_buffers() {
-  const std::size_t size = buffer_ring_size + std::size_t{buffer_count} * buffer_size;
-  void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | MAP_PRIVATE, -1, 0);
-  if (memory == MAP_FAILED) return system_failure(errno, "map the receive buffers");
-  buffer_ring_ = static_cast<io_uring_buf_ring*>(memory);
-  buffer_memory_ = static_cast<std::byte*>(memory) + buffer_ring_size;
-  io_uring_buf_reg registration{};
-  registration.ring_addr = reinterpret_cast<std::uint64_t>(buffer_ring_);
-  registration.ring_entries = buffer_count;
-  registration.bgid = buffer_group;
-  const int code = io_uring_register_buf_ring(&ring_, &registration, 0);
-  if (code < 0) {
-    return system_failure(-code, "register io_uring's buffer ring",
-                          "it needs Linux 6.1; use --loop epoll");
-  }
-  io_uring_buf_ring_init(buffer_ring_);
-  offered_ = least_offered;
-  for (std::uint32_t id = 0; id < buffer_count; ++id) give_back(id);
   return {};
 }
 
 uring_loop::~uring_loop() {
   end_tasks();
   if (!ring_open_) return;
+  is_ending_ = true;
   // The kernel may still read what operations hold: cancel all and wait for it.
-  for (operation* const each : parked_) delete each;
-  parked_.clear();
+  seekers_.drain([](buffer_seeker& one) { delete static_cast<receiving*>(&one); });
   if (in_flight_ != 0) {
     io_uring_sqe& sqe = next_sqe();
     io_uring_prep_cancel64(&sqe, 0, IORING_ASYNC_CANCEL_ANY);
@@ -136,9 +73,6 @@ uring_loop::~uring_loop() {
     while (has_events()) turn(false);
   }
   io_uring_queue_exit(&ring_);
-  if (buffer_ring_ != nullptr) {
-    ::munmap(buffer_ring_, buffer_ring_size + std::size_t{buffer_count} * buffer_size);
-  }
 }
 
 io_uring_sqe& uring_loop::next_sqe() {
@@ -165,36 +99,42 @@ void uring_loop::accept(const descriptor& on, request& asker) {
 }
 
 void uring_loop::receive(const descriptor& on, request& asker) {
-  auto* made = new receiving(*this, &asker, on.fd());
+  auto* made = new receiving_stream(*this, &asker, on.fd());
   attach(asker, *made);
   submit_receive(*made);
   watch_for_end(*made);
 }
 
 void uring_loop::receive_from(const descriptor& on, request& asker) {
-  auto* made = new addressed(operation::kind::receive_from, &asker, on.fd());
+  auto* made = new receiving_datagrams(operation::kind::receive_from, &asker, on.fd());
   made->header.msg_namelen = sizeof(sockaddr_storage);
   attach(asker, *made);
   submit_receive(*made);
 }
 
-void uring_loop::submit_receive(operation& of) {
-  if (buffers_free_ == 0) {
-    parked_.push_back(&of);
-    return;
+void uring_loop::submit_receive(receiving& of) {
+  if (buffers_.free() == 0 || seekers_.must_enter(of)) {
+    seekers_.enter(of);
+  } else {
+    hand_over(of);
   }
+}
+
+void uring_loop::hand_over(receiving& of) {
   io_uring_sqe& sqe = next_sqe();
-  if (of.type == operation::kind::receive) {
+  if (of.type == operation::kind::receive_from) {
+    io_uring_prep_recvmsg_multishot(&sqe, of.fd, &static_cast<receiving_datagrams&>(of).header,
+                                    MSG_TRUNC);
+  } else if (seekers_.may_take_many(of)) {
     io_uring_prep_recv_multishot(&sqe, of.fd, nullptr, 0, 0);
   } else {
-    io_uring_prep_recvmsg_multishot(&sqe, of.fd, &static_cast<addressed&>(of).header, MSG_TRUNC);
+    io_uring_prep_recv(&sqe, of.fd, nullptr, buffers_.size(), 0);
   }
-  sqe.flags |= IOSQE_BUFFER_SELECT;
-  sqe.buf_group = buffer_group;
+  uring_buffers::select(sqe);
   entrust(sqe, of);
 }
 
-void uring_loop::watch_for_end(receiving& of) {
+void uring_loop::watch_for_end(receiving_stream& of) {
   of.guard = new end_guard{&of};
   io_uring_sqe& sqe = next_sqe();
   io_uring_prep_poll_add(&sqe, of.fd, POLLRDHUP);  // and POLLERR, POLLHUP, as ever
@@ -202,7 +142,7 @@ void uring_loop::watch_for_end(receiving& of) {
   ++in_flight_;
 }
 
-void uring_loop::drop_guard(receiving& of) {
+void uring_loop::drop_guard(receiving_stream& of) {
   end_guard* const left = std::exchange(of.guard, nullptr);
   if (left == nullptr) return;
   left->of = nullptr;
@@ -223,8 +163,8 @@ void uring_loop::take_guard(end_guard* fired) {
 // The streams are at their end, and what their receives did not tell by now they may never tell. A
 // receive that starts now sees all that is left.
 void uring_loop::restart_ended() {
-  for (receiving* const each : std::exchange(ended_, {})) {
-    if (std::ranges::find(parked_, each) != parked_.end()) continue;
+  for (receiving_stream* const each : std::exchange(ended_, {})) {
+    if (each->is_linked()) continue;
     each->starts_again = true;
     io_uring_sqe& sqe = next_sqe();
     io_uring_prep_cancel64(&sqe, tag_of(*each), 0);
@@ -232,30 +172,50 @@ void uring_loop::restart_ended() {
   }
 }
 
-void uring_loop::submit_parked() {
-  auto waiting = std::exchange(parked_, {});
-  for (operation* const each : waiting) submit_receive(*each);
+void uring_loop::submit_waiting() {
+  seekers_.serve(buffers_.free(),
+                 [this](buffer_seeker& one) { hand_over(static_cast<receiving&>(one)); });
 }
 
 void uring_loop::send(const descriptor& on, std::span<const slice> data, request& asker) {
   auto* made = new sending(operation::kind::send, &asker, on.fd());
   attach(asker, *made);
-  const auto count = std::min(data.size(), max_send_slices);
-  std::copy_n(data.begin(), count, made->data.begin());
+  made->count = std::min(data.size(), max_send_slices);
+  std::copy_n(data.begin(), made->count, made->data.begin());
+  submit_send(*made);
+}
+
+void uring_loop::submit_send(sending& of) {
   io_uring_sqe& sqe = next_sqe();
-  if (count == 1) {
-    const auto bytes = made->data[0].bytes();
-    io_uring_prep_send(&sqe, on.fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  if (of.count == 1) {
+    const auto bytes = of.data[0].bytes();
+    io_uring_prep_send(&sqe, of.fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
   } else {
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto bytes = made->data[i].bytes();
-      made->vectors[i] = {const_cast<std::byte*>(bytes.data()), bytes.size()};
+    for (std::size_t i = 0; i < of.count; ++i) {
+      const auto bytes = of.data[i].bytes();
+      of.vectors[i] = {const_cast<std::byte*>(bytes.data()), bytes.size()};
     }
-    made->header.msg_iov = made->vectors.data();
-    made->header.msg_iovlen = count;
-    io_uring_prep_sendmsg(&sqe, on.fd(), &made->header, MSG_NOSIGNAL);
+    of.header.msg_iov = of.vectors.data();
+    of.header.msg_iovlen = of.count;
+    io_uring_prep_sendmsg(&sqe, of.fd, &of.header, MSG_NOSIGNAL);
   }
-  entrust(sqe, *made);
+  entrust(sqe, of);
+}
+
+// A stream's send that has found no room is EAGAIN on kernels up to 6.18 at least, where a Unix
+// socket's reader is quick: it was woken for room too little for it, too often. So it is polled.
+bool uring_loop::sends_again(sending& of, int result) {
+  if (of.requester == nullptr || is_ending_) return false;
+  if (std::exchange(of.awaits_room, false) && result > 0) {
+    submit_send(of);
+    return true;
+  }
+  if (result != -EAGAIN) return false;
+  of.awaits_room = true;
+  io_uring_sqe& sqe = next_sqe();
+  io_uring_prep_poll_add(&sqe, of.fd, POLLOUT);
+  entrust(sqe, of);
+  return true;
 }
 
 void uring_loop::send_file(const descriptor& on, const file_part& from, request& asker) {
@@ -296,7 +256,7 @@ void uring_loop::send_to(const descriptor& on, const socket_address& to, slice d
 }
 
 void uring_loop::connect(const descriptor& on, const socket_address& to, request& asker) {
-  auto* made = new addressed(operation::kind::connect, &asker, on.fd());
+  auto* made = new connecting(operation::kind::connect, &asker, on.fd());
   attach(asker, *made);
   made->address = to;
   io_uring_sqe& sqe = next_sqe();
@@ -334,22 +294,27 @@ void uring_loop::sync(const descriptor& file, request& asker) {
 // Through the ring, behind all that was asked of the descriptor: were it closed at once, an entry
 // not yet submitted could reach the next owner of the same number.
 void uring_loop::close_fd(int fd) {
+  seekers_.forget(fd);
   io_uring_sqe& sqe = next_sqe();
   io_uring_prep_close(&sqe, fd);
   io_uring_sqe_set_data64(&sqe, ignored_tag);
 }
 
-void uring_loop::cancel(operation& which) {
-  if (which.type == operation::kind::receive) {
-    auto& ending = static_cast<receiving&>(which);
+bool uring_loop::stop_receiving(receiving& of) {
+  of.is_cancelled = true;
+  if (of.type == operation::kind::receive) {
+    auto& ending = static_cast<receiving_stream&>(of);
     ending.starts_again = false;
     drop_guard(ending);
   }
-  if (const auto found = std::ranges::find(parked_, &which); found != parked_.end()) {
-    parked_.erase(found);
-    queue({.of = &which, .result = -ECANCELED, .more = false, .data = {}, .from = {}});
-    return;
-  }
+  if (!of.is_linked()) return true;
+  of.unlink();
+  queue({.of = &of, .result = -ECANCELED, .more = false, .data = {}, .from = {}});
+  return false;
+}
+
+void uring_loop::cancel(operation& which) {
+  if (is_receive(which) && !stop_receiving(static_cast<receiving&>(which))) return;
   io_uring_sqe& sqe = next_sqe();
   io_uring_prep_cancel64(&sqe, tag_of(which), 0);
   io_uring_sqe_set_data64(&sqe, ignored_tag);
@@ -375,11 +340,10 @@ void uring_loop::watch_wake_fd() {
 }
 
 void uring_loop::wait(time_point deadline) {
-  while (buffers_free_ < offered_ && !resting_.empty()) {
-    offer(resting_.back());
-    resting_.pop_back();
-  }
-  if (!parked_.empty() && buffers_free_ != 0) submit_parked();
+  buffers_.refill();
+  submit_waiting();
+  // Buffers may be left, if those that were submitted have nothing to receive.
+  if (!seekers_.is_empty() && buffers_.free() != 0) deadline = time_point::min();
   const auto left = deadline == time_point::min() ? duration::zero() : deadline - read_clock();
   if (has_events() || left <= duration::zero()) {
     io_uring_submit_and_get_events(&ring_);
@@ -404,25 +368,32 @@ void uring_loop::reap() {
     ++count;
   }
   io_uring_cq_advance(&ring_, count);
-  if (buffers_free_ < offered_ / 2) {
-    calm_ = 0;
-  } else if (++calm_ == calm_reaps) {
-    calm_ = 0;
-    offered_ = std::max(offered_ / 2, least_offered);
-  }
+  buffers_.note_reap();
+  seekers_.note_turn();
   restart_ended();
 }
 
 // A receive's last completion: says whether it goes on nevertheless.
 bool uring_loop::takes_up_again(receiving& ended, int result) {
-  std::erase(ended_, &ended);
-  if (!std::exchange(ended.starts_again, false) || result != -ECANCELED) return false;
+  bool starts_again = false;
+  if (ended.type == operation::kind::receive) {
+    auto& stream = static_cast<receiving_stream&>(ended);
+    std::erase(ended_, &stream);
+    starts_again = std::exchange(stream.starts_again, false);
+  }
+  if (ended.is_cancelled || is_ending_) return false;
+  if (result == -ENOBUFS) {
+    buffers_.note_want();
+    seekers_.enter(ended);
+    return true;
+  }
+  if (!starts_again || result != -ECANCELED) return false;
   submit_receive(ended);
   return true;
 }
 
 void uring_loop::take(const io_uring_cqe& entry) {
-  const bool more = (entry.flags & IORING_CQE_F_MORE) != 0;
+  bool more = (entry.flags & IORING_CQE_F_MORE) != 0;
   if (entry.user_data == wake_fd_tag) {
     drain_wake_fd();
     if (!more) watch_wake_fd();
@@ -434,10 +405,13 @@ void uring_loop::take(const io_uring_cqe& entry) {
     return;
   }
   auto* const of = reinterpret_cast<operation*>(entry.user_data);
+  const bool goes_on = !more && entry.res > 0 && is_receive(*of) && !is_ending_ &&
+                       !static_cast<receiving*>(of)->is_cancelled;
   if (!more) {
     --in_flight_;
-    if (of->type == operation::kind::receive &&
-        takes_up_again(static_cast<receiving&>(*of), entry.res)) {
+    more = goes_on;
+    if (is_receive(*of) && takes_up_again(static_cast<receiving&>(*of), entry.res)) return;
+    if (of->type == operation::kind::send && sends_again(static_cast<sending&>(*of), entry.res)) {
       return;
     }
     if (of->type == operation::kind::send_file && of->requester != nullptr && entry.res > 0) {
@@ -445,53 +419,38 @@ void uring_loop::take(const io_uring_cqe& entry) {
       return;
     }
   }
-  if (entry.res == -ENOBUFS) offered_ = std::min(offered_ * 2, buffer_count);
   event reaped{.of = of, .result = entry.res, .more = more, .data = {}, .from = {}};
-  if ((entry.flags & IORING_CQE_F_BUFFER) != 0) {
-    const std::uint32_t id = entry.flags >> IORING_CQE_BUFFER_SHIFT;
-    --buffers_free_;
-    const auto size = static_cast<std::size_t>(std::max(entry.res, 0));
-    if (of->type == operation::kind::receive_from) {
-      auto& shape = static_cast<addressed*>(of)->header;
-      std::byte* const memory = buffer_memory_ + std::size_t{id} * buffer_size;
-      buffer whole = lend(id, size);
-      auto* const out = io_uring_recvmsg_validate(memory, static_cast<int>(size), &shape);
-      if (out == nullptr) {
-        reaped.result = -EMSGSIZE;
-      } else {
-        const auto* const name = static_cast<const sockaddr*>(io_uring_recvmsg_name(out));
-        const auto* const payload =
-            static_cast<const std::byte*>(io_uring_recvmsg_payload(out, &shape));
-        const auto room = io_uring_recvmsg_payload_length(out, static_cast<int>(size), &shape);
-        const bool cut = (out->flags & MSG_TRUNC) != 0;
-        reaped.from = socket_address(name, out->namelen);
-        reaped.result = cut ? -EMSGSIZE : static_cast<int>(room);
-        reaped.data = std::move(whole).narrowed({payload, room});
-      }
-    } else {
-      reaped.data = lend(id, size);
-    }
-  }
+  if ((entry.flags & IORING_CQE_F_BUFFER) != 0) take_bytes(entry, reaped);
   queue(std::move(reaped));
+  if (goes_on) submit_receive(static_cast<receiving&>(*of));
 }
 
-buffer uring_loop::lend(std::uint32_t id, std::size_t size) {
-  return {*this, id, byte_span{buffer_memory_ + std::size_t{id} * buffer_size, size}};
-}
-
-void uring_loop::give_back(std::uint32_t id) {
-  if (buffers_free_ < offered_) {
-    offer(id);
+void uring_loop::take_bytes(const io_uring_cqe& entry, event& reaped) {
+  auto taken = buffers_.take(entry);
+  if (reaped.of->type == operation::kind::receive_from) {
+    take_datagram(std::move(taken), reaped);
   } else {
-    resting_.push_back(id);
+    seekers_.note_received(reaped.of->fd, taken.bytes().size(), buffers_.size());
+    reaped.data = std::move(taken);
   }
 }
 
-void uring_loop::offer(std::uint32_t id) {
-  io_uring_buf_ring_add(buffer_ring_, buffer_memory_ + std::size_t{id} * buffer_size, buffer_size,
-                        static_cast<std::uint16_t>(id), io_uring_buf_ring_mask(buffer_count), 0);
-  io_uring_buf_ring_advance(buffer_ring_, 1);
-  ++buffers_free_;
+// The kernel has put the sender and the shape before the datagram.
+void uring_loop::take_datagram(buffer whole, event& reaped) {
+  auto& shape = static_cast<receiving_datagrams*>(reaped.of)->header;
+  const auto size = static_cast<int>(whole.bytes().size());
+  auto* const out = io_uring_recvmsg_validate(whole.writable().data(), size, &shape);
+  if (out == nullptr) {
+    reaped.result = -EMSGSIZE;
+    return;
+  }
+  const auto* const name = static_cast<const sockaddr*>(io_uring_recvmsg_name(out));
+  const auto* const payload = static_cast<const std::byte*>(io_uring_recvmsg_payload(out, &shape));
+  const auto room = io_uring_recvmsg_payload_length(out, size, &shape);
+  const bool is_cut = (out->flags & MSG_TRUNC) != 0;
+  reaped.from = socket_address(name, out->namelen);
+  reaped.result = is_cut ? -EMSGSIZE : static_cast<int>(room);
+  reaped.data = std::move(whole).narrowed({payload, room});
 }
 
 }  // namespace strata::loop

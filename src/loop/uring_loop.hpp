@@ -7,11 +7,13 @@
 
 #include <vector>
 
+#include "loop/buffer_queue.hpp"
 #include "loop/os_loop.hpp"
+#include "loop/uring_buffers.hpp"
 
 namespace strata::loop {
 
-class uring_loop final : public os_loop, private buffer::pool {
+class uring_loop final : public os_loop {
  public:
   /// To be called on the thread that will run the loop. Errors: not_supported and
   /// permission_denied where io_uring is missing or forbidden.
@@ -40,44 +42,46 @@ class uring_loop final : public os_loop, private buffer::pool {
  private:
   struct sending;
   struct sending_file;
-  struct addressed;
+  struct connecting;
   struct receiving;
+  struct receiving_stream;
+  struct receiving_datagrams;
   struct end_guard;
 
   uring_loop() = default;
   result<void> set_up();
-  result<void> set_up_buffers();
   io_uring_sqe& next_sqe();
   /// The kernel works on `of` from the next submission on; `sqe` says at what.
   void entrust(io_uring_sqe& sqe, const operation& of);
-  /// Hands `of`'s receive to the kernel, or parks it until a buffer is free.
-  void submit_receive(operation& of);
-  void submit_parked();
+  /// Hands `of`'s receive to the kernel, or lets it wait until a buffer is free.
+  void submit_receive(receiving& of);
+  void hand_over(receiving& of);
+  void submit_waiting();
+  /// Says whether the kernel has it and must be told.
+  bool stop_receiving(receiving& of);
+  void submit_send(sending& of);
+  /// Whether a send goes on that seems to have ended.
+  bool sends_again(sending& of, int result);
   void step_send_file(sending_file& of);
-  void watch_for_end(receiving& of);
-  void drop_guard(receiving& of);
+  void watch_for_end(receiving_stream& of);
+  void drop_guard(receiving_stream& of);
   void take_guard(end_guard* fired);
   void restart_ended();
   bool takes_up_again(receiving& ended, int result);
   void watch_wake_fd();
   void reap();
   void take(const io_uring_cqe& entry);
-  [[nodiscard]] buffer lend(std::uint32_t id, std::size_t size);
-  void give_back(std::uint32_t id) override;
-  void offer(std::uint32_t id);
+  /// Gives `reaped` what was received.
+  void take_bytes(const io_uring_cqe& entry, event& reaped);
+  void take_datagram(buffer whole, event& reaped);
 
   io_uring ring_{};
   bool ring_open_ = false;
-  static constexpr std::size_t buffer_ring_size = buffer_count * sizeof(io_uring_buf);
-  io_uring_buf_ring* buffer_ring_ = nullptr;
-  std::byte* buffer_memory_ = nullptr;
-  std::uint32_t buffers_free_ = 0;      // which the kernel may fill
-  std::uint32_t offered_ = 0;           // how many those should be
-  std::vector<std::uint32_t> resting_;  // the others that nobody uses
-  unsigned calm_ = 0;                   // reaps that have needed few, in a row
-  std::vector<operation*> parked_;
+  bool is_ending_ = false;
+  uring_buffers buffers_{buffer_count, buffer_size};
+  buffer_queue seekers_;  // receives that wait for a buffer
   /// Those whose stream has ended and that have not said so, of this reap.
-  std::vector<receiving*> ended_;
+  std::vector<receiving_stream*> ended_;
   /// Operations that the kernel still holds; the destructor waits for them.
   std::size_t in_flight_ = 0;
 };

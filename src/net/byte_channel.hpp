@@ -44,13 +44,20 @@ class byte_channel {
   /// Each awaits until `limit` at the longest and says whether it came true: that nothing is
   /// unsent; and that the peer's side has acknowledged all, so that closing loses nothing. A
   /// channel that breaks has nothing unsent: look at `broken()`.
-  [[nodiscard]] virtual loop::task<bool> flushed(loop::time_point limit) = 0;
+  [[nodiscard]] loop::task<bool> flushed(loop::time_point limit) { return room(0, limit); }
   [[nodiscard]] virtual loop::task<bool> delivered(loop::time_point limit) = 0;
+
+  /// Awaits, until `limit` at the longest, that no more than `low` bytes are unsent; says whether
+  /// that came true.
+  [[nodiscard]] virtual loop::task<bool> room(std::size_t low, loop::time_point limit) = 0;
 
   /// Ends the sending direction, behind what is unsent. Nothing may be pushed after it.
   virtual void end() = 0;
   /// Ends both directions now: a receive under way ends, what is unsent is lost.
   virtual void abort() = 0;
+  /// To be destroyed next: its peer is told that the channel broke. A clean end would pass off a
+  /// part as the whole.
+  virtual void break_off() = 0;
 
   [[nodiscard]] virtual const peer_info& peer() const = 0;
 

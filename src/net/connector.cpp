@@ -33,14 +33,14 @@ loop::time_point limit_of(const loop::loop& on, loop::duration timeout) {
   return timeout == loop::duration::zero() ? loop::time_point::max() : on.now() + timeout;
 }
 
-loop::task<result<connection>> connect_by_name(loop::loop& on, endpoint_url to,
-                                               loop::duration timeout, directory* names,
-                                               std::shared_ptr<const tls_context> secure) {
+loop::task<result<connection>> connect_by_name(loop::loop& on, endpoint_url to, connecting how) {
+  auto* const names = std::exchange(how.names, nullptr);
   if (names == nullptr) {
     co_return failure(errc::not_supported, "connect to " + to.text(),
                       "only the daemon's runtimes find each other by name", "give its address");
   }
-  auto found = co_await loop::within(on, names->find_endpoints(on, to.host), limit_of(on, timeout));
+  auto found =
+      co_await loop::within(on, names->find_endpoints(on, to.host), limit_of(on, how.timeout));
   if (!found) {
     co_return failure(errc::timed_out, "find runtime '" + to.host + "'",
                       "the daemon has not said where it listens", "try again");
@@ -48,7 +48,7 @@ loop::task<result<connection>> connect_by_name(loop::loop& on, endpoint_url to,
   if (!*found) co_return std::unexpected(found->error());
   result<connection> last = failure(errc::not_found, "connect to " + to.text(), "it is nowhere");
   for (const auto& each : **found) {
-    last = co_await connect(on, each, timeout, nullptr, secure);
+    last = co_await connect(on, each, how);
     if (last) break;
   }
   co_return last;
@@ -56,16 +56,22 @@ loop::task<result<connection>> connect_by_name(loop::loop& on, endpoint_url to,
 
 // One attempt, at one address.
 loop::task<result<connection>> connect_at(loop::loop& on, const endpoint_url& to,
-                                          loop::socket_address address, loop::time_point limit,
-                                          std::shared_ptr<const tls_context> secure) {
+                                          loop::socket_address address, const connecting& how) {
+  const auto limit = limit_of(on, how.timeout);
   auto made = co_await to.scheme->connect(on, to, address, limit);
-  if (!made || !to.scheme->is_secure) co_return made;
+  if (!made) co_return made;
+  if (made->bytes) made->bytes->push_copy(as_bytes(how.preface));
+  if (!to.scheme->is_secure) co_return made;
+  auto secure = how.secure;
   if (!secure) {
     auto by_default = tls_context::for_client({});
     if (!by_default) co_return std::unexpected(by_default.error());
     secure = std::move(*by_default);
   }
-  auto agreed = co_await made->bytes->start_tls(std::move(secure), to.host, limit);
+  // TLS begins on a stream on which nothing waits.
+  const bool is_sent = co_await made->bytes->flushed(limit);
+  result<void> agreed = failure(errc::timed_out, "send the PROXY header");
+  if (is_sent) agreed = co_await made->bytes->start_tls(std::move(secure), to.host, limit);
   if (!agreed) {
     auto why = std::move(agreed.error());
     why.operation = "connect to " + to.text();
@@ -76,13 +82,11 @@ loop::task<result<connection>> connect_at(loop::loop& on, const endpoint_url& to
 
 }  // namespace
 
-loop::task<result<connection>> connect(loop::loop& on, endpoint_url to, loop::duration timeout,
-                                       directory* names,
-                                       std::shared_ptr<const tls_context> secure) {
+loop::task<result<connection>> connect(loop::loop& on, endpoint_url to, connecting how) {
   if (to.scheme->form == url_form::name) {
-    co_return co_await connect_by_name(on, to, timeout, names, secure);
+    co_return co_await connect_by_name(on, std::move(to), std::move(how));
   }
-  auto found = co_await loop::within(on, find_addresses(on, to), limit_of(on, timeout));
+  auto found = co_await loop::within(on, find_addresses(on, to), limit_of(on, how.timeout));
   if (!found) {
     co_return failure(errc::timed_out, "find the address of '" + to.host + "'",
                       "no name server has answered",
@@ -92,7 +96,7 @@ loop::task<result<connection>> connect(loop::loop& on, endpoint_url to, loop::du
   result<connection> last =
       failure(errc::not_found, "connect to " + to.text(), "it has no address", "check the name");
   for (const auto& each : **found) {
-    last = co_await connect_at(on, to, each, limit_of(on, timeout), secure);
+    last = co_await connect_at(on, to, each, how);
     if (last) break;
   }
   co_return last;

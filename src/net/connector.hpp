@@ -7,12 +7,20 @@
 
 namespace strata::net {
 
-/// `timeout` is for the look-up, and again for each address; 0: none but the system's. `names`
-/// finds runtimes; null: a URL that names one is an error. Errors: of the last address that was
-/// tried, naming the URL. Where the URL's scheme is secure, TLS has been agreed on, by `secure`;
-/// null: the server's certificate must be good for the URL's host by what the system trusts.
-[[nodiscard]] loop::task<result<connection>> connect(
-    loop::loop& on, endpoint_url to, loop::duration timeout, directory* names = nullptr,
-    std::shared_ptr<const tls_context> secure = nullptr);
+struct connecting {
+  /// For the look-up, and again for each address; 0: none but the system's.
+  loop::duration timeout;
+  /// Finds runtimes. Null: a URL that names one is an error.
+  directory* names = nullptr;
+  /// What TLS is agreed on by, where the URL's scheme is secure. Null: the server's certificate
+  /// must be good for the URL's host by what the system trusts.
+  std::shared_ptr<const tls_context> secure = nullptr;
+  /// What a stream says before all else, TLS too.
+  std::string preface = {};
+};
+
+/// Errors: of the last address that was tried, naming the URL.
+[[nodiscard]] loop::task<result<connection>> connect(loop::loop& on, endpoint_url to,
+                                                     connecting how);
 
 }  // namespace strata::net

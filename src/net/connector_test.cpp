@@ -26,7 +26,9 @@ class connector_test : public testing::Test {
                                                 directory* names = nullptr) {
     std::optional<result<connection>> made;
     const auto run = [&]() -> loop::task<> {
-      made.emplace(co_await connect(loop_, *parse_endpoint(url), timeout, names));
+      connecting how{.timeout = timeout, .names = names};
+      auto got = co_await connect(loop_, *parse_endpoint(url), std::move(how));
+      made.emplace(std::move(got));
     };
     const auto began = world_.now();
     loop::task_group tasks;

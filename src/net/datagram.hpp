@@ -36,6 +36,9 @@ class datagram {
   /// Awaits the next datagram. -ENODEV is the last one.
   auto receive() { return loop::source_awaiter(*this); }
 
+  /// What was sent before does not get away: the kernel's room is full. Messages to addresses
+  /// where nobody is can fill it for seconds.
+  [[nodiscard]] virtual bool is_stuck() const { return false; }
   /// Starts to send. False when there is no room. An empty address: to the connected peer.
   virtual bool send(const loop::socket_address& to, loop::slice bytes) = 0;
 

@@ -22,9 +22,7 @@ result<loop::descriptor> listener::take() {
   auto first = std::move(arrived_.front());
   arrived_.pop_front();
   if (first.sys_errno != 0) {
-    return system_failure(
-        first.sys_errno, "accept a connection",
-        first.sys_errno == EMFILE ? "raise the limit of open files (ulimit -n)" : "");
+    return system_failure(first.sys_errno, "accept a connection");
   }
   return std::move(first.connection);
 }

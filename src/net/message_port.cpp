@@ -1,6 +1,7 @@
 #include "net/message_port.hpp"
 
 #include <cerrno>
+#include <utility>
 
 namespace strata::net {
 
@@ -15,13 +16,18 @@ class stream_port final : public message_port {
 
   loop::task<error> receive(ears told) override {
     for (;;) {
-      auto got = co_await stream_->receive();
-      if (!got) co_return got.error();
-      if (got->empty()) break;
-      told.on_bytes(got->bytes().size());
-      auto fed = reader_.feed(got->bytes(), told.on_message);
-      if (!fed) co_return fed.error();
+      {
+        // What is lent is given back before room is waited for.
+        auto got = co_await stream_->receive();
+        if (!got) co_return got.error();
+        if (got->empty()) break;
+        told.on_bytes(got->bytes().size());
+        auto fed = reader_.feed(got->bytes(), told.on_message);
+        if (!fed) co_return fed.error();
+      }
+      if (told.room) co_await told.room();
     }
+    if (stream_->broken() != 0) co_return system_error(stream_->broken(), "send");
     // A last line without its LF is a message too.
     if (framing_ == proto::framing::line && !reader_.unfinished().empty()) {
       told.on_message(reader_.unfinished());
@@ -31,6 +37,7 @@ class stream_port final : public message_port {
   }
 
   std::optional<std::size_t> offer(byte_span message) override {
+    if (is_ended_) return std::nullopt;
     const auto envelope = proto::envelope_for(framing_, message.size());
     std::string framed(as_text(envelope.head()));
     framed += as_text(message);
@@ -41,17 +48,23 @@ class stream_port final : public message_port {
   [[nodiscard]] std::size_t max_size() const override { return SIZE_MAX; }
   [[nodiscard]] std::size_t unsent() const override { return stream_->unsent(); }
   loop::task<> flushed(loop::time_point limit) override { co_await stream_->flushed(limit); }
+  void end() override {
+    if (!std::exchange(is_ended_, true)) stream_->end();
+  }
+  [[nodiscard]] port_end ends() const override { return port_end::half; }
+  void break_off() override { stream_->break_off(); }
 
  private:
   std::unique_ptr<stream> stream_;
   proto::framing framing_;
   proto::frame_reader reader_;
+  bool is_ended_ = false;
 };
 
 class datagram_port final : public message_port {
  public:
-  datagram_port(loop::loop& on, std::unique_ptr<datagram> over)
-      : loop_(on), datagrams_(std::move(over)) {}
+  datagram_port(loop::loop& on, std::unique_ptr<datagram> over, bool is_connected)
+      : loop_(on), datagrams_(std::move(over)), has_peer_(is_connected), is_open_(!is_connected) {}
 
   loop::task<error> receive(ears told) override {
     datagrams_->on_notice(told.on_notice);
@@ -69,13 +82,16 @@ class datagram_port final : public message_port {
         continue;
       }
       failing = false;
+      if (!is_of_peer(got.from)) continue;
       told.on_bytes(got.data.bytes().size());
       if (!got.data.empty()) told.on_message(got.data.bytes());
+      got.data = {};
+      if (told.room) co_await told.room();
     }
   }
 
   std::optional<std::size_t> offer(byte_span message) override {
-    if (!datagrams_->send({}, loop::slice::copy_of(message))) return std::nullopt;
+    if (!has_peer_ || !datagrams_->send(peer_, loop::slice::copy_of(message))) return std::nullopt;
     return message.size();
   }
   [[nodiscard]] std::size_t max_size() const override { return datagrams_->max_size(); }
@@ -83,8 +99,17 @@ class datagram_port final : public message_port {
   loop::task<> flushed(loop::time_point /*limit*/) override { co_return; }
 
  private:
+  bool is_of_peer(const loop::socket_address& from) {
+    if (!is_open_) return true;
+    if (!std::exchange(has_peer_, true)) peer_ = from;
+    return peer_ == from;
+  }
+
   loop::loop& loop_;
   std::unique_ptr<datagram> datagrams_;
+  bool has_peer_;
+  bool is_open_;               // to anybody, until the first has come
+  loop::socket_address peer_;  // none: the one that it is connected to
 };
 
 }  // namespace
@@ -94,7 +119,11 @@ std::unique_ptr<message_port> make_message_port(loop::loop& on, connection&& mad
   if (made.bytes) {
     return std::make_unique<stream_port>(std::move(made.bytes), how, max_message);
   }
-  return std::make_unique<datagram_port>(on, std::move(made.messages));
+  return std::make_unique<datagram_port>(on, std::move(made.messages), true);
+}
+
+std::unique_ptr<message_port> make_first_peer_port(loop::loop& on, std::unique_ptr<datagram> over) {
+  return std::make_unique<datagram_port>(on, std::move(over), false);
 }
 
 }  // namespace strata::net

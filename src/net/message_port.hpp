@@ -2,6 +2,7 @@
 // ends, or one in a datagram.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,6 +14,13 @@
 
 namespace strata::net {
 
+/// How much of a message port ends when one side has nothing more to send.
+enum class port_end : std::uint8_t {
+  none,  ///< nothing: the peer cannot be told
+  half,  ///< that direction; the peer may go on
+  all,   ///< both directions, after the peer has agreed
+};
+
 class message_port {
  public:
   /// What its owner is told while it receives.
@@ -23,6 +31,9 @@ class message_port {
     /// Something was lost and it goes on. `is_new`: nothing was lost just before.
     std::function<void(const error& why, bool is_new)> on_trouble;
     datagram::notice on_notice;
+    /// Awaited before more is received than has come; may be empty. It holds back the peer, where
+    /// there is a way to.
+    std::function<loop::task<>()> room = {};
   };
 
   message_port() = default;
@@ -40,8 +51,12 @@ class message_port {
   [[nodiscard]] virtual std::size_t max_size() const = 0;
   /// Bytes that wait to be sent.
   [[nodiscard]] virtual std::size_t unsent() const = 0;
-  /// Tells the peer that nothing more will be sent, where messages have a way to say so.
+  /// Tells the peer that nothing more will be sent, where messages have a way to say so. Nothing
+  /// can be offered after it.
   virtual void end() {}
+  [[nodiscard]] virtual port_end ends() const { return port_end::none; }
+  /// To be destroyed next: the peer is told that it was broken, where it can be.
+  virtual void break_off() {}
   /// Awaits that none waits, until `limit` at the longest.
   virtual loop::task<> flushed(loop::time_point limit) = 0;
 };
@@ -50,5 +65,10 @@ class message_port {
 [[nodiscard]] std::unique_ptr<message_port> make_message_port(loop::loop& on, connection&& made,
                                                               proto::framing how,
                                                               std::size_t max_message);
+
+/// Messages with the first peer that sends one to an address; others are not heard. Before that,
+/// there is no room for any.
+[[nodiscard]] std::unique_ptr<message_port> make_first_peer_port(loop::loop& on,
+                                                                 std::unique_ptr<datagram> over);
 
 }  // namespace strata::net

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 
+#include "loop/reset.hpp"
 #include "net/secured_stream.hpp"
 
 namespace strata::net {
@@ -11,9 +12,15 @@ stream::stream(loop::loop& on, loop::descriptor connected)
 
 stream::~stream() { abandon(); }
 
-loop::task<bool> stream::flushed(loop::time_point limit) {
-  const bool is_flushed = co_await out_.room(0, limit);
-  co_return is_flushed;
+loop::task<bool> stream::room(std::size_t low, loop::time_point limit) {
+  const bool has_room = co_await out_.room(low, limit);
+  co_return has_room;
+}
+
+// TLS that ends without a word of its own tells its peer the same.
+void stream::break_off() {
+  loop::reset_on_close(home_, out_.socket());
+  if (secured_) abort();
 }
 
 loop::task<bool> stream::delivered(loop::time_point limit) {
@@ -85,6 +92,10 @@ const peer_info& stream::peer() const {
         peer_info{home_.remote_address(out_.socket()), home_.local_address(out_.socket()), {}});
   }
   return *peer_;
+}
+
+void stream::speak_for(const loop::socket_address& client, const loop::socket_address& local) {
+  peer_ = std::make_unique<peer_info>(peer_info{client, local, {}});
 }
 
 }  // namespace strata::net

@@ -63,16 +63,20 @@ class stream final : public byte_channel, private loop::request, private loop::t
   auto writable(std::size_t low, loop::time_point limit = loop::time_point::max()) {
     return out_.room(low, limit);
   }
-  [[nodiscard]] loop::task<bool> flushed(loop::time_point limit) override;
+  [[nodiscard]] loop::task<bool> room(std::size_t low, loop::time_point limit) override;
   [[nodiscard]] loop::task<bool> delivered(loop::time_point limit) override;
 
   void end() override { out_.end(); }
   void abort() override { home_.shut_down(out_.socket()); }
+  void break_off() override;
 
   /// Has the kernel end it when the peer is gone without a word; see `loop::keep_alive`.
   void keep_alive(std::chrono::seconds interval) { home_.keep_alive(out_.socket(), interval); }
   /// Asked of the kernel at the first call.
   [[nodiscard]] const peer_info& peer() const override;
+  /// Whoever has connected speaks for this client, which has connected to `local`: from now on they
+  /// are what `peer` tells.
+  void speak_for(const loop::socket_address& client, const loop::socket_address& local);
 
  private:
   friend class loop::source_awaiter<stream>;

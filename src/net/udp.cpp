@@ -6,13 +6,23 @@
 
 namespace strata::net {
 
-class udp::sending final : public loop::request {
+namespace {
+
+// A send that takes longer has found the kernel's room full.
+constexpr std::chrono::milliseconds usual_wait{20};
+
+}  // namespace
+
+class udp::sending final : public loop::request, public order_hook {
  public:
   explicit sending(udp& owner) : owner_(owner) {}
+
+  loop::time_point began;
 
  private:
   void on_completion(loop::completion done) override {
     if (done.result < 0) owner_.count_send_error();
+    owner_.under_way_.erase(owner_.under_way_.iterator_to(*this));
     owner_.send_next(*this);
   }
 
@@ -21,7 +31,20 @@ class udp::sending final : public loop::request {
 
 udp::udp(loop::loop& owner, loop::descriptor bound) : loop_(owner), socket_(std::move(bound)) {}
 
-udp::~udp() { abandon(); }
+udp::~udp() {
+  abandon();
+  under_way_.clear();
+}
+
+bool udp::is_stuck() const {
+  return !under_way_.empty() && loop_.now() - under_way_.front().began > usual_wait;
+}
+
+void udp::start(sending& free, const loop::socket_address& to, loop::slice bytes) {
+  free.began = loop_.now();
+  under_way_.push_back(free);
+  loop_.send_to(socket_, to, std::move(bytes), free);
+}
 
 bool udp::send(const loop::socket_address& to, loop::slice bytes) {
   if (idle_.empty()) {
@@ -31,7 +54,7 @@ bool udp::send(const loop::socket_address& to, loop::slice bytes) {
   }
   auto& free = *idle_.back();
   idle_.pop_back();
-  loop_.send_to(socket_, to, std::move(bytes), free);
+  start(free, to, std::move(bytes));
   return true;
 }
 
@@ -54,7 +77,7 @@ void udp::send_next(sending& free) {
   auto next = std::move(waiting_.front());
   waiting_.pop_front();
   waiting_bytes_ -= next.held;
-  loop_.send_to(socket_, next.to, std::move(next.bytes), free);
+  start(free, next.to, std::move(next.bytes));
 }
 
 void udp::set_buffers(const loop::datagram_buffers& wanted) {

@@ -1,6 +1,7 @@
 // A UDP socket on a loop.
 #pragma once
 
+#include <boost/intrusive/list.hpp>
 #include <deque>
 #include <memory>
 #include <string_view>
@@ -21,17 +22,20 @@ class udp final : public datagram, private loop::request, private loop::turn_end
   ~udp() override;
 
   bool send(const loop::socket_address& to, loop::slice bytes) override;
+  [[nodiscard]] bool is_stuck() const override;
   [[nodiscard]] std::size_t max_size() const override { return 65507; }
   void set_buffers(const loop::datagram_buffers& wanted) override;
   [[nodiscard]] std::uint64_t take_kernel_drops() override;
 
  private:
   class sending;
+  using order_hook = boost::intrusive::list_base_hook<>;  // the oldest first
   struct waiting {
     loop::socket_address to;
     loop::slice bytes;
     std::size_t held;  // bytes that are in memory for it and those right behind it
   };
+  void start(sending& free, const loop::socket_address& to, loop::slice bytes);
   bool queue(const loop::socket_address& to, loop::slice bytes);
   void send_next(sending& free);
   void want() override;
@@ -43,6 +47,7 @@ class udp final : public datagram, private loop::request, private loop::turn_end
   loop::descriptor socket_;
   std::vector<std::unique_ptr<sending>> all_;
   std::vector<sending*> idle_;
+  boost::intrusive::list<sending, boost::intrusive::base_hook<order_hook>> under_way_;
   std::deque<waiting> waiting_;
   std::size_t waiting_bytes_ = 0;
   std::uint32_t drops_seen_ = 0;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "options/counter.hpp"
+#include "options/latency.hpp"
 
 namespace strata::options {
 
@@ -21,6 +22,7 @@ enum class figure_kind : std::uint8_t {
   peak,     ///< the largest value so far, of those who are gone too
   gauge,    ///< of this moment: nothing is left of what is gone
   rate,     ///< as a gauge; what came in `span_s` seconds, shown per second
+  latency,  ///< how long things took; as a counter
 };
 
 enum class figure_unit : std::uint8_t { none, bytes, microseconds };
@@ -43,7 +45,7 @@ struct figure_row {
 template <class Statistics>
 struct bound_figure {
   figure_row row;
-  std::variant<counter Statistics::*, case_counters Statistics::*> member;
+  std::variant<counter Statistics::*, case_counters Statistics::*, latency Statistics::*> member;
 };
 
 /// The rows alone, for those who do not know the struct.
@@ -55,7 +57,19 @@ template <class Statistics>
   return rows;
 }
 
-/// The counters that a row is bound to: one, or as many as there may be cases.
+/// The figures of a struct for one that derives from it.
+template <class Derived, class Base>
+[[nodiscard]] std::vector<bound_figure<Derived>> figures_for(
+    const std::vector<bound_figure<Base>>& table) {
+  std::vector<bound_figure<Derived>> all;
+  all.reserve(table.size());
+  for (const auto& bound : table) {
+    std::visit([&](auto member) { all.push_back({bound.row, member}); }, bound.member);
+  }
+  return all;
+}
+
+/// The counters that a row is bound to: one, or as many as there may be cases. Not of a latency.
 template <class Statistics>
 [[nodiscard]] auto counters_of(Statistics& of,
                                const bound_figure<std::remove_const_t<Statistics>>& bound) {
@@ -69,6 +83,10 @@ template <class Statistics>
 void add_figures(Statistics& sum, const Statistics& part,
                  const std::vector<bound_figure<Statistics>>& table) {
   for (const auto& bound : table) {
+    if (const auto* const times = std::get_if<2>(&bound.member)) {
+      (sum.**times).add(part.**times);
+      continue;
+    }
     const auto into = counters_of(sum, bound);
     const auto from = counters_of(part, bound);
     for (std::size_t at = 0; at < into.size(); ++at) {
@@ -86,7 +104,9 @@ template <class Statistics>
 [[nodiscard]] Statistics past_figures(Statistics of,
                                       const std::vector<bound_figure<Statistics>>& table) {
   for (const auto& bound : table) {
-    if (bound.row.kind == figure_kind::counter || bound.row.kind == figure_kind::peak) continue;
+    const auto kind = bound.row.kind;
+    if (kind == figure_kind::counter || kind == figure_kind::peak || kind == figure_kind::latency)
+      continue;
     for (auto& each : counters_of(of, bound)) each.set(0);
   }
   return of;
@@ -102,7 +122,9 @@ template <class Statistics>
   std::vector<nlohmann::json> values;
   values.reserve(table.size());
   for (const auto& bound : table) {
-    values.push_back(figure_value(bound.row, counters_of(of, bound)));
+    const auto* const times = std::get_if<2>(&bound.member);
+    values.push_back(times != nullptr ? to_json(of.**times)
+                                      : figure_value(bound.row, counters_of(of, bound)));
   }
   return values;
 }

@@ -11,6 +11,7 @@ struct tallies {
   counter open;
   counter recent;
   case_counters lost;
+  latency waited;
 };
 
 constexpr std::string_view reasons[] = {"late", "odd"};
@@ -22,6 +23,7 @@ const std::vector<bound_figure<tallies>>& table() {
       {{.key = "queue.open", .kind = figure_kind::gauge}, &tallies::open},
       {{.key = "recent", .kind = figure_kind::rate, .span_s = 60}, &tallies::recent},
       {{.key = "lost", .label = "reason", .cases = reasons}, &tallies::lost},
+      {{.key = "waited", .kind = figure_kind::latency}, &tallies::waited},
   };
   return rows;
 }
@@ -33,13 +35,19 @@ tallies some() {
   of.open.set(2);
   of.recent.set(30);
   of.lost[1].add(3);
+  of.waited.add(20);
   return of;
 }
 
-nlohmann::json shown(const tallies& of) { return values_of(of, table()); }
+// Without the latency, of which the count alone is looked at.
+nlohmann::json shown(const tallies& of) {
+  auto values = values_of(of, table());
+  values.back() = values.back().at("count");
+  return values;
+}
 
 TEST(figure_table, values_stand_in_the_order_of_the_rows) {
-  EXPECT_EQ(shown(some()).dump(), R"([5,7,2,0.5,{"late":0,"odd":3}])");
+  EXPECT_EQ(shown(some()).dump(), R"([5,7,2,0.5,{"late":0,"odd":3},1])");
 }
 
 TEST(figure_table, parts_are_added_up_but_the_largest_peak_is_the_peak) {
@@ -47,11 +55,11 @@ TEST(figure_table, parts_are_added_up_but_the_largest_peak_is_the_peak) {
   auto other = some();
   other.longest.set(6);
   add_figures(sum, other, table());
-  EXPECT_EQ(shown(sum).dump(), R"([10,7,4,1.0,{"late":0,"odd":6}])");
+  EXPECT_EQ(shown(sum).dump(), R"([10,7,4,1.0,{"late":0,"odd":6},2])");
 }
 
 TEST(figure_table, sums_and_peaks_stay_and_the_present_does_not) {
-  EXPECT_EQ(shown(past_figures(some(), table())).dump(), R"([5,7,0,0.0,{"late":0,"odd":3}])");
+  EXPECT_EQ(shown(past_figures(some(), table())).dump(), R"([5,7,0,0.0,{"late":0,"odd":3},1])");
 }
 
 TEST(figure_table, a_dot_in_a_key_is_a_step_of_the_pointer) {

@@ -405,6 +405,10 @@ std::string http_response_parser::take_body() { return std::exchange(state_->cur
 
 void http_response_parser::expect_no_body() { state_->current().skip(true); }
 
+http_fields http_response_parser::take_trailers() {
+  return std::exchange(state_->current().trailers, {});
+}
+
 // RFC 9112 section 9.2: what comes unasked is no response, and must not become that of the next
 // request.
 bool http_response_parser::keep_alive() const {

@@ -127,6 +127,8 @@ class http_response_parser {
 
   /// The body's bytes that came since the last call.
   [[nodiscard]] std::string take_body();
+  /// The fields behind a chunked body; of a response that is done.
+  [[nodiscard]] http_fields take_trailers();
 
   [[nodiscard]] bool done() const;
 
@@ -158,7 +160,8 @@ inline constexpr std::string_view http_continue = "HTTP/1.1 100 Continue\r\n\r\n
 
 /// One chunk. Empty for no bytes, since an empty chunk would end the body.
 [[nodiscard]] std::string http_chunk(std::string_view bytes);
-[[nodiscard]] std::string http_last_chunk();
+/// What ends a chunked body, with fields behind it.
+[[nodiscard]] std::string http_last_chunk(const http_fields& trailers = {});
 
 /// A request of the client's side. `fields` go into the head as they are.
 [[nodiscard]] std::string http_request_text(std::string_view method, std::string_view target,

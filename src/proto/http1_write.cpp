@@ -66,7 +66,11 @@ std::string http_chunk(std::string_view bytes) {
   return bytes.empty() ? std::string{} : fmt::format("{:x}\r\n{}\r\n", bytes.size(), bytes);
 }
 
-std::string http_last_chunk() { return "0\r\n\r\n"; }
+std::string http_last_chunk(const http_fields& trailers) {
+  std::string text = "0\r\n";
+  for (const auto& [name, value] : trailers) text += fmt::format("{}: {}\r\n", name, value);
+  return text + "\r\n";
+}
 
 std::string http_request_text(std::string_view method, std::string_view target,
                               const http_fields& fields, std::string_view body) {

@@ -7,6 +7,7 @@
 #include <new>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "proto/http2_state.hpp"
 #include "text/word.hpp"
@@ -23,20 +24,6 @@ void demand_done(int code) {
 
 std::int32_t id_of(std::uint32_t stream) { return static_cast<std::int32_t>(stream); }
 
-bool is_of_connections(std::string_view name) {
-  constexpr std::array<std::string_view, 5> names = {"connection", "keep-alive", "proxy-connection",
-                                                     "transfer-encoding", "upgrade"};
-  return std::ranges::find(names, name) != names.end();
-}
-
-nghttp2_nv pair_of(std::string_view name, std::string_view value) {
-  // nghttp2 takes them as mutable, and copies them.
-  const auto bytes = [](std::string_view text) {
-    return reinterpret_cast<std::uint8_t*>(const_cast<char*>(text.data()));
-  };
-  return {bytes(name), bytes(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE};
-}
-
 /// A number as text, in memory of its own.
 class digits {
  public:
@@ -51,16 +38,20 @@ class digits {
 
 }  // namespace
 
-http2_session::http2_session(http2_listener& to, http2_limits limits)
-    : state_(std::make_unique<state>(to, limits)) {
+http2_session::http2_session(http2_listener& to, http2_limits limits, http2_role role)
+    : state_(std::make_unique<state>(to, limits, role)) {
   state_->session.reset(http2_calls::make_session(*state_));
   auto* const with = state_->session.get();
-  const std::array<nghttp2_settings_entry, 5> settings = {
-      {{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, limits.max_streams},
-       {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, limits.stream_window},
-       {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<std::uint32_t>(limits.max_header)},
-       {NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1},
-       {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1}}};
+  std::vector<nghttp2_settings_entry> settings = {
+      {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, limits.stream_window},
+      {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<std::uint32_t>(limits.max_header)},
+      {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1}};
+  if (role == http2_role::server) {
+    settings.push_back({NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, limits.max_streams});
+    settings.push_back({NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1});
+  } else {
+    settings.push_back({NGHTTP2_SETTINGS_ENABLE_PUSH, 0});
+  }
   demand_done(nghttp2_submit_settings(with, NGHTTP2_FLAG_NONE, settings.data(), settings.size()));
   demand_done(nghttp2_session_set_local_window_size(
       with, NGHTTP2_FLAG_NONE, 0, static_cast<std::int32_t>(limits.connection_window)));
@@ -131,6 +122,37 @@ bool http2_session::awaits_head() const { return state_->head_of != 0 || !state_
 
 bool http2_session::was_flooded() const { return !state_->flooding.empty(); }
 
+// Until the server has said how many streams it wants, one does.
+bool http2_session::may_ask() const {
+  const auto& own = *state_;
+  auto* const with = own.session.get();
+  const auto wanted =
+      nghttp2_session_get_remote_settings(with, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS);
+  const auto most = own.has_settings ? std::min(wanted, own.limits.max_streams) : 1;
+  return !own.has_failed && nghttp2_session_check_request_allowed(with) != 0 &&
+         own.asked_open < most;
+}
+
+std::uint32_t http2_session::ask(const http2_question& what, http2_stream& by) {
+  auto& own = *state_;
+  if (nghttp2_session_check_request_allowed(own.session.get()) == 0) return 0;
+  const digits length(what.length.value_or(0));
+  own.pairs.clear();
+  own.pairs.push_back(http2_calls::pair_of(":method", what.method));
+  own.pairs.push_back(http2_calls::pair_of(":scheme", what.scheme));
+  own.pairs.push_back(http2_calls::pair_of(":authority", what.authority));
+  own.pairs.push_back(http2_calls::pair_of(":path", what.target));
+  add_fields(what.fields);
+  if (what.length) own.pairs.push_back(http2_calls::pair_of("content-length", length.view()));
+  const auto body = http2_calls::body_of(by);
+  const auto made = nghttp2_submit_request(own.session.get(), nullptr, own.pairs.data(),
+                                           own.pairs.size(), what.has_body ? &body : nullptr, &by);
+  if (made == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
+  if (made <= 0) return 0;
+  ++own.asked_open;
+  return static_cast<std::uint32_t>(made);
+}
+
 void http2_session::answer(std::uint32_t stream, const http2_answer& head) {
   auto& own = *state_;
   auto* const answering = static_cast<http2_stream*>(
@@ -138,28 +160,36 @@ void http2_session::answer(std::uint32_t stream, const http2_answer& head) {
   if (answering == nullptr) return;
   const digits status(static_cast<std::uint64_t>(head.status));
   const digits length(head.length.value_or(0));
-  std::size_t room = 0;
-  for (const auto& field : head.fields) room += field.first.size();
-  own.names.clear();
-  own.names.reserve(room);  // so that what points into it stays right
   own.pairs.clear();
-  own.pairs.push_back(pair_of(":status", status.view()));
-  if (!head.date.empty()) own.pairs.push_back(pair_of("date", head.date));
-  for (const auto& [name, value] : head.fields) {
-    const auto from = own.names.size();
-    for (const char each : name) own.names += text::in_lower(each);
-    const auto lower = std::string_view(own.names).substr(from);
-    if (!is_of_connections(lower)) own.pairs.push_back(pair_of(lower, value));
-  }
-  if (head.length) own.pairs.push_back(pair_of("content-length", length.view()));
+  own.pairs.push_back(http2_calls::pair_of(":status", status.view()));
+  if (!head.date.empty()) own.pairs.push_back(http2_calls::pair_of("date", head.date));
+  add_fields(head.fields);
+  if (head.length) own.pairs.push_back(http2_calls::pair_of("content-length", length.view()));
   const auto body = http2_calls::body_of(*answering);
   const int code = nghttp2_submit_response(own.session.get(), id_of(stream), own.pairs.data(),
                                            own.pairs.size(), head.has_body ? &body : nullptr);
   if (code == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
 }
 
+// In lower case, as HTTP/2 has them.
+void http2_session::add_fields(const http_fields& fields) {
+  auto& own = *state_;
+  std::size_t room = 0;
+  for (const auto& field : fields) room += field.first.size();
+  own.names.clear();
+  own.names.reserve(room);  // so that what points into it stays right
+  for (const auto& [name, value] : fields) {
+    const auto from = own.names.size();
+    for (const char each : name) own.names += text::in_lower(each);
+    const auto lower = std::string_view(own.names).substr(from);
+    if (!http2_calls::is_of_connections(lower)) {
+      own.pairs.push_back(http2_calls::pair_of(lower, value));
+    }
+  }
+}
+
 void http2_session::answer_continue(std::uint32_t stream) {
-  const auto status = pair_of(":status", "100");
+  const auto status = http2_calls::pair_of(":status", "100");
   const int code = nghttp2_submit_headers(state_->session.get(), NGHTTP2_FLAG_NONE, id_of(stream),
                                           nullptr, &status, 1, nullptr);
   if (code == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();

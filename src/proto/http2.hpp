@@ -1,9 +1,9 @@
-// The server's side of HTTP/2 (RFC 9113), sans I/O, by libnghttp2: bytes in, requests out, answers
-// in, bytes out.
+// HTTP/2 (RFC 9113), sans I/O, by libnghttp2: bytes in, requests out, answers in, bytes out; or, as
+// a client, the other way round.
 //
 // A session belongs to one connection and one thread. No input throws, and none makes it hold more
-// than the limits allow: a body's bytes are credited to the client when whoever reads them says so
-// (`consume`), and a client that floods is ended. Bodies of answers stay with whoever made them
+// than the limits allow: a body's bytes are credited to the peer when whoever reads them says so
+// (`consume`), and a peer that floods is ended. Bodies that go out stay with whoever made them
 // until they can be sent.
 #pragma once
 
@@ -48,14 +48,15 @@ enum class http2_code : std::uint32_t {
   enhance_your_calm = 11,
 };
 
-/// Whoever answers one request: called while the session is fed or gives output. It lives until
-/// `on_close`, or longer than the session.
+/// Whoever answers one request, or asks it: called while the session is fed or gives output. It
+/// lives until `on_close`, or longer than the session.
 class http2_stream {
  public:
-  /// A part of the answer's body, and whether that is its end.
+  /// A part of the body that goes out, and whether that is its end.
   struct supply {
     std::size_t bytes = 0;
     bool is_last = false;
+    const http_fields* trailers = nullptr;  ///< behind the end; null: none
   };
 
   http2_stream() = default;
@@ -63,14 +64,18 @@ class http2_stream {
   http2_stream& operator=(const http2_stream&) = delete;
   virtual ~http2_stream() = default;
 
-  /// Bytes of the request's body: `consume` them when they are read.
+  /// The answer's head, of a client's stream. Interim ones are passed over.
+  virtual void on_head(http_response_head&& /*head*/) {}
+  /// Bytes of the body that comes: `consume` them when they are read.
   virtual void on_body(byte_span bytes) = 0;
-  /// The request is whole.
+  /// Fields behind it, once all of them are there.
+  virtual void on_trailers(http_fields&& /*fields*/) {}
+  /// What comes is whole.
   virtual void on_end() = 0;
   /// The stream is gone: both sides have said all, or one has reset it.
   virtual void on_close() = 0;
 
-  /// What of the answer's body could be sent now.
+  /// What of the body could be sent now.
   [[nodiscard]] virtual supply supplied() const = 0;
   /// Writes the next `count` bytes of it behind what the listener was last told to write.
   virtual void move_body(std::size_t count) = 0;
@@ -92,7 +97,7 @@ class http2_listener {
     int refusal_status = 0;
     std::optional<error> refusal;
   };
-  /// A request's head is whole. Gives whoever will answer it; never null.
+  /// A request's head is whole. Gives whoever will answer it; never null. Of a server's session.
   virtual http2_stream* on_request(arrival&& come) = 0;
   /// Output: bytes for the connection, in order.
   virtual void write(byte_span bytes) = 0;
@@ -108,11 +113,25 @@ struct http2_answer {
   bool has_body = false;  ///< the stream supplies one
 };
 
+/// A request of a client's session. Of `fields` too, what is of HTTP/1.1's connections is left out.
+struct http2_question {
+  std::string_view method;
+  std::string_view scheme;
+  std::string_view authority;
+  std::string_view target;
+  const http_fields& fields;
+  std::optional<std::uint64_t> length = {};
+  bool has_body = false;  ///< the stream supplies one
+};
+
+enum class http2_role : std::uint8_t { server, client };
+
 class http2_session {
  public:
   using time_point = std::chrono::steady_clock::time_point;
 
-  explicit http2_session(http2_listener& to, http2_limits limits = {});
+  explicit http2_session(http2_listener& to, http2_limits limits = {},
+                         http2_role role = http2_role::server);
   ~http2_session();
   http2_session(const http2_session&) = delete;
   http2_session& operator=(const http2_session&) = delete;
@@ -131,6 +150,11 @@ class http2_session {
   /// It was ended because the client flooded it.
   [[nodiscard]] bool was_flooded() const;
 
+  /// A client's session takes another request: the server wants more streams, and has not said that
+  /// it goes away.
+  [[nodiscard]] bool may_ask() const;
+  /// Asks. Gives the stream's number; 0: the session takes no more, and `by` hears nothing.
+  [[nodiscard]] std::uint32_t ask(const http2_question& what, http2_stream& by);
   /// Answers a stream. One that is gone takes no notice of this, nor of what follows.
   void answer(std::uint32_t stream, const http2_answer& head);
   /// `100 Continue`: the client may send its body.
@@ -148,6 +172,7 @@ class http2_session {
 
  private:
   void end_flood();
+  void add_fields(const http_fields& fields);
 
   struct state;  // http2_state.hpp
   friend struct http2_calls;

@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <array>
 #include <cassert>
+#include <charconv>
 #include <new>
+#include <utility>
 
 #include "proto/http2_state.hpp"
 
@@ -51,11 +54,33 @@ int on_begin_frame(nghttp2_session* session, const nghttp2_frame_hd* frame, void
 int on_begin_headers(nghttp2_session* /*session*/, const nghttp2_frame* frame, void* user_data) {
   auto& by = of(user_data);
   by.head_of = frame->hd.stream_id;
-  by.trailer_size = 0;
+  by.reply = {};
+  by.reply_size = 0;
   if (frame->headers.cat == NGHTTP2_HCAT_REQUEST) {
     by.head.begin(static_cast<std::uint32_t>(frame->hd.stream_id));
   }
   return 0;
+}
+
+// nghttp2 has seen to it that a status is three digits.
+void add_to_reply(state& by, std::string_view name, std::string_view value) {
+  if (name == ":status") {
+    std::from_chars(value.data(), value.data() + value.size(), by.reply.status);
+  } else if (!name.starts_with(':')) {
+    by.reply.headers.emplace_back(name, value);
+  }
+}
+
+/// Hands on what was gathered: an answer's head, or trailers, which have no status.
+void tell_reply(state& by, http2_stream& of) {
+  auto reply = std::exchange(by.reply, {});
+  const bool is_interim = reply.status / 100 == 1;
+  if (is_interim) return;
+  if (reply.status != 0) {
+    of.on_head(std::move(reply));
+  } else {
+    of.on_trailers(std::move(reply.headers));
+  }
 }
 
 int on_header(nghttp2_session* /*session*/, const nghttp2_frame* frame, const std::uint8_t* name,
@@ -70,7 +95,9 @@ int on_header(nghttp2_session* /*session*/, const nghttp2_frame* frame, const st
     by.head.add(text(name, name_size), text(value, value_size));
     size = by.head.size();
   } else {
-    size = by.trailer_size += name_size + value_size + http2_head::field_overhead;
+    size = by.reply_size += name_size + value_size + http2_head::field_overhead;
+    if (size <= by.limits.max_header)
+      add_to_reply(by, text(name, name_size), text(value, value_size));
   }
   return size <= bomb_factor * by.limits.max_header ? 0 : flood(by, "fields without an end");
 }
@@ -89,6 +116,12 @@ int on_frame(nghttp2_session* session, const nghttp2_frame* frame, void* user_da
       auto* const answering = by.to.on_request(std::move(come));
       assert(answering != nullptr);
       return nghttp2_session_set_stream_user_data(session, id, answering);
+    }
+    if (auto* const heard = find(session, id); heard != nullptr) {
+      if (by.reply_size > by.limits.max_header) {
+        return nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
+      }
+      tell_reply(by, *heard);
     }
   } else if (frame->hd.type != NGHTTP2_DATA) {
     return 0;
@@ -114,6 +147,7 @@ int on_close(nghttp2_session* session, std::int32_t stream, std::uint32_t /*code
   auto* const answering = find(session, stream);
   if (answering == nullptr) return 0;
   nghttp2_session_set_stream_user_data(session, stream, nullptr);
+  if (by.role == http2_role::client) --by.asked_open;
   answering->on_close();
   return 0;
 }
@@ -133,14 +167,28 @@ int on_sent(nghttp2_session* /*session*/, const nghttp2_frame* frame, void* user
   return 0;
 }
 
-ssize_t supply_body(nghttp2_session* /*session*/, std::int32_t /*stream*/, std::uint8_t* /*buffer*/,
+void submit_trailers(nghttp2_session* session, std::int32_t stream, const http_fields& fields) {
+  std::vector<nghttp2_nv> pairs;
+  for (const auto& [name, value] : fields) pairs.push_back(http2_calls::pair_of(name, value));
+  if (nghttp2_submit_trailer(session, stream, pairs.data(), pairs.size()) == NGHTTP2_ERR_NOMEM) {
+    throw std::bad_alloc();
+  }
+}
+
+ssize_t supply_body(nghttp2_session* session, std::int32_t stream, std::uint8_t* /*buffer*/,
                     std::size_t room, std::uint32_t* flags, nghttp2_data_source* source,
                     void* /*user_data*/) {
   const auto there = static_cast<http2_stream*>(source->ptr)->supplied();
   if (there.bytes == 0 && !there.is_last) return NGHTTP2_ERR_DEFERRED;
   const auto size = std::min(room, there.bytes);
   *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
-  if (there.is_last && size == there.bytes) *flags |= NGHTTP2_DATA_FLAG_EOF;
+  if (there.is_last && size == there.bytes) {
+    *flags |= NGHTTP2_DATA_FLAG_EOF;
+    if (there.trailers != nullptr) {
+      *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
+      submit_trailers(session, stream, *there.trailers);
+    }
+  }
   return static_cast<ssize_t>(size);
 }
 
@@ -189,7 +237,9 @@ struct callbacks {
 nghttp2_session* http2_calls::make_session(state& with) {
   static const callbacks ours;
   nghttp2_session* made = nullptr;
-  const int code = nghttp2_session_server_new2(&made, ours.all, &with, ours.options);
+  const auto make =
+      with.role == http2_role::server ? nghttp2_session_server_new2 : nghttp2_session_client_new2;
+  const int code = make(&made, ours.all, &with, ours.options);
   if (code == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
   assert(code == 0);
   return made;
@@ -200,6 +250,19 @@ nghttp2_data_provider http2_calls::body_of(http2_stream& answering) {
   made.source.ptr = &answering;
   made.read_callback = supply_body;
   return made;
+}
+
+nghttp2_nv http2_calls::pair_of(std::string_view name, std::string_view value) {
+  const auto bytes = [](std::string_view text) {
+    return reinterpret_cast<std::uint8_t*>(const_cast<char*>(text.data()));
+  };
+  return {bytes(name), bytes(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE};
+}
+
+bool http2_calls::is_of_connections(std::string_view name) {
+  constexpr std::array<std::string_view, 5> names = {"connection", "keep-alive", "proxy-connection",
+                                                     "transfer-encoding", "upgrade"};
+  return std::ranges::find(names, name) != names.end();
 }
 
 }  // namespace strata::proto

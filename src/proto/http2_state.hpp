@@ -15,9 +15,10 @@
 namespace strata::proto {
 
 struct http2_session::state {
-  state(http2_listener& listener, const http2_limits& limited)
+  state(http2_listener& listener, const http2_limits& limited, http2_role playing)
       : to(listener),
         limits(limited),
+        role(playing),
         head(limited.max_header),
         resets(limited.max_resets, limited.resets_a_second),
         controls(limited.max_controls, limited.controls_a_second) {}
@@ -28,9 +29,12 @@ struct http2_session::state {
 
   http2_listener& to;
   http2_limits limits;
+  http2_role role;
   std::unique_ptr<nghttp2_session, deleter> session;
-  http2_head head;
-  std::size_t trailer_size = 0;
+  http2_head head;               // of a request
+  http_response_head reply;      // of an answer; or, without a status, trailers
+  std::size_t reply_size = 0;    // as of a head
+  std::uint32_t asked_open = 0;  // a client's streams that are not closed
   http2_budget resets;
   http2_budget controls;
   time_point now;
@@ -55,6 +59,10 @@ struct http2_calls {
   [[nodiscard]] static nghttp2_session* make_session(state& with);
   /// How nghttp2 asks for the body of a stream's answer.
   [[nodiscard]] static nghttp2_data_provider body_of(http2_stream& answering);
+  /// nghttp2 takes the texts as mutable, and copies them.
+  [[nodiscard]] static nghttp2_nv pair_of(std::string_view name, std::string_view value);
+  /// Of HTTP/1.1's connections: no field of HTTP/2 (section 8.2.2).
+  [[nodiscard]] static bool is_of_connections(std::string_view name);
 };
 
 }  // namespace strata::proto

@@ -31,6 +31,13 @@ result<std::unique_ptr<file_sink>> file_sink::open(loop::loop& on, const std::st
   return std::unique_ptr<file_sink>(new file_sink(on, std::move(*file), path, std::move(on_error)));
 }
 
+result<void> file_sink::open_again() {
+  auto file = loop_.open_append(path_);
+  if (!file) return std::unexpected(file.error());
+  file_ = std::move(*file);
+  return {};
+}
+
 bool file_sink::append(byte_span message) {
   if (waiting_.size() + message.size() + 1 > most_waiting) return false;
   waiting_ += as_text(message);
@@ -43,7 +50,9 @@ void file_sink::on_turn_end() {
   if (under_way()) return;
   if (writing_.empty()) {
     if (waiting_.empty()) return;
-    const auto size = std::min(waiting_.size(), largest_write);
+    // Of several that append to one file, none cuts a line of another.
+    const auto last = waiting_.rfind('\n', largest_write - 1);
+    const auto size = last == std::string::npos ? waiting_.size() : last + 1;
     writing_ = loop::slice::copy_of(as_bytes(waiting_).first(size));
     waiting_.erase(0, size);
   }

@@ -27,6 +27,9 @@ class file_sink final : private loop::request, private loop::turn_end_hook, priv
 
   /// Takes a message, to stand on a line of its own. False when too much waits already.
   [[nodiscard]] bool append(byte_span message);
+  /// Goes on in a new file of that name, where somebody has moved the old one away. Errors: of
+  /// that file; then it goes on in the old one.
+  [[nodiscard]] result<void> open_again();
   /// Awaits, until `limit` at the longest, that nothing waits to be written or writing fails.
   auto flushed(loop::time_point limit) {
     return changed_.wait([this] { return failing_ || is_empty(); }, limit);

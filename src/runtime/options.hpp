@@ -17,6 +17,13 @@ namespace strata::runtime {
 class runtime;
 struct context;
 
+/// Figures of several things inside a runtime, such as the backs of a proxy.
+struct detail_row {
+  std::string_view key;                      ///< of the array in the statistics' JSON: `backs`
+  std::span<const std::string_view> labels;  ///< what tells one of the things from another
+  std::span<const options::figure_row> figures;
+};
+
 /// A runtime type: everything that the daemon and the CLI know about it beforehand.
 struct type_row {
   std::string_view name;
@@ -25,6 +32,8 @@ struct type_row {
   const std::vector<options::figure_row>& (*figures)();
   /// Makes a runtime of this type from its options, checked as a whole. Daemon only.
   result<std::unique_ptr<runtime>> (*make)(context&&, const nlohmann::json& options);
+  /// Null: nothing inside it has figures of its own.
+  std::span<const detail_row> (*details)() = nullptr;
 };
 
 [[nodiscard]] std::span<const type_row> types();

@@ -4,9 +4,11 @@
 // on other loops is its own affair, but after `stop()` nothing of it is left on them.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "loop/async_lock.hpp"
@@ -45,11 +47,20 @@ struct context {
   std::shared_ptr<journal> log;
   /// The messages that it receives, for those who look on.
   std::shared_ptr<journal> messages;
+  /// Tells those who follow the daemon's events of one of the runtime's own. From any thread.
+  std::function<void(std::string_view event, const std::string& detail)> tell =
+      [](std::string_view, const std::string&) {};
 };
 
 struct send_outcome {
   std::uint64_t delivered = 0;  ///< connections that the message was handed to
   std::uint64_t queued = 0;     ///< 1 when it waits for a connection
+};
+
+/// Figures of one thing inside a runtime.
+struct detail {
+  std::vector<std::string> labels;     ///< in the order of the row's
+  std::vector<nlohmann::json> values;  ///< in the order of the row's figures
 };
 
 struct edit_outcome {
@@ -81,6 +92,9 @@ class runtime {
   virtual loop::task<result<bool>> reload() = 0;
   /// Sends a message of whatever bytes. Errors: conflict when there is nobody to send to.
   virtual loop::task<result<send_outcome>> send(std::string message) = 0;
+  /// Where it passes things on to, and how those have fared: an array of objects. Called when
+  /// running. Errors: not_supported of a type that passes nothing on.
+  virtual loop::task<result<nlohmann::json>> backs();
   /// Whether each option that `changes` names does something, as the options are with them. What
   /// was saved before is not asked. Errors: as `edit`, and of what would have no effect.
   [[nodiscard]] virtual result<void> check_effects(const nlohmann::json& changes) const = 0;
@@ -108,6 +122,8 @@ class runtime {
   [[nodiscard]] virtual std::vector<nlohmann::json> figures() const {
     return values_of(stats(), common_figures());
   }
+  /// What is counted of the things inside it: of each of its type's `details` as many as there are.
+  [[nodiscard]] virtual std::vector<std::vector<detail>> details() const { return {}; }
   /// Set by a runtime that ended by itself: why. Cleared by `start()`.
   [[nodiscard]] virtual std::string failure_reason() const { return {}; }
   /// It ended by itself because it was to: no failure.

@@ -6,6 +6,11 @@ namespace strata::runtime {
 
 nlohmann::json runtime::certificates() const { return nlohmann::json::array(); }
 
+loop::task<result<nlohmann::json>> runtime::backs() {
+  co_return failure(errc::not_supported, "show backs", "only a proxy has them",
+                    "see which are: strata ls");
+}
+
 loop::task<result<void>> runtime_of_parts::start() {
   reason_.clear();
   has_done_its_work_ = false;

@@ -77,6 +77,9 @@ class runtime_of_parts : public runtime {
   /// Reads its certificates and those that it trusts again, for connections to come. False: it has
   /// none. Errors: of a file; then the ones before stay in force.
   [[nodiscard]] virtual loop::task<result<bool>> read_certificates() { co_return false; }
+  /// Opens files again that others may have moved away. False: it has none. Errors: of a file;
+  /// then it goes on in the one that it has.
+  virtual loop::task<result<bool>> open_files_again() { co_return false; }
   /// Called when the parts are closed, and still there: what they counted is kept.
   virtual void keep_figures() { past_ = stats().past(); }
 
@@ -166,8 +169,11 @@ class sharded : public runtime_of_parts {
     return sort_changes(rows_, changes, has_parts());
   }
   loop::task<result<bool>> reload() final {
+    const auto has_opened = co_await open_files_again();
+    if (!has_opened) co_return has_opened;
     auto has_read = co_await read_certificates();
     if (!has_read) co_return has_read;
+    if (*has_opened) has_read = true;
     // An edit that waits for a restart is what the reload is for, too.
     if (*has_read && changed_options(running_, options_, table_).empty()) co_return true;
     if (auto good = try_certificates(); !good) co_return std::unexpected(good.error());

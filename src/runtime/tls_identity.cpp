@@ -64,11 +64,13 @@ result<void> check_tls(const tls_client_options& wanted) {
                  "its file or its key's is missing", "give both --client-cert and --client-key");
 }
 
-result<std::shared_ptr<const net::tls_context>> read_client_tls(const tls_client_options& wanted) {
+result<std::shared_ptr<const net::tls_context>> read_client_tls(
+    const tls_client_options& wanted, std::vector<std::string> protocols) {
   return net::tls_context::for_client({.ca = wanted.ca,
                                        .server_name = wanted.servername,
                                        .certificate = {wanted.client_cert, wanted.client_key},
-                                       .is_insecure = wanted.insecure});
+                                       .is_insecure = wanted.insecure,
+                                       .protocols = std::move(protocols)});
 }
 
 result<void> check_tls(const tls_server_options& wanted, const std::vector<std::string>& urls) {

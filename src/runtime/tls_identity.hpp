@@ -31,9 +31,10 @@ void tell_subject(const net::stream& of, journal& to);
 /// What is wrong with the files, if something is; those of one without certificates are good.
 [[nodiscard]] result<void> try_files(const tls_server_options& wanted);
 [[nodiscard]] result<void> try_files(const tls_client_options& wanted);
-/// What one that connects reads from its files. Errors: of the files.
+/// What one that connects reads from its files. `protocols`: for ALPN, the best first. Errors: of
+/// the files.
 [[nodiscard]] result<std::shared_ptr<const net::tls_context>> read_client_tls(
-    const tls_client_options& wanted);
+    const tls_client_options& wanted, std::vector<std::string> protocols = {});
 
 /// As `runtime::certificates()` has them.
 [[nodiscard]] nlohmann::json certificates_json(const std::vector<net::certificate_info>& all);

@@ -7,6 +7,7 @@
 #include "runtime/proxy/proxy.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/server/server.hpp"
+#include "runtime/web_figures.hpp"
 
 namespace strata::runtime {
 
@@ -14,11 +15,11 @@ namespace {
 
 const type_row table[] = {
     {"server", "listens, and passes messages between those who connect", server::option_rows,
-     server::figure_rows, server::make},
+     web_figure_rows, server::make},
     {"client", "connects to an endpoint, and sends and receives messages", client::option_rows,
      common_figure_rows, client::make},
     {"proxy", "listens, and passes each connection on to a back", proxy::option_rows,
-     common_figure_rows, proxy::make},
+     proxy::figure_rows, proxy::make, proxy::detail_rows},
     {"cache", "keeps keys and values in memory, and speaks Redis's protocol", cache::option_rows,
      cache::figure_rows, cache::make},
 };

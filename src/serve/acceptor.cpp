@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <climits>
 
+#include "net/introduction.hpp"
+
 namespace strata::serve {
 
 using namespace std::chrono_literals;
@@ -74,7 +76,7 @@ loop::task<> acceptor::accept_all(const entrance& at) {
     }
     if (connection) {
       failing = false;
-      if (how_.admits && !how_.admits(*connection)) continue;
+      if (how_.admits && !how_.admits(*connection, at.door)) continue;
       receive(at, net::stream::over(loop_, std::move(*connection)));
       continue;
     }
@@ -85,48 +87,64 @@ loop::task<> acceptor::accept_all(const entrance& at) {
 }
 
 void acceptor::receive(const entrance& at, std::unique_ptr<net::stream> arrived) {
-  if (how_.objection) {
+  const bool is_introduced = how_.introduces && how_.introduces(*arrived);
+  if (!is_introduced && how_.objection) {
     auto words = how_.objection(*arrived);
-    if (!words.empty()) return turn_away(at, std::move(arrived), std::move(words));
+    if (!words.empty()) return turn_away(std::move(arrived), at.secure ? "" : words);
   }
   if (auto place = how_.connections.enter(how_.most())) {
-    if (at.secure) {
-      serving_.spawn(secure(std::move(arrived), std::move(place), at.door, at.secure->get()));
+    if (at.secure || is_introduced) {
+      serving_.spawn(
+          begin_with(std::move(arrived), std::move(place), {at.door, is_introduced, at.secure}));
     } else {
       serving_.spawn(how_.serve(std::move(arrived), std::move(place), at.door));
     }
     return;
   }
-  turn_away(at, std::move(arrived), how_.refusal);
+  turn_away(std::move(arrived), at.secure ? "" : how_.refusal);
 }
 
-void acceptor::turn_away(const entrance& at, std::unique_ptr<net::stream> arrived,
-                         std::string words) {
+// Of TLS, no word is understood before the handshake: there are none then.
+void acceptor::turn_away(std::unique_ptr<net::stream> arrived, std::string words) {
   how_.on_refused();
-  // Of TLS, no word is understood before the handshake.
-  if (!at.secure && !words.empty() && refusing_ < most_refusing) {
+  if (!words.empty() && refusing_ < most_refusing) {
     serving_.spawn(refuse(std::move(arrived), std::move(words)));
   }
 }
 
-loop::task<> acceptor::secure(std::unique_ptr<net::stream> arrived, connection_gauge::place place,
-                              unsigned door, std::shared_ptr<const net::tls_context> with) {
-  const bool agreed = co_await start_tls(*arrived, std::move(with));
-  if (!agreed) co_return;
-  auto served = how_.serve(std::move(arrived), std::move(place), door);
+loop::task<> acceptor::begin_with(std::unique_ptr<net::stream> arrived,
+                                  connection_gauge::place place, beginning first) {
+  if (first.is_introduced) {
+    const bool is_known = co_await hear_introduction(*arrived);
+    if (!is_known) co_return;
+    const auto words = how_.objection ? how_.objection(*arrived) : "";
+    if (!words.empty()) co_return turn_away(std::move(arrived), first.secure ? "" : words);
+  }
+  if (first.secure) {
+    const bool agreed = co_await start_tls(*arrived, first.secure->get());
+    if (!agreed) co_return;
+  }
+  auto served = how_.serve(std::move(arrived), std::move(place), first.door);
   co_await served;
+}
+
+loop::task<bool> acceptor::hear_introduction(net::stream& on) {
+  (void)on.peer();  // while it is connected
+  auto heard = co_await net::await_introduction(on, handshake_limit());
+  if (!heard) tell_failed(on, std::move(heard.error()));
+  co_return heard.has_value();
+}
+
+loop::time_point acceptor::handshake_limit() const {
+  const auto longest = how_.handshake_limit ? how_.handshake_limit() : usual_handshake_limit;
+  return longest == loop::duration::zero() ? loop::time_point::max() : loop_.now() + longest;
 }
 
 loop::task<bool> acceptor::start_tls(net::stream& on,
                                      std::shared_ptr<const net::tls_context> with) {
-  const auto longest = how_.handshake_limit ? how_.handshake_limit() : usual_handshake_limit;
   (void)on.peer();  // while it is connected
   result<void> agreed = failure(errc::conflict, "agree on TLS", "there is no certificate");
-  if (with) {
-    const auto limit =
-        longest == loop::duration::zero() ? loop::time_point::max() : loop_.now() + longest;
-    agreed = co_await on.start_tls(std::move(with), {}, limit);
-  }
+  if (with) agreed = co_await on.start_tls(std::move(with), {}, handshake_limit());
   if (!agreed) {
     tell_failed(on, std::move(agreed.error()));
   } else if (how_.on_secured) {

@@ -22,7 +22,7 @@ namespace strata::serve {
 struct reception {
   connection_gauge& connections;
   /// Whether a connection may be served at all; the others are closed without a word. Null: all.
-  std::function<bool(const loop::descriptor& arrived)> admits = nullptr;
+  std::function<bool(const loop::descriptor& arrived, unsigned door)> admits = nullptr;
   /// It may use the descriptors that are kept back for the operator, so that whatever clients have
   /// taken, somebody can still do something about it.
   bool is_for_operator = false;
@@ -34,15 +34,19 @@ struct reception {
       serve;
   /// Why one is turned away, in the protocol's words; empty: it is served. Null: all are.
   std::function<std::string(const net::stream& arrived)> objection = nullptr;
+  /// Whether what has connected says by the PROXY protocol which client it speaks for, before all
+  /// else. Null: nothing does.
+  std::function<bool(const net::stream& arrived)> introduces = nullptr;
   /// What a client above the limit is told; empty: nothing.
   std::string refusal;
   std::function<void()> on_refused;
-  /// How long a client may take for the handshake of TLS. Null: ten seconds.
+  /// How long a client may take for the handshake of TLS, and for a PROXY header. Null: ten
+  /// seconds.
   std::function<loop::duration()> handshake_limit = nullptr;
   /// A client has agreed on TLS. Null: nobody wants to know.
   std::function<void(const net::stream& with)> on_secured = nullptr;
-  /// A client has failed to agree on TLS, and is gone. `is_told`: it is to be logged; of many in a
-  /// short time, few are.
+  /// A client has failed to agree on TLS, or a PROXY header was none, and it is gone. `is_told`: it
+  /// is to be logged; of many in a short time, few are.
   std::function<void(const error& why, bool is_told)> on_handshake_failed = nullptr;
   /// Accepting fails; it goes on by itself. `is_new`: it worked before.
   std::function<void(const error& why, bool is_new)> on_trouble;
@@ -82,10 +86,18 @@ class acceptor {
   };
   loop::task<> accept_all(const entrance& at);
   void receive(const entrance& at, std::unique_ptr<net::stream> arrived);
-  loop::task<> secure(std::unique_ptr<net::stream> arrived, connection_gauge::place place,
-                      unsigned door, std::shared_ptr<const net::tls_context> with);
+  /// What comes before a connection is served.
+  struct beginning {
+    unsigned door;
+    bool is_introduced;
+    std::shared_ptr<const net::tls_slot> secure;
+  };
+  loop::task<> begin_with(std::unique_ptr<net::stream> arrived, connection_gauge::place place,
+                          beginning first);
+  loop::task<bool> hear_introduction(net::stream& on);
+  [[nodiscard]] loop::time_point handshake_limit() const;
   void tell_failed(const net::stream& on, error why);
-  void turn_away(const entrance& at, std::unique_ptr<net::stream> arrived, std::string words);
+  void turn_away(std::unique_ptr<net::stream> arrived, std::string words);
   loop::task<> refuse(std::unique_ptr<net::stream> arrived, std::string words);
 
   loop::loop& loop_;

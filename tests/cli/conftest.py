@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from fake_daemon import FakeDaemon
+from pipe import Pipe
 
 BINARY = os.environ.get("STRATA_BIN")
 
@@ -139,3 +140,24 @@ def hostile(path):
     yield lambda reply: servers.append(Hostile(path, reply))
     for server in servers:
         server.close()
+
+
+@pytest.fixture(params=os.environ.get("STRATA_LOOP", "io_uring epoll").split())
+def pipe(request):
+    made = []
+
+    def start(*words, **how):
+        made.append(Pipe(request.param, *words, **how))
+        return made[-1]
+
+    yield start
+    for each in made:
+        each.close()
+
+
+@pytest.fixture
+def listener():
+    """A TCP server's socket, and its URL."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(30)
+        yield server, f"tcp://127.0.0.1:{server.getsockname()[1]}"

@@ -33,6 +33,8 @@ class Runtime:
         self.sent = []
         self.streams = threading.Condition()
         self.messages = []
+        self.more_stats = {}
+        self.backs = []
 
     def summary(self):
         running = self.state == "running"
@@ -120,6 +122,7 @@ class Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(length)
         url = urlsplit(self.path)
         fake.requests.append((self.command, self.path, body))
+        self.close_connection = self.close_connection or fake.stopping.is_set()
         try:
             self.route([unquote(part) for part in url.path.split("/")[1:]], parse_qs(url.query),
                        body)
@@ -167,7 +170,9 @@ class Handler(BaseHTTPRequestHandler):
                 return self.edit(runtime, json.loads(body)["options"])
             return self.answer(200, runtime.detail(fake.runtimes.values()))
         if rest == ["stats"]:
-            return self.answer(200, runtime.stats())
+            return self.answer(200, runtime.stats() | runtime.more_stats)
+        if rest == ["backends"]:
+            return self.answer(200, runtime.backs)
         if rest == ["send"]:
             return self.answer(200, runtime.take(body))
         if rest == ["logs"]:

@@ -156,8 +156,8 @@ def test_logs_and_events(strata, daemon):
     lines = check(strata("logs", "web", "--format", "json")).splitlines()
     assert [json.loads(line) for line in lines] == daemon.logs
     assert check(strata("events")).splitlines() == [
-        "2026-03-04T12:00:00.000Z  created  server web",
-        "2026-03-04T12:00:00.000Z  failed   server web: port in use"]
+        "2026-03-04T12:00:00.000Z  created    server web",
+        "2026-03-04T12:00:00.000Z  failed     server web: port in use"]
     assert daemon.requests[0][1] == "/v1/runtimes/web/logs?tail=1000"
     refusal(strata("logs", "nobody"), NOT_FOUND)
     refusal(strata("logs", "web", "--tail", "1001"), MISUSED)

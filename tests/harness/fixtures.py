@@ -1,6 +1,7 @@
 """Fixtures that the tests of other folders use too."""
 
 import os
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -37,3 +38,13 @@ def broker(veth):
         made = Broker(veth, Path(folder))
         yield made
         made.close()
+
+
+@pytest.fixture
+def small_disk(root, tmp_path):
+    """A file system of 64 KiB."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", folder], check=True)
+    yield folder
+    subprocess.run(["umount", "-l", folder], check=True)

@@ -1,11 +1,13 @@
 """What all integration tests share. README.md says how to run them."""
 
+import contextlib
 import os
 
 import pytest
 
 from certificates import Authority
-from fixtures import broker, root, site, veth  # noqa: F401
+from fixtures import broker, root, site, small_disk, veth  # noqa: F401
+from http_back import Back
 from strata_daemon import BINARY, Daemon
 from veth import DaemonInside
 
@@ -48,3 +50,12 @@ def daemons(veth, tmp_path):  # noqa: F811
     yield made
     for each in made:
         each.close()
+
+
+@pytest.fixture
+def make_back():
+    """Backs of a proxy, for HTTP: as `http_back.Back` takes them."""
+    with contextlib.ExitStack() as stack:
+        def make(*arguments, **how):
+            return stack.enter_context(contextlib.closing(Back(*arguments, **how)))
+        yield make

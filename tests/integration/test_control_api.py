@@ -159,6 +159,7 @@ def test_a_body_that_makes_no_sense_creates_nothing(daemon, body):
 
 KINDS = {"local": [1, "yes", []], "restart": ["never", 1, []], "restart_limit": [-1, "3", 0.5],
          "port": ["x", -1, 65536, 1.5, [], {}, True], "listen": ["x", 5, [5], {}, [None]],
+         "proxy_protocol": ["10.0.0.0/8", 5, [5], {}],
          "framing": ["words", 5, []], "mode": ["up", 5, {}],
          "master_pw": [5, [], "x" * 5000], "master_forward": ["yes", 1, []],
          "max_connections": ["1", -1, 1.5, [], 2**64, True],

@@ -1,21 +1,9 @@
 """`-w FILE`: what is appended to it, and what a full disk does."""
 
-import subprocess
-
 import pytest
 
 from strata_daemon import Refused, eventually
 from talker import Talker
-
-
-@pytest.fixture
-def small_disk(root, tmp_path):
-    """A file system of 64 KiB."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", folder], check=True)
-    yield folder
-    subprocess.run(["umount", "-l", folder], check=True)
 
 
 def test_every_received_message_is_appended(daemon, tmp_path):

@@ -322,6 +322,26 @@ def test_a_flood_by_some_does_not_starve_others(daemon):
                 each.join()
 
 
+def test_peers_that_are_gone_are_not_read_to_their_end(daemon):
+    """Nobody takes all buffers at once: so the first answer tells that the peer is gone, before
+    much of what it has left is read."""
+    [url] = daemon.server("s", mode="echo")
+    left = 0
+    daemon.process.send_signal(signal.SIGSTOP)
+    try:
+        for _ in range(100):
+            with Talker(url) as talker:
+                talker.socket.settimeout(0.05)
+                with contextlib.suppress(TimeoutError):
+                    while left < 1 << 30:
+                        left += talker.socket.send(b"x" * 65535 + b"\n")
+    finally:
+        daemon.process.send_signal(signal.SIGCONT)
+    daemon.wait_gone("s", 100)
+    assert left > 100 << 20
+    assert daemon.stats("s")["bytes"]["in"] < left / 3
+
+
 def test_lengths_that_lie_are_survived(daemon, chance):
     [url] = daemon.server("s", framing="length")
     before = daemon.resident_mib()

@@ -11,7 +11,9 @@ pytestmark = pytest.mark.once
 
 TCP = {"listen": ["tcp://127.0.0.1:0"]}
 UDP = {"listen": ["udp://127.0.0.1:0"]}
+RAW = TCP | {"backend": ["127.0.0.1:1"]}
 TARGET = {"connect": "tcp://127.0.0.1:1"}
+GATEWAY = TCP | {"backend": ["127.0.0.1:1"]}
 
 # What is created, the option that does nothing, and what has to be there for it.
 WITHOUT = [
@@ -28,6 +30,7 @@ WITHOUT = [
     ("client", TARGET, "reconnect_min", 2, "--reconnect"),
     ("client", TARGET, "reconnect_max", 20, "--reconnect"),
     ("client", TARGET, "reconnect_seed", 7, "--reconnect"),
+    ("proxy", GATEWAY | {"protocol": "http"}, "access_format", "json", "--access-log"),
     ("cache", TCP, "eviction", "allkeys-lru", "--max-memory"),
     ("cache", TCP, "appendfsync", "always", "--persistent"),
     ("cache", TCP, "follow_password", "secret", "--follow"),
@@ -50,7 +53,10 @@ ELSEWHERE = [
     ("client", TARGET, "header", ["X-A: b"], "WebSockets"),
     ("client", TARGET, "insecure", True, "TLS"),
     ("client", {"connect": "udp://127.0.0.1:1"}, "max_buffer", 4096, "streams"),
+    ("proxy", GATEWAY, "access_log", "/tmp/log", "HTTP"),
     ("cache", TCP, "handshake_timeout", 3, "TLS"),
+    ("proxy", RAW, "sticky", "at", "HTTP"),
+    ("proxy", RAW, "retries", 3, "HTTP"),
 ]
 
 

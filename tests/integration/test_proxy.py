@@ -117,8 +117,7 @@ def test_the_first_is_first_and_a_backup_is_last(daemon, named):
     c.close()
     assert who_answers(url, 3) == ["a"] * 3
     assert len([line for line in daemon.log().splitlines() if "is left alone" in line]) == 2
-    b.__init__("b", int(b.where.split(":")[1]))
-    c.__init__("c", int(c.where.split(":")[1]))
+    named[1:] = [Named(each.name, int(each.where.split(":")[1])) for each in (b, c)]
     daemon.edit("gw", rest=0.05)
     eventually(lambda: who_answers(url, 1) == ["b"], "it is there again", within=20)
 
@@ -134,19 +133,35 @@ def test_one_address_has_one_back(daemon, named):
     assert others == {b"a", b"b", b"c"}
 
 
+def break_off(one):
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    one.close()
+
+
 def test_the_one_with_the_fewest_is_next(daemon):
-    with listening() as (one, one_at), listening() as (two, two_at):
-        url = proxy(daemon, backend=[one_at, two_at], balance="least")
-        with contextlib.ExitStack() as stack:
-            for _ in range(6):
-                stack.enter_context(socket.create_connection(address(url)))
-            first = [stack.enter_context(one.accept()[0]) for _ in range(3)]
-            [stack.enter_context(two.accept()[0]) for _ in range(3)]
-            for each in first[:2]:
-                each.close()
-            eventually(lambda: daemon.stats("gw")["connections"]["now"] <= 6, "they are gone")
-            # A half-closed connection counts until its client has ended too.
-            assert daemon.stats("gw")["connections"]["total"] == 6
+    with contextlib.ExitStack() as stack:
+        servers = [stack.enter_context(listening()) for _ in range(2)]
+        url = proxy(daemon, backend=[where for _, where in servers], balance="least")
+
+        def begin(count, at):
+            """As many clients, all of which the back `at` gets."""
+            clients = [stack.enter_context(socket.create_connection(address(url)))
+                       for _ in range(count)]
+            backs = [stack.enter_context(servers[at][0].accept()[0]) for _ in range(count)]
+            return clients, backs
+
+        begun = [stack.enter_context(socket.create_connection(address(url))) for _ in range(6)]
+        taken = [[stack.enter_context(server.accept()[0]) for _ in range(3)]
+                 for server, _ in servers]
+        for each in begun:
+            each.sendall(b"x")
+        for each in taken[0] + taken[1]:
+            assert each.recv(1) == b"x"  # they are joined: a reset is no connection that failed
+        for each in taken[0][:2]:
+            break_off(each)  # and their clients with them
+        eventually(lambda: daemon.stats("gw")["connections"]["now"] == 4, "two are gone")
+        begin(2, 0)
+        assert len(begun) == 6 and daemon.stats("gw")["connections"]["now"] == 6
 
 
 def test_without_any_back_the_client_is_told_and_the_log_says_why(daemon):
@@ -181,11 +196,6 @@ def test_one_direction_ends_without_the_other(daemon):
             assert back.recv(1) == b""
             back.close()
     eventually(lambda: daemon.stats("gw")["connections"]["now"] == 0, "nothing is left")
-
-
-def break_off(one):
-    one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    one.close()
 
 
 @pytest.mark.parametrize("first", ["client", "back"])
@@ -341,10 +351,10 @@ def test_curl_and_websockets_pass(daemon, tmp_path):
     ({"backend": ["gw"]}, "the proxy itself"), ({"backend": ["127.0.0.1:0"]}, "port 0"),
     ({"backend": ["127.0.0.1:1 weight=0"]}, "neither weight=N"),
     ({"backend": ["127.0.0.1:1 nonsense"]}, "neither weight=N"), ({"backend": [" "]}, "no place"),
-    ({"backend": ["udp://127.0.0.1:1"]}, "no stream"), ({"backend": ["http://a/"]}, "HTTP"),
+    ({"backend": ["udp://127.0.0.1:1"]}, "no stream"), ({"backend": ["http://a/"]}, "takes HTTP"),
     ({"backend": ["*:1"]}, "every address"),
     ({"listen": ["udp://127.0.0.1:0"], "backend": ["a"]}, "passes streams on"),
-    ({"listen": ["http://127.0.0.1:0"], "backend": ["a"]}, "passes streams on"),
+    ({"listen": ["ws://127.0.0.1:0"], "backend": ["a"]}, "WebSockets come by HTTP"),
 ])
 def test_what_makes_no_sense_is_refused_with_the_reason(daemon, options, why):
     with pytest.raises(Refused, match=why):

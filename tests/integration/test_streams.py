@@ -187,6 +187,12 @@ def test_followers_come_and_go_under_traffic(daemon):
 SAMPLE = re.compile(r'([a-z][a-z0-9_]*)\{((?:[a-z]+="(?:[^"\\\n]|\\.)*",?)*)\} (\S+)')
 
 
+def metric_of(name, types):
+    """The metric that a sample belongs to: a histogram has several."""
+    stem = re.sub("_(bucket|sum|count)$", "", name)
+    return stem if types.get(stem) == "histogram" else name
+
+
 def parse_metrics(text):
     """Prometheus' text format 0.0.4, strictly: {(name, labels): value}, {name: type}."""
     assert text.endswith("\n")
@@ -198,11 +204,13 @@ def parse_metrics(text):
             helped.add(name)
         elif line.startswith("# TYPE "):
             _, _, name, kind = line.split()
-            assert name in helped and name not in types and kind in ("counter", "gauge")
+            assert name in helped and name not in types
+            assert kind in ("counter", "gauge", "histogram")
             types[name] = kind
         else:
             name, labels, value = SAMPLE.fullmatch(line).groups()
-            assert name in types and (types[name] == "counter") == name.endswith("_total")
+            kind = types[metric_of(name, types)]
+            assert (kind == "counter") == name.endswith("_total")
             assert (name, labels) not in values
             values[name, labels] = float(value)
     return values, types

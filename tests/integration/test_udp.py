@@ -2,16 +2,21 @@
 """
 
 import contextlib
+import json
 import re
 import signal
 import socket
 import struct
+import sys
 import time
 
 import pytest
 
+import neighbour
+import stranger
 from strata_daemon import PATIENCE, Daemon, Refused, eventually
 from talker import Peer, Talker, address_of, port_of
+from veth import Veth
 
 MANY = 5000  # more than the sockets' requests that one server has with the kernel at a time
 
@@ -114,6 +119,34 @@ def forge(source_port, target_port, message):
     header = struct.pack(">HHHH", source_port, target_port, 8 + len(message), 0)
     with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_UDP) as raw:
         raw.sendto(header + message, ("127.0.0.1", 0))
+
+
+def test_addresses_where_nobody_is_keep_no_known_peer_from_its_answer(root, tmp_path):
+    """ +-- a ----------------------------+        +-- b ------------------------+
+        |  the server    vethA 192.0.2.1 =|========|= vethB   forged datagrams,  |
+        |  a peer                         |        |          from 250 addresses |
+        +---------------------------------+        +-----------------------------+
+    The kernel holds what goes to an address where nobody is, until ARP has given it up."""
+    veth = Veth()
+    daemon = Daemon(tmp_path, namespace=veth.a)
+    try:
+        daemon.start()
+        daemon.create("server", "s", listen=["udp://*:9001"], mode="echo")
+        with neighbour.inside(veth.a), Peer("udp://127.0.0.1:9001") as known:
+            for number in (b"1", b"2", b"3"):
+                known.say(number)
+                assert known.hear() == number
+            what = json.dumps({"target": neighbour.TARGET, "ports": [9001],
+                               "as_nobody": False})
+            veth.inside(veth.b, sys.executable, stranger.__file__, "datagrams", "2", what)
+            assert dropped(daemon, "stranger", "s") > 0
+            # Behind all that was answered, it would wait for a minute.
+            known.socket.settimeout(10)
+            known.say(b"4")
+            assert known.hear() == b"4"
+    finally:
+        daemon.close()
+        veth.close()
 
 
 def drain(peer):

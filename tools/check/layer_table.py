@@ -32,7 +32,10 @@ RUNTIME = {
 LINE = {"cli/line", "cli/terminal"}
 FAMILY = LINE | OPTIONS | {"base", "text"}
 MEASURE = {f"measure/{part}" for part in ("counting", "ends", "node", "remote", "run", "report")}
-FAMILIES = {f"cli/{name}" for name in ("bench", "cert", "l2", "nl", "runtimes", "system", "xdp")}
+FAMILIES = {
+    f"cli/{name}"
+    for name in ("bench", "cert", "l2", "nl", "pipe", "runtimes", "system", "xdp")
+}
 
 ALLOWED = {
     # the library
@@ -78,30 +81,58 @@ ALLOWED = {
     },
     "runtime/options": {"base", "options"},
     "runtime/tls_options": {"options"},
+    "runtime/listen_options": {"options"},
+    "runtime/http_options": {"options"},
+    "runtime/http_serving": {"base", "loop", "net", "net/tls", "serve", "http", "proto",
+                             "runtime/http_options"},
+    "runtime/access_log": {"base", "loop", "http", "runtime"},
     "runtime/testing": RUNTIME | NET | {"http"},
     "runtime/client": RUNTIME | NET | {"serve", "http", "runtime/client/options"},
     "runtime/client/options": {"options", "runtime/options", "runtime/tls_options"} | NET,
-    "runtime/proxy": RUNTIME | NET | {"serve", "runtime/proxy/options"},
-    "runtime/proxy/options": {"options", "runtime/options", "runtime/tls_options"} | NET,
+    "runtime/proxy": {
+        *RUNTIME,
+        *NET,
+        "serve",
+        "http",
+        "runtime/access_log",
+        "runtime/http_serving",
+        "runtime/proxy/options",
+    },
+    "runtime/proxy/options": {
+        "options",
+        "runtime/options",
+        "runtime/http_options",
+        "runtime/listen_options",
+        "runtime/tls_options",
+        *NET,
+    },
     "runtime/server": {
         *RUNTIME,
         *NET,
         "serve",
         "http",
         "http/files",
+        "runtime/http_serving",
         "runtime/server/options",
         "runtime/server/web_options",
     },
     "runtime/server/options": {
         "options",
         "runtime/options",
+        "runtime/listen_options",
         "runtime/server/web_options",
         "runtime/tls_options",
         *NET,
     },
-    "runtime/server/web_options": {"options"},
+    "runtime/server/web_options": {"options", "runtime/http_options"},
     "runtime/cache": RUNTIME | NET | {"serve", "runtime/cache/options", "runtime/cache/serving"},
-    "runtime/cache/options": {"options", "runtime/options", "runtime/tls_options"} | NET,
+    "runtime/cache/options": {
+        "options",
+        "runtime/options",
+        "runtime/listen_options",
+        "runtime/tls_options",
+        *NET,
+    },
     "runtime/cache/values": {"base", "text"},
     "runtime/cache/engine": {
         "base",
@@ -146,6 +177,7 @@ ALLOWED = {
     "cli/runtimes": FAMILY | {"proto", "cli/daemon_client", "cli/prompt"},
     "cli/system": FAMILY | {"cli/daemon_client"},
     "cli/cert": FAMILY | {"net/tls"},
+    "cli/pipe": FAMILY | NET | {"loop", "proto", "http"},
     "cli/l2": LIBRARY | FAMILY,
     "cli/xdp": LIBRARY | FAMILY | {"cli/l2"},
     "cli/nl": LIBRARY | FAMILY | {"ynl", "measure/node"},

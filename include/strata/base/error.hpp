@@ -44,7 +44,8 @@ struct error {
   std::optional<std::size_t> offset;
 };
 
-/// An error of a system call: the code follows from `sys_errno`. `sys_errno` is positive.
+/// An error of a system call: the code follows from `sys_errno`, which is positive. Where an errno
+/// has one remedy whatever was being done (EMFILE, ENFILE), that stands in place of `remedy`.
 [[nodiscard]] error system_error(int sys_errno, std::string operation, std::string remedy = {});
 
 /// One sentence: what could not be done, why, and what to do.

@@ -16,8 +16,7 @@ using proto::resp_value;
 using reply_kind = resp_value::kind;
 
 json json_text(const std::string& text) {
-  text::utf8_checker checker;
-  if (checker.feed(as_bytes(text)) && checker.is_whole()) return text;
+  if (text::is_utf8(text)) return text;
   return {{"base64", text::base64_encode(as_bytes(text))}};
 }
 

@@ -27,7 +27,7 @@ std::string render_log(const json& line) {
 
 std::string render_event(const json& event) {
   const auto detail = text_of(event, "detail");
-  return align({{text_of(event, "time"), fmt::format("{:<7}", text_of(event, "event")),
+  return align({{text_of(event, "time"), fmt::format("{:<9}", text_of(event, "event")),
                  fmt::format("{} {}{}{}", text_of(event, "type"), text_of(event, "runtime"),
                              detail.empty() ? "" : ": ", detail)}});
 }

@@ -45,6 +45,29 @@ option_rows stream_flags() {
            .help = "leave out what is older: 2026-03-04T12:00:00Z, or how long ago: 10m"}};
 }
 
+option_rows top_flags() {
+  return {{.key = "interval",
+           .kind = seconds,
+           .value_name = "TIME",
+           .default_text = "1",
+           .help = "look again each TIME",
+           .max = 3600},
+          {.key = "count",
+           .short_flag = 'n',
+           .kind = count,
+           .value_name = "N",
+           .help = "print N tables and end; without a terminal, 1",
+           .max = 1'000'000,
+           .min = 1},
+          {.key = "sort",
+           .kind = choice,
+           .value_name = "BY",
+           .default_text = "name",
+           .help = "which runtime comes first: by name, or the one with the most",
+           .choices = "name|connections|in|out|bytes|errors|p99"},
+          no_header_row()};
+}
+
 std::vector<verb_row> changing_verbs() {
   return {
       {"create",
@@ -88,8 +111,8 @@ std::vector<verb_row> changing_verbs() {
       {"restart", "NAME|GLOB|@GROUP...", runtimes, "stop runtimes if they run, then start them", 1,
        any_number, run_restart},
       {"reload", "NAME|GLOB|@GROUP...", runtimes,
-       "have runtimes read their certificates again; those without, and those whose options wait "
-       "for it, are restarted if they run",
+       "have runtimes read their certificates and open access logs again; those without, and those "
+       "whose options wait for it, are restarted if they run",
        1, any_number, run_reload},
       {"edit",
        "NAME",
@@ -142,6 +165,12 @@ std::vector<verb_row> looking_verbs() {
        {"inspect"}},
       {"stats", "NAME|GLOB|@GROUP...", look, "show counters and rates", 1, any_number, run_stats,
        table_flags()},
+      {"backends", "NAME [add|remove|drain|ready BACK]", look,
+       "show the backs of a proxy, or change one: drain lets it take nothing new", 1, any_number,
+       run_backends, table_flags()},
+      {"top", "[NAME|GLOB|@GROUP]...", look,
+       "watch runtimes, and the backs of proxies, at a terminal: q ends it", 0, any_number, run_top,
+       top_flags()},
       {"owner",
        "NAME|GLOB|@GROUP...",
        look,

@@ -23,6 +23,8 @@ outcome<int> run_ps(const invocation& call);
 outcome<int> run_show(const invocation& call);
 outcome<int> run_owner(const invocation& call);
 outcome<int> run_stats(const invocation& call);
+outcome<int> run_backends(const invocation& call);
+outcome<int> run_top(const invocation& call);
 outcome<int> run_logs(const invocation& call);
 outcome<int> run_events(const invocation& call);
 

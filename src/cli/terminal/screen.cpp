@@ -17,4 +17,11 @@ std::size_t screen_width() {
   return is_told ? std::max<std::size_t>(size.ws_col, least) : usual;
 }
 
+std::size_t screen_height() {
+  constexpr std::size_t usual = 24;
+  winsize size{};
+  const bool is_told = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0;
+  return is_told ? size.ws_row : usual;
+}
+
 }  // namespace strata::cli

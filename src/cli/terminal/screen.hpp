@@ -11,5 +11,7 @@ namespace strata::cli {
 /// How many columns a line may take: as many as the terminal has, and 100 where there is none or
 /// it does not tell. At least 40, so that text can be laid out.
 [[nodiscard]] std::size_t screen_width();
+/// How many lines it has: 24 where it does not tell.
+[[nodiscard]] std::size_t screen_height();
 
 }  // namespace strata::cli

@@ -33,6 +33,8 @@ std::string format_number(double value, unit of) {
     case unit::bytes: return text::format_size(value);
     case unit::seconds: return text::format_duration(value);
     case unit::microseconds: return text::format_duration(value / 1e6);
+    case unit::milliseconds:
+      return value < 10 ? fmt::format("{:.2g}ms", value) : text::format_duration(value / 1e3);
     case unit::per_second: return fmt::format("{:.1f}/s", value);
     case unit::total:
     case unit::none: break;

@@ -17,6 +17,7 @@ enum class unit : std::uint8_t {
   bytes,
   seconds,
   microseconds,
+  milliseconds,
   per_second,
   total,  ///< of an object, whose members are counts
 };

@@ -30,10 +30,7 @@ result<std::unique_ptr<link_watch>> link_watch::open(loop::loop& owner, identity
   auto watch = nl::route_watch::open(nl::route_watch::subject::links);
   if (!watch) return std::unexpected(watch.error());
   const int handle = ::fcntl(watch->fd(), F_DUPFD_CLOEXEC, 0);
-  if (handle < 0) {
-    return system_failure(errno, "hear of network interfaces",
-                          "raise the limit of open files (ulimit -n)");
-  }
+  if (handle < 0) return system_failure(errno, "hear of network interfaces");
   return std::unique_ptr<link_watch>(
       new link_watch(owner, std::move(*watch), handle, std::move(of), std::move(hears)));
 }

@@ -44,9 +44,7 @@ result<std::unique_ptr<raw_ethernet>> raw_ethernet::open(loop::loop& owner,
   auto device = open_device(url);
   if (!device) return fail(device.error());
   const int handle = ::fcntl((*device)->fd(), F_DUPFD_CLOEXEC, 0);
-  if (handle < 0) {
-    return system_failure(errno, "open " + url.text(), "raise the limit of open files (ulimit -n)");
-  }
+  if (handle < 0) return system_failure(errno, "open " + url.text());
   std::unique_ptr<raw_ethernet> made(new raw_ethernet(owner, std::move(*device), handle, url));
   auto watch = link_watch::open(owner, made->device_->link().index,
                                 [self = made.get()](const auto& now) { self->on_link(now); });

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/cache/serving/shard.hpp"
+#include "runtime/introducers.hpp"
 #include "runtime/sharded.hpp"
 #include "runtime/tls_identity.hpp"
 
@@ -136,6 +137,9 @@ result<void> cache::check(const cache_options& wanted) const {
     return checked;
   }
   if (auto checked = check_tls(wanted, urls); !checked) return checked;
+  if (const auto read = introducers::parse(wanted.proxy_protocol); !read) {
+    return std::unexpected(read.error());
+  }
   return check_files(wanted);
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/cache/options.hpp"
 
+#include "runtime/listen_options.hpp"
+
 namespace strata::runtime::cache {
 
 std::vector<std::string> cache_options::endpoints() const {
@@ -19,16 +21,6 @@ using row = options::bound_row<cache_options>;
 // clang-format off
 std::vector<row> client_rows() {
   return {
-      {{.key = "port", .short_flag = 'p', .kind = port, .value_name = "PORT",
-        .help = "listen on tcp://*:PORT, every address; 0 takes a free port", .needs_restart = true},
-       &cache_options::port},
-      {{.key = "local", .kind = flag,
-        .help = "listen on 127.0.0.1, for this machine alone", .needs_restart = true,
-        .only_with = "port"},
-       &cache_options::local},
-      {{.key = "listen", .short_flag = 'l', .kind = list, .value_name = "URL",
-        .help = "listen on tcp://HOST:PORT, tls://HOST:PORT or unix:///PATH; repeatable", .needs_restart = true},
-       &cache_options::listen},
       {{.key = "resp", .kind = flag,
         .help = "answer in Redis's protocol always; else who begins with a line gets plain text"},
        &cache_options::resp},
@@ -104,8 +96,8 @@ std::vector<row> data_rows() {
 
 const std::vector<options::bound_row<cache_options>>& option_table() {
   static const auto table = [] {
-    auto all = client_rows();
-    for (const auto& more : {data_rows(), tls_server_rows<cache_options>(),
+    auto all = listen_rows<cache_options>(streams_help);
+    for (const auto& more : {client_rows(), data_rows(), tls_server_rows<cache_options>(),
                              tls_client_rows<cache_options>({.only_with = "follow"})}) {
       all.insert(all.end(), more.begin(), more.end());
     }

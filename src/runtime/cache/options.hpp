@@ -16,6 +16,7 @@ struct cache_options : common_options, tls_server_options, tls_client_options {
   bool local = false;
   std::string protected_mode = "yes";
   std::vector<std::string> listen;
+  std::vector<std::string> proxy_protocol;
   bool resp = false;
   std::string password;
   std::uint64_t max_memory = 0;

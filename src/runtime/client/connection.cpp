@@ -104,8 +104,10 @@ loop::task<> connection::keep() {
 }
 
 loop::task<result<void>> connection::connect() {
-  auto made = co_await net::connect(loop_, url_, loop::from_seconds(options_.connect_timeout),
-                                    &names_, secure_.get());
+  net::connecting how{.timeout = loop::from_seconds(options_.connect_timeout),
+                      .names = &names_,
+                      .secure = secure_.get()};
+  auto made = co_await net::connect(loop_, url_, std::move(how));
   if (!made) {
     counters_.errors.add();
     co_return std::unexpected(made.error());

@@ -1,17 +1,21 @@
-// Where a proxy passes connections on to, and which one is next.
+// A place that a proxy passes connections on to.
 //
-// For one loop's thread: each loop of a proxy chooses by what it has seen itself.
+// For one loop's thread: each loop of a proxy knows what it has seen itself.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <span>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "loop/loop.hpp"
 #include "net/endpoint_url.hpp"
+#include "net/stream.hpp"
+#include "runtime/proxy/circuit.hpp"
+#include "runtime/proxy/figures.hpp"
 #include "strata/base/result.hpp"
 
 namespace strata::runtime::proxy {
@@ -21,62 +25,99 @@ struct back_text {
   std::string text;
   net::endpoint_url url;
   std::uint64_t weight = 1;
+  std::uint64_t max = 0;  ///< connections or requests at a time; 0: any number
   bool is_backup = false;
+  bool is_drained = false;  ///< takes nothing new
+  bool speaks_http2 = false;
+  int proxy_version = 0;  ///< of the PROXY header that connections to it begin with; 0: none
+
+  /// Connections to the one are as good as those to the other.
+  [[nodiscard]] bool is_spoken_to_as(const back_text& other) const {
+    return url == other.url && speaks_http2 == other.speaks_http2 &&
+           proxy_version == other.proxy_version;
+  }
 };
 
-/// `HOST:PORT`, a URL or a runtime's name; behind blanks `weight=N` and `backup`. Errors:
-/// invalid_argument, naming the text and what is wrong with it.
+/// `HOST:PORT`, a URL or a runtime's name; behind blanks `weight=N`, `max=N`, `backup`, `drain`,
+/// `http2`, `proxy=v1` and `proxy=v2`. Errors: invalid_argument, naming the text and the mistake.
 [[nodiscard]] result<back_text> parse_back(const std::string& text);
+
+[[nodiscard]] std::uint64_t mark_of(const back_text& of);
+/// Where such a text leads, without what is said of the back.
+[[nodiscard]] std::string_view place_of(std::string_view text);
+
+/// What checks have found.
+struct back_health {
+  bool is_down = false;
+  bool is_asked = false;      ///< a check is under way
+  std::uint64_t against = 0;  ///< checks in a row that said the contrary
+};
 
 /// A back, and how it has fared. It lives as long as a connection to it does.
 struct back {
   explicit back(back_text of) : is(std::move(of)) {}
 
+  /// What a connection to it begins with, made for `client`. Null: made for the proxy itself.
+  [[nodiscard]] std::string preface_for(const net::peer_info* client) const;
+  /// HTTP/2 is spoken on that connection to it: as it was agreed on with TLS, or else as it was
+  /// written.
+  [[nodiscard]] bool takes_http2(const net::stream& over) const;
+
   back_text is;
-  std::uint64_t connections = 0;
-  std::int64_t turn = 0;  // for round-robin
+  std::uint64_t mark = mark_of(is);  ///< what it is known by: of its place, and nothing shows that
+  std::uint64_t most = 0;         ///< connections and requests that this loop may give it; 0: any
+  std::uint64_t connections = 0;  ///< and requests, that it has now
+  std::uint64_t chosen = 0;       ///< how often it was, ever
+  std::uint64_t failed = 0;       ///< how often it could not be reached, or broke off
+  std::int64_t turn = 0;          // for round-robin
   loop::time_point rests_until;
+  std::optional<loop::time_point> came;  ///< added, or back, while the proxy ran
+  back_health health;
+  circuit current;
+  std::shared_ptr<branch_figures> counted = std::make_shared<branch_figures>();
+  std::function<void()> on_left;  ///< told when a connection or request leaves it
+  /// Told how a connection or request has gone.
+  std::function<void(back&, const circuit::attempt&, bool is_good)> on_outcome;
+
+  [[nodiscard]] bool is_full() const { return most != 0 && connections >= most; }
 };
 
-/// A connection to a back, from the moment at which the back was chosen for it.
+/// A connection or a request of a back, from the moment at which the back was chosen for it.
 class back_use {
  public:
-  explicit back_use(std::shared_ptr<back> of) : of_(std::move(of)) { ++of_->connections; }
+  back_use(std::shared_ptr<back> of, loop::time_point now)
+      : of_(std::move(of)), attempt_(of_->current.begin(now)) {
+    ++of_->connections;
+    ++of_->chosen;
+  }
   back_use(back_use&& other) noexcept = default;
   back_use& operator=(back_use&& other) noexcept {
     std::swap(of_, other.of_);
+    std::swap(attempt_, other.attempt_);
+    std::swap(is_noted_, other.is_noted_);
     return *this;
   }
   back_use(const back_use&) = delete;
   back_use& operator=(const back_use&) = delete;
   ~back_use() {
-    if (of_) --of_->connections;
+    if (!of_) return;
+    if (!is_noted_) of_->current.give_up(attempt_);
+    --of_->connections;
+    if (of_->on_left) of_->on_left();
+  }
+  [[nodiscard]] const std::shared_ptr<back>& of() const { return of_; }
+  /// It is the one by which a back is tried that has failed before.
+  [[nodiscard]] bool is_trial() const { return attempt_.is_trial; }
+  /// The back has served it, or has failed. Only the first word counts.
+  void note(bool is_good) {
+    if (std::exchange(is_noted_, true)) return;
+    if (of_->on_outcome) of_->on_outcome(*of_, attempt_, is_good);
   }
 
  private:
   std::shared_ptr<back> of_;
-};
-
-enum class balance : std::uint8_t { round_robin, random, least, first, source };
-[[nodiscard]] balance balance_of(std::string_view text);
-
-class backs {
- public:
-  using back_ref = std::shared_ptr<back>;
-
-  /// From now on these; one that stays keeps what is known of it. The texts parse.
-  void become(const std::vector<std::string>& texts);
-
-  /// The next one for a client at `source`, of those that are not `tried`: one that need not rest,
-  /// if there is one, and a backup only when no other is left. Null: all were tried.
-  [[nodiscard]] back_ref choose(balance how, const loop::socket_address& source,
-                                std::span<const back_ref> tried, loop::time_point now);
-
- private:
-  [[nodiscard]] back_ref choose_of(balance how, const loop::socket_address& source,
-                                   const std::vector<back_ref>& of);
-
-  std::vector<back_ref> all_;
+  circuit::attempt attempt_;
+  bool is_noted_ = false;
 };
 
 }  // namespace strata::runtime::proxy

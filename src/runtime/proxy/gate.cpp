@@ -5,17 +5,52 @@
 #include <algorithm>
 
 #include "net/connector.hpp"
+#include "runtime/introducers.hpp"
 #include "runtime/tls_identity.hpp"
 
 namespace strata::runtime::proxy {
+
+namespace {
+
+// What is spoken on what comes in by a front.
+constexpr unsigned raw_door = 0;
+constexpr unsigned http_door = 1;
+
+}  // namespace
 
 gate::gate(loop::loop& on, std::size_t number, proxy_options options, gate_setting setting)
     : loop_(on),
       number_(number),
       options_(std::move(options)),
       setting_(std::move(setting)),
+      backs_({.home = on,
+              .options = options_,
+              .share = {.number = number, .count = setting_.count},
+              .counted = figures_,
+              .tell = [this](auto severity, auto event,
+                             const auto& text) { tell(severity, event, text); }}),
+      web_(on, {.options = options_,
+                .to = backs_,
+                .dial = [this](auto to,
+                               auto preface) { return dial(std::move(to), std::move(preface)); },
+                .join = [this](auto client,
+                               auto back) { return join(std::move(client), std::move(back)); },
+                .counted = counters_,
+                .figures = figures_,
+                .admits = admission_,
+                .log = *setting_.given.log}),
+      checker_(on, {.options = options_,
+                    .all = [this] { return all_backs(); },
+                    .connect =
+                        [this](back_ref to) {
+                          auto preface = to->preface_for(nullptr);
+                          return connect(std::move(to), std::move(preface));
+                        },
+                    .tell = backs_.means().tell}),
       acceptor_(on, reception()) {
   backs_.become(options_.backend);
+  admission_.become(options_, setting_.count);
+  show_branches();
 }
 
 // Relays leave the list while it is still there.
@@ -28,9 +63,14 @@ serve::reception gate::reception() {
   auto& log = *setting_.given.log;
   return {
       .connections = setting_.connections,
+      .admits = [this](const auto& arrived, unsigned door) { return admits(arrived, door); },
       .most = [this] { return options_.max_connections; },
-      .serve = [this](auto client, auto place,
-                      unsigned) { return serve(std::move(client), std::move(place)); },
+      .serve =
+          [this](auto client, auto place, unsigned door) {
+            return door == http_door ? web_.serve(std::move(client), std::move(place))
+                                     : serve(std::move(client), std::move(place));
+          },
+      .introduces = introducing(options_.proxy_protocol),
       .refusal = {},
       .on_refused = [this] { counters_.connections_refused.add(); },
       .handshake_limit = [this] { return loop::from_seconds(options_.handshake_timeout); },
@@ -48,31 +88,116 @@ serve::reception gate::reception() {
   };
 }
 
+bool gate::admits(const loop::descriptor& arrived, unsigned door) {
+  if (admission_.is_open()) return true;
+  const auto client = loop_.remote_address(arrived);
+  const bool is_let_in = admits_client(client, door == raw_door && options_.proxy_protocol.empty());
+  if (!is_let_in) counters_.connections_refused.add();
+  return is_let_in;
+}
+
+// Of HTTP it is requests that have a rate. Where connections begin with a PROXY header, the client
+// that this tells of has one.
+bool gate::admits_client(const loop::socket_address& client, bool has_rate) {
+  if (!admission_.lets_in(client)) {
+    figures_.denied.add();
+    return false;
+  }
+  if (!has_rate || admission_.wait_of(client, loop_.now()) == loop::duration::zero()) return true;
+  figures_.limited.add();
+  return false;
+}
+
+result<void> gate::open_log() {
+  if (options_.access_log.empty()) return {};
+  auto opened = access_log::open(
+      loop_, options_.access_log, options_.access_format,
+      [this](const std::string& why) { setting_.given.log->write(level::error, why); });
+  if (!opened) return std::unexpected(opened.error());
+  log_ = std::move(*opened);
+  web_.set_log(log_.get());
+  return {};
+}
+
+result<void> gate::open_log_again() { return log_ ? log_->open_again() : result<void>{}; }
+
 loop::task<result<void>> gate::open(std::vector<net::bind_target>& targets) {
+  if (auto opened = open_log(); !opened) co_return opened;
   for (auto& target : targets) {
     // A Unix socket's path cannot be shared: one gate serves it.
     if (target.url.is_for_one() && number_ != 0) continue;
     auto opened = target.url.scheme->listen(loop_, target, {.share_port = setting_.count > 1});
     if (!opened) co_return std::unexpected(opened.error());
-    acceptor_.add(std::move(opened->streams), 0,
+    acceptor_.add(std::move(opened->streams), door_of(target.url),
                   target.url.scheme->is_secure ? setting_.shown : nullptr);
   }
   acceptor_.begin();
+  checker_.apply();
   co_return result<void>{};
 }
 
-void gate::fall_silent() { acceptor_.stop_listening(); }
+std::vector<back_report> gate::report() const {
+  std::vector<back_report> all;
+  const auto tell = [&](const std::string& route, const backs& of) {
+    for (const auto& each : of.all()) {
+      all.push_back({.route = route,
+                     .is = each->is,
+                     .is_resting = each->rests_until > loop_.now(),
+                     .is_down = each->health.is_down,
+                     .current = each->current.state(loop_.now()),
+                     .connections = each->connections,
+                     .chosen = each->chosen,
+                     .failed = each->failed,
+                     .counted = *each->counted});
+    }
+  };
+  tell("", backs_);
+  web_.for_each_route(tell);
+  return all;
+}
 
-loop::task<> gate::close(loop::time_point /*limit*/) {
+void gate::show_branches() {
+  auto all = web_.branches();
+  const auto add = [&all](const std::string& route, const backs& of) {
+    for (const auto& each : of.all()) {
+      all.push_back({.route = route, .back = each->is.url.text(), .counted = each->counted});
+    }
+  };
+  add("", backs_);
+  web_.for_each_route(add);
+  branches_.become(std::move(all));
+}
+
+unsigned gate::door_of(const net::endpoint_url& front) const {
+  return front.is_web() || options_.protocol == "http" ? http_door : raw_door;
+}
+
+void gate::tell(level severity, std::string_view event, const std::string& text) {
+  setting_.given.log->write(severity, text);
+  setting_.given.tell(event, text);
+}
+
+void gate::fall_silent() {
+  acceptor_.stop_listening();
+  web_.retire();
+}
+
+loop::task<> gate::close(loop::time_point limit) {
+  co_await web_.ended(limit);
   for (auto& each : relays_) each.break_off();
   // They reset both of their ends.
   co_await loop_.sleep(loop::duration::zero());
   acceptor_.end_connections();
+  if (log_) co_await log_->flushed(limit);
 }
 
 void gate::apply(const live_edit<proxy_options>& edit) {
   options_ = edit.now;
   backs_.become(options_.backend);
+  admission_.become(options_, setting_.count);
+  web_.apply();
+  show_branches();
+  checker_.apply();
   arm_sweep();
 }
 
@@ -93,48 +218,105 @@ void gate::on_timer() {
 
 loop::task<> gate::serve(std::unique_ptr<net::stream> client,
                          [[maybe_unused]] serve::connection_gauge::place place) {
-  auto found = co_await open_back(client->peer().address);
+  const bool is_told = !options_.proxy_protocol.empty() && !admission_.is_open();
+  if (is_told && !admits_client(client->peer().address, true)) {
+    counters_.connections_refused.add();
+    client->break_off();
+    co_return;
+  }
+  auto found = co_await open_back(*client);
+  if (!found && found.error().code == errc::canceled) co_return;
   if (!found) {
     counters_.errors.add();
     setting_.given.log->write_few(
         "no back", level::error,
         fmt::format("client {} found no back: {}", client->peer().address.text(),
                     describe(found.error())));
-    break_connection(loop_, *client);
+    client->break_off();
     co_return;
   }
-  relay joined(loop_, std::move(client), std::move(found->stream), options_.max_buffer, counters_);
+  auto& use = found->use;
+  // A back that only listens says nothing for long: that there is a connection has to do.
+  if (use.is_trial()) use.note(true);
+  co_await join(std::move(client), std::move(found->stream),
+                [&use](bool is_good) { use.note(is_good); });
+}
+
+loop::task<> gate::join(std::unique_ptr<net::byte_channel> client,
+                        std::unique_ptr<net::byte_channel> back,
+                        std::function<void(bool)> on_outcome) {
+  relay joined(loop_, std::move(client), std::move(back), options_.max_buffer, counters_,
+               std::move(on_outcome));
   relays_.push_back(joined);
   arm_sweep();
   co_await joined.run();
 }
 
 // Errors: of the back that was tried last.
-loop::task<result<gate::opened_back>> gate::open_back(loop::socket_address source) {
-  std::vector<backs::back_ref> tried;
-  error last{.code = errc::not_found, .operation = "find a back", .reason = "there is none"};
-  const auto how = balance_of(options_.balance);
-  const auto timeout = loop::from_seconds(options_.connect_timeout);
-  while (const auto next = backs_.choose(how, source, tried, loop_.now())) {
-    back_use use(next);
-    const auto url = next->is.url;
-    auto made = co_await net::connect(loop_, url, timeout, &setting_.given.names, setting_.trusted);
-    if (made && made->bytes) {
-      next->rests_until = {};
-      co_return opened_back{std::move(use), std::move(made->bytes)};
+loop::task<result<gate::opened_back>> gate::open_back(net::stream& client) {
+  std::vector<back_ref> tried;
+  std::optional<error> last;
+  const auto how = parse_balance(options_.balance)->how;
+  for (;;) {
+    wish what{.how = how, .key = key_of(client.peer().address), .tried = tried};
+    what.client_left = [this, &client] { return client_left(client); };
+    auto use = co_await backs_.enter(std::move(what));
+    if (!use) {
+      const bool was_tried = last && use.error().code == errc::not_found;
+      co_return std::unexpected(was_tried ? std::move(*last) : use.error());
     }
-    if (!made) last = made.error();
-    if (made)
-      last = error{.code = errc::invalid_argument,
-                   .operation = "connect to " + url.text(),
-                   .reason = "it carries no stream"};
-    next->rests_until = loop_.now() + loop::from_seconds(options_.rest);
-    setting_.given.log->write_few("back " + next->is.text, level::warning,
-                                  fmt::format("back '{}' is left alone for {} s: {}", next->is.text,
-                                              options_.rest, describe(last)));
-    tried.push_back(next);
+    auto made = co_await dial(use->of(), use->of()->preface_for(&client.peer()));
+    if (made) co_return opened_back{std::move(*use), std::move(*made)};
+    use->note(false);
+    last = made.error();
+    tried.push_back(use->of());
   }
-  co_return std::unexpected(std::move(last));
+}
+
+loop::task<> gate::client_left(net::stream& client) {
+  auto first = co_await client.receive();
+  if (!first) co_return;
+  client.unread(std::move(*first));
+  co_await loop_.sleep(std::chrono::hours(24 * 365));
+}
+
+loop::task<result<std::unique_ptr<net::stream>>> gate::connect(back_ref to, std::string preface) {
+  const auto url = to->is.url;
+  net::connecting how{.timeout = loop::from_seconds(options_.connect_timeout),
+                      .names = &setting_.given.names,
+                      .secure = to->is.speaks_http2 ? setting_.trusted_http2 : setting_.trusted,
+                      .preface = std::move(preface)};
+  auto made = co_await net::connect(loop_, url, std::move(how));
+  if (!made) co_return std::unexpected(made.error());
+  if (!made->bytes) {
+    co_return failure(errc::invalid_argument, "connect to " + url.text(), "it carries no stream");
+  }
+  co_return std::move(made->bytes);
+}
+
+std::vector<back_ref> gate::all_backs() const {
+  auto all = backs_.all();
+  web_.for_each_route([&all](const std::string& /*route*/, const backs& of) {
+    all.insert(all.end(), of.all().begin(), of.all().end());
+  });
+  return all;
+}
+
+loop::task<result<std::unique_ptr<net::stream>>> gate::dial(back_ref to, std::string preface) {
+  auto made = co_await connect(to, std::move(preface));
+  if (made) {
+    if (to->rests_until > loop_.now()) to->came = loop_.now();
+    to->rests_until = {};
+    co_return made;
+  }
+  auto why = made.error();
+  ++to->failed;
+  to->rests_until = loop_.now() + loop::from_seconds(options_.rest);
+  to->came = to->rests_until;
+  setting_.given.log->write_few("back " + to->is.text, level::warning,
+                                fmt::format("back '{}' is left alone for {} s: {}", to->is.text,
+                                            options_.rest, describe(why)));
+  co_return std::unexpected(std::move(why));
 }
 
 }  // namespace strata::runtime::proxy

@@ -9,9 +9,13 @@
 #include "net/directory.hpp"
 #include "net/tls/context.hpp"
 #include "net/tls/slot.hpp"
-#include "runtime/proxy/back.hpp"
+#include "runtime/proxy/admission.hpp"
+#include "runtime/proxy/backs.hpp"
+#include "runtime/proxy/checker.hpp"
+#include "runtime/proxy/figures.hpp"
 #include "runtime/proxy/options.hpp"
 #include "runtime/proxy/relay.hpp"
+#include "runtime/proxy/web_gate.hpp"
 #include "runtime/sharded.hpp"
 #include "serve/acceptor.hpp"
 
@@ -21,9 +25,23 @@ namespace strata::runtime::proxy {
 struct gate_setting {
   const context& given;
   serve::connection_gauge& connections;
-  std::shared_ptr<net::tls_slot> shown;             ///< to clients
-  std::shared_ptr<const net::tls_context> trusted;  ///< of backs; null: the system's
-  std::size_t count = 1;                            ///< of gates
+  std::shared_ptr<net::tls_slot> shown;                   ///< to clients
+  std::shared_ptr<const net::tls_context> trusted;        ///< of backs; null: the system's
+  std::shared_ptr<const net::tls_context> trusted_http2;  ///< of those that may speak HTTP/2
+  std::size_t count = 1;                                  ///< of gates
+};
+
+/// How a back has fared with one gate.
+struct back_report {
+  std::string route;  ///< empty: those of `--backend`
+  back_text is;
+  bool is_resting = false;
+  bool is_down = false;
+  circuit_state current = circuit_state::closed;
+  std::uint64_t connections = 0;
+  std::uint64_t chosen = 0;
+  std::uint64_t failed = 0;
+  branch_figures counted;
 };
 
 class gate final : public part, private loop::timer {
@@ -36,25 +54,57 @@ class gate final : public part, private loop::timer {
   [[nodiscard]] loop::task<> close(loop::time_point limit) override;
   [[nodiscard]] const counters& counted() const override { return counters_; }
   void apply(const live_edit<proxy_options>& edit);
+  /// Its backs, in the order of the options.
+  [[nodiscard]] std::vector<back_report> report() const;
+  /// To be read from any thread once it has been opened.
+  [[nodiscard]] const proxy_figures& counted_here() const { return figures_; }
+  /// The same, of its backs and routes.
+  [[nodiscard]] std::vector<branch> branches() const { return branches_.all(); }
+  /// Errors: of the access log; then it goes on in the file that it has.
+  [[nodiscard]] result<void> open_log_again();
 
  private:
   void on_timer() override;
+  [[nodiscard]] result<void> open_log();
+  /// Shows which backs and routes there are now to those who read what they count.
+  void show_branches();
   void arm_sweep();
   [[nodiscard]] serve::reception reception();
+  [[nodiscard]] bool admits(const loop::descriptor& arrived, unsigned door);
+  /// `has_rate`: it is counted, and may have come too often.
+  [[nodiscard]] bool admits_client(const loop::socket_address& client, bool has_rate);
   loop::task<> serve(std::unique_ptr<net::stream> client, serve::connection_gauge::place place);
+  [[nodiscard]] unsigned door_of(const net::endpoint_url& front) const;
   struct opened_back {
     back_use use;
     std::unique_ptr<net::stream> stream;
   };
-  loop::task<result<opened_back>> open_back(loop::socket_address source);
+  loop::task<result<opened_back>> open_back(net::stream& client);
+  /// Awaits that its connection breaks. One that has only ended its direction may wait for more.
+  loop::task<> client_left(net::stream& client);
+  /// Connects to one; one that does not answer is left alone for a while.
+  loop::task<result<std::unique_ptr<net::stream>>> dial(back_ref to, std::string preface);
+  loop::task<result<std::unique_ptr<net::stream>>> connect(back_ref to, std::string preface);
+  [[nodiscard]] std::vector<back_ref> all_backs() const;
+  /// `on_outcome`: as of a relay.
+  loop::task<> join(std::unique_ptr<net::byte_channel> client,
+                    std::unique_ptr<net::byte_channel> back,
+                    std::function<void(bool)> on_outcome = {});
+  void tell(level severity, std::string_view event, const std::string& text);
 
   loop::loop& loop_;
   std::size_t number_;
   proxy_options options_;
   gate_setting setting_;
+  proxy_figures figures_;
   backs backs_;
   counters counters_;
+  branch_list branches_;
+  admission admission_;
+  std::unique_ptr<access_log> log_;
   relay::list relays_;
+  web_gate web_;
+  checker checker_;
   serve::acceptor acceptor_;
 };
 

@@ -1,6 +1,7 @@
 #include "runtime/proxy/options.hpp"
 
 #include "net/scheme.hpp"
+#include "runtime/listen_options.hpp"
 
 namespace strata::runtime::proxy {
 
@@ -13,39 +14,61 @@ namespace {
 using enum options::option_kind;
 using row = options::bound_row<proxy_options>;
 
+constexpr std::string_view fronts_help =
+    "listen on tcp://HOST:PORT, tls://HOST:PORT, unix:///PATH, http://HOST:PORT or "
+    "https://HOST:PORT; repeatable";
+
 // A row is read as a row: one option, two or three lines.
 // clang-format off
 std::vector<row> own_rows() {
   return {
-      {{.key = "port", .short_flag = 'p', .kind = options::option_kind::port, .value_name = "PORT",
-        .help = "listen on tcp://*:PORT, every address; 0 takes a free port",
-        .needs_restart = true},
-       &proxy_options::port},
-      {{.key = "local", .kind = flag,
-        .help = "with --port: listen on 127.0.0.1, for this machine alone", .needs_restart = true,
-        .only_with = "port"},
-       &proxy_options::local},
-      {{.key = "listen", .short_flag = 'l', .kind = list, .value_name = "URL",
-        .help = "listen on tcp://HOST:PORT, tls://HOST:PORT or unix:///PATH; repeatable",
-        .needs_restart = true},
-       &proxy_options::listen},
       {{.key = "backend", .short_flag = 'b', .kind = list, .value_name = "WHERE",
-        .help = "pass connections on to HOST:PORT, a URL (tcp, tls, unix) or a runtime's name; "
-                "behind a blank, weight=N (1 to 1000) or backup, which serves when no other does; "
+        .help = "pass connections, or HTTP requests, on to HOST:PORT, a URL (tcp, tls, unix, http, "
+                "https) or a runtime's name; behind a blank, weight=N (1 to 1000), max=N at a "
+                "time, backup, which serves when no other does, http2, to speak that with it, or "
+                "proxy=v1 or v2, to tell it by a PROXY header which client a connection is for; "
                 "repeatable"},
        &proxy_options::backend},
-      {{.key = "balance", .kind = choice, .value_name = "HOW", .default_text = "round-robin",
-        .help = "which back is next: in turn by weight, any by weight, the one with the fewest "
-                "connections for its weight, the first that is there, or by the client's address",
-        .choices = "round-robin|random|least|first|source"},
+      {{.key = "balance", .kind = text, .value_name = "HOW", .default_text = "round-robin",
+        .help = "which back is next: round-robin (in turn by weight), random (any by weight), "
+                "least (the one with the fewest connections for its weight), first (the first that "
+                "is there), source (one for each client's address), or of HTTP requests path, "
+                "header:NAME or cookie:NAME (one for each of those)"},
        &proxy_options::balance},
       {{.key = "connect_timeout", .kind = seconds, .value_name = "TIME", .default_text = "5",
         .help = "longest time that one back may take to answer; then the next one is tried"},
        &proxy_options::connect_timeout},
       {{.key = "rest", .kind = seconds, .value_name = "TIME", .default_text = "5",
-        .help = "a back that could not be reached is left alone for TIME, unless there is no "
-                "other"},
+        .help = "a back that could not be reached, or whose circuit is open, is left alone for "
+                "TIME, unless there is no other"},
        &proxy_options::rest},
+      {{.key = "circuit_failures", .kind = count, .value_name = "N", .default_text = "5",
+        .help = "failures in a row that open a back's circuit: it is left alone, then tried by one "
+                "at a time; 0: none do",
+        .max = 1'000'000},
+       &proxy_options::circuit_failures},
+      {{.key = "circuit_share", .kind = count, .value_name = "PERCENT", .default_text = "50",
+        .help = "failures of 20 tries or more within 10 s that open it too; 0: none do",
+        .max = 100},
+       &proxy_options::circuit_share},
+      {{.key = "panic", .kind = count, .value_name = "PERCENT", .default_text = "0",
+        .help = "when less of the backs' weight is ready, take those that are down, rest or have "
+                "failed too: few can not take what all should; 0: only when none is ready",
+        .max = 100},
+       &proxy_options::panic},
+      {{.key = "slow_start", .kind = seconds, .value_name = "TIME", .default_text = "0",
+        .help = "a back that is there again, or was added, has a tenth of its weight at first and "
+                "all of it after TIME; 0 is at once",
+        .max = 86'400},
+       &proxy_options::slow_start},
+      {{.key = "queue", .kind = count, .value_name = "N", .default_text = "1024",
+        .help = "clients that may wait while all backs have as many as their max=N lets them",
+        .max = 1'000'000},
+       &proxy_options::queue},
+      {{.key = "queue_timeout", .kind = seconds, .value_name = "TIME", .default_text = "5",
+        .help = "how long one waits; then it is answered 503, or its connection is broken off",
+        .max = 86'400},
+       &proxy_options::queue_timeout},
       {{.key = "idle_timeout", .kind = seconds, .value_name = "TIME", .default_text = "0",
         .help = "end connections on which nothing has come from either side for TIME; 0 is never"},
        &proxy_options::idle_timeout},
@@ -57,9 +80,134 @@ std::vector<row> own_rows() {
         .help = "bytes that may wait for a side that reads slowly; the other side waits then",
         .max = 1ULL << 30U, .min = 4096},
        &proxy_options::max_buffer},
-      {{.key = "threads", .kind = count, .value_name = "N", .default_text = "1",
-        .help = "event loops that share the work", .needs_restart = true, .max = 64, .min = 1},
-       &proxy_options::threads},
+  };
+}
+
+std::vector<row> check_rows() {
+  return {
+      {{.key = "check", .kind = choice, .value_name = "HOW", .default_text = "off",
+        .help = "ask backs now and then whether they can serve: by a connection, or by a request",
+        .choices = "off|tcp|http"},
+       &proxy_options::check},
+      {{.key = "check_interval", .kind = seconds, .value_name = "TIME", .default_text = "2",
+        .help = "how often; a check that takes longer has failed", .max = 86'400,
+        .only_with = "check=tcp|check=http"},
+       &proxy_options::check_interval},
+      {{.key = "check_fall", .kind = count, .value_name = "N", .default_text = "3",
+        .help = "checks in a row that fail until a back is down", .max = 1000, .min = 1,
+        .only_with = "check=tcp|check=http"},
+       &proxy_options::check_fall},
+      {{.key = "check_rise", .kind = count, .value_name = "N", .default_text = "2",
+        .help = "checks in a row that go well until it is up again", .max = 1000, .min = 1,
+        .only_with = "check=tcp|check=http"},
+       &proxy_options::check_rise},
+      {{.key = "check_path", .kind = text, .value_name = "PATH", .default_text = "/",
+        .help = "what is asked for by GET", .only_with = "check=http"},
+       &proxy_options::check_path},
+      {{.key = "check_status", .kind = text, .value_name = "LIST", .default_text = "2xx,3xx",
+        .help = "answers that are good, as 200,204 or 2xx", .only_with = "check=http"},
+       &proxy_options::check_status},
+  };
+}
+
+std::vector<row> web_rows() {
+  return {
+      {{.key = "protocol", .kind = choice, .value_name = "WHAT", .default_text = "raw",
+        .help = "what is passed on from tcp, tls and unix: connections as they are, or HTTP "
+                "requests",
+        .needs_restart = true, .choices = "raw|http"},
+       &proxy_options::protocol},
+      {{.key = "sticky", .kind = text, .value_name = "NAME",
+        .help = "give clients a cookie NAME, by which their later requests go to the same back, as "
+                "long as that is up",
+        .only_on = "HTTP"},
+       &proxy_options::sticky},
+      {{.key = "retries", .kind = count, .value_name = "N", .default_text = "2",
+        .help = "other backs that an HTTP request is tried on, where the first breaks off before "
+                "it answers one that may be sent twice",
+        .max = 100, .only_on = "HTTP"},
+       &proxy_options::retries},
+      {{.key = "answer_timeout", .kind = seconds, .value_name = "TIME", .default_text = "60",
+        .help = "longest silence of a back before its answer, and inside it; 0 is no limit",
+        .only_on = "HTTP"},
+       &proxy_options::answer_timeout},
+      {{.key = "max_idle", .kind = count, .value_name = "N", .default_text = "64",
+        .help = "connections to one back that each loop keeps open for the next HTTP request",
+        .max = 100'000, .only_on = "HTTP"},
+       &proxy_options::max_idle},
+      {{.key = "idle_back_timeout", .kind = seconds, .value_name = "TIME", .default_text = "30",
+        .help = "how long it keeps one that nothing uses",
+        .only_on = "HTTP"},
+       &proxy_options::idle_back_timeout},
+      {{.key = "route", .kind = list, .value_name = "ROUTE",
+        .help = "send HTTP requests elsewhere: 'host=api.example.com path=/v1/* -> 10.0.0.1:80, "
+                "10.0.0.2:80 strip=/v1', '... -> redirect=https://example.com/*' or '... -> "
+                "answer=403'; the first that matches decides, and --backend has the rest; "
+                "repeatable",
+        .only_on = "HTTP"},
+       &proxy_options::route},
+      {{.key = "trust", .kind = list, .value_name = "NETWORK",
+        .help = "believe what clients in NETWORK, as 10.0.0.0/8, say of those before them "
+                "(X-Forwarded-For and the like); repeatable",
+        .only_on = "HTTP"},
+       &proxy_options::trust},
+  };
+}
+
+std::vector<row> admission_rows() {
+  return {
+      {{.key = "allow", .kind = list, .value_name = "NETWORK",
+        .help = "serve clients in NETWORK, as 10.0.0.0/8, and refuse others; repeatable"},
+       &proxy_options::allow},
+      {{.key = "deny", .kind = list, .value_name = "NETWORK",
+        .help = "refuse clients in NETWORK, whatever --allow says; repeatable"},
+       &proxy_options::deny},
+      {{.key = "rate_per_client", .kind = count, .value_name = "N", .default_text = "0",
+        .help = "HTTP requests a second (429 beyond), or other connections (closed), of one "
+                "client's address, of IPv6 of its /64; loops share it; 0 is no limit",
+        .max = 1'000'000},
+       &proxy_options::rate_per_client},
+  };
+}
+
+std::vector<row> head_rows() {
+  return {
+      {{.key = "request_header", .kind = list, .value_name = "RULE",
+        .help = "change the fields of requests on their way to backs: 'set NAME: VALUE', 'add "
+                "NAME: VALUE' or 'remove NAME'; repeatable",
+        .only_on = "HTTP"},
+       &proxy_options::request_header},
+      {{.key = "answer_header", .kind = list, .value_name = "RULE",
+        .help = "the same of answers on their way to clients; repeatable",
+        .only_on = "HTTP"},
+       &proxy_options::answer_header},
+      {{.key = "forwarded", .kind = flag,
+        .help = "tell backs of the client by Forwarded (RFC 7239) too, beside X-Forwarded-For",
+        .only_on = "HTTP"},
+       &proxy_options::forwarded},
+      {{.key = "request_id", .kind = flag,
+        .help = "give each request an X-Request-Id, which backs, the client and the access log "
+                "get; one that a trusted client says stays",
+        .only_on = "HTTP"},
+       &proxy_options::request_id},
+      {{.key = "traceparent", .kind = flag,
+        .help = "give each request a traceparent (W3C's trace context); one that a trusted client "
+                "says stays",
+        .only_on = "HTTP"},
+       &proxy_options::traceparent},
+  };
+}
+
+std::vector<row> log_rows() {
+  return {
+      {{.key = "access_log", .kind = text, .value_name = "FILE",
+        .help = "append a line to FILE for each HTTP request; SIGHUP to the daemon opens it again",
+        .needs_restart = true, .is_path = true, .only_on = "HTTP"},
+       &proxy_options::access_log},
+      {{.key = "access_format", .kind = text, .value_name = "FORMAT", .default_text = "combined",
+        .help = "how that line is written: combined, json, or as '%{client} %{status}' says",
+        .needs_restart = true, .only_with = "access_log"},
+       &proxy_options::access_format},
   };
 }
 // clang-format on
@@ -68,9 +216,12 @@ std::vector<row> own_rows() {
 
 const std::vector<options::bound_row<proxy_options>>& option_table() {
   static const auto table = [] {
-    auto all = own_rows();
-    for (auto&& more : {tls_server_rows<proxy_options>(),
-                        tls_client_rows<proxy_options>({.only_on = "TLS to backs"})}) {
+    auto all = listen_rows<proxy_options>(fronts_help);
+    all.push_back(threads_row<proxy_options>());
+    for (auto&& more :
+         {own_rows(), check_rows(), web_rows(), head_rows(), admission_rows(), log_rows(),
+          http_limit_rows<proxy_options>(), tls_server_rows<proxy_options>(),
+          tls_client_rows<proxy_options>({.only_on = "TLS to backs"})}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     return with_common(std::move(all));

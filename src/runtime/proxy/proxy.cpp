@@ -1,8 +1,15 @@
 #include "runtime/proxy/proxy.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 
+#include "proto/token.hpp"
+#include "runtime/introducers.hpp"
+#include "runtime/proxy/admission.hpp"
+#include "runtime/proxy/field_rule.hpp"
 #include "runtime/proxy/gate.hpp"
+#include "runtime/proxy/route.hpp"
 #include "runtime/tls_identity.hpp"
 
 namespace strata::runtime::proxy {
@@ -14,11 +21,16 @@ class proxy final : public sharded<proxy_options, gate> {
   explicit proxy(context&& given) : sharded(std::move(given), option_table()) {}
 
   loop::task<result<send_outcome>> send(std::string message) override;
+  [[nodiscard]] std::vector<nlohmann::json> figures() const override;
+  [[nodiscard]] std::vector<std::vector<detail>> details() const override;
+  loop::task<result<nlohmann::json>> backs() override;
   [[nodiscard]] std::vector<std::string> needs() const override;
   [[nodiscard]] std::string warning() const override;
 
  private:
   [[nodiscard]] result<void> check(const proxy_options& wanted) const override;
+  [[nodiscard]] result<void> check_given(const proxy_options& next,
+                                         const nlohmann::json& changes) const override;
   [[nodiscard]] std::vector<std::string_view> carried(const proxy_options& next) const override;
   [[nodiscard]] part_list make_parts(const std::vector<loop::loop*>& loops) override;
   [[nodiscard]] std::size_t wanted_loops() const override { return wanted().threads; }
@@ -33,16 +45,52 @@ class proxy final : public sharded<proxy_options, gate> {
   }
 
   tls_identity identity_{given().home, given().log};
+  void keep_figures() override;
+  [[nodiscard]] proxy_figures counted() const;
+  [[nodiscard]] std::string written_file() const override { return wanted().access_log; }
+  loop::task<result<bool>> open_files_again() override;
+
   std::shared_ptr<const net::tls_context> trusted_;
+  std::shared_ptr<const net::tls_context> trusted_http2_;
+  proxy_figures past_counted_;
 };
+
+/// Of `backend`, and of routes.
+std::vector<std::string> all_backs(const proxy_options& wanted) {
+  auto all = wanted.backend;
+  for (const auto& each : wanted.route) {
+    const auto known = parse_route(each);
+    if (known) all.insert(all.end(), known->backs.begin(), known->backs.end());
+  }
+  return all;
+}
 
 result<void> check_front(const std::string& text) {
   const auto url = net::parse_listening(text);
   if (!url) return std::unexpected(url.error());
-  if (url->is_stream() && !url->is_web()) return {};
+  const bool is_websocket = url->scheme->form == net::url_form::web && url->scheme->has_messages;
+  if (url->is_stream() && !is_websocket) return {};
   return failure(errc::invalid_argument, "listen on '" + text + "'",
-                 "a proxy passes streams on, as they are",
-                 "use tcp://HOST:PORT, tls://HOST:PORT or unix:///PATH");
+                 is_websocket ? "WebSockets come by HTTP" : "a proxy passes streams on",
+                 "use tcp://HOST:PORT, tls://HOST:PORT, unix:///PATH, http://HOST:PORT or "
+                 "https://HOST:PORT");
+}
+
+/// Whether what comes in by that front is HTTP.
+bool has_web(const proxy_options& wanted, const std::string& front) {
+  const auto url = net::parse_listening(front);
+  return wanted.protocol == "http" || (url && url->is_web());
+}
+
+/// A back that speaks HTTP behind a front that does not.
+result<void> check_speech(const proxy_options& wanted, const back_text& back) {
+  for (const auto& front : wanted.endpoints()) {
+    if ((!back.url.is_web() && !back.speaks_http2) || has_web(wanted, front)) continue;
+    return failure(errc::invalid_argument, "pass '" + front + "' on to '" + back.text + "'",
+                   "the one passes connections on as they are, and the other takes HTTP",
+                   "give --protocol http, or a back by tcp:// or tls:// without http2");
+  }
+  return {};
 }
 
 /// Backs whose connections may begin with TLS: only then are files of TLS read.
@@ -54,6 +102,27 @@ bool may_be_secure(const std::vector<std::string>& backs) {
   });
 }
 
+bool is_check_target(const std::string& path) {
+  return path.starts_with('/') &&
+         std::ranges::all_of(path, [](char each) { return each > ' ' && each < 0x7f; });
+}
+
+result<void> check_sticky(const proxy_options& wanted) {
+  if (wanted.sticky.empty() || proto::is_token(wanted.sticky)) return {};
+  return failure(errc::invalid_argument, "use --sticky '" + wanted.sticky + "'",
+                 "it is no name of a cookie", "write letters, digits and -_. without blanks");
+}
+
+result<void> proxy::check_given(const proxy_options& next, const nlohmann::json& changes) const {
+  const auto how = parse_balance(next.balance);
+  if (!changes.contains("balance") || !how || !is_of_requests(how->how)) return {};
+  const auto all = carried(next);
+  if (std::ranges::find(all, "HTTP") != all.end()) return {};
+  return failure(errc::invalid_argument, "use --balance " + next.balance,
+                 "it has no effect: no endpoint carries HTTP",
+                 "add such an endpoint or leave it out");
+}
+
 result<void> proxy::check(const proxy_options& wanted) const {
   const auto urls = wanted.endpoints();
   if (urls.empty()) {
@@ -63,28 +132,60 @@ result<void> proxy::check(const proxy_options& wanted) const {
   for (const auto& each : urls) {
     if (auto good = check_front(each); !good) return good;
   }
-  if (wanted.backend.empty()) {
+  if (wanted.backend.empty() && wanted.route.empty()) {
     return failure(errc::invalid_argument, "make a proxy", "it has nowhere to pass clients on to",
                    "give --backend HOST:PORT, a URL or a runtime's name");
   }
-  for (const auto& each : wanted.backend) {
+  for (const auto& each : wanted.route) {
+    if (const auto read = parse_route(each); !read) return std::unexpected(read.error());
+  }
+  for (const auto* const rules : {&wanted.request_header, &wanted.answer_header}) {
+    for (const auto& each : *rules) {
+      if (const auto read = parse_field_rule(each); !read) return std::unexpected(read.error());
+    }
+  }
+  for (const auto& each : all_backs(wanted)) {
     const auto known = parse_back(each);
     if (!known) return std::unexpected(known.error());
+    if (auto good = check_speech(wanted, *known); !good) return good;
     if (known->url.scheme->form == net::url_form::name && known->url.host == given().name) {
       return failure(errc::invalid_argument, "use backend '" + each + "'",
                      "it is the proxy itself, which would pass clients on to itself for ever",
                      "name another runtime");
     }
   }
+  if (const auto read = parse_balance(wanted.balance); !read) return std::unexpected(read.error());
+  if (auto good = check_sticky(wanted); !good) return good;
+  if (wanted.check != "off" && wanted.check_interval < 0.01) {
+    return failure(errc::invalid_argument, "check backs", "they cannot be asked without a pause",
+                   "give a --check-interval of 0.01 s or more");
+  }
+  if (!is_check_target(wanted.check_path)) {
+    return failure(errc::invalid_argument, "use --check-path '" + wanted.check_path + "'",
+                   "it is no path", "write /PATH, of letters that need no quoting");
+  }
+  if (const auto read = http::access_format::parse(wanted.access_format); !read) {
+    return std::unexpected(read.error());
+  }
+  for (const auto* const each : {&wanted.trust, &wanted.allow, &wanted.deny}) {
+    if (auto good = check_networks(*each); !good) return good;
+  }
   if (auto checked = check_tls(static_cast<const tls_client_options&>(wanted)); !checked) {
     return checked;
+  }
+  if (const auto read = introducers::parse(wanted.proxy_protocol); !read) {
+    return std::unexpected(read.error());
   }
   return check_tls(wanted, urls);
 }
 
 std::vector<std::string_view> proxy::carried(const proxy_options& next) const {
   auto all = carried_by(next.endpoints());
-  if (may_be_secure(next.backend)) all.emplace_back("TLS to backs");
+  if (may_be_secure(all_backs(next))) all.emplace_back("TLS to backs");
+  const auto fronts = next.endpoints();
+  const bool is_web =
+      std::ranges::any_of(fronts, [&next](const auto& front) { return has_web(next, front); });
+  if (is_web && std::ranges::find(all, "HTTP") == all.end()) all.emplace_back("HTTP");
   return all;
 }
 
@@ -95,12 +196,19 @@ result<void> proxy::try_certificates() const {
 
 result<void> proxy::open_identity() {
   trusted_ = nullptr;
-  if (may_be_secure(running().backend)) {
+  if (may_be_secure(all_backs(running()))) {
     auto read = read_client_tls(running());
     if (!read) return std::unexpected(read.error());
     trusted_ = std::move(*read);
+    read = read_client_tls(running(), {"h2", "http/1.1"});
+    if (!read) return std::unexpected(read.error());
+    trusted_http2_ = std::move(*read);
   }
-  return identity_.open(running());
+  const auto fronts = running().endpoints();
+  const bool is_web =
+      std::ranges::all_of(fronts, [this](const auto& front) { return has_web(running(), front); });
+  return identity_.open(
+      running(), is_web ? std::vector<std::string>{"h2", "http/1.1"} : std::vector<std::string>{});
 }
 
 proxy::part_list proxy::make_parts(const std::vector<loop::loop*>& loops) {
@@ -110,6 +218,7 @@ proxy::part_list proxy::make_parts(const std::vector<loop::loop*>& loops) {
                          .connections = connections(),
                          .shown = identity_.slot(),
                          .trusted = trusted_,
+                         .trusted_http2 = trusted_http2_,
                          .count = loops.size()};
     made.push_back(std::make_unique<gate>(*each, made.size(), running(), std::move(setting)));
   }
@@ -122,9 +231,116 @@ loop::task<result<send_outcome>> proxy::send(std::string /*message*/) {
                     "send to a server or a client: strata ls");
 }
 
+proxy_figures proxy::counted() const {
+  auto sum = past_counted_;
+  for (std::size_t i = 0; i < opened(); ++i) {
+    add_figures(sum, part_at(i).counted_here(), figure_table());
+  }
+  return sum;
+}
+
+loop::task<result<bool>> proxy::open_files_again() {
+  if (running().access_log.empty()) co_return false;
+  for (std::size_t i = 0; i < opened(); ++i) {
+    auto done = co_await run_at(i, [](gate& at) { return at.open_log_again(); });
+    if (!done) co_return std::unexpected(done.error());
+  }
+  co_return true;
+}
+
+void proxy::keep_figures() {
+  sharded::keep_figures();
+  past_counted_ = past_figures(counted(), figure_table());
+}
+
+std::vector<nlohmann::json> proxy::figures() const {
+  auto values = runtime::figures();
+  std::ranges::move(values_of(counted(), figure_table()), std::back_inserter(values));
+  return values;
+}
+
+// Those of all gates together. Two backs at the same place are one.
+std::vector<std::vector<detail>> proxy::details() const {
+  std::map<std::pair<std::string, std::string>, branch_figures> sums;
+  for (std::size_t i = 0; i < opened(); ++i) {
+    for (const auto& each : part_at(i).branches()) {
+      add_figures(sums[{each.route, each.back}], *each.counted, back_table());
+    }
+  }
+  std::vector<detail> of_backs;
+  std::vector<detail> of_routes;
+  for (const auto& [name, counted] : sums) {
+    const auto& [route, back] = name;
+    if (back.empty()) {
+      of_routes.push_back({.labels = {route}, .values = values_of(counted, route_table())});
+    } else {
+      of_backs.push_back({.labels = {route, back}, .values = values_of(counted, back_table())});
+    }
+  }
+  return {std::move(of_backs), std::move(of_routes)};
+}
+
+std::string_view state_of(const back_report& of) {
+  if (of.is.is_drained) return "drained";
+  if (of.is_down) return "down";
+  return of.is_resting || of.current == circuit_state::open ? "resting" : "ready";
+}
+
+std::string_view name_of(circuit_state of) {
+  if (of == circuit_state::closed) return "closed";
+  return of == circuit_state::open ? "open" : "half-open";
+}
+
+nlohmann::json json_of(const back_report& of) {
+  nlohmann::json made = {{"back", of.is.url.text()},
+                         {"text", of.is.text},
+                         {"route", of.route},
+                         {"state", state_of(of)},
+                         {"weight", of.is.weight},
+                         {"backup", of.is.is_backup},
+                         {"max", of.is.max},
+                         {"now", of.connections},
+                         {"total", of.chosen},
+                         {"failed", of.failed},
+                         {"circuit", name_of(of.current)}};
+  const auto counted = values_of(of.counted, back_table());
+  for (std::size_t at = 0; at < counted.size(); ++at) {
+    made[std::string(back_table()[at].row.key)] = counted[at];
+  }
+  return made;
+}
+
+// All parts have the same backs, but for an edit that one of them has not heard of yet. One that
+// rests for some of them is ready for the others.
+loop::task<result<nlohmann::json>> proxy::backs() {
+  std::vector<back_report> sum;
+  for (std::size_t i = 0; i < opened(); ++i) {
+    auto more = co_await run_at(i, [](gate& at) { return at.report(); });
+    for (auto& each : more) {
+      const auto known = std::ranges::find_if(sum, [&each](const back_report& one) {
+        return one.is.text == each.is.text && one.route == each.route;
+      });
+      if (known == sum.end()) {
+        sum.push_back(std::move(each));
+        continue;
+      }
+      known->is_resting = known->is_resting && each.is_resting;
+      known->is_down = known->is_down && each.is_down;
+      known->current = std::min(known->current, each.current);
+      known->connections += each.connections;
+      known->chosen += each.chosen;
+      known->failed += each.failed;
+      add_figures(known->counted, each.counted, back_table());
+    }
+  }
+  auto all = nlohmann::json::array();
+  for (const auto& each : sum) all.push_back(json_of(each));
+  co_return all;
+}
+
 std::vector<std::string> proxy::needs() const {
   std::vector<std::string> names;
-  for (const auto& each : wanted().backend) {
+  for (const auto& each : all_backs(wanted())) {
     const auto known = parse_back(each);
     if (known && known->url.scheme->form == net::url_form::name) names.push_back(known->url.host);
   }

@@ -1,68 +1,46 @@
 #include "runtime/proxy/relay.hpp"
 
-#include "loop/reset.hpp"
+#include <utility>
 
 namespace strata::runtime::proxy {
 
-// TLS that ends without a word of its own tells its peer the same.
-void break_connection(loop::loop& on, net::stream& which) {
-  loop::reset_on_close(on, which.out().socket());
-  if (which.tls() != nullptr) which.abort();
-}
+namespace {
 
-relay::relay(loop::loop& on, std::unique_ptr<net::stream> client, std::unique_ptr<net::stream> back,
-             const std::uint64_t& most, counters& counted)
+constexpr auto longest_delivery = std::chrono::seconds(1);
+
+}  // namespace
+
+relay::relay(loop::loop& on, std::unique_ptr<net::byte_channel> client,
+             std::unique_ptr<net::byte_channel> back, std::size_t most, counters& counted,
+             std::function<void(bool)> on_outcome)
     : loop_(on),
       client_(std::move(client)),
       back_(std::move(back)),
-      most_(most),
       counted_(counted),
+      on_outcome_(std::move(on_outcome)),
       last_active_(on.now()),
-      changed_(on) {}
+      joint_(on, *client_, *back_,
+             {.most_unsent = most, .on_bytes = [this](bool from_client, std::size_t count) {
+                last_active_ = loop_.now();
+                if (!from_client && !std::exchange(has_heard_, true) && on_outcome_) {
+                  on_outcome_(true);
+                }
+                (from_client ? counted_.bytes_in : counted_.bytes_out).add(count);
+              }}) {}
 
 loop::task<> relay::run() {
-  carrying_.spawn(carry(*client_, *back_, counted_.bytes_in));
-  carrying_.spawn(carry(*back_, *client_, counted_.bytes_out));
-  while (open_ != 0 && !is_broken_) co_await changed_.wait();
-  if (is_broken_) {
-    carrying_.cancel();
-    break_connection(loop_, *client_);
-    break_connection(loop_, *back_);
-    co_return;
+  const auto breach = co_await joint_.run();
+  if (on_outcome_ && !has_heard_ && !(breach && breach->is_of_first)) on_outcome_(!breach);
+  if (!breach) co_return;
+  // What came before a side broke is for the other one; a reset would overtake it.
+  auto& other = breach->is_of_first ? *back_ : *client_;
+  const bool is_given_up = breach->why.code == errc::canceled;
+  if (!is_given_up) {
+    const bool has_all = co_await other.delivered(loop_.now() + longest_delivery);
+    (void)has_all;
   }
-  // Both have ended: nothing of theirs is unread, so closing loses nothing that has left.
-  const bool one = co_await client_->flushed(loop::time_point::max());
-  const bool other = co_await back_->flushed(loop::time_point::max());
-  (void)one;
-  (void)other;
-}
-
-void relay::break_off() {
-  is_broken_ = true;
-  changed_.raise();
-}
-
-loop::task<> relay::carry(net::stream& from, net::stream& to, options::counter& bytes) {
-  for (bool goes_on = true; goes_on;) {
-    {
-      // What is lent is given back before anything else is waited for.
-      const auto got = co_await from.receive();
-      if (!got || to.broken() != 0) {
-        break_off();
-        co_return;
-      }
-      goes_on = !got->empty();
-      last_active_ = loop_.now();
-      bytes.add(got->bytes().size());
-      to.push_copy(got->bytes());
-    }
-    if (to.unsent() <= most_) continue;
-    const bool has_room = co_await to.writable(most_ / 2);
-    (void)has_room;
-  }
-  to.end();
-  --open_;
-  changed_.raise();
+  client_->break_off();
+  back_->break_off();
 }
 
 }  // namespace strata::runtime::proxy

@@ -1,52 +1,46 @@
-// Two connections, each of which hears what the other says: bytes in order, the end of one
-// direction without the other, and that a connection was broken.
+// A client and a back, joined until both have said all, or one is broken: then the other is told
+// so.
 //
 // For one loop's thread.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
+#include <functional>
 #include <memory>
 
-#include "loop/signal.hpp"
-#include "loop/task_group.hpp"
-#include "net/stream.hpp"
+#include "net/byte_channel.hpp"
+#include "net/joint.hpp"
 #include "runtime/counters.hpp"
 
 namespace strata::runtime::proxy {
-
-/// To be destroyed next: its peer is told that it was broken. A clean end would pass off a part as
-/// the whole.
-void break_connection(loop::loop& on, net::stream& which);
 
 class relay : public boost::intrusive::list_base_hook<
                   boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
   using list = boost::intrusive::list<relay, boost::intrusive::constant_time_size<false>>;
 
-  /// `most`: how many bytes may wait for a side that reads slowly. It and `counted` outlive this.
-  relay(loop::loop& on, std::unique_ptr<net::stream> client, std::unique_ptr<net::stream> back,
-        const std::uint64_t& most, counters& counted);
+  /// `most`: how many bytes may wait for a side that reads slowly. `counted` outlives this.
+  /// `on_outcome` may be empty: it is told, perhaps twice, that the back has said something or all
+  /// has gone well to the end; or that the back broke off.
+  relay(loop::loop& on, std::unique_ptr<net::byte_channel> client,
+        std::unique_ptr<net::byte_channel> back, std::size_t most, counters& counted,
+        std::function<void(bool is_good)> on_outcome);
 
-  /// Until both have said all, or one is broken: then the other is told so.
   [[nodiscard]] loop::task<> run();
   /// Ends it as if it were broken.
-  void break_off();
+  void break_off() { joint_.give_up(); }
   /// When something came last, from either side.
   [[nodiscard]] loop::time_point last_active() const { return last_active_; }
 
  private:
-  loop::task<> carry(net::stream& from, net::stream& to, options::counter& bytes);
-
   loop::loop& loop_;
-  std::unique_ptr<net::stream> client_;
-  std::unique_ptr<net::stream> back_;
-  const std::uint64_t& most_;
+  std::unique_ptr<net::byte_channel> client_;
+  std::unique_ptr<net::byte_channel> back_;
   counters& counted_;
+  std::function<void(bool)> on_outcome_;
+  bool has_heard_ = false;  // the back
   loop::time_point last_active_;
-  loop::signal changed_;
-  unsigned open_ = 2;  // directions
-  bool is_broken_ = false;
-  loop::task_group carrying_;
+  net::joint joint_;
 };
 
 }  // namespace strata::runtime::proxy

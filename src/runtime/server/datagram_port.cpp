@@ -16,6 +16,9 @@ namespace {
 
 constexpr std::string_view joined_answer = "joined";
 
+// A peer that has spoken less often may be an address that somebody forged.
+constexpr std::uint64_t known_after = 3;  // messages
+
 }  // namespace
 
 class datagram_port::peer final : public member {
@@ -50,6 +53,7 @@ class datagram_port::peer final : public member {
   [[nodiscard]] loop::socket_address address() const override { return address_; }
   [[nodiscard]] bool is_stranger() const { return is_stranger_; }
 
+  std::uint64_t heard = 0;   ///< messages of its
   std::uint64_t credit = 0;  ///< bytes that a stranger has earned by what it has sent
 
  private:
@@ -183,6 +187,7 @@ bool datagram_port::hears(peer& stranger, byte_span said) {
   if (home_.options().udp_allowance == 0) return true;
   const auto earned =
       stranger_guard::factor * stranger_guard::wire_size(stranger.address(), said.size());
+  ++stranger.heard;
   stranger.credit = std::min(stranger.credit + earned, stranger_guard::most_credit);
   return !guard().is_repeated(stranger.id(), said, home_.loop().now());
 }
@@ -190,6 +195,7 @@ bool datagram_port::hears(peer& stranger, byte_span said) {
 bool datagram_port::may_send(peer& stranger, std::size_t bytes) {
   const auto allowance = home_.options().udp_allowance;
   if (allowance == 0) return true;
+  if (stranger.heard < known_after && wire_->is_stuck()) return false;
   const auto size = stranger_guard::wire_size(stranger.address(), bytes);
   if (stranger.credit >= size) {
     stranger.credit -= size;

@@ -1,6 +1,7 @@
 #include "runtime/server/options.hpp"
 
 #include "net/scheme.hpp"
+#include "runtime/listen_options.hpp"
 
 namespace strata::runtime::server {
 
@@ -18,21 +19,9 @@ using row = options::bound_row<server_options>;
 std::vector<row> where_rows() {
   static const auto listen_help =
       "listen on " + net::scheme_examples(net::url_use::listen) + "; repeatable";
-  return {
-      {{.key = "port", .short_flag = 'p', .kind = port, .value_name = "PORT",
-        .help = "listen on tcp://*:PORT, every address; 0 takes a free port", .needs_restart = true},
-       &server_options::port},
-      {{.key = "local", .kind = flag,
-        .help = "listen on 127.0.0.1, for this machine alone", .needs_restart = true,
-        .only_with = "port"},
-       &server_options::local},
-      {{.key = "listen", .short_flag = 'l', .kind = list, .value_name = "URL",
-        .help = listen_help, .needs_restart = true},
-       &server_options::listen},
-      {{.key = "threads", .kind = count, .value_name = "N", .default_text = "1",
-        .help = "event loops that share the work", .needs_restart = true, .max = 64, .min = 1},
-       &server_options::threads},
-  };
+  auto rows = listen_rows<server_options>(listen_help);
+  rows.push_back(threads_row<server_options>());
+  return rows;
 }
 
 std::vector<row> message_rows() {

@@ -16,6 +16,7 @@ struct server_options : common_options, web_options, tls_server_options {
   std::optional<std::uint64_t> port;
   bool local = false;
   std::vector<std::string> listen;
+  std::vector<std::string> proxy_protocol;
   std::string framing = "line";
   std::string mode = "inout";
   std::string master_pw;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runtime/introducers.hpp"
 #include "runtime/server/shard.hpp"
 #include "runtime/sharded.hpp"
 #include "runtime/tls_identity.hpp"
@@ -69,6 +70,9 @@ result<void> server::check(const server_options& wanted) const {
                    fmt::format("give --udp-join {} characters or more", least_token));
   }
   if (auto checked = check_web(wanted); !checked) return checked;
+  if (const auto read = introducers::parse(wanted.proxy_protocol); !read) {
+    return std::unexpected(read.error());
+  }
   return check_tls(wanted, urls);
 }
 

@@ -5,7 +5,7 @@
 
 #include "runtime/runtime.hpp"
 #include "runtime/server/options.hpp"
-#include "runtime/server/web_figures.hpp"
+#include "runtime/web_figures.hpp"
 
 namespace strata::runtime::server {
 

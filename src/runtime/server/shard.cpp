@@ -6,6 +6,7 @@
 
 #include "loop/condition.hpp"
 #include "loop/within.hpp"
+#include "runtime/introducers.hpp"
 #include "runtime/server/datagram_port.hpp"
 #include "runtime/server/session.hpp"
 #include "runtime/tls_identity.hpp"
@@ -53,6 +54,7 @@ serve::reception shard::reception() {
             return receive_arrival(*this, std::move(connection), std::move(place),
                                    static_cast<protocol>(door));
           },
+      .introduces = introducing(options_.proxy_protocol),
       .refusal = {},
       .on_refused = [this] { counters_.connections_refused.add(); },
       .handshake_limit = [this] { return loop::from_seconds(options_.handshake_timeout); },

@@ -4,14 +4,11 @@
 
 #include "http/cross_origin.hpp"
 #include "http/dressed_exchange.hpp"
-#include "http/http2_connection.hpp"
-#include "http/server_connection.hpp"
-#include "net/tls/session.hpp"
 #include "proto/websocket_handshake.hpp"
+#include "runtime/http_serving.hpp"
 #include "runtime/server/event_stream.hpp"
 #include "runtime/server/shard.hpp"
 #include "runtime/server/websocket_member.hpp"
-#include "serve/detection.hpp"
 
 namespace strata::runtime::server {
 
@@ -114,39 +111,6 @@ class visit {
   serve::connection_gauge::place place_;
 };
 
-serve::verdict match_http2(byte_span first) {
-  const auto seen = as_text(first);
-  if (seen.starts_with(proto::http2_preface)) return serve::verdict::yes;
-  return proto::http2_preface.starts_with(seen) ? serve::verdict::more : serve::verdict::no;
-}
-
-// So long that the clock holds out, and nobody notices.
-constexpr double unlimited_s = 1e9;
-
-http::server_limits limits_of(const web_options& wanted) {
-  const auto patience = [](double seconds) {
-    return loop::from_seconds(seconds == 0 ? unlimited_s : seconds);
-  };
-  return {.max_head = wanted.http_max_head,
-          .max_unread = wanted.http_max_body,
-          .head_timeout = patience(wanted.http_head_timeout),
-          .body_timeout = patience(wanted.http_body_timeout),
-          .idle_timeout = patience(wanted.http_idle_timeout),
-          .max_streams = static_cast<std::uint32_t>(wanted.http2_max_streams)};
-}
-
-// Said when TLS began; else the client's first bytes say it.
-loop::task<bool> speaks_http2(shard& home, net::stream& arrived, loop::duration patience) {
-  static constexpr serve::protocol_row row = {"http2", match_http2};
-  const auto* const secured = arrived.tls();
-  if (secured != nullptr && !secured->application.empty()) {
-    co_return secured->application == "h2";
-  }
-  const auto limit = home.loop().now() + patience;
-  const auto* const found = co_await serve::detect(arrived, std::span(&row, 1), limit);
-  co_return found != nullptr;
-}
-
 }  // namespace
 
 loop::task<> serve_web(shard& home, std::unique_ptr<net::stream> arrived,
@@ -159,18 +123,14 @@ loop::task<> serve_web(shard& home, std::unique_ptr<net::stream> arrived,
     home.web().note_refused(status, body.size(), client);
     return std::pair(std::move(body), std::string(plain));
   };
-  const auto limits = limits_of(home.options());
-  const bool is_http2 = co_await speaks_http2(home, *arrived, limits.idle_timeout);
-  if (is_http2) {
-    http::http2_connection served(home.loop(), std::move(arrived), limits);
-    home.enter_web(served);
-    co_await served.serve(answer, refuse);
-    if (served.was_flooded()) home.count().http2_floods.add();
-  } else {
-    http::server_connection served(home.loop(), std::move(arrived), limits);
-    home.enter_web(served);
-    co_await served.serve(answer, refuse);
-  }
+  const http_service by{
+      .limits = limits_of(home.options(), home.options().http_max_body),
+      .answer = answer,
+      .refuse = refuse,
+      .on_begun = [&home](http::served_connection& begun) { home.enter_web(begun); },
+      .on_flooded = [&home] { home.count().http2_floods.add(); },
+  };
+  co_await serve_http(home.loop(), std::move(arrived), by);
 }
 
 }  // namespace strata::runtime::server

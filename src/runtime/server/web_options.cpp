@@ -95,37 +95,14 @@ std::vector<web_row> file_rows() {
   };
 }
 
-// What a connection begins with is right for it until it ends.
-std::vector<web_row> web_limit_rows() {
+std::vector<web_row> body_rows() {
   return {
-      {{.key = "http_max_head", .kind = bytes, .value_name = "SIZE", .default_text = "16KiB",
-        .help = "longest head of a request; a longer one is answered 431", .max = 1U << 20U,
-        .min = 256,
-        .only_on = "HTTP"},
-       &web_options::http_max_head},
       {{.key = "http_max_body", .kind = bytes, .value_name = "SIZE", .default_text = "1MiB",
         .help = "most of a request's body that is passed over where nothing reads it; a message's "
                 "is bounded by max-message",
         .max = 1ULL << 32U,
         .only_on = "HTTP"},
        &web_options::http_max_body},
-      {{.key = "http_head_timeout", .kind = seconds, .value_name = "TIME", .default_text = "10",
-        .help = "longest time from the first byte of a request's head to its last; 0 is no limit",
-        .only_on = "HTTP"},
-       &web_options::http_head_timeout},
-      {{.key = "http_body_timeout", .kind = seconds, .value_name = "TIME", .default_text = "30",
-        .help = "longest silence inside a request's body; 0 is no limit",
-        .only_on = "HTTP"},
-       &web_options::http_body_timeout},
-      {{.key = "http_idle_timeout", .kind = seconds, .value_name = "TIME", .default_text = "75",
-        .help = "end an HTTP connection that carries no request for TIME; 0 is never",
-        .only_on = "HTTP"},
-       &web_options::http_idle_timeout},
-      {{.key = "http2_max_streams", .kind = count, .value_name = "N", .default_text = "100",
-        .help = "requests and WebSockets at a time on one HTTP/2 connection", .max = 10'000,
-        .min = 1,
-        .only_on = "HTTP"},
-       &web_options::http2_max_streams},
   };
 }
 // clang-format on
@@ -134,7 +111,7 @@ std::vector<web_row> web_limit_rows() {
 
 std::vector<options::bound_row<web_options>> web_rows() {
   auto all = speech_rows();
-  for (auto&& more : {file_rows(), web_limit_rows()}) {
+  for (auto&& more : {file_rows(), body_rows(), http_limit_rows<web_options>()}) {
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;

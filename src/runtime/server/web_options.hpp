@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "options/option_table.hpp"
+#include "runtime/http_options.hpp"
 
 namespace strata::runtime::server {
 
-struct web_options {
+struct web_options : http_limit_options {
   std::string protocol = "auto";
   double detect_timeout = 0.2;
   bool http_messages = false;
@@ -27,12 +28,7 @@ struct web_options {
   std::vector<std::string> cors;
   std::string http_log;
   std::string http_log_format = "combined";
-  std::uint64_t http_max_head = 16U << 10U;
   std::uint64_t http_max_body = 1U << 20U;
-  double http_head_timeout = 10;
-  double http_body_timeout = 30;
-  double http_idle_timeout = 75;
-  std::uint64_t http2_max_streams = 100;
 };
 
 [[nodiscard]] std::vector<options::bound_row<web_options>> web_rows();

@@ -95,8 +95,10 @@ loop::task<result<void>> leader_connection::connect() {
   auto url = net::parse_endpoint(fmt::format(fmt::runtime(brackets ? "{}://[{}]:{}" : "{}://{}:{}"),
                                              secure ? "tls" : "tcp", leader_.host, leader_.port));
   if (!url) co_return std::unexpected(url.error());
-  const auto timeout = std::chrono::seconds(engine_.home().settings().replication_timeout_s);
-  auto made = co_await net::connect(loop_, *url, timeout, nullptr, std::move(secure));
+  net::connecting how{
+      .timeout = std::chrono::seconds(engine_.home().settings().replication_timeout_s),
+      .secure = std::move(secure)};
+  auto made = co_await net::connect(loop_, *url, std::move(how));
   if (!made) {
     auto failed = made.error();
     failed.operation = "follow " + name() + ": cannot " + failed.operation;

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/cache/serving/session.hpp"
+#include "runtime/introducers.hpp"
 #include "runtime/tls_identity.hpp"
 
 namespace strata::runtime::cache {
@@ -65,6 +66,7 @@ serve::reception shard::reception(serve::connection_gauge& connections) {
       .serve = [this](auto connection, auto place,
                       unsigned /*door*/) { return serve(std::move(connection), std::move(place)); },
       .objection = [this](const net::stream& arrived) { return objection_to(arrived); },
+      .introduces = introducing(settings().options.proxy_protocol),
       .refusal = "-ERR max number of clients reached\r\n",
       .on_refused =
           [this] {

@@ -1,4 +1,4 @@
-#include "runtime/server/web_figures.hpp"
+#include "runtime/web_figures.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -6,7 +6,7 @@
 
 #include "runtime/figures.hpp"
 
-namespace strata::runtime::server {
+namespace strata::runtime {
 
 namespace {
 
@@ -15,10 +15,16 @@ static_assert(std::size(class_names) <= std::tuple_size_v<options::case_counters
 
 }  // namespace
 
-void web_figures::count_answer(int status) {
-  requests.add();
+std::span<const std::string_view> answer_classes() { return class_names; }
+
+void count_by_class(options::case_counters& answers, int status) {
   const int first = status / 100;
   if (first >= 1 && first <= 5) answers[static_cast<std::size_t>(first - 1)].add();
+}
+
+void web_figures::count_answer(int status) {
+  requests.add();
+  count_by_class(answers, status);
 }
 
 // A row is read as a row: one figure, two or three lines.
@@ -26,10 +32,10 @@ void web_figures::count_answer(int status) {
 const std::vector<options::bound_figure<web_figures>>& web_figure_table() {
   static const std::vector<options::bound_figure<web_figures>> table = {
       {{.key = "http.requests",
-        .help = "HTTP requests that a server has answered, malformed ones too",
+        .help = "HTTP requests answered, malformed ones too",
         .metric = "strata_http_requests_total", .column = "requests", .is_hidden = true},
        &web_figures::requests},
-      {{.key = "http.answers", .help = "HTTP answers of a server, by the class of their status",
+      {{.key = "http.answers", .help = "HTTP answers, by the class of their status",
         .metric = "strata_http_answers_total", .column = "answers", .is_hidden = true,
         .label = "class", .cases = class_names},
        &web_figures::answers},
@@ -38,7 +44,7 @@ const std::vector<options::bound_figure<web_figures>>& web_figure_table() {
 }
 // clang-format on
 
-const std::vector<options::figure_row>& figure_rows() {
+const std::vector<options::figure_row>& web_figure_rows() {
   static const auto rows = [] {
     auto all = common_figure_rows();
     std::ranges::move(rows_of(web_figure_table()), std::back_inserter(all));
@@ -47,4 +53,4 @@ const std::vector<options::figure_row>& figure_rows() {
   return rows;
 }
 
-}  // namespace strata::runtime::server
+}  // namespace strata::runtime

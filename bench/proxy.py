@@ -1,0 +1,286 @@
+#!/usr/bin/env python3
+"""Measures strata's proxy against HAProxy and nginx: CPU of the proxy per message, request and
+byte. The contenders take turns, before one and the same back.
+
+bench_web_load sends the messages, wrk and h2load make the requests."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.comparison import (argument_parser, heading, is_chosen, medians, publish, tables,
+                                take_turns, verdict)
+from harness.machine import describe_machine
+from harness.measured import Measured, count_of
+from harness.process import Failure, Process, free_port, listening, wait_until
+
+MIB = 1024 * 1024
+PATHS = "/usr/sbin:/usr/bin"
+STREAM_MODULE = "/usr/lib/nginx/modules/ngx_stream_module.so"  # libnginx-mod-stream
+
+
+@dataclass(frozen=True)
+class Scenario:
+    name: str
+    about: str
+    goal: float  # at most this times HAProxy's CPU
+    load: tuple  # the program and its words; {port}, {seconds}
+    is_http: bool = True
+    secure: bool = False
+    unit: str = "us/request"
+
+
+def messages(size, in_flight):
+    return ("bench_web_load", "echo", "{port}", 50, size, in_flight, "{seconds}")
+
+
+def wrk(path, scheme="http", connections=50, *more):
+    return ("wrk", "-t1", f"-c{connections}", "-d{seconds}s", "--latency", *more,
+            scheme + "://127.0.0.1:{port}" + path)
+
+
+SCENARIOS = [
+    Scenario("tcp 64", "50 streams, 64 B there and back", 0.7, messages(64, 1), is_http=False,
+             unit="us/message"),
+    Scenario("tcp 64 f16", "the same, 16 in flight", 0.7, messages(64, 16), is_http=False,
+             unit="us/message"),
+    Scenario("tcp bulk", "10 MiB each, 4 streams", 1.0, wrk("/10m", "http", 4), is_http=False,
+             unit="us/10 MiB"),
+    Scenario("tcp connect", "a connection and 64 B each", 1.0,
+             wrk("/64", "http", 50, "-H", "Connection: close"), is_http=False,
+             unit="us/connection"),
+    Scenario("http 64", "64 B, 50 connections kept alive", 1 / 1.2, wrk("/64")),
+    Scenario("http bulk", "10 MiB each, 4 connections", 1.0, wrk("/10m", "http", 4),
+             unit="us/10 MiB"),
+    Scenario("https 64", "64 B with TLS at the front", 1.0, wrk("/64", "https"), secure=True),
+    Scenario("h2 64", "64 B by HTTP/2 with TLS at the front, 4 connections of 25 streams", 1.0,
+             ("h2load", "-t1", "-c4", "-m25", "-D{seconds}", "https://127.0.0.1:{port}/64"),
+             secure=True),
+]
+
+
+@dataclass(frozen=True)
+class Tools:
+    strata: Path
+    load: Path
+    files: Path
+    certificate: Path
+    key: Path
+    bundle: Path  # both in one file, as HAProxy takes them
+
+
+class Back:
+    """nginx for requests, strata's echo for messages."""
+
+    def __init__(self, tools, folder):
+        self.web, self.echo = free_port(), free_port()
+        folder.mkdir(parents=True)
+        config = folder / "config"
+        config.write_text(nginx_config(folder, f"server {{ listen 127.0.0.1:{self.web}; "
+                                               f"root {tools.files}; }}"))
+        self._nginx = Process([shutil.which("nginx", path=PATHS), "-c", config, "-p", folder],
+                              folder / "nginx.log")
+        self._strata = strata_daemon(tools, folder, [
+            "server", "echo", "--listen", f"http://127.0.0.1:{self.echo}", "--mode", "echo"])
+        wait_until(lambda: listening(self.web) and listening(self.echo), "the backs do not listen")
+
+    def stop(self):
+        self._nginx.stop()
+        self._strata.stop()
+
+
+def nginx_config(folder, http, stream=""):
+    places = "".join(f"{each}_temp_path {folder}/{each}; "
+                     for each in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    more = f"stream {{ {stream} }}" if stream else ""
+    modules = f"load_module {STREAM_MODULE};" if stream else ""
+    return (f"{modules} daemon off; worker_processes 1; pid {folder}/pid; "
+            f"error_log {folder}/error; worker_rlimit_nofile 10000; "
+            "events { worker_connections 4096; }"
+            f"http {{ access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000000; "
+            f"open_file_cache max=100; {places} {http} }} {more}")
+
+
+def strata_daemon(tools, folder, words):
+    control = folder / "control.sock"
+    env = {**os.environ, "STRATA_SOCKET": str(control)}
+    daemon = Process([tools.strata, "daemon", "--state-dir", folder / "state", "--socket", control],
+                     folder / "strata.log", env)
+
+    def is_made():
+        done = subprocess.run([tools.strata, "create", *words, "-s"], env=env, capture_output=True,
+                              check=False, timeout=10)
+        return done.returncode == 0
+
+    wait_until(is_made, f"strata made no {words[0]}")
+    return daemon
+
+
+class Proxy(Measured):
+    """A contender while it runs, on a port of its own."""
+
+    def __init__(self, name, tools, folder, scenario, back):
+        self.name, self.port = name, free_port()
+        folder.mkdir(parents=True)
+        is_message = scenario.unit == "us/message"
+        self.back = f"127.0.0.1:{back.echo if is_message else back.web}"
+        self._process = getattr(self, "_start_" + name)(tools, folder, scenario)
+        wait_until(lambda: listening(self.port), f"{name} does not listen")
+
+    def _start_strata(self, tools, folder, scenario):
+        scheme = "https" if scenario.secure else "http" if scenario.is_http else "tcp"
+        words = ["proxy", "bench", "--listen", f"{scheme}://127.0.0.1:{self.port}", "--backend",
+                 self.back]
+        if scenario.secure:
+            words += ["--cert", tools.certificate, "--key", tools.key]
+        return strata_daemon(tools, folder, words)
+
+    def _start_nginx(self, tools, folder, scenario):
+        keys = (f"ssl_certificate {tools.certificate}; ssl_certificate_key {tools.key};"
+                if scenario.secure else "")
+        flags = ("ssl" if scenario.secure else "") + (" http2" if "h2" in scenario.name else "")
+        http = (f"upstream b {{ server {self.back}; keepalive 100; keepalive_requests 1000000000; "
+                f"}} server {{ listen 127.0.0.1:{self.port} {flags}; {keys} location / {{ "
+                "proxy_pass http://b; proxy_http_version 1.1; proxy_set_header Connection \"\"; "
+                "proxy_set_header X-Forwarded-For $remote_addr; } }")
+        stream = f"server {{ listen 127.0.0.1:{self.port}; proxy_pass {self.back}; }}"
+        config = folder / "config"
+        config.write_text(nginx_config(folder, http) if scenario.is_http
+                          else nginx_config(folder, "", stream))
+        return Process([shutil.which("nginx", path=PATHS), "-c", config, "-p", folder],
+                       folder / "log")
+
+    def _start_haproxy(self, tools, folder, scenario):
+        secure = f"ssl crt {tools.bundle} alpn h2,http/1.1" if scenario.secure else ""
+        mode = "http" if scenario.is_http else "tcp"
+        http = "http-reuse always\n  option forwardfor" if scenario.is_http else ""
+        config = folder / "config"
+        config.write_text(f"""global
+  nbthread 1
+  maxconn 4000
+defaults
+  mode {mode}
+  timeout connect 5s
+  timeout client 30s
+  timeout server 30s
+  {http}
+frontend f
+  bind 127.0.0.1:{self.port} {secure}
+  default_backend b
+backend b
+  server s {self.back}
+""")
+        return Process([shutil.which("haproxy", path=PATHS), "-f", config, "-db"], folder / "log")
+
+    def stop(self):
+        self._process.stop()
+
+
+def prepare(build_dir, folder):
+    files = folder / "files"
+    files.mkdir()
+    (files / "64").write_bytes(b"x" * 64)
+    (files / "10m").write_bytes(os.urandom(10 * MIB))
+    strata = (build_dir / "strata").resolve()
+    env = {**os.environ, "STRATA_CONFIG_DIR": str(folder / "config")}
+    subprocess.run([strata, "cert", "make", "localhost", "127.0.0.1", "-o", folder], env=env,
+                   check=True, capture_output=True)
+    os.chmod(folder, 0o755)  # nginx's worker is nobody
+    certificate, key = folder / "localhost.pem", folder / "localhost-key.pem"
+    bundle = folder / "bundle.pem"
+    bundle.write_text(certificate.read_text() + key.read_text())
+    load = next(build_dir.resolve().rglob("bench_web_load"))
+    return Tools(strata, load, files, certificate, key, bundle)
+
+
+def p99_ms(output):
+    """Of wrk; 0 where the load says none."""
+    found = re.search(r"99%\s+([\d.]+)(us|ms|s)", output)
+    return float(found[1]) * {"us": 0.001, "ms": 1, "s": 1000}[found[2]] if found else 0.0
+
+
+def measure(proxy, scenario, tools, seconds):
+    words = [str(word).format(port=proxy.port, seconds=seconds) for word in scenario.load]
+    if words[0] == "bench_web_load":
+        words[0] = str(tools.load)
+    began, started = proxy.cpu_us(), time.monotonic()
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+    took, spent = time.monotonic() - started, proxy.cpu_us() - began
+    failed = re.search(r"Non-2xx or 3xx responses: (\d+)|, ([1-9]\d*) failed", done.stdout)
+    if done.returncode != 0 or failed:
+        raise Failure(f"{words[0]} by {proxy.name}: {done.stdout[-200:]}{done.stderr[-200:]}")
+    count = count_of(done.stdout)
+    return {"cpu_us": spent / max(1, count), "rate": count / took, "p99_ms": p99_ms(done.stdout)}
+
+
+def contenders():
+    return ["strata", *(each for each in ("haproxy", "nginx") if shutil.which(each, path=PATHS))]
+
+
+def summarise(found, scenarios):
+    rows = []
+    for scenario in scenarios:
+        row = {"name": scenario.name, "about": scenario.about, "unit": scenario.unit,
+               "goal": scenario.goal, "contenders": {}}
+        for name in contenders():
+            runs = found[scenario.name, name]
+            row["contenders"][name] = {**medians(runs),
+                                       "cpu_us_all": [each["cpu_us"] for each in runs]}
+        if "haproxy" in row["contenders"]:
+            row["ratio"] = (row["contenders"]["strata"]["cpu_us"] /
+                            row["contenders"]["haproxy"]["cpu_us"])
+        rows.append(row)
+    return rows
+
+
+def figures_line(row, figures):
+    spread = " ".join(f"{each:.2f}" for each in figures["cpu_us_all"])
+    return (f"{figures['cpu_us']:10.2f} {row['unit']} {figures['rate']:10,.0f}/s "
+            f"p99 {figures['p99_ms']:7.2f} ms   ({spread})")
+
+
+def verdict_lines(row):
+    if "ratio" in row:
+        met = verdict(row["ratio"] <= row["goal"])
+        yield f"CPU {row['ratio']:.2f} x haproxy, goal {row['goal']:.2f}: {met}"
+
+
+def render(document):
+    return "\n".join(heading("bench-proxy", document, "CPU is the proxy's alone")
+                     + tables(document, figures_line, verdict_lines))
+
+
+def main():
+    parser = argument_parser(__doc__, "nothing else")
+    parser.add_argument("--seconds", type=int, default=3, help="of each measurement")
+    wanted = parser.parse_args()
+    scenarios = [scenario for scenario in SCENARIOS if is_chosen(wanted, scenario.name)]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        try:
+            tools = prepare(wanted.build_dir, folder)
+            if "haproxy" not in contenders():
+                print("haproxy is not installed: apt-get install haproxy", file=sys.stderr)
+            back = Back(tools, folder / "back")
+            try:
+                found = take_turns(
+                    wanted.repetitions, scenarios, lambda _: contenders(),
+                    lambda name, scenario, place: Proxy(name, tools, folder / place, scenario,
+                                                        back),
+                    lambda proxy, scenario: measure(proxy, scenario, tools, wanted.seconds))
+            finally:
+                back.stop()
+        except Failure as failure:
+            sys.exit(f"bench-proxy: {failure}")
+    publish({"machine": describe_machine(), "repetitions": wanted.repetitions,
+             "scenarios": summarise(found, scenarios)}, wanted, render)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+// Opens the ends of a pipe on a loop: listens, accepts, connects, and agrees on TLS and WebSocket.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "cli/pipe/end.hpp"
+#include "net/message_port.hpp"
+#include "net/scheme.hpp"
+#include "net/tls/context.hpp"
+
+namespace strata::cli {
+
+/// What is open at one end: a stream of bytes, or messages. One of the two.
+struct open_end {
+  std::unique_ptr<net::stream> bytes = {};
+  std::unique_ptr<net::message_port> messages = {};
+};
+
+class end_opener {
+ public:
+  /// The options outlive this. Reads the files of TLS. Errors: of the files.
+  [[nodiscard]] static result<std::unique_ptr<end_opener>> make(loop::loop& on,
+                                                                const pipe_options& wanted,
+                                                                const pipe_ends& ends);
+
+  /// Listens, and says where on standard error unless `is_quiet`. Errors: of the address.
+  [[nodiscard]] loop::task<result<net::listening>> listen(const pipe_end& at, bool is_quiet);
+  /// Awaits the next connection, as it is before anything is agreed on.
+  [[nodiscard]] loop::task<loop::descriptor> accept(net::listener& from);
+  /// What is agreed on with a peer that was accepted. Errors: naming it.
+  [[nodiscard]] loop::task<result<open_end>> welcome(const pipe_end& at, loop::descriptor peer);
+  /// Errors: naming the URL.
+  [[nodiscard]] loop::task<result<open_end>> connect(const pipe_end& to);
+
+ private:
+  end_opener(loop::loop& on, const pipe_options& wanted) : loop_(on), options_(wanted) {}
+  [[nodiscard]] result<void> read_certificates(const pipe_ends& ends);
+  [[nodiscard]] loop::time_point limit_of(double seconds) const;
+
+  loop::loop& loop_;
+  const pipe_options& options_;
+  std::shared_ptr<const net::tls_context> for_client_;
+  std::shared_ptr<const net::tls_context> for_server_;
+};
+
+}  // namespace strata::cli

@@ -1,0 +1,86 @@
+#include "cli/pipe/options.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+using enum options::option_kind;
+using row = options::bound_row<pipe_options>;
+
+// A row is read as a row: one option, two or three lines.
+// clang-format off
+std::vector<row> way_rows() {
+  return {
+      {{.key = "fork", .short_flag = 'f', .kind = flag,
+        .help = "give each peer that is accepted a connection of its own, until interrupted"},
+       &pipe_options::fork},
+      {{.key = "max_connections", .kind = count, .value_name = "N", .default_text = "1000",
+        .help = "peers at a time; more wait to be accepted", .max = 1000000, .min = 1,
+        .only_with = "fork"},
+       &pipe_options::max_connections},
+      {{.key = "one_way", .kind = flag,
+        .help = "pass on what the first end says, and drop what the second says"},
+       &pipe_options::one_way},
+      {{.key = "connect_timeout", .kind = seconds, .value_name = "TIME", .default_text = "10",
+        .help = "longest time that an attempt to connect may take; 0 is for ever"},
+       &pipe_options::connect_timeout},
+      {{.key = "max_buffer", .kind = bytes, .value_name = "SIZE", .default_text = "256KiB",
+        .help = "bytes that may wait for an end that reads slowly; then the other is held back",
+        .max = 1ULL << 32U, .min = 1024},
+       &pipe_options::max_buffer},
+  };
+}
+
+std::vector<row> message_rows() {
+  return {
+      {{.key = "framing", .kind = choice, .value_name = "HOW", .default_text = "line",
+        .help = "what a message of a stream is: a line, a 4-byte big-endian length and its bytes, "
+                "or a read", .choices = "line|length|raw"},
+       &pipe_options::framing},
+      {{.key = "max_message", .kind = bytes, .value_name = "SIZE", .default_text = "1MiB",
+        .help = "longest message; a longer one breaks the pipe", .max = 1ULL << 30U, .min = 1},
+       &pipe_options::max_message},
+      {{.key = "linger", .kind = seconds, .value_name = "TIME", .default_text = "0.5",
+        .help = "silence after which WebSockets, datagrams and frames are left, once the other end "
+                "has ended"},
+       &pipe_options::linger},
+      {{.key = "header", .kind = list, .value_name = "'NAME: VALUE'",
+        .help = "a field of the request that opens a WebSocket; repeatable"},
+       &pipe_options::header},
+      {{.key = "ws_protocol", .kind = list, .value_name = "NAME",
+        .help = "a subprotocol that the WebSocket may have, the best first; repeatable"},
+       &pipe_options::ws_protocol},
+      {{.key = "ws_origin", .kind = list, .value_name = "ORIGIN",
+        .help = "also let pages of ORIGIN open the WebSocket, as https://example.com, or * for "
+                "all; repeatable"},
+       &pipe_options::ws_origin},
+      {{.key = "ws_ping", .kind = seconds, .value_name = "TIME", .default_text = "60",
+        .help = "ping a WebSocket that is silent for TIME, and end it if it stays so; 0 is never"},
+       &pipe_options::ws_ping},
+  };
+}
+
+row loop_row() {
+  return {{.key = "loop", .kind = choice, .value_name = "WHICH", .default_text = "auto",
+           .help = "event loop; auto takes io_uring where the kernel permits it",
+           .choices = "auto|io_uring|epoll"},
+          &pipe_options::loop};
+}
+// clang-format on
+
+}  // namespace
+
+const std::vector<options::bound_row<pipe_options>>& pipe_option_table() {
+  static const auto table = [] {
+    auto all = way_rows();
+    for (auto&& more : {message_rows(), runtime::tls_client_rows<pipe_options>({}),
+                        runtime::tls_server_rows<pipe_options>()}) {
+      all.insert(all.end(), more.begin(), more.end());
+    }
+    all.push_back(loop_row());
+    return all;
+  }();
+  return table;
+}
+
+}  // namespace strata::cli

@@ -1,0 +1,55 @@
+// Two open ends of a pipe, joined until all has been said.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "cli/pipe/opening.hpp"
+#include "cli/pipe/standard_streams.hpp"
+#include "loop/condition.hpp"
+#include "loop/task_group.hpp"
+
+namespace strata::cli {
+
+class session {
+ public:
+  /// The ends and options outlive this.
+  session(loop::loop& on, const pipe_ends& ends, const pipe_options& wanted);
+  session(const session&) = delete;
+  session& operator=(const session&) = delete;
+
+  /// Joins what is open at the two ends; `standard` is null where neither is standard input and
+  /// output. Awaits the end. What goes wrong is reported on standard error, and gives exit_failed.
+  [[nodiscard]] loop::task<exit_code> run(std::array<open_end, 2> open,
+                                          std::unique_ptr<standard_streams> standard);
+  /// Breaks off what is open, as there is nothing to join it to.
+  [[nodiscard]] loop::task<> refuse(std::array<open_end, 2> open);
+  /// To be destroyed next: peers are told that what they have is not the whole.
+  void break_off();
+
+ private:
+  loop::task<> join();
+  loop::task<> join_streams();
+  loop::task<> join_messages();
+  loop::task<> hear_standard();
+  loop::task<> part();
+  void fail(bool of_first, error why);
+  void on_trouble(bool of_first, error why, bool is_new);
+  [[nodiscard]] bool is_over() const;
+  [[nodiscard]] bool expects_output() const;
+
+  loop::loop& loop_;
+  const pipe_ends& ends_;
+  const pipe_options& options_;
+  std::array<open_end, 2> open_;
+  std::unique_ptr<standard_streams> standard_;
+  loop::condition changed_;
+  bool is_joined_ = true;    // not both have said all
+  bool is_written_ = false;  // standard output has all
+  bool is_unheard_ = false;  // whoever read standard output has gone
+  bool has_lost_ = false;    // a message
+  std::optional<error> failed_;
+  loop::task_group running_;
+};
+
+}  // namespace strata::cli

@@ -1,0 +1,135 @@
+// strata backends NAME [add|remove|drain|ready BACK]
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/daemon_client/control_client.hpp"
+#include "cli/daemon_client/names.hpp"
+#include "cli/runtimes/rows.hpp"
+#include "cli/terminal/listing.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/terminal/table.hpp"
+#include "text/readable.hpp"
+
+namespace strata::cli {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr std::string_view drain_word = " drain";
+
+const std::vector<column>& back_columns() {
+  static const std::vector<column> columns = {
+      {"back", "/back"},
+      {"state", "/state"},
+      {"weight", "/weight"},
+      {"backup", "/backup"},
+      {"max", "/max"},
+      {"now", "/now"},
+      {"total", "/total"},
+      {"failed", "/failed"},
+      {"retries", "/retries", unit::none, false},
+      {"answers", "/answers", unit::total, false},
+      {"p50", "/latency/p50_ms", unit::milliseconds, false},
+      {"p99", "/latency/p99_ms", unit::milliseconds},
+      {"max_time", "/latency/max_ms", unit::milliseconds, false},
+      {"circuit", "/circuit"},
+      {"route", "/route"}};
+  return columns;
+}
+
+std::string place_of(std::string_view text) { return std::string(text.substr(0, text.find(' '))); }
+
+outcome<int> show_backs(const invocation& call, control_client& client) {
+  const auto shown = select_columns(back_columns(), call.text("columns"));
+  if (!shown) return std::unexpected(shown.error());
+  auto backs = client.get(runtime_target(call.words[0], "backends"));
+  if (!backs) return std::unexpected(backs.error());
+  if (!backs->is_array()) return refuse(exit_failed, "the daemon's answer is no list of backs");
+  for (auto& each : *backs) {
+    if (each.is_object()) each["name"] = text_at(each, "text");
+  }
+  show_list(call, *shown, *backs);
+  return exit_done;
+}
+
+/// The backs of `--backend`, as they are written.
+outcome<std::vector<std::string>> written_backs(const invocation& call, control_client& client) {
+  const auto detail = client.get(runtime_target(call.words[0]));
+  if (!detail) return std::unexpected(detail.error());
+  const auto options = detail->is_object() ? detail->value("options", json::object()) : json();
+  if (text_at(*detail, "type") != "proxy" || !options.is_object()) {
+    return refuse(exit_failed, fmt::format("'{}' is a {} and has no backs; only a proxy has them",
+                                           call.words[0], text_at(*detail, "type")));
+  }
+  std::vector<std::string> backs;
+  for (const auto& each : options.value("backend", json::array())) {
+    if (each.is_string()) backs.push_back(each.get<std::string>());
+  }
+  return backs;
+}
+
+/// What `deed` makes of them.
+outcome<> change(std::vector<std::string>& backs, const std::string& deed,
+                 const std::string& wanted) {
+  const auto place = place_of(wanted);
+  const auto found = std::ranges::find(backs, place, place_of);
+  const bool is_there = found != backs.end();
+  if (deed == "add") {
+    if (is_there) {
+      return refuse(exit_failed, fmt::format("'{}' is a back already: '{}'", place, *found));
+    }
+    backs.push_back(wanted);
+    return {};
+  }
+  if (!is_there) {
+    return refuse(
+        exit_not_found,
+        fmt::format("there is no back '{}' among those of --backend: {}; those of a "
+                    "route are changed by 'strata edit --route'",
+                    place,
+                    backs.empty() ? "there are none" : fmt::format("{}", fmt::join(backs, ", "))));
+  }
+  const auto at = found->find(drain_word);
+  if (deed == "remove") {
+    backs.erase(found);
+  } else if (deed == "drain" && at == std::string::npos) {
+    found->append(drain_word);
+  } else if (deed == "ready" && at != std::string::npos) {
+    found->erase(at, drain_word.size());
+  }
+  return {};
+}
+
+}  // namespace
+
+outcome<int> run_backends(const invocation& call) {
+  control_client client(call.daemon);
+  if (call.words.size() == 1) return show_backs(call, client);
+  const auto& deed = call.words[1];
+  const bool is_known = deed == "add" || deed == "remove" || deed == "drain" || deed == "ready";
+  if (!is_known || call.words.size() < 3) {
+    return refuse(exit_misused,
+                  fmt::format("'{}' is no change of backs; write add, remove, drain or ready, and "
+                              "a back behind it",
+                              deed));
+  }
+  auto backs = written_backs(call, client);
+  if (!backs) return std::unexpected(backs.error());
+  const auto wanted = fmt::format("{}", fmt::join(call.words.begin() + 2, call.words.end(), " "));
+  if (auto changed = change(*backs, deed, wanted); !changed) {
+    return std::unexpected(changed.error());
+  }
+  const auto done =
+      client.patch(runtime_target(call.words[0]), {{"options", {{"backend", *backs}}}});
+  if (!done) return std::unexpected(done.error());
+  if (call.as_json) print_json(*backs);
+  if (!call.as_json && !call.quiet) {
+    print(fmt::format("backs of {}: {}\n", text::printable(call.words[0]),
+                      text::printable(fmt::format("{}", fmt::join(*backs, ", ")))));
+  }
+  return exit_done;
+}
+
+}  // namespace strata::cli

@@ -1,0 +1,44 @@
+// What runtimes, and the backs of proxies, do at a moment, with rates since the moment before.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/daemon_client/control_client.hpp"
+#include "cli/line/outcome.hpp"
+
+namespace strata::cli {
+
+class sampler {
+ public:
+  /// Of the runtimes that `words` name; of all, where there are no words.
+  sampler(control_client& client, std::span<const std::string> words)
+      : client_(client), words_(words) {}
+
+  /// `{"time": …, "runtimes": […]}`. A figure that is not there, or not yet, is null. Errors: the
+  /// daemon cannot be reached, or the words name nothing.
+  [[nodiscard]] outcome<nlohmann::json> take();
+
+ private:
+  using moment = std::chrono::steady_clock::time_point;
+
+  [[nodiscard]] outcome<std::vector<std::string>> names();
+  /// Null: it has gone meanwhile.
+  [[nodiscard]] outcome<nlohmann::json> runtime_figures(const std::string& name);
+  [[nodiscard]] outcome<nlohmann::json> backs_of(const std::string& name);
+  [[nodiscard]] nlohmann::json rate_of(const std::string& key, std::optional<double> counted);
+
+  control_client& client_;
+  std::span<const std::string> words_;
+  std::optional<moment> before_;
+  double elapsed_s_ = 0;
+  std::map<std::string, double> counted_before_;
+  std::map<std::string, double> counted_;
+};
+
+}  // namespace strata::cli

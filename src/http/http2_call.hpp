@@ -1,0 +1,92 @@
+// One request of a client of HTTP/2, and its answer. For http2_client alone.
+#pragma once
+
+#include <optional>
+
+#include "http/http2_body.hpp"
+#include "http/http2_client.hpp"
+#include "loop/condition.hpp"
+
+namespace strata::http {
+
+/// It belongs to its connection, and outlives the inquiry where the stream does.
+class http2_call final : public proto::http2_stream {
+ public:
+  explicit http2_call(http2_client& on) : client_(on), changed_(on.loop_) {}
+
+  void begin(const question& what);
+  void push(std::string_view piece);
+  void finish(proto::http_fields trailers);
+  loop::task<bool> room(std::size_t low);
+  loop::task<result<proto::http_response_head>> head(loop::time_point limit);
+  loop::task<result<std::string>> read(loop::time_point limit);
+  [[nodiscard]] proto::http_fields take_trailers() { return std::move(come_trailers_); }
+  [[nodiscard]] bool has_heard() const { return has_heard_; }
+  [[nodiscard]] bool is_empty() const { return is_whole_ && unread_.empty(); }
+  void abort();
+  /// Nobody waits for it any more.
+  void leave();
+
+ private:
+  friend class http2_client;
+
+  void on_head(proto::http_response_head&& head) override;
+  void on_body(byte_span bytes) override;
+  void on_trailers(proto::http_fields&& fields) override { come_trailers_ = std::move(fields); }
+  void on_end() override;
+  void on_close() override;
+  [[nodiscard]] supply supplied() const override;
+  void move_body(std::size_t count) override;
+  void drop_unread();
+  [[nodiscard]] error failed(const char* reason) const;
+
+  http2_client& client_;
+  loop::condition changed_;
+  std::uint32_t stream_ = 0;  // 0: it has not begun
+  http2_body body_;
+  proto::http_fields trailers_;
+  bool is_said_ = false;  // all of the request
+  std::optional<proto::http_response_head> head_;
+  std::string unread_;
+  proto::http_fields come_trailers_;
+  bool has_heard_ = false;
+  bool is_whole_ = false;  // the answer
+  bool is_gone_ = false;   // nothing more is heard or said
+  bool is_closed_ = false;
+  bool is_left_ = false;
+};
+
+/// What whoever asks has of it.
+class http2_inquiry final : public inquiry {
+ public:
+  http2_inquiry(std::shared_ptr<http2_client> on, http2_call& call)
+      : on_(std::move(on)), call_(call) {}
+  ~http2_inquiry() override { call_.leave(); }
+
+  using inquiry::finish;
+  void begin(const question& what) override { call_.begin(what); }
+  void push(std::string_view piece) override { call_.push(piece); }
+  void finish(proto::http_fields trailers) override { call_.finish(std::move(trailers)); }
+  loop::task<bool> room(std::size_t low) override { return call_.room(low); }
+  loop::task<result<proto::http_response_head>> head(loop::time_point limit) override {
+    return call_.head(limit);
+  }
+  loop::task<result<std::string>> read(loop::time_point limit) override {
+    return call_.read(limit);
+  }
+  [[nodiscard]] proto::http_fields take_trailers() override { return call_.take_trailers(); }
+  /// The next request has a stream of its own.
+  [[nodiscard]] bool is_free() const override { return false; }
+  [[nodiscard]] bool has_heard() const override { return call_.has_heard(); }
+  [[nodiscard]] bool is_empty() const override { return call_.is_empty(); }
+  loop::task<> ended(loop::time_point /*limit*/) override { co_return; }
+  void abort() override { call_.abort(); }
+  [[nodiscard]] bool takes_upgrades() const override { return false; }
+  [[nodiscard]] std::unique_ptr<net::stream> upgrade() override { return nullptr; }
+
+ private:
+  std::shared_ptr<http2_client> on_;
+  http2_call& call_;
+};
+
+}  // namespace strata::http

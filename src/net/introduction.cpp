@@ -1,0 +1,67 @@
+#include "net/introduction.hpp"
+
+#include "proto/proxy_protocol.hpp"
+
+namespace strata::net {
+
+namespace {
+
+bool has_ip(const loop::socket_address& address) {
+  return address.family() == AF_INET || address.family() == AF_INET6;
+}
+
+proto::proxied_end end_of(const loop::socket_address& address) {
+  auto text = address.text();
+  text.resize(text.rfind(':'));
+  if (text.starts_with('[')) text = text.substr(1, text.size() - 2);
+  return {text.substr(0, text.find('%')), address.port()};
+}
+
+std::optional<proto::proxied_ends> ends_of(const peer_info* of) {
+  if (of == nullptr || !has_ip(of->address) || of->address.family() != of->local.family()) {
+    return std::nullopt;
+  }
+  return proto::proxied_ends{end_of(of->address), end_of(of->local)};
+}
+
+result<void> take_over(stream& on, const proto::proxy_header& told) {
+  if (!told.of) return {};
+  auto client = loop::socket_address::from_ip(told.of->client.host, told.of->client.port);
+  auto server = loop::socket_address::from_ip(told.of->server.host, told.of->server.port);
+  if (!client) return std::unexpected(client.error());
+  if (!server) return std::unexpected(server.error());
+  on.speak_for(*client, *server);
+  return {};
+}
+
+}  // namespace
+
+loop::task<result<void>> await_introduction(stream& on, loop::time_point limit) {
+  std::string seen;
+  for (;;) {
+    auto got = co_await on.receive(limit);
+    if (!got) {
+      co_return failure(errc::timed_out, "read a PROXY header", "it has not come in time");
+    }
+    if (!*got) co_return std::unexpected(got->error());
+    auto& piece = **got;
+    if (piece.empty()) {
+      co_return failure(errc::connection_closed, "read a PROXY header",
+                        "the connection has ended before it");
+    }
+    const auto before = seen.size();
+    seen += as_text(piece.bytes());
+    const auto read = proto::read_proxy_header(seen);
+    if (!read) co_return std::unexpected(read.error());
+    if (!*read) continue;
+    const auto rest = piece.bytes().subspan((*read)->size - before);
+    on.unread(std::move(piece).narrowed(rest));
+    co_return take_over(on, **read);
+  }
+}
+
+std::string introduction(int version, const peer_info* of) {
+  return proto::write_proxy_header(version, ends_of(of));
+}
+
+}  // namespace strata::net

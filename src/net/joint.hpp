@@ -1,0 +1,58 @@
+// Two channels of bytes, each of which hears what the other says: bytes in order, the end of one
+// direction without the other, and that a channel was broken.
+//
+// For one loop's thread. Memory is bounded: of what one side says no more is received while its
+// limit waits for the other. The channels outlive the joint, and belong to somebody else.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "loop/signal.hpp"
+#include "loop/task_group.hpp"
+#include "net/byte_channel.hpp"
+#include "strata/base/error.hpp"
+
+namespace strata::net {
+
+class joint {
+ public:
+  struct settings {
+    std::size_t most_unsent = 1U << 18U;  ///< bytes that may wait for a side that reads slowly
+    bool is_one_way = false;              ///< what the second says is dropped
+    /// Told of what came, before it goes on; may be empty.
+    std::function<void(bool from_first, std::size_t count)> on_bytes = {};
+  };
+  /// Why it ended before both had said all.
+  struct breach {
+    bool is_of_first = false;  ///< the first channel broke; else the second
+    error why;
+  };
+
+  joint(loop::loop& on, byte_channel& first, byte_channel& second, settings how);
+  joint(const joint&) = delete;
+  joint& operator=(const joint&) = delete;
+
+  /// Awaits that both have said all and have it on its way, or that one is broken: then the owner
+  /// is to break both. With one way alone, the second's end is not waited for.
+  [[nodiscard]] loop::task<std::optional<breach>> run();
+  /// Ends `run` soon, as if one of them were broken.
+  void give_up();
+
+ private:
+  loop::task<> carry(byte_channel& from, byte_channel& to);
+  loop::task<> pass_over(byte_channel& from);
+  void note(const byte_channel& which, error why);
+
+  byte_channel& first_;
+  byte_channel& second_;
+  settings settings_;
+  loop::signal changed_;
+  unsigned open_ = 2;  // directions
+  std::optional<breach> breach_;
+  loop::task_group carrying_;
+};
+
+}  // namespace strata::net

@@ -1,0 +1,74 @@
+// Two message ports, each of which hears what the other says: message by message, in order.
+//
+// For one loop's thread. Memory is bounded: while messages wait for one side, no more are received
+// of the other, as far as it can be held back. A datagram that the network loses is lost.
+//
+// An end is passed on where there is a way to: see `port_end`. A side that cannot be told that the
+// other has ended is left when it has been silent for a while.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "loop/condition.hpp"
+#include "loop/task_group.hpp"
+#include "net/message_port.hpp"
+
+namespace strata::net {
+
+class message_joint {
+ public:
+  struct settings {
+    std::size_t most_unsent = 1U << 18U;  ///< bytes that may wait for a side that reads slowly
+    loop::duration linger = std::chrono::milliseconds(500);  ///< that silence
+    bool is_one_way = false;                                 ///< what the second says is dropped
+    /// Something was lost, and it goes on; `is_new`: nothing was lost just before.
+    std::function<void(bool of_first, const error& why, bool is_new)> on_trouble;
+    /// What happens to an interface, as of `datagram::notice`.
+    std::function<void(bool is_trouble, const std::string& what)> on_notice;
+  };
+  /// Why it ended before both had said all.
+  struct breach {
+    bool is_of_first = false;  ///< the first port broke; else the second
+    error why;
+  };
+
+  message_joint(loop::loop& on, message_port& first, message_port& second, settings how);
+  message_joint(const message_joint&) = delete;
+  message_joint& operator=(const message_joint&) = delete;
+
+  /// Awaits that all has been said and is on its way, or that a port is broken: then the owner is
+  /// to break off both. Call it once.
+  [[nodiscard]] loop::task<std::optional<breach>> run();
+
+ private:
+  struct side {
+    message_port* port = nullptr;
+    std::deque<std::string> waiting = {};  // messages that it had no room for
+    loop::time_point last_heard = {};
+    bool is_over = false;    // nothing more comes from it
+    bool tells_size = true;  // a message that is too large is news
+  };
+
+  loop::task<> hear(side& from, side& to);
+  loop::task<> room(side& to);
+  void pass(side& to, byte_span message);
+  void break_off(const side& which, error why);
+  [[nodiscard]] bool is_first(const side& which) const { return &which == sides_.data(); }
+  loop::task<> end(side& which);
+  loop::task<> silence(side& of);
+  loop::task<> finish();
+
+  loop::loop& loop_;
+  std::array<side, 2> sides_;
+  settings settings_;
+  loop::condition changed_;
+  std::optional<breach> breach_;
+  loop::task_group hearing_;
+};
+
+}  // namespace strata::net

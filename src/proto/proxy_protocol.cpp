@@ -1,0 +1,184 @@
+#include "proto/proxy_protocol.hpp"
+
+#include <arpa/inet.h>
+
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <vector>
+
+namespace strata::proto {
+
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr auto first_of_v1 = "PROXY "sv;
+constexpr std::size_t longest_v1 = 107;  // with its line's end
+constexpr auto first_of_v2 = "\r\n\r\n\0\r\nQUIT\n"sv;
+constexpr std::size_t fixed_of_v2 = 16;
+constexpr std::size_t longest_v2 = 4096;
+
+constexpr unsigned char command_local = 0x20;
+constexpr unsigned char command_proxy = 0x21;
+constexpr unsigned char tcp_by_ip4 = 0x11;
+constexpr unsigned char tcp_by_ip6 = 0x21;
+
+using outcome = result<std::optional<proxy_header>>;
+
+std::unexpected<error> no_header(std::string reason, std::size_t at) {
+  error made{.code = errc::malformed,
+             .operation = "read a PROXY header",
+             .reason = std::move(reason),
+             .remedy =
+                 "let the proxy before this one send it (HAProxy: send-proxy, nginx: "
+                 "proxy_protocol on), or do not await it from there",
+             .offset = at};
+  return std::unexpected(std::move(made));
+}
+
+// Nothing but digits, and no more zeros than needed.
+std::optional<std::uint16_t> read_port(std::string_view text) {
+  std::uint16_t port = 0;
+  const auto* const end = text.data() + text.size();
+  const auto [last, code] = std::from_chars(text.data(), end, port);
+  const bool has_spare_zero = text.size() > 1 && text.front() == '0';
+  if (code != std::errc{} || last != end || has_spare_zero) return std::nullopt;
+  return port;
+}
+
+bool is_address(int family, const std::string& text) {
+  std::array<std::byte, sizeof(in6_addr)> parsed{};
+  return inet_pton(family, text.c_str(), parsed.data()) == 1;
+}
+
+std::vector<std::string_view> split(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (std::size_t at = 0; at <= line.size();) {
+    const auto end = std::min(line.find(' ', at), line.size());
+    words.push_back(line.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+// PROXY TCP4 192.0.2.1 198.51.100.2 5000 443
+outcome read_v1(std::string_view seen) {
+  const auto end = seen.substr(0, longest_v1).find("\r\n");
+  if (end == std::string_view::npos) {
+    if (seen.size() < longest_v1) return std::nullopt;
+    return no_header("its line does not end within 107 bytes", longest_v1);
+  }
+  const auto words = split(seen.substr(0, end));
+  proxy_header made{.of = std::nullopt, .size = end + 2};
+  if (words[1] == "UNKNOWN") return made;
+  const bool is_ip4 = words[1] == "TCP4";
+  if (!is_ip4 && words[1] != "TCP6") {
+    return no_header("it is neither of TCP4 nor TCP6 nor UNKNOWN", first_of_v1.size());
+  }
+  if (words.size() != 6) return no_header("it does not have two addresses and two ports", end);
+  const int family = is_ip4 ? AF_INET : AF_INET6;
+  const auto from = read_port(words[4]);
+  const auto to = read_port(words[5]);
+  proxied_ends ends{{std::string(words[2]), from.value_or(0)},
+                    {std::string(words[3]), to.value_or(0)}};
+  if (!is_address(family, ends.client.host) || !is_address(family, ends.server.host)) {
+    return no_header("an address is none of its family", first_of_v1.size());
+  }
+  if (!from || !to) return no_header("a port is no number from 0 to 65535", end);
+  made.of = std::move(ends);
+  return made;
+}
+
+std::uint16_t read_u16(std::string_view from) {
+  return static_cast<std::uint16_t>(static_cast<unsigned char>(from[0]) << 8U |
+                                    static_cast<unsigned char>(from[1]));
+}
+
+/// Both addresses, and then both ports.
+proxied_ends read_ends(int family, std::string_view from) {
+  const std::size_t each = family == AF_INET ? sizeof(in_addr) : sizeof(in6_addr);
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const auto host = [&](std::size_t at) -> std::string {
+    return inet_ntop(family, from.data() + at, text.data(), text.size());
+  };
+  return {{host(0), read_u16(from.substr(2 * each))},
+          {host(each), read_u16(from.substr(2 * each + 2))}};
+}
+
+outcome read_v2(std::string_view seen) {
+  if (seen.size() < fixed_of_v2) return std::nullopt;
+  const auto command = static_cast<unsigned char>(seen[12]);
+  const auto family = static_cast<unsigned char>(seen[13]);
+  const std::size_t size = fixed_of_v2 + read_u16(seen.substr(14));
+  if (command != command_local && command != command_proxy) {
+    return no_header("it is neither LOCAL nor PROXY of version 2", 12);
+  }
+  if (size > longest_v2) {
+    return failure(errc::limit_exceeded, "read a PROXY header",
+                   "it has " + std::to_string(size) + " bytes, and 4096 are the most");
+  }
+  const bool is_ip4 = family == tcp_by_ip4;
+  const bool has_ends = command == command_proxy && (is_ip4 || family == tcp_by_ip6);
+  if (has_ends && size < fixed_of_v2 + (is_ip4 ? 12 : 36)) {
+    return no_header("it is too short for its addresses", 14);
+  }
+  if (seen.size() < size) return std::nullopt;
+  proxy_header made{.of = std::nullopt, .size = size};
+  if (has_ends) made.of = read_ends(is_ip4 ? AF_INET : AF_INET6, seen.substr(fixed_of_v2));
+  return made;
+}
+
+bool is_ip4(const proxied_ends& of) { return !of.client.host.contains(':'); }
+
+std::string write_v1(const std::optional<proxied_ends>& of) {
+  if (!of) return "PROXY UNKNOWN\r\n";
+  return (is_ip4(*of) ? "PROXY TCP4 " : "PROXY TCP6 ") + of->client.host + " " + of->server.host +
+         " " + std::to_string(of->client.port) + " " + std::to_string(of->server.port) + "\r\n";
+}
+
+void add_u16(std::string& to, std::size_t value) {
+  to += static_cast<char>(value >> 8U);
+  to += static_cast<char>(value & 0xffU);
+}
+
+std::string write_v2(const std::optional<proxied_ends>& of) {
+  std::string made(first_of_v2);
+  if (!of) {
+    made += static_cast<char>(command_local);
+    made += '\0';
+    add_u16(made, 0);
+    return made;
+  }
+  const int family = is_ip4(*of) ? AF_INET : AF_INET6;
+  const std::size_t each = family == AF_INET ? sizeof(in_addr) : sizeof(in6_addr);
+  made += static_cast<char>(command_proxy);
+  made += static_cast<char>(family == AF_INET ? tcp_by_ip4 : tcp_by_ip6);
+  add_u16(made, 2 * each + 4);
+  for (const auto* end : {&of->client, &of->server}) {
+    std::array<char, sizeof(in6_addr)> address{};
+    inet_pton(family, end->host.c_str(), address.data());
+    made.append(address.data(), each);
+  }
+  add_u16(made, of->client.port);
+  add_u16(made, of->server.port);
+  return made;
+}
+
+}  // namespace
+
+outcome read_proxy_header(std::string_view seen) {
+  const auto begins = [seen](std::string_view as) {
+    return as.starts_with(seen.substr(0, as.size()));
+  };
+  if (begins(first_of_v2)) return read_v2(seen);
+  if (!begins(first_of_v1)) return no_header("the connection begins with something else", 0);
+  if (seen.size() < first_of_v1.size()) return std::nullopt;
+  return read_v1(seen);
+}
+
+std::string write_proxy_header(int version, const std::optional<proxied_ends>& of) {
+  return version == 1 ? write_v1(of) : write_v2(of);
+}
+
+}  // namespace strata::proto

@@ -1,0 +1,37 @@
+// The file that a runtime writes a line to for each HTTP request. Each loop has one of its own; all
+// append to the same file.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "http/access_format.hpp"
+#include "runtime/file_sink.hpp"
+
+namespace strata::runtime {
+
+class access_log {
+ public:
+  /// `format` parses. `on_error` is told what the file cannot be written for. Errors: of the file.
+  [[nodiscard]] static result<std::unique_ptr<access_log>> open(
+      loop::loop& on, const std::string& path, const std::string& format,
+      std::function<void(std::string)> on_error);
+
+  /// False when too much waits to be written: the line is lost.
+  [[nodiscard]] bool write(const http::access& of) {
+    return sink_->append(as_bytes(format_.line(of)));
+  }
+  [[nodiscard]] result<void> open_again() { return sink_->open_again(); }
+  /// Awaits, until `limit` at the longest, that all is written or writing fails.
+  auto flushed(loop::time_point limit) { return sink_->flushed(limit); }
+
+ private:
+  access_log(http::access_format format, std::unique_ptr<file_sink> sink)
+      : format_(std::move(format)), sink_(std::move(sink)) {}
+
+  http::access_format format_;
+  std::unique_ptr<file_sink> sink_;
+};
+
+}  // namespace strata::runtime

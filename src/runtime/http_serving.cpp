@@ -1,0 +1,60 @@
+#include "runtime/http_serving.hpp"
+
+#include "http/http2_connection.hpp"
+#include "net/tls/session.hpp"
+#include "serve/detection.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+serve::verdict match_http2(byte_span first) {
+  const auto seen = as_text(first);
+  if (seen.starts_with(proto::http2_preface)) return serve::verdict::yes;
+  return proto::http2_preface.starts_with(seen) ? serve::verdict::more : serve::verdict::no;
+}
+
+loop::task<bool> speaks_http2(loop::loop& on, net::stream& arrived, loop::duration patience) {
+  static constexpr serve::protocol_row row = {"http2", match_http2};
+  const auto* const secured = arrived.tls();
+  if (secured != nullptr && !secured->application.empty()) {
+    co_return secured->application == "h2";
+  }
+  const auto* const found =
+      co_await serve::detect(arrived, std::span(&row, 1), on.now() + patience);
+  co_return found != nullptr;
+}
+
+}  // namespace
+
+// So long that the clock holds out, and nobody notices.
+loop::duration patience_of(double seconds) {
+  constexpr double unlimited_s = 1e9;
+  return loop::from_seconds(seconds == 0 ? unlimited_s : seconds);
+}
+
+http::server_limits limits_of(const http_limit_options& wanted, std::size_t max_unread) {
+  return {.max_head = wanted.http_max_head,
+          .max_unread = max_unread,
+          .head_timeout = patience_of(wanted.http_head_timeout),
+          .body_timeout = patience_of(wanted.http_body_timeout),
+          .idle_timeout = patience_of(wanted.http_idle_timeout),
+          .max_streams = static_cast<std::uint32_t>(wanted.http2_max_streams)};
+}
+
+loop::task<> serve_http(loop::loop& on, std::unique_ptr<net::stream> arrived,
+                        const http_service& by) {
+  const bool is_http2 = co_await speaks_http2(on, *arrived, by.limits.idle_timeout);
+  if (is_http2) {
+    http::http2_connection served(on, std::move(arrived), by.limits);
+    by.on_begun(served);
+    co_await served.serve(by.answer, by.refuse);
+    if (served.was_flooded()) by.on_flooded();
+  } else {
+    http::server_connection served(on, std::move(arrived), by.limits);
+    by.on_begun(served);
+    co_await served.serve(by.answer, by.refuse);
+  }
+}
+
+}  // namespace strata::runtime

@@ -1,0 +1,34 @@
+// Connections of clients that speak HTTP, served in whichever version they speak.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "http/served_connection.hpp"
+#include "http/server_connection.hpp"
+#include "runtime/http_options.hpp"
+
+namespace strata::runtime {
+
+/// `max_unread`: bytes of a body that no handler reads, which are passed over.
+[[nodiscard]] http::server_limits limits_of(const http_limit_options& wanted,
+                                            std::size_t max_unread);
+/// A time limit of which 0 is none.
+[[nodiscard]] loop::duration patience_of(double seconds);
+
+/// What serves the requests of one connection. All of it outlives that.
+struct http_service {
+  http::server_limits limits;
+  const http::handler& answer;
+  const http::refusal& refuse;
+  /// The connection, which goes when it has been served.
+  std::function<void(http::served_connection&)> on_begun;
+  /// The client has flooded HTTP/2.
+  std::function<void()> on_flooded;
+};
+
+/// Serves a connection: TLS has said which version it speaks, or its first bytes do.
+[[nodiscard]] loop::task<> serve_http(loop::loop& on, std::unique_ptr<net::stream> arrived,
+                                      const http_service& by);
+
+}  // namespace strata::runtime

@@ -1,0 +1,29 @@
+// From where connections begin with a PROXY header: `--proxy-protocol`.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "loop/network.hpp"
+#include "net/stream.hpp"
+
+namespace strata::runtime {
+
+class introducers {
+ public:
+  /// Each is a network, or `unix`. Errors: invalid_argument, naming the one that is neither.
+  [[nodiscard]] static result<introducers> parse(const std::vector<std::string>& texts);
+
+  [[nodiscard]] bool has(const net::stream& arrived) const;
+
+ private:
+  std::vector<loop::network> networks_;
+  bool has_unix_ = false;
+};
+
+/// For a `reception`; null: connections never begin with one. The texts parse.
+[[nodiscard]] std::function<bool(const net::stream&)> introducing(
+    const std::vector<std::string>& texts);
+
+}  // namespace strata::runtime

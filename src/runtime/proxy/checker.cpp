@@ -1,0 +1,109 @@
+#include "runtime/proxy/checker.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "http/client_connection.hpp"
+#include "http/http2_client.hpp"
+
+namespace strata::runtime::proxy {
+
+namespace {
+
+constexpr std::size_t longest_answer = 1U << 20U;
+
+bool is_wanted(const std::string& statuses, int status) {
+  const auto first = std::to_string(status / 100) + "xx";
+  const auto whole = std::to_string(status);
+  for (std::size_t at = 0; at < statuses.size();) {
+    const auto end = std::min(statuses.find(',', at), statuses.size());
+    const auto one = std::string_view(statuses).substr(at, end - at);
+    if (one == first || one == whole) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+}  // namespace
+
+void checker::apply() {
+  if (how_.options.check != "off") {
+    if (!armed()) loop_.arm_after(*this, loop::duration::zero());
+    return;
+  }
+  disarm();
+  asking_.cancel();
+  for (const auto& each : how_.all()) each->health = {};
+}
+
+// A check that takes longer than the time to the next one has failed.
+void checker::on_timer() {
+  asking_.cancel();
+  for (const auto& each : how_.all()) {
+    if (std::exchange(each->health.is_asked, false)) {
+      note(*each, failure(errc::timed_out, "check a back", "it has not answered in time"));
+    }
+    asking_.spawn(check(each));
+  }
+  loop_.arm_after(*this, loop::from_seconds(how_.options.check_interval));
+}
+
+loop::task<> checker::check(back_ref which) {
+  which->health.is_asked = true;
+  const auto found = co_await ask(which);
+  which->health.is_asked = false;
+  note(*which, found);
+}
+
+loop::task<result<void>> checker::ask(back_ref which) {
+  auto made = co_await how_.connect(which);
+  if (!made) co_return std::unexpected(made.error());
+  if (how_.options.check == "tcp") co_return result<void>{};
+  std::unique_ptr<http::inquiry> over;
+  if (which->takes_http2(**made)) {
+    over = std::make_shared<http::http2_client>(loop_, std::move(*made), std::chrono::seconds(1))
+               ->open();
+  } else {
+    over = std::make_unique<http::client_connection>(std::move(*made));
+  }
+  const auto host = which->is.url.has_port() ? which->is.url.host : "localhost";
+  const proto::http_fields fields = {
+      {"host", host}, {"user-agent", "strata-check"}, {"connection", "close"}};
+  over->begin({.method = "GET", .target = how_.options.check_path, .fields = fields});
+  over->finish();
+  constexpr auto for_ever = loop::time_point::max();
+  auto head = co_await over->head(for_ever);
+  if (!head) co_return std::unexpected(head.error());
+  for (std::size_t seen = 0; seen < longest_answer;) {
+    const auto piece = co_await over->read(for_ever);
+    if (!piece) co_return std::unexpected(piece.error());
+    if (piece->empty()) break;
+    seen += piece->size();
+  }
+  if (is_wanted(how_.options.check_status, head->status)) co_return result<void>{};
+  co_return failure(
+      errc::conflict, "check " + how_.options.check_path,
+      fmt::format("it was answered {}, and not {}", head->status, how_.options.check_status));
+}
+
+void checker::note(back& which, const result<void>& found) {
+  auto& health = which.health;
+  const bool is_good = found.has_value();
+  if (is_good == !health.is_down) {
+    health.against = 0;
+    return;
+  }
+  const auto needed = is_good ? how_.options.check_rise : how_.options.check_fall;
+  if (++health.against < needed) return;
+  health.is_down = !is_good;
+  health.against = 0;
+  if (is_good) which.came = loop_.now();
+  const auto text =
+      is_good ? fmt::format("back '{}' is up: {} checks in a row went well", which.is.text, needed)
+              : fmt::format("back '{}' is down: {} checks in a row failed: {}", which.is.text,
+                            needed, describe(found.error()));
+  how_.tell(is_good ? level::info : level::warning, is_good ? "up" : "down", text);
+}
+
+}  // namespace strata::runtime::proxy

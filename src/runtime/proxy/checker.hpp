@@ -1,0 +1,48 @@
+// Asks backs now and then whether they can serve, so that no client finds out first that one
+// cannot.
+//
+// For one loop's thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "loop/task_group.hpp"
+#include "loop/timer.hpp"
+#include "net/stream.hpp"
+#include "runtime/journal.hpp"
+#include "runtime/proxy/choosing.hpp"
+#include "runtime/proxy/options.hpp"
+
+namespace strata::runtime::proxy {
+
+/// What a gate lets its checker use. All of it outlives that.
+struct checking {
+  const proxy_options& options;
+  std::function<std::vector<back_ref>()> all;
+  std::function<loop::task<result<std::unique_ptr<net::stream>>>(back_ref)> connect;
+  /// Tells people of a change of a back.
+  std::function<void(level, std::string_view event, const std::string& text)> tell;
+};
+
+class checker final : private loop::timer {
+ public:
+  checker(loop::loop& on, checking how) : loop_(on), how_(std::move(how)) {}
+
+  /// Begins, or goes on as the options are now. Backs that are not checked any more are up.
+  void apply();
+
+ private:
+  void on_timer() override;
+  loop::task<> check(back_ref which);
+  loop::task<result<void>> ask(back_ref which);
+  void note(back& which, const result<void>& found);
+
+  loop::loop& loop_;
+  checking how_;
+  loop::task_group asking_;
+};
+
+}  // namespace strata::runtime::proxy

@@ -1,0 +1,210 @@
+#include "runtime/proxy/forwarding.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "proto/token.hpp"
+#include "proto/websocket_handshake.hpp"
+#include "runtime/proxy/tracing.hpp"
+
+namespace strata::runtime::proxy {
+
+namespace {
+
+// Of one connection (RFC 9110 section 7.6.1), and what would frame the body otherwise than we do.
+constexpr std::array<std::string_view, 10> own_of_a_connection = {
+    "connection",         "keep-alive", "proxy-connection",
+    "transfer-encoding",  "te",         "proxy-authorization",
+    "proxy-authenticate", "upgrade",    "content-length",
+    "http2-settings"};
+
+template <std::size_t Size>
+bool is_one_of(std::string_view name, const std::array<std::string_view, Size>& all) {
+  return std::ranges::find(all, name) != all.end();
+}
+
+// Connection names fields that are for this connection too.
+proto::http_fields end_to_end(const proto::http_fields& of) {
+  const bool names_some = proto::find_field(of, "connection").has_value();
+  proto::http_fields kept;
+  kept.reserve(of.size() + 8);
+  for (const auto& [name, value] : of) {
+    if (is_one_of(name, own_of_a_connection)) continue;
+    if (names_some && proto::has_token(of, "connection", name)) continue;
+    kept.emplace_back(name, value);
+  }
+  return kept;
+}
+
+void drop(proto::http_fields& from, std::string_view name) {
+  std::erase_if(from, [name](const auto& field) { return field.first == name; });
+}
+
+/// `more` behind what the last of the fields says already; or as a field of its own.
+void append(proto::http_fields& to, std::string_view name, const std::string& more) {
+  const auto last = std::find_if(to.rbegin(), to.rend(),
+                                 [name](const auto& field) { return field.first == name; });
+  if (last == to.rend()) {
+    to.emplace_back(name, more);
+  } else {
+    last->second.append(", ").append(more);
+  }
+}
+
+void set_default(proto::http_fields& in, std::string_view name, const std::string& value) {
+  if (!proto::find_field(in, name)) in.emplace_back(name, value);
+}
+
+// Of `http://host/path`, the path: which host it is, the Host says.
+std::string origin_form(const std::string& target) {
+  const auto scheme = target.find("://");
+  if (target.starts_with('/') || target == "*" || scheme == std::string::npos) return target;
+  const auto path = target.find_first_of("/?", scheme + 3);
+  if (path == std::string::npos) return "/";
+  return (target[path] == '?' ? "/" : "") + target.substr(path);
+}
+
+// A target goes into a line of its own making: nothing in it may end that.
+bool is_printable(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char of) { return of > ' ' && of < 0x7f; });
+}
+
+void tell_of_client(proto::http_fields& in, const forwarding& how) {
+  constexpr std::array<std::string_view, 5> told = {"x-forwarded-for", "x-forwarded-proto",
+                                                    "x-forwarded-host", "x-real-ip", "forwarded"};
+  if (!how.is_trusted) {
+    for (const auto name : told) drop(in, name);
+  }
+  if (!how.client.empty()) append(in, "x-forwarded-for", how.client);
+  set_default(in, "x-forwarded-proto", how.is_secure ? "https" : "http");
+  const auto host = proto::find_field(in, "host");
+  if (host) set_default(in, "x-forwarded-host", std::string(*host));
+}
+
+// RFC 7239: an address of IPv6, which is in brackets here, and a name with a port are quoted.
+std::string quoted_where_needed(std::string_view text) {
+  return proto::is_token(text) ? std::string(text) : "\"" + std::string(text) + "\"";
+}
+
+void add_forwarded(proto::http_fields& in, const forwarding& how) {
+  std::string told = "for=" + quoted_where_needed(how.client.empty() ? "unknown" : how.client);
+  const auto host = proto::find_field(in, "host");
+  if (host && !host->contains('"') && !host->contains('\\')) {
+    told += ";host=" + quoted_where_needed(*host);
+  }
+  append(in, "forwarded", told + (how.is_secure ? ";proto=https" : ";proto=http"));
+}
+
+// What a trusted client says stays, if it can be right.
+void set_traces(proto::http_fields& in, const forwarding& how) {
+  const auto stays = [&](std::string_view name, bool (*is_right)(std::string_view)) {
+    const auto said = proto::find_field(in, name);
+    return how.is_trusted && said && is_right(*said);
+  };
+  if (!how.request_id.empty() && !stays("x-request-id", is_request_id)) {
+    drop(in, "x-request-id");
+    in.emplace_back("x-request-id", how.request_id);
+  }
+  if (!how.traceparent.empty() && !stays("traceparent", is_traceparent)) {
+    drop(in, "traceparent");
+    drop(in, "tracestate");
+    in.emplace_back("traceparent", how.traceparent);
+  }
+}
+
+bool has_passed_here(const proto::http_fields& fields, std::string_view pseudonym) {
+  return std::ranges::any_of(fields, [pseudonym](const auto& field) {
+    return field.first == "via" && field.second.contains(pseudonym);
+  });
+}
+
+}  // namespace
+
+std::expected<forwarded_request, forward_refusal> forward(const proto::http_request& request,
+                                                          const forwarding& how) {
+  const bool is_websocket = request.protocol == "websocket";
+  if (request.method == "CONNECT" && !is_websocket) {
+    return std::unexpected(forward_refusal{501,
+                                           "this proxy makes no tunnels: CONNECT is not "
+                                           "passed on"});
+  }
+  if (!is_printable(request.target)) {
+    return std::unexpected(forward_refusal{400,
+                                           "the request's target has a character that none "
+                                           "may have"});
+  }
+  if (has_passed_here(request.headers, how.pseudonym)) {
+    return std::unexpected(forward_refusal{508,
+                                           "the request has come through this proxy before: "
+                                           "its backs lead back to it"});
+  }
+  forwarded_request made{.method = is_websocket ? "GET" : request.method,
+                         .target = origin_form(request.target),
+                         .fields = end_to_end(request.headers),
+                         .upgrade = {}};
+  // The proxy itself tells the client to go on.
+  drop(made.fields, "expect");
+  if (!proto::find_field(made.fields, "host")) {
+    made.fields.emplace(made.fields.begin(), "host", how.back_host);
+  }
+  tell_of_client(made.fields, how);
+  if (how.says_forwarded) add_forwarded(made.fields, how);
+  set_traces(made.fields, how);
+  append(made.fields, "via",
+         (request.version == 10 ? "1.0 " : "1.1 ") + std::string(how.pseudonym));
+  const auto asked = request.header("upgrade");
+  if (is_websocket) {
+    made.upgrade = request.protocol;
+    set_default(made.fields, "sec-websocket-key", how.websocket_key);
+  } else if (asked && proto::has_token(request.headers, "connection", "upgrade") &&
+             !proto::has_token(request.headers, "upgrade", "h2c")) {
+    made.upgrade = *asked;
+  }
+  if (!made.upgrade.empty()) {
+    made.fields.emplace_back("connection", "upgrade");
+    made.fields.emplace_back("upgrade", made.upgrade);
+  }
+  return made;
+}
+
+proto::http_fields answered_fields(const proto::http_fields& fields, bool is_upgraded) {
+  const auto upgrade = proto::find_field(fields, "upgrade");
+  const auto protocol = std::string(upgrade.value_or(""));
+  auto kept = end_to_end(fields);
+  if (is_upgraded) {
+    kept.emplace_back("connection", "upgrade");
+    kept.emplace_back("upgrade", protocol);
+  }
+  return kept;
+}
+
+bool is_of_one_connection(std::string_view name) { return is_one_of(name, own_of_a_connection); }
+
+proto::http_fields passed_trailers(proto::http_fields fields) {
+  constexpr std::array<std::string_view, 14> of_heads = {
+      "host",          "trailer",          "authorization", "cookie",           "set-cookie",
+      "cache-control", "content-encoding", "content-type",  "content-range",    "expect",
+      "via",           "x-forwarded-for",  "forwarded",     "x-forwarded-proto"};
+  std::erase_if(fields, [&](const auto& field) {
+    return is_one_of(field.first, own_of_a_connection) || is_one_of(field.first, of_heads);
+  });
+  return fields;
+}
+
+std::optional<std::uint64_t> length_of(const proto::http_fields& fields) {
+  const auto text = proto::find_field(fields, "content-length");
+  if (!text || proto::find_field(fields, "transfer-encoding")) return std::nullopt;
+  std::uint64_t length = 0;
+  const auto [end, code] = std::from_chars(text->data(), text->data() + text->size(), length);
+  if (code != std::errc{} || end != text->data() + text->size()) return std::nullopt;
+  return length;
+}
+
+bool is_idempotent(std::string_view method) {
+  constexpr std::array<std::string_view, 6> all = {"GET",    "HEAD",    "PUT",
+                                                   "DELETE", "OPTIONS", "TRACE"};
+  return is_one_of(method, all);
+}
+
+}  // namespace strata::runtime::proxy

@@ -1,0 +1,17 @@
+// Numbers that look drawn at random, and are the same for the same number.
+#pragma once
+
+#include <cstdint>
+
+namespace strata::runtime::proxy {
+
+/// The finalizer of MurmurHash3: no two numbers become one.
+[[nodiscard]] constexpr std::uint64_t mixed(std::uint64_t of) {
+  of ^= of >> 33U;
+  of *= 0xff51afd7ed558ccdULL;
+  of ^= of >> 33U;
+  of *= 0xc4ceb9fe1a85ec53ULL;
+  return of ^ (of >> 33U);
+}
+
+}  // namespace strata::runtime::proxy

@@ -1,0 +1,493 @@
+#include "runtime/proxy/web_gate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "http/client_connection.hpp"
+#include "runtime/http_serving.hpp"
+#include "runtime/proxy/sticky.hpp"
+#include "runtime/runtime.hpp"
+
+namespace strata::runtime::proxy {
+
+namespace {
+
+constexpr unsigned most_stale = 8;  // tries on connections that were closed behind our back
+constexpr std::string_view plain_text = "text/plain; charset=utf-8";
+
+std::string host_of(const loop::socket_address& address) {
+  if (address.family() != AF_INET && address.family() != AF_INET6) return {};
+  auto text = address.text();
+  text.resize(text.rfind(':'));
+  return text;
+}
+
+/// What strangers may know of why there is no answer: nothing of where backs are.
+std::string_view words_for(int status) {
+  switch (status) {
+    case 502: return "the back broke off, or answered with what is no HTTP\n";
+    case 503: return "no back can be reached\n";
+    default: return "the back has not answered in time\n";
+  }
+}
+
+}  // namespace
+
+struct web_gate::upload {
+  loop::time_point last_progress;
+  std::optional<error> client_failed = {};
+  std::size_t most_waiting = 0;
+};
+
+web_gate::web_gate(loop::loop& on, web_means means)
+    : loop_(on), means_(std::move(means)), ledger_(means_.counted, means_.figures), gone_(on) {
+  pseudonym_ = "strata-" + ids_.request_id().substr(0, 12);
+  apply();
+}
+
+void web_gate::apply() {
+  balance_ = *parse_balance(means_.options.balance);
+  trusted_.clear();
+  to_back_ = field_rules_of(means_.options.request_header);
+  to_client_ = field_rules_of(means_.options.answer_header);
+  for (const auto& each : means_.options.trust) trusted_.push_back(*loop::network::parse(each));
+  // One that stays knows its backs as before.
+  std::vector<std::shared_ptr<route>> routes;
+  auto used = means_.to.all();
+  for (const auto& each : means_.options.route) {
+    const auto known =
+        std::ranges::find(routes_, each, [](const auto& one) { return one->is.text; });
+    auto made = known != routes_.end()
+                    ? *known
+                    : std::make_shared<route>(*parse_route(each), means_.to.means());
+    made->to.become(made->is.backs);
+    used.insert(used.end(), made->to.all().begin(), made->to.all().end());
+    routes.push_back(std::move(made));
+  }
+  routes_ = std::move(routes);
+  pool_.retain(used);
+}
+
+std::vector<branch> web_gate::branches() const {
+  std::vector<branch> all = {{.route = {}, .back = {}, .counted = unrouted_}};
+  for (const auto& each : routes_) {
+    all.push_back({.route = each->is.text, .back = {}, .counted = each->counted});
+  }
+  return all;
+}
+
+void web_gate::retire() {
+  is_retiring_ = true;
+  for (auto& each : connections_) each.retire();
+}
+
+loop::task<> web_gate::ended(loop::time_point limit) {
+  const bool are_gone = co_await gone_.wait([this] { return connections_.empty(); }, limit);
+  (void)are_gone;
+}
+
+loop::task<> web_gate::serve(std::unique_ptr<net::stream> client,
+                             [[maybe_unused]] serve::connection_gauge::place place) {
+  const http::handler handle = [this](http::exchange& now) { return answer(now); };
+  const auto peer = client->peer();
+  const http::refusal refuse = [this, &peer](int status, const error& why) {
+    auto body = describe(why) + "\n";
+    ledger_.note_refused(status, body.size(), peer);
+    return std::pair(std::move(body), std::string(plain_text));
+  };
+  auto limits = limits_of(means_.options, means_.options.max_buffer);
+  limits.max_unsent = means_.options.max_buffer;
+  limits.write_timeout = patience_of(means_.options.answer_timeout);
+  const http_service by{
+      .limits = limits,
+      .answer = handle,
+      .refuse = refuse,
+      .on_begun =
+          [this](http::served_connection& begun) {
+            connections_.push_back(begun);
+            begun.last_whole = loop_.now();
+            if (is_retiring_) begun.retire();
+          },
+      .on_flooded = [this] { means_.counted.http2_floods.add(); },
+  };
+  co_await serve_http(loop_, std::move(client), by);
+  gone_.notify();
+}
+
+forwarding web_gate::forwarding_of(const http::exchange& now) {
+  const auto& peer = now.peer();
+  const bool is_websocket = !now.request().protocol.empty();
+  return {.client = host_of(peer.address),
+          .is_secure = now.is_secure(),
+          .is_trusted = loop::is_in(trusted_, peer.address),
+          .pseudonym = pseudonym_,
+          .back_host = "localhost",
+          .websocket_key = is_websocket ? ids_.websocket_key() : "",
+          .says_forwarded = means_.options.forwarded,
+          .request_id = means_.options.request_id ? ids_.request_id() : "",
+          .traceparent = means_.options.traceparent ? ids_.traceparent() : ""};
+}
+
+loop::task<> web_gate::answer(http::exchange& now) {
+  ledger_.note_begin(loop_.now());
+  passage of{.began = loop_.now(),
+             .client = client_of(now.request(), now.peer().address, trusted_),
+             .tls_subject = {},
+             .branch = unrouted_};
+  if (ledger_.has_log()) of.tls_subject = now.peer().tls_subject;
+  const bool is_turned_away = turn_away(now, of.client);
+  if (!is_turned_away) co_await serve_request(now, of);
+  ledger_.note_end(now, of, loop_.now());
+}
+
+bool web_gate::turn_away(http::exchange& now, const loop::socket_address& client) {
+  if (means_.admits.is_open()) return false;
+  if (!means_.admits.lets_in(client)) {
+    means_.figures.denied.add();
+    now.respond(403, plain_text, "clients of your address are not served\n");
+    return true;
+  }
+  const auto wait = means_.admits.wait_of(client, loop_.now());
+  if (wait == loop::duration::zero()) return false;
+  means_.figures.limited.add();
+  const auto wait_s = fmt::format("{}", std::chrono::ceil<std::chrono::seconds>(wait).count());
+  now.respond({.status = 429,
+               .fields = {{"Content-Type", std::string(plain_text)}, {"Retry-After", wait_s}}},
+              "too many requests from your address: try again in " + wait_s + " s\n");
+  return true;
+}
+
+loop::task<> web_gate::serve_request(http::exchange& now, passage& of) {
+  auto asked = forward(now.request(), forwarding_of(now));
+  if (asked) {
+    change(asked->fields, to_back_);
+    if (means_.options.request_id) {
+      of.request_id = proto::find_field(asked->fields, "x-request-id").value_or("");
+    }
+    co_await follow_route(now, std::move(*asked), of);
+  } else {
+    now.respond(asked.error().status, plain_text, asked.error().reason + "\n");
+  }
+}
+
+// It may be edited away while the request is under way.
+std::shared_ptr<web_gate::route> web_gate::route_of(const proto::http_request& request) const {
+  const auto path = plain_path(request.path);
+  for (const auto& each : routes_) {
+    if (matches(each->is, request, path)) return each;
+  }
+  return nullptr;
+}
+
+loop::task<> web_gate::follow_route(http::exchange& now, forwarded_request asked, passage& of) {
+  const auto taken = route_of(now.request());
+  if (!taken) {
+    if (means_.options.backend.empty()) {
+      now.respond(404, plain_text, "no route leads from here\n");
+    } else {
+      co_await pass_on(now, asked, means_.to, of);
+    }
+    co_return;
+  }
+  of.route = taken->is.text;
+  of.branch = taken->counted;
+  const auto& is = taken->is;
+  const auto target = stripped(is, asked.target);
+  if (is.status != 0) {
+    http::answer_head head{.status = is.status};
+    if (!is.location.empty()) head.fields = {{"Location", location_for(is, asked.target)}};
+    now.respond(std::move(head), "");
+  } else if (!target) {
+    now.respond(400, plain_text, "write the path as it is, without % where none is needed\n");
+  } else {
+    asked.target = *target;
+    co_await pass_on(now, asked, taken->to, of);
+  }
+}
+
+loop::task<> web_gate::pass_on(http::exchange& now, const forwarded_request& asked, backs& to,
+                               passage& of) {
+  const bool may_repeat = is_idempotent(asked.method) && !now.has_body() && asked.upgrade.empty();
+  std::vector<back_ref> tried;
+  std::optional<failed_try> failed;
+  const auto marks = marks_of(now);
+  auto what = wish_of(now);
+  what.marks = marks;
+  auto left = means_.options.retries;
+  for (unsigned tries = 0;; ++tries) {
+    auto by = co_await reach(now.peer(), what, to, tried);
+    if (!by) {
+      if (by.error().code == errc::canceled) {
+        now.abort();
+      } else if (failed) {
+        refuse_after(now, *failed);
+      } else if (by.error().code == errc::limit_exceeded) {
+        refuse_as_full(now, describe(by.error()));
+      } else {
+        refuse(now, 503, describe(by.error()));
+      }
+      co_return;
+    }
+    by->cookie = cookie_for(now, *by->use.of(), to, marks);
+    by->request_id = of.request_id;
+    of.by = by->use.of();
+    failed = co_await try_on(now, asked, *by);
+    of.has_answered = !failed;
+    if (!failed) co_return;
+    ++by->use.of()->failed;
+    // A connection that was kept may have been closed just now, and so may the others to that back:
+    // that says nothing of the back, and is no retry, within reason.
+    const bool was_stale = by->was_pooled && tries < most_stale;
+    const bool is_late = failed->why.code == errc::timed_out;
+    if (!by->was_pooled || !failed->is_unheard || is_late) by->use.note(false);
+    if ((left == 0 && !was_stale) || !may_repeat || !failed->is_unheard) {
+      refuse_after(now, *failed);
+      co_return;
+    }
+    if (was_stale) {
+      pool_.forget(*by->use.of());
+    } else {
+      --left;
+      ledger_.note_retry(of);
+      tried.push_back(by->use.of());
+    }
+  }
+}
+
+// A request without what the balance goes by is its client's.
+wish web_gate::wish_of(http::exchange& now) const {
+  const auto& request = now.request();
+  wish what{.how = balance_.how, .client_left = [&now] { return now.client_left(); }};
+  std::optional<std::string_view> by;
+  std::string path;
+  if (what.how == balance::header) by = request.header(balance_.name);
+  if (what.how == balance::cookie) by = find_cookie(request.headers, balance_.name);
+  if (what.how == balance::path) by = path = plain_path(request.path);
+  if (by) {
+    what.key = key_of(*by);
+  } else if (what.how == balance::source || is_of_requests(what.how)) {
+    what.key = key_of(now.peer().address);
+  }
+  return what;
+}
+
+std::vector<std::uint64_t> web_gate::marks_of(const http::exchange& now) const {
+  const auto& name = means_.options.sticky;
+  if (name.empty()) return {};
+  return read_marks(find_cookie(now.request().headers, name).value_or(""));
+}
+
+// The marks of other sets of backs stay in it.
+std::string web_gate::cookie_for(const http::exchange& now, const back& at, const backs& of,
+                                 const std::vector<std::uint64_t>& marks) const {
+  const auto& name = means_.options.sticky;
+  const bool is_known = std::ranges::find(marks, at.mark) != marks.end();
+  if (name.empty() || is_known) return {};
+  std::vector<std::uint64_t> next = {at.mark};
+  for (const auto mark : marks) {
+    const auto& all = of.all();
+    const bool is_ours =
+        std::ranges::any_of(all, [mark](const back_ref& one) { return one->mark == mark; });
+    if (!is_ours) next.push_back(mark);
+  }
+  return cookie_text(name, next, now.is_secure());
+}
+
+// Errors: of the back that was tried last.
+loop::task<result<web_gate::reached>> web_gate::reach(const net::peer_info& client, wish what,
+                                                      backs& to, std::vector<back_ref>& tried) {
+  std::optional<error> last;
+  for (;;) {
+    what.tried = tried;
+    auto use = co_await to.enter(what);
+    if (!use) {
+      const bool was_tried = last && use.error().code == errc::not_found;
+      co_return std::unexpected(was_tried ? std::move(*last) : use.error());
+    }
+    const auto next = use->of();
+    auto preface = next->preface_for(&client);
+    reached made{.use = std::move(*use), .over = pool_.take(*next, preface)};
+    if (!made.over) made.over = pool_.share(*next, preface);
+    made.was_pooled = made.over != nullptr;
+    made.preface = preface;
+    if (made.was_pooled) co_return made;
+    auto stream = co_await means_.dial(next, std::move(preface));
+    if (stream) {
+      made.over = speak_on(std::move(*stream), made);
+      co_return made;
+    }
+    made.use.note(false);
+    last = stream.error();
+    tried.push_back(next);
+  }
+}
+
+std::unique_ptr<http::inquiry> web_gate::speak_on(std::unique_ptr<net::stream> made,
+                                                  const reached& for_it) {
+  if (!for_it.use.of()->takes_http2(*made)) {
+    return std::make_unique<http::client_connection>(std::move(made));
+  }
+  const auto patience = patience_of(means_.options.idle_back_timeout);
+  auto shared = std::make_shared<http::http2_client>(loop_, std::move(made), patience);
+  pool_.keep(for_it.use.of(), for_it.preface, shared);
+  return shared->open();
+}
+
+loop::task<std::optional<web_gate::failed_try>> web_gate::try_on(http::exchange& now,
+                                                                 const forwarded_request& asked,
+                                                                 reached& by) {
+  if (!asked.upgrade.empty() && !by.over->takes_upgrades()) {
+    now.respond(501, plain_text, "the back is spoken to in HTTP/2, which has no upgrades\n");
+    co_return std::nullopt;
+  }
+  const bool has_body = now.has_body();
+  by.over->begin({.method = asked.method,
+                  .target = asked.target,
+                  .fields = asked.fields,
+                  .has_body = has_body,
+                  .length = length_of(now.request().headers)});
+  upload progress{.last_progress = loop_.now(), .most_waiting = means_.options.max_buffer};
+  loop::task_group sending;
+  if (has_body) {
+    sending.spawn(send_body(now, by, progress));
+  } else {
+    by.over->finish();
+  }
+  auto head = co_await await_head(by, progress);
+  if (progress.client_failed) {
+    sending.cancel();
+    now.respond(http::status_of(*progress.client_failed), plain_text,
+                describe(*progress.client_failed) + "\n");
+    co_return std::nullopt;
+  }
+  const bool is_switched = head && head->status == 101;
+  if (is_switched && asked.upgrade.empty()) {
+    head = failure(errc::malformed, "read the HTTP reply", "it switches to what nobody asked for");
+  }
+  if (!head)
+    co_return failed_try{std::move(head.error()), by.use.of()->is.text, !by.over->has_heard()};
+  by.use.note(head->status < 502 || head->status > 504);
+  if (is_switched) {
+    co_await switch_over(now, by, std::move(*head));
+  } else {
+    co_await pass_back(now, by, std::move(*head));
+  }
+  co_return std::nullopt;
+}
+
+// Where the client fails, the back's connection ends, and with it what waits for the answer.
+loop::task<> web_gate::send_body(http::exchange& now, reached& by, upload& progress) {
+  for (;;) {
+    auto piece = co_await now.read();
+    if (!piece) {
+      progress.client_failed = std::move(piece.error());
+      by.over->abort();
+      co_return;
+    }
+    if (piece->empty()) break;
+    means_.counted.bytes_in.add(piece->size());
+    by.over->push(*piece);
+    const bool goes_on = co_await by.over->room(progress.most_waiting);
+    if (!goes_on) co_return;
+    progress.last_progress = loop_.now();
+  }
+  by.over->finish(passed_trailers(now.take_trailers()));
+}
+
+loop::time_point web_gate::next_limit(loop::time_point since) const {
+  return since + patience_of(means_.options.answer_timeout);
+}
+
+// A back need not answer before it has all of the body.
+loop::task<result<proto::http_response_head>> web_gate::await_head(reached& by,
+                                                                   const upload& progress) {
+  for (;;) {
+    const auto begun = progress.last_progress;
+    auto head = co_await by.over->head(next_limit(begun));
+    const bool is_late = !head && head.error().code == errc::timed_out;
+    if (!is_late || progress.last_progress == begun) co_return head;
+  }
+}
+
+loop::task<> web_gate::pass_back(http::exchange& now, reached& by, proto::http_response_head head) {
+  const bool has_date = proto::find_field(head.headers, "date").has_value();
+  auto length = length_of(head.headers);
+  if (!length && !now.is_head() && by.over->is_empty()) length = 0;
+  auto fields = answered_fields(head.headers, false);
+  dress(fields, by);
+  now.begin(
+      {.status = head.status, .fields = std::move(fields), .length = length, .has_date = has_date});
+  for (;;) {
+    auto piece = co_await by.over->read(next_limit(loop_.now()));
+    if (!piece) {
+      means_.counted.errors.add();
+      ++by.use.of()->failed;
+      means_.log.write_few("answer of " + by.use.of()->is.text, level::warning,
+                           fmt::format("back '{}' has broken off an answer: {}",
+                                       by.use.of()->is.text, describe(piece.error())));
+      now.abort();
+      co_return;
+    }
+    if (piece->empty()) break;
+    means_.counted.bytes_out.add(piece->size());
+    const bool goes_on = co_await now.write(*piece);
+    if (!goes_on) {
+      now.abort();
+      co_return;
+    }
+  }
+  now.finish(passed_trailers(by.over->take_trailers()));
+  if (by.over->is_free()) {
+    const auto limit = loop_.now() + patience_of(means_.options.idle_back_timeout);
+    pool_.give({by.use.of(), std::move(by.preface), std::move(by.over)}, limit,
+               means_.options.max_idle);
+  }
+}
+
+void web_gate::dress(proto::http_fields& answer, const reached& by) const {
+  if (!by.cookie.empty()) answer.emplace_back("set-cookie", by.cookie);
+  if (!by.request_id.empty()) {
+    std::erase_if(answer, [](const auto& field) { return field.first == "x-request-id"; });
+    answer.emplace_back("x-request-id", by.request_id);
+  }
+  change(answer, to_client_);
+}
+
+loop::task<> web_gate::switch_over(http::exchange& now, reached& by,
+                                   proto::http_response_head head) const {
+  auto fields = answered_fields(head.headers, now.owns_connection());
+  dress(fields, by);
+  if (!now.owns_connection()) {
+    std::erase_if(fields, [](const auto& field) { return field.first == "sec-websocket-accept"; });
+  }
+  auto client = now.upgrade(fields);
+  co_await means_.join(std::move(client), by.over->upgrade());
+}
+
+void web_gate::refuse_after(http::exchange& now, const failed_try& last) {
+  const int status = last.why.code == errc::timed_out ? 504 : 502;
+  refuse(now, status, fmt::format("back '{}': {}", last.back, describe(last.why)));
+}
+
+void web_gate::refuse(http::exchange& now, int status, const std::string& why) {
+  note_refusal(now, status, why);
+  now.respond(status, plain_text, words_for(status));
+}
+
+void web_gate::refuse_as_full(http::exchange& now, const std::string& why) {
+  note_refusal(now, 503, why);
+  http::answer_head head{.status = 503};
+  head.fields = {{"Content-Type", std::string(plain_text)}, {"Retry-After", "1"}};
+  now.respond(std::move(head), "all backs are busy\n");
+}
+
+void web_gate::note_refusal(const http::exchange& now, int status, const std::string& why) {
+  means_.counted.errors.add();
+  means_.log.write_few(
+      fmt::format("answer {}", status), level::error,
+      fmt::format("client {} was answered {}: {}", now.peer().address.text(), status, why));
+}
+
+}  // namespace strata::runtime::proxy

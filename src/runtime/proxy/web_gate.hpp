@@ -1,0 +1,145 @@
+// The HTTP side of a gate: each request of a client goes to a back, over a connection that it
+// shares with those before and behind it, and the back's answer goes to the client.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "http/exchange.hpp"
+#include "http/served_connection.hpp"
+#include "loop/condition.hpp"
+#include "loop/network.hpp"
+#include "runtime/counters.hpp"
+#include "runtime/journal.hpp"
+#include "runtime/proxy/admission.hpp"
+#include "runtime/proxy/backs.hpp"
+#include "runtime/proxy/field_rule.hpp"
+#include "runtime/proxy/figures.hpp"
+#include "runtime/proxy/forwarding.hpp"
+#include "runtime/proxy/ledger.hpp"
+#include "runtime/proxy/options.hpp"
+#include "runtime/proxy/pool.hpp"
+#include "runtime/proxy/route.hpp"
+#include "runtime/proxy/tracing.hpp"
+#include "serve/connection_gauge.hpp"
+
+namespace strata::runtime::proxy {
+
+/// What a gate lets its HTTP side use. All of it outlives that.
+struct web_means {
+  const proxy_options& options;
+  backs& to;
+  /// Connects to a back, and says the preface. Errors: of the connection; the back has been marked.
+  std::function<loop::task<result<std::unique_ptr<net::stream>>>(back_ref, std::string preface)>
+      dial;
+  /// Joins two channels until both have ended.
+  std::function<loop::task<>(std::unique_ptr<net::byte_channel>,
+                             std::unique_ptr<net::byte_channel>)>
+      join;
+  counters& counted;
+  proxy_figures& figures;
+  admission& admits;
+  journal& log;
+};
+
+class web_gate {
+ public:
+  web_gate(loop::loop& on, web_means means);
+
+  /// Serves one connection until it ends.
+  [[nodiscard]] loop::task<> serve(std::unique_ptr<net::stream> client,
+                                   serve::connection_gauge::place place);
+  /// Options or backs are others now.
+  void apply();
+  /// No connection takes new requests; those under way are answered.
+  void retire();
+  /// Awaits that all of them have ended, until `limit` at the longest.
+  [[nodiscard]] loop::task<> ended(loop::time_point limit);
+  /// Calls `tell` with each route's text and backs.
+  void for_each_route(const std::function<void(const std::string&, const backs&)>& tell) const {
+    for (const auto& each : routes_) tell(each->is.text, each->to);
+  }
+  /// What is counted of each route, and of what no route takes.
+  [[nodiscard]] std::vector<branch> branches() const;
+  /// Where a line goes for each request, from now on; null: nowhere. It outlives this.
+  void set_log(access_log* to) { ledger_.set_log(to); }
+
+ private:
+  /// A connection to a back, for one request.
+  struct reached {
+    back_use use;
+    std::unique_ptr<http::inquiry> over;
+    std::string preface;  ///< what its back was told before all requests
+    bool was_pooled = false;
+    std::string cookie = {};      ///< that the client is to be given; empty: none
+    std::string request_id = {};  ///< the same
+  };
+  /// Why a back has not answered. `is_unheard`: nothing of an answer has come.
+  struct failed_try {
+    error why;
+    std::string back;
+    bool is_unheard = true;
+  };
+  struct upload;
+  struct route {
+    route(route_text of, const back_means& with) : is(std::move(of)), to(with) {}
+
+    route_text is;
+    backs to;
+    std::shared_ptr<branch_figures> counted = std::make_shared<branch_figures>();
+  };
+
+  loop::task<> answer(http::exchange& now);
+  /// Answers a request that is not to be served, and says whether it was one.
+  bool turn_away(http::exchange& now, const loop::socket_address& client);
+  loop::task<> serve_request(http::exchange& now, passage& of);
+  [[nodiscard]] std::shared_ptr<route> route_of(const proto::http_request& request) const;
+  /// Does what the first route that matches says, if there is one.
+  loop::task<> follow_route(http::exchange& now, forwarded_request asked, passage& of);
+  loop::task<> pass_on(http::exchange& now, const forwarded_request& asked, backs& to, passage& of);
+  [[nodiscard]] wish wish_of(http::exchange& now) const;
+  /// The backs that the client says it was at.
+  [[nodiscard]] std::vector<std::uint64_t> marks_of(const http::exchange& now) const;
+  /// What the client is to be told of where it is now; empty: it knows.
+  [[nodiscard]] std::string cookie_for(const http::exchange& now, const back& at, const backs& of,
+                                       const std::vector<std::uint64_t>& marks) const;
+  loop::task<result<reached>> reach(const net::peer_info& client, wish what, backs& to,
+                                    std::vector<back_ref>& tried);
+  /// What is asked on a connection that has just been made.
+  std::unique_ptr<http::inquiry> speak_on(std::unique_ptr<net::stream> made, const reached& for_it);
+  /// Nullopt: it has been answered, or nobody waits for that any more.
+  loop::task<std::optional<failed_try>> try_on(http::exchange& now, const forwarded_request& asked,
+                                               reached& by);
+  loop::task<> send_body(http::exchange& now, reached& by, upload& progress);
+  loop::task<result<proto::http_response_head>> await_head(reached& by, const upload& progress);
+  loop::task<> pass_back(http::exchange& now, reached& by, proto::http_response_head head);
+  loop::task<> switch_over(http::exchange& now, reached& by, proto::http_response_head head) const;
+  void refuse_after(http::exchange& now, const failed_try& last);
+  void refuse(http::exchange& now, int status, const std::string& why);
+  void refuse_as_full(http::exchange& now, const std::string& why);
+  void note_refusal(const http::exchange& now, int status, const std::string& why);
+  [[nodiscard]] forwarding forwarding_of(const http::exchange& now);
+  /// What the client is told beside what the back has said.
+  void dress(proto::http_fields& answer, const reached& by) const;
+  [[nodiscard]] loop::time_point next_limit(loop::time_point since) const;
+
+  loop::loop& loop_;
+  web_means means_;
+  std::string pseudonym_;
+  std::vector<loop::network> trusted_;
+  balancing balance_;
+  std::vector<field_rule> to_back_;
+  std::vector<field_rule> to_client_;
+  id_maker ids_;
+  std::vector<std::shared_ptr<route>> routes_;  // a request keeps its own
+  pool pool_;
+  std::shared_ptr<branch_figures> unrouted_ = std::make_shared<branch_figures>();
+  ledger ledger_;
+  http::served_connection::list connections_;
+  loop::condition gone_;
+  bool is_retiring_ = false;
+};
+
+}  // namespace strata::runtime::proxy

@@ -1,0 +1,77 @@
+"""A back of a proxy that speaks HTTP/2, by python-h2."""
+
+import contextlib
+import socket
+import threading
+
+import h2.config
+import h2.connection
+import h2.errors
+import h2.events
+import h2.settings
+
+
+class Http2Back:
+    """Notes each request (head, body, trailers), and then answers as `answers` says: a function of
+    itself, the connection's state, the stream and the request. It has sent what the state has
+    for it when it returns; False ends the connection."""
+
+    def __init__(self, answers, most=100):
+        self.answers, self.most = answers, most
+        self.requests, self.connections, self.together = [], 0, 0
+        self.server = socket.create_server(("127.0.0.1", 0))
+        self.where = f"127.0.0.1:{self.server.getsockname()[1]} http2"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                one = self.server.accept()[0]
+                self.connections += 1
+                threading.Thread(target=self.serve, args=(one,), daemon=True).start()
+
+    def serve(self, one):
+        state = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False))
+        # What is set later is in force before the client has been told.
+        state.local_settings = h2.settings.Settings(client=False, initial_values={
+            h2.settings.SettingCodes.MAX_CONCURRENT_STREAMS: self.most})
+        state.initiate_connection()
+        open_ = {}
+        with contextlib.suppress(OSError, h2.exceptions.ProtocolError), one:
+            while True:
+                one.sendall(state.data_to_send())
+                data = one.recv(65536)
+                if not data:
+                    return
+                for event in state.receive_data(data):
+                    if isinstance(event, h2.events.RequestReceived):
+                        head = {name.decode(): value.decode() for name, value in event.headers}
+                        open_[event.stream_id] = {"head": head, "body": b"", "trailers": {}}
+                        self.together = max(self.together, len(open_))
+                    elif isinstance(event, h2.events.DataReceived):
+                        open_[event.stream_id]["body"] += event.data
+                        state.acknowledge_received_data(event.flow_controlled_length,
+                                                        event.stream_id)
+                    elif isinstance(event, h2.events.TrailersReceived):
+                        open_[event.stream_id]["trailers"] = {
+                            name.decode(): value.decode() for name, value in event.headers}
+                    elif isinstance(event, h2.events.StreamReset):
+                        open_.pop(event.stream_id, None)
+                    elif isinstance(event, h2.events.StreamEnded):
+                        request = open_.pop(event.stream_id)
+                        self.requests.append(request)
+                        goes_on = self.answers(state, event.stream_id, request)
+                        one.sendall(state.data_to_send())
+                        if goes_on is False:
+                            one.shutdown(socket.SHUT_RDWR)
+                            return
+
+    def close(self):
+        with contextlib.suppress(OSError):
+            self.server.shutdown(socket.SHUT_RDWR)
+        self.server.close()
+
+
+def ok(state, stream, _request):
+    state.send_headers(stream, [(":status", "200"), ("content-length", "2")])
+    state.send_data(stream, b"ok", end_stream=True)

@@ -1,0 +1,177 @@
+"""strata backends: what a proxy passes things on to, seen and changed while it runs."""
+
+import contextlib
+import json
+import socket
+import threading
+
+import pytest
+
+from http_back import Back, gateway, get
+from strata_daemon import Refused, eventually
+from talker import free_port
+
+
+def backs_of(daemon, name="gw"):
+    return {each["back"].split("//")[1]: each
+            for each in daemon.ask("GET", f"/v1/runtimes/{name}/backends")}
+
+
+def test_each_back_is_shown_with_how_it_has_fared(daemon, make_back):
+    one, other = make_back(), make_back()
+    nobody = f"127.0.0.1:{free_port()}"
+    port = gateway(daemon, backend=[one.where + " weight=3", other.where, nobody + " backup"],
+                   route=[f"path=/r -> {other.where}"])
+    for _ in range(8):
+        get(port)
+    get(port, "/r")
+    seen = daemon.ask("GET", "/v1/runtimes/gw/backends")
+    assert [(each["back"], each["total"], each["failed"], each["now"], each["weight"],
+             each["backup"], each["route"]) for each in seen] == [
+        (f"tcp://{one.where}", 6, 0, 0, 3, False, ""),
+        (f"tcp://{other.where}", 2, 0, 0, 1, False, ""),
+        (f"tcp://{nobody}", 0, 0, 0, 1, True, ""),
+        (f"tcp://{other.where}", 1, 0, 0, 1, False, f"path=/r -> {other.where}")]
+    one.close()
+    other.close()
+    assert get(port)[0] == 503
+    seen = daemon.ask("GET", "/v1/runtimes/gw/backends")
+    assert [each["state"] for each in seen] == ["resting", "resting", "resting", "ready"]
+    table = daemon.cli("backends", "gw").splitlines()
+    assert table[0].split() == ["BACK", "STATE", "WEIGHT", "BACKUP", "MAX", "NOW", "TOTAL",
+                                "FAILED", "P99", "CIRCUIT", "ROUTE"]
+    assert f"tcp://{nobody}" in table[3] and "resting" in table[3]
+    assert json.loads(daemon.cli("backends", "gw", "--format", "json"))[2]["failed"] == 1
+    assert daemon.cli("backends", "gw", "-q").splitlines()[0] == one.where + " weight=3"
+
+
+def test_a_back_that_is_drained_keeps_what_it_has_and_gets_nothing_new(daemon):
+    with contextlib.ExitStack() as stack:
+        servers = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(2)]
+        one, other = [f"127.0.0.1:{each.getsockname()[1]}" for each in servers]
+        [url] = daemon.create("proxy", "gw", listen=["tcp://127.0.0.1:0"], backend=[one, other],
+                              balance="first")["endpoints"]
+        place = ("127.0.0.1", int(url.rsplit(":", 1)[1]))
+        first = stack.enter_context(socket.create_connection(place))
+        at_one = stack.enter_context(servers[0].accept()[0])
+        first.sendall(b"x")
+        assert at_one.recv(1) == b"x"
+        assert f"backs of gw: {one} drain, {other}" in daemon.cli("backends", "gw", "drain", one)
+        second = stack.enter_context(socket.create_connection(place))
+        at_other = stack.enter_context(servers[1].accept()[0])
+        for client, server in [(first, at_one), (second, at_other)]:
+            client.sendall(b"on")
+            assert server.recv(2) == b"on"
+        seen = backs_of(daemon)
+        assert (seen[one]["state"], seen[one]["now"], seen[one]["total"]) == ("drained", 1, 1)
+        daemon.cli("backends", "gw", "ready", one)
+        stack.enter_context(socket.create_connection(place))
+        stack.enter_context(servers[0].accept()[0])
+        assert backs_of(daemon)[one]["total"] == 2
+
+
+def test_backs_come_and_go_under_load(daemon, make_back):
+    """A hundred times; no request is lost."""
+    stays, comes = make_back(), make_back()
+    port = gateway(daemon, stays)
+    over, answers = threading.Event(), []
+
+    def visit():
+        while not over.is_set():
+            answers.append(get(port))
+    visitors = [threading.Thread(target=visit) for _ in range(3)]
+    for each in visitors:
+        each.start()
+    try:
+        for _ in range(100):
+            daemon.edit("gw", backend=[stays.where, comes.where])
+            before = len(comes.requests)
+            eventually(lambda: len(comes.requests) > before, "the new back is used")
+            daemon.edit("gw", backend=[stays.where, comes.where + " drain"])
+            eventually(lambda: backs_of(daemon)[comes.where]["now"] == 0, "it is drained")
+            daemon.edit("gw", backend=[stays.where])
+    finally:
+        over.set()
+        for each in visitors:
+            each.join()
+    assert set(answers) == {(200, b"ok")} and len(answers) > 200
+
+
+def test_what_cannot_be_is_refused(daemon, make_back):
+    back = make_back()
+    gateway(daemon, back)
+    daemon.server("s")
+    for words, why in [(("s",), "only a proxy has them"), (("s", "add", "a"), "is a server"),
+                       (("gw", "shrink", "a"), "is no change of backs"),
+                       (("gw", "drain"), "is no change of backs"),
+                       (("gw", "drain", "a:1"), "there is no back 'a:1'"),
+                       (("gw", "add", back.where), "is a back already"),
+                       (("gw", "remove", back.where), "nowhere to pass clients on to"),
+                       (("none",), "none")]:
+        done = daemon.run("backends", *words)
+        assert done.returncode != 0 and why in done.stderr, (words, done)
+    daemon.act("gw", "stop")
+    with pytest.raises(Refused, match="it does not run"):
+        daemon.ask("GET", "/v1/runtimes/gw/backends")
+
+
+# --- checks --------------------------------------------------------------------------------------
+
+
+def state_of(daemon, back):
+    return backs_of(daemon)[back.where]["state"]
+
+
+@pytest.mark.parametrize("how", ["tcp", "http"])
+def test_a_back_that_cannot_serve_is_found_out_before_a_client_does(daemon, make_back, how):
+    good, bad = make_back(), make_back()
+    port = gateway(daemon, bad, good, balance="first", check=how, check_interval=0.05,
+                   check_fall=2, check_rise=2)
+    eventually(lambda: not daemon.logged("gw", "is down"), "all are up")
+    assert get(port) == (200, b"ok")
+    bad.close()
+    eventually(lambda: state_of(daemon, bad) == "down", "it is down")
+    before = daemon.stats("gw")["errors"]
+    assert get(port) == (200, b"ok")
+    assert daemon.stats("gw")["errors"] == before
+    assert daemon.logged("gw", f"back '{bad.where}' is down: 2 checks in a row failed")
+    again = Back(port=int(bad.where.split(":")[1]))
+    try:
+        eventually(lambda: state_of(daemon, bad) == "ready", "it is up again")
+        assert daemon.logged("gw", f"back '{bad.where}' is up: 2 checks in a row went well")
+    finally:
+        again.close()
+
+
+def test_a_back_that_answers_badly_or_not_at_all_is_down(daemon, make_back):
+    hanging = threading.Event()
+
+    def answer(wire, asked):
+        if "/health" not in asked.start:
+            return wire.over.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        if hanging.is_set():
+            return None
+        return wire.over.sendall(b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n")
+    busy = make_back(answer)
+    port = gateway(daemon, busy, check="http", check_interval=0.05, check_path="/health")
+    eventually(lambda: state_of(daemon, busy) == "down", "it says that it cannot")
+    assert daemon.logged("gw", "it was answered 503, and not 2xx,3xx")
+    # There is no other: it is tried all the same.
+    assert get(port) == (200, b"ok")
+    daemon.edit("gw", check_status="503")
+    eventually(lambda: state_of(daemon, busy) == "ready", "that is what was expected")
+    hanging.set()
+    eventually(lambda: state_of(daemon, busy) == "down", "it does not answer")
+    assert daemon.logged("gw", "has not answered in time")
+    daemon.edit("gw", check="off", check_path=None, check_status=None, check_interval=None)
+    assert state_of(daemon, busy) == "ready"
+
+
+def test_checks_that_make_no_sense_are_refused(daemon, make_back):
+    back = make_back()
+    for options, why in [({"check_rise": 3}, "check"), ({"check": "http", "check_path": "x"}, "no "
+                         "path"), ({"check": "tcp", "check_interval": 0}, "without a pause"),
+                         ({"check": "tcp", "check_path": "/x"}, "--check http"),
+                         ({"check": "http", "check_path": "/a b"}, "no path")]:
+        with pytest.raises(Refused, match=why):
+            gateway(daemon, back, **options)

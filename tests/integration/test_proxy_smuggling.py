@@ -1,0 +1,17 @@
+"""No request reaches a back that the proxy has not read as one: harness/smuggling.py, in short."""
+
+import random
+
+import pytest
+
+import smuggling
+
+
+@pytest.mark.parametrize("back", ["h11", "node"])
+def test_no_back_reads_a_request_that_the_proxy_has_not_read(back):
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")
+    [found] = smuggling.tried(["strata"], [back], 300, seed)
+    assert found["smuggled"] == 0, found
+    # Some were well-formed, and most were not.
+    assert 10 < found["read"] < 300, found
