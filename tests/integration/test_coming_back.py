@@ -6,25 +6,15 @@ import time
 
 import pytest
 
+from deaf import deaf_address
 from strata_daemon import Refused, eventually
 from talker import Talker
 
 
 @pytest.fixture
 def deaf():
-    """An address that takes no connection: its queue is full."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen(0)
-        fillers = []
-        for _ in range(4):
-            each = socket.socket()
-            each.setblocking(False)
-            each.connect_ex(listening.getsockname())
-            fillers.append(each)
-        yield f"127.0.0.1:{listening.getsockname()[1]}"
-        for each in fillers:
-            each.close()
+    with deaf_address() as address:
+        yield address
 
 
 TRIES_AT_BOOT = 10
@@ -132,7 +122,7 @@ def test_a_restart_that_would_fail_takes_nothing_down(daemon):
 
 
 def test_one_that_connects_can_be_removed_at_once(daemon, deaf):
-    creating = daemon.begin("create", "client", "c", "-t", deaf, "-s", "--connect-timeout", "1h")
+    creating = daemon.begin("create", "client", "c", "-t", deaf.text, "-s", "--connect-timeout", "1h")
     eventually(lambda: daemon.names() == ["c"], "it is being created")
     daemon.remove("c")
     said = creating.communicate(timeout=30)[1]
@@ -140,9 +130,9 @@ def test_one_that_connects_can_be_removed_at_once(daemon, deaf):
 
 
 def test_one_that_connects_does_not_hold_up_the_end(daemon, deaf):
-    daemon.create("client", "c", start=False, target=deaf, connect_timeout=3600)
+    daemon.create("client", "c", start=False, target=deaf.text, connect_timeout=3600)
     starting = daemon.begin("start", "c")
-    time.sleep(0.2)
+    eventually(deaf.waiting, "it connects")
     daemon.stop()
     assert "was stopped" in starting.communicate(timeout=30)[1]
 

@@ -2,7 +2,6 @@
 
 import json
 import signal
-import socket
 import subprocess
 import time
 import urllib.error
@@ -11,6 +10,7 @@ import urllib.request
 import pytest
 
 from certificates import Authority, client_context
+from deaf import deaf_address
 from strata_daemon import BINARY, PATIENCE, Daemon
 from talker import free_port
 
@@ -80,14 +80,8 @@ def test_a_daemon_far_away_that_does_not_answer_is_not_waited_for(remote):
         daemon.server("web")
         daemon.create("client", "c", start=False, target="127.0.0.1:9", connect_timeout=3600)
         daemon.create("cache", "db", listen=["tcp://127.0.0.1:0"])
-        with socket.socket() as deaf:  # with a queue that is full
-            deaf.bind(("127.0.0.1", 0))
-            deaf.listen(0)
-            fillers = [socket.socket() for _ in range(4)]
-            for each in fillers:
-                each.setblocking(False)
-                each.connect_ex(deaf.getsockname())
-            daemon.edit("c", target=f"127.0.0.1:{deaf.getsockname()[1]}")
+        with deaf_address() as deaf:
+            daemon.edit("c", target=deaf.text)
             starting = subprocess.Popen(
                 [BINARY, "start", "c", "--timeout", "0.3"], text=True, stderr=subprocess.PIPE,
                 env={"PATH": "/usr/bin:/bin", "STRATA_SOCKET": remote.url,
@@ -101,8 +95,6 @@ def test_a_daemon_far_away_that_does_not_answer_is_not_waited_for(remote):
             done = remote.run("ls", "--timeout", "0.3", STRATA_TOKEN=remote.token)
             assert done.returncode == UNREACHABLE and remote.url in done.stderr
             daemon.signal(signal.SIGCONT)
-            for each in fillers:
-                each.close()
         daemon.remove("c")
         done = remote.run("tell", "db", "GET", "k", STRATA_TOKEN=remote.token)
         assert done.returncode == 1 and "another machine" in done.stderr

@@ -2,12 +2,12 @@
 
 import contextlib
 import signal
-import socket
 import subprocess
 import time
 
 import pytest
 
+from deaf import deaf_address
 from strata_daemon import BINARY, PATIENCE
 from talker import Talker
 
@@ -104,15 +104,8 @@ def test_a_stop_that_delivers_first_is_waited_for(daemon):
 
 
 def test_a_start_that_connects_is_waited_for_and_the_daemon_must_live(daemon):
-    with socket.socket() as deaf, contextlib.ExitStack() as fillers:
-        deaf.bind(("127.0.0.1", 0))
-        deaf.listen(0)
-        for _ in range(4):
-            filler = fillers.enter_context(socket.socket())
-            filler.setblocking(False)
-            filler.connect_ex(deaf.getsockname())
-        daemon.create("client", "c", start=False, target=f"127.0.0.1:{deaf.getsockname()[1]}",
-                      connect_timeout=3600)
+    with deaf_address() as deaf:
+        daemon.create("client", "c", start=False, target=deaf.text, connect_timeout=3600)
         starting = daemon.begin("start", "c", "--timeout", "0.2")
         time.sleep(1)
         assert starting.poll() is None
