@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 TIMED := tools/timed.sh
 
-.PHONY: all deps deps-compile build demo test test-asan test-tsan test-guest faults bench bench-cache bench-web bench-proxy bench-xdp bench-netlink fuzz \
+.PHONY: all deps deps-compile build demo test test-asan test-tsan simulations test-guest faults bench bench-cache bench-web bench-proxy bench-xdp bench-netlink fuzz \
         check install clean
 
 all: build
@@ -39,6 +39,13 @@ test-tsan: deps-compile
 	@$(TIMED) 'TSan: compile' cmake --build --preset tsan -j $(JOBS)
 	@$(MAKE) -s deps
 	@$(TIMED) 'TSan: tests' ctest --test-dir build/tsan -j $(JOBS) --output-on-failure --no-tests=error
+
+# SEEDS seeds of each simulation, under AddressSanitizer.
+SEEDS ?= 10000
+simulations: deps-compile
+	cmake --preset asan
+	cmake --build --preset asan -j $(JOBS) --target strata_unit_tests
+	STRATA_SEEDS=$(SEEDS) build/asan/tests/strata_unit_tests --gtest_brief=1 --gtest_filter='*simulation.*'
 
 # AF_XDP and the netlink module on Debian's stock kernels, in an emulated machine. Needs root, and nearly an hour.
 test-guest: build
