@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Measures strata's proxy against HAProxy and nginx: CPU of the proxy per message, request and
-byte. The contenders take turns, before one and the same back.
+byte, and memory of an idle connection. The contenders take turns, before one and the same back.
 
 bench_web_load sends the messages, wrk and h2load make the requests."""
 
@@ -16,11 +16,14 @@ from pathlib import Path
 
 from harness.comparison import (argument_parser, heading, is_chosen, medians, publish, tables,
                                 take_turns, verdict)
+from harness.crowd import Crowd
 from harness.machine import describe_machine
 from harness.measured import Measured, count_of
 from harness.process import Failure, Process, free_port, listening, wait_until
 
 MIB = 1024 * 1024
+IDLE = 9_000  # connections, each with one to a back: 18,000 descriptors
+IDLE_GOAL = 0.5  # of HAProxy's memory
 PATHS = "/usr/sbin:/usr/bin"
 STREAM_MODULE = "/usr/lib/nginx/modules/ngx_stream_module.so"  # libnginx-mod-stream
 
@@ -101,8 +104,8 @@ def nginx_config(folder, http, stream=""):
     more = f"stream {{ {stream} }}" if stream else ""
     modules = f"load_module {STREAM_MODULE};" if stream else ""
     return (f"{modules} daemon off; worker_processes 1; pid {folder}/pid; "
-            f"error_log {folder}/error; worker_rlimit_nofile 10000; "
-            "events { worker_connections 4096; }"
+            f"error_log {folder}/error; worker_rlimit_nofile 20000; "
+            "events { worker_connections 19000; }"
             f"http {{ access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000000; "
             f"open_file_cache max=100; {places} {http} }} {more}")
 
@@ -163,7 +166,7 @@ class Proxy(Measured):
         config = folder / "config"
         config.write_text(f"""global
   nbthread 1
-  maxconn 4000
+  maxconn 9500
 defaults
   mode {mode}
   timeout connect 5s
@@ -219,6 +222,26 @@ def measure(proxy, scenario, tools, seconds):
     return {"cpu_us": spent / max(1, count), "rate": count / took, "p99_ms": p99_ms(done.stdout)}
 
 
+def measure_idle(tools, folder, back):
+    """Bytes of the proxy for each connection that has been used and is idle."""
+    request = b"GET /64 HTTP/1.1\r\nHost: bench\r\n\r\n"
+    kinds = [("idle tcp", messages(64, 1), False, lambda said: said.endswith(b"xx")),
+             ("idle http", wrk("/64"), True, lambda said: said.endswith(b"xx"))]
+    found = {}
+    for kind, load, is_http, is_answer in kinds:
+        scenario = Scenario(kind, "", IDLE_GOAL, load, is_http=is_http)
+        for name in contenders():
+            proxy = Proxy(name, tools, folder / f"{kind} {name}".replace(" ", "-"), scenario, back)
+            try:
+                before = proxy.anonymous()
+                crowd = Crowd(proxy.port, IDLE, request, is_answer)
+                found.setdefault(kind, {})[name] = (proxy.anonymous() - before) / IDLE
+                crowd.close()
+            finally:
+                proxy.stop()
+    return found
+
+
 def contenders():
     return ["strata", *(each for each in ("haproxy", "nginx") if shutil.which(each, path=PATHS))]
 
@@ -251,13 +274,22 @@ def verdict_lines(row):
         yield f"CPU {row['ratio']:.2f} x haproxy, goal {row['goal']:.2f}: {met}"
 
 
+def idle_lines(document):
+    for kind, sizes in document["idle"].items():
+        yield from ("", f"{kind}: bytes of each of {IDLE:,} connections")
+        yield from (f"  {name:8} {size:8.0f}" for name, size in sizes.items())
+        if "haproxy" in sizes:
+            ratio = sizes["strata"] / sizes["haproxy"]
+            yield f"  {ratio:.2f} x haproxy, goal {IDLE_GOAL}: {verdict(ratio <= IDLE_GOAL)}"
+
+
 def render(document):
     return "\n".join(heading("bench-proxy", document, "CPU is the proxy's alone")
-                     + tables(document, figures_line, verdict_lines))
+                     + tables(document, figures_line, verdict_lines) + list(idle_lines(document)))
 
 
 def main():
-    parser = argument_parser(__doc__, "nothing else")
+    parser = argument_parser(__doc__, "idle")
     parser.add_argument("--seconds", type=int, default=3, help="of each measurement")
     wanted = parser.parse_args()
     scenarios = [scenario for scenario in SCENARIOS if is_chosen(wanted, scenario.name)]
@@ -274,12 +306,13 @@ def main():
                     lambda name, scenario, place: Proxy(name, tools, folder / place, scenario,
                                                         back),
                     lambda proxy, scenario: measure(proxy, scenario, tools, wanted.seconds))
+                idle = measure_idle(tools, folder, back) if is_chosen(wanted, "idle") else {}
             finally:
                 back.stop()
         except Failure as failure:
             sys.exit(f"bench-proxy: {failure}")
     publish({"machine": describe_machine(), "repetitions": wanted.repetitions,
-             "scenarios": summarise(found, scenarios)}, wanted, render)
+             "scenarios": summarise(found, scenarios), "idle": idle}, wanted, render)
 
 
 if __name__ == "__main__":

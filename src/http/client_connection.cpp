@@ -36,7 +36,11 @@ void client_connection::begin(const question& what) {
 }
 
 void client_connection::push(std::string_view piece) {
-  stream_->push_copy(as_bytes(is_chunked_ ? proto::http_chunk(piece) : std::string(piece)));
+  if (is_chunked_) {
+    stream_->push_copy(as_bytes(proto::http_chunk(piece)));
+  } else {
+    stream_->push_copy(as_bytes(piece));
+  }
 }
 
 void client_connection::finish(proto::http_fields trailers) {
@@ -54,7 +58,7 @@ loop::task<result<proto::http_response_head>> client_connection::head(loop::time
     auto more = co_await receive(limit);
     if (!more) co_return std::unexpected(more.error());
   }
-  co_return *parser_.head();
+  co_return parser_.take_head();
 }
 
 loop::task<result<proto::http_response_head>> client_connection::ask(

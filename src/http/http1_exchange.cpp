@@ -1,6 +1,6 @@
 #include "http/http1_exchange.hpp"
 
-#include <fmt/format.h>
+#include <fmt/compile.h>
 
 #include "http/http_date.hpp"
 
@@ -67,7 +67,7 @@ std::string http1_exchange::head_text(const answer_head& head) {
   note_head(head.status);
   std::string text;
   text.reserve(512);
-  fmt::format_to(std::back_inserter(text), "HTTP/1.1 {} {}\r\n", head.status,
+  fmt::format_to(std::back_inserter(text), FMT_COMPILE("HTTP/1.1 {} {}\r\n"), head.status,
                  proto::http_reason(head.status));
   if (!head.has_date) text.append("Date: ").append(date_now()).append("\r\n");
   if (head.standing != nullptr) append_fields(text, *head.standing);
@@ -76,7 +76,7 @@ std::string http1_exchange::head_text(const answer_head& head) {
     ends_by_ = ending::no_body;
   } else if (head.length) {
     ends_by_ = ending::length;
-    fmt::format_to(std::back_inserter(text), "Content-Length: {}\r\n", *head.length);
+    fmt::format_to(std::back_inserter(text), FMT_COMPILE("Content-Length: {}\r\n"), *head.length);
   } else if (request().version >= 11) {
     ends_by_ = ending::chunks;
     text += "Transfer-Encoding: chunked\r\n";

@@ -69,8 +69,14 @@ loop::task<bool> server_connection::next_head() {
   expect(awaiting::request);
   last_whole = loop_.now();
   request_bytes_ = 0;
+  // Here most connections spend their time: this takes little memory while it waits.
+  if (parsed_ && parser_.head() == nullptr && parser_.idle()) {
+    const auto got = co_await stream_->receive();
+    if (!got || got->empty()) co_return false;
+    take(got->bytes());
+  }
   while (parsed_ && parser_.head() == nullptr) {
-    if (!parser_.idle() && awaited_ == awaiting::request) expect(awaiting::head);
+    if (awaited_ == awaiting::request) expect(awaiting::head);
     const bool more = co_await receive();
     if (!more) co_return false;
   }
@@ -79,19 +85,16 @@ loop::task<bool> server_connection::next_head() {
 }
 
 loop::task<bool> server_connection::receive() {
-  if (awaited_ != awaiting::request) {
-    auto got = co_await stream_->receive(deadline_);
-    is_late_ = !got;
-    if (!got || !*got || (*got)->empty()) co_return false;
-    request_bytes_ += (*got)->bytes().size();
-    parsed_ = parser_.take((*got)->bytes());
-    co_return true;
-  }
-  auto got = co_await stream_->receive();
-  if (!got || got->empty()) co_return false;
-  request_bytes_ += got->bytes().size();
-  parsed_ = parser_.take(got->bytes());
+  const auto got = co_await stream_->receive(deadline_);
+  is_late_ = !got;
+  if (!got || !*got || (*got)->empty()) co_return false;
+  take((*got)->bytes());
   co_return true;
+}
+
+void server_connection::take(byte_span bytes) {
+  request_bytes_ += bytes.size();
+  parsed_ = parser_.take(bytes);
 }
 
 // What nobody has read of a request's body stands before the next request.

@@ -60,8 +60,9 @@ class server_connection final : public served_connection, private loop::timer {
   /// What is awaited of the client.
   enum class awaiting : std::uint8_t { nothing, request, head, body, end };
 
-  /// Reads until the parser has more. False at the end of the connection.
+  /// Reads until the parser has more. False at the end of the connection, and at the deadline.
   loop::task<bool> receive();
+  void take(byte_span bytes);
   /// Reads to the next request's head. False when there is none.
   loop::task<bool> next_head();
   loop::task<bool> answer_one(const handler& answer);

@@ -74,10 +74,10 @@ class slice {
       : chunk_(&source), offset_(offset), length_(length) {
     chunk_->retain();
   }
-  /// A slice with a chunk of its own that holds a copy of `bytes`.
-  static slice copy_of(byte_span bytes) {
+  /// A slice with a chunk of its own that holds a copy of `bytes`, and has `room` for more.
+  static slice copy_of(byte_span bytes, std::uint32_t room = 0) {
     slice made;
-    made.chunk_ = chunk::make(static_cast<std::uint32_t>(bytes.size()));
+    made.chunk_ = chunk::make(static_cast<std::uint32_t>(bytes.size()) + room);
     made.chunk_->append(bytes);
     made.length_ = static_cast<std::uint32_t>(bytes.size());
     return made;
@@ -112,6 +112,16 @@ class slice {
   bool extend(const slice& next) {
     if (chunk_ != next.chunk_ || offset_ + length_ != next.offset_) return false;
     length_ += next.length_;
+    return true;
+  }
+  /// Grows by a copy of `bytes` where its chunk has room behind it and belongs to it alone; says
+  /// whether it did.
+  bool append(byte_span bytes) {
+    const bool has_room = chunk_ != nullptr && chunk_->unshared() &&
+                          offset_ + length_ == chunk_->size() && chunk_->room() >= bytes.size();
+    if (!has_room) return false;
+    chunk_->append(bytes);
+    length_ += static_cast<std::uint32_t>(bytes.size());
     return true;
   }
   /// `count` bytes from `from` on, of the same chunk.

@@ -35,7 +35,10 @@ class byte_channel {
 
   /// Takes bytes to be sent behind all that was pushed before; they go at the turn's end.
   virtual void push(const loop::slice& data) = 0;
-  void push_copy(byte_span bytes) { push(loop::slice::copy_of(bytes)); }
+  void push_copy(byte_span bytes) { push(loop::slice::copy_of(bytes, room_behind_copy)); }
+  /// What is short and follows a copy (a head's body, a chunk's end) is copied behind it: one
+  /// piece costs the kernel less than several.
+  static constexpr std::uint32_t room_behind_copy = 512;
   /// Bytes pushed and not yet on their way.
   [[nodiscard]] virtual std::size_t unsent() const = 0;
   /// The errno that ended sending, or 0. After it everything pushed is dropped.

@@ -30,8 +30,9 @@ void outbox::push(const loop::slice& data) {
   if (data.empty() || broken_ != 0) return;
   bytes_ += data.size();
   pushed_ += data.size();
-  if (first_ == waiting_.size() || !waiting_.back().extend(data)) {
-    if (first_ != waiting_.size()) compact_last();
+  const bool is_first = first_ == waiting_.size();
+  if (is_first || !(waiting_.back().extend(data) || waiting_.back().append(data.bytes()))) {
+    if (!is_first) compact_last();
     waiting_.push_back(data);
   }
   if (!under_way()) loop_.at_turn_end(*this);

@@ -47,7 +47,6 @@ class outbox final : private loop::request, private loop::turn_end_hook {
 
   /// Takes `data` to be sent after all that was pushed before.
   void push(const loop::slice& data);
-  void push_copy(byte_span bytes) { push(loop::slice::copy_of(bytes)); }
   /// Takes bytes of a file to be sent after all that was pushed before, without copying them
   /// through this process. `from` stays open until nothing waits; before that nothing more may be
   /// pushed. Not for what is sealed. A file that has become shorter breaks the stream (ENODATA).

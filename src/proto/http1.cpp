@@ -294,12 +294,12 @@ result<void> http_request_parser::take(byte_span input) {
 }
 
 result<void> http_request_parser::complete_head() {
-  const auto& current = state_->current();
-  http_request request{.method = current.method,
-                       .target = current.target,
+  auto& current = state_->current();
+  http_request request{.method = std::move(current.method),
+                       .target = std::move(current.target),
                        .path = {},
                        .query = {},
-                       .headers = current.headers,
+                       .headers = std::move(current.headers),
                        .body = {},
                        .trailers = {},
                        .version = static_cast<unsigned>(current.version),
@@ -342,8 +342,8 @@ std::string http_request_parser::take_rest() { return state_->take_rest(); }
 
 bool http_request_parser::take_continue() {
   const auto& current = state_->current();
-  if (state_->continue_taken || refusal_status() != 0 || !current.is_header_done()) return false;
-  const auto expected = find_field(current.headers, "expect");
+  if (state_->continue_taken || refusal_status() != 0 || !state_->head) return false;
+  const auto expected = find_field(state_->head->headers, "expect");
   state_->continue_taken = true;
   return expected && lower(*expected) == "100-continue" && current.version == 11 &&
          current.body.empty();
@@ -399,6 +399,10 @@ result<void> http_response_parser::finish() {
 
 const http_response_head* http_response_parser::head() const {
   return state_->head ? &*state_->head : nullptr;
+}
+
+http_response_head http_response_parser::take_head() {
+  return {.status = state_->head->status, .headers = std::exchange(state_->head->headers, {})};
 }
 
 std::string http_response_parser::take_body() { return std::exchange(state_->current().body, {}); }

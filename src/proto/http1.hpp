@@ -124,6 +124,8 @@ class http_response_parser {
 
   /// Null until the head is complete.
   [[nodiscard]] const http_response_head* head() const;
+  /// The head that is complete, once; then `head()` has no fields any more.
+  [[nodiscard]] http_response_head take_head();
 
   /// The body's bytes that came since the last call.
   [[nodiscard]] std::string take_body();

@@ -25,6 +25,22 @@ loop::task<bool> speaks_http2(loop::loop& on, net::stream& arrived, loop::durati
   co_return found != nullptr;
 }
 
+// Each in a coroutine of its own: one for both would hold room for both as long as it serves.
+loop::task<> serve_http1(loop::loop& on, std::unique_ptr<net::stream> arrived,
+                         const http_service& by) {
+  http::server_connection served(on, std::move(arrived), by.limits);
+  by.on_begun(served);
+  co_await served.serve(by.answer, by.refuse);
+}
+
+loop::task<> serve_http2(loop::loop& on, std::unique_ptr<net::stream> arrived,
+                         const http_service& by) {
+  http::http2_connection served(on, std::move(arrived), by.limits);
+  by.on_begun(served);
+  co_await served.serve(by.answer, by.refuse);
+  if (served.was_flooded()) by.on_flooded();
+}
+
 }  // namespace
 
 // So long that the clock holds out, and nobody notices.
@@ -46,14 +62,9 @@ loop::task<> serve_http(loop::loop& on, std::unique_ptr<net::stream> arrived,
                         const http_service& by) {
   const bool is_http2 = co_await speaks_http2(on, *arrived, by.limits.idle_timeout);
   if (is_http2) {
-    http::http2_connection served(on, std::move(arrived), by.limits);
-    by.on_begun(served);
-    co_await served.serve(by.answer, by.refuse);
-    if (served.was_flooded()) by.on_flooded();
+    co_await serve_http2(on, std::move(arrived), by);
   } else {
-    http::server_connection served(on, std::move(arrived), by.limits);
-    by.on_begun(served);
-    co_await served.serve(by.answer, by.refuse);
+    co_await serve_http1(on, std::move(arrived), by);
   }
 }
 

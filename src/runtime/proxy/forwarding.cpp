@@ -24,17 +24,17 @@ bool is_one_of(std::string_view name, const std::array<std::string_view, Size>& 
   return std::ranges::find(all, name) != all.end();
 }
 
-// Connection names fields that are for this connection too.
-proto::http_fields end_to_end(const proto::http_fields& of) {
-  const bool names_some = proto::find_field(of, "connection").has_value();
-  proto::http_fields kept;
-  kept.reserve(of.size() + 8);
-  for (const auto& [name, value] : of) {
-    if (is_one_of(name, own_of_a_connection)) continue;
-    if (names_some && proto::has_token(of, "connection", name)) continue;
-    kept.emplace_back(name, value);
-  }
-  return kept;
+// Connection names fields that are for this connection too; mostly it says one word that is none.
+void keep_end_to_end(proto::http_fields& fields) {
+  const bool names_some = std::ranges::any_of(fields, [](const auto& field) {
+    const auto& [name, value] = field;
+    return name == "connection" && value != "keep-alive" && value != "close";
+  });
+  const auto all = names_some ? fields : proto::http_fields{};
+  std::erase_if(fields, [&](const auto& field) {
+    return is_one_of(field.first, own_of_a_connection) ||
+           (names_some && proto::has_token(all, "connection", field.first));
+  });
 }
 
 void drop(proto::http_fields& from, std::string_view name) {
@@ -141,8 +141,11 @@ std::expected<forwarded_request, forward_refusal> forward(const proto::http_requ
   }
   forwarded_request made{.method = is_websocket ? "GET" : request.method,
                          .target = origin_form(request.target),
-                         .fields = end_to_end(request.headers),
+                         .fields = {},
                          .upgrade = {}};
+  made.fields.reserve(request.headers.size() + 8);
+  made.fields = request.headers;
+  keep_end_to_end(made.fields);
   // The proxy itself tells the client to go on.
   drop(made.fields, "expect");
   if (!proto::find_field(made.fields, "host")) {
@@ -168,15 +171,15 @@ std::expected<forwarded_request, forward_refusal> forward(const proto::http_requ
   return made;
 }
 
-proto::http_fields answered_fields(const proto::http_fields& fields, bool is_upgraded) {
+proto::http_fields answered_fields(proto::http_fields fields, bool is_upgraded) {
   const auto upgrade = proto::find_field(fields, "upgrade");
   const auto protocol = std::string(upgrade.value_or(""));
-  auto kept = end_to_end(fields);
+  keep_end_to_end(fields);
   if (is_upgraded) {
-    kept.emplace_back("connection", "upgrade");
-    kept.emplace_back("upgrade", protocol);
+    fields.emplace_back("connection", "upgrade");
+    fields.emplace_back("upgrade", protocol);
   }
-  return kept;
+  return fields;
 }
 
 bool is_of_one_connection(std::string_view name) { return is_one_of(name, own_of_a_connection); }

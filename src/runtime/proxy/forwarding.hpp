@@ -43,8 +43,7 @@ struct forward_refusal {
     const proto::http_request& request, const forwarding& how);
 
 /// The fields of an answer, for the client. With `is_upgraded`, those of an answer of 101.
-[[nodiscard]] proto::http_fields answered_fields(const proto::http_fields& fields,
-                                                 bool is_upgraded);
+[[nodiscard]] proto::http_fields answered_fields(proto::http_fields fields, bool is_upgraded);
 
 /// A field that is for one connection, or says where a message ends. `name` in lower case.
 [[nodiscard]] bool is_of_one_connection(std::string_view name);

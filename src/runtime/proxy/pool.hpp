@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "http/http2_client.hpp"
@@ -40,22 +41,23 @@ class pool {
   void forget(const back& of);
   /// Ends those to backs that are not among these.
   void retain(const std::vector<std::shared_ptr<back>>& used);
-  [[nodiscard]] std::size_t size() const { return idle_.size() + shared_.size(); }
+  [[nodiscard]] std::size_t size() const;
 
  private:
   struct idle {
-    pooled is;  // its connection is null once it has ended
+    pooled is;
     loop::task_group watching;
   };
+  using shelf = std::list<idle>;
   struct shared {
     std::shared_ptr<back> to;
     std::string preface;
     std::shared_ptr<http::http2_client> over;
   };
-  static loop::task<> watch(idle& of, loop::time_point limit);
-  void sweep();
+  loop::task<> watch(shelf::iterator of, loop::time_point limit);
 
-  std::list<idle> idle_;  // the one used last comes first
+  std::unordered_map<const back*, shelf> idle_;  // of each the one used last comes first
+  shelf ended_;                                  // by themselves: swept with the next that is given
   std::vector<shared> shared_;
 };
 

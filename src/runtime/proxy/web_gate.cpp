@@ -415,7 +415,7 @@ loop::task<> web_gate::pass_back(http::exchange& now, reached& by, proto::http_r
   const bool has_date = proto::find_field(head.headers, "date").has_value();
   auto length = length_of(head.headers);
   if (!length && !now.is_head() && by.over->is_empty()) length = 0;
-  auto fields = answered_fields(head.headers, false);
+  auto fields = answered_fields(std::move(head.headers), false);
   dress(fields, by);
   now.begin(
       {.status = head.status, .fields = std::move(fields), .length = length, .has_date = has_date});
@@ -457,7 +457,7 @@ void web_gate::dress(proto::http_fields& answer, const reached& by) const {
 
 loop::task<> web_gate::switch_over(http::exchange& now, reached& by,
                                    proto::http_response_head head) const {
-  auto fields = answered_fields(head.headers, now.owns_connection());
+  auto fields = answered_fields(std::move(head.headers), now.owns_connection());
   dress(fields, by);
   if (!now.owns_connection()) {
     std::erase_if(fields, [](const auto& field) { return field.first == "sec-websocket-accept"; });
