@@ -1,0 +1,89 @@
+"""Backs of a proxy that can be killed and stopped, and visitors that ask all the time."""
+
+import contextlib
+import pathlib
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+from http_back import get
+from strata_daemon import eventually
+from talker import free_port
+
+SERVER = """
+import sys
+sys.path.insert(0, sys.argv[2])
+import threading
+from http_back import Back
+Back(port=int(sys.argv[1]))
+threading.Event().wait()
+"""
+
+
+class BackProcess:
+    """Answers 200, `ok`."""
+
+    def __init__(self):
+        self.port = free_port()
+        self.where = f"127.0.0.1:{self.port}"
+        self.start()
+
+    def start(self):
+        harness = pathlib.Path(__file__).parent
+        self.process = subprocess.Popen([sys.executable, "-c", SERVER, str(self.port),
+                                         str(harness)])
+        eventually(self.answers, "the back answers")
+
+    def answers(self):
+        with contextlib.suppress(OSError):
+            return get(self.port) == (200, b"ok")
+        return False
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def pause(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def be_slow(self, seconds):
+        """It works a fifth of the time."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            self.pause()
+            time.sleep(0.02)
+            self.go_on()
+            time.sleep(0.005)
+
+
+@contextlib.contextmanager
+def visitors(count, ask):
+    """Each calls `ask()` all the time; what it returns or raises is in the list."""
+    over, answers = threading.Event(), []
+
+    def visit():
+        while not over.is_set():
+            try:
+                answers.append(ask())
+            except OSError as trouble:
+                answers.append(trouble)
+    threads = [threading.Thread(target=visit) for _ in range(count)]
+    for each in threads:
+        each.start()
+    try:
+        yield answers
+    finally:
+        over.set()
+        for each in threads:
+            each.join()
+
+
+def more(answers, count=20):
+    """Waits until `count` more have come."""
+    before = len(answers)
+    eventually(lambda: len(answers) >= before + count, "requests are answered")
