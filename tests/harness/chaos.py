@@ -4,8 +4,8 @@
     STRATA_BIN=build/release/strata python3 tests/harness/chaos.py changes 100
 
 `backs`: under load, one of two backs is killed, brought again, stopped, woken and slowed, in turn.
-`changes`: under load by TLS, a back is added, drained and removed, the proxy's certificate is replaced
-and `strata reload` called, in turn. The document on the standard output says what failed.
+`changes`: under load by TLS, a back is added, drained and removed, the proxy's certificate is
+replaced and `strata reload` called, in turn. The document on the standard output says what failed.
 """
 
 import collections

@@ -91,7 +91,8 @@ def pass_bodies(daemon, size, seed):
             reading.readline()
             most_mib = max(most_mib, daemon.resident_mib())
     daemon.remove("long")
-    return {"bytes": size, "status": int(status), "up_is_equal": back.heard.digest() == said.digest(),
+    return {"bytes": size, "status": int(status),
+            "up_is_equal": back.heard.digest() == said.digest(),
             "down_is_equal": heard.digest() == said.digest() and left == 0,
             "memory_mib": {"before": round(before_mib, 1), "most": round(most_mib, 1)}}
 

@@ -122,7 +122,8 @@ def test_a_restart_that_would_fail_takes_nothing_down(daemon):
 
 
 def test_one_that_connects_can_be_removed_at_once(daemon, deaf):
-    creating = daemon.begin("create", "client", "c", "-t", deaf.text, "-s", "--connect-timeout", "1h")
+    creating = daemon.begin("create", "client", "c", "-t", deaf.text, "-s", "--connect-timeout",
+                            "1h")
     eventually(lambda: daemon.names() == ["c"], "it is being created")
     daemon.remove("c")
     said = creating.communicate(timeout=30)[1]
