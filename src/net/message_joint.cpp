@@ -86,12 +86,20 @@ void message_joint::break_off(const side& which, error why) {
   changed_.notify();
 }
 
+void message_joint::give_up() {
+  break_off(sides_.front(),
+            {.code = errc::canceled, .operation = "join two ports", .reason = "given up"});
+}
+
 loop::task<> message_joint::hear(side& from, side& to) {
   const bool is_dropped = settings_.is_one_way && !is_first(from);
   message_port::ears ears{.on_bytes = [](std::size_t) {},
                           .on_message =
                               [&, is_dropped](byte_span message) {
                                 from.last_heard = loop_.now();
+                                if (settings_.on_message) {
+                                  settings_.on_message(is_first(from), message.size());
+                                }
                                 if (!is_dropped) pass(to, message);
                               },
                           .on_trouble =

@@ -26,10 +26,12 @@ class message_joint {
     std::size_t most_unsent = 1U << 18U;  ///< bytes that may wait for a side that reads slowly
     loop::duration linger = std::chrono::milliseconds(500);  ///< that silence
     bool is_one_way = false;                                 ///< what the second says is dropped
+    /// Told of each message that came, before it goes on; may be empty.
+    std::function<void(bool from_first, std::size_t size)> on_message = {};
     /// Something was lost, and it goes on; `is_new`: nothing was lost just before.
-    std::function<void(bool of_first, const error& why, bool is_new)> on_trouble;
+    std::function<void(bool of_first, const error& why, bool is_new)> on_trouble = {};
     /// What happens to an interface, as of `datagram::notice`.
-    std::function<void(bool is_trouble, const std::string& what)> on_notice;
+    std::function<void(bool is_trouble, const std::string& what)> on_notice = {};
   };
   /// Why it ended before both had said all.
   struct breach {
@@ -44,6 +46,8 @@ class message_joint {
   /// Awaits that all has been said and is on its way, or that a port is broken: then the owner is
   /// to break off both. Call it once.
   [[nodiscard]] loop::task<std::optional<breach>> run();
+  /// Ends `run` soon, as if the first port were broken.
+  void give_up();
 
  private:
   struct side {

@@ -351,10 +351,8 @@ def test_curl_and_websockets_pass(daemon, tmp_path):
     ({"backend": ["gw"]}, "the proxy itself"), ({"backend": ["127.0.0.1:0"]}, "port 0"),
     ({"backend": ["127.0.0.1:1 weight=0"]}, "neither weight=N"),
     ({"backend": ["127.0.0.1:1 nonsense"]}, "neither weight=N"), ({"backend": [" "]}, "no place"),
-    ({"backend": ["udp://127.0.0.1:1"]}, "no stream"), ({"backend": ["http://a/"]}, "takes HTTP"),
+    ({"backend": ["http://a/"]}, "takes HTTP"),
     ({"backend": ["*:1"]}, "every address"),
-    ({"listen": ["udp://127.0.0.1:0"], "backend": ["a"]}, "passes streams on"),
-    ({"listen": ["ws://127.0.0.1:0"], "backend": ["a"]}, "WebSockets come by HTTP"),
 ])
 def test_what_makes_no_sense_is_refused_with_the_reason(daemon, options, why):
     with pytest.raises(Refused, match=why):

@@ -96,8 +96,10 @@ ALLOWED = {
         "http",
         "runtime/access_log",
         "runtime/http_serving",
+        "runtime/proxy/heads",
         "runtime/proxy/options",
     },
+    "runtime/proxy/heads": {"base", "text", "proto", "http"},
     "runtime/proxy/options": {
         "options",
         "runtime/options",

@@ -58,9 +58,6 @@ result<back_text> parse_back(const std::string& text) {
   if (words.empty()) return refuse(text, "it names no place");
   auto url = net::parse_connecting(as_url(words.front()));
   if (!url) return std::unexpected(url.error());
-  const bool has_path = url->is_web() && url->path.size() > 1;
-  if (has_path) return refuse(text, "the path is the request's: give none");
-  if (!url->is_stream()) return refuse(text, "it is no stream");
   if (url->has_port() && url->port == 0) return refuse(text, "port 0 is no port");
   back_text made{.text = text, .url = std::move(*url)};
   for (std::size_t at = 1; at < words.size(); ++at) {

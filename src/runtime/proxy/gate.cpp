@@ -6,6 +6,7 @@
 
 #include "net/connector.hpp"
 #include "runtime/introducers.hpp"
+#include "runtime/proxy/ends.hpp"
 #include "runtime/tls_identity.hpp"
 
 namespace strata::runtime::proxy {
@@ -15,6 +16,8 @@ namespace {
 // What is spoken on what comes in by a front.
 constexpr unsigned raw_door = 0;
 constexpr unsigned http_door = 1;
+constexpr unsigned message_door = 2;
+constexpr unsigned websocket_door = 3;
 
 }  // namespace
 
@@ -31,20 +34,36 @@ gate::gate(loop::loop& on, std::size_t number, proxy_options options, gate_setti
                              const auto& text) { tell(severity, event, text); }}),
       web_(on, {.options = options_,
                 .to = backs_,
-                .dial = [this](auto to,
-                               auto preface) { return dial(std::move(to), std::move(preface)); },
+                .dial =
+                    [this](auto to, auto preface) {
+                      auto where = to->is.url.text();
+                      return stream_of(dial(std::move(to), std::move(preface)), std::move(where));
+                    },
                 .join = [this](auto client,
                                auto back) { return join(std::move(client), std::move(back)); },
                 .counted = counters_,
                 .figures = figures_,
                 .admits = admission_,
                 .log = *setting_.given.log}),
+      messages_(on, {.options = options_,
+                     .open_back = [this](const auto& client,
+                                         auto left) { return open_back(client, std::move(left)); },
+                     .admits =
+                         [this](const auto& sender) {
+                           return admission_.is_open() || admits_client(sender, true);
+                         },
+                     .on_begun = [this](bond& begun) { enter(begun); },
+                     .counted = counters_,
+                     .connections = setting_.connections,
+                     .log = *setting_.given.log}),
       checker_(on, {.options = options_,
                     .all = [this] { return all_backs(); },
                     .connect =
                         [this](back_ref to) {
                           auto preface = to->preface_for(nullptr);
-                          return connect(std::move(to), std::move(preface));
+                          auto where = to->is.url.text();
+                          return stream_of(connect(std::move(to), std::move(preface)),
+                                           std::move(where));
                         },
                     .tell = backs_.means().tell}),
       acceptor_(on, reception()) {
@@ -53,8 +72,9 @@ gate::gate(loop::loop& on, std::size_t number, proxy_options options, gate_setti
   show_branches();
 }
 
-// Relays leave the list while it is still there.
+// Bonds leave the list while it is still there.
 gate::~gate() {
+  messages_.end();
   acceptor_.stop_listening();
   acceptor_.end_connections();
 }
@@ -68,7 +88,7 @@ serve::reception gate::reception() {
       .serve =
           [this](auto client, auto place, unsigned door) {
             return door == http_door ? web_.serve(std::move(client), std::move(place))
-                                     : serve(std::move(client), std::move(place));
+                                     : serve(std::move(client), std::move(place), door);
           },
       .introduces = introducing(options_.proxy_protocol),
       .refusal = {},
@@ -91,7 +111,8 @@ serve::reception gate::reception() {
 bool gate::admits(const loop::descriptor& arrived, unsigned door) {
   if (admission_.is_open()) return true;
   const auto client = loop_.remote_address(arrived);
-  const bool is_let_in = admits_client(client, door == raw_door && options_.proxy_protocol.empty());
+  const bool is_let_in =
+      admits_client(client, door != http_door && options_.proxy_protocol.empty());
   if (!is_let_in) counters_.connections_refused.add();
   return is_let_in;
 }
@@ -128,6 +149,10 @@ loop::task<result<void>> gate::open(std::vector<net::bind_target>& targets) {
     if (target.url.is_for_one() && number_ != 0) continue;
     auto opened = target.url.scheme->listen(loop_, target, {.share_port = setting_.count > 1});
     if (!opened) co_return std::unexpected(opened.error());
+    if (opened->messages) {
+      messages_.add(std::move(opened->messages));
+      continue;
+    }
     acceptor_.add(std::move(opened->streams), door_of(target.url),
                   target.url.scheme->is_secure ? setting_.shown : nullptr);
   }
@@ -169,6 +194,7 @@ void gate::show_branches() {
 }
 
 unsigned gate::door_of(const net::endpoint_url& front) const {
+  if (joins_messages(options_)) return front.is_web() ? websocket_door : message_door;
   return front.is_web() || options_.protocol == "http" ? http_door : raw_door;
 }
 
@@ -179,14 +205,16 @@ void gate::tell(level severity, std::string_view event, const std::string& text)
 
 void gate::fall_silent() {
   acceptor_.stop_listening();
+  messages_.fall_silent();
   web_.retire();
 }
 
 loop::task<> gate::close(loop::time_point limit) {
   co_await web_.ended(limit);
-  for (auto& each : relays_) each.break_off();
+  for (auto& each : bonds_) each.break_off();
   // They reset both of their ends.
   co_await loop_.sleep(loop::duration::zero());
+  messages_.end();
   acceptor_.end_connections();
   if (log_) co_await log_->flushed(limit);
 }
@@ -202,14 +230,14 @@ void gate::apply(const live_edit<proxy_options>& edit) {
 }
 
 void gate::arm_sweep() {
-  if (armed() || relays_.empty() || options_.idle_timeout <= 0) return;
+  if (armed() || bonds_.empty() || options_.idle_timeout <= 0) return;
   loop_.arm_after(*this, loop::from_seconds(std::clamp(options_.idle_timeout / 4, 0.01, 5.0)));
 }
 
 void gate::on_timer() {
   const auto oldest = loop_.now() - loop::from_seconds(options_.idle_timeout);
   if (options_.idle_timeout > 0) {
-    for (auto& each : relays_) {
+    for (auto& each : bonds_) {
       if (each.last_active() < oldest) each.break_off();
     }
   }
@@ -217,14 +245,27 @@ void gate::on_timer() {
 }
 
 loop::task<> gate::serve(std::unique_ptr<net::stream> client,
-                         [[maybe_unused]] serve::connection_gauge::place place) {
+                         [[maybe_unused]] serve::connection_gauge::place place, unsigned door) {
   const bool is_told = !options_.proxy_protocol.empty() && !admission_.is_open();
   if (is_told && !admits_client(client->peer().address, true)) {
     counters_.connections_refused.add();
     client->break_off();
     co_return;
   }
-  auto found = co_await open_back(*client);
+  if (door == raw_door) {
+    co_await serve_raw(std::move(client));
+  } else {
+    co_await messages_.serve(std::move(client), door == websocket_door);
+  }
+}
+
+loop::task<> gate::serve_raw(std::unique_ptr<net::stream> client) {
+  auto found =
+      co_await open_back(client->peer(), [this, &from = *client] { return client_left(from); });
+  if (found && !found->over.bytes) {
+    found = failure(errc::invalid_argument, "connect to " + found->use.of()->is.url.text(),
+                    "it carries no stream");
+  }
   if (!found && found.error().code == errc::canceled) co_return;
   if (!found) {
     counters_.errors.add();
@@ -238,8 +279,13 @@ loop::task<> gate::serve(std::unique_ptr<net::stream> client,
   auto& use = found->use;
   // A back that only listens says nothing for long: that there is a connection has to do.
   if (use.is_trial()) use.note(true);
-  co_await join(std::move(client), std::move(found->stream),
+  co_await join(std::move(client), std::move(found->over.bytes),
                 [&use](bool is_good) { use.note(is_good); });
+}
+
+void gate::enter(bond& begun) {
+  bonds_.push_back(begun);
+  arm_sweep();
 }
 
 loop::task<> gate::join(std::unique_ptr<net::byte_channel> client,
@@ -247,25 +293,25 @@ loop::task<> gate::join(std::unique_ptr<net::byte_channel> client,
                         std::function<void(bool)> on_outcome) {
   relay joined(loop_, std::move(client), std::move(back), options_.max_buffer, counters_,
                std::move(on_outcome));
-  relays_.push_back(joined);
-  arm_sweep();
+  enter(joined);
   co_await joined.run();
 }
 
 // Errors: of the back that was tried last.
-loop::task<result<gate::opened_back>> gate::open_back(net::stream& client) {
+loop::task<result<opened_back>> gate::open_back(const net::peer_info& client,
+                                                std::function<loop::task<>()> client_left) {
   std::vector<back_ref> tried;
   std::optional<error> last;
   const auto how = parse_balance(options_.balance)->how;
   for (;;) {
-    wish what{.how = how, .key = key_of(client.peer().address), .tried = tried};
-    what.client_left = [this, &client] { return client_left(client); };
+    wish what{.how = how, .key = key_of(client.address), .tried = tried};
+    what.client_left = client_left;
     auto use = co_await backs_.enter(std::move(what));
     if (!use) {
       const bool was_tried = last && use.error().code == errc::not_found;
       co_return std::unexpected(was_tried ? std::move(*last) : use.error());
     }
-    auto made = co_await dial(use->of(), use->of()->preface_for(&client.peer()));
+    auto made = co_await dial(use->of(), use->of()->preface_for(&client));
     if (made) co_return opened_back{std::move(*use), std::move(*made)};
     use->note(false);
     last = made.error();
@@ -280,18 +326,24 @@ loop::task<> gate::client_left(net::stream& client) {
   co_await loop_.sleep(std::chrono::hours(24 * 365));
 }
 
-loop::task<result<std::unique_ptr<net::stream>>> gate::connect(back_ref to, std::string preface) {
+loop::task<result<net::connection>> gate::connect(back_ref to, std::string preface) {
   const auto url = to->is.url;
   net::connecting how{.timeout = loop::from_seconds(options_.connect_timeout),
                       .names = &setting_.given.names,
                       .secure = to->is.speaks_http2 ? setting_.trusted_http2 : setting_.trusted,
                       .preface = std::move(preface)};
   auto made = co_await net::connect(loop_, url, std::move(how));
-  if (!made) co_return std::unexpected(made.error());
-  if (!made->bytes) {
-    co_return failure(errc::invalid_argument, "connect to " + url.text(), "it carries no stream");
+  co_return made;
+}
+
+loop::task<result<std::unique_ptr<net::stream>>> gate::stream_of(
+    loop::task<result<net::connection>> made, std::string where) {
+  auto done = co_await std::move(made);
+  if (!done) co_return std::unexpected(done.error());
+  if (!done->bytes) {
+    co_return failure(errc::invalid_argument, "connect to " + where, "it carries no stream");
   }
-  co_return std::move(made->bytes);
+  co_return std::move(done->bytes);
 }
 
 std::vector<back_ref> gate::all_backs() const {
@@ -302,7 +354,7 @@ std::vector<back_ref> gate::all_backs() const {
   return all;
 }
 
-loop::task<result<std::unique_ptr<net::stream>>> gate::dial(back_ref to, std::string preface) {
+loop::task<result<net::connection>> gate::dial(back_ref to, std::string preface) {
   auto made = co_await connect(to, std::move(preface));
   if (made) {
     if (to->rests_until > loop_.now()) to->came = loop_.now();

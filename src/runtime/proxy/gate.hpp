@@ -13,6 +13,7 @@
 #include "runtime/proxy/backs.hpp"
 #include "runtime/proxy/checker.hpp"
 #include "runtime/proxy/figures.hpp"
+#include "runtime/proxy/message_gate.hpp"
 #include "runtime/proxy/options.hpp"
 #include "runtime/proxy/relay.hpp"
 #include "runtime/proxy/web_gate.hpp"
@@ -73,23 +74,27 @@ class gate final : public part, private loop::timer {
   [[nodiscard]] bool admits(const loop::descriptor& arrived, unsigned door);
   /// `has_rate`: it is counted, and may have come too often.
   [[nodiscard]] bool admits_client(const loop::socket_address& client, bool has_rate);
-  loop::task<> serve(std::unique_ptr<net::stream> client, serve::connection_gauge::place place);
+  loop::task<> serve(std::unique_ptr<net::stream> client, serve::connection_gauge::place place,
+                     unsigned door);
+  loop::task<> serve_raw(std::unique_ptr<net::stream> client);
   [[nodiscard]] unsigned door_of(const net::endpoint_url& front) const;
-  struct opened_back {
-    back_use use;
-    std::unique_ptr<net::stream> stream;
-  };
-  loop::task<result<opened_back>> open_back(net::stream& client);
+  /// Errors: of the back that was tried last; canceled where `client_left` came first.
+  loop::task<result<opened_back>> open_back(const net::peer_info& client,
+                                            std::function<loop::task<>()> client_left);
   /// Awaits that its connection breaks. One that has only ended its direction may wait for more.
   loop::task<> client_left(net::stream& client);
   /// Connects to one; one that does not answer is left alone for a while.
-  loop::task<result<std::unique_ptr<net::stream>>> dial(back_ref to, std::string preface);
-  loop::task<result<std::unique_ptr<net::stream>>> connect(back_ref to, std::string preface);
+  loop::task<result<net::connection>> dial(back_ref to, std::string preface);
+  loop::task<result<net::connection>> connect(back_ref to, std::string preface);
+  /// Of such a task, the stream. Errors: that it has none.
+  static loop::task<result<std::unique_ptr<net::stream>>> stream_of(
+      loop::task<result<net::connection>> made, std::string where);
   [[nodiscard]] std::vector<back_ref> all_backs() const;
   /// `on_outcome`: as of a relay.
   loop::task<> join(std::unique_ptr<net::byte_channel> client,
                     std::unique_ptr<net::byte_channel> back,
                     std::function<void(bool)> on_outcome = {});
+  void enter(bond& begun);
   void tell(level severity, std::string_view event, const std::string& text);
 
   loop::loop& loop_;
@@ -102,8 +107,9 @@ class gate final : public part, private loop::timer {
   branch_list branches_;
   admission admission_;
   std::unique_ptr<access_log> log_;
-  relay::list relays_;
+  bond::list bonds_;
   web_gate web_;
+  message_gate messages_;
   checker checker_;
   serve::acceptor acceptor_;
 };

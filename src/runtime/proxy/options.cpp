@@ -16,18 +16,19 @@ using row = options::bound_row<proxy_options>;
 
 constexpr std::string_view fronts_help =
     "listen on tcp://HOST:PORT, tls://HOST:PORT, unix:///PATH, http://HOST:PORT or "
-    "https://HOST:PORT; repeatable";
+    "https://HOST:PORT; or for messages on udp://HOST:PORT, ws://HOST:PORT, wss://HOST:PORT, "
+    "l2://IFACE/TYPE or xdp://IFACE/QUEUE; repeatable";
 
 // A row is read as a row: one option, two or three lines.
 // clang-format off
 std::vector<row> own_rows() {
   return {
       {{.key = "backend", .short_flag = 'b', .kind = list, .value_name = "WHERE",
-        .help = "pass connections, or HTTP requests, on to HOST:PORT, a URL (tcp, tls, unix, http, "
-                "https) or a runtime's name; behind a blank, weight=N (1 to 1000), max=N at a "
-                "time, backup, which serves when no other does, http2, to speak that with it, or "
-                "proxy=v1 or v2, to tell it by a PROXY header which client a connection is for; "
-                "repeatable"},
+        .help = "pass connections, HTTP requests or messages on to HOST:PORT, a URL (tcp, tls, "
+                "unix, http, https; for messages udp, ws, wss, l2, xdp too) or a runtime's name; "
+                "behind a blank, weight=N (1 to 1000), max=N at a time, backup, which serves when "
+                "no other does, http2, to speak that with it, or proxy=v1 or v2, to tell it by a "
+                "PROXY header which client a connection is for; repeatable"},
        &proxy_options::backend},
       {{.key = "balance", .kind = text, .value_name = "HOW", .default_text = "round-robin",
         .help = "which back is next: round-robin (in turn by weight), random (any by weight), "
@@ -70,7 +71,8 @@ std::vector<row> own_rows() {
         .max = 86'400},
        &proxy_options::queue_timeout},
       {{.key = "idle_timeout", .kind = seconds, .value_name = "TIME", .default_text = "0",
-        .help = "end connections on which nothing has come from either side for TIME; 0 is never"},
+        .help = "end connections on which nothing has come from either side for TIME; 0 is never, "
+                "but for those who send datagrams or frames 30 s"},
        &proxy_options::idle_timeout},
       {{.key = "max_connections", .kind = count, .value_name = "N", .default_text = "0",
         .help = "clients at a time; more are refused; 0 is what the limit of open files leaves "
@@ -154,6 +156,20 @@ std::vector<row> web_rows() {
   };
 }
 
+std::vector<row> message_rows() {
+  return {
+      {{.key = "framing", .kind = choice, .value_name = "HOW", .default_text = "line",
+        .help = "what a message is on a stream: a line, a 4-byte big-endian length and its bytes, "
+                "or a read",
+        .needs_restart = true, .choices = "line|length|raw", .only_on = "messages"},
+       &proxy_options::framing},
+      {{.key = "max_message", .kind = bytes, .value_name = "SIZE", .default_text = "1MiB",
+        .help = "longest message of a stream or a WebSocket; a longer one ends its connection",
+        .needs_restart = true, .max = 1ULL << 30U, .min = 1, .only_on = "messages"},
+       &proxy_options::max_message},
+  };
+}
+
 std::vector<row> admission_rows() {
   return {
       {{.key = "allow", .kind = list, .value_name = "NETWORK",
@@ -219,8 +235,8 @@ const std::vector<options::bound_row<proxy_options>>& option_table() {
     auto all = listen_rows<proxy_options>(fronts_help);
     all.push_back(threads_row<proxy_options>());
     for (auto&& more :
-         {own_rows(), check_rows(), web_rows(), head_rows(), admission_rows(), log_rows(),
-          http_limit_rows<proxy_options>(), tls_server_rows<proxy_options>(),
+         {own_rows(), check_rows(), message_rows(), web_rows(), head_rows(), admission_rows(),
+          log_rows(), http_limit_rows<proxy_options>(), tls_server_rows<proxy_options>(),
           tls_client_rows<proxy_options>({.only_on = "TLS to backs"})}) {
       all.insert(all.end(), more.begin(), more.end());
     }

@@ -39,6 +39,8 @@ struct proxy_options : common_options, tls_server_options, tls_client_options, h
   std::string check_path = "/";
   std::string check_status = "2xx,3xx";
   std::string protocol = "raw";
+  std::string framing = "line";
+  std::uint64_t max_message = 1U << 20U;
   std::uint64_t retries = 2;
   double answer_timeout = 60;
   std::uint64_t max_idle = 64;

@@ -7,8 +7,9 @@
 #include "proto/token.hpp"
 #include "runtime/introducers.hpp"
 #include "runtime/proxy/admission.hpp"
-#include "runtime/proxy/field_rule.hpp"
+#include "runtime/proxy/ends.hpp"
 #include "runtime/proxy/gate.hpp"
+#include "runtime/proxy/heads/field_rule.hpp"
 #include "runtime/proxy/route.hpp"
 #include "runtime/tls_identity.hpp"
 
@@ -55,53 +56,6 @@ class proxy final : public sharded<proxy_options, gate> {
   proxy_figures past_counted_;
 };
 
-/// Of `backend`, and of routes.
-std::vector<std::string> all_backs(const proxy_options& wanted) {
-  auto all = wanted.backend;
-  for (const auto& each : wanted.route) {
-    const auto known = parse_route(each);
-    if (known) all.insert(all.end(), known->backs.begin(), known->backs.end());
-  }
-  return all;
-}
-
-result<void> check_front(const std::string& text) {
-  const auto url = net::parse_listening(text);
-  if (!url) return std::unexpected(url.error());
-  const bool is_websocket = url->scheme->form == net::url_form::web && url->scheme->has_messages;
-  if (url->is_stream() && !is_websocket) return {};
-  return failure(errc::invalid_argument, "listen on '" + text + "'",
-                 is_websocket ? "WebSockets come by HTTP" : "a proxy passes streams on",
-                 "use tcp://HOST:PORT, tls://HOST:PORT, unix:///PATH, http://HOST:PORT or "
-                 "https://HOST:PORT");
-}
-
-/// Whether what comes in by that front is HTTP.
-bool has_web(const proxy_options& wanted, const std::string& front) {
-  const auto url = net::parse_listening(front);
-  return wanted.protocol == "http" || (url && url->is_web());
-}
-
-/// A back that speaks HTTP behind a front that does not.
-result<void> check_speech(const proxy_options& wanted, const back_text& back) {
-  for (const auto& front : wanted.endpoints()) {
-    if ((!back.url.is_web() && !back.speaks_http2) || has_web(wanted, front)) continue;
-    return failure(errc::invalid_argument, "pass '" + front + "' on to '" + back.text + "'",
-                   "the one passes connections on as they are, and the other takes HTTP",
-                   "give --protocol http, or a back by tcp:// or tls:// without http2");
-  }
-  return {};
-}
-
-/// Backs whose connections may begin with TLS: only then are files of TLS read.
-bool may_be_secure(const std::vector<std::string>& backs) {
-  return std::ranges::any_of(backs, [](const std::string& text) {
-    const auto known = parse_back(text);
-    return known &&
-           (known->url.scheme->is_secure || known->url.scheme->form == net::url_form::name);
-  });
-}
-
 bool is_check_target(const std::string& path) {
   return path.starts_with('/') &&
          std::ranges::all_of(path, [](char each) { return each > ' ' && each < 0x7f; });
@@ -114,6 +68,13 @@ result<void> check_sticky(const proxy_options& wanted) {
 }
 
 result<void> proxy::check_given(const proxy_options& next, const nlohmann::json& changes) const {
+  if (has_parts() && joins_messages(next) != joins_messages(running())) {
+    const bool is_now = joins_messages(running());
+    return failure(errc::conflict, "change the ends of '" + given().name + "'",
+                   is_now ? "it passes messages on, and would pass connections as they are"
+                          : "it passes connections as they are, and would pass messages",
+                   "stop it first: strata stop " + given().name);
+  }
   const auto how = parse_balance(next.balance);
   if (!changes.contains("balance") || !how || !is_of_requests(how->how)) return {};
   const auto all = carried(next);
@@ -129,9 +90,7 @@ result<void> proxy::check(const proxy_options& wanted) const {
     return failure(errc::invalid_argument, "make a proxy", "it has nowhere to listen",
                    "give -p PORT or --listen URL");
   }
-  for (const auto& each : urls) {
-    if (auto good = check_front(each); !good) return good;
-  }
+  if (auto good = check_fronts(wanted); !good) return good;
   if (wanted.backend.empty() && wanted.route.empty()) {
     return failure(errc::invalid_argument, "make a proxy", "it has nowhere to pass clients on to",
                    "give --backend HOST:PORT, a URL or a runtime's name");
@@ -147,7 +106,7 @@ result<void> proxy::check(const proxy_options& wanted) const {
   for (const auto& each : all_backs(wanted)) {
     const auto known = parse_back(each);
     if (!known) return std::unexpected(known.error());
-    if (auto good = check_speech(wanted, *known); !good) return good;
+    if (auto good = check_back(wanted, *known); !good) return good;
     if (known->url.scheme->form == net::url_form::name && known->url.host == given().name) {
       return failure(errc::invalid_argument, "use backend '" + each + "'",
                      "it is the proxy itself, which would pass clients on to itself for ever",
@@ -186,6 +145,7 @@ std::vector<std::string_view> proxy::carried(const proxy_options& next) const {
   const bool is_web =
       std::ranges::any_of(fronts, [&next](const auto& front) { return has_web(next, front); });
   if (is_web && std::ranges::find(all, "HTTP") == all.end()) all.emplace_back("HTTP");
+  if (joins_messages(next)) all.emplace_back("messages");
   return all;
 }
 

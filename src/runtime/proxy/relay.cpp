@@ -13,15 +13,14 @@ constexpr auto longest_delivery = std::chrono::seconds(1);
 relay::relay(loop::loop& on, std::unique_ptr<net::byte_channel> client,
              std::unique_ptr<net::byte_channel> back, std::size_t most, counters& counted,
              std::function<void(bool)> on_outcome)
-    : loop_(on),
+    : bond(on),
       client_(std::move(client)),
       back_(std::move(back)),
       counted_(counted),
       on_outcome_(std::move(on_outcome)),
-      last_active_(on.now()),
       joint_(on, *client_, *back_,
              {.most_unsent = most, .on_bytes = [this](bool from_client, std::size_t count) {
-                last_active_ = loop_.now();
+                note_active();
                 if (!from_client && !std::exchange(has_heard_, true) && on_outcome_) {
                   on_outcome_(true);
                 }

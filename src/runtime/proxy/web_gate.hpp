@@ -15,14 +15,14 @@
 #include "runtime/journal.hpp"
 #include "runtime/proxy/admission.hpp"
 #include "runtime/proxy/backs.hpp"
-#include "runtime/proxy/field_rule.hpp"
 #include "runtime/proxy/figures.hpp"
-#include "runtime/proxy/forwarding.hpp"
+#include "runtime/proxy/heads/field_rule.hpp"
+#include "runtime/proxy/heads/forwarding.hpp"
+#include "runtime/proxy/heads/tracing.hpp"
 #include "runtime/proxy/ledger.hpp"
 #include "runtime/proxy/options.hpp"
 #include "runtime/proxy/pool.hpp"
 #include "runtime/proxy/route.hpp"
-#include "runtime/proxy/tracing.hpp"
 #include "serve/connection_gauge.hpp"
 
 namespace strata::runtime::proxy {

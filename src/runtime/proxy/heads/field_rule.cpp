@@ -1,10 +1,10 @@
-#include "runtime/proxy/field_rule.hpp"
+#include "runtime/proxy/heads/field_rule.hpp"
 
 #include <utility>
 
 #include "http/field.hpp"
 #include "proto/token.hpp"
-#include "runtime/proxy/forwarding.hpp"
+#include "runtime/proxy/heads/forwarding.hpp"
 #include "text/word.hpp"
 
 namespace strata::runtime::proxy {

@@ -1,4 +1,4 @@
-#include "runtime/proxy/forwarding.hpp"
+#include "runtime/proxy/heads/forwarding.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include "proto/token.hpp"
 #include "proto/websocket_handshake.hpp"
-#include "runtime/proxy/tracing.hpp"
+#include "runtime/proxy/heads/tracing.hpp"
 
 namespace strata::runtime::proxy {
 

@@ -1,4 +1,4 @@
-#include "runtime/proxy/field_rule.hpp"
+#include "runtime/proxy/heads/field_rule.hpp"
 
 #include <gtest/gtest.h>
 

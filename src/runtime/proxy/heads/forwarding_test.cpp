@@ -1,4 +1,4 @@
-#include "runtime/proxy/forwarding.hpp"
+#include "runtime/proxy/heads/forwarding.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/proxy/tracing.hpp"
+#include "runtime/proxy/heads/tracing.hpp"
 
 #include <gtest/gtest.h>
 

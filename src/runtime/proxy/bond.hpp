@@ -1,0 +1,36 @@
+// A client and a back that are joined: what a proxy ends when it stops, or when both are silent.
+//
+// For one loop's thread.
+#pragma once
+
+#include <boost/intrusive/list.hpp>
+
+#include "loop/loop.hpp"
+
+namespace strata::runtime::proxy {
+
+class bond : public boost::intrusive::list_base_hook<
+                 boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+ public:
+  using list = boost::intrusive::list<bond, boost::intrusive::constant_time_size<false>>;
+
+  explicit bond(loop::loop& on) : loop_(on), last_active_(on.now()) {}
+  bond(const bond&) = delete;
+  bond& operator=(const bond&) = delete;
+  virtual ~bond() = default;
+
+  /// Ends it as if it were broken.
+  virtual void break_off() = 0;
+  /// When something came last, from either side.
+  [[nodiscard]] loop::time_point last_active() const { return last_active_; }
+
+ protected:
+  void note_active() { last_active_ = loop_.now(); }
+
+  loop::loop& loop_;
+
+ private:
+  loop::time_point last_active_;
+};
+
+}  // namespace strata::runtime::proxy

@@ -1,0 +1,105 @@
+#include "runtime/proxy/ends.hpp"
+
+#include <algorithm>
+
+#include "net/scheme.hpp"
+#include "runtime/proxy/route.hpp"
+
+namespace strata::runtime::proxy {
+
+namespace {
+
+/// ws:// and wss://
+bool is_websocket(const net::endpoint_url& url) { return url.is_web() && url.scheme->has_messages; }
+
+bool is_of_messages(const net::endpoint_url& url) { return !url.is_stream() || is_websocket(url); }
+
+}  // namespace
+
+std::vector<std::string> all_backs(const proxy_options& wanted) {
+  auto all = wanted.backend;
+  for (const auto& each : wanted.route) {
+    const auto known = parse_route(each);
+    if (known) all.insert(all.end(), known->backs.begin(), known->backs.end());
+  }
+  return all;
+}
+
+// A WebSocket behind a front of HTTP is one of the requests.
+bool joins_messages(const proxy_options& wanted) {
+  const auto fronts = wanted.endpoints();
+  if (std::ranges::any_of(fronts, [&](const auto& each) { return has_web(wanted, each); })) {
+    return false;
+  }
+  const auto is_front = [](const std::string& text) {
+    const auto url = net::parse_listening(text);
+    return url && is_of_messages(*url);
+  };
+  const auto is_back = [](const std::string& text) {
+    const auto known = parse_back(text);
+    return known && is_of_messages(known->url);
+  };
+  return std::ranges::any_of(fronts, is_front) || std::ranges::any_of(wanted.backend, is_back);
+}
+
+bool has_web(const proxy_options& wanted, const std::string& front) {
+  const auto url = net::parse_listening(front);
+  return wanted.protocol == "http" || (url && url->is_web() && !is_websocket(*url));
+}
+
+bool may_be_secure(const std::vector<std::string>& backs) {
+  return std::ranges::any_of(backs, [](const std::string& text) {
+    const auto known = parse_back(text);
+    return known &&
+           (known->url.scheme->is_secure || known->url.scheme->form == net::url_form::name);
+  });
+}
+
+result<void> check_fronts(const proxy_options& wanted) {
+  const auto fronts = wanted.endpoints();
+  const auto is_web_here = [&](const auto& each) { return has_web(wanted, each); };
+  const bool is_web = std::ranges::any_of(fronts, is_web_here);
+  for (const auto& each : fronts) {
+    const auto url = net::parse_listening(each);
+    if (!url) return std::unexpected(url.error());
+    if (is_web && is_of_messages(*url)) {
+      return failure(errc::invalid_argument, "listen on '" + each + "'",
+                     "another front carries HTTP requests, and this one messages",
+                     is_websocket(*url) ? "leave it out: WebSockets come by HTTP"
+                                        : "make a proxy for each of them");
+    }
+  }
+  return {};
+}
+
+result<void> check_back(const proxy_options& wanted, const back_text& back) {
+  const auto refuse = [&back](std::string reason, std::string remedy) {
+    return failure(errc::invalid_argument, "use backend '" + back.text + "'", std::move(reason),
+                   std::move(remedy));
+  };
+  const bool has_path = back.url.is_web() && back.url.path.size() > 1;
+  if (joins_messages(wanted)) {
+    const bool speaks_http = back.speaks_http2 || (back.url.is_web() && !is_websocket(back.url));
+    if (speaks_http) return refuse("messages pass here, and it takes HTTP", "use ws:// or tcp://");
+    if (back.proxy_version != 0 && !back.url.is_stream()) {
+      return refuse("a PROXY header begins a stream, which it has none of", "leave it out");
+    }
+    if (wanted.check != "off" && !back.url.is_stream()) {
+      return refuse("--check " + wanted.check + " asks streams", "leave --check out");
+    }
+    return {};
+  }
+  if (!back.url.is_stream()) {
+    return refuse("HTTP passes here, and it is no stream", "make a proxy for each of them");
+  }
+  if (has_path) return refuse("the path is the request's: give none", "write " + back.url.host);
+  for (const auto& front : wanted.endpoints()) {
+    if ((!back.url.is_web() && !back.speaks_http2) || has_web(wanted, front)) continue;
+    return failure(errc::invalid_argument, "pass '" + front + "' on to '" + back.text + "'",
+                   "the one passes connections on as they are, and the other takes HTTP",
+                   "give --protocol http, or a back by tcp:// or tls:// without http2");
+  }
+  return {};
+}
+
+}  // namespace strata::runtime::proxy

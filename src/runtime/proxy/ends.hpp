@@ -1,0 +1,29 @@
+// What stands at the ends of a proxy, and which of it fits together.
+//
+// Where one end carries messages (datagrams, frames, WebSockets), all do: streams have a framing
+// then. Else connections pass as they are, or HTTP requests one by one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/proxy/back.hpp"
+#include "runtime/proxy/options.hpp"
+
+namespace strata::runtime::proxy {
+
+/// Of `backend`, and of routes.
+[[nodiscard]] std::vector<std::string> all_backs(const proxy_options& wanted);
+
+/// What comes in and goes out are messages.
+[[nodiscard]] bool joins_messages(const proxy_options& wanted);
+/// Whether what comes in by that front is HTTP.
+[[nodiscard]] bool has_web(const proxy_options& wanted, const std::string& front);
+/// Connections to one of them may begin with TLS: only then are its files read.
+[[nodiscard]] bool may_be_secure(const std::vector<std::string>& backs);
+
+/// Errors: invalid_argument, naming the end that does not fit, and what does.
+[[nodiscard]] result<void> check_fronts(const proxy_options& wanted);
+[[nodiscard]] result<void> check_back(const proxy_options& wanted, const back_text& back);
+
+}  // namespace strata::runtime::proxy
