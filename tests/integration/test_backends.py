@@ -167,6 +167,20 @@ def test_a_back_that_answers_badly_or_not_at_all_is_down(daemon, make_back):
     assert state_of(daemon, busy) == "ready"
 
 
+def test_a_back_whose_tls_passes_through_is_asked_for_tls(daemon, make_back, authority):
+    """One that takes connections and speaks no TLS is down."""
+    certificate, key = authority.issue("localhost")
+    [url] = daemon.server("s", listen=["tls://127.0.0.1:0"], mode="echo", cert=[certificate],
+                          key=[key])
+    good, plain = url.removeprefix("tls://"), make_back().where
+    daemon.create("proxy", "gw", listen=["tcp://127.0.0.1:0"], backend=[plain, good],
+                  balance="first", check="tls", check_interval=0.1, check_fall=1)
+    eventually(lambda: backs_of(daemon)[plain]["state"] == "down", "it speaks no TLS")
+    assert backs_of(daemon)[good]["state"] == "ready"
+    daemon.edit("gw", check="tcp")
+    eventually(lambda: backs_of(daemon)[plain]["state"] == "ready", "it takes connections")
+
+
 def test_checks_that_make_no_sense_are_refused(daemon, make_back):
     back = make_back()
     for options, why in [({"check_rise": 3}, "check"), ({"check": "http", "check_path": "x"}, "no "

@@ -15,7 +15,7 @@ import websockets
 
 from http_back import OK, Wire, ask, client, gateway, get
 from strata_daemon import PATIENCE, Refused, eventually
-from talker import free_port
+from talker import RESET_ON_CLOSE, free_port
 
 
 def test_a_request_is_passed_on_without_what_is_for_one_connection(daemon, make_back):
@@ -216,6 +216,65 @@ def test_why_there_is_no_answer_is_told_by_its_status(daemon, make_back):
     assert (status, body) == (504, b"the back has not answered in time\n")
     # Strangers do not learn where backs are; the log says it.
     assert daemon.logged("gw", silent.where)
+
+
+class Silent:
+    """Never answers; it notes when the proxy has gone."""
+
+    def __init__(self):
+        self.asked, self.left = threading.Semaphore(0), threading.Semaphore(0)
+
+    def __call__(self, wire, _):
+        self.asked.release()
+        with contextlib.suppress(OSError):
+            while wire.over.recv(4096):
+                pass
+        self.left.release()
+        return False
+
+
+@pytest.mark.parametrize("how", ["close", "reset", "half-close", "post", "h2"])
+def test_a_client_that_leaves_is_waited_for_no_more(daemon, make_back, how):
+    back = Silent()
+    port = gateway(daemon, make_back(back), answer_timeout=1000, http_body_timeout=1000)
+    if how == "h2":
+        curl = subprocess.Popen(["curl", "-s", "--http2-prior-knowledge",
+                                 f"http://127.0.0.1:{port}/"], stdout=subprocess.DEVNULL)
+        assert back.asked.acquire(timeout=PATIENCE)
+        curl.kill()
+        curl.wait()
+        assert back.left.acquire(timeout=PATIENCE)
+        return
+    with client(port) as wire:
+        wire.over.sendall(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody"
+                          if how == "post" else b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        assert back.asked.acquire(timeout=PATIENCE)
+        if how == "half-close":
+            wire.over.shutdown(socket.SHUT_WR)
+            assert back.left.acquire(timeout=PATIENCE)
+            return
+        if how == "reset":
+            wire.over.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
+    assert back.left.acquire(timeout=PATIENCE)
+
+
+def test_a_client_that_says_more_while_it_waits_is_answered(daemon, make_back):
+    """The next request comes while the back still thinks about the first."""
+    let = threading.Event()
+
+    def slow(wire, _):
+        let.wait(PATIENCE)
+        wire.over.sendall(OK)
+        return True
+    back = make_back(slow)
+    with client(gateway(daemon, back)) as wire:
+        wire.over.sendall(b"GET /1 HTTP/1.1\r\nHost: h\r\n\r\n")
+        eventually(lambda: back.requests, "the back has it")
+        time.sleep(1)  # by now it is watched
+        wire.over.sendall(b"GET /2 HTTP/1.1\r\nHost: h\r\n\r\n")
+        let.set()
+        assert wire.answer()[1] == b"ok" and wire.answer()[1] == b"ok"
+    assert [each.start for each in back.requests] == ["GET /1 HTTP/1.1", "GET /2 HTTP/1.1"]
 
 
 def test_a_ring_of_proxies_is_noticed(daemon):

@@ -60,6 +60,10 @@ loop::task<result<void>> checker::ask(back_ref which) {
   auto made = co_await how_.connect(which);
   if (!made) co_return std::unexpected(made.error());
   if (how_.options.check == "tcp") co_return result<void>{};
+  if (how_.options.check == "tls") {
+    auto agreed = co_await agree_on_tls(which, std::move(*made));
+    co_return agreed;
+  }
   std::unique_ptr<http::inquiry> over;
   if (which->takes_http2(**made)) {
     over = std::make_shared<http::http2_client>(loop_, std::move(*made), std::chrono::seconds(1))
@@ -85,6 +89,19 @@ loop::task<result<void>> checker::ask(back_ref which) {
   co_return failure(
       errc::conflict, "check " + how_.options.check_path,
       fmt::format("it was answered {}, and not {}", head->status, how_.options.check_status));
+}
+
+// Where connections to it begin with TLS anyway, that has been agreed on. Else it is the clients'
+// affair whose certificate it has.
+loop::task<result<void>> checker::agree_on_tls(back_ref which, std::unique_ptr<net::stream> over) {
+  if (over->tls() != nullptr) co_return result<void>{};
+  if (!any_) {
+    auto made = net::tls_context::for_client({.is_insecure = true});
+    if (!made) co_return std::unexpected(made.error());
+    any_ = std::move(*made);
+  }
+  auto agreed = co_await over->start_tls(any_, which->is.url.host, loop::time_point::max());
+  co_return agreed;
 }
 
 void checker::note(back& which, const result<void>& found) {

@@ -12,6 +12,7 @@
 #include "loop/task_group.hpp"
 #include "loop/timer.hpp"
 #include "net/stream.hpp"
+#include "net/tls/context.hpp"
 #include "runtime/journal.hpp"
 #include "runtime/proxy/choosing.hpp"
 #include "runtime/proxy/options.hpp"
@@ -38,10 +39,12 @@ class checker final : private loop::timer {
   void on_timer() override;
   loop::task<> check(back_ref which);
   loop::task<result<void>> ask(back_ref which);
+  loop::task<result<void>> agree_on_tls(back_ref which, std::unique_ptr<net::stream> over);
   void note(back& which, const result<void>& found);
 
   loop::loop& loop_;
   checking how_;
+  std::shared_ptr<const net::tls_context> any_;  // takes whatever certificate
   loop::task_group asking_;
 };
 

@@ -7,13 +7,15 @@
 
 #include "http/client_connection.hpp"
 #include "runtime/http_serving.hpp"
-#include "runtime/proxy/sticky.hpp"
+#include "runtime/proxy/preference.hpp"
 #include "runtime/runtime.hpp"
 
 namespace strata::runtime::proxy {
 
 namespace {
 
+// A back's silence after which its client is watched.
+constexpr auto longest_unwatched = std::chrono::milliseconds(500);
 constexpr unsigned most_stale = 8;  // tries on connections that were closed behind our back
 constexpr std::string_view plain_text = "text/plain; charset=utf-8";
 
@@ -35,10 +37,14 @@ std::string_view words_for(int status) {
 
 }  // namespace
 
+/// What becomes of the client while its back is waited for.
 struct web_gate::upload {
   loop::time_point last_progress;
   std::optional<error> client_failed = {};
   std::size_t most_waiting = 0;
+  bool is_whole = false;  // all of the request has been read
+  bool has_left = false;
+  loop::task_group watching = {};
 };
 
 web_gate::web_gate(loop::loop& on, web_means means)
@@ -212,8 +218,8 @@ loop::task<> web_gate::pass_on(http::exchange& now, const forwarded_request& ask
   const bool may_repeat = is_idempotent(asked.method) && !now.has_body() && asked.upgrade.empty();
   std::vector<back_ref> tried;
   std::optional<failed_try> failed;
-  const auto marks = marks_of(now);
-  auto what = wish_of(now);
+  const auto marks = marks_of(now.request(), means_.options.sticky);
+  auto what = wish_of(now, balance_);
   what.marks = marks;
   auto left = means_.options.retries;
   for (unsigned tries = 0;; ++tries) {
@@ -230,11 +236,12 @@ loop::task<> web_gate::pass_on(http::exchange& now, const forwarded_request& ask
       }
       co_return;
     }
-    by->cookie = cookie_for(now, *by->use.of(), to, marks);
+    const auto& name = means_.options.sticky;
+    if (!name.empty()) by->cookie = cookie_for({name, now.is_secure()}, *by->use.of(), to, marks);
     by->request_id = of.request_id;
     of.by = by->use.of();
     failed = co_await try_on(now, asked, *by);
-    of.has_answered = !failed;
+    of.has_answered = !failed && now.has_begun();
     if (!failed) co_return;
     ++by->use.of()->failed;
     // A connection that was kept may have been closed just now, and so may the others to that back:
@@ -254,45 +261,6 @@ loop::task<> web_gate::pass_on(http::exchange& now, const forwarded_request& ask
       tried.push_back(by->use.of());
     }
   }
-}
-
-// A request without what the balance goes by is its client's.
-wish web_gate::wish_of(http::exchange& now) const {
-  const auto& request = now.request();
-  wish what{.how = balance_.how, .client_left = [&now] { return now.client_left(); }};
-  std::optional<std::string_view> by;
-  std::string path;
-  if (what.how == balance::header) by = request.header(balance_.name);
-  if (what.how == balance::cookie) by = find_cookie(request.headers, balance_.name);
-  if (what.how == balance::path) by = path = plain_path(request.path);
-  if (by) {
-    what.key = key_of(*by);
-  } else if (what.how == balance::source || is_of_requests(what.how)) {
-    what.key = key_of(now.peer().address);
-  }
-  return what;
-}
-
-std::vector<std::uint64_t> web_gate::marks_of(const http::exchange& now) const {
-  const auto& name = means_.options.sticky;
-  if (name.empty()) return {};
-  return read_marks(find_cookie(now.request().headers, name).value_or(""));
-}
-
-// The marks of other sets of backs stay in it.
-std::string web_gate::cookie_for(const http::exchange& now, const back& at, const backs& of,
-                                 const std::vector<std::uint64_t>& marks) const {
-  const auto& name = means_.options.sticky;
-  const bool is_known = std::ranges::find(marks, at.mark) != marks.end();
-  if (name.empty() || is_known) return {};
-  std::vector<std::uint64_t> next = {at.mark};
-  for (const auto mark : marks) {
-    const auto& all = of.all();
-    const bool is_ours =
-        std::ranges::any_of(all, [mark](const back_ref& one) { return one->mark == mark; });
-    if (!is_ours) next.push_back(mark);
-  }
-  return cookie_text(name, next, now.is_secure());
 }
 
 // Errors: of the back that was tried last.
@@ -348,14 +316,21 @@ loop::task<std::optional<web_gate::failed_try>> web_gate::try_on(http::exchange&
                   .fields = asked.fields,
                   .has_body = has_body,
                   .length = length_of(now.request().headers)});
-  upload progress{.last_progress = loop_.now(), .most_waiting = means_.options.max_buffer};
+  upload progress{.last_progress = loop_.now(),
+                  .most_waiting = means_.options.max_buffer,
+                  .is_whole = !has_body};
   loop::task_group sending;
   if (has_body) {
     sending.spawn(send_body(now, by, progress));
   } else {
     by.over->finish();
   }
-  auto head = co_await await_head(by, progress);
+  auto head = co_await await_head(now, by, progress);
+  progress.watching.cancel();
+  if (progress.has_left) {
+    now.abort();
+    co_return std::nullopt;
+  }
   if (progress.client_failed) {
     sending.cancel();
     now.respond(http::status_of(*progress.client_failed), plain_text,
@@ -394,21 +369,35 @@ loop::task<> web_gate::send_body(http::exchange& now, reached& by, upload& progr
     progress.last_progress = loop_.now();
   }
   by.over->finish(passed_trailers(now.take_trailers()));
+  progress.is_whole = true;
 }
 
 loop::time_point web_gate::next_limit(loop::time_point since) const {
   return since + patience_of(means_.options.answer_timeout);
 }
 
-// A back need not answer before it has all of the body.
-loop::task<result<proto::http_response_head>> web_gate::await_head(reached& by,
-                                                                   const upload& progress) {
+// A back need not answer before it has all of the body. While it is silent for long, the client is
+// watched, which most answers are too quick for.
+loop::task<result<proto::http_response_head>> web_gate::await_head(http::exchange& now, reached& by,
+                                                                   upload& progress) {
   for (;;) {
     const auto begun = progress.last_progress;
-    auto head = co_await by.over->head(next_limit(begun));
+    const bool is_watched = !progress.watching.empty();
+    const auto limit = next_limit(begun);
+    const auto look = is_watched ? limit : std::min(limit, loop_.now() + longest_unwatched);
+    auto head = co_await by.over->head(look);
     const bool is_late = !head && head.error().code == errc::timed_out;
-    if (!is_late || progress.last_progress == begun) co_return head;
+    if (!is_late) co_return head;
+    if (look == limit && progress.last_progress == begun) co_return head;
+    if (!is_watched && progress.is_whole) progress.watching.spawn(watch(now, by, progress));
   }
+}
+
+// Nobody waits for the answer any more: the back is told so by the end of its connection.
+loop::task<> web_gate::watch(http::exchange& now, reached& by, upload& progress) {
+  co_await now.client_left();
+  progress.has_left = true;
+  by.over->abort();
 }
 
 loop::task<> web_gate::pass_back(http::exchange& now, reached& by, proto::http_response_head head) {

@@ -99,12 +99,6 @@ class web_gate {
   /// Does what the first route that matches says, if there is one.
   loop::task<> follow_route(http::exchange& now, forwarded_request asked, passage& of);
   loop::task<> pass_on(http::exchange& now, const forwarded_request& asked, backs& to, passage& of);
-  [[nodiscard]] wish wish_of(http::exchange& now) const;
-  /// The backs that the client says it was at.
-  [[nodiscard]] std::vector<std::uint64_t> marks_of(const http::exchange& now) const;
-  /// What the client is to be told of where it is now; empty: it knows.
-  [[nodiscard]] std::string cookie_for(const http::exchange& now, const back& at, const backs& of,
-                                       const std::vector<std::uint64_t>& marks) const;
   loop::task<result<reached>> reach(const net::peer_info& client, wish what, backs& to,
                                     std::vector<back_ref>& tried);
   /// What is asked on a connection that has just been made.
@@ -113,7 +107,9 @@ class web_gate {
   loop::task<std::optional<failed_try>> try_on(http::exchange& now, const forwarded_request& asked,
                                                reached& by);
   loop::task<> send_body(http::exchange& now, reached& by, upload& progress);
-  loop::task<result<proto::http_response_head>> await_head(reached& by, const upload& progress);
+  loop::task<result<proto::http_response_head>> await_head(http::exchange& now, reached& by,
+                                                           upload& progress);
+  loop::task<> watch(http::exchange& now, reached& by, upload& progress);
   loop::task<> pass_back(http::exchange& now, reached& by, proto::http_response_head head);
   loop::task<> switch_over(http::exchange& now, reached& by, proto::http_response_head head) const;
   void refuse_after(http::exchange& now, const failed_try& last);
