@@ -88,8 +88,8 @@ std::vector<row> own_rows() {
 std::vector<row> check_rows() {
   return {
       {{.key = "check", .kind = choice, .value_name = "HOW", .default_text = "off",
-        .help = "ask backs now and then whether they can serve: by a connection, by agreeing on TLS "
-                "with whatever certificate they have, or by a request",
+        .help = "ask backs now and then whether they can serve: by a connection, by agreeing on "
+                "TLS with whatever certificate they have, or by a request",
         .choices = "off|tcp|tls|http"},
        &proxy_options::check},
       {{.key = "check_interval", .kind = seconds, .value_name = "TIME", .default_text = "2",

@@ -1,5 +1,5 @@
-// Which back an HTTP request would have: by what the balance goes by, and by the cookie of where its
-// client has been.
+// Which back an HTTP request would have: by what the balance goes by, and by the cookie that says
+// where its client has been.
 #pragma once
 
 #include <cstdint>
