@@ -174,9 +174,9 @@ def test_a_back_whose_tls_passes_through_is_asked_for_tls(daemon, make_back, aut
                           key=[key])
     good, plain = url.removeprefix("tls://"), make_back().where
     daemon.create("proxy", "gw", listen=["tcp://127.0.0.1:0"], backend=[plain, good],
-                  balance="first", check="tls", check_interval=0.1, check_fall=1)
-    eventually(lambda: backs_of(daemon)[plain]["state"] == "down", "it speaks no TLS")
-    assert backs_of(daemon)[good]["state"] == "ready"
+                  balance="first", check="tls", check_interval=0.5, check_fall=1, check_rise=1)
+    eventually(lambda: [backs_of(daemon)[each]["state"] for each in (plain, good)]
+               == ["down", "ready"], "the one speaks no TLS, and the other does")
     daemon.edit("gw", check="tcp")
     eventually(lambda: backs_of(daemon)[plain]["state"] == "ready", "it takes connections")
 

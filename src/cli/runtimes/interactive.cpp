@@ -108,6 +108,13 @@ outcome<int> run_interactive(const invocation& call) {
   control_client client(call.daemon);
   auto detail = client.get(runtime_target(name));
   if (!detail) return std::unexpected(detail.error());
+  if (text_at(*detail, "type") == "proxy") {
+    return refuse(exit_misused,
+                  fmt::format("'{0}' is a proxy, which passes on what others say: start "
+                              "it without -i; strata top, strata backends {0} and "
+                              "strata logs {0} show what it does",
+                              name));
+  }
   if (text_at(*detail, "state") != "running") {
     detail = client.post(runtime_target(name, "start"));
     if (!detail) return std::unexpected(detail.error());

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "net/scheme.hpp"
-#include "runtime/proxy/route.hpp"
 
 namespace strata::runtime::proxy {
 
@@ -47,6 +46,12 @@ bool has_web(const proxy_options& wanted, const std::string& front) {
   return wanted.protocol == "http" || (url && url->is_web() && !is_websocket(*url));
 }
 
+bool goes_by_names(const proxy_options& wanted) {
+  return !wanted.route.empty() && !joins_messages(wanted) &&
+         std::ranges::none_of(wanted.endpoints(),
+                              [&](const auto& each) { return has_web(wanted, each); });
+}
+
 bool may_be_secure(const std::vector<std::string>& backs) {
   return std::ranges::any_of(backs, [](const std::string& text) {
     const auto known = parse_back(text);
@@ -68,6 +73,28 @@ result<void> check_fronts(const proxy_options& wanted) {
                      is_websocket(*url) ? "leave it out: WebSockets come by HTTP"
                                         : "make a proxy for each of them");
     }
+  }
+  return {};
+}
+
+result<void> check_route(const proxy_options& wanted, const route_text& route) {
+  const auto refuse = [&route](std::string reason, std::string remedy) {
+    return failure(errc::invalid_argument, "use route '" + route.text + "'", std::move(reason),
+                   std::move(remedy));
+  };
+  if (joins_messages(wanted)) return refuse("messages have no routes", "leave it out");
+  if (!goes_by_names(wanted)) return {};
+  if (!is_of_names(route)) {
+    return refuse("connections pass here, of which only the name is known that TLS asks for",
+                  "write host=NAME -> BACK, or give --protocol http");
+  }
+  const auto ends_tls = [](const auto& each) {
+    const auto url = net::parse_listening(each);
+    return url && url->scheme->is_secure;
+  };
+  if (std::ranges::any_of(wanted.endpoints(), ends_tls)) {
+    return refuse("TLS ends at this proxy, and so does the name that it asks for",
+                  "listen on tcp://, or give --protocol http");
   }
   return {};
 }

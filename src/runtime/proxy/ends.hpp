@@ -9,6 +9,7 @@
 
 #include "runtime/proxy/back.hpp"
 #include "runtime/proxy/options.hpp"
+#include "runtime/proxy/route.hpp"
 
 namespace strata::runtime::proxy {
 
@@ -19,11 +20,14 @@ namespace strata::runtime::proxy {
 [[nodiscard]] bool joins_messages(const proxy_options& wanted);
 /// Whether what comes in by that front is HTTP.
 [[nodiscard]] bool has_web(const proxy_options& wanted, const std::string& front);
+/// Its routes are for connections, by the name that TLS asks for: no front has HTTP.
+[[nodiscard]] bool goes_by_names(const proxy_options& wanted);
 /// Connections to one of them may begin with TLS: only then are its files read.
 [[nodiscard]] bool may_be_secure(const std::vector<std::string>& backs);
 
 /// Errors: invalid_argument, naming the end that does not fit, and what does.
 [[nodiscard]] result<void> check_fronts(const proxy_options& wanted);
+[[nodiscard]] result<void> check_route(const proxy_options& wanted, const route_text& route);
 [[nodiscard]] result<void> check_back(const proxy_options& wanted, const back_text& back);
 
 }  // namespace strata::runtime::proxy

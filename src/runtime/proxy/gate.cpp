@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "net/connector.hpp"
+#include "proto/tls/client_hello.hpp"
 #include "runtime/introducers.hpp"
 #include "runtime/proxy/ends.hpp"
 #include "runtime/tls_identity.hpp"
@@ -32,6 +33,7 @@ gate::gate(loop::loop& on, std::size_t number, proxy_options options, gate_setti
               .counted = figures_,
               .tell = [this](auto severity, auto event,
                              const auto& text) { tell(severity, event, text); }}),
+      goes_by_names_(goes_by_names(options_)),
       web_(on, {.options = options_,
                 .to = backs_,
                 .dial =
@@ -46,8 +48,10 @@ gate::gate(loop::loop& on, std::size_t number, proxy_options options, gate_setti
                 .admits = admission_,
                 .log = *setting_.given.log}),
       messages_(on, {.options = options_,
-                     .open_back = [this](const auto& client,
-                                         auto left) { return open_back(client, std::move(left)); },
+                     .open_back =
+                         [this](const auto& client, auto left) {
+                           return open_back(backs_, client, std::move(left));
+                         },
                      .admits =
                          [this](const auto& sender) {
                            return admission_.is_open() || admits_client(sender, true);
@@ -140,10 +144,14 @@ result<void> gate::open_log() {
   return {};
 }
 
-result<void> gate::open_log_again() { return log_ ? log_->open_again() : result<void>{}; }
+result<void> gate::open_files_again() {
+  if (auto read = web_.read_pages(); !read) return read;
+  return log_ ? log_->open_again() : result<void>{};
+}
 
 loop::task<result<void>> gate::open(std::vector<net::bind_target>& targets) {
   if (auto opened = open_log(); !opened) co_return opened;
+  if (auto read = web_.read_pages(); !read) co_return read;
   for (auto& target : targets) {
     // A Unix socket's path cannot be shared: one gate serves it.
     if (target.url.is_for_one() && number_ != 0) continue;
@@ -222,6 +230,7 @@ loop::task<> gate::close(loop::time_point limit) {
 void gate::apply(const live_edit<proxy_options>& edit) {
   options_ = edit.now;
   backs_.become(options_.backend);
+  goes_by_names_ = goes_by_names(options_);
   admission_.become(options_, setting_.count);
   web_.apply();
   show_branches();
@@ -260,8 +269,13 @@ loop::task<> gate::serve(std::unique_ptr<net::stream> client,
 }
 
 loop::task<> gate::serve_raw(std::unique_ptr<net::stream> client) {
-  auto found =
-      co_await open_back(client->peer(), [this, &from = *client] { return client_left(from); });
+  std::shared_ptr<backs> named;
+  if (goes_by_names_) {
+    const auto name = co_await name_asked_for(*client);
+    named = web_.named(name);
+  }
+  auto found = co_await open_back(named ? *named : backs_, client->peer(),
+                                  [this, &from = *client] { return client_left(from); });
   if (found && !found->over.bytes) {
     found = failure(errc::invalid_argument, "connect to " + found->use.of()->is.url.text(),
                     "it carries no stream");
@@ -298,7 +312,7 @@ loop::task<> gate::join(std::unique_ptr<net::byte_channel> client,
 }
 
 // Errors: of the back that was tried last.
-loop::task<result<opened_back>> gate::open_back(const net::peer_info& client,
+loop::task<result<opened_back>> gate::open_back(backs& to, const net::peer_info& client,
                                                 std::function<loop::task<>()> client_left) {
   std::vector<back_ref> tried;
   std::optional<error> last;
@@ -306,7 +320,7 @@ loop::task<result<opened_back>> gate::open_back(const net::peer_info& client,
   for (;;) {
     wish what{.how = how, .key = key_of(client.address), .tried = tried};
     what.client_left = client_left;
-    auto use = co_await backs_.enter(std::move(what));
+    auto use = co_await to.enter(std::move(what));
     if (!use) {
       const bool was_tried = last && use.error().code == errc::not_found;
       co_return std::unexpected(was_tried ? std::move(*last) : use.error());
@@ -317,6 +331,24 @@ loop::task<result<opened_back>> gate::open_back(const net::peer_info& client,
     last = made.error();
     tried.push_back(use->of());
   }
+}
+
+// What it has said is for its back all the same.
+loop::task<std::string> gate::name_asked_for(net::stream& client) {
+  const auto limit = loop_.now() + loop::from_seconds(options_.handshake_timeout);
+  std::string said;
+  std::string name;
+  for (;;) {
+    const auto come = co_await client.receive(limit);
+    if (!come || !*come || (*come)->empty()) break;
+    said += as_text((*come)->bytes());
+    auto read = proto::read_server_name(as_bytes(said));
+    if (read && !*read) continue;
+    if (read) name = std::move(**read);
+    break;
+  }
+  client.unread(loop::buffer::copy_of(as_bytes(said)));
+  co_return name;
 }
 
 loop::task<> gate::client_left(net::stream& client) {

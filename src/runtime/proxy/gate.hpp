@@ -61,8 +61,8 @@ class gate final : public part, private loop::timer {
   [[nodiscard]] const proxy_figures& counted_here() const { return figures_; }
   /// The same, of its backs and routes.
   [[nodiscard]] std::vector<branch> branches() const { return branches_.all(); }
-  /// Errors: of the access log; then it goes on in the file that it has.
-  [[nodiscard]] result<void> open_log_again();
+  /// Errors: of the access log and of error pages; then it goes on with what it has.
+  [[nodiscard]] result<void> open_files_again();
 
  private:
   void on_timer() override;
@@ -79,8 +79,10 @@ class gate final : public part, private loop::timer {
   loop::task<> serve_raw(std::unique_ptr<net::stream> client);
   [[nodiscard]] unsigned door_of(const net::endpoint_url& front) const;
   /// Errors: of the back that was tried last; canceled where `client_left` came first.
-  loop::task<result<opened_back>> open_back(const net::peer_info& client,
+  loop::task<result<opened_back>> open_back(backs& to, const net::peer_info& client,
                                             std::function<loop::task<>()> client_left);
+  /// The host that a client of TLS asks for; empty: none, or it speaks something else.
+  loop::task<std::string> name_asked_for(net::stream& client);
   /// Awaits that its connection breaks. One that has only ended its direction may wait for more.
   loop::task<> client_left(net::stream& client);
   /// Connects to one; one that does not answer is left alone for a while.
@@ -107,6 +109,7 @@ class gate final : public part, private loop::timer {
   branch_list branches_;
   admission admission_;
   std::unique_ptr<access_log> log_;
+  bool goes_by_names_ = false;  // which back a connection is for
   bond::list bonds_;
   web_gate web_;
   message_gate messages_;

@@ -1,5 +1,7 @@
 #include "runtime/proxy/options.hpp"
 
+#include <algorithm>
+
 #include "net/scheme.hpp"
 #include "runtime/listen_options.hpp"
 
@@ -145,10 +147,17 @@ std::vector<row> web_rows() {
       {{.key = "route", .kind = list, .value_name = "ROUTE",
         .help = "send HTTP requests elsewhere: 'host=api.example.com path=/v1/* -> 10.0.0.1:80, "
                 "10.0.0.2:80 strip=/v1', '... -> redirect=https://example.com/*' or '... -> "
-                "answer=403'; the first that matches decides, and --backend has the rest; "
-                "repeatable",
-        .only_on = "HTTP"},
+                "answer=403'; or TLS connections that pass through, by the name that they ask "
+                "for: 'host=db.example.com -> 10.0.0.3:5433'; the first that matches decides, and "
+                "--backend has the rest; repeatable",
+        .only_on = "streams"},
        &proxy_options::route},
+      {{.key = "error_pages", .kind = text, .value_name = "DIR",
+        .help = "send DIR/502.html with an answer of 502 that is the proxy's own, and so for 400, "
+                "403, 404, 408, 413, 429, 501, 503, 504 and 508, where there is such a file; "
+                "strata reload reads them again",
+        .needs_restart = true, .is_path = true, .only_on = "HTTP"},
+       &proxy_options::error_pages},
       {{.key = "trust", .kind = list, .value_name = "NETWORK",
         .help = "believe what clients in NETWORK, as 10.0.0.0/8, say of those before them "
                 "(X-Forwarded-For and the like); repeatable",
@@ -241,6 +250,13 @@ const std::vector<options::bound_row<proxy_options>>& option_table() {
           tls_client_rows<proxy_options>({.only_on = "TLS to backs"})}) {
       all.insert(all.end(), more.begin(), more.end());
     }
+    // It limits what comes before a connection is passed on, whatever that is.
+    const auto handshake = std::ranges::find_if(
+        all, [](const row& each) { return each.row.key == "handshake_timeout"; });
+    handshake->row.only_on = "streams";
+    handshake->row.help =
+        "longest time that a client may take to agree on TLS, to open a WebSocket, for a PROXY "
+        "header or, where routes go by names, to say which one it wants";
     return with_common(std::move(all));
   }();
   return table;

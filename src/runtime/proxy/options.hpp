@@ -55,6 +55,7 @@ struct proxy_options : common_options, tls_server_options, tls_client_options, h
   std::vector<std::string> allow;
   std::vector<std::string> deny;
   std::uint64_t rate_per_client = 0;
+  std::string error_pages;
   std::string access_log;
   std::string access_format = "combined";
 

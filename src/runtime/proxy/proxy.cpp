@@ -96,7 +96,9 @@ result<void> proxy::check(const proxy_options& wanted) const {
                    "give --backend HOST:PORT, a URL or a runtime's name");
   }
   for (const auto& each : wanted.route) {
-    if (const auto read = parse_route(each); !read) return std::unexpected(read.error());
+    const auto read = parse_route(each);
+    if (!read) return std::unexpected(read.error());
+    if (auto good = check_route(wanted, *read); !good) return good;
   }
   for (const auto* const rules : {&wanted.request_header, &wanted.answer_header}) {
     for (const auto& each : *rules) {
@@ -200,9 +202,9 @@ proxy_figures proxy::counted() const {
 }
 
 loop::task<result<bool>> proxy::open_files_again() {
-  if (running().access_log.empty()) co_return false;
+  if (running().access_log.empty() && running().error_pages.empty()) co_return false;
   for (std::size_t i = 0; i < opened(); ++i) {
-    auto done = co_await run_at(i, [](gate& at) { return at.open_log_again(); });
+    auto done = co_await run_at(i, [](gate& at) { return at.open_files_again(); });
     if (!done) co_return std::unexpected(done.error());
   }
   co_return true;

@@ -156,6 +156,15 @@ std::string plain_path(std::string_view decoded) {
   return made;
 }
 
+bool is_of_names(const route_text& route) {
+  return !route.host.empty() && route.path.empty() && route.methods.empty() && route.status == 0 &&
+         route.strip.empty();
+}
+
+bool matches_name(const route_text& route, const std::string& name) {
+  return !name.empty() && is_host_of(route.host, name);
+}
+
 bool matches(const route_text& route, const proto::http_request& request, std::string_view path) {
   if (!route.methods.empty() &&
       std::ranges::find(route.methods, request.method) == route.methods.end()) {

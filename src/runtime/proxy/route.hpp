@@ -30,6 +30,11 @@ struct route_text {
 /// another spelling of a path leads nowhere else.
 [[nodiscard]] std::string plain_path(std::string_view decoded);
 
+/// It goes by the server's name alone, and leads to backs: as routes of connections do.
+[[nodiscard]] bool is_of_names(const route_text& route);
+/// `name`: a host in small letters.
+[[nodiscard]] bool matches_name(const route_text& route, const std::string& name);
+
 /// `path`: plain.
 [[nodiscard]] bool matches(const route_text& route, const proto::http_request& request,
                            std::string_view path);

@@ -18,6 +18,7 @@ namespace {
 constexpr auto longest_unwatched = std::chrono::milliseconds(500);
 constexpr unsigned most_stale = 8;  // tries on connections that were closed behind our back
 constexpr std::string_view plain_text = "text/plain; charset=utf-8";
+constexpr std::string_view html = "text/html; charset=utf-8";
 
 std::string host_of(const loop::socket_address& address) {
   if (address.family() != AF_INET && address.family() != AF_INET6) return {};
@@ -76,6 +77,12 @@ void web_gate::apply() {
   pool_.retain(used);
 }
 
+std::shared_ptr<backs> web_gate::named(const std::string& host) const {
+  const auto found =
+      std::ranges::find_if(routes_, [&](const auto& each) { return matches_name(each->is, host); });
+  return found == routes_.end() ? nullptr : std::shared_ptr<backs>(*found, &(*found)->to);
+}
+
 std::vector<branch> web_gate::branches() const {
   std::vector<branch> all = {{.route = {}, .back = {}, .counted = unrouted_}};
   for (const auto& each : routes_) {
@@ -99,9 +106,10 @@ loop::task<> web_gate::serve(std::unique_ptr<net::stream> client,
   const http::handler handle = [this](http::exchange& now) { return answer(now); };
   const auto peer = client->peer();
   const http::refusal refuse = [this, &peer](int status, const error& why) {
-    auto body = describe(why) + "\n";
+    const auto* const page = pages_.of(status);
+    auto body = page != nullptr ? *page : describe(why) + "\n";
     ledger_.note_refused(status, body.size(), peer);
-    return std::pair(std::move(body), std::string(plain_text));
+    return std::pair(std::move(body), std::string(page != nullptr ? html : plain_text));
   };
   auto limits = limits_of(means_.options, means_.options.max_buffer);
   limits.max_unsent = means_.options.max_buffer;
@@ -152,17 +160,25 @@ bool web_gate::turn_away(http::exchange& now, const loop::socket_address& client
   if (means_.admits.is_open()) return false;
   if (!means_.admits.lets_in(client)) {
     means_.figures.denied.add();
-    now.respond(403, plain_text, "clients of your address are not served\n");
+    say(now, 403, "clients of your address are not served\n");
     return true;
   }
   const auto wait = means_.admits.wait_of(client, loop_.now());
   if (wait == loop::duration::zero()) return false;
   means_.figures.limited.add();
   const auto wait_s = fmt::format("{}", std::chrono::ceil<std::chrono::seconds>(wait).count());
-  now.respond({.status = 429,
-               .fields = {{"Content-Type", std::string(plain_text)}, {"Retry-After", wait_s}}},
-              "too many requests from your address: try again in " + wait_s + " s\n");
+  say(now, 429, "too many requests from your address: try again in " + wait_s + " s\n",
+      {{"Retry-After", wait_s}});
   return true;
+}
+
+// Of the proxy's own: a page, or else these words.
+void web_gate::say(http::exchange& now, int status, std::string_view words,
+                   proto::http_fields fields) {
+  const auto* const page = pages_.of(status);
+  const std::string_view body = page != nullptr ? *page : words;
+  if (!body.empty()) fields.emplace_back("Content-Type", page != nullptr ? html : plain_text);
+  now.respond({.status = status, .fields = std::move(fields)}, body);
 }
 
 loop::task<> web_gate::serve_request(http::exchange& now, passage& of) {
@@ -174,7 +190,7 @@ loop::task<> web_gate::serve_request(http::exchange& now, passage& of) {
     }
     co_await follow_route(now, std::move(*asked), of);
   } else {
-    now.respond(asked.error().status, plain_text, asked.error().reason + "\n");
+    say(now, asked.error().status, asked.error().reason + "\n");
   }
 }
 
@@ -191,7 +207,7 @@ loop::task<> web_gate::follow_route(http::exchange& now, forwarded_request asked
   const auto taken = route_of(now.request());
   if (!taken) {
     if (means_.options.backend.empty()) {
-      now.respond(404, plain_text, "no route leads from here\n");
+      say(now, 404, "no route leads from here\n");
     } else {
       co_await pass_on(now, asked, means_.to, of);
     }
@@ -202,11 +218,11 @@ loop::task<> web_gate::follow_route(http::exchange& now, forwarded_request asked
   const auto& is = taken->is;
   const auto target = stripped(is, asked.target);
   if (is.status != 0) {
-    http::answer_head head{.status = is.status};
-    if (!is.location.empty()) head.fields = {{"Location", location_for(is, asked.target)}};
-    now.respond(std::move(head), "");
+    proto::http_fields fields;
+    if (!is.location.empty()) fields = {{"Location", location_for(is, asked.target)}};
+    say(now, is.status, "", std::move(fields));
   } else if (!target) {
-    now.respond(400, plain_text, "write the path as it is, without % where none is needed\n");
+    say(now, 400, "write the path as it is, without % where none is needed\n");
   } else {
     asked.target = *target;
     co_await pass_on(now, asked, taken->to, of);
@@ -307,7 +323,7 @@ loop::task<std::optional<web_gate::failed_try>> web_gate::try_on(http::exchange&
                                                                  const forwarded_request& asked,
                                                                  reached& by) {
   if (!asked.upgrade.empty() && !by.over->takes_upgrades()) {
-    now.respond(501, plain_text, "the back is spoken to in HTTP/2, which has no upgrades\n");
+    say(now, 501, "the back is spoken to in HTTP/2, which has no upgrades\n");
     co_return std::nullopt;
   }
   const bool has_body = now.has_body();
@@ -333,8 +349,7 @@ loop::task<std::optional<web_gate::failed_try>> web_gate::try_on(http::exchange&
   }
   if (progress.client_failed) {
     sending.cancel();
-    now.respond(http::status_of(*progress.client_failed), plain_text,
-                describe(*progress.client_failed) + "\n");
+    say(now, http::status_of(*progress.client_failed), describe(*progress.client_failed) + "\n");
     co_return std::nullopt;
   }
   const bool is_switched = head && head->status == 101;
@@ -462,14 +477,12 @@ void web_gate::refuse_after(http::exchange& now, const failed_try& last) {
 
 void web_gate::refuse(http::exchange& now, int status, const std::string& why) {
   note_refusal(now, status, why);
-  now.respond(status, plain_text, words_for(status));
+  say(now, status, words_for(status));
 }
 
 void web_gate::refuse_as_full(http::exchange& now, const std::string& why) {
   note_refusal(now, 503, why);
-  http::answer_head head{.status = 503};
-  head.fields = {{"Content-Type", std::string(plain_text)}, {"Retry-After", "1"}};
-  now.respond(std::move(head), "all backs are busy\n");
+  say(now, 503, "all backs are busy\n", {{"Retry-After", "1"}});
 }
 
 void web_gate::note_refusal(const http::exchange& now, int status, const std::string& why) {

@@ -15,6 +15,7 @@
 #include "runtime/journal.hpp"
 #include "runtime/proxy/admission.hpp"
 #include "runtime/proxy/backs.hpp"
+#include "runtime/proxy/error_pages.hpp"
 #include "runtime/proxy/figures.hpp"
 #include "runtime/proxy/heads/field_rule.hpp"
 #include "runtime/proxy/heads/forwarding.hpp"
@@ -61,10 +62,15 @@ class web_gate {
   void for_each_route(const std::function<void(const std::string&, const backs&)>& tell) const {
     for (const auto& each : routes_) tell(each->is.text, each->to);
   }
+  /// The backs of the first route for the host of that name, which an edit may take away
+  /// meanwhile. Null: there is none.
+  [[nodiscard]] std::shared_ptr<backs> named(const std::string& host) const;
   /// What is counted of each route, and of what no route takes.
   [[nodiscard]] std::vector<branch> branches() const;
   /// Where a line goes for each request, from now on; null: nowhere. It outlives this.
   void set_log(access_log* to) { ledger_.set_log(to); }
+  /// Errors: of one that cannot be read; then they are as before.
+  [[nodiscard]] result<void> read_pages() { return pages_.read(loop_, means_.options.error_pages); }
 
  private:
   /// A connection to a back, for one request.
@@ -112,6 +118,7 @@ class web_gate {
   loop::task<> watch(http::exchange& now, reached& by, upload& progress);
   loop::task<> pass_back(http::exchange& now, reached& by, proto::http_response_head head);
   loop::task<> switch_over(http::exchange& now, reached& by, proto::http_response_head head) const;
+  void say(http::exchange& now, int status, std::string_view words, proto::http_fields fields = {});
   void refuse_after(http::exchange& now, const failed_try& last);
   void refuse(http::exchange& now, int status, const std::string& why);
   void refuse_as_full(http::exchange& now, const std::string& why);
@@ -133,6 +140,7 @@ class web_gate {
   pool pool_;
   std::shared_ptr<branch_figures> unrouted_ = std::make_shared<branch_figures>();
   ledger ledger_;
+  error_pages pages_;
   http::served_connection::list connections_;
   loop::condition gone_;
   bool is_retiring_ = false;
