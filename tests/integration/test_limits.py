@@ -201,6 +201,7 @@ def test_drain_also_delivers_to_one_who_talks_all_the_time(daemon):
     with Talker(url) as ann, slow_reader(url) as slow:
         daemon.wait_connections("chat", 2)
         ann.say(*lines)
+        eventually(lambda: daemon.stats("chat")["messages"]["in"] == len(lines), "ann is read")
 
         def chatter():
             with contextlib.suppress(OSError):

@@ -9,6 +9,7 @@ import socket
 import struct
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -350,10 +351,16 @@ def test_those_who_count_their_bytes_have_a_datagram_as_it_was(daemon):
 COUNT = 2000
 
 
+def all_sleep(daemon):
+    tasks = Path(f"/proc/{daemon.pid}/task").iterdir()
+    return all((each / "stat").read_text().rsplit(") ", 1)[1][0] == "T" for each in tasks)
+
+
 def flood_while_it_sleeps(daemon, url):
     """Says COUNT different things while the daemon reads none of them."""
     with Peer(url) as ann:
         daemon.signal(signal.SIGSTOP)
+        eventually(lambda: all_sleep(daemon), "no thread of it runs any more")
         for number in range(COUNT):
             ann.say(b"%d" % number + b"x" * 1000)
         daemon.signal(signal.SIGCONT)
