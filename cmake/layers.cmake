@@ -13,7 +13,7 @@ target_compile_definitions(strata_src INTERFACE STRATA_VERSION="${PROJECT_VERSIO
 target_link_libraries(strata_src INTERFACE strata_flags fmt::fmt spdlog::spdlog
   nlohmann_json::nlohmann_json yaml-cpp PkgConfig::liburing PkgConfig::xxhash PkgConfig::liblzf
   PkgConfig::libssh PkgConfig::libedit ZLIB::ZLIB PkgConfig::openssl PkgConfig::nghttp2
-  Threads::Threads)
+  resolv Threads::Threads)
 target_include_directories(strata_src INTERFACE ${PROJECT_SOURCE_DIR}/include)
 
 # The heavy headers are parsed once. Each header is still checked to compile alone.

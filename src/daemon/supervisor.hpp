@@ -63,6 +63,7 @@ class supervisor final : public net::directory {
   [[nodiscard]] result<entry_ref> find(const std::string& name) const;
   loop::task<result<std::vector<net::endpoint_url>>> find_endpoints(loop::loop& asking,
                                                                     std::string name) override;
+  loop::task<std::vector<std::string>> find_members(loop::loop& asking, std::string group) override;
   /// By name.
   [[nodiscard]] std::vector<entry_ref> all() const;
   [[nodiscard]] std::vector<std::string> children(const std::string& name) const;
@@ -114,6 +115,7 @@ class supervisor final : public net::directory {
   /// else at `limit`.
   void hurry_holder(const entry_ref& of, loop::time_point limit);
   loop::task<> hurry_at(entry_ref who, loop::time_point limit);
+  [[nodiscard]] std::vector<std::string> members_of(const std::string& group) const;
   [[nodiscard]] result<std::vector<net::endpoint_url>> endpoints_of(const std::string& name) const;
 
   loop::loop& home_;

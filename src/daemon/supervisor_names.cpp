@@ -26,6 +26,23 @@ loop::task<result<std::vector<net::endpoint_url>>> supervisor::find_endpoints(lo
   co_return co_await loop::call_on(asking, home_, std::move(look));
 }
 
+loop::task<std::vector<std::string>> supervisor::find_members(loop::loop& asking,
+                                                              std::string group) {
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
+  auto look = [this, group]() -> loop::task<std::vector<std::string>> {
+    co_return members_of(group);
+  };
+  co_return co_await loop::call_on(asking, home_, std::move(look));
+}
+
+std::vector<std::string> supervisor::members_of(const std::string& group) const {
+  std::vector<std::string> names;
+  for (const auto& [name, each] : entries_) {
+    if (each->body->common().group == group && endpoints_of(name)) names.push_back(name);
+  }
+  return names;
+}
+
 result<std::vector<net::endpoint_url>> supervisor::endpoints_of(const std::string& name) const {
   const auto operation = "connect to runtime '" + name + "'";
   const auto found = find(name);

@@ -21,6 +21,7 @@
 #include "loop/address.hpp"
 #include "loop/descriptor.hpp"
 #include "loop/file_store.hpp"
+#include "loop/host_records.hpp"
 #include "loop/mailbox.hpp"
 #include "loop/request.hpp"
 #include "loop/slice.hpp"
@@ -118,6 +119,8 @@ class loop {
   /// Awaits the addresses of a host name, without blocking the loop.
   virtual task<result<std::vector<socket_address>>> resolve(std::string host,
                                                             std::uint16_t port) = 0;
+  /// The same, and how long they are good for by what the name server says. It asks that twice.
+  virtual task<result<host_records>> resolve_records(std::string host, std::uint16_t port) = 0;
 
   // --- asking (each starts `asker`, which must not be under way)
   /// Completions: a new connection's descriptor each, for `adopt()`.

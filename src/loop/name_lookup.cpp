@@ -7,13 +7,14 @@
 #include <map>
 #include <mutex>
 
+#include "loop/record_lifetime.hpp"
 #include "loop/thread.hpp"
 
 namespace strata::loop {
 
 namespace {
 
-found_addresses look_up(const std::string& host) {
+found_host look_up(const std::string& host) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_ADDRCONFIG;
@@ -24,12 +25,12 @@ found_addresses look_up(const std::string& host) {
                    "find the address of '" + host + "'", ::gai_strerror(code),
                    "check the name and the name server (/etc/resolv.conf)");
   }
-  std::vector<socket_address> addresses;
+  host_records records;
   for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
-    addresses.emplace_back(each->ai_addr, each->ai_addrlen);
+    records.addresses.emplace_back(each->ai_addr, each->ai_addrlen);
   }
   ::freeaddrinfo(found);
-  return addresses;
+  return records;
 }
 
 }  // namespace
@@ -38,10 +39,10 @@ class name_lookups {
  public:
   result<void> add(name_lookup& one) {
     const std::scoped_lock guard(lock_);
-    const auto [at, is_new] = queries_.try_emplace(one.host_);
+    const auto [at, is_new] = queries_.try_emplace(one.asked_);
     if (is_new) {
-      waiting_.push_back(one.host_);
-      if (auto served = add_thread(one.host_); !served && threads_ == 0) {
+      waiting_.push_back(one.asked_);
+      if (auto served = add_thread(one.asked_.first); !served && threads_ == 0) {
         waiting_.pop_back();
         queries_.erase(at);
         return served;
@@ -53,11 +54,11 @@ class name_lookups {
 
   void withdraw(name_lookup& one) {
     const std::scoped_lock guard(lock_);
-    const auto at = queries_.find(one.host_);
+    const auto at = queries_.find(one.asked_);
     if (at == queries_.end()) return;
     std::erase(at->second.asking, &one);
     if (at->second.has_begun || !at->second.asking.empty()) return;
-    std::erase(waiting_, one.host_);
+    std::erase(waiting_, one.asked_);
     queries_.erase(at);
   }
 
@@ -79,21 +80,25 @@ class name_lookups {
   void serve() {
     std::unique_lock guard(lock_);
     while (!waiting_.empty()) {
-      const auto host = std::move(waiting_.front());
+      const auto asked = std::move(waiting_.front());
       waiting_.pop_front();
-      queries_.at(host).has_begun = true;
+      queries_.at(asked).has_begun = true;
       guard.unlock();
-      const auto found = look_up(host);
+      auto found = look_up(asked.first);
+      if (found && asked.second == name_lookup::depth::with_lifetime) {
+        found->lifetime = lifetime_of(asked.first, found->addresses);
+      }
       guard.lock();
-      const auto done = queries_.extract(host);
+      const auto done = queries_.extract(asked);
       for (auto* const each : done.mapped().asking) each->told_(found);
     }
     --threads_;
   }
 
   std::mutex lock_;
-  std::map<std::string, query, std::less<>> queries_;
-  std::deque<std::string> waiting_;  // those that no thread has begun, oldest first
+  using question = name_lookup::question;
+  std::map<question, query> queries_;
+  std::deque<question> waiting_;  // those that no thread has begun, oldest first
   std::size_t threads_ = 0;
 };
 
@@ -111,8 +116,8 @@ name_lookup::~name_lookup() {
   if (told_) all_lookups().withdraw(*this);
 }
 
-result<void> name_lookup::start(const std::string& host, answer told) {
-  host_ = host;
+result<void> name_lookup::start(const std::string& host, depth how_deep, answer told) {
+  asked_ = {host, how_deep};
   told_ = std::move(told);
   return all_lookups().add(*this);
 }

@@ -7,21 +7,23 @@
 
 #include <functional>
 #include <string>
-#include <vector>
+#include <utility>
 
-#include "loop/address.hpp"
+#include "loop/host_records.hpp"
 #include "strata/base/result.hpp"
 
 namespace strata::loop {
 
-using found_addresses = result<std::vector<socket_address>>;
+using found_host = result<host_records>;
 
 constexpr std::size_t most_lookup_threads = 16;
 
 class name_lookup {
  public:
   /// Called on a look-up's thread, once, unless it was given up before. It must not ask again.
-  using answer = std::function<void(const found_addresses&)>;
+  using answer = std::function<void(const found_host&)>;
+  /// `with_lifetime` asks the name server once more, of a name that has addresses.
+  enum class depth : bool { addresses, with_lifetime };
 
   name_lookup() = default;
   name_lookup(const name_lookup&) = delete;
@@ -31,11 +33,12 @@ class name_lookup {
 
   /// Looks `host` up; the addresses have port 0. Once. Errors: no thread can be made, and none is
   /// there that could do it later.
-  [[nodiscard]] result<void> start(const std::string& host, answer told);
+  [[nodiscard]] result<void> start(const std::string& host, depth how_deep, answer told);
 
  private:
   friend class name_lookups;
-  std::string host_;
+  using question = std::pair<std::string, depth>;
+  question asked_;
   answer told_;
 };
 

@@ -134,7 +134,7 @@ result<void> success_of(const result<unique_fd>& opened) {
 // A caller that waits for a look-up.
 struct os_loop::resolution {
   std::coroutine_handle<> waiter;  // only touched on the loop's thread; null when it gave up
-  found_addresses answer;
+  found_host answer;
 };
 
 os_loop::os_loop() : wake_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
@@ -245,16 +245,31 @@ int os_loop::send_file_now(int to, const file_part& from) {
 }
 
 task<result<std::vector<socket_address>>> os_loop::resolve(std::string host, std::uint16_t port) {
+  auto found = co_await look_up(std::move(host), port, name_lookup::depth::addresses);
+  if (!found) co_return std::unexpected(found.error());
+  co_return std::move(found->addresses);
+}
+
+task<result<host_records>> os_loop::resolve_records(std::string host, std::uint16_t port) {
+  auto found = co_await look_up(std::move(host), port, name_lookup::depth::with_lifetime);
+  co_return found;
+}
+
+task<found_host> os_loop::look_up(std::string host, std::uint16_t port, name_lookup::depth how) {
   if (auto numeric = socket_address::from_ip(host, port)) {
-    co_return std::vector<socket_address>{*numeric};
+    host_records known;
+    known.addresses.push_back(*numeric);
+    co_return known;
   }
   struct answer_awaiter {
     os_loop& on;
     const std::string& host;
+    name_lookup::depth how;
     std::shared_ptr<resolution> asked = std::make_shared<resolution>();
     name_lookup lookup = {};
 
-    answer_awaiter(os_loop& where, const std::string& what) : on(where), host(what) {}
+    answer_awaiter(os_loop& where, const std::string& what, name_lookup::depth deep)
+        : on(where), host(what), how(deep) {}
     answer_awaiter(const answer_awaiter&) = delete;
     answer_awaiter& operator=(const answer_awaiter&) = delete;
     ~answer_awaiter() { asked->waiter = {}; }
@@ -262,7 +277,7 @@ task<result<std::vector<socket_address>>> os_loop::resolve(std::string host, std
     [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
       asked->waiter = self;
       // The loop is there for as long as this waits.
-      auto started = lookup.start(host, [&home = on, asked = asked](const auto& found) {
+      auto started = lookup.start(host, how, [&home = on, asked = asked](const auto& found) {
         asked->answer = found;
         home.post([asked] {
           if (asked->waiter) asked->waiter.resume();
@@ -271,12 +286,12 @@ task<result<std::vector<socket_address>>> os_loop::resolve(std::string host, std
       if (!started) asked->answer = std::unexpected(started.error());
       return started.has_value();
     }
-    found_addresses await_resume() const { return std::move(asked->answer); }
+    found_host await_resume() const { return std::move(asked->answer); }
   };
-  answer_awaiter answer(*this, host);
+  answer_awaiter answer(*this, host, how);
   auto found = co_await answer;
   if (found) {
-    for (auto& each : *found) each.set_port(port);
+    for (auto& each : found->addresses) each.set_port(port);
   }
   co_return found;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "loop/loop.hpp"
+#include "loop/name_lookup.hpp"
 #include "strata/base/unique_fd.hpp"
 
 namespace strata::loop {
@@ -28,6 +29,7 @@ class os_loop : public loop {
   void shut_down_send(const descriptor& which) override;
   void send_at_once(const descriptor& on, byte_span bytes) override;
   task<result<std::vector<socket_address>>> resolve(std::string host, std::uint16_t port) override;
+  task<result<host_records>> resolve_records(std::string host, std::uint16_t port) override;
 
  protected:
   /// Of what is received at once: 32 KiB and what frames them. No power of two, whose multiples
@@ -51,6 +53,7 @@ class os_loop : public loop {
 
  private:
   struct resolution;
+  task<found_host> look_up(std::string host, std::uint16_t port, name_lookup::depth how);
 
   unique_fd wake_fd_;
   int wake_errno_ = 0;

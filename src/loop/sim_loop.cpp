@@ -118,6 +118,13 @@ task<result<std::vector<socket_address>>> sim_loop::resolve(std::string host, st
   co_return found;
 }
 
+task<result<host_records>> sim_loop::resolve_records(std::string host, std::uint16_t port) {
+  auto found = co_await resolve(std::move(host), port);
+  if (!found) co_return std::unexpected(found.error());
+  host_records records{.addresses = std::move(*found), .lifetime = std::chrono::seconds(30)};
+  co_return records;
+}
+
 sim_world::sim_operation& sim_loop::ask(operation::kind what, const descriptor& on,
                                         request& asker) {
   auto* made = new sim_world::sim_operation(what, &asker, on.fd(), *this);

@@ -29,6 +29,7 @@ class sim_loop final : public loop, private buffer::pool {
   void shut_down_send(const descriptor& which) override;
   void send_at_once(const descriptor& on, byte_span bytes) override;
   task<result<std::vector<socket_address>>> resolve(std::string host, std::uint16_t port) override;
+  task<result<host_records>> resolve_records(std::string host, std::uint16_t port) override;
   void accept(const descriptor& on, request& asker) override;
   void receive(const descriptor& on, request& asker) override;
   void receive_from(const descriptor& on, request& asker) override;

@@ -86,6 +86,10 @@ loop::task<result<connection>> connect(loop::loop& on, endpoint_url to, connecti
   if (to.scheme->form == url_form::name) {
     co_return co_await connect_by_name(on, std::move(to), std::move(how));
   }
+  if (how.at) {
+    auto made = co_await connect_at(on, to, *how.at, how);
+    co_return made;
+  }
   auto found = co_await loop::within(on, find_addresses(on, to), limit_of(on, how.timeout));
   if (!found) {
     co_return failure(errc::timed_out, "find the address of '" + to.host + "'",

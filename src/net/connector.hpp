@@ -1,6 +1,8 @@
 // Connects to what a URL names: finds its addresses, and takes the first that answers.
 #pragma once
 
+#include <optional>
+
 #include "net/directory.hpp"
 #include "net/scheme.hpp"
 #include "net/tls/context.hpp"
@@ -17,6 +19,8 @@ struct connecting {
   std::shared_ptr<const tls_context> secure = nullptr;
   /// What a stream says before all else, TLS too.
   std::string preface = {};
+  /// The URL's address, where it is known: nothing is looked up then.
+  std::optional<loop::socket_address> at = std::nullopt;
 };
 
 /// Errors: of the last address that was tried, naming the URL.

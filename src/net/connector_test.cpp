@@ -87,6 +87,10 @@ class silent_directory final : public directory {
     co_await asking.sleep(1h);
     co_return std::vector<endpoint_url>{};
   }
+  loop::task<std::vector<std::string>> find_members(loop::loop& /*asking*/,
+                                                    std::string /*group*/) override {
+    co_return std::vector<std::string>{};
+  }
 };
 
 TEST_F(connector_test, the_time_is_for_finding_a_runtime_too) {

@@ -1,4 +1,4 @@
-// Runtimes by name: where a URL `runtime://NAME` leads.
+// Runtimes by name: where a URL `runtime://NAME` leads, and which are a group.
 #pragma once
 
 #include <string>
@@ -17,6 +17,10 @@ class directory {
   /// that others can connect to.
   [[nodiscard]] virtual loop::task<result<std::vector<endpoint_url>>> find_endpoints(
       loop::loop& asking, std::string name) = 0;
+  /// The runtimes of that group that run and listen, in the order of their names. To be called as
+  /// the other.
+  [[nodiscard]] virtual loop::task<std::vector<std::string>> find_members(loop::loop& asking,
+                                                                          std::string group) = 0;
 
  protected:
   ~directory() = default;

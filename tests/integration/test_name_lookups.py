@@ -3,44 +3,21 @@
     netns: lo 127.0.0.1 --- the daemon, what it connects to, and a name server that answers nothing
 """
 
-import contextlib
 import os
-import shutil
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
 
+from name_server import namespace
 from strata_daemon import PATIENCE, Refused, eventually
 
 LOOKUP_THREADS = 16  # at most, as src/loop/name_lookup.hpp says
-SILENCE = "import socket; s = socket.socket(type=socket.SOCK_DGRAM); " \
-          "s.bind(('127.0.0.1', 53)); print('bound', flush=True)\nwhile True: s.recv(65536)"
 
 
 @pytest.fixture
 def silent(root, make_daemon):
     """A daemon for which a look-up takes a minute and more."""
-    name = f"strata-names-{os.getpid()}"
-    folder = Path("/etc/netns") / name  # `ip netns exec` lays its files over those of /etc
-
-    def ip(*words):
-        subprocess.run(["ip", *words], check=True)
-    with contextlib.ExitStack() as stack:
-        ip("netns", "add", name)
-        stack.callback(ip, "netns", "del", name)
-        ip("-n", name, "link", "set", "lo", "up")
-        folder.mkdir(parents=True)
-        stack.callback(shutil.rmtree, folder)
-        (folder / "resolv.conf").write_text(
-            "nameserver 127.0.0.1\noptions timeout:30 attempts:5\n")
-        (folder / "nsswitch.conf").write_text("hosts: files dns\n")
-        server = subprocess.Popen(["ip", "netns", "exec", name, sys.executable, "-c", SILENCE],
-                                  stdout=subprocess.PIPE)
-        stack.callback(lambda: (server.kill(), server.communicate()))
-        assert server.stdout.readline() == b"bound\n"
+    with namespace("options timeout:30 attempts:5\n") as name:
         daemon = make_daemon(namespace=name)
         yield daemon
         if daemon.process is not None:

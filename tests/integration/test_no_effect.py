@@ -30,6 +30,7 @@ WITHOUT = [
     ("client", TARGET, "reconnect_min", 2, "--reconnect"),
     ("client", TARGET, "reconnect_max", 20, "--reconnect"),
     ("client", TARGET, "reconnect_seed", 7, "--reconnect"),
+    ("client", TARGET, "queue", 7, "--reconnect"),
     ("proxy", GATEWAY | {"protocol": "http"}, "access_format", "json", "--access-log"),
     ("cache", TCP, "eviction", "allkeys-lru", "--max-memory"),
     ("cache", TCP, "appendfsync", "always", "--persistent"),
@@ -119,7 +120,7 @@ def test_one_that_was_saved_before_is_loaded(daemon):
     assert daemon.show("s")["state"] == "running"
     assert daemon.show("s")["options"]["max_peers"] == 7
     assert daemon.show("c")["options"]["reconnect_min"] == 60
-    daemon.edit("c", queue=4)
+    daemon.edit("c", connect_timeout=4)
 
 
 def test_the_first_wait_is_no_longer_than_the_longest(daemon):

@@ -59,7 +59,7 @@ std::vector<row> message_rows() {
        &client_options::mode},
       {{.key = "queue", .kind = count, .value_name = "N", .default_text = "0",
         .help = "messages kept while disconnected; without it they are refused",
-        .max = 1000000},
+        .max = 1000000, .only_with = "reconnect"},
        &client_options::queue},
       {{.key = "max_message", .kind = bytes, .value_name = "SIZE", .default_text = "1MiB",
         .help = "longest message; a longer one ends the connection", .max = 1ULL << 30U,

@@ -17,9 +17,10 @@ constexpr std::uint64_t heaviest = 1000;
 constexpr std::uint64_t most_at_a_time = 1'000'000;
 
 std::unexpected<error> refuse(const std::string& text, std::string reason) {
-  return failure(errc::invalid_argument, "use backend '" + text + "'", std::move(reason),
-                 "write HOST:PORT, a URL or a runtime's name, and behind a blank weight=N, max=N, "
-                 "backup, drain, http2, proxy=v1 or proxy=v2");
+  return failure(
+      errc::invalid_argument, "use backend '" + text + "'", std::move(reason),
+      "write HOST:PORT, a URL, a runtime's name or @GROUP, and behind a blank weight=N, max=N, "
+      "backup, drain, http2, proxy=v1 or proxy=v2");
 }
 
 std::string as_url(const std::string& where) {
@@ -56,10 +57,14 @@ bool read_number(std::string_view word, std::string_view key, range within, std:
 result<back_text> parse_back(const std::string& text) {
   const auto words = words_of(text);
   if (words.empty()) return refuse(text, "it names no place");
-  auto url = net::parse_connecting(as_url(words.front()));
+  const bool is_group = words.front().starts_with('@');
+  auto url = net::parse_connecting(as_url(words.front().substr(is_group ? 1 : 0)));
   if (!url) return std::unexpected(url.error());
   if (url->has_port() && url->port == 0) return refuse(text, "port 0 is no port");
-  back_text made{.text = text, .url = std::move(*url)};
+  if (is_group && url->scheme->form != net::url_form::name) {
+    return refuse(text, "behind the @ stands no name of a group");
+  }
+  back_text made{.text = text, .url = std::move(*url), .is_group = is_group};
   for (std::size_t at = 1; at < words.size(); ++at) {
     if (words[at] == "backup") {
       made.is_backup = true;
@@ -79,6 +84,18 @@ result<back_text> parse_back(const std::string& text) {
   return made;
 }
 
+std::string back_text::where() const {
+  if (at) return std::string(url.scheme->name) + "://" + at->text();
+  return is_group ? "@" + url.host : url.text();
+}
+
+bool back_text::is_followed() const {
+  if (at) return false;
+  if (is_group) return true;
+  const bool is_own = url.host == "localhost" || url.host.ends_with(".localhost");
+  return url.has_port() && !is_own && !net::address_of(url);
+}
+
 std::string_view place_of(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   return text.substr(0, text.find(' '));
@@ -93,8 +110,6 @@ bool back::takes_http2(const net::stream& over) const {
   return is.speaks_http2 && (secured == nullptr || secured->application == "h2");
 }
 
-std::uint64_t mark_of(const back_text& of) {
-  return mixed(std::hash<std::string>{}(of.url.text()));
-}
+std::uint64_t mark_of(const back_text& of) { return mixed(std::hash<std::string>{}(of.where())); }
 
 }  // namespace strata::runtime::proxy

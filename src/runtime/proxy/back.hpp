@@ -24,6 +24,9 @@ namespace strata::runtime::proxy {
 struct back_text {
   std::string text;
   net::endpoint_url url;
+  /// Of one of a host's addresses, which the URL does not say.
+  std::optional<loop::socket_address> at = std::nullopt;
+  bool is_group = false;  ///< the URL's name is one of runtimes that are a back each
   std::uint64_t weight = 1;
   std::uint64_t max = 0;  ///< connections or requests at a time; 0: any number
   bool is_backup = false;
@@ -31,15 +34,20 @@ struct back_text {
   bool speaks_http2 = false;
   int proxy_version = 0;  ///< of the PROXY header that connections to it begin with; 0: none
 
+  /// As a URL: with the address, where that is one of several.
+  [[nodiscard]] std::string where() const;
+  /// It leads to what a name stands for at the time: a group, or a host that is not this one.
+  [[nodiscard]] bool is_followed() const;
   /// Connections to the one are as good as those to the other.
   [[nodiscard]] bool is_spoken_to_as(const back_text& other) const {
-    return url == other.url && speaks_http2 == other.speaks_http2 &&
+    return url == other.url && at == other.at && speaks_http2 == other.speaks_http2 &&
            proxy_version == other.proxy_version;
   }
 };
 
-/// `HOST:PORT`, a URL or a runtime's name; behind blanks `weight=N`, `max=N`, `backup`, `drain`,
-/// `http2`, `proxy=v1` and `proxy=v2`. Errors: invalid_argument, naming the text and the mistake.
+/// `HOST:PORT`, a URL, a runtime's name or `@GROUP`; behind blanks `weight=N`, `max=N`, `backup`,
+/// `drain`, `http2`, `proxy=v1` and `proxy=v2`. Errors: invalid_argument, naming the text and the
+/// mistake.
 [[nodiscard]] result<back_text> parse_back(const std::string& text);
 
 [[nodiscard]] std::uint64_t mark_of(const back_text& of);

@@ -31,10 +31,32 @@ loop::task<> watch_client(loop::task<> leaving, bool& has_left, waiting_line& li
 
 }  // namespace
 
+backs::backs(const back_means& with)
+    : means_(with),
+      roster_({.home = with.home,
+               .names = with.names,
+               .self = with.self,
+               .on_trouble =
+                   [this](const back_text& of, const error& why) {
+                     means_.tell(
+                         level::warning, "lost",
+                         fmt::format("back '{}' cannot be followed: {}", of.text, describe(why)));
+                   },
+               .on_change =
+                   [this] {
+                     take();
+                     means_.on_change();
+                   }}),
+      line_(with.home) {}
+
 void backs::become(const std::vector<std::string>& texts) {
+  roster_.become(texts);
+  take();
+}
+
+void backs::take() {
   std::vector<back_ref> next;
-  for (const auto& text : texts) {
-    auto read = *parse_back(text);
+  for (auto& read : roster_.all()) {
     const auto known = std::ranges::find_if(all_, [&](const back_ref& one) {
       const bool is_taken = std::ranges::find(next, one) != next.end();
       return one->is.is_spoken_to_as(read) && !is_taken;
@@ -48,7 +70,7 @@ void backs::become(const std::vector<std::string>& texts) {
     }
   }
   all_ = std::move(next);
-  has_begun_ = true;
+  has_begun_ = !roster_.is_looking();
   for (const auto& each : all_) {
     each->most = means_.share.of(each->is.max);
     each->on_left = [this] { line_.call(); };
@@ -61,6 +83,9 @@ void backs::become(const std::vector<std::string>& texts) {
 }
 
 loop::task<result<back_use>> backs::enter(wish what) {
+  if (all_.empty() && roster_.is_looking()) {
+    co_await roster_.looked(means_.home.now() + loop::from_seconds(means_.options.connect_timeout));
+  }
   what.now = means_.home.now();
   what.panic = means_.options.panic;
   what.slow_start = loop::from_seconds(means_.options.slow_start);

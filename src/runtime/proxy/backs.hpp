@@ -15,6 +15,7 @@
 #include "runtime/proxy/figures.hpp"
 #include "runtime/proxy/loop_share.hpp"
 #include "runtime/proxy/options.hpp"
+#include "runtime/proxy/roster.hpp"
 #include "runtime/proxy/waiting_line.hpp"
 
 namespace strata::runtime::proxy {
@@ -25,13 +26,17 @@ struct back_means {
   const proxy_options& options;
   loop_share share;
   proxy_figures& counted;
+  net::directory& names;
+  std::string self;  ///< the proxy's name
   /// Tells people of a change of a back.
   std::function<void(level, std::string_view event, const std::string& text)> tell;
+  /// There are others now, though nobody has edited them.
+  std::function<void()> on_change;
 };
 
 class backs {
  public:
-  explicit backs(const back_means& with) : means_(with), line_(with.home) {}
+  explicit backs(const back_means& with);
 
   /// From now on these; one whose place stays keeps what is known of it. The texts parse.
   void become(const std::vector<std::string>& texts);
@@ -44,6 +49,8 @@ class backs {
   [[nodiscard]] loop::task<result<back_use>> enter(wish what);
 
  private:
+  /// Those that the roster has now.
+  void take();
   /// There is a place now, or none to wait for.
   [[nodiscard]] bool may_go(const wish& what) const;
   [[nodiscard]] bool is_queue_full() const;
@@ -56,6 +63,7 @@ class backs {
 
   back_means means_;
   std::vector<back_ref> all_;
+  roster roster_;
   bool has_begun_ = false;
   bool is_panicking_ = false;
   waiting_line line_;

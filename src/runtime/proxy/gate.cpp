@@ -31,14 +31,21 @@ gate::gate(loop::loop& on, std::size_t number, proxy_options options, gate_setti
               .options = options_,
               .share = {.number = number, .count = setting_.count},
               .counted = figures_,
+              .names = setting_.given.names,
+              .self = setting_.given.name,
               .tell = [this](auto severity, auto event,
-                             const auto& text) { tell(severity, event, text); }}),
+                             const auto& text) { tell(severity, event, text); },
+              .on_change =
+                  [this] {
+                    web_.retain(all_backs());
+                    show_branches();
+                  }}),
       goes_by_names_(goes_by_names(options_)),
       web_(on, {.options = options_,
                 .to = backs_,
                 .dial =
                     [this](auto to, auto preface) {
-                      auto where = to->is.url.text();
+                      auto where = to->is.where();
                       return stream_of(dial(std::move(to), std::move(preface)), std::move(where));
                     },
                 .join = [this](auto client,
@@ -65,7 +72,7 @@ gate::gate(loop::loop& on, std::size_t number, proxy_options options, gate_setti
                     .connect =
                         [this](back_ref to) {
                           auto preface = to->preface_for(nullptr);
-                          auto where = to->is.url.text();
+                          auto where = to->is.where();
                           return stream_of(connect(std::move(to), std::move(preface)),
                                            std::move(where));
                         },
@@ -193,7 +200,7 @@ void gate::show_branches() {
   auto all = web_.branches();
   const auto add = [&all](const std::string& route, const backs& of) {
     for (const auto& each : of.all()) {
-      all.push_back({.route = route, .back = each->is.url.text(), .counted = each->counted});
+      all.push_back({.route = route, .back = each->is.where(), .counted = each->counted});
     }
   };
   add("", backs_);
@@ -233,6 +240,7 @@ void gate::apply(const live_edit<proxy_options>& edit) {
   goes_by_names_ = goes_by_names(options_);
   admission_.become(options_, setting_.count);
   web_.apply();
+  web_.retain(all_backs());
   show_branches();
   checker_.apply();
   arm_sweep();
@@ -277,7 +285,7 @@ loop::task<> gate::serve_raw(std::unique_ptr<net::stream> client) {
   auto found = co_await open_back(named ? *named : backs_, client->peer(),
                                   [this, &from = *client] { return client_left(from); });
   if (found && !found->over.bytes) {
-    found = failure(errc::invalid_argument, "connect to " + found->use.of()->is.url.text(),
+    found = failure(errc::invalid_argument, "connect to " + found->use.of()->is.where(),
                     "it carries no stream");
   }
   if (!found && found.error().code == errc::canceled) co_return;
@@ -363,7 +371,8 @@ loop::task<result<net::connection>> gate::connect(back_ref to, std::string prefa
   net::connecting how{.timeout = loop::from_seconds(options_.connect_timeout),
                       .names = &setting_.given.names,
                       .secure = to->is.speaks_http2 ? setting_.trusted_http2 : setting_.trusted,
-                      .preface = std::move(preface)};
+                      .preface = std::move(preface),
+                      .at = to->is.at};
   auto made = co_await net::connect(loop_, url, std::move(how));
   co_return made;
 }

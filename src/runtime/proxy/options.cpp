@@ -27,7 +27,8 @@ std::vector<row> own_rows() {
   return {
       {{.key = "backend", .short_flag = 'b', .kind = list, .value_name = "WHERE",
         .help = "pass connections, HTTP requests or messages on to HOST:PORT, a URL (tcp, tls, "
-                "unix, http, https; for messages udp, ws, wss, l2, xdp too) or a runtime's name; "
+                "unix, http, https; for messages udp, ws, wss, l2, xdp too), a runtime's name or "
+                "@GROUP, each runtime of it; each address of a host's name is a back; "
                 "behind a blank, weight=N (1 to 1000), max=N at a time, backup, which serves when "
                 "no other does, http2, to speak that with it, or proxy=v1 or v2, to tell it by a "
                 "PROXY header which client a connection is for; repeatable"},

@@ -109,7 +109,8 @@ result<void> proxy::check(const proxy_options& wanted) const {
     const auto known = parse_back(each);
     if (!known) return std::unexpected(known.error());
     if (auto good = check_back(wanted, *known); !good) return good;
-    if (known->url.scheme->form == net::url_form::name && known->url.host == given().name) {
+    const bool is_runtime = !known->is_group && known->url.scheme->form == net::url_form::name;
+    if (is_runtime && known->url.host == given().name) {
       return failure(errc::invalid_argument, "use backend '" + each + "'",
                      "it is the proxy itself, which would pass clients on to itself for ever",
                      "name another runtime");
@@ -254,7 +255,7 @@ std::string_view name_of(circuit_state of) {
 }
 
 nlohmann::json json_of(const back_report& of) {
-  nlohmann::json made = {{"back", of.is.url.text()},
+  nlohmann::json made = {{"back", of.is.where()},
                          {"text", of.is.text},
                          {"route", of.route},
                          {"state", state_of(of)},
@@ -280,7 +281,8 @@ loop::task<result<nlohmann::json>> proxy::backs() {
     auto more = co_await run_at(i, [](gate& at) { return at.report(); });
     for (auto& each : more) {
       const auto known = std::ranges::find_if(sum, [&each](const back_report& one) {
-        return one.is.text == each.is.text && one.route == each.route;
+        return one.is.text == each.is.text && one.is.where() == each.is.where() &&
+               one.route == each.route;
       });
       if (known == sum.end()) {
         sum.push_back(std::move(each));
@@ -304,7 +306,8 @@ std::vector<std::string> proxy::needs() const {
   std::vector<std::string> names;
   for (const auto& each : all_backs(wanted())) {
     const auto known = parse_back(each);
-    if (known && known->url.scheme->form == net::url_form::name) names.push_back(known->url.host);
+    if (!known || known->is_group) continue;
+    if (known->url.scheme->form == net::url_form::name) names.push_back(known->url.host);
   }
   return names;
 }

@@ -62,7 +62,6 @@ void web_gate::apply() {
   for (const auto& each : means_.options.trust) trusted_.push_back(*loop::network::parse(each));
   // One that stays knows its backs as before.
   std::vector<std::shared_ptr<route>> routes;
-  auto used = means_.to.all();
   for (const auto& each : means_.options.route) {
     const auto known =
         std::ranges::find(routes_, each, [](const auto& one) { return one->is.text; });
@@ -70,11 +69,9 @@ void web_gate::apply() {
                     ? *known
                     : std::make_shared<route>(*parse_route(each), means_.to.means());
     made->to.become(made->is.backs);
-    used.insert(used.end(), made->to.all().begin(), made->to.all().end());
     routes.push_back(std::move(made));
   }
   routes_ = std::move(routes);
-  pool_.retain(used);
 }
 
 std::shared_ptr<backs> web_gate::named(const std::string& host) const {

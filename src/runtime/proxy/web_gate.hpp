@@ -52,8 +52,10 @@ class web_gate {
   /// Serves one connection until it ends.
   [[nodiscard]] loop::task<> serve(std::unique_ptr<net::stream> client,
                                    serve::connection_gauge::place place);
-  /// Options or backs are others now.
+  /// Options are others now.
   void apply();
+  /// Connections to backs that are not among these are of no use any more.
+  void retain(const std::vector<back_ref>& used) { pool_.retain(used); }
   /// No connection takes new requests; those under way are answered.
   void retire();
   /// Awaits that all of them have ended, until `limit` at the longest.

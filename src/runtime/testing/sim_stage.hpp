@@ -26,6 +26,10 @@ class no_directory final : public net::directory {
                                                                     std::string name) override {
     co_return failure(errc::not_found, "find '" + name + "'", "there is no other runtime");
   }
+  loop::task<std::vector<std::string>> find_members(loop::loop& /*asking*/,
+                                                    std::string /*group*/) override {
+    co_return std::vector<std::string>{};
+  }
 };
 
 class sim_stage final : private loop_source {
