@@ -18,21 +18,14 @@ net::endpoint_url reachable(net::endpoint_url url) {
 
 loop::task<result<std::vector<net::endpoint_url>>> supervisor::find_endpoints(loop::loop& asking,
                                                                               std::string name) {
-  // `call_on` keeps the closure until its coroutine has ended.
-  // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
-  auto look = [this, name]() -> loop::task<result<std::vector<net::endpoint_url>>> {
-    co_return endpoints_of(name);
-  };
-  co_return co_await loop::call_on(asking, home_, std::move(look));
+  auto look = [this, name] { return endpoints_of(name); };
+  co_return co_await loop::run_on(asking, home_, std::move(look));
 }
 
 loop::task<std::vector<std::string>> supervisor::find_members(loop::loop& asking,
                                                               std::string group) {
-  // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
-  auto look = [this, group]() -> loop::task<std::vector<std::string>> {
-    co_return members_of(group);
-  };
-  co_return co_await loop::call_on(asking, home_, std::move(look));
+  auto look = [this, group] { return members_of(group); };
+  co_return co_await loop::run_on(asking, home_, std::move(look));
 }
 
 std::vector<std::string> supervisor::members_of(const std::string& group) const {

@@ -70,7 +70,7 @@ void backs::take() {
     }
   }
   all_ = std::move(next);
-  has_begun_ = !roster_.is_looking();
+  has_begun_ = has_begun_ || !roster_.is_looking();
   for (const auto& each : all_) {
     each->most = means_.share.of(each->is.max);
     each->on_left = [this] { line_.call(); };
