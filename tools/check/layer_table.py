@@ -54,7 +54,7 @@ ALLOWED = {
     "loop": {"base"},
     "proto": {"base", "text"},
     "proto/tls": {"base", "text"},
-    "script": {"base", "text"},
+    "script": {"base", "text", "loop"},
     "ynl": {"base", "nl", "text"},
     "net": {"base", "loop", "proto", "net/ethernet/ethernet_url", "net/tls"},
     "net/tls": {"base", "loop"},

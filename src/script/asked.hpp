@@ -1,0 +1,37 @@
+// Included by machine.hpp: a handler that a task awaits.
+#pragma once
+
+#include <optional>
+#include <type_traits>
+
+#include "loop/condition.hpp"
+#include "script/machine.hpp"
+
+namespace strata::script {
+
+template <class Read>
+auto ask(machine& of, std::size_t callback, std::vector<argument> with, Read read)
+    -> loop::task<std::invoke_result_t<Read, const finished&>> {
+  using value_type = std::invoke_result_t<Read, const finished&>;
+  class asking final : public waiter {
+   public:
+    asking(loop::loop& on, Read how) : ended(on), read_(std::move(how)) {}
+    loop::condition ended;
+    std::optional<value_type> value;
+
+   private:
+    void on_end(const finished& with) override {
+      value.emplace(read_(with));
+      ended.notify();
+    }
+    Read read_;
+  };
+  asking one(of.on(), std::move(read));
+  if (!of.start(callback, with, &one)) {
+    [[maybe_unused]] const bool has_ended =
+        co_await one.ended.wait([&one] { return one.value.has_value(); });
+  }
+  co_return std::move(*one.value);
+}
+
+}  // namespace strata::script

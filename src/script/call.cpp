@@ -1,0 +1,109 @@
+#include "script/call.hpp"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "script/conversion.hpp"
+#include "script/lua.hpp"
+#include "script/machine.hpp"
+
+namespace strata::script {
+
+function_ref::function_ref(function_ref&& other) noexcept
+    : in_(std::exchange(other.in_, nullptr)), reference_(other.reference_) {}
+
+function_ref& function_ref::operator=(function_ref&& other) noexcept {
+  std::swap(in_, other.in_);
+  std::swap(reference_, other.reference_);
+  return *this;
+}
+
+function_ref::~function_ref() {
+  if (in_ != nullptr) luaL_unref(in_, LUA_REGISTRYINDEX, reference_);
+}
+
+int call::count() const { return lua_gettop(state_) - given_; }
+
+bool call::has(int which) const { return which < count() && !lua_isnil(state_, which + 1); }
+
+bool call::truth(int which) const { return has(which) && lua_toboolean(state_, which + 1) != 0; }
+
+double call::number(int which) const { return lua_tonumber(state_, which + 1); }
+
+std::uint64_t call::integer(int which) const {
+  return static_cast<std::uint64_t>(lua_tonumber(state_, which + 1));
+}
+
+std::string_view call::text(int which) const {
+  if (which >= count()) return {};
+  std::size_t size = 0;
+  const char* const text = lua_tolstring(state_, which + 1, &size);
+  return text == nullptr ? std::string_view() : std::string_view(text, size);
+}
+
+bool call::is_text(int which) const {
+  return which < count() && lua_type(state_, which + 1) == LUA_TSTRING;
+}
+
+bool call::is_table(int which) const { return which < count() && lua_istable(state_, which + 1); }
+
+std::string call::shown(int which) const {
+  lua_getglobal(state_, "tostring");
+  lua_pushvalue(state_, which + 1);
+  lua_call(state_, 1, 1);
+  std::size_t size = 0;
+  const char* const text = lua_tolstring(state_, -1, &size);
+  std::string all = text == nullptr ? std::string("?") : std::string(text, size);
+  lua_pop(state_, 1);
+  return all;
+}
+
+bool call::structure(int which, nlohmann::json& into) {
+  std::string why;
+  if (read_json(state_, which + 1, into, why)) return true;
+  fail("argument " + std::to_string(which + 1) + " cannot be taken: " + why);
+  return false;
+}
+
+function_ref call::function(int which) const {
+  lua_pushvalue(state_, which + 1);
+  return {machine_.state(), luaL_ref(state_, LUA_REGISTRYINDEX)};
+}
+
+void call::give_nothing() {
+  lua_pushnil(state_);
+  ++given_;
+}
+
+void call::give(bool value) {
+  lua_pushboolean(state_, value ? 1 : 0);
+  ++given_;
+}
+
+void call::give(double value) {
+  lua_pushnumber(state_, value);
+  ++given_;
+}
+
+void call::give(std::string_view value) {
+  lua_pushlstring(state_, value.data(), value.size());
+  ++given_;
+}
+
+void call::give(const nlohmann::json& value) {
+  push_json(state_, value);
+  ++given_;
+}
+
+void call::give_back(int which) {
+  lua_pushvalue(state_, which + 1);
+  ++given_;
+}
+
+void call::give_as_array(int which) {
+  lua_pushvalue(state_, which + 1);
+  mark_array(state_);
+  ++given_;
+}
+
+}  // namespace strata::script

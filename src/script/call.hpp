@@ -1,0 +1,88 @@
+// One call of a function by a script: its arguments, and what it gives back.
+//
+// The arguments have been checked against the function's row. Whatever makes a value may end the
+// call by an error of the script (no memory): it passes through C++ as an exception does, and
+// destructors run.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+struct lua_State;
+
+namespace strata::script {
+
+class machine;
+
+/// A function of the script that the program keeps. Move only; it goes before its machine.
+class function_ref {
+ public:
+  function_ref() = default;
+  function_ref(lua_State* in, int reference) : in_(in), reference_(reference) {}
+  function_ref(function_ref&& other) noexcept;
+  function_ref& operator=(function_ref&& other) noexcept;
+  ~function_ref();
+
+  [[nodiscard]] int reference() const { return reference_; }
+  explicit operator bool() const { return in_ != nullptr; }
+
+ private:
+  lua_State* in_ = nullptr;
+  int reference_ = 0;
+};
+
+class call {
+ public:
+  call(machine& of, lua_State* by) : machine_(of), state_(by) {}
+  call(const call&) = delete;
+  call& operator=(const call&) = delete;
+
+  // --- arguments, the first is 0
+  [[nodiscard]] int count() const;
+  /// It is there, and not nil.
+  [[nodiscard]] bool has(int which) const;
+  [[nodiscard]] bool truth(int which) const;
+  [[nodiscard]] double number(int which) const;
+  [[nodiscard]] std::uint64_t integer(int which) const;
+  /// Of a string or a number. It lives as long as the call.
+  [[nodiscard]] std::string_view text(int which) const;
+  [[nodiscard]] bool is_text(int which) const;
+  [[nodiscard]] bool is_table(int which) const;
+  /// Of whatever value: as `tostring` says it.
+  [[nodiscard]] std::string shown(int which) const;
+  /// False when it is none that JSON has; then `fail` has been called.
+  [[nodiscard]] bool structure(int which, nlohmann::json& into);
+  [[nodiscard]] function_ref function(int which) const;
+
+  // --- what it gives back, in this order
+  void give_nothing();
+  void give(bool value);
+  void give(double value);
+  void give(std::uint64_t value) { give(static_cast<double>(value)); }
+  void give(std::string_view value);
+  void give(const char* value) { give(std::string_view(value)); }
+  void give(const nlohmann::json& value);
+  /// The argument itself.
+  void give_back(int which);
+  /// The argument, a table, marked as an array.
+  void give_as_array(int which);
+
+  /// The script gets this error, at the place of its call, instead of what was given.
+  void fail(std::string why) { failure_ = std::move(why); }
+
+  [[nodiscard]] machine& by() const { return machine_; }
+
+  // --- for the machine
+  [[nodiscard]] int given() const { return given_; }
+  [[nodiscard]] const std::string& failure() const { return failure_; }
+
+ private:
+  machine& machine_;
+  lua_State* state_;
+  int given_ = 0;
+  std::string failure_;
+};
+
+}  // namespace strata::script

@@ -1,0 +1,138 @@
+// How a machine lets a script call the functions of the program.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "script/lua.hpp"
+#include "script/machine.hpp"
+#include "script/machine_parts.hpp"
+#include "script/sandbox.hpp"
+
+namespace strata::script {
+
+namespace {
+
+bool fits(lua_State* state, int index, value_kind kind) {
+  const int type = lua_type(state, index);
+  switch (kind) {
+    case value_kind::any: return type != LUA_TNONE;
+    case value_kind::boolean: return type == LUA_TBOOLEAN;
+    case value_kind::number: return type == LUA_TNUMBER;
+    case value_kind::integer: {
+      if (type != LUA_TNUMBER) return false;
+      const double value = lua_tonumber(state, index);
+      return value >= 0 && value <= 9007199254740992.0 && std::trunc(value) == value;
+    }
+    case value_kind::string: return type == LUA_TSTRING || type == LUA_TNUMBER;
+    case value_kind::table: return type == LUA_TTABLE;
+    case value_kind::function: return type == LUA_TFUNCTION;
+  }
+  return false;
+}
+
+std::string_view described(value_kind kind) {
+  switch (kind) {
+    case value_kind::any: return "a value";
+    case value_kind::integer: return "a whole number from 0";
+    case value_kind::boolean: return "true or false";
+    case value_kind::number: return "a number";
+    case value_kind::string: return "a string";
+    case value_kind::table: return "a table";
+    case value_kind::function: return "a function";
+  }
+  return "a value";
+}
+
+}  // namespace
+
+void machine::check_arguments(lua_State* state, const bound_function& of) {
+  const int given = lua_gettop(state);
+  int at = 0;
+  for (const auto& each : of.parameters) {
+    ++at;
+    if (each.name == "...") return;
+    const bool is_missing = at > given || lua_isnil(state, at);
+    if (is_missing && each.is_optional) continue;
+    if (fits(state, at, each.kind)) continue;
+    const auto said = fmt::format(
+        "{}: argument {} ({}) is {}, it must be {}", of.shown_name, at, each.name,
+        at > given ? "missing" : lua_typename(state, lua_type(state, at)), described(each.kind));
+    luaL_error(state, "%s", said.c_str());
+  }
+  if (given > at) {
+    luaL_error(state, "%s: %d arguments are given, it takes %d", of.shown_name.c_str(), given, at);
+  }
+}
+
+int machine::dispatch(lua_State* state) {
+  const auto& to = *static_cast<const bound_function*>(lua_touserdata(state, lua_upvalueindex(1)));
+  auto& here = of(state);
+  check_arguments(state, to);
+  call with(here, state);
+  if (to.row->run != nullptr) {
+    luaL_checkstack(state, 16, to.shown_name.c_str());
+    to.row->run(to.host, with);
+  } else {
+    if (here.waiting_ >= here.settings_.most_waiting) {
+      return luaL_error(state, "%s: %d handlers wait already", to.shown_name.c_str(),
+                        static_cast<int>(here.waiting_));
+    }
+    here.pending_ = to.row->wait(to.host, with);
+    here.is_pending_ = true;
+  }
+  if (!with.failure().empty()) {
+    here.is_pending_ = false;
+    here.pending_ = {};
+    return luaL_error(state, "%s: %s", to.shown_name.c_str(), with.failure().c_str());
+  }
+  if (to.row->run != nullptr) return with.given();
+  lua_settop(state, 0);
+  lua_pushlightuserdata(state, await_mark());
+  return lua_yield(state, 1);
+}
+
+void machine::add(const library& table, void* host) {
+  const std::string name(table.name);
+  lua_getglobal(state_, name.c_str());
+  if (lua_isnil(state_, -1)) {
+    lua_pop(state_, 1);
+    lua_newtable(state_);
+    lua_pushvalue(state_, -1);
+    lua_setglobal(state_, name.c_str());
+  }
+  for (const auto& row : table.functions) {
+    auto bound = std::make_unique<bound_function>(bound_function{
+        &row, parse_parameters(row.parameters), name + "." + std::string(row.name), host});
+    const auto dot = row.name.find('.');
+    const std::string last(row.name.substr(dot == std::string_view::npos ? 0 : dot + 1));
+    if (dot != std::string_view::npos) {
+      const std::string inner(row.name.substr(0, dot));
+      lua_getfield(state_, -1, inner.c_str());
+      if (lua_isnil(state_, -1)) {
+        lua_pop(state_, 1);
+        lua_newtable(state_);
+        lua_pushvalue(state_, -1);
+        lua_setfield(state_, -3, inner.c_str());
+      }
+    }
+    lua_pushlightuserdata(state_, bound.get());
+    lua_pushcclosure(state_, dispatch, 1);
+    lua_setfield(state_, -2, last.c_str());
+    if (dot != std::string_view::npos) lua_pop(state_, 1);
+    functions_.push_back(std::move(bound));
+  }
+  lua_pop(state_, 1);
+}
+
+std::uint64_t machine::arm(loop::duration after, bool repeats, function_ref function) {
+  if (timers_.size() >= settings_.most_waiting) return 0;
+  const auto id = ++last_timer_;
+  auto made = std::make_unique<script_timer>(*this, id, after, repeats, std::move(function));
+  loop_.arm_after(*made, after);
+  timers_.emplace(id, std::move(made));
+  return id;
+}
+
+void machine::disarm(std::uint64_t timer) { timers_.erase(timer); }
+
+}  // namespace strata::script

@@ -1,0 +1,203 @@
+// How a machine runs handlers: coroutines that are started, wait, and go on.
+#include <fmt/format.h>
+
+#include "script/conversion.hpp"
+#include "script/lua.hpp"
+#include "script/machine.hpp"
+#include "script/machine_parts.hpp"
+#include "script/sandbox.hpp"
+
+namespace strata::script {
+
+namespace {
+
+constexpr std::size_t most_idle = 64;
+
+void push(lua_State* to, const argument& value) {
+  struct pusher {
+    lua_State* to;
+    void operator()(std::monostate) const { lua_pushnil(to); }
+    void operator()(bool truth) const { lua_pushboolean(to, truth ? 1 : 0); }
+    void operator()(double number) const { lua_pushnumber(to, number); }
+    void operator()(std::string_view text) const { lua_pushlstring(to, text.data(), text.size()); }
+    void operator()(const nlohmann::json* tree) const { push_json(to, *tree); }
+  };
+  std::visit(pusher{to}, value);
+}
+
+}  // namespace
+
+bool finished::is_nothing(int which) const { return which >= values_ || lua_isnil(by_, which + 1); }
+
+bool finished::is_false() const {
+  return values_ > 0 && lua_isboolean(by_, 1) && lua_toboolean(by_, 1) == 0;
+}
+
+bool finished::is_text(int which) const {
+  return which < values_ && lua_isstring(by_, which + 1) != 0;
+}
+
+std::string_view finished::text(int which) const {
+  if (!is_text(which)) return {};
+  std::size_t size = 0;
+  const char* const text = lua_tolstring(by_, which + 1, &size);
+  return {text, size};
+}
+
+result<nlohmann::json> finished::structure(int which) const {
+  if (which >= values_) return nlohmann::json();
+  nlohmann::json value;
+  std::string why;
+  if (read_json(by_, which + 1, value, why)) return value;
+  return failure(errc::invalid_argument, "take what the script gives", std::move(why),
+                 "give texts, numbers, truth values and tables of them");
+}
+
+waiter::~waiter() {
+  if (of_ != nullptr) of_->tell = nullptr;
+}
+
+activity& machine::take_activity(std::size_t callback, waiter* tell) {
+  if (idle_.empty()) {
+    auto made = std::make_unique<activity>();
+    made->thread = lua_newthread(state_);
+    made->anchor = luaL_ref(state_, LUA_REGISTRYINDEX);
+    idle_.push_back(made.get());
+    activities_.push_back(std::move(made));
+  }
+  auto& one = *idle_.back();
+  idle_.pop_back();
+  one.callback = callback;
+  one.tell = tell;
+  one.has_begun = false;
+  if (tell != nullptr) tell->of_ = &one;
+  return one;
+}
+
+void machine::release(activity& one, bool is_usable) {
+  if (one.tell != nullptr) one.tell->of_ = nullptr;
+  one.tell = nullptr;
+  if (is_usable && idle_.size() < most_idle) {
+    lua_settop(one.thread, 0);
+    idle_.push_back(&one);
+    return;
+  }
+  luaL_unref(state_, LUA_REGISTRYINDEX, one.anchor);
+  std::erase_if(activities_, [&one](const auto& each) { return each.get() == &one; });
+}
+
+bool machine::start(std::size_t callback, std::span<const argument> with, waiter* tell) {
+  auto& one = take_activity(callback, tell);
+  lua_rawgeti(one.thread, LUA_REGISTRYINDEX, callbacks_[callback]);
+  return begin(one, with);
+}
+
+bool machine::start(const function_ref& function, std::span<const argument> with, waiter* tell) {
+  auto& one = take_activity(no_callback, tell);
+  lua_rawgeti(one.thread, LUA_REGISTRYINDEX, function.reference());
+  return begin(one, with);
+}
+
+bool machine::begin(activity& one, std::span<const argument> with) {
+  tidy();
+  for (const auto& each : with) push(one.thread, each);
+  return resume(one, static_cast<int>(with.size()));
+}
+
+// Says whether the handler has ended.
+bool machine::resume(activity& one, int arguments) {
+  auto* const outer = std::exchange(current_, &one);
+  const bool was_limited = std::exchange(is_limited_, true);
+  ++stretch_;
+  const auto began = std::chrono::steady_clock::now();
+  const int status = lua_resume(one.thread, arguments);
+  const auto took = std::chrono::steady_clock::now() - began;
+  is_limited_ = was_limited;
+  is_stopped_ = false;
+  current_ = outer;
+  ++stretch_;
+  if (one.callback != no_callback) observer_.on_run(one.callback, took, !one.has_begun);
+  one.has_begun = true;
+  const bool awaits = status == LUA_YIELD && is_pending_ && lua_gettop(one.thread) > 0 &&
+                      lua_touserdata(one.thread, 1) == await_mark();
+  if (!awaits) {
+    end(one, status);
+    return true;
+  }
+  is_pending_ = false;
+  lua_settop(one.thread, 0);
+  ++waiting_;
+  tasks_.spawn(await(one, std::move(pending_)));
+  return false;
+}
+
+void machine::end(activity& one, int status) {
+  pending_ = {};
+  is_pending_ = false;
+  bool is_usable = status == 0;
+  int values = -1;
+  if (status == 0) {
+    values = lua_gettop(one.thread);
+  } else {
+    last_error_ = status == LUA_YIELD
+                      ? file_ + ": a handler yields outside of a coroutine of its own"
+                      : trouble_of(one.thread);
+    if (one.callback != no_callback) observer_.on_failed(one.callback);
+    observer_.on_error(last_error_);
+    is_usable = false;
+  }
+  if (one.tell != nullptr) one.tell->on_end(finished(one.thread, values));
+  release(one, is_usable);
+}
+
+// Whatever the script has raised, in words, and the lines that led to it.
+std::string machine::trouble_of(lua_State* thread) {
+  std::string what;
+  if (lua_isstring(thread, -1) != 0) {
+    std::size_t size = 0;
+    const char* const text = lua_tolstring(thread, -1, &size);
+    what.assign(text, size);
+  } else {
+    // Its own `__tostring` may raise another, or never end.
+    const bool was_limited = std::exchange(is_limited_, true);
+    ++stretch_;
+    lua_getglobal(state_, "tostring");
+    lua_pushvalue(thread, -1);
+    lua_xmove(thread, state_, 1);
+    const bool is_shown = lua_pcall(state_, 1, 1, 0) == 0 && lua_isstring(state_, -1) != 0;
+    is_limited_ = was_limited;
+    is_stopped_ = false;
+    what = is_shown ? lua_tostring(state_, -1)
+                    : fmt::format("an error that is a {}, and cannot be shown",
+                                  lua_typename(thread, lua_type(thread, -1)));
+    lua_pop(state_, 1);
+  }
+  luaL_traceback(state_, thread, what.c_str(), 0);
+  std::size_t size = 0;
+  const char* const traced = lua_tolstring(state_, -1, &size);
+  std::string all(traced, size);
+  lua_pop(state_, 1);
+  return all;
+}
+
+loop::task<> machine::await(activity& one, loop::task<answers> work) {
+  const auto got = co_await work;
+  work = {};
+  --waiting_;
+  int count = 0;
+  luaL_checkstack(one.thread, 8, "to give an answer");
+  if (!got) {
+    lua_pushnil(one.thread);
+    const auto why = describe(got.error());
+    lua_pushlstring(one.thread, why.data(), why.size());
+    count = 2;
+  } else {
+    for (const auto& each : *got) {
+      push_json(one.thread, each);
+      ++count;
+    }
+  }
+  resume(one, count);
+}
+
+}  // namespace strata::script

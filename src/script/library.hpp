@@ -1,0 +1,80 @@
+// What a script sees of the program: tables of functions, and the functions of the script itself
+// that the program calls. Each is a row, from which the checks of arguments, the reference and the
+// annotations for editors are made.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "loop/task.hpp"
+#include "strata/base/result.hpp"
+
+namespace strata::script {
+
+class call;
+
+/// What a waiting function gives, each a value of the script. Errors: the script gets nil and the
+/// error's text.
+using answers = result<std::vector<nlohmann::json>>;
+
+enum class value_kind : std::uint8_t { any, boolean, number, integer, string, table, function };
+
+struct parameter {
+  std::string_view name;
+  value_kind kind = value_kind::any;
+  bool is_optional = false;
+};
+
+/// `id: integer, message: string, ttl?: number` as parameters. The text outlives them.
+[[nodiscard]] std::vector<parameter> parse_parameters(std::string_view signature);
+[[nodiscard]] std::string_view name_of(value_kind kind);
+
+/// A function that scripts call. One of `run` and `wait` is set.
+struct function_row {
+  std::string_view name;        ///< `send`, or `json.encode` in a table of its own
+  std::string_view parameters;  ///< as `parse_parameters` reads them
+  std::string_view returns;     ///< their types, as editors take them; empty: nothing
+  std::string_view help;        ///< one line, lower case, no full stop
+  /// Answers at once.
+  void (*run)(void* host, call& with) = nullptr;
+  /// The script's handler waits for the answer, and nothing else does. The arguments are read
+  /// before this returns: they are gone when the task runs.
+  loop::task<answers> (*wait)(void* host, call& with) = nullptr;
+};
+
+/// A function of the script that is called when something happens.
+struct callback_row {
+  std::string_view name;
+  std::string_view parameters;
+  std::string_view returns;
+  std::string_view help;
+};
+
+/// A global table of functions.
+struct library {
+  std::string_view name;
+  std::span<const function_row> functions;
+  std::string_view help;
+};
+
+namespace detail {
+
+template <class>
+struct method_host;
+template <class Result, class Host>
+struct method_host<Result (Host::*)(call&)> {
+  using type = Host;
+};
+
+}  // namespace detail
+
+/// A member function of the host, for a row's `run` or `wait`.
+template <auto Method>
+constexpr auto method = [](void* host, call& with) {
+  return (static_cast<typename detail::method_host<decltype(Method)>::type*>(host)->*Method)(with);
+};
+
+}  // namespace strata::script

@@ -1,0 +1,11 @@
+// Lua's C API, for the files of this folder alone.
+#pragma once
+
+// NOLINTBEGIN(modernize-deprecated-headers)
+extern "C" {
+#include <lauxlib.h>
+#include <lua.h>
+#include <luajit.h>
+#include <lualib.h>
+}
+// NOLINTEND(modernize-deprecated-headers)

@@ -1,0 +1,261 @@
+#include "script/machine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <utility>
+
+#include "script/conversion.hpp"
+#include "script/lua.hpp"
+#include "script/machine_parts.hpp"
+#include "script/sandbox.hpp"
+#include "script/source.hpp"
+
+namespace strata::script {
+
+namespace {
+
+// Between two looks at the time. A look costs 25 ns, an instruction of the interpreter about one.
+constexpr int instructions_between = 200;
+// A library's function that takes that much at once may take long: the time is looked at behind it.
+constexpr std::size_t much_memory = 64U << 10U;
+
+std::chrono::nanoseconds cpu_time() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
+void on_count(lua_State* state, lua_Debug* /*where*/) { machine::of(state).check_time(state, 0); }
+
+int open_protected(lua_State* state) {
+  open_libraries(state, lua_toboolean(state, 1) != 0);
+  prepare_conversion(state);
+  return 0;
+}
+
+}  // namespace
+
+machine::machine(loop::loop& on, settings how, observer& watched_by)
+    : loop_(on), settings_(std::move(how)), observer_(watched_by) {}
+
+result<std::unique_ptr<machine>> machine::make(loop::loop& on, settings how, observer& watched_by) {
+  std::unique_ptr<machine> made(new machine(on, std::move(how), watched_by));
+  if (auto ready = made->set_up(); !ready) return std::unexpected(ready.error());
+  return made;
+}
+
+result<void> machine::set_up() {
+  state_ = lua_newstate(allocate, this);
+  if (state_ == nullptr) {
+    return failure(errc::limit_exceeded, "make a machine for the script", "there is no memory",
+                   "free some");
+  }
+  luaJIT_setmode(state_, 0,
+                 LUAJIT_MODE_ENGINE | (settings_.is_compiled ? LUAJIT_MODE_ON : LUAJIT_MODE_OFF));
+  lua_pushcfunction(state_, open_protected);
+  lua_pushboolean(state_, settings_.is_unsafe ? 1 : 0);
+  if (lua_pcall(state_, 1, 0, 0) != 0) {
+    return failure(errc::limit_exceeded, "make a machine for the script", lua_tostring(state_, -1),
+                   "free some memory");
+  }
+  lua_sethook(state_, on_count, LUA_MASKCOUNT, instructions_between);
+  return {};
+}
+
+machine::~machine() {
+  tasks_.cancel();
+  timers_.clear();
+  for (auto& each : activities_) {
+    if (each->tell != nullptr) each->tell->of_ = nullptr;
+  }
+  pending_ = {};
+  if (state_ != nullptr) lua_close(state_);
+}
+
+machine& machine::of(lua_State* state) {
+  void* self = nullptr;
+  lua_getallocf(state, &self);
+  return *static_cast<machine*>(self);
+}
+
+// While the program itself makes values, memory has no limit: nothing could catch the error. What
+// the script does next meets it.
+void* machine::allocate(void* self, void* block, std::size_t old_size, std::size_t new_size) {
+  auto& here = *static_cast<machine*>(self);
+  if (new_size == 0) {
+    std::free(block);  // NOLINT(cppcoreguidelines-no-malloc)
+    here.used_ -= old_size;
+    return nullptr;
+  }
+  if (new_size > old_size) {
+    const auto more = new_size - old_size;
+    if (here.is_limited_ && here.used_ + more > here.settings_.most_memory) return nullptr;
+    if (here.is_limited_ && more >= much_memory) {
+      lua_sethook(here.state_, on_count, LUA_MASKCOUNT, 1);
+    }
+  }
+  void* const moved = std::realloc(block, new_size);  // NOLINT(cppcoreguidelines-no-malloc)
+  if (moved != nullptr) here.used_ = here.used_ - old_size + new_size;
+  return moved;
+}
+
+void machine::check_time(lua_State* running, int level) {
+  if (is_stopped_) {
+    lua_pushlstring(running, stop_reason_.data(), stop_reason_.size());
+    lua_error(running);
+  }
+  if (lua_gethookcount(running) != instructions_between) {
+    lua_sethook(running, on_count, LUA_MASKCOUNT, instructions_between);
+  }
+  if (!is_limited_) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (timed_stretch_ != stretch_) {
+    timed_stretch_ = stretch_;
+    began_ = now;
+    cpu_began_ = cpu_time();
+    return;
+  }
+  tidy();
+  if (now - began_ < settings_.most_time) return;
+  if (cpu_time() - cpu_began_ < settings_.most_time) return;
+  is_stopped_ = true;
+  luaL_where(running, level);
+  std::string place = lua_tostring(running, -1);
+  if (place.empty()) place = file_ + ": ";  // of a tail call, Lua does not know it
+  stop_reason_ = fmt::format(
+      "{}the handler was stopped: it ran for {} ms, the most that --lua-time allows", place,
+      std::chrono::duration_cast<std::chrono::milliseconds>(settings_.most_time).count());
+  lua_pushlstring(running, stop_reason_.data(), stop_reason_.size());
+  lua_error(running);
+}
+
+// LuaJIT gives up where there is no memory, though there may be much that nobody uses any more.
+void machine::tidy() {
+  const auto limit = settings_.most_memory;
+  if (used_ < limit / 2 || used_ < used_after_tidying_ + limit / 8) return;
+  lua_gc(state_, LUA_GCCOLLECT, 0);
+  used_after_tidying_ = used_;
+}
+
+result<void> machine::load(const std::string& file, std::span<const callback_row> callbacks) {
+  const auto text = read_source(file);
+  if (!text) return std::unexpected(text.error());
+  return load_text(*text, file, callbacks);
+}
+
+result<void> machine::load_text(std::string_view text, const std::string& name,
+                                std::span<const callback_row> callbacks) {
+  file_ = name;
+  if (settings_.is_unsafe) {
+    const auto folder = std::filesystem::path(name).parent_path().string();
+    extend(fmt::format("package.path = {:?} .. '/?.lua;' .. package.path",
+                       folder.empty() ? "." : folder),
+           "=strata");
+  }
+  const auto operation = "load the script '" + name + "'";
+  auto& one = take_activity(no_callback, nullptr);
+  const auto chunk = "@" + name;
+  if (luaL_loadbufferx(one.thread, text.data(), text.size(), chunk.c_str(), "t") != 0) {
+    std::string why = lua_tostring(one.thread, -1);
+    release(one, true);
+    return failure(errc::invalid_argument, operation, std::move(why), "mend the script");
+  }
+  if (auto ran = run_chunk(one); !ran) return ran;
+  for (const auto& each : callbacks) {
+    lua_getglobal(state_, std::string(each.name).c_str());
+    const bool is_there = lua_isfunction(state_, -1);
+    const bool is_wrong = !is_there && !lua_isnil(state_, -1);
+    callbacks_.push_back(is_there ? luaL_ref(state_, LUA_REGISTRYINDEX) : 0);
+    if (!is_there) lua_pop(state_, 1);
+    if (is_wrong) {
+      return failure(errc::invalid_argument, operation,
+                     fmt::format("'{}' is no function", each.name), "write it as a function");
+    }
+  }
+  return {};
+}
+
+result<void> machine::run_chunk(activity& one) {
+  class chunk_end final : public waiter {
+   public:
+    bool has_ended = false;
+    bool has_failed = false;
+
+   private:
+    void on_end(const finished& with) override {
+      has_ended = true;
+      has_failed = with.has_failed();
+    }
+  };
+  const auto operation = "load the script '" + file_ + "'";
+  chunk_end chunk;
+  one.tell = &chunk;
+  chunk.of_ = &one;
+  if (resume(one, 0) && !chunk.has_failed) return {};
+  if (!chunk.has_ended) {
+    return failure(errc::invalid_argument, operation, "it waits while it is loaded",
+                   "wait in on_start instead");
+  }
+  return failure(errc::invalid_argument, operation, last_error_, "mend the script");
+}
+
+void machine::extend(std::string_view lines, const char* name) {
+  const int status = luaL_loadbuffer(state_, lines.data(), lines.size(), name);
+  if (status != 0 || lua_pcall(state_, 0, 0, 0) != 0) {
+    observer_.on_error(lua_tostring(state_, -1));
+    lua_pop(state_, 1);
+  }
+}
+
+double machine::global_number(const char* name, double otherwise) const {
+  lua_getglobal(state_, name);
+  const double found = lua_isnumber(state_, -1) != 0 ? lua_tonumber(state_, -1) : otherwise;
+  lua_pop(state_, 1);
+  return found;
+}
+
+void machine::set(std::string_view table, const char* field, const nlohmann::json& value) {
+  lua_getglobal(state_, std::string(table).c_str());
+  push_json(state_, value);
+  lua_setfield(state_, -2, field);
+  lua_pop(state_, 1);
+}
+
+void machine::alias(const char* name, const char* other) {
+  lua_getglobal(state_, name);
+  lua_setglobal(state_, other);
+}
+
+result<std::string> machine::find_module(std::string_view name) const {
+  const auto operation = fmt::format("find the module '{}'", name);
+  const bool is_plain =
+      !name.empty() && !name.starts_with('.') && !name.contains("..") &&
+      std::ranges::all_of(name, [](char letter) {
+        return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+               (letter >= '0' && letter <= '9') || letter == '_' || letter == '-' || letter == '.';
+      });
+  if (!is_plain) {
+    return failure(errc::invalid_argument, operation,
+                   "a name is of letters, digits, '_', '-' and single dots", "name a module");
+  }
+  std::string relative(name);
+  std::ranges::replace(relative, '.', '/');
+  auto folders = settings_.module_folders;
+  folders.insert(folders.begin(), std::filesystem::path(file_).parent_path().string());
+  std::string tried;
+  for (const auto& folder : folders) {
+    for (const char* const ending : {".lua", "/init.lua"}) {
+      const auto path = (folder.empty() ? "." : folder) + "/" + relative + ending;
+      std::error_code ignored;
+      if (std::filesystem::is_regular_file(path, ignored)) return path;
+      tried += (tried.empty() ? "'" : ", '") + path + "'";
+    }
+  }
+  return failure(errc::not_found, operation, "there is no " + tried, "put it beside the script");
+}
+
+}  // namespace strata::script

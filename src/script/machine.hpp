@@ -1,0 +1,207 @@
+// A virtual machine for one script on one loop: it loads the script, runs its handlers, and stops
+// those that take too much time or memory.
+//
+// Each handler runs in a coroutine of the script. A function that waits (`function_row::wait`)
+// suspends that coroutine alone. All of it is for the loop's thread; a machine must not be destroyed
+// while one of its handlers runs, only while they wait.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "loop/loop.hpp"
+#include "loop/task_group.hpp"
+#include "script/call.hpp"
+#include "script/library.hpp"
+#include "strata/base/result.hpp"
+
+namespace strata::script {
+
+struct settings {
+  std::uint64_t most_memory = 64U << 20U;
+  /// CPU time of a handler, from one wait to the next.
+  loop::duration most_time = std::chrono::milliseconds(100);
+  /// LuaJIT compiles what runs often. Compiled code cannot be stopped.
+  bool is_compiled = false;
+  /// The script gets all libraries of Lua, modules in C too.
+  bool is_unsafe = false;
+  /// Handlers that wait, and timers: each at most this many.
+  std::size_t most_waiting = 10000;
+  /// Folders in which `require` looks, behind the script's own.
+  std::vector<std::string> module_folders = {};
+};
+
+/// What a handler is given. Texts and structures live as long as the call that takes them.
+using argument =
+    std::variant<std::monostate, bool, double, std::string_view, const nlohmann::json*>;
+
+/// What a handler has come to. It lives as long as the call that tells of it.
+class finished {
+ public:
+  finished(lua_State* by, int values) : by_(by), values_(values) {}
+
+  /// It ended by an error, which has been told.
+  [[nodiscard]] bool has_failed() const { return values_ < 0; }
+  /// It has given nothing, or nil.
+  [[nodiscard]] bool is_nothing(int which = 0) const;
+  [[nodiscard]] bool is_false() const;
+  [[nodiscard]] bool is_text(int which = 0) const;
+  [[nodiscard]] std::string_view text(int which = 0) const;
+  /// Errors: it is nothing that JSON has.
+  [[nodiscard]] result<nlohmann::json> structure(int which = 0) const;
+
+ private:
+  lua_State* by_;
+  int values_;
+};
+
+struct activity;
+
+/// Hears of the end of one handler. When it goes first, nobody hears.
+class waiter {
+ public:
+  waiter() = default;
+  waiter(const waiter&) = delete;
+  waiter& operator=(const waiter&) = delete;
+  virtual ~waiter();
+
+ protected:
+  virtual void on_end(const finished& with) = 0;
+
+ private:
+  friend class machine;
+  activity* of_ = nullptr;
+};
+
+/// Hears what goes on in a machine.
+class observer {
+ public:
+  /// An error of the script, with the lines that led to it.
+  virtual void on_error(const std::string& what) = 0;
+  /// What the script prints.
+  virtual void on_print(const std::string& line) = 0;
+  /// A callback ran for so long, until it ended or waited.
+  virtual void on_run(std::size_t callback, loop::duration took, bool has_begun) = 0;
+  virtual void on_failed(std::size_t callback) = 0;
+
+ protected:
+  ~observer() = default;
+};
+
+class machine {
+ public:
+  /// `watched_by` outlives it. Errors: limit_exceeded where there is too little memory for it.
+  static result<std::unique_ptr<machine>> make(loop::loop& on, settings how, observer& watched_by);
+  machine(const machine&) = delete;
+  machine& operator=(const machine&) = delete;
+  ~machine();
+
+  // --- before it loads
+  /// The functions are called with `host`, which outlives the machine.
+  void add(const library& table, void* host);
+  /// A value in a global table that has been added.
+  void set(std::string_view table, const char* field, const nlohmann::json& value);
+  /// Another name of a global.
+  void alias(const char* name, const char* other);
+  /// Runs lines of Lua that belong to the program: they end without waiting.
+  void extend(std::string_view lines, const char* name);
+
+  /// Reads the script and runs its chunk. Errors: of the file, or the script's own, with its lines.
+  result<void> load(const std::string& file, std::span<const callback_row> callbacks);
+  /// The same of a text.
+  result<void> load_text(std::string_view text, const std::string& name,
+                         std::span<const callback_row> callbacks);
+
+  // --- once it has been loaded
+  /// The script has this callback.
+  [[nodiscard]] bool has(std::size_t callback) const { return callbacks_[callback] != 0; }
+  /// Starts a handler. True: it has ended, and `tell` has heard of it. False: it waits.
+  bool start(std::size_t callback, std::span<const argument> with, waiter* tell = nullptr);
+  bool start(const function_ref& function, std::span<const argument> with, waiter* tell = nullptr);
+  /// A number that the script has set as a global.
+  [[nodiscard]] double global_number(const char* name, double otherwise) const;
+
+  /// Calls the function once, or again and again, until it is disarmed. 0: there are too many.
+  std::uint64_t arm(loop::duration after, bool repeats, function_ref function);
+  void disarm(std::uint64_t timer);
+
+  [[nodiscard]] std::uint64_t memory() const { return used_; }
+  [[nodiscard]] std::size_t waiting() const { return waiting_; }
+  [[nodiscard]] loop::loop& on() const { return loop_; }
+  [[nodiscard]] const std::string& file() const { return file_; }
+
+  // --- for this folder
+  [[nodiscard]] lua_State* state() const { return state_; }
+  [[nodiscard]] static machine& of(lua_State* state);
+  /// Ends the handler by an error that nothing catches, when its time is over.
+  /// `level`: of the function that is named as the place, as Lua counts them.
+  void check_time(lua_State* running, int level = 1);
+  /// The handler that runs has had its time.
+  [[nodiscard]] bool is_stopped() const { return is_stopped_; }
+  [[nodiscard]] const settings& how() const { return settings_; }
+  [[nodiscard]] observer& watched_by() const { return observer_; }
+  /// Where `require` finds a module. Errors: where it was looked for.
+  [[nodiscard]] result<std::string> find_module(std::string_view name) const;
+
+ private:
+  struct bound_function;
+  class script_timer;
+
+  machine(loop::loop& on, settings how, observer& watched_by);
+  result<void> set_up();
+  static void* allocate(void* self, void* block, std::size_t old_size, std::size_t new_size);
+  static int dispatch(lua_State* state);
+  static void check_arguments(lua_State* state, const bound_function& of);
+  activity& take_activity(std::size_t callback, waiter* tell);
+  bool begin(activity& one, std::span<const argument> with);
+  bool resume(activity& one, int arguments);
+  void end(activity& one, int status);
+  void release(activity& one, bool is_usable);
+  loop::task<> await(activity& one, loop::task<answers> work);
+  result<void> run_chunk(activity& one);
+  [[nodiscard]] std::string trouble_of(lua_State* thread);
+  void tidy();
+
+  loop::loop& loop_;
+  settings settings_;
+  observer& observer_;
+  lua_State* state_ = nullptr;
+  std::string file_;
+  std::uint64_t used_ = 0;
+  std::uint64_t used_after_tidying_ = 0;
+  bool is_limited_ = false;  // memory, while the script runs
+  bool is_stopped_ = false;  // the handler that runs has had its time
+  std::string stop_reason_;
+  std::string last_error_;
+  std::uint64_t stretch_ = 0;  // of running, from a resume to the next
+  std::uint64_t timed_stretch_ = 0;
+  std::chrono::steady_clock::time_point began_;
+  std::chrono::nanoseconds cpu_began_{};
+  std::vector<std::unique_ptr<bound_function>> functions_;
+  std::vector<int> callbacks_;  // references, 0 of those that the script has not
+  activity* current_ = nullptr;
+  loop::task<answers> pending_;
+  bool is_pending_ = false;
+  std::vector<std::unique_ptr<activity>> activities_;  // all
+  std::vector<activity*> idle_;
+  std::size_t waiting_ = 0;
+  std::map<std::uint64_t, std::unique_ptr<script_timer>> timers_;
+  std::uint64_t last_timer_ = 0;
+  loop::task_group tasks_;
+};
+
+/// Awaits the end of a handler. What it gives is read by `read`, once it has ended.
+template <class Read>
+auto ask(machine& of, std::size_t callback, std::vector<argument> with, Read read)
+    -> loop::task<std::invoke_result_t<Read, const finished&>>;
+
+}  // namespace strata::script
+
+#include "script/asked.hpp"

@@ -1,0 +1,56 @@
+// What a machine keeps of its handlers, functions and timers.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "script/machine.hpp"
+
+namespace strata::script {
+
+/// A handler that is no callback: a timer's function, the chunk.
+inline constexpr std::size_t no_callback = static_cast<std::size_t>(-1);
+
+/// A handler that runs or waits, in a coroutine that is used again after it.
+struct activity {
+  lua_State* thread = nullptr;
+  int anchor = 0;  // keeps the thread from being collected
+  std::size_t callback = no_callback;
+  waiter* tell = nullptr;
+  bool has_begun = false;
+};
+
+struct machine::bound_function {
+  const function_row* row;
+  std::vector<parameter> parameters;
+  std::string shown_name;  // `self.send`
+  void* host;
+};
+
+class machine::script_timer final : public loop::timer {
+ public:
+  script_timer(machine& of, std::uint64_t id, loop::duration interval, bool repeats,
+               function_ref function)
+      : of_(of), id_(id), interval_(interval), repeats_(repeats), function_(std::move(function)) {}
+
+ private:
+  void on_timer() override {
+    if (repeats_) {
+      of_.loop_.arm_after(*this, interval_);
+      of_.start(function_, {});
+      return;
+    }
+    // It may be forgotten by what it calls.
+    const auto self = of_.timers_.extract(id_);
+    of_.start(function_, {});
+  }
+
+  machine& of_;
+  std::uint64_t id_;
+  loop::duration interval_;
+  bool repeats_;
+  function_ref function_;
+};
+
+}  // namespace strata::script

@@ -1,0 +1,305 @@
+#include "script/machine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "loop/sim_loop.hpp"
+#include "loop/sim_world.hpp"
+
+namespace strata::script {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr callback_row callbacks[] = {{"on_start", "", "", ""},
+                                      {"on_message", "m: string", "", ""}};
+constexpr std::size_t on_start = 0;
+constexpr std::size_t on_message = 1;
+
+class script_test : public testing::Test, public observer {
+ protected:
+  void host(const std::string& text, settings how = {}) {
+    auto made = machine::make(loop_, std::move(how), *this);
+    ASSERT_TRUE(made) << describe(made.error());
+    machine_ = std::move(*made);
+    machine_->add({"host", functions, ""}, this);
+    const auto loaded = machine_->load_text(text, "test.lua", callbacks);
+    if (!loaded) refusal_ = describe(loaded.error());
+  }
+  // What the body of on_start gives, as text.
+  std::string run(const std::string& body, settings how = {}) {
+    host("function on_start()\n" + body + "\nend", std::move(how));
+    if (!refusal_.empty()) return refusal_;
+    return start();
+  }
+  std::string start(std::size_t callback = on_start, std::vector<argument> with = {}) {
+    std::optional<std::string> given;
+    loop_.spawn(ask_it(given, callback, std::move(with)));
+    world_.run_until([&] { return given.has_value(); }, 10s);
+    return given.value_or("(no end)");
+  }
+
+  std::string last_error() const { return errors_.empty() ? "" : errors_.back(); }
+
+  loop::sim_world world_{1};
+  loop::loop& loop_ = world_.add_loop();
+  std::unique_ptr<machine> machine_;
+  std::string refusal_;
+  std::vector<std::string> errors_;
+  std::vector<std::string> printed_;
+
+ private:
+  loop::task<> ask_it(std::optional<std::string>& given, std::size_t callback,
+                      std::vector<argument> with) {
+    given = co_await ask(*machine_, callback, std::move(with), [](const finished& by) {
+      if (by.has_failed()) return std::string("(failed)");
+      const auto value = by.structure();
+      if (!value) return describe(value.error());
+      return value->is_string() ? value->get<std::string>() : value->dump();
+    });
+  }
+
+  void on_error(const std::string& what) override { errors_.push_back(what); }
+  void on_print(const std::string& line) override { printed_.push_back(line); }
+  void on_run(std::size_t, loop::duration, bool) override {}
+  void on_failed(std::size_t) override {}
+
+  void add(call& with) { with.give(with.number(0) + with.number(1)); }
+  void later(call& with) {
+    with.give(machine_->arm(loop::from_seconds(with.number(0)), false, with.function(1)));
+  }
+  loop::task<answers> sleep(call& with) { return sleep_for(loop_, with.number(0)); }
+  static loop::task<answers> sleep_for(loop::loop& on, double seconds) {
+    co_await on.sleep(loop::from_seconds(seconds));
+    co_return std::vector<nlohmann::json>{"slept"};
+  }
+
+  static constexpr function_row functions[] = {
+      {"add", "a: number, b: number", "number", "", method<&script_test::add>},
+      {"later", "s: number, f: function", "integer", "", method<&script_test::later>},
+      {"sleep", "s: number", "string", "", nullptr, method<&script_test::sleep>},
+  };
+};
+
+TEST_F(script_test, calls_functions_and_gives_values) {
+  EXPECT_EQ(run("return host.add(1, 2)"), "3");
+  EXPECT_EQ(run("return {a = {1, 2}, b = 'x'}"), R"({"a":[1,2],"b":"x"})");
+  EXPECT_EQ(run("return 'a\\0b'"), std::string("a\0b", 3));
+}
+
+TEST_F(script_test, wrong_arguments_are_told_with_their_place) {
+  EXPECT_EQ(run("host.add('x', 2)"), "(failed)");
+  EXPECT_NE(
+      last_error().find("test.lua:2: host.add: argument 1 (a) is string, it must be a number"),
+      std::string::npos)
+      << last_error();
+  run("host.add(1)");
+  EXPECT_NE(last_error().find("argument 2 (b) is missing"), std::string::npos) << last_error();
+  run("host.add(1, 2, 3)");
+  EXPECT_NE(last_error().find("3 arguments are given, it takes 2"), std::string::npos)
+      << last_error();
+}
+
+TEST_F(script_test, a_handler_that_waits_goes_on) {
+  EXPECT_EQ(run("local a = host.sleep(1) return a .. host.sleep(2)"), "sleptslept");
+  EXPECT_EQ(run("local ok, a = pcall(function() return host.sleep(1) end) return a"), "slept");
+  EXPECT_EQ(run("local co = coroutine.wrap(function() coroutine.yield(host.sleep(1)) "
+                "return 'b' end) return co() .. co()"),
+            "sleptb");
+  EXPECT_EQ(machine_->waiting(), 0U);
+}
+
+TEST_F(script_test, coroutines_keep_what_they_give) {
+  EXPECT_EQ(run("local co = coroutine.create(function(a) local b, c = coroutine.yield(a, nil) "
+                "return b, c end) local n = select('#', coroutine.resume(co, 1)) "
+                "local t = {coroutine.resume(co, 2, 3)} return {n, t[2], t[3]}"),
+            "[3,2,3]");
+  EXPECT_EQ(run("local co = coroutine.wrap(function() error('x', 0) end) "
+                "local ok, why = pcall(co) return why"),
+            "x");
+}
+
+TEST_F(script_test, a_machine_goes_while_handlers_wait) {
+  host("function on_start() host.sleep(100) end");
+  machine_->start(on_start, {});
+  world_.run_for(1s);
+  EXPECT_EQ(machine_->waiting(), 1U);
+  machine_.reset();
+  world_.run_for(200s);
+}
+
+TEST_F(script_test, too_many_that_wait_are_refused) {
+  host("function on_start() host.sleep(100) end", {.most_waiting = 3});
+  for (int i = 0; i < 5; ++i) machine_->start(on_start, {});
+  EXPECT_EQ(machine_->waiting(), 3U);
+  ASSERT_EQ(errors_.size(), 2U);
+  EXPECT_NE(last_error().find("3 handlers wait already"), std::string::npos) << last_error();
+}
+
+TEST_F(script_test, timers) {
+  EXPECT_EQ(run("host.later(1, function() print('fired', 1) end) return host.sleep(2)"), "slept");
+  EXPECT_EQ(printed_, std::vector<std::string>{"fired\t1"});
+}
+
+// Each must end by an error that names the file, soon, and the machine must go on.
+struct endless {
+  const char* what;
+  const char* body;
+};
+class endless_test : public script_test, public testing::WithParamInterface<endless> {};
+
+TEST_P(endless_test, is_stopped) {
+  host("function on_message() return 'heard' end function on_start()\n" +
+           std::string(GetParam().body) + "\nend",
+       {.most_time = 20ms});
+  ASSERT_EQ(refusal_, "");
+  EXPECT_EQ(start(), "(failed)");
+  const auto told = last_error();
+  EXPECT_NE(told.find("--lua-time"), std::string::npos) << told;
+  EXPECT_NE(told.find("test.lua"), std::string::npos) << told;
+  EXPECT_EQ(start(on_message), "heard");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    all, endless_test,
+    testing::Values(
+        endless{"loop", "while true do end"},
+        endless{"calls",
+                "local function f() end "
+                "while true do f() end"},
+        endless{"library", "while true do string.upper('x') end"},
+        endless{"pcall", "while true do pcall(function() while true do end end) end"},
+        endless{"xpcall",
+                "while true do xpcall(function() while true do end end, function() "
+                "while true do end end) end"},
+        endless{"coroutine", "local co = coroutine.wrap(function() while true do end end) co()"},
+        endless{"resumed",
+                "while true do coroutine.resume(coroutine.create(function() "
+                "while true do end end)) end"},
+        endless{"pattern", "local s = ('a'):rep(40) return s:find(('a?'):rep(40) .. s .. 'b')"},
+        endless{"pattern2", "return (('a'):rep(30000)):match('.-.-.-.-b')"},
+        endless{"gsub", "return (('a'):rep(3000)):gsub('.-.-b', '')"},
+        endless{"sort", "local t = {} for i = 1, 1e6 do t[i] = i % 1000 end table.sort(t)"},
+        endless{"sorted",
+                "local t = {} for i = 1, 1e4 do t[i] = i end "
+                "while true do table.sort(t, function(a, b) return a < b end) end"},
+        endless{"concat",
+                "local t = {} for i = 1, 1e5 do t[i] = 'xxxxxxxxxxxx' end "
+                "while true do table.concat(t) end"},
+        endless{"load", "while true do load('return 1') end"},
+        endless{"tostring",
+                "setmetatable(_G, {__index = function(_, k) while true do end end}) "
+                "return nothing"}),
+    [](const auto& one) { return std::string(one.param.what); });
+
+TEST_F(script_test, a_chunk_that_never_ends_is_refused) {
+  host("while true do end", {.most_time = 20ms});
+  EXPECT_NE(refusal_.find("test.lua:1: the handler was stopped"), std::string::npos) << refusal_;
+}
+
+TEST_F(script_test, memory_has_a_limit_and_the_machine_goes_on) {
+  const settings little{.most_memory = 4U << 20U, .most_time = 10s};
+  for (const char* const bomb :
+       {"local t = {} for i = 1, 1e9 do t[i] = {} end", "return ('x'):rep(1e9)",
+        "local s = 'x' while true do s = s .. s end", "local t = {} while true do t = {t} end",
+        "local t = {} for i = 1, 1e9 do t[i] = coroutine.create(print) end",
+        "return ('x'):rep(1e6):gsub('x', ('y'):rep(1e3))"}) {
+    errors_.clear();
+    EXPECT_EQ(run(bomb, little), "(failed)") << bomb;
+    EXPECT_NE(last_error().find("not enough memory"), std::string::npos)
+        << bomb << ": " << last_error();
+  }
+  EXPECT_EQ(run("for i = 1, 1e5 do local s = ('x'):rep(1e4) .. i end return 'done'", little),
+            "done");
+}
+
+TEST_F(script_test, deep_recursion_is_an_error) {
+  EXPECT_EQ(run("local function f() return 1 + f() end f()"), "(failed)");
+  EXPECT_NE(last_error().find("stack overflow"), std::string::npos) << last_error();
+  EXPECT_EQ(run("local function f() return coroutine.wrap(f)() end f()"), "(failed)");
+  EXPECT_EQ(run("local t = {} for i = 1, 100 do t = {t} end return t"),
+            "cannot take what the script gives: it holds tables nested 65 deep; give texts, "
+            "numbers, truth values and tables of them");
+}
+
+TEST_F(script_test, errors_of_any_kind_are_shown) {
+  run("error('plain')");
+  EXPECT_NE(last_error().find("test.lua:2: plain\nstack traceback:"), std::string::npos);
+  run("error({})");
+  EXPECT_NE(last_error().find("table: 0x"), std::string::npos) << last_error();
+  run("error(setmetatable({}, {__tostring = function() return 'said' end}))");
+  EXPECT_NE(last_error().find("said"), std::string::npos) << last_error();
+  run("error(setmetatable({}, {__tostring = function() error('again') end}))");
+  EXPECT_NE(last_error().find("cannot be shown"), std::string::npos) << last_error();
+  run("error(setmetatable({}, {__tostring = function() while true do end end}))",
+      {.most_time = 20ms});
+  EXPECT_NE(last_error().find("cannot be shown"), std::string::npos) << last_error();
+  run("coroutine.yield(1)");
+  EXPECT_NE(last_error().find("yields outside of a coroutine"), std::string::npos);
+}
+
+TEST_F(script_test, what_leads_out_of_the_machine_is_not_there) {
+  for (const char* const name :
+       {"io", "debug", "ffi", "jit", "dofile", "loadfile", "newproxy", "getfenv", "setfenv",
+        "os.execute", "os.exit", "os.remove", "os.rename", "os.tmpname", "os.getenv", "string.dump",
+        "package.loadlib", "package.cpath", "package.loaders"}) {
+    EXPECT_EQ(run(std::string("return type(") + name + ")"), "nil") << name;
+  }
+  EXPECT_EQ(run("return type(getmetatable(''))"), "boolean");
+  EXPECT_EQ(run("local f, why = load('\\27LJ\\2') return why"),
+            "attempt to load chunk with wrong mode");
+  host("\x1bLJ\x02");
+  EXPECT_FALSE(refusal_.empty());
+}
+
+TEST_F(script_test, unsafe_scripts_have_it_all) {
+  EXPECT_EQ(run("return type(io.open) .. type(debug.getinfo) .. type(require('ffi').cast)",
+                {.is_unsafe = true}),
+            "functionfunctionfunction");
+}
+
+TEST_F(script_test, what_is_no_callback_is_refused) {
+  host("on_start = 1");
+  EXPECT_NE(refusal_.find("'on_start' is no function"), std::string::npos) << refusal_;
+  host("function on_start( end");
+  EXPECT_NE(refusal_.find("test.lua:1:"), std::string::npos) << refusal_;
+  host("host.sleep(1)");
+  EXPECT_NE(refusal_.find("it waits while it is loaded"), std::string::npos) << refusal_;
+}
+
+TEST_F(script_test, patterns_are_those_of_lua) {
+  EXPECT_EQ(run("return {('key = value'):match('^(%w+)%s*=%s*(%w+)$')}"), R"(["key","value"])");
+  EXPECT_EQ(run("return {('hello world'):find('o w')}"), "[5,7]");
+  EXPECT_EQ(run("return {('a.b'):find('.', 2, true)}"), "[2,2]");
+  EXPECT_EQ(run("return {('abc'):find('b()')}"), "[2,2,3]");
+  EXPECT_EQ(run("return (('THE (quick) fox'):find('%((%a+)%)'))"), "5");
+  EXPECT_EQ(run("return {('hello'):gsub('l+', '<%0>')}"), R"(["he<ll>o",1])");
+  EXPECT_EQ(run("return {('abc'):gsub('', '-')}"), R"(["-a-b-c-",4])");
+  EXPECT_EQ(run("return {('abc abc'):gsub('%w+', {abc = 'x'}, 1)}"), R"(["x abc",1])");
+  EXPECT_EQ(run("return (('x^2'):gsub('%^', '%%'))"), "x%2");
+  EXPECT_EQ(run("local t = {} for k, v in ('a=1,b=2'):gmatch('(%w)=(%w)') do t[#t+1] = k..v end "
+                "return t"),
+            R"(["a1","b2"])");
+  EXPECT_EQ(run("return ('f(a(b)c)d'):match('%b()')"), "(a(b)c)");
+  EXPECT_EQ(run("return ('THE (quick) fox'):match('%f[%a]%l+')"), "quick");
+  EXPECT_EQ(run("return ('[]'):match('[]]')"), "]");
+  EXPECT_EQ(run("return ('a-b'):match('[a%-]+')"), "a-");
+  EXPECT_EQ(run("return ('xyx'):match('(x)y%1')"), "x");
+  EXPECT_EQ(run("return ('ab'):rep(3, ',')"), "ab,ab,ab");
+  for (const char* const wrong :
+       {"('x'):find('[')", "('x'):find('%')", "('x'):match('(x')", "('x'):match('x)')",
+        "('x'):match('%1')", "('x'):find('%f')", "('x'):gsub('x', '%2')", "('x'):match('%bx')"}) {
+    EXPECT_EQ(run(std::string("return ") + wrong), "(failed)") << wrong;
+  }
+}
+
+TEST_F(script_test, sorts) {
+  EXPECT_EQ(run("local t = {5, 3, 9, 1, 1, 7} table.sort(t) return t"), "[1,1,3,5,7,9]");
+  EXPECT_EQ(run("local t = {'b', 'a'} table.sort(t, function(a, b) return a > b end) return t"),
+            R"(["b","a"])");
+  EXPECT_EQ(run("local t = {1, 'x'} table.sort(t)"), "(failed)");
+}
+
+}  // namespace
+}  // namespace strata::script

@@ -1,0 +1,199 @@
+#include "script/sandbox.hpp"
+
+#include <sys/random.h>
+
+#include <string_view>
+
+#include "script/lua.hpp"
+#include "script/machine.hpp"
+#include "script/patterns.hpp"
+#include "script/sorting.hpp"
+#include "script/source.hpp"
+
+namespace strata::script {
+
+namespace {
+
+const char mark = 0;
+
+// What is run once in each machine. A handler whose time is over, or that the program awaits, is
+// none of the script's affair: pcall and coroutines let both through.
+constexpr std::string_view wrappers = R"lua(
+local check, is_stopped, mark, find_module, write, is_unsafe = ...
+local raw_pcall, raw_xpcall, raw_load, raw_loadstring = pcall, xpcall, load, loadstring
+local resume, yield, create = coroutine.resume, coroutine.yield, coroutine.create
+local error, select, type, tostring, concat = error, select, type, tostring, table.concat
+
+local function passed(ok, ...)
+  if not ok then check() end
+  return ok, ...
+end
+function pcall(...) return passed(raw_pcall(...)) end
+-- Where a handler is stopped no function of its own may run: nothing would stop that one.
+function xpcall(body, handler, ...)
+  return passed(raw_xpcall(body, function(why)
+    if is_stopped() then return why end
+    return handler(why)
+  end, ...))
+end
+
+local function went(co, ok, ...)
+  if not ok then check()
+  elseif (...) == mark then return went(co, resume(co, yield(mark))) end
+  return ok, ...
+end
+function coroutine.resume(co, ...) return went(co, resume(co, ...)) end
+
+local function unwrapped(ok, ...)
+  if ok then return ... end
+  error((...), 0)
+end
+function coroutine.wrap(body)
+  local co = create(body)
+  return function(...) return unwrapped(went(co, resume(co, ...))) end
+end
+
+function print(...)
+  local texts = {}
+  for at = 1, select('#', ...) do texts[at] = tostring((select(at, ...))) end
+  write(concat(texts, '\t'))
+end
+
+if is_unsafe then return end
+
+local longest = 4 * 1024 * 1024
+local function text_of(chunk)
+  if type(chunk) == 'function' then
+    local pieces, size = {}, 0
+    for piece in chunk do
+      if piece == '' then break end
+      pieces[#pieces + 1] = piece
+      size = size + #piece
+      if size > longest then return nil, 'the chunk is longer than 4 MiB' end
+    end
+    return concat(pieces)
+  end
+  if type(chunk) ~= 'string' then return nil, 'the chunk is no text' end
+  if #chunk > longest then return nil, 'the chunk is longer than 4 MiB' end
+  return chunk
+end
+function load(chunk, name, _, ...)
+  local text, why = text_of(chunk)
+  if not text then return nil, why end
+  return raw_load(text, name or '=(load)', 't', ...)
+end
+function loadstring(text, name) return load(text, name or text) end
+
+local loaded = {}
+package = { loaded = loaded }
+function require(name)
+  local got = loaded[name]
+  if got ~= nil then return got end
+  local text, path = find_module(name)
+  local chunk, why = raw_load(text, '@' .. path, 't')
+  if not chunk then error(why, 0) end
+  loaded[name] = true
+  local value = chunk(name)
+  if value ~= nil then loaded[name] = value end
+  return loaded[name]
+end
+)lua";
+
+int check(lua_State* state) {
+  machine::of(state).check_time(state);
+  return 0;
+}
+
+int is_stopped(lua_State* state) {
+  lua_pushboolean(state, machine::of(state).is_stopped() ? 1 : 0);
+  return 1;
+}
+
+int write(lua_State* state) {
+  std::size_t size = 0;
+  const char* const text = luaL_checklstring(state, 1, &size);
+  machine::of(state).watched_by().on_print({text, size});
+  return 0;
+}
+
+int find_module(lua_State* state) {
+  std::size_t size = 0;
+  const char* const name = luaL_checklstring(state, 1, &size);
+  const auto path = machine::of(state).find_module({name, size});
+  if (!path) return luaL_error(state, "%s", describe(path.error()).c_str());
+  const auto text = read_source(*path);
+  if (!text) return luaL_error(state, "%s", describe(text.error()).c_str());
+  lua_pushlstring(state, text->data(), text->size());
+  lua_pushlstring(state, path->data(), path->size());
+  return 2;
+}
+
+void open(lua_State* in, const char* name, lua_CFunction how) {
+  lua_pushcfunction(in, how);
+  lua_pushstring(in, name);
+  lua_call(in, 1, 0);
+}
+
+void forget(lua_State* in, const char* table, std::initializer_list<const char*> names) {
+  lua_getglobal(in, table);
+  for (const char* const name : names) {
+    lua_pushnil(in);
+    lua_setfield(in, -2, name);
+  }
+  lua_pop(in, 1);
+}
+
+void open_safe(lua_State* in) {
+  open(in, "", luaopen_base);
+  open(in, LUA_TABLIBNAME, luaopen_table);
+  open(in, LUA_STRLIBNAME, luaopen_string);
+  open(in, LUA_MATHLIBNAME, luaopen_math);
+  open(in, LUA_OSLIBNAME, luaopen_os);
+  open(in, LUA_BITLIBNAME, luaopen_bit);
+  forget(in, LUA_OSLIBNAME,
+         {"execute", "exit", "remove", "rename", "tmpname", "getenv", "setlocale"});
+  forget(in, LUA_STRLIBNAME, {"dump"});
+  forget(in, "_G", {"dofile", "loadfile", "newproxy", "gcinfo", "getfenv", "setfenv"});
+  // The texts' own table is all scripts' way to the functions of strings: it stays as it is.
+  lua_pushliteral(in, "");
+  lua_getmetatable(in, -1);
+  lua_pushboolean(in, 0);
+  lua_setfield(in, -2, "__metatable");
+  lua_pop(in, 2);
+}
+
+// LuaJIT's numbers begin with the same in each process.
+void sow(lua_State* in) {
+  unsigned seed = 0;
+  if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) < 0) seed = 1;
+  lua_getglobal(in, "math");
+  lua_getfield(in, -1, "randomseed");
+  lua_pushnumber(in, seed);
+  lua_call(in, 1, 0);
+  lua_pop(in, 1);
+}
+
+}  // namespace
+
+void* await_mark() { return const_cast<char*>(&mark); }
+
+void open_libraries(lua_State* in, bool is_unsafe) {
+  if (is_unsafe) {
+    luaL_openlibs(in);
+  } else {
+    open_safe(in);
+  }
+  open_patterns(in);
+  open_sorting(in);
+  sow(in);
+  if (luaL_loadbuffer(in, wrappers.data(), wrappers.size(), "=strata") != 0) lua_error(in);
+  lua_pushcfunction(in, check);
+  lua_pushcfunction(in, is_stopped);
+  lua_pushlightuserdata(in, await_mark());
+  lua_pushcfunction(in, find_module);
+  lua_pushcfunction(in, write);
+  lua_pushboolean(in, is_unsafe ? 1 : 0);
+  lua_call(in, 6, 0);
+}
+
+}  // namespace strata::script
