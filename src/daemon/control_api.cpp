@@ -393,6 +393,11 @@ loop::task<control_api::answer> control_api::reload(call of) {
   co_return as_answer(done, 200);
 }
 
+loop::task<control_api::answer> control_api::reload_script(call of) {
+  auto done = co_await supervisor_.reload_script(of.name);
+  co_return as_answer(done, 200);
+}
+
 loop::task<control_api::answer> control_api::send(call of) {
   auto sent = co_await supervisor_.send(of.name, of.body);
   if (!sent) co_return as_answer(sent.error());

@@ -104,6 +104,7 @@ class control_api {
   loop::task<answer> stop(call of);
   loop::task<answer> restart(call of);
   loop::task<answer> reload(call of);
+  loop::task<answer> reload_script(call of);
   loop::task<answer> send(call of);
   loop::task<answer> backs(call of);
   loop::task<answer> stats(call of);

@@ -61,6 +61,10 @@ std::vector<control_api::route> control_api::routes_of_runs() {
         .summary = "Have a runtime that runs read its certificates again and keep its connections; "
                    "restart it where it has none or an edit waits for that", .answer = "Detail"},
        &control_api::reload},
+      {{.method = "POST", .path = "/v1/runtimes/{name}/reload-lua",
+        .summary = "Load the script of a runtime that runs again; if it has an error, the one "
+                   "before goes on", .answer = "Detail"},
+       &control_api::reload_script},
       {{.method = "POST", .path = "/v1/runtimes/{name}/send",
         .summary = "Send the request's body as one message (a server - to all its clients)",
         .answer = "Sent", .body_type = "application/octet-stream"},

@@ -53,6 +53,9 @@ class supervisor final : public net::directory {
                                      loop::time_point limit = loop::time_point::max());
   loop::task<result<entry_ref>> restart(std::string name);
   loop::task<result<entry_ref>> reload(std::string name);
+  /// Loads its script again, beside the one that runs. Errors: conflict when it does not run; as of
+  /// `runtime::reload_script`.
+  loop::task<result<entry_ref>> reload_script(std::string name);
   loop::task<result<void>> remove(std::string name);
   loop::task<result<runtime::edit_outcome>> edit(std::string name, nlohmann::json changes);
   loop::task<result<runtime::send_outcome>> send(std::string name, std::string message) const;

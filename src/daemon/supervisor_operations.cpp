@@ -322,6 +322,25 @@ loop::task<result<entry_ref>> supervisor::reload(std::string name) {
   co_return who;
 }
 
+loop::task<result<entry_ref>> supervisor::reload_script(std::string name) {
+  const under_way counted(*this);
+  auto who = find(name);
+  if (!who) co_return who;
+  const auto guard = co_await (*who)->lock.acquire();
+  if ((*who)->removed) co_return not_found(name);
+  if ((*who)->state != run_state::running) {
+    co_return failure(errc::conflict, "load the script of '" + name + "' again",
+                      "it is " + std::string(name_of((*who)->state)), "start it: strata start " + name);
+  }
+  auto done = co_await (*who)->body->reload_script();
+  if (!done) {
+    (*who)->log->write(runtime::level::error, describe(done.error()));
+    co_return std::unexpected(done.error());
+  }
+  tell(**who, "reloaded", "loaded its script again");
+  co_return who;
+}
+
 loop::task<> supervisor::read_files_again() {
   const under_way counted(*this);
   for (const auto& each : all()) {

@@ -55,11 +55,12 @@ enum class drop : std::uint8_t {
   stranger,
   repeat,
   kernel,
-  memory
+  memory,
+  script
 };
 inline constexpr std::string_view drop_names[] = {
     "rate_limit", "global_rate_limit", "slow_client", "mode",   "too_large", "file",
-    "connection", "stranger",          "repeat",      "kernel", "memory"};
+    "connection", "stranger",          "repeat",      "kernel", "memory",    "script"};
 static_assert(std::size(drop_names) <= std::tuple_size_v<options::case_counters>);
 
 struct counters;

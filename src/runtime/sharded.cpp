@@ -11,6 +11,11 @@ loop::task<result<nlohmann::json>> runtime::backs() {
                     "see which are: strata ls");
 }
 
+loop::task<result<void>> runtime::reload_script() {
+  co_return failure(errc::not_supported, "load the script again", "it runs none",
+                    "give it one: strata edit NAME --lua FILE");
+}
+
 loop::task<result<void>> runtime_of_parts::start() {
   reason_.clear();
   has_done_its_work_ = false;

@@ -7,7 +7,6 @@
 #include "runtime/proxy/proxy.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/server/server.hpp"
-#include "runtime/web_figures.hpp"
 
 namespace strata::runtime {
 
@@ -15,7 +14,7 @@ namespace {
 
 const type_row table[] = {
     {"server", "listens, and passes messages between those who connect", server::option_rows,
-     web_figure_rows, server::make},
+     server::figure_rows, server::make},
     {"client", "connects to an endpoint, and sends and receives messages", client::option_rows,
      common_figure_rows, client::make},
     {"proxy", "listens, and passes each connection on to a back", proxy::option_rows,

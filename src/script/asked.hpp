@@ -1,4 +1,4 @@
-// Included by machine.hpp: a handler that a task awaits.
+// A handler that a task awaits.
 #pragma once
 
 #include <optional>
@@ -9,6 +9,7 @@
 
 namespace strata::script {
 
+/// Awaits the end of a handler. What it gives is read by `read`, once it has ended.
 template <class Read>
 auto ask(machine& of, std::size_t callback, std::vector<argument> with, Read read)
     -> loop::task<std::invoke_result_t<Read, const finished&>> {

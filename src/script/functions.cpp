@@ -133,6 +133,8 @@ std::uint64_t machine::arm(loop::duration after, bool repeats, function_ref func
   return id;
 }
 
+void machine::retire() { timers_.clear(); }
+
 void machine::disarm(std::uint64_t timer) { timers_.erase(timer); }
 
 }  // namespace strata::script

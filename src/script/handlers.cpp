@@ -150,6 +150,14 @@ void machine::end(activity& one, int status) {
   release(one, is_usable);
 }
 
+// Its machine goes while it waits.
+void machine::end_early(activity& one) {
+  auto* const tell = std::exchange(one.tell, nullptr);
+  if (tell == nullptr) return;
+  tell->of_ = nullptr;
+  tell->on_end(finished(nullptr, -1));
+}
+
 // Whatever the script has raised, in words, and the lines that led to it.
 std::string machine::trouble_of(lua_State* thread) {
   std::string what;

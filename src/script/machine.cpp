@@ -70,7 +70,7 @@ machine::~machine() {
   tasks_.cancel();
   timers_.clear();
   for (auto& each : activities_) {
-    if (each->tell != nullptr) each->tell->of_ = nullptr;
+    end_early(*each);
   }
   pending_ = {};
   if (state_ != nullptr) lua_close(state_);

@@ -2,8 +2,8 @@
 // those that take too much time or memory.
 //
 // Each handler runs in a coroutine of the script. A function that waits (`function_row::wait`)
-// suspends that coroutine alone. All of it is for the loop's thread; a machine must not be destroyed
-// while one of its handlers runs, only while they wait.
+// suspends that coroutine alone. All of it is for the loop's thread. A machine is not destroyed from
+// within one of its handlers, only while they wait.
 #pragma once
 
 #include <chrono>
@@ -87,7 +87,7 @@ class observer {
   virtual void on_error(const std::string& what) = 0;
   /// What the script prints.
   virtual void on_print(const std::string& line) = 0;
-  /// A callback ran for so long, until it ended or waited.
+  /// A callback ran for `took`, until it ended or waited.
   virtual void on_run(std::size_t callback, loop::duration took, bool has_begun) = 0;
   virtual void on_failed(std::size_t callback) = 0;
 
@@ -131,6 +131,8 @@ class machine {
   /// Calls the function once, or again and again, until it is disarmed. 0: there are too many.
   std::uint64_t arm(loop::duration after, bool repeats, function_ref function);
   void disarm(std::uint64_t timer);
+  /// It gets no new work: its timers end. What waits goes on.
+  void retire();
 
   [[nodiscard]] std::uint64_t memory() const { return used_; }
   [[nodiscard]] std::size_t waiting() const { return waiting_; }
@@ -163,6 +165,7 @@ class machine {
   bool begin(activity& one, std::span<const argument> with);
   bool resume(activity& one, int arguments);
   void end(activity& one, int status);
+  static void end_early(activity& one);
   void release(activity& one, bool is_usable);
   loop::task<> await(activity& one, loop::task<answers> work);
   result<void> run_chunk(activity& one);
@@ -197,11 +200,4 @@ class machine {
   loop::task_group tasks_;
 };
 
-/// Awaits the end of a handler. What it gives is read by `read`, once it has ended.
-template <class Read>
-auto ask(machine& of, std::size_t callback, std::vector<argument> with, Read read)
-    -> loop::task<std::invoke_result_t<Read, const finished&>>;
-
 }  // namespace strata::script
-
-#include "script/asked.hpp"

@@ -6,6 +6,7 @@
 
 #include "loop/sim_loop.hpp"
 #include "loop/sim_world.hpp"
+#include "script/asked.hpp"
 
 namespace strata::script {
 namespace {

@@ -1,29 +1,22 @@
 #include "script/source.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 
-#include "strata/base/unique_fd.hpp"
+#include "loop/file_store.hpp"
 
 namespace strata::script {
 
 result<std::string> read_source(const std::string& path) {
   const auto operation = "read the script '" + path + "'";
-  // A FIFO is not waited for, and no terminal becomes the process's own.
-  const unique_fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!file) return system_failure(errno, operation, "see that the file is there");
-  struct stat about{};
-  if (::fstat(file.get(), &about) != 0) return system_failure(errno, operation, "");
-  if (!S_ISREG(about.st_mode)) {
-    return failure(errc::invalid_argument, operation, "it is no regular file", "name a Lua file");
-  }
+  const auto file = loop::open_regular(path, O_RDONLY, operation);
+  if (!file) return std::unexpected(file.error());
   std::string text;
   char piece[16384];
   for (;;) {
-    const auto got = ::read(file.get(), piece, sizeof piece);
+    const auto got = ::read(file->get(), piece, sizeof piece);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_failure(errno, operation, "");
     if (got == 0) break;

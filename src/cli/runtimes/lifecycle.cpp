@@ -47,6 +47,8 @@ outcome<int> run_restart(const invocation& call) { return post_each(call, "resta
 
 outcome<int> run_reload(const invocation& call) { return post_each(call, "reload"); }
 
+outcome<int> run_reload_lua(const invocation& call) { return post_each(call, "reload-lua"); }
+
 outcome<int> run_remove(const invocation& call) {
   control_client client(call.daemon);
   return change_each(call, client, [&](const std::string& name) -> outcome<json> {

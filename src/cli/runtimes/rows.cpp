@@ -114,6 +114,9 @@ std::vector<verb_row> changing_verbs() {
        "have runtimes read their certificates and open access logs again; those without, and those "
        "whose options wait for it, are restarted if they run",
        1, any_number, run_reload},
+      {"reload-lua", "NAME|GLOB|@GROUP...", runtimes,
+       "load runtimes' scripts again; one that has an error is told, and the one before goes on", 1,
+       any_number, run_reload_lua},
       {"edit",
        "NAME",
        runtimes,

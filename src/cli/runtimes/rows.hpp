@@ -14,6 +14,7 @@ outcome<int> run_start(const invocation& call);
 outcome<int> run_stop(const invocation& call);
 outcome<int> run_restart(const invocation& call);
 outcome<int> run_reload(const invocation& call);
+outcome<int> run_reload_lua(const invocation& call);
 outcome<int> run_remove(const invocation& call);
 outcome<int> run_interactive(const invocation& call);
 outcome<int> run_send(const invocation& call);

@@ -43,7 +43,8 @@ constexpr const auto* tls = &rows[0];
 /// Hears for a connection of which nobody knows yet what it speaks.
 class newcomer final : public member {
  public:
-  newcomer(shard& home, net::stream& on) : member(home, encoding_of(home.framing())), stream_(on) {}
+  newcomer(shard& home, net::stream& on)
+      : member(home, encoding_of(home.framing()), presence::passing), stream_(on) {}
 
   std::size_t offer(const batch& messages) override {
     const auto& bytes = messages.as(wanted());

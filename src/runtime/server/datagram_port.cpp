@@ -25,7 +25,7 @@ class datagram_port::peer final : public member {
  public:
   peer(shard& home, datagram_port& port, const loop::socket_address& address, bool is_stranger,
        serve::connection_gauge::place place)
-      : member(home, encoding::raw, false),
+      : member(home, encoding::raw, presence::datagrams),
         port_(port),
         address_(address),
         is_stranger_(is_stranger),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "loop/address.hpp"
 #include "loop/task.hpp"
@@ -12,20 +13,30 @@ namespace strata::runtime::server {
 
 class shard;
 
+/// How a member is there.
+enum class presence : std::uint8_t {
+  connected,
+  datagrams,  ///< without a connection
+  passing,    ///< for a moment: it says one thing, or becomes another member
+};
+
 class member {
  public:
-  /// `how`: what it takes of a batch. A member without a connection sends datagrams.
-  member(shard& home, encoding how, bool has_connection = true);
+  /// `how`: what it takes of a batch.
+  member(shard& home, encoding how, presence as = presence::connected);
   member(const member&) = delete;
   member& operator=(const member&) = delete;
   virtual ~member();
 
-  /// Unique in its server; the shard's number is in the upper 16 bits.
+  /// Unique in its server; the shard's number is above `shard_bits`.
   [[nodiscard]] std::uint64_t id() const { return id_; }
-  [[nodiscard]] bool has_connection() const { return has_connection_; }
+  [[nodiscard]] bool has_connection() const { return as_ != presence::datagrams; }
+  [[nodiscard]] bool is_passing() const { return as_ == presence::passing; }
   [[nodiscard]] encoding wanted() const { return wanted_; }
   /// Where it is; empty when that is unknown or has no address.
   [[nodiscard]] virtual loop::socket_address address() const { return {}; }
+  /// Of the certificate that it has shown; empty: none.
+  [[nodiscard]] virtual std::string tls_subject() const { return {}; }
 
   /// Takes messages to be sent to it, or drops them by the server's rules. How many it took.
   virtual std::size_t offer(const batch& messages) = 0;
@@ -45,6 +56,7 @@ class member {
   loop::time_point last_active;  ///< when it last sent something
   loop::time_point last_whole;   ///< when its last message was whole, or it came
   unsigned failed_claims = 0;    ///< wrong master passwords
+  bool is_admitted = true;       ///< hears messages
 
  protected:
   shard& home_;
@@ -54,7 +66,7 @@ class member {
   std::uint64_t id_;
   std::size_t position_ = 0;  // in the shard's list
   encoding wanted_;
-  bool has_connection_;
+  presence as_;
 };
 
 }  // namespace strata::runtime::server

@@ -144,8 +144,9 @@ std::vector<row> buffer_rows() {
 const std::vector<options::bound_row<server_options>>& option_table() {
   static const auto table = [] {
     auto all = where_rows();
-    for (auto&& more : {message_rows(), rows_for<server_options>(web_rows()), limit_rows(),
-                        buffer_rows(), tls_server_rows<server_options>()}) {
+    for (auto&& more :
+         {message_rows(), rows_for<server_options>(web_rows()), limit_rows(), buffer_rows(),
+          tls_server_rows<server_options>(), script_rows<server_options>()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     return with_common(std::move(all));

@@ -6,6 +6,7 @@
 
 #include "runtime/introducers.hpp"
 #include "runtime/server/shard.hpp"
+#include "runtime/server/shard_script.hpp"
 #include "runtime/sharded.hpp"
 #include "runtime/tls_identity.hpp"
 
@@ -22,6 +23,7 @@ class server final : public sharded<server_options, shard> {
 
   loop::task<void> stop(loop::time_point limit) override;
   loop::task<result<send_outcome>> send(std::string message) override;
+  loop::task<result<void>> reload_script() override;
   [[nodiscard]] std::vector<nlohmann::json> figures() const override;
 
  private:
@@ -46,9 +48,13 @@ class server final : public sharded<server_options, shard> {
   }
   void keep_figures() override;
   [[nodiscard]] web_figures counted_web() const;
+  [[nodiscard]] scripting::script_figures counted_script() const;
 
   tls_identity identity_{given().home, given().log};
   web_figures past_web_;
+  scripting::script_figures past_script_;
+  /// It stays when the server stops.
+  std::shared_ptr<scripting::shared_store> shared_ = std::make_shared<scripting::shared_store>();
 };
 
 result<void> server::check(const server_options& wanted) const {
@@ -96,9 +102,10 @@ std::vector<std::string_view> server::carried(const server_options& next) const 
 server::part_list server::make_parts(const std::vector<loop::loop*>& loops) {
   const auto state = std::make_shared<server_state>(connections(), hurried(), given().log,
                                                     given().messages, identity_.slot());
+  state->shared = shared_;
   part_list made;
   for (auto* const each : loops) {
-    auto one = std::make_unique<shard>(state, *each, made.size(), running());
+    auto one = std::make_unique<shard>(state, *each, made.size(), running(), given().name);
     state->shards.push_back({each, one.get()});
     made.push_back(std::move(one));
   }
@@ -123,6 +130,12 @@ loop::task<result<send_outcome>> server::send(std::string message) {
                           std::to_string(wanted().max_message),
                       "raise --max-message");
   }
+  if (!running().lua.empty()) {
+    auto ask = [&at = part_at(0), &message] { return at.script()->on_send(std::move(message)); };
+    auto changed = co_await loop::call_on(given().home, loop_of(0), std::move(ask));
+    if (!changed) co_return send_outcome{};
+    message = std::move(*changed);
+  }
   send_outcome outcome;
   for (std::size_t i = 0; i < parts().size(); ++i) {
     outcome.delivered +=
@@ -139,18 +152,48 @@ web_figures server::counted_web() const {
   return sum;
 }
 
+scripting::script_figures server::counted_script() const {
+  auto sum = past_script_;
+  for (std::size_t i = 0; i < opened(); ++i) {
+    const auto* const script = part_at(i).script();
+    if (script != nullptr) add_figures(sum, script->counted(), scripting::script_figure_table());
+  }
+  return sum;
+}
+
+loop::task<result<void>> server::reload_script() {
+  if (running().lua.empty()) co_return co_await runtime::reload_script();
+  for (std::size_t i = 0; i < parts().size(); ++i) {
+    auto loaded = co_await run_at(i, [](shard& at) { return at.script()->reload(); });
+    if (!loaded) co_return loaded;
+  }
+  co_return result<void>{};
+}
+
 void server::keep_figures() {
   sharded::keep_figures();
+  past_script_ = past_figures(counted_script(), scripting::script_figure_table());
   past_web_ = past_figures(counted_web(), web_figure_table());
 }
 
 std::vector<nlohmann::json> server::figures() const {
   auto values = runtime::figures();
   std::ranges::move(values_of(counted_web(), web_figure_table()), std::back_inserter(values));
+  std::ranges::move(values_of(counted_script(), scripting::script_figure_table()),
+                    std::back_inserter(values));
   return values;
 }
 
 }  // namespace
+
+const std::vector<options::figure_row>& figure_rows() {
+  static const auto rows = [] {
+    auto all = web_figure_rows();
+    std::ranges::move(rows_of(scripting::script_figure_table()), std::back_inserter(all));
+    return all;
+  }();
+  return rows;
+}
 
 result<std::unique_ptr<runtime>> make(context&& given, const nlohmann::json& options) {
   return make_from<server>(std::move(given), options);

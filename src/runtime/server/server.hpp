@@ -5,9 +5,11 @@
 
 #include "runtime/runtime.hpp"
 #include "runtime/server/options.hpp"
-#include "runtime/web_figures.hpp"
 
 namespace strata::runtime::server {
+
+/// What every runtime has, and what those that serve HTTP and run scripts have.
+[[nodiscard]] const std::vector<options::figure_row>& figure_rows();
 
 /// Errors: invalid_argument when the options do not make sense together.
 [[nodiscard]] result<std::unique_ptr<runtime>> make(context&& given, const nlohmann::json& options);

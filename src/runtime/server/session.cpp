@@ -8,8 +8,8 @@ namespace strata::runtime::server {
 
 using namespace std::chrono_literals;
 
-member::member(shard& home, encoding how, bool has_connection)
-    : home_(home), id_(home.next_id()), wanted_(how), has_connection_(has_connection) {
+member::member(shard& home, encoding how, presence as)
+    : home_(home), id_(home.next_id()), wanted_(how), as_(as) {
   home_.enter(*this);
 }
 
@@ -24,6 +24,7 @@ loop::task<> session::serve(shard& home, std::unique_ptr<net::stream> connection
                             [[maybe_unused]] serve::connection_gauge::place place) {
   session served(home, std::move(connection));
   for (bool goes_on = true; goes_on;) {
+    co_await home.heard(served);
     const auto got = co_await served.stream_->receive();
     goes_on = served.hear(got);
   }

@@ -20,6 +20,7 @@ class session final : public member {
   session(shard& home, std::unique_ptr<net::stream> connection);
 
   [[nodiscard]] loop::socket_address address() const override { return stream_->peer().address; }
+  [[nodiscard]] std::string tls_subject() const override { return stream_->peer().tls_subject; }
   std::size_t offer(const batch& messages) override;
   [[nodiscard]] std::size_t held() const override {
     return reader_.unfinished().size() + stream_->unsent();

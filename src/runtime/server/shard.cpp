@@ -9,6 +9,7 @@
 #include "runtime/introducers.hpp"
 #include "runtime/server/datagram_port.hpp"
 #include "runtime/server/session.hpp"
+#include "runtime/server/shard_script.hpp"
 #include "runtime/tls_identity.hpp"
 
 namespace strata::runtime::server {
@@ -24,7 +25,7 @@ bool is_cared_for(const member& one) { return one.wanted() >= encoding::websocke
 }  // namespace
 
 shard::shard(std::shared_ptr<server_state> shared, loop::loop& on, std::size_t number,
-             server_options options)
+             server_options options, std::string name)
     : state_(std::move(shared)),
       loop_(on),
       number_(number),
@@ -36,7 +37,8 @@ shard::shard(std::shared_ptr<server_state> shared, loop::loop& on, std::size_t n
       site_(on, options_),
       memory_(
           on, [this] { return memory_limit(); }, [this] { return look_at_memory(); }),
-      acceptor_(on, reception()) {}
+      acceptor_(on, reception()),
+      name_(std::move(name)) {}
 
 // Members leave it while its own members are still there.
 shard::~shard() {
@@ -86,9 +88,22 @@ loop::task<result<void>> shard::open(std::vector<net::bind_target>& targets) {
   for (auto& target : targets) {
     if (auto opened = open_target(target); !opened) co_return opened;
   }
+  if (auto opened = open_script(); !opened) co_return opened;
   acceptor_.begin();
   for (auto& each : datagram_ports_) hearing_.spawn(each.run());
   co_return result<void>{};
+}
+
+result<void> shard::open_script() {
+  if (options_.lua.empty()) return {};
+  script_ = std::make_unique<shard_script>(
+      *this, options_, scripting::identity{name_, "server", state_->log, state_->shared});
+  if (auto opened = script_->open(); !opened) return opened;
+  return script_->begin();
+}
+
+loop::task<> shard::heard(const member& by) {
+  if (script_ && script_->is_busy(by.id())) co_await script_->idle(by.id());
 }
 
 result<void> shard::open_target(net::bind_target& target) {
@@ -141,6 +156,7 @@ loop::task<> shard::web_ended(loop::time_point limit) {
 }
 
 loop::task<> shard::close(loop::time_point limit) {
+  if (script_) co_await script_->end(limit);
   (void)co_await loop::within(loop_, deliver(limit), loop::time_point::max(), &state_->hurried);
   // What the last turn has said goes out before the connections go.
   co_await loop_.sleep(loop::duration::zero());
@@ -223,10 +239,12 @@ void shard::enter(member& arrived) {
   arrived.position_ = members_.size();
   members_.push_back(&arrived);
   if (is_cared_for(arrived)) ++cared_for_;
+  if (script_ && !arrived.is_passing()) script_->enter(arrived);
   arm_sweep();
 }
 
 void shard::leave(member& gone) {
+  if (script_) script_->leave(gone);
   members_.back()->position_ = gone.position_;
   members_[gone.position_] = members_.back();
   members_.pop_back();
@@ -293,6 +311,7 @@ void shard::on_message(member& from, const message& said) {
   counters_.messages_in.add();
   counters_.rate_in.add(second_of(loop_.now()), 1);
   if (!within_limits(from)) return;
+  if (script_ && script_->on_message(from, said)) return;
   policy_->on_message(*this, from, said);
 }
 
@@ -330,13 +349,14 @@ void shard::tell_member(std::uint64_t id, const std::string& text) {
   }
 }
 
-void shard::say(member& from, const message& said) {
-  if (!told_.empty() || log_.must_take_before(said)) publish();
-  speaker_ = from.id();
+void shard::say(const message& said, std::uint64_t except) {
+  const bool is_other = !log_.empty() && speaker_ != except;
+  if (!told_.empty() || is_other || log_.must_take_before(said)) publish();
+  speaker_ = except;
   log_.append(said);
   if (state_->shards.size() > 1) {
     far_.bytes += as_text(said.bytes);
-    far_.messages.push_back({static_cast<std::uint32_t>(said.bytes.size()), said.kind});
+    far_.messages.push_back({static_cast<std::uint32_t>(said.bytes.size()), said.kind, except});
     loop_.at_turn_end(*this);
   }
 }
@@ -350,7 +370,8 @@ std::uint64_t shard::deliver(std::uint64_t except) {
   auto messages = log_.take();
   std::uint64_t took = 0;
   for (auto* each : members_) {
-    if (each->id() != except && each->offer(messages) == messages.count()) ++took;
+    if (each->id() == except || !each->is_admitted) continue;
+    if (each->offer(messages) == messages.count()) ++took;
   }
   log_.recycle(std::move(messages));
   return took;
@@ -397,11 +418,13 @@ void shard::take_far(const far_batch& from) {
   auto bytes = as_bytes(from.bytes);
   for (const auto& each : from.messages) {
     const message said{bytes.first(each.size), each.kind};
-    if (log_.must_take_before(said)) deliver(0);
+    const bool is_other = !log_.empty() && speaker_ != each.except;
+    if (is_other || log_.must_take_before(said)) deliver(speaker_);
+    speaker_ = each.except;
     log_.append(said);
     bytes = bytes.subspan(each.size);
   }
-  if (!log_.empty()) deliver(0);
+  if (!log_.empty()) deliver(speaker_);
 }
 
 std::uint64_t shard::broadcast(byte_span message) {

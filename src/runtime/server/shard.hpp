@@ -27,11 +27,12 @@
 namespace strata::runtime::server {
 
 class datagram_port;
+class shard_script;
 
 class shard final : public part, private loop::turn_end_hook, private loop::timer {
  public:
   shard(std::shared_ptr<server_state> shared, loop::loop& on, std::size_t number,
-        server_options options);
+        server_options options, std::string name);
   ~shard() override;
 
   /// Starts to listen. Errors: of the first that cannot be bound.
@@ -79,11 +80,21 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
     return acceptor_.start_tls(on, state_->secure->get());
   }
 
+  /// Awaits that the script has heard what was said.
+  [[nodiscard]] loop::task<> heard(const member& by);
+
+  // --- for the script
+  /// Null: there is none.
+  [[nodiscard]] shard_script* script() const { return script_.get(); }
+  [[nodiscard]] std::uint64_t number() const { return number_; }
+  /// All members of all shards hear it, but `except`.
+  void say(const message& said, std::uint64_t except);
+
   // --- for policies
   /// Writes it to the file and to those who follow the messages.
   void keep(member& from, const message& said);
   /// All others hear it.
-  void say(member& from, const message& said);
+  void say(member& from, const message& said) { say(said, from.id()); }
   /// One member alone hears it.
   void tell(member& to, const message& said);
   /// A member of any shard, by its number; dropped when it has gone.
@@ -96,6 +107,7 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   void on_turn_end() override;
   void on_timer() override;
   void arm_sweep();
+  result<void> open_script();
   result<void> open_target(net::bind_target& target);
   [[nodiscard]] serve::reception reception();
   [[nodiscard]] protocol protocol_of(const net::endpoint_url& url) const;
@@ -137,6 +149,8 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   serve::acceptor acceptor_;
   loop::task_group hearing_;
   std::deque<datagram_port> datagram_ports_;
+  std::string name_;  // of the runtime
+  std::unique_ptr<shard_script> script_;
 };
 
 }  // namespace strata::runtime::server

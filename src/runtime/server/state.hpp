@@ -13,6 +13,7 @@
 #include "runtime/counters.hpp"
 #include "runtime/journal.hpp"
 #include "runtime/rate_limiter.hpp"
+#include "runtime/scripting/shared_store.hpp"
 #include "runtime/server/claim_guard.hpp"
 #include "runtime/server/message.hpp"
 #include "serve/connection_gauge.hpp"
@@ -21,7 +22,8 @@ namespace strata::runtime::server {
 
 class shard;
 
-inline constexpr unsigned shard_bits = 48;
+/// Of a member's id, above its number. As a number of a script (a double) an id is exact.
+inline constexpr unsigned shard_bits = 40;
 
 struct server_state {
   server_state(serve::connection_gauge& gauge, const std::atomic<bool>& hurry,
@@ -44,6 +46,8 @@ struct server_state {
   std::shared_ptr<journal> log;
   std::shared_ptr<journal> messages;
   std::shared_ptr<net::tls_slot> secure;
+  /// Values that the scripts of all shards share.
+  std::shared_ptr<scripting::shared_store> shared;
 
   struct far_shard {
     loop::loop* where;
@@ -58,6 +62,7 @@ struct far_batch {
   struct part {
     std::uint32_t size;
     message_kind kind;
+    std::uint64_t except;  ///< the member that does not hear it; 0: all do
   };
   std::string bytes;
   std::vector<part> messages;

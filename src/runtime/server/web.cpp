@@ -8,6 +8,7 @@
 #include "runtime/http_serving.hpp"
 #include "runtime/server/event_stream.hpp"
 #include "runtime/server/shard.hpp"
+#include "runtime/server/shard_script.hpp"
 #include "runtime/server/websocket_member.hpp"
 
 namespace strata::runtime::server {
@@ -20,7 +21,7 @@ constexpr std::string_view plain = "text/plain; charset=utf-8";
 class poster final : public member {
  public:
   poster(shard& home, const loop::socket_address& address)
-      : member(home, encoding::raw), address_(address) {}
+      : member(home, encoding::raw, presence::passing), address_(address) {}
   [[nodiscard]] loop::socket_address address() const override { return address_; }
   std::size_t offer(const batch& /*messages*/) override { return 0; }
   void dismiss() override {}
@@ -61,12 +62,20 @@ class visit {
       co_await take_message(now);
     } else if (has_messages && wants_events(now)) {
       co_await event_stream::serve(home_, now);
+    } else if (const bool is_answered = co_await ask_script(now); is_answered) {
+      co_return;
     } else if (files != nullptr) {
       auto rest = files->answer(now);
       if (rest) co_await files->send(now, std::move(*rest));
     } else {
       now.respond(404, plain, "there is nothing at " + now.request().path + "\n");
     }
+  }
+
+  loop::task<bool> ask_script(http::exchange& now) {
+    auto* const script = home_.script();
+    if (script == nullptr || !script->answers_http()) co_return false;
+    co_return co_await script->answer(now);
   }
 
   static bool wants_events(const http::exchange& now) {
@@ -76,9 +85,17 @@ class visit {
 
   loop::task<> open_websocket(http::exchange& now) {
     const auto& options = home_.options();
-    const http::websocket_settings how{.protocols = options.ws_protocol,
-                                       .origins = options.ws_origin,
-                                       .is_deflated = options.ws_deflate == "on"};
+    http::websocket_settings how{.protocols = options.ws_protocol,
+                                 .origins = options.ws_origin,
+                                 .is_deflated = options.ws_deflate == "on"};
+    if (auto* const script = home_.script(); script != nullptr) {
+      const auto choice = co_await script->choose(now);
+      if (choice.is_refused) {
+        now.respond(403, plain, "this server does not want it\n");
+        co_return;
+      }
+      if (!choice.protocol.empty()) how.protocols = {choice.protocol};
+    }
     auto opened = http::open_websocket(now, how);
     if (!opened) co_return;
     if (now.owns_connection()) {

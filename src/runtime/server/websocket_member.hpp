@@ -20,6 +20,7 @@ class websocket_member final : public member {
   websocket_member(shard& home, http::opened_websocket&& opened);
 
   [[nodiscard]] loop::socket_address address() const override { return channel_->peer().address; }
+  [[nodiscard]] std::string tls_subject() const override { return channel_->peer().tls_subject; }
   std::size_t offer(const batch& messages) override;
   [[nodiscard]] std::size_t held() const override { return reader_.held() + channel_->unsent(); }
   void dismiss() override { channel_->abort(); }

@@ -1,0 +1,58 @@
+// The options of scripts, of every type that runs them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "options/option_table.hpp"
+
+namespace strata::runtime {
+
+struct script_options {
+  std::string lua;
+  std::uint64_t lua_memory = 64U << 20U;
+  double lua_time = 0.1;
+  bool lua_jit = false;
+  bool lua_unsafe = false;
+  bool lua_watch = false;
+};
+
+// A row is read as a row: one option, two or three lines.
+// clang-format off
+template <class Options>
+[[nodiscard]] std::vector<options::bound_row<Options>> script_rows() {
+  using enum options::option_kind;
+  return {
+      {{.key = "lua", .kind = text, .value_name = "FILE",
+        .help = "run the Lua script FILE, whose functions are called when something happens",
+        .needs_restart = true, .is_path = true},
+       &Options::lua},
+      {{.key = "lua_memory", .kind = bytes, .value_name = "SIZE", .default_text = "64MiB",
+        .help = "memory that the script may take, on each thread",
+        .needs_restart = true, .max = 1ULL << 40U, .min = 256U << 10U, .only_with = "lua"},
+       &Options::lua_memory},
+      {{.key = "lua_time", .kind = seconds, .value_name = "TIME", .default_text = "100ms",
+        .help = "processor time that a function of the script may take until it ends or waits; "
+                "then it is stopped by an error",
+        .needs_restart = true, .only_with = "lua"},
+       &Options::lua_time},
+      {{.key = "lua_jit", .kind = flag,
+        .help = "compile what runs often: only for a script that one trusts, since compiled code "
+                "cannot be stopped",
+        .needs_restart = true, .only_with = "lua"},
+       &Options::lua_jit},
+      {{.key = "lua_unsafe", .kind = flag,
+        .help = "give the script all of Lua's libraries, and modules in C: it can do whatever the "
+                "daemon can",
+        .needs_restart = true, .only_with = "lua"},
+       &Options::lua_unsafe},
+      {{.key = "lua_watch", .kind = flag,
+        .help = "load the script again when its file changes",
+        .needs_restart = true, .only_with = "lua"},
+       &Options::lua_watch},
+  };
+}
+// clang-format on
+
+}  // namespace strata::runtime

@@ -1,0 +1,57 @@
+#include "runtime/scripting/callbacks.hpp"
+
+#include <iterator>
+
+namespace strata::runtime::scripting {
+
+namespace {
+
+// A row is read as a row.
+// clang-format off
+constexpr script::callback_row rows[] = {
+    {"on_start", "", "", "the runtime has started, or the script was loaded again"},
+    {"on_stop", "", "", "the runtime stops; it waits for this, for a moment"},
+    {"on_tick", "elapsed_ms: number", "",
+     "again and again, every `tick_ms` milliseconds (a global of the script; 100, at least 10)"},
+    {"on_message", "message: string, id: integer", "",
+     "a message has come; in a server, the script and not --mode decides what becomes of it"},
+    {"on_client_message", "id: integer, message: string", "",
+     "the same, with the client that sent it first"},
+    {"on_connect", "id: integer", "", "a client has come; in a client: it is connected"},
+    {"on_disconnect", "id: integer", "",
+     "a client has gone, whose data are still there; in a client: the connection has ended"},
+    {"on_send", "message: string", "string|boolean|nil",
+     "`strata send` sends a message: another text is sent instead, and nothing if it gives false"},
+    {"on_auth", "id: integer", "boolean",
+     "a client has come, and hears and says nothing yet: false sends it away"},
+    {"on_http_request", "request: strata.request", "string|table|nil",
+     "an HTTP request: gives the answer, or nil for a file or a 404"},
+    {"on_websocket", "request: strata.request", "boolean|string|nil",
+     "a client asks for a WebSocket: false refuses it, a text chooses that subprotocol"},
+};
+
+constexpr std::string_view callers[] = {
+    "server|client", "server|client", "server|client", "server|client", "server", "server|client",
+    "server|client", "server|client", "server",        "server",        "server",
+};
+// clang-format on
+static_assert(std::size(rows) == std::size(callers));
+static_assert(std::size(rows) == static_cast<std::size_t>(callback::websocket) + 1);
+
+}  // namespace
+
+std::span<const script::callback_row> callback_rows() { return rows; }
+
+std::string_view callers_of(std::size_t row) { return callers[row]; }
+
+bool is_called_by(std::size_t row, std::string_view type) {
+  auto names = callers[row];
+  while (!names.empty()) {
+    const auto end = names.find('|');
+    if (names.substr(0, end) == type) return true;
+    names.remove_prefix(end == std::string_view::npos ? names.size() : end + 1);
+  }
+  return false;
+}
+
+}  // namespace strata::runtime::scripting

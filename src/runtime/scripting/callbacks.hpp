@@ -1,0 +1,32 @@
+// The functions of scripts that runtimes call: the one list of them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "script/library.hpp"
+
+namespace strata::runtime::scripting {
+
+/// In the order of the rows.
+enum class callback : std::uint8_t {
+  start,
+  stop,
+  tick,
+  message,
+  client_message,
+  connect,
+  disconnect,
+  send,
+  auth,
+  http_request,
+  websocket,
+};
+
+[[nodiscard]] std::span<const script::callback_row> callback_rows();
+/// The types of runtimes that call it: `server|client`.
+[[nodiscard]] std::string_view callers_of(std::size_t row);
+[[nodiscard]] bool is_called_by(std::size_t row, std::string_view type);
+
+}  // namespace strata::runtime::scripting

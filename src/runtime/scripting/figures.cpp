@@ -1,0 +1,36 @@
+#include "runtime/scripting/figures.hpp"
+
+namespace strata::runtime::scripting {
+
+using enum options::figure_kind;
+using enum options::figure_unit;
+
+// A row is read as a row: one figure, two or three lines.
+// clang-format off
+const std::vector<options::bound_figure<script_figures>>& script_figure_table() {
+  static const std::vector<options::bound_figure<script_figures>> table = {
+      {{.key = "script.calls", .help = "functions of the script that were called",
+        .metric = "strata_script_calls_total", .column = "script_calls", .is_hidden = true},
+       &script_figures::calls},
+      {{.key = "script.errors", .help = "functions of the script that ended by an error",
+        .metric = "strata_script_errors_total", .column = "script_errors", .is_hidden = true},
+       &script_figures::errors},
+      {{.key = "script.time_us", .unit = microseconds, .help = "time that the script has run",
+        .metric = "strata_script_time_microseconds_total", .column = "script_time",
+        .is_hidden = true},
+       &script_figures::time_us},
+      {{.key = "script.reloads", .help = "times that the script was loaded again",
+        .metric = "strata_script_reloads_total", .column = "script_reloads", .is_hidden = true},
+       &script_figures::reloads},
+      {{.key = "script.memory", .kind = gauge, .unit = bytes, .help = "memory of the script",
+        .metric = "strata_script_memory_bytes", .column = "script_memory", .is_hidden = true},
+       &script_figures::memory},
+      {{.key = "script.waiting", .kind = gauge, .help = "functions of the script that wait",
+        .metric = "strata_script_waiting", .column = "script_waiting", .is_hidden = true},
+       &script_figures::waiting},
+  };
+  return table;
+}
+// clang-format on
+
+}  // namespace strata::runtime::scripting

@@ -1,0 +1,167 @@
+#include "runtime/scripting/host.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "loop/within.hpp"
+#include "runtime/scripting/library.hpp"
+
+namespace strata::runtime::scripting {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr double usual_tick_ms = 100;
+constexpr double shortest_tick_ms = 10;
+constexpr auto between_looks = 500ms;  // at the script's file
+
+script::settings settings_of(const script_options& how) {
+  return {.most_memory = how.lua_memory,
+          .most_time = loop::from_seconds(how.lua_time),
+          .is_compiled = how.lua_jit,
+          .is_unsafe = how.lua_unsafe};
+}
+
+}  // namespace
+
+host::host(loop::loop& on, script_options how, identity who)
+    : loop_(on), options_(std::move(how)), who_(std::move(who)) {}
+
+host::~host() { tasks_.cancel(); }
+
+result<std::unique_ptr<script::machine>> host::make() {
+  auto made = script::machine::make(loop_, settings_of(options_), *this);
+  if (!made) return made;
+  auto& machine = **made;
+  machine.add({"strata", common_functions(), {}}, this);
+  machine.extend(common_lines(), "=strata");
+  machine.add({"self", own_, {}}, own_host_);
+  machine.set("self", "name", who_.name);
+  machine.set("self", "type", who_.type);
+  machine.alias("self", std::string(who_.type).c_str());
+  if (auto loaded = machine.load(options_.lua, callback_rows()); !loaded) {
+    return std::unexpected(loaded.error());
+  }
+  for (std::size_t row = 0; row < callback_rows().size(); ++row) {
+    if (!machine.has(row) || is_called_by(row, who_.type)) continue;
+    who_.log->write(level::warning, fmt::format("the script has '{}', which a {} never calls",
+                                                callback_rows()[row].name, who_.type));
+  }
+  return made;
+}
+
+result<void> host::open() {
+  auto made = make();
+  if (!made) return std::unexpected(made.error());
+  machine_ = std::move(*made);
+  note_size();
+  return {};
+}
+
+result<void> host::begin() {
+  class listener final : public script::waiter {
+   public:
+    bool has_failed = false;
+
+   private:
+    void on_end(const script::finished& with) override { has_failed = with.has_failed(); }
+  };
+  arm_tick();
+  if (options_.lua_watch) tasks_.spawn(watch());
+  if (!has(callback::start)) return {};
+  listener starting;
+  start(callback::start, {}, &starting);
+  if (!starting.has_failed) return {};
+  return failure(errc::invalid_argument, "start the script '" + options_.lua + "'",
+                 "on_start has failed", "see the runtime's log");
+}
+
+loop::task<> host::end(loop::time_point limit) {
+  disarm();
+  tasks_.cancel();
+  if (has(callback::stop)) {
+    auto stopping = ask(callback::stop, {}, [](const script::finished&) { return true; });
+    [[maybe_unused]] const auto ended =
+        co_await loop::within(loop_, std::move(stopping), std::min(limit, loop_.now() + 5s));
+  }
+  retired_.clear();
+  machine_.reset();
+}
+
+result<void> host::reload() {
+  auto made = make();
+  if (!made) return std::unexpected(made.error());
+  machine_->retire();
+  retired_.push_back(std::exchange(machine_, std::move(*made)));
+  std::erase_if(retired_, [](const auto& each) { return each->waiting() == 0; });
+  figures_.reloads.add();
+  note_size();
+  arm_tick();
+  if (has(callback::start)) start(callback::start, {});
+  return {};
+}
+
+void host::arm_tick() {
+  disarm();
+  if (!has(callback::tick)) return;
+  const auto ms = std::max(machine_->global_number("tick_ms", usual_tick_ms), shortest_tick_ms);
+  tick_ = loop::from_seconds(ms / 1000);
+  last_tick_ = loop_.now();
+  loop_.arm_after(*this, tick_);
+}
+
+void host::on_timer() {
+  const auto now = loop_.now();
+  const auto elapsed = std::chrono::duration<double, std::milli>(now - last_tick_).count();
+  last_tick_ = now;
+  loop_.arm_after(*this, tick_);
+  const script::argument with[] = {elapsed};
+  start(callback::tick, with);
+}
+
+// Also where the file is replaced by another of its name, as editors do.
+loop::task<> host::watch() {
+  std::error_code trouble;
+  auto known = std::filesystem::last_write_time(options_.lua, trouble);
+  for (;;) {
+    co_await loop_.sleep(between_looks);
+    const auto now = std::filesystem::last_write_time(options_.lua, trouble);
+    if (trouble || now == known) continue;
+    known = now;
+    if (auto loaded = reload(); !loaded) {
+      log(level::error, describe(loaded.error()) + " (the one before goes on)");
+    } else {
+      log(level::info, "the script has changed, and was loaded again");
+    }
+  }
+}
+
+void host::log(level how, const std::string& text) { who_.log->write(how, text, "lua"); }
+
+void host::on_error(const std::string& what) {
+  // A client can make it happen as often as it likes.
+  who_.log->write_few("script", level::error, what, "lua");
+}
+
+void host::on_print(const std::string& line) { log(level::info, line); }
+
+void host::on_run(std::size_t /*callback*/, loop::duration took, bool has_begun) {
+  if (has_begun) figures_.calls.add();
+  time_ += took;
+  figures_.time_us.set(static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(time_).count()));
+  note_size();
+}
+
+void host::on_failed(std::size_t /*callback*/) { figures_.errors.add(); }
+
+void host::note_size() {
+  if (machine_ == nullptr) return;
+  figures_.memory.set(machine_->memory());
+  figures_.waiting.set(machine_->waiting());
+}
+
+}  // namespace strata::runtime::scripting

@@ -1,0 +1,97 @@
+// The script of one part of a runtime: its machine, what it sees of the program, its figures.
+//
+// For the part's loop. The part gives it a table of functions of its own, and calls the script's
+// functions by `start`.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "loop/condition.hpp"
+#include "loop/loop.hpp"
+#include "runtime/journal.hpp"
+#include "runtime/script_options.hpp"
+#include "runtime/scripting/callbacks.hpp"
+#include "runtime/scripting/figures.hpp"
+#include "runtime/scripting/shared_store.hpp"
+#include "script/asked.hpp"
+#include "script/machine.hpp"
+
+namespace strata::runtime::scripting {
+
+/// What a script knows of its runtime.
+struct identity {
+  std::string name;
+  std::string_view type;
+  std::shared_ptr<journal> log;
+  std::shared_ptr<shared_store> shared;
+};
+
+class host final : private script::observer, private loop::timer {
+ public:
+  host(loop::loop& on, script_options how, identity who);
+  ~host();
+
+  /// A table `self` of the runtime's own, also known by its type's name. `by` outlives this.
+  void offer(std::span<const script::function_row> functions, void* by) {
+    own_ = functions;
+    own_host_ = by;
+  }
+
+  /// Loads the script. Errors: of the file and of the script.
+  result<void> open();
+  /// Calls on_start. Errors: it has failed, before it waited for anything.
+  result<void> begin();
+  /// Calls on_stop, and awaits it until `limit`; then nothing of the script runs any more.
+  loop::task<> end(loop::time_point limit);
+  /// Loads the script again: when that succeeds it takes the place of the one before, whose
+  /// functions that wait go on to their end. Errors: as of `open`; then all stays as it was.
+  result<void> reload();
+
+  [[nodiscard]] bool has(callback which) const {
+    return machine_ != nullptr && machine_->has(static_cast<std::size_t>(which));
+  }
+  /// True: it has ended, and `tell` has heard of it. False: it waits.
+  bool start(callback which, std::span<const script::argument> with,
+             script::waiter* tell = nullptr) {
+    return machine_->start(static_cast<std::size_t>(which), with, tell);
+  }
+  template <class Read>
+  auto ask(callback which, std::vector<script::argument> with, Read read) {
+    return script::ask(*machine_, static_cast<std::size_t>(which), std::move(with),
+                       std::move(read));
+  }
+  void log(level how, const std::string& text);
+
+  [[nodiscard]] const script_figures& counted() const { return figures_; }
+  [[nodiscard]] const identity& who() const { return who_; }
+  [[nodiscard]] loop::loop& on() const { return loop_; }
+
+ private:
+  result<std::unique_ptr<script::machine>> make();
+  void on_error(const std::string& what) override;
+  void on_print(const std::string& line) override;
+  void on_run(std::size_t callback, loop::duration took, bool has_begun) override;
+  void on_failed(std::size_t callback) override;
+  void on_timer() override;
+  void arm_tick();
+  void note_size();
+  loop::task<> watch();
+
+  loop::loop& loop_;
+  script_options options_;
+  identity who_;
+  std::span<const script::function_row> own_;
+  void* own_host_ = nullptr;
+  script_figures figures_;
+  std::unique_ptr<script::machine> machine_;
+  std::vector<std::unique_ptr<script::machine>> retired_;
+  loop::duration time_{};  // that it has run
+  loop::duration tick_{};
+  loop::time_point last_tick_;
+  loop::task_group tasks_;
+};
+
+}  // namespace strata::runtime::scripting

@@ -1,0 +1,434 @@
+#include "runtime/scripting/library.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "loop/call_on.hpp"
+#include "net/tls/digest.hpp"
+#include "runtime/scripting/host.hpp"
+#include "script/call.hpp"
+#include "text/base64.hpp"
+#include "text/percent.hpp"
+#include "text/utf8.hpp"
+
+namespace strata::runtime::scripting {
+
+namespace {
+
+using script::answers;
+using script::call;
+
+host& host_of(void* self) { return *static_cast<host*>(self); }
+
+// --- the log
+
+bool read_level(std::string_view name, level& into) {
+  for (const auto each : {level::debug, level::info, level::warning, level::error}) {
+    if (name_of(each) == name || (name == "warn" && each == level::warning)) {
+      into = each;
+      return true;
+    }
+  }
+  return false;
+}
+
+// A table's fields as they stand behind a line: `user=ann tries=3`.
+std::string line_of(const nlohmann::json& fields, std::string& level_name) {
+  std::string line;
+  const auto add = [&line](const std::string& piece) {
+    if (!line.empty()) line += ' ';
+    line += piece;
+  };
+  if (fields.is_array()) {
+    for (const auto& each : fields) add(each.is_string() ? each.get<std::string>() : each.dump());
+    return line;
+  }
+  if (fields.contains("message")) {
+    add(fields["message"].is_string() ? fields["message"].get<std::string>()
+                                      : fields["message"].dump());
+  }
+  for (const auto& [key, value] : fields.items()) {
+    const auto text = value.is_string() ? value.get<std::string>() : value.dump();
+    if (key == "level") {
+      level_name = text;
+    } else if (key != "message") {
+      add(key + "=" + text);
+    }
+  }
+  return line;
+}
+
+void log(void* self, call& with) {
+  std::string level_name(with.has(1) ? with.text(1) : "info");
+  std::string line;
+  if (with.is_table(0)) {
+    nlohmann::json fields;
+    if (!with.structure(0, fields)) return;
+    line = line_of(fields, level_name);
+  } else {
+    line = with.shown(0);
+  }
+  level how{};
+  if (!read_level(level_name, how)) {
+    with.fail(fmt::format("'{}' is no level: it is debug, info, warning or error", level_name));
+    return;
+  }
+  host_of(self).log(how, line);
+}
+
+// --- time
+
+void now(void* /*self*/, call& with) {
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  with.give(std::chrono::duration<double>(since).count());
+}
+
+void clock(void* self, call& with) {
+  const auto since = host_of(self).on().now().time_since_epoch();
+  with.give(std::chrono::duration<double>(since).count());
+}
+
+constexpr double longest_wait = 1e9;  // seconds: thirty years
+
+loop::task<answers> sleep_for(loop::loop& on, double seconds) {
+  co_await on.sleep(loop::from_seconds(seconds));
+  co_return std::vector<nlohmann::json>{};
+}
+
+loop::task<answers> sleep(void* self, call& with) {
+  const double wanted = with.number(0);
+  return sleep_for(host_of(self).on(),
+                   std::isfinite(wanted) ? std::clamp(wanted, 0.0, longest_wait) : longest_wait);
+}
+
+void set_timer(call& with, bool repeats) {
+  const double ms = with.number(0);
+  if (!(ms >= 0 && ms <= longest_wait * 1000)) {
+    with.fail("the time is no number of milliseconds from 0");
+    return;
+  }
+  const auto after = loop::from_seconds(std::max(ms, repeats ? 1.0 : 0.0) / 1000);
+  const auto id = with.by().arm(after, repeats, with.function(1));
+  if (id == 0) {
+    with.fail("there are too many timers already");
+    return;
+  }
+  with.give(id);
+}
+
+void set_timeout(void* /*self*/, call& with) { set_timer(with, false); }
+void set_interval(void* /*self*/, call& with) { set_timer(with, true); }
+void clear_timer(void* /*self*/, call& with) { with.by().disarm(with.integer(0)); }
+
+loop::task<answers> resolve_name(loop::loop& on, std::string name) {
+  const auto found = co_await on.resolve(std::move(name), 0);
+  if (!found) co_return std::unexpected(found.error());
+  auto texts = nlohmann::json::array();
+  for (const auto& each : *found) {
+    auto text = each.text();
+    text.resize(text.rfind(':'));
+    texts.push_back(text.starts_with('[') ? text.substr(1, text.size() - 2) : text);
+  }
+  co_return std::vector<nlohmann::json>{std::move(texts)};
+}
+
+loop::task<answers> resolve(void* self, call& with) {
+  return resolve_name(host_of(self).on(), std::string(with.text(0)));
+}
+
+// --- data
+
+// JSON is UTF-8; another text would be changed on its way.
+bool is_utf8_within(const nlohmann::json& value) {
+  if (value.is_string()) return text::is_utf8(value.get_ref<const std::string&>());
+  if (!value.is_structured()) return true;
+  return std::ranges::all_of(value.items(), [](const auto& each) {
+    return text::is_utf8(each.key()) && is_utf8_within(each.value());
+  });
+}
+
+void json_encode(void* /*self*/, call& with) {
+  nlohmann::json value;
+  if (!with.structure(0, value)) return;
+  if (!is_utf8_within(value)) {
+    with.fail("a string in it is not UTF-8: encode it, as with strata.base64.encode");
+    return;
+  }
+  with.give(std::string_view(value.dump(with.has(1) ? static_cast<int>(with.integer(1)) : -1)));
+}
+
+// Counts how deep brackets lie in each other outside of texts: the parser recurses.
+bool is_too_deep(std::string_view text) {
+  int depth = 0;
+  bool in_text = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char letter = text[at];
+    if (in_text) {
+      if (letter == '\\') ++at;
+      if (letter == '"') in_text = false;
+      continue;
+    }
+    if (letter == '"') in_text = true;
+    if ((letter == '[' || letter == '{') && ++depth > 64) return true;
+    if (letter == ']' || letter == '}') --depth;
+  }
+  return false;
+}
+
+void json_decode(void* /*self*/, call& with) {
+  const auto text = with.text(0);
+  if (is_too_deep(text)) {
+    with.give_nothing();
+    with.give("it is nested more than 64 deep");
+    return;
+  }
+  auto value = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
+  if (value.is_discarded()) {
+    with.give_nothing();
+    with.give("it is no JSON");
+    return;
+  }
+  with.give(value);
+}
+
+void json_array(void* /*self*/, call& with) { with.give_as_array(0); }
+
+void base64_encode(void* /*self*/, call& with) {
+  with.give(std::string_view(text::base64_encode(as_bytes(with.text(0)))));
+}
+
+void base64_decode(void* /*self*/, call& with) {
+  const auto bytes = text::base64_decode(with.text(0));
+  if (!bytes) {
+    with.give_nothing();
+    with.give("it is no base64");
+    return;
+  }
+  with.give(std::string_view(*bytes));
+}
+
+void url_encode(void* /*self*/, call& with) {
+  with.give(std::string_view(text::percent_encode(with.text(0))));
+}
+
+void url_decode(void* /*self*/, call& with) {
+  const auto decoded = text::percent_decode(with.text(0), text::plus_sign::space);
+  if (!decoded) {
+    with.give_nothing();
+    with.give("a '%' in it is not followed by two hexadecimal digits");
+    return;
+  }
+  with.give(std::string_view(*decoded));
+}
+
+void url_query(void* /*self*/, call& with) {
+  const auto pairs = text::parse_query(with.text(0));
+  if (!pairs) {
+    with.give_nothing();
+    with.give("a '%' in it is not followed by two hexadecimal digits");
+    return;
+  }
+  auto fields = nlohmann::json::object();
+  for (const auto& [name, value] : *pairs) fields[name] = value;
+  with.give(fields);
+}
+
+std::string hex(std::string_view bytes) {
+  std::string text;
+  for (const unsigned char each : bytes) text += fmt::format("{:02x}", each);
+  return text;
+}
+
+void give_digest(call& with, const std::string& name, const std::optional<std::string>& made,
+                 bool is_raw) {
+  if (!made) {
+    with.fail(fmt::format("'{}' is no digest: md5, sha1, sha256 and sha512 are", name));
+    return;
+  }
+  with.give(std::string_view(is_raw ? *made : hex(*made)));
+}
+
+void hash(void* /*self*/, call& with) {
+  const std::string name(with.text(0));
+  give_digest(with, name, net::digest(name, as_bytes(with.text(1))), with.truth(2));
+}
+
+void hmac(void* /*self*/, call& with) {
+  const std::string name(with.text(0));
+  give_digest(with, name, net::hmac(name, as_bytes(with.text(1)), as_bytes(with.text(2))),
+              with.truth(3));
+}
+
+void random_bytes(void* /*self*/, call& with) {
+  const auto count = with.integer(0);
+  if (count > 1U << 16U) {
+    with.fail("more than 65,536 bytes are wanted");
+    return;
+  }
+  with.give(std::string_view(net::random_bytes(count)));
+}
+
+// --- shared values
+
+void shared_get(void* self, call& with) {
+  const auto found = host_of(self).who().shared->get(std::string(with.text(0)));
+  if (found) {
+    with.give(*found);
+  } else {
+    with.give_nothing();
+  }
+}
+
+std::optional<double> lives_of(call& with, int which) {
+  if (!with.has(which)) return std::nullopt;
+  const double seconds = with.number(which);
+  return std::isfinite(seconds) ? std::max(seconds, 0.0) : longest_wait;
+}
+
+constexpr const char* no_room = "there is no room: strata.shared holds 64 MiB at most";
+
+void shared_set(void* self, call& with) {
+  nlohmann::json value;
+  if (!with.structure(1, value)) return;
+  if (!host_of(self).who().shared->set(std::string(with.text(0)), std::move(value),
+                                       lives_of(with, 2))) {
+    with.fail(no_room);
+  }
+}
+
+void shared_add(void* self, call& with) {
+  const double by = with.has(1) ? with.number(1) : 1;
+  const auto sum =
+      host_of(self).who().shared->add(std::string(with.text(0)), by, lives_of(with, 2));
+  if (sum) {
+    with.give(*sum);
+  } else {
+    with.fail(no_room);
+  }
+}
+
+void shared_remove(void* self, call& with) {
+  with.give(host_of(self).who().shared->remove(std::string(with.text(0))));
+}
+
+// A row is read as a row.
+// clang-format off
+constexpr script::function_row rows[] = {
+    {"log", "message: any, level?: string", "",
+     "writes a line to the runtime's log; of a table, its fields: {level='warning', 'full', n=3}",
+     log},
+    {"now", "", "number", "seconds since 1970, with their fractions", now},
+    {"clock", "", "number", "seconds of a clock that nobody sets, to measure with", clock},
+    {"sleep", "seconds: number", "", "waits; nothing else waits meanwhile", nullptr, sleep},
+    {"set_timeout", "ms: number, call: fun()", "integer",
+     "calls a function once, later; gives a number for clear_timeout", set_timeout},
+    {"set_interval", "ms: number, call: fun()", "integer",
+     "calls a function again and again; gives a number for clear_interval", set_interval},
+    {"clear_timeout", "timer: integer", "", "takes back a set_timeout", clear_timer},
+    {"clear_interval", "timer: integer", "", "ends a set_interval", clear_timer},
+    {"resolve", "host: string", "string[]?, string?",
+     "looks up the addresses of a host's name, and waits for them", nullptr, resolve},
+    {"json.encode", "value: any, indent?: integer", "string",
+     "a value as JSON; a table is an array where it has a length or strata.json.array made it",
+     json_encode},
+    {"json.decode", "text: string", "any, string?",
+     "the value of a JSON text, in which null is strata.json.null; or nil and the reason",
+     json_decode},
+    {"json.array", "list: table", "table", "marks a table as an array, though it be empty",
+     json_array},
+    {"json_encode", "value: any, indent?: integer", "string", "the same as json.encode",
+     json_encode},
+    {"json_decode", "text: string", "any, string?", "the same as json.decode", json_decode},
+    {"base64.encode", "bytes: string", "string", "bytes as base64", base64_encode},
+    {"base64.decode", "text: string", "string?, string?",
+     "the bytes of base64; or nil and the reason", base64_decode},
+    {"url.encode", "text: string", "string", "percent-encodes all but letters, digits and -._~",
+     url_encode},
+    {"url.decode", "text: string", "string?, string?",
+     "decodes percent-encoding, and + as a space; or nil and the reason", url_decode},
+    {"url.query", "query: string", "table?, string?",
+     "the fields of a query, a=1&b=2; of equal names the last; or nil and the reason", url_query},
+    {"hash", "digest: string, bytes: string, raw?: boolean", "string",
+     "a digest (md5, sha1, sha256, sha512) in hexadecimal, or its bytes", hash},
+    {"hmac", "digest: string, key: string, bytes: string, raw?: boolean", "string",
+     "the same with a key (HMAC)", hmac},
+    {"random_bytes", "count: integer", "string", "bytes that nobody can guess", random_bytes},
+    {"shared.get", "name: string", "any", "a value that all loops of the runtime share, or nil",
+     shared_get},
+    {"shared.set", "name: string, value: any, seconds?: number", "",
+     "keeps a value, which stays when the script is loaded again; for good, or for some seconds",
+     shared_set},
+    {"shared.add", "name: string, by?: number, seconds?: number", "number",
+     "adds to a number (1, unless another is given), as one step, and gives the sum", shared_add},
+    {"shared.remove", "name: string", "boolean", "forgets a value; false if there was none",
+     shared_remove},
+};
+// clang-format on
+
+// A router is plain Lua.
+constexpr std::string_view lines = R"lua(
+local strata, type, ipairs, pairs, table_concat = strata, type, ipairs, pairs, table.concat
+local gmatch = string.gmatch
+strata.json.null = strata.json.decode('[null]')[1]
+
+local router = {}
+router.__index = router
+
+-- '/rooms/:room/*' as its pieces: a text, a name (':room'), or the rest ('*').
+local function pieces_of(path)
+  local pieces = {}
+  for piece in gmatch(path, '[^/]+') do pieces[#pieces + 1] = piece end
+  return pieces
+end
+
+local function fit(pattern, path, params)
+  for at, piece in ipairs(pattern) do
+    if piece == '*' then
+      params.rest = table_concat(path, '/', at)
+      return true
+    end
+    local given = path[at]
+    if given == nil then return false end
+    if piece:byte() == 58 then params[piece:sub(2)] = given
+    elseif piece ~= given then return false end
+  end
+  return #pattern == #path
+end
+
+function router:on(method, path, handle)
+  self.routes[#self.routes + 1] = { method = method:upper(), pieces = pieces_of(path), handle = handle }
+  return self
+end
+for _, method in ipairs { 'get', 'post', 'put', 'patch', 'delete' } do
+  router[method] = function(self, path, handle) return self:on(method, path, handle) end
+end
+
+-- The answer of the first route that fits; nil where none does, and 405 where another method would.
+function router:answer(request)
+  local path, allowed = pieces_of(request.path), {}
+  for _, route in ipairs(self.routes) do
+    local params = {}
+    if fit(route.pieces, path, params) then
+      if route.method == request.method or (route.method == 'GET' and request.method == 'HEAD') then
+        request.params = params
+        return route.handle(request, params)
+      end
+      allowed[#allowed + 1] = route.method
+    end
+  end
+  if #allowed == 0 then return nil end
+  return { status = 405, headers = { Allow = table_concat(allowed, ', ') }, body = 'method not allowed\n' }
+end
+
+function strata.router() return setmetatable({ routes = {} }, router) end
+)lua";
+
+}  // namespace
+
+std::span<const script::function_row> common_functions() { return rows; }
+std::string_view common_lines() { return lines; }
+
+}  // namespace strata::runtime::scripting

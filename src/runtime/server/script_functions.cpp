@@ -1,0 +1,205 @@
+// What scripts of servers see in `self`.
+#include "loop/call_on.hpp"
+#include "runtime/server/script_client.hpp"
+#include "runtime/server/shard.hpp"
+#include "runtime/server/shard_script.hpp"
+#include "script/call.hpp"
+
+namespace strata::runtime::server {
+
+using script::answers;
+using script::call;
+
+namespace {
+
+using shard_list = std::vector<server_state::far_shard>;
+
+loop::task<answers> ids_of(loop::loop& asking, shard_list shards) {
+  auto all = nlohmann::json::array();
+  for (const auto& each : shards) {
+    const auto ids = co_await loop::run_on(asking, *each.where,
+                                           [who = each.who] { return who->script()->clients(); });
+    for (const auto id : ids) all.push_back(id);
+  }
+  co_return std::vector<nlohmann::json>{std::move(all)};
+}
+
+}  // namespace
+
+void shard_script::call_send(call& with) {
+  const auto message = with.text(1);
+  if (message.size() > home_.options().max_message) {
+    with.fail("the message is longer than --max-message");
+    return;
+  }
+  const auto id = with.integer(0);
+  send(id, message);
+  with.give(id >> shard_bits != home_.number() || is_there(id));
+}
+
+void shard_script::call_broadcast(call& with) {
+  const auto message = with.text(0);
+  if (message.size() > home_.options().max_message) {
+    with.fail("the message is longer than --max-message");
+    return;
+  }
+  home_.loop().at_turn_end(*this);
+  home_.say({as_bytes(message)}, with.has(1) ? with.integer(1) : 0);
+}
+
+void shard_script::call_multicast(call& with) {
+  nlohmann::json ids;
+  if (!with.structure(0, ids)) return;
+  for (const auto& each : ids) {
+    if (!each.is_number_unsigned() && !each.is_number_integer()) {
+      with.fail("what is in the list is not clients' ids alone");
+      return;
+    }
+    send(each.get<std::uint64_t>(), with.text(1));
+  }
+}
+
+void shard_script::call_disconnect(call& with) {
+  const auto id = with.integer(0);
+  const auto which = id >> shard_bits;
+  const auto& shards = home_.state().shards;
+  if (which >= shards.size()) return;
+  if (which == home_.number()) {
+    disconnect_here(id);
+  } else {
+    shards[which].where->post(
+        [who = shards[which].who, id] { who->script()->disconnect_here(id); });
+  }
+}
+
+loop::task<answers> shard_script::call_clients(call& /*with*/) {
+  return ids_of(home_.loop(), home_.state().shards);
+}
+
+void shard_script::call_peer(call& with) {
+  if (!is_there(with.integer(0))) {
+    with.give_nothing();
+    return;
+  }
+  const auto& is = *clients_.at(with.integer(0))->is;
+  nlohmann::json about{{"address", is.address().text()}};
+  if (const auto subject = is.tls_subject(); !subject.empty()) about["tls_subject"] = subject;
+  with.give(about);
+}
+
+void shard_script::call_peer_ip(call& with) {
+  if (!is_there(with.integer(0))) {
+    with.give("");
+    return;
+  }
+  auto text = clients_.at(with.integer(0))->is->address().text();
+  const auto colon = text.rfind(':');
+  if (colon != std::string::npos) text.resize(colon);
+  if (text.starts_with('[')) text = text.substr(1, text.size() - 2);
+  with.give(std::string_view(text));
+}
+
+void shard_script::call_set_data(call& with) {
+  if (!clients_.contains(with.integer(0))) {
+    with.give(false);
+    return;
+  }
+  auto& data = clients_.at(with.integer(0))->data;
+  const std::string name(with.text(1));
+  if (with.has(2)) {
+    nlohmann::json value;
+    if (!with.structure(2, value)) return;
+    data[name] = std::move(value);
+  } else {
+    data.erase(name);
+  }
+  with.give(true);
+}
+
+void shard_script::call_get_data(call& with) {
+  if (clients_.contains(with.integer(0))) {
+    const auto& data = clients_.at(with.integer(0))->data;
+    if (const auto found = data.find(with.text(1)); found != data.end()) {
+      with.give(found->second);
+      return;
+    }
+  }
+  with.give_nothing();
+}
+
+void shard_script::call_join_group(call& with) {
+  const bool is = is_there(with.integer(0));
+  if (is) groups_[std::string(with.text(1))].insert(with.integer(0));
+  with.give(is);
+}
+
+void shard_script::call_leave_group(call& with) {
+  const auto found = groups_.find(with.text(1));
+  if (found == groups_.end()) {
+    with.give(false);
+    return;
+  }
+  with.give(found->second.erase(with.integer(0)) != 0);
+  if (found->second.empty()) groups_.erase(found);
+}
+
+void shard_script::call_group_send(call& with) {
+  const std::string group(with.text(0));
+  const std::string message(with.text(1));
+  const auto except = with.has(2) ? with.integer(2) : 0;
+  send_to_group(group, message, except);
+  for (const auto& each : home_.state().shards) {
+    if (each.who == &home_) continue;
+    each.where->post([who = each.who, group, message, except] {
+      who->script()->send_to_group(group, message, except);
+    });
+  }
+}
+
+void shard_script::call_connections(call& with) {
+  with.give(static_cast<double>(home_.state().connections.now()));
+}
+
+using script::method;
+
+// A row is read as a row.
+// clang-format off
+constexpr script::function_row shard_script::functions[] = {
+    {"send", "id: integer, message: string", "boolean",
+     "sends a message to one client; false if it has gone",
+     method<&shard_script::call_send>},
+    {"broadcast", "message: string, except?: integer", "",
+     "sends a message to all clients, or all but one",
+     method<&shard_script::call_broadcast>},
+    {"multicast", "ids: integer[], message: string", "",
+     "sends a message to some clients", method<&shard_script::call_multicast>},
+    {"disconnect", "id: integer", "", "ends a client's connection",
+     method<&shard_script::call_disconnect>},
+    {"clients", "", "integer[]", "the ids of all clients, of all loops", nullptr,
+     method<&shard_script::call_clients>},
+    {"connections", "", "integer", "how many connections there are",
+     method<&shard_script::call_connections>},
+    {"peer", "id: integer", "table?",
+     "where a client is ({address=, tls_subject=}), or nil if it has gone",
+     method<&shard_script::call_peer>},
+    {"peer_ip", "id: integer", "string", "a client's IP address, without its port",
+     method<&shard_script::call_peer_ip>},
+    {"set_data", "id: integer, name: string, value?: any", "boolean",
+     "keeps a value with a client, also when the script is loaded again; nil forgets it",
+     method<&shard_script::call_set_data>},
+    {"get_data", "id: integer, name: string", "any", "a value that is kept with a client, or nil",
+     method<&shard_script::call_get_data>},
+    {"join_group", "id: integer, group: string", "boolean",
+     "puts a client into a group; false if it has gone", method<&shard_script::call_join_group>},
+    {"leave_group", "id: integer, group: string", "boolean",
+     "takes a client out of a group; false if it was not in it",
+     method<&shard_script::call_leave_group>},
+    {"group_send", "group: string, message: string, except?: integer", "",
+     "sends a message to a group's clients, or all but one",
+     method<&shard_script::call_group_send>},
+};
+// clang-format on
+
+std::span<const script::function_row> script_functions() { return shard_script::functions; }
+
+}  // namespace strata::runtime::server

@@ -1,0 +1,106 @@
+// The script of one shard of a server: what it sees of the clients, and when its functions run.
+//
+// What happens to one client is told to the script in its order: while one function for a client
+// waits, the next ones for that client wait behind it, and the client is not read from.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "http/exchange.hpp"
+#include "loop/condition.hpp"
+#include "runtime/scripting/host.hpp"
+#include "runtime/server/member.hpp"
+#include "runtime/server/message.hpp"
+#include "runtime/server/options.hpp"
+
+namespace strata::runtime::server {
+
+class shard;
+
+class shard_script final : private loop::turn_end_hook {
+ public:
+  shard_script(shard& home, const server_options& how, scripting::identity who);
+  ~shard_script();
+
+  result<void> open() { return host_.open(); }
+  result<void> begin() { return host_.begin(); }
+  loop::task<> end(loop::time_point limit);
+  result<void> reload() { return host_.reload(); }
+
+  void enter(member& arrived);
+  void leave(member& gone);
+  /// False: the script has no say in it.
+  bool on_message(member& from, const message& said);
+  /// Something that was said still waits for the script.
+  [[nodiscard]] bool is_busy(std::uint64_t id) const;
+  /// Awaits that nothing waits any more.
+  [[nodiscard]] loop::task<> idle(std::uint64_t id);
+
+  /// What becomes of a message that `strata send` sends: nullopt when the script drops it.
+  loop::task<std::optional<std::string>> on_send(std::string message);
+  [[nodiscard]] bool answers_http() const { return host_.has(scripting::callback::http_request); }
+  /// Answers, unless the script leaves the request to others: then false.
+  loop::task<bool> answer(http::exchange& now);
+  struct websocket_choice {
+    bool is_refused = false;
+    std::string protocol;  ///< empty: as the options say
+  };
+  loop::task<websocket_choice> choose(http::exchange& now);
+
+  // --- from other shards
+  void send_to_group(const std::string& group, const std::string& message, std::uint64_t except);
+  [[nodiscard]] std::vector<std::uint64_t> clients() const;
+  void disconnect_here(std::uint64_t id);
+
+  [[nodiscard]] const scripting::script_figures& counted() const { return host_.counted(); }
+
+ private:
+  struct client;
+  using turn_callback = scripting::callback;
+
+  [[nodiscard]] client* find(std::uint64_t id) const;
+  /// It has not gone.
+  [[nodiscard]] bool is_there(std::uint64_t id) const;
+  void advance(client& one);
+  void start(client& one, turn_callback which, std::string_view message);
+  void on_ended(client& one, turn_callback which, const script::finished& with);
+  void drop(client& one);
+  void on_turn_end() override;
+  void send(std::uint64_t to, std::string_view message);
+  [[nodiscard]] nlohmann::json request_of(const http::exchange& now, const std::string& body) const;
+
+  // --- functions of the script
+  void call_send(script::call& with);
+  void call_broadcast(script::call& with);
+  void call_multicast(script::call& with);
+  void call_disconnect(script::call& with);
+  loop::task<script::answers> call_clients(script::call& with);
+  void call_peer(script::call& with);
+  void call_peer_ip(script::call& with);
+  void call_set_data(script::call& with);
+  void call_get_data(script::call& with);
+  void call_join_group(script::call& with);
+  void call_leave_group(script::call& with);
+  void call_group_send(script::call& with);
+  void call_connections(script::call& with);
+  static const script::function_row functions[];
+  friend std::span<const script::function_row> script_functions();
+
+  shard& home_;
+  scripting::host host_;
+  boost::unordered_flat_map<std::uint64_t, std::unique_ptr<client>> clients_;
+  std::map<std::string, std::set<std::uint64_t>, std::less<>> groups_;
+  std::vector<std::uint64_t> to_advance_;  // those that came or went in this turn
+  loop::condition settled_;
+};
+
+/// What scripts of servers see in `self`.
+[[nodiscard]] std::span<const script::function_row> script_functions();
+
+}  // namespace strata::runtime::server
