@@ -11,8 +11,8 @@ add_library(strata_src INTERFACE)
 target_include_directories(strata_src INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(strata_src INTERFACE STRATA_VERSION="${PROJECT_VERSION}")
 target_link_libraries(strata_src INTERFACE strata_flags fmt::fmt spdlog::spdlog
-  nlohmann_json::nlohmann_json yaml-cpp PkgConfig::liburing PkgConfig::xxhash PkgConfig::liblzf
-  PkgConfig::libssh PkgConfig::libedit ZLIB::ZLIB PkgConfig::openssl PkgConfig::nghttp2
+  nlohmann_json::nlohmann_json ${yaml_archive} PkgConfig::liburing PkgConfig::xxhash
+  PkgConfig::liblzf PkgConfig::libedit ZLIB::ZLIB PkgConfig::openssl PkgConfig::nghttp2
   resolv Threads::Threads)
 target_include_directories(strata_src INTERFACE ${PROJECT_SOURCE_DIR}/include)
 

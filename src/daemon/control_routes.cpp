@@ -32,7 +32,8 @@ std::vector<control_api::route> control_api::routes_of_records() {
         .body = "Creation", .answer = "Detail", .body_type = json_type, .status = 201},
        &control_api::create},
       {{.method = "GET", .path = "/v1/runtimes/{name}",
-        .summary = "One runtime with its options (secrets are shown as \"********\")",
+        .summary = "One runtime with its options (a secret is shown as \"********\", but a "
+                   "reference as it is: credential:NAME)",
         .answer = "Detail"},
        &control_api::show},
       {{.method = "PATCH", .path = "/v1/runtimes/{name}", .summary = "Change options",

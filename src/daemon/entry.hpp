@@ -42,6 +42,7 @@ struct entry {
   bool is_saved = false;      ///< in the store; until then it is shown to nobody
   std::optional<record> stored;  ///< what the store has for certain
   bool is_starting = false;      ///< listens perhaps, and does not count as running yet
+  std::size_t edits = 0;         ///< that wait for the lock
   bool removed = false;          ///< no longer among the entries
   bool ended = false;            ///< stopped for good by `shut_down`
   /// While an edit is being saved: what it would change back to if that fails.

@@ -105,6 +105,7 @@ class supervisor final : public net::directory {
   loop::task<> start_again(entry_ref who);
   loop::task<> stop_for_now(entry_ref who, loop::time_point limit);
   loop::task<result<entry_ref>> locked_start(entry_ref who);
+  loop::task<result<void>> start_with_edits(entry_ref who);
   loop::task<result<void>> locked_stop(entry_ref who, loop::time_point limit);
   loop::task<result<entry_ref>> locked_restart(entry_ref who);
   loop::task<result<void>> locked_remove(entry_ref who);

@@ -101,12 +101,18 @@ loop::task<result<entry_ref>> supervisor::locked_start(entry_ref who) {
   if (who->removed) co_return not_found(who->name());
   if (who->ended) co_return failure(errc::conflict, operation, "the daemon is stopping");
   if (who->state == run_state::running) co_return who;
-  ++who->changes;
+  const auto planned = ++who->changes;
   who->next_start.reset();
   auto started = check_frames_are_for_one(entries_, *who);
   if (started) {
-    who->is_starting = true;
-    started = co_await who->body->start();
+    auto tried = co_await start_with_edits(who);
+    started = std::move(tried);
+    if (who->removed) co_return not_found(who->name());
+    // While edits were let through, others were too.
+    if (who->changes != planned && who->state == run_state::running) co_return who;
+    if (who->changes != planned || who->ended) {
+      co_return failure(errc::canceled, operation, "it was stopped");
+    }
   }
   if (started) {
     who->wanted.running = true;
@@ -131,6 +137,20 @@ loop::task<result<entry_ref>> supervisor::locked_start(entry_ref who) {
   for (const auto& each : who->body->endpoints()) where += (where.empty() ? "" : ", ") + each;
   tell(*who, "started", where);
   co_return who;
+}
+
+// An edit has a start give up what it waits for, such as a host that does not answer: it may be what
+// the edit mends. Then the start is made with the options as edited.
+loop::task<result<void>> supervisor::start_with_edits(entry_ref who) {
+  for (;;) {
+    who->is_starting = true;
+    auto started = co_await who->body->start();
+    who->is_starting = started.has_value();
+    if (started || who->edits == 0) co_return started;
+    const auto planned = who->changes;
+    co_await who->lock.let_others();
+    if (who->removed || who->ended || who->changes != planned) co_return started;
+  }
 }
 
 loop::task<result<void>> supervisor::locked_stop(entry_ref who, loop::time_point limit) {
@@ -369,7 +389,10 @@ loop::task<result<runtime::edit_outcome>> supervisor::edit(std::string name,
   auto found = find(name);
   if (!found) co_return std::unexpected(found.error());
   const auto who = *found;
+  ++who->edits;
+  if (who->is_starting) who->body->hurry();
   const auto guard = co_await who->lock.acquire();
+  --who->edits;
   if (who->removed) co_return not_found(name);
   if (auto owned = check_owner(entries_, name, changes); !owned) {
     co_return std::unexpected(owned.error());

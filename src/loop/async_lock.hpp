@@ -39,6 +39,20 @@ class async_lock {
     };
     return awaiter{*this};
   }
+  /// For the one that holds it: awaits that those that wait for it now have had it, and holds it
+  /// again.
+  [[nodiscard]] auto let_others() {
+    struct awaiter {
+      async_lock& held;
+      [[nodiscard]] bool await_ready() const { return held.waiting_.empty(); }
+      void await_suspend(std::coroutine_handle<> self) const {
+        held.waiting_.push_back(self);
+        held.release();
+      }
+      void await_resume() const {}
+    };
+    return awaiter{*this};
+  }
 
  private:
   void release() {

@@ -6,16 +6,24 @@ namespace {
 
 constexpr unsigned many = 4;            // that wait: buffers are scarce
 constexpr unsigned scarce_turns = 256;  // and stay so, for those that come next
+// A turn's work, which those that say little wait for.
+constexpr auto long_turn = std::chrono::milliseconds(20);
+constexpr auto short_turn = std::chrono::milliseconds(5);
 
 }  // namespace
 
-void buffer_queue::enter(buffer_seeker& one) {
-  (appetite_of(one.descriptor) == appetite::much ? bulk_ : others_).push_back(one);
+void buffer_queue::enter(buffer_seeker& one) { list_of(one).push_back(one); }
+
+buffer_queue::list& buffer_queue::list_of(const buffer_seeker& one) {
+  const auto wanted = appetite_of(one.descriptor);
+  if (wanted == appetite::unknown) return fresh_;
+  return wanted == appetite::much ? bulk_ : little_;
 }
 
 bool buffer_queue::must_enter(const buffer_seeker& one) const {
   const bool takes_turns = scarce_ != 0 && appetite_of(one.descriptor) == appetite::much;
-  return takes_turns || !others_.empty();
+  const bool is_behind_fresh = appetite_of(one.descriptor) != appetite::little && !fresh_.empty();
+  return takes_turns || is_behind_fresh || !little_.empty();
 }
 
 bool buffer_queue::may_take_many(const buffer_seeker& one) const {
@@ -33,9 +41,14 @@ void buffer_queue::forget(int descriptor) {
   if (at < appetites_.size()) appetites_[at] = appetite::unknown;
 }
 
-void buffer_queue::note_turn() {
+void buffer_queue::note_turn(std::chrono::microseconds took) {
+  if (took > long_turn) {
+    most_a_turn_ = std::max(most_a_turn_ / 2, 1U);
+  } else if (took < short_turn) {
+    most_a_turn_ = std::min(most_a_turn_ + 1, most_ever_a_turn);
+  }
   unsigned waiting = 0;
-  for (const auto* const each : {&others_, &bulk_}) {
+  for (const auto* const each : {&little_, &fresh_, &bulk_}) {
     for (auto at = each->begin(); at != each->end() && waiting < many; ++at) ++waiting;
   }
   if (waiting == many) {

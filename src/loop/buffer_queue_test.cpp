@@ -49,6 +49,44 @@ TEST_F(buffer_queue_test, bulk_goes_on_while_others_come) {
   EXPECT_EQ(served(4), (std::vector{2, 3, 1}));
 }
 
+// Each of a flood of new connections may have a bufferful to say.
+TEST_F(buffer_queue_test, those_that_want_little_do_not_wait_for_those_that_have_only_come) {
+  for (int at = 100; at < 110; ++at) {
+    all_.push_back(std::make_unique<buffer_seeker>(at));
+    queue_.enter(*all_.back());
+  }
+  buffer_seeker talker(50);
+  queue_.note_received(50, 10, whole);
+  EXPECT_FALSE(queue_.must_enter(talker));
+  queue_.enter(talker);
+  EXPECT_EQ(served(4), (std::vector{50, 100, 101}));
+}
+
+TEST_F(buffer_queue_test, neither_bulk_nor_new_ones_wait_for_ever_for_the_other) {
+  wait(3, 3);
+  for (int at = 100; at < 103; ++at) {
+    all_.push_back(std::make_unique<buffer_seeker>(at));
+    queue_.enter(*all_.back());
+  }
+  std::vector<int> got;
+  for (int i = 0; i < 6; ++i) {
+    for (const int each : served(1)) got.push_back(each);
+  }
+  EXPECT_EQ(got, (std::vector{0, 100, 1, 101, 2, 102}));
+}
+
+TEST_F(buffer_queue_test, fewer_have_their_turn_at_a_time_when_each_gives_much_to_do) {
+  using namespace std::chrono_literals;
+  wait(300, 300);
+  EXPECT_EQ(served(128).size(), 32U);
+  for (int i = 0; i < 3; ++i) queue_.note_turn(30ms);
+  EXPECT_EQ(served(128).size(), 4U);
+  for (int i = 0; i < 10; ++i) queue_.note_turn(1s);
+  EXPECT_EQ(served(128).size(), 1U);
+  for (int i = 0; i < 100; ++i) queue_.note_turn(1ms);
+  EXPECT_EQ(served(128).size(), 32U);
+}
+
 TEST_F(buffer_queue_test, one_takes_many_until_buffers_are_scarce) {
   const buffer_seeker fresh(20);
   buffer_seeker greedy(21);

@@ -18,6 +18,10 @@ namespace {
 constexpr int accepts_a_step = 64;
 constexpr std::size_t edges_a_wait = 256;
 
+bool is_receive(const operation& of) {
+  return of.type == operation::kind::receive || of.type == operation::kind::receive_from;
+}
+
 }  // namespace
 
 struct epoll_loop::sending : operation {
@@ -35,6 +39,12 @@ struct epoll_loop::sending_file : operation {
 struct epoll_loop::polling : operation {
   using operation::operation;
   unsigned events = 0;
+};
+
+// Of a stream or of datagrams; it may wait for a buffer.
+struct epoll_loop::receiving : operation, buffer_seeker {
+  receiving(kind what, request* asker, int of_fd)
+      : operation(what, asker, of_fd), buffer_seeker(of_fd) {}
 };
 
 result<std::unique_ptr<loop>> epoll_loop::make() {
@@ -115,13 +125,13 @@ void epoll_loop::accept(const descriptor& on, request& asker) {
 }
 
 void epoll_loop::receive(const descriptor& on, request& asker) {
-  auto* made = new operation(operation::kind::receive, &asker, on.fd());
+  auto* made = new receiving(operation::kind::receive, &asker, on.fd());
   attach(asker, *made);
   start_reader(*made);
 }
 
 void epoll_loop::receive_from(const descriptor& on, request& asker) {
-  auto* made = new operation(operation::kind::receive_from, &asker, on.fd());
+  auto* made = new receiving(operation::kind::receive_from, &asker, on.fd());
   attach(asker, *made);
   start_reader(*made);
 }
@@ -235,6 +245,7 @@ void epoll_loop::run_writers(int fd) {
 
 void epoll_loop::finish_reader(operation& of, int result) {
   watch_of(of.fd).reader = nullptr;
+  if (is_receive(of)) static_cast<receiving&>(of).unlink();
   finish(of, result);
 }
 
@@ -265,6 +276,7 @@ bool epoll_loop::step_receive(operation& of, watch& state) {
   }
   free_buffers_.pop_back();
   const auto size = static_cast<std::size_t>(taken);
+  seekers_.note_received(of.fd, size, buffer_size);
   queue({.of = &of,
          .result = static_cast<int>(taken),
          .more = true,
@@ -313,14 +325,21 @@ bool epoll_loop::step_poll(operation& of) {
 }
 
 bool epoll_loop::step_reader(int fd) {
+  operation& of = *watch_of(fd).reader;
+  if (is_receive(of)) {
+    auto& seeker = static_cast<receiving&>(of);
+    if (seeker.is_linked()) return false;
+    if (free_buffers_.empty() || seekers_.must_enter(seeker)) {
+      seekers_.enter(seeker);
+      return false;
+    }
+  }
+  return take_step(fd);
+}
+
+bool epoll_loop::take_step(int fd) {
   watch& state = watch_of(fd);
   operation& of = *state.reader;
-  const bool needs_buffer =
-      of.type == operation::kind::receive || of.type == operation::kind::receive_from;
-  if (needs_buffer && free_buffers_.empty()) {
-    starved_.push_back(fd);
-    return false;
-  }
   bool again = false;
   switch (of.type) {
     case operation::kind::accept: again = step_accept(of); break;
@@ -330,6 +349,13 @@ bool epoll_loop::step_reader(int fd) {
   }
   if (!again) state.readable = false;
   return again;
+}
+
+void epoll_loop::serve_seekers() {
+  const auto buffers = static_cast<std::uint32_t>(free_buffers_.size());
+  seekers_.serve(buffers, [this](const buffer_seeker& one) {
+    if (take_step(one.descriptor)) push_ready(one.descriptor);
+  });
 }
 
 void epoll_loop::run_ready() {
@@ -356,6 +382,9 @@ void epoll_loop::take_edge(int fd, unsigned events) {
 
 void epoll_loop::wait(time_point deadline) {
   run_ready();
+  serve_seekers();
+  // Buffers may be left, for the next turn: not all have their turn at a time.
+  if (!seekers_.is_empty() && !free_buffers_.empty()) deadline = time_point::min();
   const auto left = deadline == time_point::min() ? duration::zero() : deadline - read_clock();
   timespec timeout{};
   if (!has_events() && ready_.empty() && left > duration::zero()) {
@@ -374,6 +403,7 @@ void epoll_loop::wait(time_point deadline) {
       take_edge(edge.data.fd, edge.events);
     }
   }
+  seekers_.note_turn(std::chrono::microseconds(lag().last_us));
 }
 
 void epoll_loop::close_fd(int fd) {
@@ -383,6 +413,7 @@ void epoll_loop::close_fd(int fd) {
   const bool in_ready = state.in_ready;
   state = {};
   state.in_ready = in_ready;
+  seekers_.forget(fd);
   ::close(fd);
 }
 
@@ -394,15 +425,6 @@ void epoll_loop::cancel(operation& which) {
              found != state.writers.end()) {
     state.writers.erase(found);
     finish(which, -ECANCELED);
-  }
-}
-
-void epoll_loop::give_back(std::uint32_t id) {
-  free_buffers_.push_back(id);
-  // All of them: the one whose turn it would be may be gone, and the others would wait for ever.
-  for (const int fd : std::exchange(starved_, {})) {
-    watch_of(fd).readable = true;
-    push_ready(fd);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "loop/buffer_queue.hpp"
 #include "loop/os_loop.hpp"
 
 namespace strata::loop {
@@ -37,6 +38,7 @@ class epoll_loop final : public os_loop, private buffer::pool {
   struct sending;
   struct sending_file;
   struct polling;
+  struct receiving;
 
   /// What is known and asked of one descriptor.
   struct watch {
@@ -59,6 +61,7 @@ class epoll_loop final : public os_loop, private buffer::pool {
   void take_edge(int fd, unsigned events);
   /// Each does one step of what is asked, and says whether more may follow at once.
   bool step_reader(int fd);
+  bool take_step(int fd);
   bool step_accept(operation& of);
   bool step_receive(operation& of, watch& state);
   bool step_receive_from(operation& of);
@@ -70,12 +73,13 @@ class epoll_loop final : public os_loop, private buffer::pool {
     queue({.of = &of, .result = result, .more = false, .data = {}, .from = {}});
   }
   void finish_reader(operation& of, int result);
-  void give_back(std::uint32_t id) override;
+  void serve_seekers();
+  void give_back(std::uint32_t id) override { free_buffers_.push_back(id); }
 
   unique_fd epoll_fd_;
   std::vector<watch> watches_;
   std::vector<int> ready_;
-  std::vector<int> starved_;  // readable, but no buffer was free
+  buffer_queue seekers_;  // readable, but others had the buffers
   std::unique_ptr<std::byte[]> buffer_memory_;
   std::vector<std::uint32_t> free_buffers_;
 };

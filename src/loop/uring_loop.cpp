@@ -125,7 +125,7 @@ void uring_loop::hand_over(receiving& of) {
   if (of.type == operation::kind::receive_from) {
     io_uring_prep_recvmsg_multishot(&sqe, of.fd, &static_cast<receiving_datagrams&>(of).header,
                                     MSG_TRUNC);
-  } else if (seekers_.may_take_many(of)) {
+  } else if (takes_many(static_cast<receiving_stream&>(of))) {
     io_uring_prep_recv_multishot(&sqe, of.fd, nullptr, 0, 0);
   } else {
     io_uring_prep_recv(&sqe, of.fd, nullptr, buffers_.size(), 0);
@@ -134,40 +134,70 @@ void uring_loop::hand_over(receiving& of) {
   entrust(sqe, of);
 }
 
+// Where the reader was busy when bytes came, a receive of many would only be cancelled again: one
+// that ends with its first bytes need not be. Until it has to wait for them.
+bool uring_loop::takes_many(receiving_stream& of) {
+  of.is_single = watch_of(of.fd).is_reader_slow;
+  of.begun_in = turns_;
+  return !of.is_single && seekers_.may_take_many(of);
+}
+
+uring_loop::stream_watch& uring_loop::watch_of(int fd) {
+  const auto at = static_cast<std::size_t>(fd);
+  if (at >= watches_.size()) watches_.resize(std::max(at + 1, 2 * watches_.size()));
+  return watches_[at];
+}
+
 void uring_loop::watch_for_end(receiving_stream& of) {
-  of.guard = new end_guard{&of};
+  auto& watch = watch_of(of.fd);
+  watch.reader = &of;
+  // A receive that starts behind the end sees all that is left.
+  if (watch.guard != nullptr || watch.has_ended) return;
+  watch.guard = new end_guard{of.fd};
   io_uring_sqe& sqe = next_sqe();
   io_uring_prep_poll_add(&sqe, of.fd, POLLRDHUP);  // and POLLERR, POLLHUP, as ever
-  io_uring_sqe_set_data64(&sqe, reinterpret_cast<std::uint64_t>(of.guard) | guard_bit);
+  io_uring_sqe_set_data64(&sqe, reinterpret_cast<std::uint64_t>(watch.guard) | guard_bit);
   ++in_flight_;
 }
 
-void uring_loop::drop_guard(receiving_stream& of) {
-  end_guard* const left = std::exchange(of.guard, nullptr);
+void uring_loop::leave(const receiving_stream& of) {
+  auto& watch = watch_of(of.fd);
+  if (watch.reader == &of) watch.reader = nullptr;
+}
+
+void uring_loop::end(const receiving_stream& of) {
+  leave(of);
+  if (of.is_single && of.begun_in != turns_) watch_of(of.fd).is_reader_slow = false;
+}
+
+void uring_loop::forget(int fd) {
+  end_guard* const left = std::exchange(watch_of(fd), {}).guard;
   if (left == nullptr) return;
-  left->of = nullptr;
+  left->fd = -1;
   io_uring_sqe& sqe = next_sqe();
   io_uring_prep_cancel64(&sqe, reinterpret_cast<std::uint64_t>(left) | guard_bit, 0);
   io_uring_sqe_set_data64(&sqe, ignored_tag);
 }
 
-void uring_loop::take_guard(end_guard* fired) {
+void uring_loop::take_guard(end_guard* fired, int result) {
   --in_flight_;
-  if (fired->of != nullptr) {
-    fired->of->guard = nullptr;
-    ended_.push_back(fired->of);
+  if (fired->fd >= 0) {
+    auto& watch = watch_of(fired->fd);
+    watch.guard = nullptr;
+    watch.has_ended = result != -ECANCELED;
+    if (watch.has_ended && watch.reader != nullptr) ended_.push_back(fired->fd);
   }
   delete fired;
 }
 
-// The streams are at their end, and what their receives did not tell by now they may never tell. A
-// receive that starts now sees all that is left.
+// The streams are at their end, and what their receives did not tell by now they may never tell.
 void uring_loop::restart_ended() {
-  for (receiving_stream* const each : std::exchange(ended_, {})) {
-    if (each->is_linked()) continue;
-    each->starts_again = true;
+  for (const int fd : std::exchange(ended_, {})) {
+    auto* const reader = watch_of(fd).reader;
+    if (reader == nullptr || reader->is_linked()) continue;
+    reader->starts_again = true;
     io_uring_sqe& sqe = next_sqe();
-    io_uring_prep_cancel64(&sqe, tag_of(*each), 0);
+    io_uring_prep_cancel64(&sqe, tag_of(*reader), 0);
     io_uring_sqe_set_data64(&sqe, ignored_tag);
   }
 }
@@ -295,6 +325,7 @@ void uring_loop::sync(const descriptor& file, request& asker) {
 // not yet submitted could reach the next owner of the same number.
 void uring_loop::close_fd(int fd) {
   seekers_.forget(fd);
+  forget(fd);
   io_uring_sqe& sqe = next_sqe();
   io_uring_prep_close(&sqe, fd);
   io_uring_sqe_set_data64(&sqe, ignored_tag);
@@ -305,7 +336,9 @@ bool uring_loop::stop_receiving(receiving& of) {
   if (of.type == operation::kind::receive) {
     auto& ending = static_cast<receiving_stream&>(of);
     ending.starts_again = false;
-    drop_guard(ending);
+    auto& watch = watch_of(ending.fd);
+    if (watch.reader == &ending) watch.is_reader_slow = true;
+    leave(ending);
   }
   if (!of.is_linked()) return true;
   of.unlink();
@@ -340,6 +373,7 @@ void uring_loop::watch_wake_fd() {
 }
 
 void uring_loop::wait(time_point deadline) {
+  ++turns_;
   buffers_.refill();
   submit_waiting();
   // Buffers may be left, if those that were submitted have nothing to receive.
@@ -369,7 +403,7 @@ void uring_loop::reap() {
   }
   io_uring_cq_advance(&ring_, count);
   buffers_.note_reap();
-  seekers_.note_turn();
+  seekers_.note_turn(std::chrono::microseconds(lag().last_us));
   restart_ended();
 }
 
@@ -377,9 +411,7 @@ void uring_loop::reap() {
 bool uring_loop::takes_up_again(receiving& ended, int result) {
   bool starts_again = false;
   if (ended.type == operation::kind::receive) {
-    auto& stream = static_cast<receiving_stream&>(ended);
-    std::erase(ended_, &stream);
-    starts_again = std::exchange(stream.starts_again, false);
+    starts_again = std::exchange(static_cast<receiving_stream&>(ended).starts_again, false);
   }
   if (ended.is_cancelled || is_ending_) return false;
   if (result == -ENOBUFS) {
@@ -401,16 +433,17 @@ void uring_loop::take(const io_uring_cqe& entry) {
   }
   if (entry.user_data == ignored_tag || entry.user_data == wake_message_tag) return;
   if ((entry.user_data & guard_bit) != 0) {
-    take_guard(reinterpret_cast<end_guard*>(entry.user_data & ~guard_bit));
+    take_guard(reinterpret_cast<end_guard*>(entry.user_data & ~guard_bit), entry.res);
     return;
   }
   auto* const of = reinterpret_cast<operation*>(entry.user_data);
   const bool goes_on = !more && entry.res > 0 && is_receive(*of) && !is_ending_ &&
-                       !static_cast<receiving*>(of)->is_cancelled;
+                       static_cast<receiving*>(of)->goes_on();
   if (!more) {
     --in_flight_;
     more = goes_on;
     if (is_receive(*of) && takes_up_again(static_cast<receiving&>(*of), entry.res)) return;
+    if (of->type == operation::kind::receive && !goes_on) end(static_cast<receiving_stream&>(*of));
     if (of->type == operation::kind::send && sends_again(static_cast<sending&>(*of), entry.res)) {
       return;
     }

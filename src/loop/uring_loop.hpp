@@ -47,6 +47,13 @@ class uring_loop final : public os_loop {
   struct receiving_stream;
   struct receiving_datagrams;
   struct end_guard;
+  /// What is known of a descriptor's stream.
+  struct stream_watch {
+    end_guard* guard = nullptr;          // that the kernel holds
+    receiving_stream* reader = nullptr;  // to be told of the end
+    bool has_ended = false;
+    bool is_reader_slow = false;  // it was busy when bytes came
+  };
 
   uring_loop() = default;
   result<void> set_up();
@@ -63,9 +70,16 @@ class uring_loop final : public os_loop {
   /// Whether a send goes on that seems to have ended.
   bool sends_again(sending& of, int result);
   void step_send_file(sending_file& of);
+  /// How it is to be handed over.
+  bool takes_many(receiving_stream& of);
+  stream_watch& watch_of(int fd);
   void watch_for_end(receiving_stream& of);
-  void drop_guard(receiving_stream& of);
-  void take_guard(end_guard* fired);
+  /// It need not be told of its stream's end any more.
+  void leave(const receiving_stream& of);
+  /// The kernel has told its last.
+  void end(const receiving_stream& of);
+  void forget(int fd);
+  void take_guard(end_guard* fired, int result);
   void restart_ended();
   bool takes_up_again(receiving& ended, int result);
   void watch_wake_fd();
@@ -79,9 +93,10 @@ class uring_loop final : public os_loop {
   bool ring_open_ = false;
   bool is_ending_ = false;
   uring_buffers buffers_{buffer_count, buffer_size};
-  buffer_queue seekers_;  // receives that wait for a buffer
-  /// Those whose stream has ended and that have not said so, of this reap.
-  std::vector<receiving_stream*> ended_;
+  buffer_queue seekers_;               // receives that wait for a buffer
+  std::vector<stream_watch> watches_;  // by descriptor
+  std::vector<int> ended_;             // descriptors whose streams have ended, of this reap
+  std::uint64_t turns_ = 0;
   /// Operations that the kernel still holds; the destructor waits for them.
   std::size_t in_flight_ = 0;
 };

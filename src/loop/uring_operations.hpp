@@ -39,7 +39,11 @@ struct uring_loop::connecting : operation {
 struct uring_loop::receiving : operation, buffer_seeker {
   receiving(kind what, request* asker, int of_fd)
       : operation(what, asker, of_fd), buffer_seeker(of_fd) {}
+  /// Whether it is handed over again when the kernel has ended it with bytes.
+  [[nodiscard]] bool goes_on() const { return !is_cancelled && !is_single; }
+
   bool is_cancelled = false;
+  bool is_single = false;  // it ends with the first bytes
 };
 
 // Keeps the shape of what is received for the kernel.
@@ -48,11 +52,12 @@ struct uring_loop::receiving_datagrams : receiving {
   msghdr header{};
 };
 
-// Polls a stream for its end beside the receive: kernels up to 6.18 at least lose the end of a
+// Polls a stream for its end beside the receives: kernels up to 6.18 at least lose the end of a
 // stream whose reset comes right behind its data (the multishot receive reads the data, and its
-// poll takes both wake-ups for one). The kernel holds it until its one completion.
+// poll takes both wake-ups for one). One for as long as the stream is open, however often it is
+// received from: the kernel finds a poll that is to be cancelled by a search among thousands.
 struct uring_loop::end_guard {
-  receiving_stream* of;  // null once that is gone
+  int fd;  // -1 once that is closed
 };
 
 struct uring_loop::receiving_stream : receiving {
@@ -60,11 +65,11 @@ struct uring_loop::receiving_stream : receiving {
       : receiving(kind::receive, asker, of_fd), home(owner_loop) {}
   receiving_stream(const receiving_stream&) = delete;
   receiving_stream& operator=(const receiving_stream&) = delete;
-  ~receiving_stream() override { home.drop_guard(*this); }
+  ~receiving_stream() override { home.leave(*this); }
 
   uring_loop& home;
-  end_guard* guard = nullptr;
-  bool starts_again = false;  // it was cancelled only to be submitted again
+  std::uint64_t begun_in = 0;  // the turn
+  bool starts_again = false;   // it was cancelled only to be submitted again
 };
 
 }  // namespace strata::loop

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "options/credentials.hpp"
 #include "text/readable.hpp"
 #include "text/utf8.hpp"
 
@@ -115,6 +116,20 @@ result<double> parse_seconds(std::string_view text) {
   return parse_with_unit(text, time_units, "a duration", "1.5, 500ms, 30s or 2m");
 }
 
+result<std::string> filled_in(const option_row& row, const std::string& value) {
+  auto secret = secret_of(value);
+  if (secret) {
+    if (!text::is_utf8(*secret)) return not_utf8(row, *secret);
+    if (auto good = check_option(row, *secret); !good) return std::unexpected(good.error());
+    return secret;
+  }
+  auto why = secret.error();
+  why.operation = fmt::format("set {}: cannot {}", long_flag(row), why.operation);
+  return std::unexpected(why);
+}
+
+bool is_reference(const std::string& secret) { return credential_name(secret).has_value(); }
+
 result<nlohmann::json> parse_option(const option_row& row, std::string_view text) {
   nlohmann::json value;
   switch (row.kind) {
@@ -161,6 +176,10 @@ result<nlohmann::json> parse_option(const option_row& row, std::string_view text
 
 result<void> check_option(const option_row& row, const nlohmann::json& value) {
   if (value.is_null()) return {};  // null resets the option to its default
+  if (row.kind == option_kind::secret && value.is_string()) {
+    const auto name = credential_name(value.get_ref<const std::string&>());
+    if (name) return check_credential_name(*name);
+  }
   bool good = false;
   switch (row.kind) {
     case option_kind::flag: good = value.is_boolean(); break;

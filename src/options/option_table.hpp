@@ -26,7 +26,7 @@ enum class option_kind : std::uint8_t {
   bytes,    ///< a size; JSON number; text takes K, M, G and KiB, MiB, GiB (all powers of 1024)
   seconds,  ///< a duration; JSON number of seconds; text takes ms, s, m, h
   text,     ///< JSON string
-  secret,   ///< as text, but shown to nobody
+  secret,   ///< as text, but shown to nobody; or a reference to a credential
   choice,   ///< one of `choices`; JSON string
   list,     ///< may be given more than once; JSON array of strings
 };
@@ -57,6 +57,11 @@ struct option_row {
 
 /// Checks a JSON value against the row. Errors: invalid_argument, naming key and value.
 [[nodiscard]] result<void> check_option(const option_row& row, const nlohmann::json& value);
+
+/// The secret that the row's value stands for. Errors: as of `fill_in_secrets`.
+[[nodiscard]] result<std::string> filled_in(const option_row& row, const std::string& value);
+/// Whether a secret's value is no secret itself, but says where it is.
+[[nodiscard]] bool is_reference(const std::string& secret);
 
 [[nodiscard]] result<std::uint64_t> parse_size(std::string_view text);
 [[nodiscard]] result<double> parse_seconds(std::string_view text);
@@ -91,7 +96,8 @@ template <class Derived, class Base>
   return rows;
 }
 
-/// Writes the struct's values as a JSON object. Secrets become "********" unless `with_secrets`.
+/// Writes the struct's values as a JSON object. Secrets become "********" unless `with_secrets`,
+/// but for those that are references (credentials.hpp), which tell nothing.
 template <class Options>
 [[nodiscard]] nlohmann::json to_json(const Options& options,
                                      const std::vector<bound_row<Options>>& table,
@@ -109,10 +115,32 @@ template <class Options>
           }
         },
         bound.member);
-    const bool hide = bound.row.kind == option_kind::secret && !with_secrets;
-    if (hide && !value.get_ref<const std::string&>().empty()) value = "********";
+    if (bound.row.kind != option_kind::secret || with_secrets) continue;
+    const auto& secret = value.get_ref<const std::string&>();
+    if (!secret.empty() && !is_reference(secret)) value = "********";
   }
   return object;
+}
+
+/// Puts into the secrets of `options` what their references stand for. Those that are the same in
+/// `before` are known: they become what they are in `known`. Errors: of `secret_of`, naming the
+/// flag; what a reference stands for is no value of the option.
+template <class Options>
+[[nodiscard]] result<void> fill_in_secrets(Options& options,
+                                           const std::vector<bound_row<Options>>& table,
+                                           const Options& before, const Options& known) {
+  for (const auto& bound : table) {
+    if (bound.row.kind != option_kind::secret) continue;
+    const auto member = std::get<std::string Options::*>(bound.member);
+    if (options.*member == before.*member) {
+      options.*member = known.*member;
+      continue;
+    }
+    auto filled = filled_in(bound.row, options.*member);
+    if (!filled) return std::unexpected(filled.error());
+    options.*member = std::move(*filled);
+  }
+  return {};
 }
 
 /// The options that have another value in `to`, with that value, as a JSON object.

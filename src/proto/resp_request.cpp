@@ -60,6 +60,7 @@ int hex_digit(char each) {
 }
 
 bool is_space(char each) { return each == ' ' || (each >= '\t' && each <= '\r'); }
+bool is_plain(char each) { return each != '"' && each != '\'' && !is_space(each); }
 
 char unescaped(char each) {
   switch (each) {
@@ -109,15 +110,15 @@ bool split_words(std::string_view line, std::vector<std::string>& words) {
     if (at == line.size()) return true;
     std::string word;
     while (at < line.size() && !is_space(line[at])) {
-      const char each = line[at];
-      if (each == '"' || each == '\'') {
-        const auto end = unquote(line, at + 1, each, word);
+      if (!is_plain(line[at])) {
+        const auto end = unquote(line, at + 1, line[at], word);
         if (!end) return false;
         at = *end;
         break;
       }
-      word += each;
-      ++at;
+      const auto begin = at;
+      while (at < line.size() && is_plain(line[at])) ++at;
+      word.append(line, begin, at - begin);
     }
     words.push_back(std::move(word));
   }

@@ -20,7 +20,7 @@ loop::task<result<void>> runtime_of_parts::start() {
   reason_.clear();
   has_done_its_work_ = false;
   hurried_ = false;
-  prepare();
+  if (auto prepared = prepare(); !prepared) co_return prepared;
   auto opened = co_await make_and_open();
   if (!opened) co_await stop(context_.home.now());
   co_return opened;
@@ -104,6 +104,7 @@ statistics runtime_of_parts::stats() const {
 
 // What it listens on already is its own; the rest has to be free.
 loop::task<result<void>> runtime_of_parts::rehearse() {
+  if (auto good = try_secrets(); !good) co_return good;
   if (auto good = try_certificates(); !good) co_return good;
   if (!listens()) co_return result<void>{};
   auto found = co_await net::find_bind_targets(context_.home, wanted_endpoints());

@@ -104,8 +104,11 @@ class runtime_of_parts : public runtime {
   [[nodiscard]] virtual result<void> try_certificates() const { return {}; }
 
  private:
-  /// The options as they are now are those that the parts will have.
-  virtual void prepare() = 0;
+  /// The options as they are now are those that the parts will have. Errors: of a secret that is
+  /// somewhere else, and not to be had.
+  virtual result<void> prepare() = 0;
+  /// What `prepare` would say.
+  [[nodiscard]] virtual result<void> try_secrets() const = 0;
   /// As configured.
   [[nodiscard]] virtual std::vector<std::string> wanted_endpoints() const = 0;
   loop::task<result<void>> make_and_open();
@@ -164,8 +167,14 @@ class sharded : public runtime_of_parts {
       return std::unexpected(applied.error());
     }
     if (auto checked = check(next); !checked) return std::unexpected(checked.error());
-    options_ = std::move(next);
-    if (has_parts()) tell_parts();
+    if (has_parts()) {
+      auto filled = filled_in(next, running_, in_force_);
+      if (!filled) return std::unexpected(filled.error());
+      options_ = std::move(next);
+      tell_parts(*filled);
+    } else {
+      options_ = std::move(next);
+    }
     return sort_changes(rows_, changes, has_parts());
   }
   loop::task<result<bool>> reload() final {
@@ -201,8 +210,9 @@ class sharded : public runtime_of_parts {
   // --- what a type uses
   /// As people set them.
   [[nodiscard]] const Options& wanted() const { return options_; }
-  /// As the parts have them: what needs a restart is as it was when they were made.
-  [[nodiscard]] const Options& running() const { return running_; }
+  /// As the parts have them: what needs a restart is as it was when they were made, and secrets are
+  /// what their references stand for.
+  [[nodiscard]] const Options& running() const { return in_force_; }
   [[nodiscard]] Part& part_at(std::size_t which) const {
     return static_cast<Part&>(*parts()[which]);
   }
@@ -222,9 +232,28 @@ class sharded : public runtime_of_parts {
   [[nodiscard]] std::vector<std::string> wanted_endpoints() const final {
     return options_.endpoints();
   }
-  void prepare() final {
+  result<void> prepare() final {
+    auto filled = filled_in(options_, {}, {});
+    if (!filled) return std::unexpected(filled.error());
+    in_force_ = std::move(*filled);
     running_ = options_;
     edited_.clear();
+    return {};
+  }
+  [[nodiscard]] result<void> try_secrets() const final {
+    const auto filled = filled_in(options_, {}, {});
+    if (!filled) return std::unexpected(filled.error());
+    return {};
+  }
+  /// `of` with the secrets themselves, of which those that have not changed since `before` are
+  /// `known`.
+  [[nodiscard]] result<Options> filled_in(Options of, const Options& before,
+                                          const Options& known) const {
+    if (auto read = options::fill_in_secrets(of, table_, before, known); !read) {
+      return std::unexpected(read.error());
+    }
+    if (auto checked = check(of); !checked) return std::unexpected(checked.error());
+    return of;
   }
   void take_over(const nlohmann::json& changes, std::uint64_t edit) {
     auto news = nlohmann::json::object();
@@ -234,13 +263,16 @@ class sharded : public runtime_of_parts {
     }
     [[maybe_unused]] const auto wanted = apply_json(options_, table_, news);
     [[maybe_unused]] const auto running = apply_json(running_, table_, news);
-    assert(wanted && running);
+    [[maybe_unused]] const auto in_force = apply_json(in_force_, table_, news);
+    assert(wanted && running && in_force);
   }
-  // Of what has changed, the parts hear what needs no restart.
-  void tell_parts() {
-    const auto before = running_;
+  // Of what has changed, the parts hear what needs no restart. `filled`: the options, with the
+  // secrets themselves.
+  void tell_parts(const Options& filled) {
+    const auto before = in_force_;
     apply_live(running_, table_, options_);
-    live_edit<Options> told{running_, changed_options(before, running_, table_), edit_ + 1};
+    apply_live(in_force_, table_, filled);
+    live_edit<Options> told{in_force_, changed_options(before, in_force_, table_), edit_ + 1};
     if (told.changes.empty()) return;
     ++edit_;
     for (const auto& [key, value] : told.changes.items()) edited_[key] = edit_;
@@ -252,7 +284,8 @@ class sharded : public runtime_of_parts {
   const table_type& table_;
   std::vector<options::option_row> rows_;
   Options options_;
-  Options running_;
+  Options running_;                              // those that the parts have, as people set them
+  Options in_force_;                             // the same, with the secrets themselves
   std::uint64_t edit_ = 0;                       // the last one
   std::map<std::string, std::uint64_t> edited_;  // the option's last edit
 };

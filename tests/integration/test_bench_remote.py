@@ -1,5 +1,6 @@
 """strata bench remote: real ssh to a real sshd, real sudo; ssh_host.py draws it."""
 
+import glob
 import json
 import os
 import pty
@@ -163,6 +164,15 @@ def test_a_host_that_cannot_be_reached_is_named(make_host):
     check_refused(bench(host, "--host", "root@192.0.2.2:2223"), "cannot connect to root@192.0.2.2",
                   "refused")
     check_refused(bench(host, "--host", "nowhere.invalid"), "cannot connect to nowhere.invalid")
+
+
+def test_without_libssh_the_package_is_named(make_host):
+    host = make_host()
+    [path] = glob.glob("/usr/lib/*/libssh.so.4")
+    hide = f'mount --bind /dev/null {path} && exec "$@"'
+    done = subprocess.run(["unshare", "--mount", "sh", "-c", hide, "sh", *command(host)],
+                          capture_output=True, text=True, timeout=120, check=False)
+    check_refused(done, "cannot load libssh", "apt-get install libssh-4")
 
 
 def test_what_is_wrong_there_is_said_before_anything_is_copied(make_host):

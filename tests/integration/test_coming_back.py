@@ -138,6 +138,29 @@ def test_one_that_connects_does_not_hold_up_the_end(daemon, deaf):
     assert "was stopped" in starting.communicate(timeout=30)[1]
 
 
+def test_an_edit_does_not_wait_for_one_that_connects_and_may_mend_it(daemon, deaf):
+    [url] = daemon.server("web")
+    daemon.create("client", "c", start=False, target=deaf.text, connect_timeout=3600)
+    starting = daemon.begin("start", "c")
+    eventually(deaf.waiting, "it connects")
+    assert daemon.edit("c", max_message=1000)["applied"] == ["max_message"]
+    assert starting.poll() is None  # it connects again, where it was to
+    daemon.cli("edit", "c", "--target", url.removeprefix("tcp://"))
+    assert "" == starting.communicate(timeout=30)[1] and starting.returncode == 0
+    assert state(daemon, "c") == "running" and daemon.show("c")["options"]["max_message"] == 1000
+    daemon.wait_connections("web", 1)
+
+
+def test_one_that_connects_is_stopped_for_good_behind_an_edit(daemon, deaf):
+    daemon.create("client", "c", start=False, target=deaf.text, connect_timeout=3600)
+    starting = daemon.begin("start", "c")
+    eventually(deaf.waiting, "it connects")
+    daemon.edit("c", max_message=1000)
+    daemon.act("c", "stop")
+    assert "was stopped" in starting.communicate(timeout=30)[1]
+    assert state(daemon, "c") == "stopped"
+
+
 @pytest.mark.parametrize("hurry", [["--now"], ["--timeout", "0.3"]])
 def test_a_stop_that_drains_for_long_is_hurried_by_another(daemon, hurry):
     [url] = daemon.server("web", drain=True, drain_timeout=3600, max_buffer=64 << 20)

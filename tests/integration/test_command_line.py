@@ -30,6 +30,15 @@ def test_help_names_the_urls_that_each_end_takes(daemon):
     assert not any(each.startswith("http") for each in reached)
 
 
+def test_nothing_is_loaded_that_most_verbs_do_not_use():
+    """What ld.so loads costs every verb of its start: an ssh client alone a fifth."""
+    told = subprocess.run([BINARY], env={"LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True,
+                          text=True, timeout=PATIENCE, check=True).stdout
+    assert "libcrypto" in told
+    for name in ("libssh", "libkrb5", "libbpf", "libelf", "libedit", "libtinfo", "libyaml"):
+        assert name not in told, told
+
+
 @pytest.mark.parametrize("arguments, code, message", [
     (["create", "server", "idle", "-p", "0"], FAILED, "exists"),
     (["create", "server", "b", "-p", "99999"], MISUSED, "99999"),

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from resp_wire import Wire, encode
-from strata_daemon import BINARY, PATIENCE, eventually
+from strata_daemon import BINARY, PATIENCE, Daemon, Refused, eventually
 from talker import Talker
 from terminal import Terminal
 
@@ -220,5 +220,188 @@ def test_a_secret_that_comes_slowly_is_waited_for(daemon, tmp_path):
 def test_help_says_how_a_secret_is_given(daemon):
     for verb in (["create", "cache"], ["create", "server"]):
         said = daemon.cli(*verb, "--help")
-        assert all(form in said for form in ("@FILE", "env:VARIABLE", "pass:TEXT"))
+        forms = ("@FILE", "env:VARIABLE", "credential:NAME", "pass:TEXT")
+        assert all(form in said for form in forms)
     assert "@FILE" not in daemon.cli("create", "client", "--help")
+
+
+# --- credentials: secrets that the service manager gives the daemon ----------------------------
+
+@pytest.fixture
+def credentials(tmp_path):
+    """The folder that systemd would have made of `LoadCredential=db:FILE`."""
+    folder = tmp_path / "credentials"
+    folder.mkdir(mode=0o700)
+    keep(folder, "db", SECRET)
+    return folder
+
+
+def keep(folder, name, text):
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    (folder / name).chmod(0o400)
+
+
+@pytest.fixture
+def unit(tmp_path, credentials):
+    """A daemon as a unit with credentials starts it."""
+    one = Daemon(tmp_path / "unit", variables={"CREDENTIALS_DIRECTORY": str(credentials)})
+    yield one.start()
+    one.close()
+
+
+def files_below(folder):
+    return b"".join(each.read_bytes() for each in folder.rglob("*") if each.is_file())
+
+
+def test_a_secret_in_a_credential_is_in_no_state_file(unit):
+    assert create(unit, "db", "credential:db").returncode == 0
+    assert password_is(unit, "db", SECRET)
+    kept = json.loads((unit.state_dir / "runtimes" / "db.json").read_text())
+    assert kept["options"]["password"] == "credential:db"
+    assert SECRET.encode() not in files_below(unit.state_dir)
+    unit.restart()
+    assert password_is(unit, "db", SECRET)
+    assert SECRET.encode() not in files_below(unit.state_dir)
+
+
+def test_a_reference_is_shown_and_the_secret_is_not(unit):
+    assert create(unit, "db", "credential:db").returncode == 0
+    assert unit.show("db")["options"]["password"] == "credential:db"
+    seen = [unit.cli("show", "db"), unit.cli("show", "db", "--format", "json"),
+            unit.cli("logs", "db"), unit.cli("events"), unit.log()]
+    assert "credential:db" in seen[0] and not any(SECRET in each for each in seen)
+
+
+def test_a_credential_is_read_when_a_runtime_starts(unit, credentials):
+    assert create(unit, "db", "credential:db").returncode == 0
+    keep(credentials, "db", "another\n")
+    unit.edit("db", rate_limit=1000)  # what an edit does not name stays
+    assert password_is(unit, "db", SECRET)
+    unit.act("db", "restart")
+    assert password_is(unit, "db", "another")
+
+
+def test_an_edit_takes_a_credential_and_leaves_one(unit, credentials):
+    keep(credentials, "new", "the new one\n")
+    assert create(unit, "db", "credential:db").returncode == 0
+    unit.cli("edit", "db", "--password", "credential:new")
+    assert password_is(unit, "db", "the new one")
+    assert unit.show("db")["options"]["password"] == "credential:new"
+    with pytest.raises(Refused, match="credential 'gone'.*none of that name"):
+        unit.edit("db", password="credential:gone")
+    assert password_is(unit, "db", "the new one")
+    unit.edit("db", password="text")
+    assert password_is(unit, "db", "text")
+    assert unit.show("db")["options"]["password"] == "********"
+
+
+def test_each_secret_option_can_be_a_credential(unit, credentials):
+    [leader] = unit.create("cache", "leader", listen=["tcp://127.0.0.1:0"],
+                           password=SECRET)["endpoints"]
+    [follower] = unit.create("cache", "follower", listen=["tcp://127.0.0.1:0"], follow=leader,
+                             password="credential:db",
+                             follow_password="credential:db")["endpoints"]
+
+    def follows():
+        wire = Wire(int(follower.rpartition(":")[2]))
+        wire.ask("AUTH", SECRET)
+        return b"master_link_status:up" in wire.ask("INFO", "replication")
+
+    eventually(follows, "it follows")
+    [url] = unit.server("s", mode="master", master_pw="credential:db")
+    with Talker(url) as ann:
+        ann.say(f"master {SECRET}".encode())
+        assert ann.hear() == b"master: ok"
+    keep(credentials, "short", "abc\n")
+    with pytest.raises(Refused, match="short enough to be guessed"):
+        unit.server("field", listen=["udp://127.0.0.1:0"], udp_join="credential:short")
+
+
+def test_a_client_may_set_a_password_in_a_credentials_place(unit):
+    assert create(unit, "db", "credential:db").returncode == 0
+    [url] = unit.show("db")["endpoints"]
+    wire = Wire(int(url.rpartition(":")[2]))
+    wire.ask("AUTH", SECRET)
+    assert SECRET.encode() in wire.ask("CONFIG", "GET", "requirepass")
+    assert b"credential" in wire.ask("CONFIG", "SET", "requirepass", "credential:db")
+    assert b"OK" in wire.ask("CONFIG", "SET", "requirepass", "set by a client")
+    assert password_is(unit, "db", "set by a client")
+    eventually(lambda: unit.show("db")["options"]["password"] == "********", "it is kept")
+
+
+def test_the_command_line_reads_its_own_credentials(unit, credentials):
+    assert create(unit, "db", "credential:db").returncode == 0
+    assert "PONG" in unit.cli("tell", "--password", "credential:db", "db", "PING")
+
+
+def spoil(folder, how):
+    path = folder / "db"
+    path.chmod(0o600)
+    if how == "no folder":
+        path.unlink()
+        folder.rmdir()
+    elif how == "no file":
+        path.unlink()
+    elif how == "a link":
+        path.rename(folder / "other")
+        path.symlink_to(folder / "other")
+    elif how == "a pipe":
+        path.unlink()
+        os.mkfifo(path)
+    elif how == "a folder":
+        path.unlink()
+        path.mkdir()
+    elif how == "of others":
+        path.chmod(0o666)
+    elif how == "a folder of others":
+        folder.chmod(0o777)
+    else:
+        path.write_bytes({"empty": b"", "an empty line": b"\nsecret\n", "a zero": b"a\0b\n",
+                          "no text": b"gr\xfc\xdfe\n", "long": b"x" * 5000}[how])
+
+
+SPOILT = {"no folder": "No such file", "no file": "none of that name", "a link": "is a link",
+          "a pipe": "no regular file", "a folder": "no regular file",
+          "of others": "others may write", "a folder of others": "others may write",
+          "empty": "is empty", "an empty line": "is empty", "a zero": "value 0",
+          "no text": "not UTF-8", "long": "longer than 4096"}
+
+
+@pytest.mark.parametrize("how", SPOILT)
+def test_a_credential_that_can_be_no_secret_starts_nothing(unit, credentials, how):
+    unit.create("cache", "db", start=False, listen=["tcp://127.0.0.1:0"], password="credential:db")
+    spoil(credentials, how)
+    with pytest.raises(Refused) as refused:
+        unit.act("db", "start")
+    assert "--password" in refused.value.message and SPOILT[how] in refused.value.message
+    assert unit.show("db")["state"] == "failed"
+
+
+def test_a_restart_that_lacks_its_credential_takes_nothing_down(unit, credentials):
+    assert create(unit, "db", "credential:db").returncode == 0
+    spoil(credentials, "no file")
+    with pytest.raises(Refused, match="goes on as it is"):
+        unit.act("db", "restart")
+    assert password_is(unit, "db", SECRET)
+
+
+def test_without_credentials_the_unit_is_named(daemon):
+    done = create(daemon, "db", "credential:db")
+    assert done.returncode == FAILED and "LoadCredential=db:" in done.stderr, done
+    assert "CREDENTIALS_DIRECTORY is not set" in done.stderr and daemon.names() == []
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "../db", "a b", "x" * 256])
+def test_a_credentials_name_is_that_of_a_file(daemon, name):
+    done = create(daemon, "db", "credential:" + name)
+    assert done.returncode == MISUSED and "credential:NAME" in done.stderr, done
+    assert daemon.names() == []
+
+
+def test_a_secret_that_looks_like_a_reference_is_refused(daemon, tmp_path):
+    (tmp_path / "file").write_text("credential:db\n")
+    for value in ("pass:credential:db", f"@{tmp_path / 'file'}", "env:OF_DB"):
+        done = create(daemon, "db", value, OF_DB="credential:db")
+        assert done.returncode == FAILED and "begins with 'credential:'" in done.stderr, done
+    assert daemon.names() == []

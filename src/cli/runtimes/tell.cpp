@@ -12,6 +12,7 @@
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/screen.hpp"
 #include "cli/terminal/table.hpp"
+#include "options/credentials.hpp"
 #include "text/readable.hpp"
 
 namespace strata::cli {
@@ -53,8 +54,9 @@ outcome<int> introduce(const invocation& call, const json& detail) {
 outcome<int> tell_cache(const invocation& call, const json& detail) {
   const auto endpoint = endpoint_of_cache(detail, call.daemon);
   if (!endpoint) return std::unexpected(endpoint.error());
-  const cache_door door{.endpoint = *endpoint,
-                        .password = call.text("password", password_of_environment())};
+  const auto password = options::secret_of(call.text("password", password_of_environment()));
+  if (!password) return refuse(exit_failed, password.error());
+  const cache_door door{.endpoint = *endpoint, .password = *password};
   if (call.words.size() > 1) {
     return run_cache_command(call, door, {call.words.begin() + 1, call.words.end()});
   }

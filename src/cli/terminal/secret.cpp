@@ -10,6 +10,7 @@
 #include <optional>
 #include <string_view>
 
+#include "options/credentials.hpp"
 #include "strata/base/unique_fd.hpp"
 
 namespace strata::cli {
@@ -150,6 +151,18 @@ result<std::string> secret_of_variable(const std::string& name) {
   return checked(std::string(held), operation, "set it to the secret");
 }
 
+result<std::string> found_secret(std::string_view value, const std::string& flag) {
+  constexpr std::string_view variable = "env:";
+  constexpr std::string_view text = "pass:";
+  if (value == "-") return secret_of_input(flag);
+  if (value.starts_with('@')) return secret_of_file(std::string(value.substr(1)));
+  if (value.starts_with(variable)) {
+    return secret_of_variable(std::string(value.substr(variable.size())));
+  }
+  if (value.starts_with(text)) value.remove_prefix(text.size());
+  return std::string(value);
+}
+
 }  // namespace
 
 result<std::string> read_secret(const secret_source& from) {
@@ -168,15 +181,13 @@ result<std::string> read_secret(const secret_source& from) {
 }
 
 result<std::string> named_secret(std::string_view value, const std::string& flag) {
-  constexpr std::string_view variable = "env:";
-  constexpr std::string_view text = "pass:";
-  if (value == "-") return secret_of_input(flag);
-  if (value.starts_with('@')) return secret_of_file(std::string(value.substr(1)));
-  if (value.starts_with(variable)) {
-    return secret_of_variable(std::string(value.substr(variable.size())));
-  }
-  if (value.starts_with(text)) value.remove_prefix(text.size());
-  return std::string(value);
+  if (options::credential_name(value)) return std::string(value);
+  auto secret = found_secret(value, flag);
+  if (!secret || !options::credential_name(*secret)) return secret;
+  return failure(errc::invalid_argument, "use this secret",
+                 fmt::format("it begins with '{}', and would be taken for a credential's name",
+                             options::credential_prefix),
+                 "take another one");
 }
 
 }  // namespace strata::cli

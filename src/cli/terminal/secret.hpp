@@ -22,13 +22,15 @@ struct secret_source {
 
 /// The secret that a flag's value stands for: `@FILE` the first line of the file, `-` that of
 /// standard input, of which nothing more is read and which a terminal does not show, `env:NAME` the
-/// variable, `pass:TEXT` the text; anything else is the secret itself. `flag` is what a terminal is
-/// asked for. Errors: where it should come from there is none, or what is there can be no secret.
+/// variable, `pass:TEXT` the text; anything else is the secret itself. `credential:NAME` stays as
+/// it is: whoever uses the secret reads it. `flag` is what a terminal is asked for. Errors: where
+/// it should come from there is none, or what is there can be no secret.
 [[nodiscard]] result<std::string> named_secret(std::string_view value, const std::string& flag);
 
 /// What `named_secret` takes, for help.
 inline constexpr std::string_view secret_forms =
     "the text itself, or @FILE or - (standard input), of which the first line is taken, or "
-    "env:VARIABLE; pass:TEXT is a text that begins as one of these";
+    "env:VARIABLE; credential:NAME is read by the daemon, whose unit has LoadCredential=NAME:FILE; "
+    "pass:TEXT is a text that begins as one of these";
 
 }  // namespace strata::cli

@@ -1,7 +1,6 @@
 #include "measure/remote/remote_shell.hpp"
 
 #include <fcntl.h>
-#include <libssh/sftp.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,19 +34,19 @@ class ssh_command {
     };
     auto made = std::make_unique<ssh_command>(over);
     auto* const channel = made->channel_.get();
-    if (channel == nullptr || ssh_channel_open_session(channel) != SSH_OK) return wrong();
+    if (channel == nullptr || libssh().ssh_channel_open_session(channel) != SSH_OK) return wrong();
     const auto whole = "exec sh -c " +
                        shell_word("echo '" + std::string(first_line) + "'; " + std::string(script));
-    if (ssh_channel_request_exec(channel, whole.c_str()) != SSH_OK) return wrong();
+    if (libssh().ssh_channel_request_exec(channel, whole.c_str()) != SSH_OK) return wrong();
     return made;
   }
   explicit ssh_command(std::shared_ptr<ssh_connection> over)
-      : over_(std::move(over)), channel_(ssh_channel_new(over_->session())) {
+      : over_(std::move(over)), channel_(libssh().ssh_channel_new(over_->session())) {
     ssh_callbacks_init(&callbacks_);
     callbacks_.userdata = this;
     callbacks_.channel_eof_function = note_end;
     callbacks_.channel_close_function = note_end;
-    if (channel_) ssh_set_channel_callbacks(channel_.get(), &callbacks_);
+    if (channel_) libssh().ssh_set_channel_callbacks(channel_.get(), &callbacks_);
   }
   ssh_command(const ssh_command&) = delete;
   ssh_command& operator=(const ssh_command&) = delete;
@@ -58,13 +57,13 @@ class ssh_command {
       if (!got || *got == 0) break;
     }
     // libssh keeps what we free until the server has closed it too, and would tell us of that.
-    if (channel_) ssh_remove_channel_callbacks(channel_.get(), &callbacks_);
+    if (channel_) libssh().ssh_remove_channel_callbacks(channel_.get(), &callbacks_);
   }
 
   result<void> write(std::string_view bytes) {
     while (!bytes.empty()) {
       const auto size = static_cast<std::uint32_t>(std::min<std::size_t>(bytes.size(), 1U << 20U));
-      const int taken = ssh_channel_write(channel_.get(), bytes.data(), size);
+      const int taken = libssh().ssh_channel_write(channel_.get(), bytes.data(), size);
       if (taken <= 0) {
         return failure(errc::connection_closed, "talk to " + over_->name(), over_->reason());
       }
@@ -73,16 +72,16 @@ class ssh_command {
     return {};
   }
   void end_input() {
-    if (!std::exchange(input_ended_, true)) ssh_channel_send_eof(channel_.get());
+    if (!std::exchange(input_ended_, true)) libssh().ssh_channel_send_eof(channel_.get());
   }
 
   result<std::size_t> read(std::span<char> into, bool from_errors, int limit_ms) {
-    const int got =
-        ssh_channel_read_timeout(channel_.get(), into.data(),
-                                 static_cast<std::uint32_t>(into.size()), from_errors, limit_ms);
+    const int got = libssh().ssh_channel_read_timeout(channel_.get(), into.data(),
+                                                      static_cast<std::uint32_t>(into.size()),
+                                                      from_errors, limit_ms);
     if (got > 0) return static_cast<std::size_t>(got);
     if (got != SSH_ERROR && has_ended_) return 0;
-    if (got == SSH_ERROR || ssh_is_connected(over_->session()) == 0) {
+    if (got == SSH_ERROR || libssh().ssh_is_connected(over_->session()) == 0) {
       return failure(errc::connection_closed, "hear " + over_->name(), over_->reason());
     }
     return failure(errc::timed_out, "hear " + over_->name(),
@@ -101,7 +100,9 @@ class ssh_command {
 
   [[nodiscard]] const ssh_connection& over() const { return *over_; }
   // -1 for one that a signal ended.
-  [[nodiscard]] int exit_code() const { return ssh_channel_get_exit_status(channel_.get()); }
+  [[nodiscard]] int exit_code() const {
+    return libssh().ssh_channel_get_exit_status(channel_.get());
+  }
 
  private:
   static void note_end(ssh_session, ssh_channel, void* self) {
@@ -110,7 +111,7 @@ class ssh_command {
 
   std::shared_ptr<ssh_connection> over_;
   ssh_channel_callbacks_struct callbacks_{};
-  ssh_owned<ssh_channel_struct, ssh_channel_free> channel_;
+  ssh_owned<ssh_channel_struct, &ssh_library::ssh_channel_free> channel_;
   bool input_ended_ = false;
   bool has_ended_ = false;  // its output: libssh may still hold some
 };
@@ -164,6 +165,7 @@ const std::string& remote_shell::name() const { return over_->name(); }
 
 result<remote_shell> remote_shell::connect(const remote_shell_options& options) {
   auto name = options.user.empty() ? options.host : options.user + '@' + options.host;
+  if (auto loaded = load_libssh(); !loaded) return std::unexpected(loaded.error());
   const auto made = std::make_shared<ssh_connection>(options, std::move(name));
   if (auto done = made->reach(); !done) return std::unexpected(done.error());
   if (auto done = made->trust(); !done) return std::unexpected(done.error());
@@ -200,13 +202,14 @@ result<void> remote_shell::put(const std::string& local, const std::string& remo
   const auto where = remote + " on " + name();
   const unique_fd from(::open(local.c_str(), O_RDONLY | O_CLOEXEC));
   if (!from) return system_failure(errno, "read " + local);
-  const ssh_owned<sftp_session_struct, sftp_free> sftp(sftp_new(over_->session()));
-  if (!sftp || sftp_init(sftp.get()) != SSH_OK) {
+  const ssh_owned<sftp_session_struct, &ssh_library::sftp_free> sftp(
+      libssh().sftp_new(over_->session()));
+  if (!sftp || libssh().sftp_init(sftp.get()) != SSH_OK) {
     return failure(errc::not_supported, "copy files to " + name(), over_->reason(),
                    "let its sshd have 'Subsystem sftp internal-sftp'");
   }
-  ssh_owned<sftp_file_struct, sftp_close> into(
-      sftp_open(sftp.get(), remote.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0700));
+  ssh_owned<sftp_file_struct, &ssh_library::sftp_close> into(
+      libssh().sftp_open(sftp.get(), remote.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0700));
   if (!into) return failure(errc::system, "make " + where, over_->reason());
   // What every server takes at once.
   std::vector<char> piece(std::size_t{32} << 10U);
@@ -215,12 +218,12 @@ result<void> remote_shell::put(const std::string& local, const std::string& remo
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_failure(errno, "read " + local);
     if (got == 0) break;
-    if (sftp_write(into.get(), piece.data(), static_cast<std::size_t>(got)) != got) {
+    if (libssh().sftp_write(into.get(), piece.data(), static_cast<std::size_t>(got)) != got) {
       return failure(errc::system, "write " + where, over_->reason(),
                      "see that there is room, or name another folder with --remote-dir");
     }
   }
-  if (sftp_close(into.release()) == SSH_OK) return {};
+  if (libssh().sftp_close(into.release()) == SSH_OK) return {};
   return failure(errc::system, "write " + where, over_->reason());
 }
 

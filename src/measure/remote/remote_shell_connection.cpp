@@ -15,20 +15,20 @@ constexpr long reach_limit_s = 10;
 }  // namespace
 
 ssh_connection::ssh_connection(remote_shell_options options, std::string name)
-    : options_(std::move(options)), name_(std::move(name)), session_(ssh_new()) {
+    : options_(std::move(options)), name_(std::move(name)), session_(libssh().ssh_new()) {
   ssh_callbacks_init(&callbacks_);
   callbacks_.userdata = this;
   callbacks_.auth_function = give_passphrase;
-  ssh_set_callbacks(session_.get(), &callbacks_);
+  libssh().ssh_set_callbacks(session_.get(), &callbacks_);
 }
 
 ssh_connection::~ssh_connection() {
-  if (session_) ssh_disconnect(session_.get());
+  if (session_) libssh().ssh_disconnect(session_.get());
 }
 
 result<void> ssh_connection::reach() {
   const auto set = [&](ssh_options_e which, const void* value) {
-    return ssh_options_set(session_.get(), which, value) == SSH_OK;
+    return libssh().ssh_options_set(session_.get(), which, value) == SSH_OK;
   };
   const unsigned port = options_.port;
   bool good =
@@ -39,7 +39,7 @@ result<void> ssh_connection::reach() {
     good = good && set(SSH_OPTIONS_KNOWNHOSTS, options_.known_hosts.c_str());
   }
   if (!good) return failure(errc::invalid_argument, "connect to " + name_, reason());
-  if (ssh_connect(session_.get()) == SSH_OK) return {};
+  if (libssh().ssh_connect(session_.get()) == SSH_OK) return {};
   return failure(errc::connection_closed, "connect to " + name_, reason(),
                  "see that the host is up and that sshd listens there (--host [USER@]HOST[:PORT])");
 }
@@ -48,16 +48,18 @@ result<std::string> ssh_connection::fingerprint() const {
   ssh_key key = nullptr;
   unsigned char* hash = nullptr;
   std::size_t size = 0;
-  if (ssh_get_server_publickey(session_.get(), &key) != SSH_OK) {
+  if (libssh().ssh_get_server_publickey(session_.get(), &key) != SSH_OK) {
     return failure(errc::permission_denied, "see the host key of " + name_, reason());
   }
   const ssh_key_owned owned(key);
-  if (ssh_get_publickey_hash(key, SSH_PUBLICKEY_HASH_SHA256, &hash, &size) != SSH_OK) {
+  if (libssh().ssh_get_publickey_hash(key, SSH_PUBLICKEY_HASH_SHA256, &hash, &size) != SSH_OK) {
     return failure(errc::permission_denied, "see the host key of " + name_, reason());
   }
-  const ssh_text_owned text(ssh_get_fingerprint_hash(SSH_PUBLICKEY_HASH_SHA256, hash, size));
-  ssh_clean_pubkey_hash(&hash);
-  return std::string(ssh_key_type_to_char(ssh_key_type(key))) + " " + (text ? text.get() : "");
+  const ssh_text_owned text(
+      libssh().ssh_get_fingerprint_hash(SSH_PUBLICKEY_HASH_SHA256, hash, size));
+  libssh().ssh_clean_pubkey_hash(&hash);
+  return std::string(libssh().ssh_key_type_to_char(libssh().ssh_key_type(key))) + " " +
+         (text ? text.get() : "");
 }
 
 result<void> ssh_connection::learn_host_key(const std::string& print) const {
@@ -66,7 +68,7 @@ result<void> ssh_connection::learn_host_key(const std::string& print) const {
                    "compare it with that of 'ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub' "
                    "there, and if it is the same, say --accept-new-host-key once");
   }
-  if (ssh_session_update_known_hosts(session_.get()) == SSH_OK) return {};
+  if (libssh().ssh_session_update_known_hosts(session_.get()) == SSH_OK) return {};
   return failure(errc::system, "write down the host key of " + name_, reason(),
                  "name a file that can be written with --known-hosts");
 }
@@ -75,17 +77,17 @@ result<void> ssh_connection::trust() {
   const auto print = fingerprint();
   if (!print) return std::unexpected(print.error());
   char* file = nullptr;
-  ssh_options_get(session_.get(), SSH_OPTIONS_KNOWNHOSTS, &file);
+  libssh().ssh_options_get(session_.get(), SSH_OPTIONS_KNOWNHOSTS, &file);
   const ssh_text_owned owned(file);
   const std::string where = file != nullptr ? file : "~/.ssh/known_hosts";
-  switch (ssh_session_is_known_server(session_.get())) {
+  switch (libssh().ssh_session_is_known_server(session_.get())) {
     case SSH_KNOWN_HOSTS_OK: return {};
     case SSH_KNOWN_HOSTS_UNKNOWN:
     case SSH_KNOWN_HOSTS_NOT_FOUND: return learn_host_key(*print);
     case SSH_KNOWN_HOSTS_CHANGED:
     case SSH_KNOWN_HOSTS_OTHER: {
       unsigned port = 22;
-      ssh_options_get_port(session_.get(), &port);
+      libssh().ssh_options_get_port(session_.get(), &port);
       const auto entry =
           port == 22 ? options_.host : "'[" + options_.host + "]:" + std::to_string(port) + "'";
       return failure(errc::permission_denied, "trust " + name_,
@@ -116,7 +118,8 @@ result<ssh_key_owned> ssh_connection::read_key() {
   const auto& file = options_.key_file;
   if (::access(file.c_str(), R_OK) != 0) return system_failure(errno, "read the key " + file);
   ssh_key key = nullptr;
-  if (ssh_pki_import_privkey_file(file.c_str(), nullptr, give_passphrase, this, &key) == SSH_OK) {
+  if (libssh().ssh_pki_import_privkey_file(file.c_str(), nullptr, give_passphrase, this, &key) ==
+      SSH_OK) {
     return ssh_key_owned(key);
   }
   if (!was_asked_) {
@@ -131,11 +134,11 @@ result<ssh_key_owned> ssh_connection::read_key() {
 result<void> ssh_connection::log_in() {
   int how = SSH_AUTH_ERROR;
   if (options_.key_file.empty()) {
-    how = ssh_userauth_publickey_auto(session_.get(), nullptr, nullptr);
+    how = libssh().ssh_userauth_publickey_auto(session_.get(), nullptr, nullptr);
   } else {
     const auto key = read_key();
     if (!key) return std::unexpected(key.error());
-    how = ssh_userauth_publickey(session_.get(), nullptr, key->get());
+    how = libssh().ssh_userauth_publickey(session_.get(), nullptr, key->get());
   }
   if (how == SSH_AUTH_SUCCESS) return {};
   const bool named = !options_.key_file.empty();

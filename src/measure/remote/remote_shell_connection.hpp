@@ -1,13 +1,11 @@
 // What remote_shell's parts share: a libssh session, and errors in its words.
 #pragma once
 
-#include <libssh/callbacks.h>
-#include <libssh/libssh.h>
-
 #include <memory>
 #include <string>
 
 #include "measure/remote/remote_shell.hpp"
+#include "measure/remote/remote_shell_library.hpp"
 
 namespace strata::measure {
 
@@ -16,14 +14,14 @@ template <auto Free>
 struct ssh_deleter {
   template <class Made>
   void operator()(Made* made) const {
-    Free(made);
+    (libssh().*Free)(made);
   }
 };
 template <class Made, auto Free>
 using ssh_owned = std::unique_ptr<Made, ssh_deleter<Free>>;
 
-using ssh_key_owned = ssh_owned<ssh_key_struct, ssh_key_free>;
-using ssh_text_owned = ssh_owned<char, ssh_string_free_char>;
+using ssh_key_owned = ssh_owned<ssh_key_struct, &ssh_library::ssh_key_free>;
+using ssh_text_owned = ssh_owned<char, &ssh_library::ssh_string_free_char>;
 
 class ssh_connection {
  public:
@@ -40,7 +38,7 @@ class ssh_connection {
   [[nodiscard]] ssh_session session() const { return session_.get(); }
   [[nodiscard]] const std::string& name() const { return name_; }
   /// Of the last call.
-  [[nodiscard]] std::string reason() const { return ssh_get_error(session_.get()); }
+  [[nodiscard]] std::string reason() const { return libssh().ssh_get_error(session_.get()); }
 
  private:
   [[nodiscard]] result<std::string> fingerprint() const;
@@ -51,7 +49,7 @@ class ssh_connection {
 
   remote_shell_options options_;
   std::string name_;
-  ssh_owned<ssh_session_struct, ssh_free> session_;
+  ssh_owned<ssh_session_struct, &ssh_library::ssh_free> session_;
   ssh_callbacks_struct callbacks_{};
   bool was_asked_ = false;  ///< for a passphrase
 };

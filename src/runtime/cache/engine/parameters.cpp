@@ -183,6 +183,9 @@ result<void> set_option(parameters& of, const row& which, const nlohmann::json& 
   if (value.is_string() && !text::is_utf8(value.get_ref<const std::string&>())) {
     return refuse(which.name, "argument must be UTF-8: it is an option of the cache");
   }
+  if (which.how == kind::text && options::is_reference(value.get_ref<const std::string&>())) {
+    return refuse(which.name, "argument must be the password itself, not a credential's name");
+  }
   const nlohmann::json changes = {{std::string(which.option), value}};
   if (auto set = apply_json(of.options, option_table(), changes); !set) {
     return refuse(which.name, set.error().reason);
