@@ -133,7 +133,9 @@ def test_the_runtimes_of_a_group_are_followed(daemon, tmp_path):
     for name in ("a", "b", "elsewhere"):
         daemon.act(name, "stop")
         daemon.remove(name)
-    eventually_has(daemon)
+    eventually_has(daemon, "@api")  # which leads nowhere now
+    assert backs_of(daemon)["@api"]["state"] == "unknown"
+    assert "unknown" in daemon.cli("backends", "gw")
     daemon.server("late", mode="echo", group="api")
     eventually_has(daemon, "runtime://late")
     assert ask(front) == b"hello\n"

@@ -29,7 +29,8 @@ gate::gate(loop::loop& on, std::size_t number, proxy_options options, gate_setti
       setting_(std::move(setting)),
       backs_({.home = on,
               .options = options_,
-              .share = {.number = number, .count = setting_.count},
+              .number = number,
+              .shared = *setting_.shared,
               .counted = figures_,
               .names = setting_.given.names,
               .self = setting_.given.name,
@@ -39,7 +40,8 @@ gate::gate(loop::loop& on, std::size_t number, proxy_options options, gate_setti
                   [this] {
                     web_.retain(all_backs());
                     show_branches();
-                  }}),
+                  }},
+             ""),
       goes_by_names_(goes_by_names(options_)),
       web_(on, {.options = options_,
                 .to = backs_,
@@ -81,6 +83,14 @@ gate::gate(loop::loop& on, std::size_t number, proxy_options options, gate_setti
   backs_.become(options_.backend);
   admission_.become(options_, setting_.count);
   show_branches();
+  setting_.shared->enroll(
+      number_, loop_, [this] { for_all_backs([](const auto&, backs& of) { of.call(); }); },
+      [this] { for_all_backs([](const auto&, backs& of) { of.take_names(); }); });
+}
+
+void gate::for_all_backs(const std::function<void(const std::string& route, backs&)>& work) {
+  work("", backs_);
+  web_.for_each_route(work);
 }
 
 // Bonds leave the list while it is still there.
@@ -172,7 +182,9 @@ loop::task<result<void>> gate::open(std::vector<net::bind_target>& targets) {
                   target.url.scheme->is_secure ? setting_.shown : nullptr);
   }
   acceptor_.begin();
-  checker_.apply();
+  backs_.begin();
+  web_.begin();
+  if (is_first()) checker_.apply();
   co_return result<void>{};
 }
 
@@ -182,13 +194,16 @@ std::vector<back_report> gate::report() const {
     for (const auto& each : of.all()) {
       all.push_back({.route = route,
                      .is = each->is,
-                     .is_resting = each->rests_until > loop_.now(),
-                     .is_down = each->health.is_down,
-                     .current = each->current.state(loop_.now()),
-                     .connections = each->connections,
+                     .is_resting = each->stands->rests_until.get() > loop_.now(),
+                     .is_down = each->stands->is_down,
+                     .current = each->stands->current.state(loop_.now()),
+                     .connections = each->connections(),
                      .chosen = each->chosen,
                      .failed = each->failed,
                      .counted = *each->counted});
+    }
+    for (auto& each : of.unknown()) {
+      all.push_back({.route = route, .is = std::move(each), .is_known = false});
     }
   };
   tell("", backs_);
@@ -242,7 +257,7 @@ void gate::apply(const live_edit<proxy_options>& edit) {
   web_.apply();
   web_.retain(all_backs());
   show_branches();
-  checker_.apply();
+  if (is_first()) checker_.apply();
   arm_sweep();
 }
 
@@ -368,11 +383,12 @@ loop::task<> gate::client_left(net::stream& client) {
 
 loop::task<result<net::connection>> gate::connect(back_ref to, std::string preface) {
   const auto url = to->is.url;
-  net::connecting how{.timeout = loop::from_seconds(options_.connect_timeout),
-                      .names = &setting_.given.names,
-                      .secure = to->is.speaks_http2 ? setting_.trusted_http2 : setting_.trusted,
-                      .preface = std::move(preface),
-                      .at = to->is.at};
+  net::connecting how{
+      .timeout = loop::from_seconds(options_.connect_timeout),
+      .names = &setting_.given.names,
+      .secure = to->is.speaks_http2 ? setting_.trusted_http2 : setting_.trusted,
+      .preface = std::move(preface),
+      .at = to->is.at};
   auto made = co_await net::connect(loop_, url, std::move(how));
   co_return made;
 }
@@ -398,14 +414,16 @@ std::vector<back_ref> gate::all_backs() const {
 loop::task<result<net::connection>> gate::dial(back_ref to, std::string preface) {
   auto made = co_await connect(to, std::move(preface));
   if (made) {
-    if (to->rests_until > loop_.now()) to->came = loop_.now();
-    to->rests_until = {};
+    auto& stands = *to->stands;
+    if (stands.rests_until.get() > loop_.now()) stands.came = loop_.now();
+    if (stands.rests_until.get() != loop::time_point{}) stands.rests_until = loop::time_point{};
     co_return made;
   }
   auto why = made.error();
   ++to->failed;
-  to->rests_until = loop_.now() + loop::from_seconds(options_.rest);
-  to->came = to->rests_until;
+  const auto until = loop_.now() + loop::from_seconds(options_.rest);
+  to->stands->rests_until = until;
+  to->stands->came = until;
   setting_.given.log->write_few("back " + to->is.text, level::warning,
                                 fmt::format("back '{}' is left alone for {} s: {}", to->is.text,
                                             options_.rest, describe(why)));

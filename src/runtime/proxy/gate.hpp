@@ -29,6 +29,7 @@ struct gate_setting {
   std::shared_ptr<net::tls_slot> shown;                   ///< to clients
   std::shared_ptr<const net::tls_context> trusted;        ///< of backs; null: the system's
   std::shared_ptr<const net::tls_context> trusted_http2;  ///< of those that may speak HTTP/2
+  std::shared_ptr<shared_view> shared;                    ///< of the backs
   std::size_t count = 1;                                  ///< of gates
 };
 
@@ -36,6 +37,7 @@ struct gate_setting {
 struct back_report {
   std::string route;  ///< empty: those of `--backend`
   back_text is;
+  bool is_known = true;  ///< else a name that leads nowhere yet
   bool is_resting = false;
   bool is_down = false;
   circuit_state current = circuit_state::closed;
@@ -66,10 +68,14 @@ class gate final : public part, private loop::timer {
 
  private:
   void on_timer() override;
+  /// Those of `--backend`, and of each route.
+  void for_all_backs(const std::function<void(const std::string& route, backs&)>& work);
   [[nodiscard]] result<void> open_log();
   /// Shows which backs and routes there are now to those who read what they count.
   void show_branches();
   void arm_sweep();
+  /// It asks backs and looks names up, for all gates.
+  [[nodiscard]] bool is_first() const { return number_ == 0; }
   [[nodiscard]] serve::reception reception();
   [[nodiscard]] bool admits(const loop::descriptor& arrived, unsigned door);
   /// `has_rate`: it is counted, and may have come too often.

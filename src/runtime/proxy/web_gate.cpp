@@ -17,24 +17,6 @@ namespace {
 // A back's silence after which its client is watched.
 constexpr auto longest_unwatched = std::chrono::milliseconds(500);
 constexpr unsigned most_stale = 8;  // tries on connections that were closed behind our back
-constexpr std::string_view plain_text = "text/plain; charset=utf-8";
-constexpr std::string_view html = "text/html; charset=utf-8";
-
-std::string host_of(const loop::socket_address& address) {
-  if (address.family() != AF_INET && address.family() != AF_INET6) return {};
-  auto text = address.text();
-  text.resize(text.rfind(':'));
-  return text;
-}
-
-/// What strangers may know of why there is no answer: nothing of where backs are.
-std::string_view words_for(int status) {
-  switch (status) {
-    case 502: return "the back broke off, or answered with what is no HTTP\n";
-    case 503: return "no back can be reached\n";
-    default: return "the back has not answered in time\n";
-  }
-}
 
 }  // namespace
 
@@ -49,7 +31,11 @@ struct web_gate::upload {
 };
 
 web_gate::web_gate(loop::loop& on, web_means means)
-    : loop_(on), means_(std::move(means)), ledger_(means_.counted, means_.figures), gone_(on) {
+    : loop_(on),
+      means_(std::move(means)),
+      ledger_(means_.counted, means_.figures),
+      words_({.counted = means_.counted, .log = means_.log}),
+      gone_(on) {
   pseudonym_ = "strata-" + ids_.request_id().substr(0, 12);
   apply();
 }
@@ -69,9 +55,15 @@ void web_gate::apply() {
                     ? *known
                     : std::make_shared<route>(*parse_route(each), means_.to.means());
     made->to.become(made->is.backs);
+    if (has_begun_) made->to.begin();
     routes.push_back(std::move(made));
   }
   routes_ = std::move(routes);
+}
+
+void web_gate::begin() {
+  has_begun_ = true;
+  for (const auto& each : routes_) each->to.begin();
 }
 
 std::shared_ptr<backs> web_gate::named(const std::string& host) const {
@@ -103,10 +95,9 @@ loop::task<> web_gate::serve(std::unique_ptr<net::stream> client,
   const http::handler handle = [this](http::exchange& now) { return answer(now); };
   const auto peer = client->peer();
   const http::refusal refuse = [this, &peer](int status, const error& why) {
-    const auto* const page = pages_.of(status);
-    auto body = page != nullptr ? *page : describe(why) + "\n";
-    ledger_.note_refused(status, body.size(), peer);
-    return std::pair(std::move(body), std::string(page != nullptr ? html : plain_text));
+    auto said = words_.of(status, describe(why) + "\n");
+    ledger_.note_refused(status, said.first.size(), peer);
+    return said;
   };
   auto limits = limits_of(means_.options, means_.options.max_buffer);
   limits.max_unsent = means_.options.max_buffer;
@@ -157,25 +148,16 @@ bool web_gate::turn_away(http::exchange& now, const loop::socket_address& client
   if (means_.admits.is_open()) return false;
   if (!means_.admits.lets_in(client)) {
     means_.figures.denied.add();
-    say(now, 403, "clients of your address are not served\n");
+    words_.say(now, 403, "clients of your address are not served\n");
     return true;
   }
   const auto wait = means_.admits.wait_of(client, loop_.now());
   if (wait == loop::duration::zero()) return false;
   means_.figures.limited.add();
   const auto wait_s = fmt::format("{}", std::chrono::ceil<std::chrono::seconds>(wait).count());
-  say(now, 429, "too many requests from your address: try again in " + wait_s + " s\n",
-      {{"Retry-After", wait_s}});
+  words_.say(now, 429, "too many requests from your address: try again in " + wait_s + " s\n",
+             {{"Retry-After", wait_s}});
   return true;
-}
-
-// Of the proxy's own: a page, or else these words.
-void web_gate::say(http::exchange& now, int status, std::string_view words,
-                   proto::http_fields fields) {
-  const auto* const page = pages_.of(status);
-  const std::string_view body = page != nullptr ? *page : words;
-  if (!body.empty()) fields.emplace_back("Content-Type", page != nullptr ? html : plain_text);
-  now.respond({.status = status, .fields = std::move(fields)}, body);
 }
 
 loop::task<> web_gate::serve_request(http::exchange& now, passage& of) {
@@ -187,7 +169,7 @@ loop::task<> web_gate::serve_request(http::exchange& now, passage& of) {
     }
     co_await follow_route(now, std::move(*asked), of);
   } else {
-    say(now, asked.error().status, asked.error().reason + "\n");
+    words_.say(now, asked.error().status, asked.error().reason + "\n");
   }
 }
 
@@ -204,7 +186,7 @@ loop::task<> web_gate::follow_route(http::exchange& now, forwarded_request asked
   const auto taken = route_of(now.request());
   if (!taken) {
     if (means_.options.backend.empty()) {
-      say(now, 404, "no route leads from here\n");
+      words_.say(now, 404, "no route leads from here\n");
     } else {
       co_await pass_on(now, asked, means_.to, of);
     }
@@ -217,9 +199,9 @@ loop::task<> web_gate::follow_route(http::exchange& now, forwarded_request asked
   if (is.status != 0) {
     proto::http_fields fields;
     if (!is.location.empty()) fields = {{"Location", location_for(is, asked.target)}};
-    say(now, is.status, "", std::move(fields));
+    words_.say(now, is.status, "", std::move(fields));
   } else if (!target) {
-    say(now, 400, "write the path as it is, without % where none is needed\n");
+    words_.say(now, 400, "write the path as it is, without % where none is needed\n");
   } else {
     asked.target = *target;
     co_await pass_on(now, asked, taken->to, of);
@@ -241,11 +223,11 @@ loop::task<> web_gate::pass_on(http::exchange& now, const forwarded_request& ask
       if (by.error().code == errc::canceled) {
         now.abort();
       } else if (failed) {
-        refuse_after(now, *failed);
+        words_.refuse_after(now, failed->back, failed->why);
       } else if (by.error().code == errc::limit_exceeded) {
-        refuse_as_full(now, describe(by.error()));
+        words_.refuse_as_full(now, describe(by.error()));
       } else {
-        refuse(now, 503, describe(by.error()));
+        words_.refuse(now, 503, describe(by.error()));
       }
       co_return;
     }
@@ -263,7 +245,7 @@ loop::task<> web_gate::pass_on(http::exchange& now, const forwarded_request& ask
     const bool is_late = failed->why.code == errc::timed_out;
     if (!by->was_pooled || !failed->is_unheard || is_late) by->use.note(false);
     if ((left == 0 && !was_stale) || !may_repeat || !failed->is_unheard) {
-      refuse_after(now, *failed);
+      words_.refuse_after(now, failed->back, failed->why);
       co_return;
     }
     if (was_stale) {
@@ -320,7 +302,7 @@ loop::task<std::optional<web_gate::failed_try>> web_gate::try_on(http::exchange&
                                                                  const forwarded_request& asked,
                                                                  reached& by) {
   if (!asked.upgrade.empty() && !by.over->takes_upgrades()) {
-    say(now, 501, "the back is spoken to in HTTP/2, which has no upgrades\n");
+    words_.say(now, 501, "the back is spoken to in HTTP/2, which has no upgrades\n");
     co_return std::nullopt;
   }
   const bool has_body = now.has_body();
@@ -346,7 +328,8 @@ loop::task<std::optional<web_gate::failed_try>> web_gate::try_on(http::exchange&
   }
   if (progress.client_failed) {
     sending.cancel();
-    say(now, http::status_of(*progress.client_failed), describe(*progress.client_failed) + "\n");
+    words_.say(now, http::status_of(*progress.client_failed),
+               describe(*progress.client_failed) + "\n");
     co_return std::nullopt;
   }
   const bool is_switched = head && head->status == 101;
@@ -465,28 +448,6 @@ loop::task<> web_gate::switch_over(http::exchange& now, reached& by,
   }
   auto client = now.upgrade(fields);
   co_await means_.join(std::move(client), by.over->upgrade());
-}
-
-void web_gate::refuse_after(http::exchange& now, const failed_try& last) {
-  const int status = last.why.code == errc::timed_out ? 504 : 502;
-  refuse(now, status, fmt::format("back '{}': {}", last.back, describe(last.why)));
-}
-
-void web_gate::refuse(http::exchange& now, int status, const std::string& why) {
-  note_refusal(now, status, why);
-  say(now, status, words_for(status));
-}
-
-void web_gate::refuse_as_full(http::exchange& now, const std::string& why) {
-  note_refusal(now, 503, why);
-  say(now, 503, "all backs are busy\n", {{"Retry-After", "1"}});
-}
-
-void web_gate::note_refusal(const http::exchange& now, int status, const std::string& why) {
-  means_.counted.errors.add();
-  means_.log.write_few(
-      fmt::format("answer {}", status), level::error,
-      fmt::format("client {} was answered {}: {}", now.peer().address.text(), status, why));
 }
 
 }  // namespace strata::runtime::proxy

@@ -15,13 +15,13 @@
 #include "runtime/journal.hpp"
 #include "runtime/proxy/admission.hpp"
 #include "runtime/proxy/backs.hpp"
-#include "runtime/proxy/error_pages.hpp"
 #include "runtime/proxy/figures.hpp"
 #include "runtime/proxy/heads/field_rule.hpp"
 #include "runtime/proxy/heads/forwarding.hpp"
 #include "runtime/proxy/heads/tracing.hpp"
 #include "runtime/proxy/ledger.hpp"
 #include "runtime/proxy/options.hpp"
+#include "runtime/proxy/own_words.hpp"
 #include "runtime/proxy/pool.hpp"
 #include "runtime/proxy/route.hpp"
 #include "serve/connection_gauge.hpp"
@@ -60,9 +60,14 @@ class web_gate {
   void retire();
   /// Awaits that all of them have ended, until `limit` at the longest.
   [[nodiscard]] loop::task<> ended(loop::time_point limit);
+  /// It works from now on; to be called on the loop.
+  void begin();
   /// Calls `tell` with each route's text and backs.
   void for_each_route(const std::function<void(const std::string&, const backs&)>& tell) const {
     for (const auto& each : routes_) tell(each->is.text, each->to);
+  }
+  void for_each_route(const std::function<void(const std::string&, backs&)>& work) {
+    for (const auto& each : routes_) work(each->is.text, each->to);
   }
   /// The backs of the first route for the host of that name, which an edit may take away
   /// meanwhile. Null: there is none.
@@ -72,7 +77,9 @@ class web_gate {
   /// Where a line goes for each request, from now on; null: nowhere. It outlives this.
   void set_log(access_log* to) { ledger_.set_log(to); }
   /// Errors: of one that cannot be read; then they are as before.
-  [[nodiscard]] result<void> read_pages() { return pages_.read(loop_, means_.options.error_pages); }
+  [[nodiscard]] result<void> read_pages() {
+    return words_.read_pages(loop_, means_.options.error_pages);
+  }
 
  private:
   /// A connection to a back, for one request.
@@ -92,7 +99,7 @@ class web_gate {
   };
   struct upload;
   struct route {
-    route(route_text of, const back_means& with) : is(std::move(of)), to(with) {}
+    route(route_text of, const back_means& with) : is(std::move(of)), to(with, is.text) {}
 
     route_text is;
     backs to;
@@ -120,11 +127,6 @@ class web_gate {
   loop::task<> watch(http::exchange& now, reached& by, upload& progress);
   loop::task<> pass_back(http::exchange& now, reached& by, proto::http_response_head head);
   loop::task<> switch_over(http::exchange& now, reached& by, proto::http_response_head head) const;
-  void say(http::exchange& now, int status, std::string_view words, proto::http_fields fields = {});
-  void refuse_after(http::exchange& now, const failed_try& last);
-  void refuse(http::exchange& now, int status, const std::string& why);
-  void refuse_as_full(http::exchange& now, const std::string& why);
-  void note_refusal(const http::exchange& now, int status, const std::string& why);
   [[nodiscard]] forwarding forwarding_of(const http::exchange& now);
   /// What the client is told beside what the back has said.
   void dress(proto::http_fields& answer, const reached& by) const;
@@ -142,9 +144,10 @@ class web_gate {
   pool pool_;
   std::shared_ptr<branch_figures> unrouted_ = std::make_shared<branch_figures>();
   ledger ledger_;
-  error_pages pages_;
+  own_words words_;
   http::served_connection::list connections_;
   loop::condition gone_;
+  bool has_begun_ = false;
   bool is_retiring_ = false;
 };
 
