@@ -46,9 +46,10 @@ gate::gate(loop::loop& on, std::size_t number, proxy_options options, gate_setti
       web_(on, {.options = options_,
                 .to = backs_,
                 .dial =
-                    [this](auto to, auto preface) {
+                    [this](auto to, auto preface, bool may_be_http2) {
                       auto where = to->is.where();
-                      return stream_of(dial(std::move(to), std::move(preface)), std::move(where));
+                      return stream_of(dial(std::move(to), std::move(preface), may_be_http2),
+                                       std::move(where));
                     },
                 .join = [this](auto client,
                                auto back) { return join(std::move(client), std::move(back)); },
@@ -75,7 +76,7 @@ gate::gate(loop::loop& on, std::size_t number, proxy_options options, gate_setti
                         [this](back_ref to) {
                           auto preface = to->preface_for(nullptr);
                           auto where = to->is.where();
-                          return stream_of(connect(std::move(to), std::move(preface)),
+                          return stream_of(connect(std::move(to), std::move(preface), true),
                                            std::move(where));
                         },
                     .tell = backs_.means().tell}),
@@ -348,7 +349,7 @@ loop::task<result<opened_back>> gate::open_back(backs& to, const net::peer_info&
       const bool was_tried = last && use.error().code == errc::not_found;
       co_return std::unexpected(was_tried ? std::move(*last) : use.error());
     }
-    auto made = co_await dial(use->of(), use->of()->preface_for(&client));
+    auto made = co_await dial(use->of(), use->of()->preface_for(&client), true);
     if (made) co_return opened_back{std::move(*use), std::move(*made)};
     use->note(false);
     last = made.error();
@@ -381,12 +382,13 @@ loop::task<> gate::client_left(net::stream& client) {
   co_await loop_.sleep(std::chrono::hours(24 * 365));
 }
 
-loop::task<result<net::connection>> gate::connect(back_ref to, std::string preface) {
+loop::task<result<net::connection>> gate::connect(back_ref to, std::string preface,
+                                                  bool may_be_http2) {
   const auto url = to->is.url;
   net::connecting how{
       .timeout = loop::from_seconds(options_.connect_timeout),
       .names = &setting_.given.names,
-      .secure = to->is.speaks_http2 ? setting_.trusted_http2 : setting_.trusted,
+      .secure = to->is.speaks_http2 && may_be_http2 ? setting_.trusted_http2 : setting_.trusted,
       .preface = std::move(preface),
       .at = to->is.at};
   auto made = co_await net::connect(loop_, url, std::move(how));
@@ -411,8 +413,9 @@ std::vector<back_ref> gate::all_backs() const {
   return all;
 }
 
-loop::task<result<net::connection>> gate::dial(back_ref to, std::string preface) {
-  auto made = co_await connect(to, std::move(preface));
+loop::task<result<net::connection>> gate::dial(back_ref to, std::string preface,
+                                               bool may_be_http2) {
+  auto made = co_await connect(to, std::move(preface), may_be_http2);
   if (made) {
     auto& stands = *to->stands;
     if (stands.rests_until.get() > loop_.now()) stands.came = loop_.now();

@@ -92,8 +92,8 @@ class gate final : public part, private loop::timer {
   /// Awaits that its connection breaks. One that has only ended its direction may wait for more.
   loop::task<> client_left(net::stream& client);
   /// Connects to one; one that does not answer is left alone for a while.
-  loop::task<result<net::connection>> dial(back_ref to, std::string preface);
-  loop::task<result<net::connection>> connect(back_ref to, std::string preface);
+  loop::task<result<net::connection>> dial(back_ref to, std::string preface, bool may_be_http2);
+  loop::task<result<net::connection>> connect(back_ref to, std::string preface, bool may_be_http2);
   /// Of such a task, the stream. Errors: that it has none.
   static loop::task<result<std::unique_ptr<net::stream>>> stream_of(
       loop::task<result<net::connection>> made, std::string where);

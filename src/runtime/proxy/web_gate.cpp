@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "http/client_connection.hpp"
+#include "net/scheme.hpp"
 #include "runtime/http_serving.hpp"
 #include "runtime/proxy/preference.hpp"
 #include "runtime/runtime.hpp"
@@ -276,7 +277,7 @@ loop::task<result<web_gate::reached>> web_gate::reach(const net::peer_info& clie
     made.was_pooled = made.over != nullptr;
     made.preface = preface;
     if (made.was_pooled) co_return made;
-    auto stream = co_await means_.dial(next, std::move(preface));
+    auto stream = co_await means_.dial(next, std::move(preface), true);
     if (stream) {
       made.over = speak_on(std::move(*stream), made);
       co_return made;
@@ -298,14 +299,31 @@ std::unique_ptr<http::inquiry> web_gate::speak_on(std::unique_ptr<net::stream> m
   return shared->open();
 }
 
+// A back that takes no upgrade by HTTP/2 may speak HTTP/1.1 where TLS lets it choose.
+loop::task<bool> web_gate::may_switch(const std::string& protocol, reached& by) {
+  const bool may_ask = co_await by.over->may_switch_to(protocol, next_limit(loop_.now()));
+  if (may_ask) co_return true;
+  const auto& scheme = *by.use.of()->is.url.scheme;
+  if (!scheme.is_secure && scheme.form != net::url_form::name) co_return false;
+  auto made = co_await means_.dial(by.use.of(), by.preface, false);
+  if (!made || (*made)->tls() == nullptr) co_return false;
+  by.over = std::make_unique<http::client_connection>(std::move(*made));
+  by.was_pooled = false;
+  co_return true;
+}
+
 loop::task<std::optional<web_gate::failed_try>> web_gate::try_on(http::exchange& now,
                                                                  const forwarded_request& asked,
                                                                  reached& by) {
-  if (!asked.upgrade.empty() && !by.over->takes_upgrades()) {
-    words_.say(now, 501, "the back is spoken to in HTTP/2, which has no upgrades\n");
-    co_return std::nullopt;
+  if (!asked.upgrade.empty()) {
+    const bool may_ask = co_await may_switch(asked.upgrade, by);
+    if (!may_ask) {
+      words_.say(now, 501, "the back is spoken to in HTTP/2, and does not take that upgrade\n");
+      co_return std::nullopt;
+    }
   }
-  const bool has_body = now.has_body();
+  // What opens a WebSocket by HTTP/2 has none: what follows is the WebSocket's.
+  const bool has_body = now.has_body() && now.request().protocol.empty();
   by.over->begin({.method = asked.method,
                   .target = asked.target,
                   .fields = asked.fields,

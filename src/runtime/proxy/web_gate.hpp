@@ -32,8 +32,10 @@ namespace strata::runtime::proxy {
 struct web_means {
   const proxy_options& options;
   backs& to;
-  /// Connects to a back, and says the preface. Errors: of the connection; the back has been marked.
-  std::function<loop::task<result<std::unique_ptr<net::stream>>>(back_ref, std::string preface)>
+  /// Connects to a back, and says the preface. Without `may_be_http2` TLS agrees on HTTP/1.1.
+  /// Errors: of the connection; the back has been marked.
+  std::function<loop::task<result<std::unique_ptr<net::stream>>>(back_ref, std::string preface,
+                                                                 bool may_be_http2)>
       dial;
   /// Joins two channels until both have ended.
   std::function<loop::task<>(std::unique_ptr<net::byte_channel>,
@@ -119,6 +121,8 @@ class web_gate {
   /// What is asked on a connection that has just been made.
   std::unique_ptr<http::inquiry> speak_on(std::unique_ptr<net::stream> made, const reached& for_it);
   /// Nullopt: it has been answered, or nobody waits for that any more.
+  /// Whether it may be asked to switch to that protocol, perhaps on another connection.
+  loop::task<bool> may_switch(const std::string& protocol, reached& by);
   loop::task<std::optional<failed_try>> try_on(http::exchange& now, const forwarded_request& asked,
                                                reached& by);
   loop::task<> send_body(http::exchange& now, reached& by, upload& progress);
