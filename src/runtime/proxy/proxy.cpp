@@ -148,7 +148,10 @@ std::vector<std::string_view> proxy::carried(const proxy_options& next) const {
   const bool is_web =
       std::ranges::any_of(fronts, [&next](const auto& front) { return has_web(next, front); });
   if (is_web && std::ranges::find(all, "HTTP") == all.end()) all.emplace_back("HTTP");
-  if (joins_messages(next)) all.emplace_back("messages");
+  if (joins_messages(next)) {
+    all.emplace_back("messages");
+    if (leads_to_websockets(next)) all.emplace_back("WebSocket backs");
+  }
   return all;
 }
 
