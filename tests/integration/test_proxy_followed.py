@@ -79,6 +79,7 @@ def test_each_address_of_a_name_is_a_back_as_long_as_its_record_lives(named, zon
     zone.become({"svc.example": ["127.0.0.4", "127.0.0.3"]})
     eventually_has(named, "tcp://127.0.0.3:9000", "tcp://127.0.0.4:9000")
     assert backs_of(named)["tcp://127.0.0.3:9000"]["total"] == 2
+    assert named.cli("backends", "gw", "-q") == "svc.example:9000 weight=3\n"
     named.cli("backends", "gw", "drain", "svc.example:9000")
     assert {each["state"] for each in backs_of(named).values()} == {"drained"}
 
