@@ -109,8 +109,11 @@ serve::reception gate::reception() {
       .most = [this] { return options_.max_connections; },
       .serve =
           [this](auto client, auto place, unsigned door) {
-            return door == http_door ? web_.serve(std::move(client), std::move(place))
-                                     : serve(std::move(client), std::move(place), door);
+            if (door == http_door) return web_.serve(std::move(client), std::move(place));
+            if (door == raw_door && options_.proxy_protocol.empty()) {
+              return serve_raw(std::move(client), std::move(place));
+            }
+            return serve(std::move(client), std::move(place), door);
           },
       .introduces = introducing(options_.proxy_protocol),
       .refusal = {},
@@ -277,8 +280,8 @@ void gate::on_timer() {
   arm_sweep();
 }
 
-loop::task<> gate::serve(std::unique_ptr<net::stream> client,
-                         [[maybe_unused]] serve::connection_gauge::place place, unsigned door) {
+loop::task<> gate::serve(std::unique_ptr<net::stream> client, serve::connection_gauge::place place,
+                         unsigned door) {
   const bool is_told = !options_.proxy_protocol.empty() && !admission_.is_open();
   if (is_told && !admits_client(client->peer().address, true)) {
     counters_.connections_refused.add();
@@ -286,39 +289,52 @@ loop::task<> gate::serve(std::unique_ptr<net::stream> client,
     co_return;
   }
   if (door == raw_door) {
-    co_await serve_raw(std::move(client));
+    co_await serve_raw(std::move(client), std::move(place));
   } else {
     co_await messages_.serve(std::move(client), door == websocket_door);
   }
 }
 
-loop::task<> gate::serve_raw(std::unique_ptr<net::stream> client) {
+// Most connections are idle most of the time: what finds a back keeps nothing of it meanwhile.
+loop::task<> gate::serve_raw(std::unique_ptr<net::stream> client,
+                             [[maybe_unused]] serve::connection_gauge::place place) {
+  auto found = co_await find_back(*client);
+  if (!found) co_return;
+  auto& use = found->use;
+  // A back that only listens says nothing for long: that there is a connection has to do.
+  if (use.is_trial()) use.note(true);
+  co_await join(std::move(client), std::move(found->over.bytes), &use);
+}
+
+// The stream remembers whom it was asked for; who connects is asked for once only. One that speaks
+// for another it has to remember.
+net::peer_info gate::peer_of(net::stream& client) const {
+  if (!options_.proxy_protocol.empty() || client.tls() != nullptr) return client.peer();
+  const auto& socket = client.out().socket();
+  return {.address = loop_.remote_address(socket), .local = loop_.local_address(socket)};
+}
+
+loop::task<std::optional<opened_back>> gate::find_back(net::stream& client) {
   std::shared_ptr<backs> named;
   if (goes_by_names_) {
-    const auto name = co_await name_asked_for(*client);
+    const auto name = co_await name_asked_for(client);
     named = web_.named(name);
   }
-  auto found = co_await open_back(named ? *named : backs_, client->peer(),
-                                  [this, &from = *client] { return client_left(from); });
+  const auto peer = peer_of(client);
+  auto found = co_await open_back(named ? *named : backs_, peer,
+                                  [this, &client] { return client_left(client); });
   if (found && !found->over.bytes) {
     found = failure(errc::invalid_argument, "connect to " + found->use.of()->is.where(),
                     "it carries no stream");
   }
-  if (!found && found.error().code == errc::canceled) co_return;
-  if (!found) {
-    counters_.errors.add();
-    setting_.given.log->write_few(
-        "no back", level::error,
-        fmt::format("client {} found no back: {}", client->peer().address.text(),
-                    describe(found.error())));
-    client->break_off();
-    co_return;
-  }
-  auto& use = found->use;
-  // A back that only listens says nothing for long: that there is a connection has to do.
-  if (use.is_trial()) use.note(true);
-  co_await join(std::move(client), std::move(found->over.bytes),
-                [&use](bool is_good) { use.note(is_good); });
+  if (found) co_return std::move(*found);
+  if (found.error().code == errc::canceled) co_return std::nullopt;
+  counters_.errors.add();
+  setting_.given.log->write_few(
+      "no back", level::error,
+      fmt::format("client {} found no back: {}", peer.address.text(), describe(found.error())));
+  client.break_off();
+  co_return std::nullopt;
 }
 
 void gate::enter(bond& begun) {
@@ -327,10 +343,8 @@ void gate::enter(bond& begun) {
 }
 
 loop::task<> gate::join(std::unique_ptr<net::byte_channel> client,
-                        std::unique_ptr<net::byte_channel> back,
-                        std::function<void(bool)> on_outcome) {
-  relay joined(loop_, std::move(client), std::move(back), options_.max_buffer, counters_,
-               std::move(on_outcome));
+                        std::unique_ptr<net::byte_channel> back, back_use* use) {
+  relay joined(loop_, std::move(client), std::move(back), options_.max_buffer, counters_, use);
   enter(joined);
   co_await joined.run();
 }

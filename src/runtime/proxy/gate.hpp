@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -82,7 +83,10 @@ class gate final : public part, private loop::timer {
   [[nodiscard]] bool admits_client(const loop::socket_address& client, bool has_rate);
   loop::task<> serve(std::unique_ptr<net::stream> client, serve::connection_gauge::place place,
                      unsigned door);
-  loop::task<> serve_raw(std::unique_ptr<net::stream> client);
+  loop::task<> serve_raw(std::unique_ptr<net::stream> client, serve::connection_gauge::place place);
+  /// A back for that client. Nullopt: there is none, and the client has been told.
+  loop::task<std::optional<opened_back>> find_back(net::stream& client);
+  [[nodiscard]] net::peer_info peer_of(net::stream& client) const;
   [[nodiscard]] unsigned door_of(const net::endpoint_url& front) const;
   /// Errors: of the back that was tried last; canceled where `client_left` came first.
   loop::task<result<opened_back>> open_back(backs& to, const net::peer_info& client,
@@ -98,10 +102,9 @@ class gate final : public part, private loop::timer {
   static loop::task<result<std::unique_ptr<net::stream>>> stream_of(
       loop::task<result<net::connection>> made, std::string where);
   [[nodiscard]] std::vector<back_ref> all_backs() const;
-  /// `on_outcome`: as of a relay.
+  /// `use`: as of a relay.
   loop::task<> join(std::unique_ptr<net::byte_channel> client,
-                    std::unique_ptr<net::byte_channel> back,
-                    std::function<void(bool)> on_outcome = {});
+                    std::unique_ptr<net::byte_channel> back, back_use* use = nullptr);
   void enter(bond& begun);
   void tell(level severity, std::string_view event, const std::string& text);
 

@@ -38,11 +38,23 @@ web_gate::web_gate(loop::loop& on, web_means means)
       words_({.counted = means_.counted, .log = means_.log}),
       gone_(on) {
   pseudonym_ = "strata-" + ids_.request_id().substr(0, 12);
+  service_ = {.limits = {},
+              .answer = [this](http::exchange& now) { return answer(now); },
+              .on_begun =
+                  [this](http::served_connection& begun) {
+                    connections_.push_back(begun);
+                    begun.last_whole = loop_.now();
+                    if (is_retiring_) begun.retire();
+                  },
+              .on_flooded = [this] { means_.counted.http2_floods.add(); }};
   apply();
 }
 
 void web_gate::apply() {
   balance_ = *parse_balance(means_.options.balance);
+  service_.limits = limits_of(means_.options, means_.options.max_buffer);
+  service_.limits.max_unsent = means_.options.max_buffer;
+  service_.limits.write_timeout = patience_of(means_.options.answer_timeout);
   trusted_.clear();
   to_back_ = field_rules_of(means_.options.request_header);
   to_client_ = field_rules_of(means_.options.answer_header);
@@ -93,29 +105,14 @@ loop::task<> web_gate::ended(loop::time_point limit) {
 
 loop::task<> web_gate::serve(std::unique_ptr<net::stream> client,
                              [[maybe_unused]] serve::connection_gauge::place place) {
-  const http::handler handle = [this](http::exchange& now) { return answer(now); };
-  const auto peer = client->peer();
+  // It is the stream's, which lives as long as anything is refused.
+  const auto& peer = client->peer();
   const http::refusal refuse = [this, &peer](int status, const error& why) {
     auto said = words_.of(status, describe(why) + "\n");
     ledger_.note_refused(status, said.first.size(), peer);
     return said;
   };
-  auto limits = limits_of(means_.options, means_.options.max_buffer);
-  limits.max_unsent = means_.options.max_buffer;
-  limits.write_timeout = patience_of(means_.options.answer_timeout);
-  const http_service by{
-      .limits = limits,
-      .answer = handle,
-      .refuse = refuse,
-      .on_begun =
-          [this](http::served_connection& begun) {
-            connections_.push_back(begun);
-            begun.last_whole = loop_.now();
-            if (is_retiring_) begun.retire();
-          },
-      .on_flooded = [this] { means_.counted.http2_floods.add(); },
-  };
-  co_await serve_http(loop_, std::move(client), by);
+  co_await serve_http(loop_, std::move(client), service_, refuse);
   gone_.notify();
 }
 

@@ -12,6 +12,7 @@
 #include "loop/condition.hpp"
 #include "loop/network.hpp"
 #include "runtime/counters.hpp"
+#include "runtime/http_serving.hpp"
 #include "runtime/journal.hpp"
 #include "runtime/proxy/admission.hpp"
 #include "runtime/proxy/backs.hpp"
@@ -141,6 +142,7 @@ class web_gate {
   std::string pseudonym_;
   std::vector<loop::network> trusted_;
   balancing balance_;
+  http_service service_;
   std::vector<field_rule> to_back_;
   std::vector<field_rule> to_client_;
   id_maker ids_;
