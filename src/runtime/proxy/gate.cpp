@@ -327,7 +327,10 @@ loop::task<std::optional<opened_back>> gate::find_back(net::stream& client) {
     found = failure(errc::invalid_argument, "connect to " + found->use.of()->is.where(),
                     "it carries no stream");
   }
-  if (found) co_return std::move(*found);
+  if (found) {
+    found->of = std::move(named);
+    co_return std::move(*found);
+  }
   if (found.error().code == errc::canceled) co_return std::nullopt;
   counters_.errors.add();
   setting_.given.log->write_few(
@@ -364,7 +367,7 @@ loop::task<result<opened_back>> gate::open_back(backs& to, const net::peer_info&
       co_return std::unexpected(was_tried ? std::move(*last) : use.error());
     }
     auto made = co_await dial(use->of(), use->of()->preface_for(&client), true);
-    if (made) co_return opened_back{std::move(*use), std::move(*made)};
+    if (made) co_return opened_back{.use = std::move(*use), .over = std::move(*made)};
     use->note(false);
     last = made.error();
     tried.push_back(use->of());

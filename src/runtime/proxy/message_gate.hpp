@@ -30,6 +30,7 @@ namespace strata::runtime::proxy {
 
 /// A connection to a back, or a socket that speaks with it alone.
 struct opened_back {
+  std::shared_ptr<const backs> of = {};  ///< kept for it, where an edit might take that away
   back_use use;
   net::connection over;
 };
