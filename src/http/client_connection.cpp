@@ -114,7 +114,7 @@ loop::task<result<std::string>> client_connection::read_all(std::size_t most) {
   }
 }
 
-std::unique_ptr<net::stream> client_connection::upgrade() {
+std::unique_ptr<net::byte_channel> client_connection::upgrade() {
   stream_->unread(loop::buffer::copy_of(as_bytes(parser_.take_rest())));
   return std::move(stream_);
 }

@@ -39,8 +39,11 @@ class client_connection final : public inquiry {
   [[nodiscard]] bool is_empty() const override { return false; }
   loop::task<> ended(loop::time_point limit) override;
   void abort() override { stream_->abort(); }
-  [[nodiscard]] bool takes_upgrades() const override { return true; }
-  [[nodiscard]] std::unique_ptr<net::stream> upgrade() override;
+  [[nodiscard]] loop::task<bool> may_switch_to(std::string_view /*protocol*/,
+                                               loop::time_point /*limit*/) override {
+    co_return true;
+  }
+  [[nodiscard]] std::unique_ptr<net::byte_channel> upgrade() override;
 
  private:
   /// False at the end of the connection.

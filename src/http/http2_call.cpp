@@ -2,6 +2,11 @@
 
 #include <algorithm>
 
+#include "http/http2_call_channel.hpp"
+#include "net/tls/digest.hpp"
+#include "proto/websocket_handshake.hpp"
+#include "text/word.hpp"
+
 namespace strata::http {
 
 namespace {
@@ -23,31 +28,48 @@ error http2_call::failed(const char* reason) const {
   return failure(errc::connection_closed, "read the HTTP reply", reason).error();
 }
 
+loop::task<bool> http2_call::may_switch_to(std::string protocol, loop::time_point limit) {
+  if (!text::same_text(protocol, "websocket")) co_return false;
+  const bool is_known = co_await changed_.wait(
+      [this] { return client_.session_.has_settings() || client_.is_over_; }, limit);
+  // One that is gone says so when it is asked.
+  co_return is_known && (client_.is_over_ || client_.session_.takes_connect_protocol());
+}
+
 void http2_call::begin(const question& what) {
-  const auto fields = fields_of(what.fields);
+  auto fields = fields_of(what.fields);
+  std::string_view protocol;
+  if (const auto upgrade = proto::find_field(what.fields, "upgrade")) {
+    protocol = "websocket";
+    key_ = proto::find_field(what.fields, "sec-websocket-key").value_or("");
+    std::erase_if(fields, [](const auto& each) { return each.first == "sec-websocket-key"; });
+  }
   if (!client_.is_over_) {
     stream_ =
-        client_.session_.ask({.method = what.method,
+        client_.session_.ask({.method = protocol.empty() ? what.method : "CONNECT",
+                              .protocol = protocol,
                               .scheme = client_.stream_->tls() != nullptr ? "https" : "http",
                               .authority = proto::find_field(what.fields, "host").value_or(""),
                               .target = what.target,
                               .fields = fields,
                               .length = what.has_body ? what.length : std::nullopt,
-                              .has_body = what.has_body},
+                              .has_body = what.has_body || !protocol.empty()},
                              *this);
   }
   is_gone_ = stream_ == 0;
   client_.loop_.at_turn_end(client_);
 }
 
-void http2_call::push(std::string_view piece) {
-  if (is_gone_ || piece.empty()) return;
-  body_.push(loop::slice::copy_of(as_bytes(piece)));
+void http2_call::push(const loop::slice& piece) {
+  if (is_gone_) return;
+  body_.push(piece);
   client_.session_.resume(stream_);
   client_.loop_.at_turn_end(client_);
 }
 
+// Of what opens a WebSocket the end comes with the channel's.
 void http2_call::finish(proto::http_fields trailers) {
+  if (!key_.empty() && channel_ == nullptr) return;
   trailers_ = std::move(trailers);
   is_said_ = true;
   if (is_gone_) return;
@@ -72,8 +94,7 @@ loop::task<result<std::string>> http2_call::read(loop::time_point limit) {
   const bool has_come =
       co_await changed_.wait([this] { return !unread_.empty() || is_whole_ || is_gone_; }, limit);
   if (!unread_.empty()) {
-    client_.session_.consume(stream_, unread_.size());
-    client_.loop_.at_turn_end(client_);
+    credit(unread_.size());
     co_return std::exchange(unread_, {});
   }
   if (is_whole_) co_return std::string();
@@ -87,7 +108,7 @@ void http2_call::abort() {
   body_.clear();
   if (stream_ != 0 && !client_.is_over_) client_.session_.reset(stream_, proto::http2_code::cancel);
   client_.loop_.at_turn_end(client_);
-  changed_.notify();
+  notify();
 }
 
 // Its stream may have to be taken back first.
@@ -99,34 +120,53 @@ void http2_call::leave() {
   if (!is_open) client_.forget(*this);
 }
 
+void http2_call::credit(std::size_t bytes) {
+  if (client_.is_over_) return;
+  client_.session_.consume(stream_, bytes);
+  client_.loop_.at_turn_end(client_);
+}
+
 void http2_call::drop_unread() {
   if (unread_.empty() || client_.is_over_) return;
   client_.session_.consume(stream_, unread_.size());
   unread_.clear();
 }
 
+void http2_call::notify() {
+  changed_.notify();
+  if (channel_ != nullptr) channel_->notify();
+}
+
 void http2_call::on_head(proto::http_response_head&& head) {
   has_heard_ = true;
+  if (!key_.empty() && head.status / 100 == 2) {
+    // As HTTP/1.1 would say it.
+    const auto hashed = proto::websocket_accept_text(key_);
+    head.status = 101;
+    head.headers.emplace_back("upgrade", "websocket");
+    head.headers.emplace_back("sec-websocket-accept",
+                              proto::websocket_accept(net::sha1(as_bytes(hashed))));
+  }
   head_ = std::move(head);
-  changed_.notify();
+  notify();
 }
 
 void http2_call::on_body(byte_span bytes) {
   unread_ += as_text(bytes);
   if (is_left_) drop_unread();
-  changed_.notify();
+  notify();
 }
 
 void http2_call::on_end() {
   is_whole_ = true;
-  changed_.notify();
+  notify();
 }
 
 void http2_call::on_close() {
   is_closed_ = true;
   is_gone_ = true;
   body_.clear();
-  changed_.notify();
+  notify();
   if (is_left_) client_.forget(*this);
 }
 
@@ -139,7 +179,11 @@ proto::http2_stream::supply http2_call::supplied() const {
 
 void http2_call::move_body(std::size_t count) {
   body_.move(count, client_.output_);
-  changed_.notify();
+  notify();
+}
+
+std::unique_ptr<net::byte_channel> http2_inquiry::upgrade() {
+  return std::make_unique<http2_call_channel>(on_, call_);
 }
 
 }  // namespace strata::http

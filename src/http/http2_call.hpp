@@ -9,13 +9,15 @@
 
 namespace strata::http {
 
+class http2_call_channel;
+
 /// It belongs to its connection, and outlives the inquiry where the stream does.
 class http2_call final : public proto::http2_stream {
  public:
   explicit http2_call(http2_client& on) : client_(on), changed_(on.loop_) {}
 
   void begin(const question& what);
-  void push(std::string_view piece);
+  void push(const loop::slice& piece);
   void finish(proto::http_fields trailers);
   loop::task<bool> room(std::size_t low);
   loop::task<result<proto::http_response_head>> head(loop::time_point limit);
@@ -24,12 +26,16 @@ class http2_call final : public proto::http2_stream {
   [[nodiscard]] bool has_heard() const { return has_heard_; }
   [[nodiscard]] bool is_empty() const { return is_whole_ && unread_.empty(); }
   void abort();
+  /// WebSockets alone, by the server's settings (RFC 8441 section 3).
+  loop::task<bool> may_switch_to(std::string protocol, loop::time_point limit);
   /// Nobody waits for it any more.
   void leave();
 
  private:
   friend class http2_client;
+  friend class http2_call_channel;
 
+  void notify();
   void on_head(proto::http_response_head&& head) override;
   void on_body(byte_span bytes) override;
   void on_trailers(proto::http_fields&& fields) override { come_trailers_ = std::move(fields); }
@@ -38,12 +44,16 @@ class http2_call final : public proto::http2_stream {
   [[nodiscard]] supply supplied() const override;
   void move_body(std::size_t count) override;
   void drop_unread();
+  /// So many bytes of what has come are read.
+  void credit(std::size_t bytes);
   [[nodiscard]] error failed(const char* reason) const;
 
   http2_client& client_;
   loop::condition changed_;
   std::uint32_t stream_ = 0;  // 0: it has not begun
   http2_body body_;
+  std::string key_;  // of the WebSocket that it opens, as HTTP/1.1 would have it; empty: none
+  http2_call_channel* channel_ = nullptr;
   proto::http_fields trailers_;
   bool is_said_ = false;  // all of the request
   std::optional<proto::http_response_head> head_;
@@ -65,7 +75,9 @@ class http2_inquiry final : public inquiry {
 
   using inquiry::finish;
   void begin(const question& what) override { call_.begin(what); }
-  void push(std::string_view piece) override { call_.push(piece); }
+  void push(std::string_view piece) override {
+    if (!piece.empty()) call_.push(loop::slice::copy_of(as_bytes(piece)));
+  }
   void finish(proto::http_fields trailers) override { call_.finish(std::move(trailers)); }
   loop::task<bool> room(std::size_t low) override { return call_.room(low); }
   loop::task<result<proto::http_response_head>> head(loop::time_point limit) override {
@@ -81,8 +93,11 @@ class http2_inquiry final : public inquiry {
   [[nodiscard]] bool is_empty() const override { return call_.is_empty(); }
   loop::task<> ended(loop::time_point /*limit*/) override { co_return; }
   void abort() override { call_.abort(); }
-  [[nodiscard]] bool takes_upgrades() const override { return false; }
-  [[nodiscard]] std::unique_ptr<net::stream> upgrade() override { return nullptr; }
+  [[nodiscard]] loop::task<bool> may_switch_to(std::string_view protocol,
+                                               loop::time_point limit) override {
+    return call_.may_switch_to(std::string(protocol), limit);
+  }
+  [[nodiscard]] std::unique_ptr<net::byte_channel> upgrade() override;
 
  private:
   std::shared_ptr<http2_client> on_;

@@ -67,7 +67,11 @@ loop::task<> http2_client::hear() {
     if (pieces % http2_pieces_a_turn == 0) co_await loop_.sleep(loop::duration::zero());
     const auto got = co_await stream_->receive();
     if (!got || got->empty()) break;
+    const bool knew_settings = session_.has_settings();
     const auto taken = session_.feed(got->bytes(), loop_.now());
+    if (!knew_settings && session_.has_settings()) {
+      for (auto& each : calls_) each.notify();
+    }
     flush();
     if (!taken) break;
   }
@@ -80,7 +84,7 @@ void http2_client::end_calls() {
   for (auto& each : calls_) {
     each.is_gone_ = true;
     each.body_.clear();
-    each.changed_.notify();
+    each.notify();
   }
   stream_->abort();
 }

@@ -37,6 +37,7 @@ class http2_client final : public std::enable_shared_from_this<http2_client>,
 
  private:
   friend class http2_call;
+  friend class http2_call_channel;
 
   proto::http2_stream* on_request(arrival&& /*come*/) override { return nullptr; }
   void write(byte_span bytes) override { output_.append(bytes); }

@@ -57,10 +57,12 @@ class inquiry {
   virtual loop::task<> ended(loop::time_point limit) = 0;
   /// What waits for its answer gets an error.
   virtual void abort() = 0;
-  /// An answer of 101 may be asked for.
-  [[nodiscard]] virtual bool takes_upgrades() const = 0;
-  /// After it: the connection, for the protocol that was agreed on.
-  [[nodiscard]] virtual std::unique_ptr<net::stream> upgrade() = 0;
+  /// Awaits, until `limit` at the longest, whether the server may be asked to switch to that
+  /// protocol, by the fields Connection and Upgrade.
+  [[nodiscard]] virtual loop::task<bool> may_switch_to(std::string_view protocol,
+                                                       loop::time_point limit) = 0;
+  /// After an answer of 101: what carries the protocol that was agreed on. It goes before this.
+  [[nodiscard]] virtual std::unique_ptr<net::byte_channel> upgrade() = 0;
 };
 
 }  // namespace strata::http

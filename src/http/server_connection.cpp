@@ -1,5 +1,7 @@
 #include "http/server_connection.hpp"
 
+#include <utility>
+
 #include "http/http1_exchange.hpp"
 
 namespace strata::http {
@@ -21,14 +23,16 @@ constexpr auto look_interval = 20ms;
 
 server_connection::server_connection(loop::loop& on, std::unique_ptr<net::stream> over,
                                      server_limits limits)
-    : loop_(on),
-      stream_(std::move(over)),
-      limits_(limits),
-      parser_({.max_header = limits.max_head, .max_body = proto::http_limits::unlimited}) {}
+    : loop_(on), stream_(std::move(over)), limits_(limits), parser_(fresh_parser()) {}
+
+proto::http_request_parser server_connection::fresh_parser() const {
+  return proto::http_request_parser(
+      {.max_header = limits_.max_head, .max_body = proto::http_limits::unlimited});
+}
 
 loop::task<> server_connection::serve(const handler& answer, const refusal& refuse) {
   for (unsigned served = 1;; ++served) {
-    if (served % requests_a_turn == 0) co_await loop_.sleep(loop::duration::zero());
+    if (served % requests_a_turn == 0) co_await give_turn();
     // Awaited into a name each time: GCC 12 loses its way in a condition that awaits.
     const bool has_head = co_await next_head();
     if (!has_head) break;
@@ -37,16 +41,12 @@ loop::task<> server_connection::serve(const handler& answer, const refusal& refu
     if (!goes_on) break;
     parsed_ = parser_.restart();
   }
-  if (is_late_) {
-    refuse_rest(
-        408,
-        failure(errc::timed_out, "read the HTTP request", "its head was not whole in time").error(),
-        refuse);
-  } else if (!parsed_ && parser_.refusal_status() != 0) {
-    refuse_rest(parser_.refusal_status(), parsed_.error(), refuse);
-  }
+  refuse_rest(refuse);
   co_await close();
 }
+
+// It is a coroutine of its own, so that none that waits for long has room for the timer.
+loop::task<> server_connection::give_turn() { co_await loop_.sleep(loop::duration::zero()); }
 
 // Says whether there may be another request on the connection.
 loop::task<bool> server_connection::answer_one(const handler& answer) {
@@ -59,9 +59,12 @@ loop::task<bool> server_connection::answer_one(const handler& answer) {
   if (!parsed_ && can_answer) co_return false;
   if (can_answer) now.respond(500, "", "");
   bool goes_on = now.is_answered() && now.keeps_alive() && !is_retiring_;
-  if (goes_on) goes_on = co_await pass_over_body();
-  if (goes_on) goes_on = co_await room(limits_.max_unsent);
-  if (!goes_on) parsed_ = {};
+  const bool is_whole = parsed_ && parser_.done();
+  if (goes_on && !is_whole) goes_on = co_await pass_over_body();
+  if (goes_on && stream_->unsent() > limits_.max_unsent)
+    goes_on = co_await room(limits_.max_unsent);
+  goes_on = goes_on && stream_->broken() == 0;
+  if (!goes_on) parsed_ = result<void>{};
   co_return goes_on;
 }
 
@@ -71,9 +74,13 @@ loop::task<bool> server_connection::next_head() {
   request_bytes_ = 0;
   // Here most connections spend their time: this takes little memory while it waits.
   if (parsed_ && parser_.head() == nullptr && parser_.idle()) {
-    const auto got = co_await stream_->receive();
-    if (!got || got->empty()) co_return false;
-    take(got->bytes());
+    // What reads the next request is made when that comes.
+    {
+      const auto unused = std::move(parser_);
+    }
+    co_await stream_->ready();
+    const bool goes_on = take_first();
+    if (!goes_on) co_return false;
   }
   while (parsed_ && parser_.head() == nullptr) {
     if (awaited_ == awaiting::request) expect(awaiting::head);
@@ -81,7 +88,15 @@ loop::task<bool> server_connection::next_head() {
     if (!more) co_return false;
   }
   expect(awaiting::nothing);
-  co_return parsed_.has_value();
+  co_return static_cast<bool>(parsed_);
+}
+
+bool server_connection::take_first() {
+  const auto got = stream_->take_ready();
+  if (!got || got->empty()) return false;
+  parser_ = fresh_parser();
+  take(got->bytes());
+  return true;
 }
 
 loop::task<bool> server_connection::receive() {
@@ -108,7 +123,7 @@ loop::task<bool> server_connection::pass_over_body() {
     if (!more) co_return false;
     passed += parser_.take_body().size();
   }
-  co_return parsed_.has_value();
+  co_return static_cast<bool>(parsed_);
 }
 
 // A client that takes what it was answered before is let do so.
@@ -117,7 +132,17 @@ void server_connection::retire() {
   if (awaited_ == awaiting::request) on_timer();
 }
 
-void server_connection::refuse_rest(int status, const error& why, const refusal& refuse) {
+void server_connection::refuse_rest(const refusal& refuse) {
+  if (is_late_) {
+    say(408,
+        failure(errc::timed_out, "read the HTTP request", "its head was not whole in time").error(),
+        refuse);
+  } else if (!parsed_ && parser_.refusal_status() != 0) {
+    say(parser_.refusal_status(), parsed_.error(), refuse);
+  }
+}
+
+void server_connection::say(int status, const error& why, const refusal& refuse) {
   const auto [body, type] = refuse(status, why);
   stream_->push_copy(as_bytes(proto::http_response(status, type, body, false)));
 }

@@ -41,6 +41,21 @@ using handler = std::function<loop::task<>(exchange&)>;
 /// read. Its type is the second.
 using refusal = std::function<std::pair<std::string, std::string>(int status, const error& why)>;
 
+/// Whether something went well, in the room of a pointer while it did.
+class kept_result {
+ public:
+  kept_result() = default;
+  kept_result& operator=(result<void>&& of) {
+    why_ = of ? nullptr : std::make_unique<strata::error>(std::move(of.error()));
+    return *this;
+  }
+  explicit operator bool() const { return why_ == nullptr; }
+  [[nodiscard]] const strata::error& error() const { return *why_; }
+
+ private:
+  std::unique_ptr<strata::error> why_;
+};
+
 class server_connection final : public served_connection, private loop::timer {
  public:
   server_connection(loop::loop& on, std::unique_ptr<net::stream> over, server_limits limits = {});
@@ -63,21 +78,27 @@ class server_connection final : public served_connection, private loop::timer {
   /// Reads until the parser has more. False at the end of the connection, and at the deadline.
   loop::task<bool> receive();
   void take(byte_span bytes);
+  /// What begins a request has come. False: it is the end.
+  bool take_first();
   /// Reads to the next request's head. False when there is none.
   loop::task<bool> next_head();
   loop::task<bool> answer_one(const handler& answer);
+  loop::task<> give_turn();
   loop::task<bool> pass_over_body();
-  void refuse_rest(int status, const error& why, const refusal& refuse);
+  /// Tells the client why no more is read, where that is its fault.
+  void refuse_rest(const refusal& refuse);
+  void say(int status, const error& why, const refusal& refuse);
   loop::task<bool> room(std::size_t left);
   loop::task<> close();
   void expect(awaiting what);
+  [[nodiscard]] proto::http_request_parser fresh_parser() const;
   void on_timer() override;
 
   loop::loop& loop_;
   std::unique_ptr<net::stream> stream_;
   server_limits limits_;
   proto::http_request_parser parser_;
-  result<void> parsed_;
+  kept_result parsed_;
   awaiting awaited_ = awaiting::nothing;
   loop::time_point deadline_ = loop::time_point::max();
   std::size_t request_bytes_ = 0;  // that have come of the present request

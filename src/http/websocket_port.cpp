@@ -59,6 +59,7 @@ class websocket_port final : public net::message_port, private loop::timer {
     proto::websocket_role side = proto::websocket_role::client;
     std::size_t max_message = 0;
     loop::duration ping;
+    std::string subprotocol = {};
   };
 
   websocket_port(loop::loop& on, std::unique_ptr<net::byte_channel> over, const settings& how,
@@ -68,10 +69,13 @@ class websocket_port final : public net::message_port, private loop::timer {
         side_(how.side),
         reader_(how.side, how.max_message, agreed),
         ping_(how.ping),
+        subprotocol_(how.subprotocol),
         last_heard_(on.now()) {
     if (agreed && agreed->can_compress(side_)) make_deflater(*agreed);
     if (ping_ != loop::duration::zero()) loop_.arm_after(*this, ping_);
   }
+
+  [[nodiscard]] std::string_view subprotocol() const override { return subprotocol_; }
 
   loop::task<error> receive(ears told) override {
     const auto ended =
@@ -208,6 +212,7 @@ class websocket_port final : public net::message_port, private loop::timer {
   std::string packed_;
   unforeseeable masks_;
   loop::duration ping_;
+  std::string subprotocol_;
   loop::time_point last_heard_;
   bool is_pinged_ = false;
   bool is_held_back_ = false;  // nobody listens, so nothing follows from silence
@@ -222,6 +227,8 @@ std::string new_key() {
 }
 
 // Two of a kind would have a server refuse it (RFC 6455 sections 4.2.1 and 11.3).
+}  // namespace
+
 bool is_of_the_opening(std::string_view name) {
   static constexpr std::string_view names[] = {"host",       "upgrade",        "connection",
                                                "te",         "content-length", "transfer-encoding",
@@ -229,6 +236,8 @@ bool is_of_the_opening(std::string_view name) {
   return text::in_small_letters(name).starts_with("sec-websocket-") ||
          std::ranges::any_of(names, [&](auto each) { return text::same_text(each, name); });
 }
+
+namespace {
 
 proto::http_fields request_fields(const net::endpoint_url& url, const websocket_wishes& wishes,
                                   const std::string& key) {
@@ -277,7 +286,8 @@ loop::task<result<std::unique_ptr<net::message_port>>> open(loop::loop& on,
         errc::malformed, operation,
         "the server answers with an extension that was not offered: " + agreed->extensions);
   }
-  const websocket_port::settings how{.max_message = wishes.max_message, .ping = wishes.ping};
+  const websocket_port::settings how{
+      .max_message = wishes.max_message, .ping = wishes.ping, .subprotocol = agreed->protocol};
   co_return std::make_unique<websocket_port>(on, asking.upgrade(), how, *deflate);
 }
 
@@ -312,7 +322,17 @@ class admission {
       now.respond(std::move(head), "this is a WebSocket, and nothing else\n");
       co_return;
     }
-    auto opened = open_websocket(now, how_.settings);
+    auto settings = how_.settings;
+    if (how_.before) {
+      auto chosen = co_await how_.before(now.request());
+      if (!chosen) {
+        now.respond(503, "text/plain", "it cannot be opened now\n");
+        co_return;
+      }
+      settings.protocols.clear();
+      if (!chosen->empty()) settings.protocols.push_back(std::move(*chosen));
+    }
+    auto opened = open_websocket(now, settings);
     if (!opened) co_return;
     const websocket_port::settings how{
         .side = proto::websocket_role::server, .max_message = how_.max_message, .ping = how_.ping};

@@ -22,6 +22,9 @@ struct websocket_wishes {
   loop::duration ping = loop::duration::zero();
 };
 
+/// Such a field the request has anyway, or may not have. `name` in any case.
+[[nodiscard]] bool is_of_the_opening(std::string_view name);
+
 /// Errors: invalid_argument, for a field that the request has anyway, and for protocols that are
 /// not different tokens.
 [[nodiscard]] result<void> check_wishes(const websocket_wishes& wishes);
@@ -38,6 +41,9 @@ struct websocket_welcome {
   std::string target;  ///< the only one that is a WebSocket; empty: all are
   std::size_t max_message = 1U << 20U;
   loop::duration ping = loop::duration::zero();  ///< as in `websocket_wishes`
+  /// Awaited before the WebSocket is opened; may be empty. It chooses the subprotocol, one of the
+  /// client's or none. Where it fails, the client is answered 503.
+  std::function<loop::task<result<std::string>>(const proto::http_request&)> before = {};
 };
 
 /// Awaits, until `limit`, that the client on a stream opens a WebSocket; what else it asks for is

@@ -11,12 +11,29 @@
 
 namespace strata::loop {
 
-socket_address::socket_address(const sockaddr* address, socklen_t size)
-    : size_(std::min<socklen_t>(size, sizeof storage_)) {
+socket_address::socket_address(const socket_address& other)
+    : storage_(other.storage_),
+      size_(other.size_),
+      is_every_(other.is_every_),
+      path_(other.path_ ? std::make_unique<const sockaddr_un>(*other.path_) : nullptr) {}
+
+socket_address& socket_address::operator=(const socket_address& other) {
+  return *this = socket_address(other);
+}
+
+socket_address::socket_address(const sockaddr* address, socklen_t size) {
+  if (size >= sizeof(sa_family_t) && address->sa_family == AF_UNIX) {
+    sockaddr_un read{};
+    size_ = std::min<socklen_t>(size, sizeof read);
+    std::memcpy(&read, address, size_);
+    path_ = std::make_unique<const sockaddr_un>(read);
+    return;
+  }
+  size_ = std::min<socklen_t>(size, sizeof storage_);
   std::memcpy(&storage_, address, size_);
   if (family() != AF_INET6 || IN6_IS_ADDR_V4MAPPED(&storage_.ip6.sin6_addr) == 0) return;
   const auto mapped = storage_.ip6;
-  storage_.un = {};
+  storage_.ip6 = {};
   storage_.ip4.sin_family = AF_INET;
   storage_.ip4.sin_port = mapped.sin6_port;
   storage_.ip4.sin_addr.s_addr = mapped.sin6_addr.s6_addr32[3];
@@ -33,7 +50,7 @@ result<socket_address> socket_address::from_ip(const std::string& host, std::uin
   }
   const auto percent = host.find('%');
   const std::string bare = host.substr(0, percent);
-  made.storage_.un = {};
+  made.storage_.ip6 = {};
   if (inet_pton(AF_INET6, bare.c_str(), &made.storage_.ip6.sin6_addr) == 1) {
     made.storage_.ip6.sin6_family = AF_INET6;
     made.size_ = sizeof(sockaddr_in6);
@@ -63,13 +80,15 @@ socket_address socket_address::every(std::uint16_t port) {
 }
 
 result<socket_address> socket_address::from_path(const std::string& path) {
-  socket_address made;
-  if (path.empty() || path.size() >= sizeof made.storage_.un.sun_path) {
+  sockaddr_un named{};
+  if (path.empty() || path.size() >= sizeof named.sun_path) {
     return failure(errc::invalid_argument, "use '" + path + "' as a Unix socket's path",
                    "a path has 1 to 107 bytes");
   }
-  made.storage_.un.sun_family = AF_UNIX;
-  std::memcpy(made.storage_.un.sun_path, path.c_str(), path.size() + 1);
+  named.sun_family = AF_UNIX;
+  std::memcpy(named.sun_path, path.c_str(), path.size() + 1);
+  socket_address made;
+  made.path_ = std::make_unique<const sockaddr_un>(named);
   made.size_ = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + 1);
   return made;
 }
@@ -102,7 +121,7 @@ void socket_address::set_port(std::uint16_t port) {
 }
 
 std::string socket_address::path() const {
-  return family() == AF_UNIX ? std::string(storage_.un.sun_path) : std::string();
+  return family() == AF_UNIX ? std::string(path_->sun_path) : std::string();
 }
 
 std::string socket_address::text() const {
@@ -127,11 +146,11 @@ std::string socket_address::text() const {
 
 bool socket_address::operator==(const socket_address& other) const {
   return size_ == other.size_ && is_every_ == other.is_every_ &&
-         std::memcmp(&storage_, &other.storage_, size_) == 0;
+         std::memcmp(data(), other.data(), size_) == 0;
 }
 
 std::size_t socket_address::hash() const {
-  return std::hash<std::string_view>{}({reinterpret_cast<const char*>(&storage_), size_});
+  return std::hash<std::string_view>{}({reinterpret_cast<const char*>(data()), size_});
 }
 
 bool socket_address::is_of_this_machine() const {

@@ -8,6 +8,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "strata/base/mac_address.hpp"
@@ -18,6 +19,11 @@ namespace strata::loop {
 class socket_address {
  public:
   socket_address() = default;
+  socket_address(const socket_address& other);
+  socket_address& operator=(const socket_address& other);
+  socket_address(socket_address&& other) noexcept = default;
+  socket_address& operator=(socket_address&& other) noexcept = default;
+  ~socket_address() = default;
   /// Copies what the kernel wrote; `size` is what the kernel said it is. An IPv4 address that an
   /// IPv6 socket tells of (::ffff:a.b.c.d) is an IPv4 address here.
   socket_address(const sockaddr* address, socklen_t size);
@@ -29,9 +35,11 @@ class socket_address {
   static result<socket_address> from_path(const std::string& path);
   static socket_address from_mac(const mac_address& mac, int interface_index);
 
-  [[nodiscard]] const sockaddr* data() const { return &storage_.any; }
+  [[nodiscard]] const sockaddr* data() const {
+    return path_ ? reinterpret_cast<const sockaddr*>(path_.get()) : &storage_.any;
+  }
   [[nodiscard]] socklen_t size() const { return size_; }
-  [[nodiscard]] int family() const { return size_ == 0 ? AF_UNSPEC : storage_.any.sa_family; }
+  [[nodiscard]] int family() const { return size_ == 0 ? AF_UNSPEC : data()->sa_family; }
   /// 0 for a Unix path.
   [[nodiscard]] std::uint16_t port() const;
   void set_port(std::uint16_t port);
@@ -53,11 +61,12 @@ class socket_address {
     sockaddr any;
     sockaddr_in ip4;
     sockaddr_in6 ip6;
-    sockaddr_un un;
     sockaddr_ll ll;
-  } storage_{.un = {}};
+  } storage_{.ip6 = {}};
   socklen_t size_ = 0;
   bool is_every_ = false;
+  // Of a Unix path, which is longer than the others and rare; null else.
+  std::unique_ptr<const sockaddr_un> path_;
 };
 
 struct address_hash {

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <climits>
+#include <memory>
 
 #include "loop/os_loop.hpp"
 
@@ -40,6 +42,26 @@ void set_buffers(const loop& on, const descriptor& socket, const datagram_buffer
 datagram_buffers buffers_of(const loop& on, const descriptor& socket) {
   if (!is_of_kernel(on)) return {};
   return {size_of(socket.fd(), SO_RCVBUF), size_of(socket.fd(), SO_SNDBUF)};
+}
+
+bool has_whole_datagrams(const loop& on) { return is_of_kernel(on); }
+
+std::optional<whole_datagram> take_datagram(const descriptor& socket) {
+  constexpr std::size_t longest = 65536;  // an IP packet's length has 16 bits
+  thread_local const auto memory = std::make_unique_for_overwrite<std::byte[]>(longest);
+  sockaddr_storage from{};
+  socklen_t from_size = sizeof from;
+  ssize_t taken = 0;
+  do {
+    taken = ::recvfrom(socket.fd(), memory.get(), longest, MSG_DONTWAIT,
+                       reinterpret_cast<sockaddr*>(&from), &from_size);
+  } while (taken < 0 && errno == EINTR);
+  if (taken < 0 && errno == EAGAIN) return std::nullopt;
+  if (taken < 0) return whole_datagram{.result = -errno, .data = {}, .from = {}};
+  return whole_datagram{
+      .result = static_cast<int>(taken),
+      .data = buffer::copy_of({memory.get(), static_cast<std::size_t>(taken)}),
+      .from = socket_address(reinterpret_cast<const sockaddr*>(&from), from_size)};
 }
 
 std::uint32_t kernel_drops(const loop& on, const descriptor& socket) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "loop/loop.hpp"
 
@@ -18,6 +19,18 @@ struct datagram_buffers {
 /// to a process that has CAP_NET_ADMIN.
 void set_buffers(const loop& on, const descriptor& socket, const datagram_buffers& wanted);
 [[nodiscard]] datagram_buffers buffers_of(const loop& on, const descriptor& socket);
+
+/// A datagram that has come.
+struct whole_datagram {
+  int result = 0;  ///< bytes, or a negative errno
+  buffer data;     ///< in memory of its own
+  socket_address from;
+};
+/// The next one, whole whatever its size, which `loop::receive_from` does not promise. Nullopt:
+/// there is none now, for which there is `loop::poll`.
+[[nodiscard]] std::optional<whole_datagram> take_datagram(const descriptor& socket);
+/// Whether there are such sockets: not in a simulation.
+[[nodiscard]] bool has_whole_datagrams(const loop& on);
 
 /// Datagrams that came and were dropped, because the buffer was full, since the socket was opened.
 /// It begins again behind its largest value.

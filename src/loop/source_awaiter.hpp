@@ -1,6 +1,6 @@
 // One coroutine that awaits the next thing from a source that outlives the wait.
 //
-// A source befriends this class and has `bool prepare()` (see to it that something will come; is
+// A source befriends these classes and has `bool prepare()` (see to it that something will come; is
 // something there now?), `take()` (hand it over) and `waiter_` (whom to resume). Destroying the
 // coroutine while it waits takes it off the source.
 #pragma once
@@ -28,6 +28,30 @@ class [[nodiscard]] source_awaiter {
     waits_ = false;
     return from_.take();
   }
+
+ private:
+  Source& from_;
+  bool waits_ = false;
+};
+
+/// Awaits the same, and leaves it to be taken: a coroutine that waits for long then has no room for
+/// it in its frame.
+template <class Source>
+class [[nodiscard]] source_readiness {
+ public:
+  explicit source_readiness(Source& from) : from_(from) {}
+  source_readiness(const source_readiness&) = delete;
+  source_readiness& operator=(const source_readiness&) = delete;
+  ~source_readiness() {
+    if (waits_) from_.waiter_ = {};
+  }
+
+  [[nodiscard]] bool await_ready() { return from_.prepare(); }
+  void await_suspend(std::coroutine_handle<> self) {
+    from_.waiter_ = self;
+    waits_ = true;
+  }
+  void await_resume() { waits_ = false; }
 
  private:
   Source& from_;

@@ -30,6 +30,9 @@ class byte_channel {
 
   /// Awaits the next bytes. An empty buffer is the end. Errors: of the connection.
   auto receive() { return loop::source_awaiter<byte_channel>(*this); }
+  /// Awaits the same, which `take_ready` then gives: for those that wait for long.
+  auto ready() { return loop::source_readiness<byte_channel>(*this); }
+  [[nodiscard]] result<loop::buffer> take_ready() { return take(); }
   /// The same, until `limit` at the longest: then nullopt. Nothing is lost by that.
   loop::task<std::optional<result<loop::buffer>>> receive(loop::time_point limit);
 
@@ -68,6 +71,7 @@ class byte_channel {
   explicit byte_channel(loop::loop& on) : home_(on) {}
 
   friend class loop::source_awaiter<byte_channel>;
+  friend class loop::source_readiness<byte_channel>;
   /// Sees to it that something is or will be there; says whether it is there now.
   [[nodiscard]] virtual bool prepare() = 0;
   [[nodiscard]] virtual result<loop::buffer> take() = 0;

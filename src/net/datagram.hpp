@@ -49,6 +49,10 @@ class datagram {
   /// there is less.
   virtual void set_buffers(const loop::datagram_buffers& /*wanted*/) {}
 
+  /// Receives datagrams of any size from now on, for a little more of the processor, where a large
+  /// one is lost else. To be called before the first is awaited.
+  virtual void take_large() {}
+
   /// What happens to the interface below, in a sentence; `is_trouble` when it is that messages are
   /// lost until it is over.
   using notice = std::function<void(bool is_trouble, const std::string& what)>;
@@ -69,6 +73,10 @@ class datagram {
   void arrive(arrival one) {
     arrived_.push_back(std::move(one));
     if (waiter_) std::exchange(waiter_, {}).resume();
+  }
+  void arrive_all(std::vector<arrival> some) {
+    for (auto& each : some) arrived_.push_back(std::move(each));
+    if (waiter_ && !arrived_.empty()) std::exchange(waiter_, {}).resume();
   }
   /// Something has come that nobody awaits.
   [[nodiscard]] bool is_behind() const { return !arrived_.empty(); }

@@ -5,53 +5,68 @@ namespace strata::net {
 joint::joint(loop::loop& on, byte_channel& first, byte_channel& second, settings how)
     : first_(first), second_(second), settings_(std::move(how)), changed_(on) {}
 
-loop::task<std::optional<joint::breach>> joint::run() {
+loop::task<std::unique_ptr<joint::breach>> joint::run() {
   open_ = settings_.is_one_way ? 1 : 2;
   carrying_.spawn(carry(first_, second_));
   carrying_.spawn(settings_.is_one_way ? pass_over(second_) : carry(second_, first_));
   while (open_ != 0 && !breach_) co_await changed_.wait();
+  if (!breach_) co_await flush();
+  carrying_.cancel();
+  co_return std::move(breach_);
+}
+
+loop::task<> joint::flush() {
   constexpr auto for_ever = loop::time_point::max();
   for (auto* const each : {&first_, &second_}) {
     if (breach_) break;
     const bool is_flushed = co_await each->flushed(for_ever);
     (void)is_flushed;
-    if (each->broken() != 0) note(*each, system_error(each->broken(), "send"));
+    note_broken(*each);
   }
-  carrying_.cancel();
-  co_return std::move(breach_);
 }
 
 void joint::note(const byte_channel& which, error why) {
-  if (!breach_) breach_ = breach{.is_of_first = &which == &first_, .why = std::move(why)};
+  if (!breach_) breach_.reset(new breach{.is_of_first = &which == &first_, .why = std::move(why)});
   changed_.raise();
+}
+
+void joint::note_broken(const byte_channel& which) {
+  if (which.broken() != 0) note(which, system_error(which.broken(), "send"));
 }
 
 void joint::give_up() {
   note(first_, {.code = errc::canceled, .operation = "join two channels", .reason = "given up"});
 }
 
+// What is lent is given back before anything else is waited for.
+joint::turn joint::pass(byte_channel& from, byte_channel& to) {
+  const auto got = from.take_ready();
+  if (!got) {
+    note(from, got.error());
+    return turn::broken;
+  }
+  // One that cannot send any more is ended by this side, and its reader sees no more than that.
+  for (auto* const each : {&to, &from}) {
+    if (each->broken() == 0) continue;
+    note_broken(*each);
+    return turn::broken;
+  }
+  if (got->empty()) return turn::end;
+  if (settings_.on_bytes) settings_.on_bytes(&from == &first_, got->bytes().size());
+  to.push_copy(got->bytes());
+  return to.unsent() <= settings_.most_unsent ? turn::go_on : turn::wait;
+}
+
 loop::task<> joint::carry(byte_channel& from, byte_channel& to) {
   for (;;) {
-    {
-      // What is lent is given back before anything else is waited for.
-      const auto got = co_await from.receive();
-      if (!got) {
-        note(from, got.error());
-        co_return;
-      }
-      // One that cannot send any more is ended by this side, and its reader sees no more than that.
-      for (auto* const each : {&to, &from}) {
-        if (each->broken() == 0) continue;
-        note(*each, system_error(each->broken(), "send"));
-        co_return;
-      }
-      if (got->empty()) break;
-      if (settings_.on_bytes) settings_.on_bytes(&from == &first_, got->bytes().size());
-      to.push_copy(got->bytes());
+    co_await from.ready();
+    const auto next = pass(from, to);
+    if (next == turn::broken) co_return;
+    if (next == turn::end) break;
+    if (next == turn::wait) {
+      const bool has_room = co_await to.room(settings_.most_unsent / 2, loop::time_point::max());
+      (void)has_room;
     }
-    if (to.unsent() <= settings_.most_unsent) continue;
-    const bool has_room = co_await to.room(settings_.most_unsent / 2, loop::time_point::max());
-    (void)has_room;
   }
   to.end();
   --open_;

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <memory>
 
 #include "loop/signal.hpp"
 #include "loop/task_group.hpp"
@@ -36,13 +36,19 @@ class joint {
   joint& operator=(const joint&) = delete;
 
   /// Awaits that both have said all and have it on its way, or that one is broken: then the owner
-  /// is to break both. With one way alone, the second's end is not waited for.
-  [[nodiscard]] loop::task<std::optional<breach>> run();
+  /// is to break both. Null: all went well. With one way alone, the second's end is not waited for.
+  [[nodiscard]] loop::task<std::unique_ptr<breach>> run();
   /// Ends `run` soon, as if one of them were broken.
   void give_up();
 
  private:
+  // Most connections are idle most of the time: what is kept meanwhile is in small frames, and the
+  // rest in functions that await nothing, or that are called at the end.
+  enum class turn : std::uint8_t { go_on, wait, end, broken };
   loop::task<> carry(byte_channel& from, byte_channel& to);
+  [[nodiscard]] turn pass(byte_channel& from, byte_channel& to);
+  loop::task<> flush();
+  void note_broken(const byte_channel& which);
   loop::task<> pass_over(byte_channel& from);
   void note(const byte_channel& which, error why);
 
@@ -51,7 +57,7 @@ class joint {
   settings settings_;
   loop::signal changed_;
   unsigned open_ = 2;  // directions
-  std::optional<breach> breach_;
+  std::unique_ptr<breach> breach_;
   loop::task_group carrying_;
 };
 

@@ -33,7 +33,7 @@ class joint_test : public backend_stage {
   pair left_;  // its client is a peer, its server what is joined
   pair right_;
   std::optional<joint> between_;
-  std::optional<joint::breach> breach_;
+  std::unique_ptr<joint::breach> breach_;
   bool is_over_ = false;
   loop::task_group tasks_;
 };

@@ -111,7 +111,8 @@ loop::task<> message_joint::hear(side& from, side& to) {
                               [&](bool is_trouble, const std::string& what) {
                                 if (settings_.on_notice) settings_.on_notice(is_trouble, what);
                               },
-                          .room = [&] { return room(to); }};
+                          .room = [&] { return room(to); },
+                          .hears_empty = settings_.hears_empty};
   auto why = co_await from.port->receive(std::move(ears));
   co_await room(to);
   if (why.code != errc::connection_closed || why.sys_errno != 0) {

@@ -26,6 +26,7 @@ class message_joint {
     std::size_t most_unsent = 1U << 18U;  ///< bytes that may wait for a side that reads slowly
     loop::duration linger = std::chrono::milliseconds(500);  ///< that silence
     bool is_one_way = false;                                 ///< what the second says is dropped
+    bool hears_empty = false;                                ///< an empty datagram is a message
     /// Told of each message that came, before it goes on; may be empty.
     std::function<void(bool from_first, std::size_t size)> on_message = {};
     /// Something was lost, and it goes on; `is_new`: nothing was lost just before.

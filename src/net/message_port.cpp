@@ -84,7 +84,7 @@ class datagram_port final : public message_port {
       failing = false;
       if (!is_of_peer(got.from)) continue;
       told.on_bytes(got.data.bytes().size());
-      if (!got.data.empty()) told.on_message(got.data.bytes());
+      if (told.hears_empty || !got.data.empty()) told.on_message(got.data.bytes());
       got.data = {};
       if (told.room) co_await told.room();
     }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "loop/task.hpp"
 #include "net/scheme.hpp"
@@ -34,6 +35,8 @@ class message_port {
     /// Awaited before more is received than has come; may be empty. It holds back the peer, where
     /// there is a way to.
     std::function<loop::task<>()> room = {};
+    /// An empty datagram is a message too.
+    bool hears_empty = false;
   };
 
   message_port() = default;
@@ -55,6 +58,8 @@ class message_port {
   /// can be offered after it.
   virtual void end() {}
   [[nodiscard]] virtual port_end ends() const { return port_end::none; }
+  /// The protocol that was agreed on for what the messages say, of a WebSocket; empty: none.
+  [[nodiscard]] virtual std::string_view subprotocol() const { return {}; }
   /// To be destroyed next: the peer is told that it was broken, where it can be.
   virtual void break_off() {}
   /// Awaits that none waits, until `limit` at the longest.

@@ -1,6 +1,7 @@
 #include "net/udp.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 
 #include <cerrno>
 
@@ -100,7 +101,31 @@ std::uint64_t udp::take_kernel_drops() {
 }
 
 void udp::want() {
-  if (!under_way()) loop_.receive_from(socket_, *this);
+  if (under_way()) return;
+  if (is_large_) {
+    loop_.poll(socket_, POLLIN, *this);
+  } else {
+    loop_.receive_from(socket_, *this);
+  }
+}
+
+// What comes meanwhile waits in the kernel until all of these have been taken.
+void udp::take_all() {
+  constexpr std::size_t most_at_once = 16;
+  std::vector<arrival> all;
+  while (all.size() < most_at_once) {
+    auto next = loop::take_datagram(socket_);
+    if (!next) break;
+    all.push_back({.result = next->result,
+                   .data = std::move(next->data),
+                   .from = next->from,
+                   .is_lent = false});
+  }
+  if (all.empty()) {
+    if (is_wanted()) want();
+  } else {
+    arrive_all(std::move(all));
+  }
 }
 
 void udp::on_completion(loop::completion done) {
@@ -108,6 +133,7 @@ void udp::on_completion(loop::completion done) {
     if (is_wanted()) want();
     return;
   }
+  if (is_large_) return take_all();
   arrive({done.result, std::move(done.data),
           done.from != nullptr ? *done.from : loop::socket_address{}});
   if (is_behind()) loop_.at_turn_end(*this);

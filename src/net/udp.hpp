@@ -24,6 +24,7 @@ class udp final : public datagram, private loop::request, private loop::turn_end
   bool send(const loop::socket_address& to, loop::slice bytes) override;
   [[nodiscard]] bool is_stuck() const override;
   [[nodiscard]] std::size_t max_size() const override { return 65507; }
+  void take_large() override { is_large_ = loop::has_whole_datagrams(loop_); }
   void set_buffers(const loop::datagram_buffers& wanted) override;
   [[nodiscard]] std::uint64_t take_kernel_drops() override;
 
@@ -41,6 +42,7 @@ class udp final : public datagram, private loop::request, private loop::turn_end
   void want() override;
   void on_completion(loop::completion done) override;
   void on_turn_end() override;
+  void take_all();
   void tell_of_less(std::string_view what, std::uint64_t wanted, std::uint64_t granted);
 
   loop::loop& loop_;
@@ -51,6 +53,7 @@ class udp final : public datagram, private loop::request, private loop::turn_end
   std::deque<waiting> waiting_;
   std::size_t waiting_bytes_ = 0;
   std::uint32_t drops_seen_ = 0;
+  bool is_large_ = false;
 };
 
 }  // namespace strata::net

@@ -133,6 +133,13 @@ bool http2_session::may_ask() const {
          own.asked_open < most;
 }
 
+bool http2_session::has_settings() const { return state_->has_settings; }
+
+bool http2_session::takes_connect_protocol() const {
+  return nghttp2_session_get_remote_settings(state_->session.get(),
+                                             NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL) == 1;
+}
+
 std::uint32_t http2_session::ask(const http2_question& what, http2_stream& by) {
   auto& own = *state_;
   if (nghttp2_session_check_request_allowed(own.session.get()) == 0) return 0;
@@ -142,6 +149,9 @@ std::uint32_t http2_session::ask(const http2_question& what, http2_stream& by) {
   own.pairs.push_back(http2_calls::pair_of(":scheme", what.scheme));
   own.pairs.push_back(http2_calls::pair_of(":authority", what.authority));
   own.pairs.push_back(http2_calls::pair_of(":path", what.target));
+  if (!what.protocol.empty()) {
+    own.pairs.push_back(http2_calls::pair_of(":protocol", what.protocol));
+  }
   add_fields(what.fields);
   if (what.length) own.pairs.push_back(http2_calls::pair_of("content-length", length.view()));
   const auto body = http2_calls::body_of(by);

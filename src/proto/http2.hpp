@@ -116,6 +116,7 @@ struct http2_answer {
 /// A request of a client's session. Of `fields` too, what is of HTTP/1.1's connections is left out.
 struct http2_question {
   std::string_view method;
+  std::string_view protocol = {};  ///< of a CONNECT that asks for one (RFC 8441); empty: none
   std::string_view scheme;
   std::string_view authority;
   std::string_view target;
@@ -153,6 +154,10 @@ class http2_session {
   /// A client's session takes another request: the server wants more streams, and has not said that
   /// it goes away.
   [[nodiscard]] bool may_ask() const;
+  /// The peer's first settings have come.
+  [[nodiscard]] bool has_settings() const;
+  /// The server takes a CONNECT that asks for a protocol, as far as is known.
+  [[nodiscard]] bool takes_connect_protocol() const;
   /// Asks. Gives the stream's number; 0: the session takes no more, and `by` hears nothing.
   [[nodiscard]] std::uint32_t ask(const http2_question& what, http2_stream& by);
   /// Answers a stream. One that is gone takes no notice of this, nor of what follows.

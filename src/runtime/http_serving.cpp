@@ -27,17 +27,17 @@ loop::task<bool> speaks_http2(loop::loop& on, net::stream& arrived, loop::durati
 
 // Each in a coroutine of its own: one for both would hold room for both as long as it serves.
 loop::task<> serve_http1(loop::loop& on, std::unique_ptr<net::stream> arrived,
-                         const http_service& by) {
+                         const http_service& by, const http::refusal& refuse) {
   http::server_connection served(on, std::move(arrived), by.limits);
   by.on_begun(served);
-  co_await served.serve(by.answer, by.refuse);
+  co_await served.serve(by.answer, refuse);
 }
 
 loop::task<> serve_http2(loop::loop& on, std::unique_ptr<net::stream> arrived,
-                         const http_service& by) {
+                         const http_service& by, const http::refusal& refuse) {
   http::http2_connection served(on, std::move(arrived), by.limits);
   by.on_begun(served);
-  co_await served.serve(by.answer, by.refuse);
+  co_await served.serve(by.answer, refuse);
   if (served.was_flooded()) by.on_flooded();
 }
 
@@ -59,12 +59,12 @@ http::server_limits limits_of(const http_limit_options& wanted, std::size_t max_
 }
 
 loop::task<> serve_http(loop::loop& on, std::unique_ptr<net::stream> arrived,
-                        const http_service& by) {
+                        const http_service& by, const http::refusal& refuse) {
   const bool is_http2 = co_await speaks_http2(on, *arrived, by.limits.idle_timeout);
   if (is_http2) {
-    co_await serve_http2(on, std::move(arrived), by);
+    co_await serve_http2(on, std::move(arrived), by, refuse);
   } else {
-    co_await serve_http1(on, std::move(arrived), by);
+    co_await serve_http1(on, std::move(arrived), by, refuse);
   }
 }
 

@@ -16,19 +16,19 @@ namespace strata::runtime {
 /// A time limit of which 0 is none.
 [[nodiscard]] loop::duration patience_of(double seconds);
 
-/// What serves the requests of one connection. All of it outlives that.
+/// What serves the requests of connections. It outlives them.
 struct http_service {
   http::server_limits limits;
-  const http::handler& answer;
-  const http::refusal& refuse;
+  http::handler answer;
   /// The connection, which goes when it has been served.
   std::function<void(http::served_connection&)> on_begun;
   /// The client has flooded HTTP/2.
   std::function<void()> on_flooded;
 };
 
-/// Serves a connection: TLS has said which version it speaks, or its first bytes do.
+/// Serves a connection: TLS has said which version it speaks, or its first bytes do. `refuse` says
+/// what is answered to what is no request; it outlives the connection too.
 [[nodiscard]] loop::task<> serve_http(loop::loop& on, std::unique_ptr<net::stream> arrived,
-                                      const http_service& by);
+                                      const http_service& by, const http::refusal& refuse);
 
 }  // namespace strata::runtime

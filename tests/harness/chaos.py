@@ -3,7 +3,8 @@
     STRATA_BIN=build/release/strata python3 tests/harness/chaos.py backs 100
     STRATA_BIN=build/release/strata python3 tests/harness/chaos.py changes 100
 
-`backs`: under load, one of two backs is killed, brought again, stopped, woken and slowed, in turn.
+`backs`: under wrk's load, one of two backs is killed, brought again, stopped, woken and slowed, in
+turn.
 `changes`: under load by TLS, a back is added, drained and removed, the proxy's certificate is
 replaced and `strata reload` called, in turn. The document on the standard output says what failed.
 """
@@ -12,18 +13,21 @@ import collections
 import contextlib
 import json
 import pathlib
+import re
+import signal
 import ssl
+import subprocess
 import sys
 import tempfile
 import urllib.request
 
 from back_process import BackProcess, more, visitors
 from certificates import Authority, client_context
-from http_back import get
-from strata_daemon import Daemon
+from strata_daemon import Daemon, eventually
 from talker import port_of
 
 VISITORS = 4
+WRK = ["wrk", "-t1", "-c8", "-d86400s", "--timeout", "30s"]
 # What may follow what, of one back's circuit and its checks.
 CIRCUIT = {None: {"open"}, "open": {"half-open"}, "half-open": {"open", "closed"},
            "closed": {"open"}}
@@ -57,6 +61,38 @@ def pairs(kinds):
         before = each
 
 
+class Load:
+    """wrk, which asks all the time."""
+
+    def __init__(self, daemon, port):
+        self.daemon, self.port = daemon, port
+
+    def __enter__(self):
+        self.process = subprocess.Popen([*WRK, f"http://127.0.0.1:{self.port}/"], text=True,
+                                        stdout=subprocess.PIPE)
+        return self
+
+    def served(self):
+        return self.daemon.stats("gw")["http"]["answers"]["2xx"]
+
+    def more(self, count=500):
+        before = self.served()
+        eventually(lambda: self.served() >= before + count, "requests are answered")
+
+    def end(self):
+        """What it says in the end: requests, and those that have failed by what it calls them."""
+        self.process.send_signal(signal.SIGINT)
+        said = self.process.communicate()[0]
+        failed = {kind: int(count) for line in re.findall("Socket errors: .*", said)
+                  for kind, count in re.findall(r"(\w+) (\d+)", line)}
+        failed["non_2xx"] = sum(map(int, re.findall(r"Non-2xx or 3xx responses: (\d+)", said)))
+        return int(re.search(r"(\d+) requests in", said)[1]), failed
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+
 def report(rounds, answers, expected, **more_of_it):
     failed = [str(each) for each in answers if each != expected]
     return {"rounds": rounds, "requests": len(answers), "failed": len(failed),
@@ -70,22 +106,23 @@ def try_backs(daemon, rounds):
             stack.callback(each.kill)
         [url] = daemon.create("proxy", "gw", listen=["http://127.0.0.1:0"], answer_timeout=0.3,
                               backend=[ill.where, well.where], rest=0.05)["endpoints"]
-        port, events = port_of(url), Events(daemon)
-        with visitors(VISITORS, lambda: get(port)) as answers:
+        events = Events(daemon)
+        with Load(daemon, port_of(url)) as load:
             for _ in range(rounds):
                 ill.kill()
-                more(answers)
+                load.more()
                 ill.start()
-                more(answers)
+                load.more()
                 ill.pause()
-                more(answers)
+                load.more()
                 ill.go_on()
-                more(answers)
+                load.more()
                 ill.be_slow(0.2)
-                more(answers)
+                load.more()
                 events.look()
-        return report(rounds, answers, (200, b"ok"), events=events.counts(),
-                      out_of_order=events.out_of_order())
+            requests, failed = load.end()
+        return {"rounds": rounds, "requests": requests, "failed": sum(failed.values()),
+                "wrk": failed, "events": events.counts(), "out_of_order": events.out_of_order()}
 
 
 def try_changes(daemon, rounds):

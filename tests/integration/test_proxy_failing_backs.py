@@ -3,6 +3,7 @@
 import pytest
 
 from back_process import BackProcess, more, visitors
+from chaos import try_backs
 from http_back import get
 from talker import port_of
 
@@ -37,3 +38,10 @@ def test_no_request_that_may_be_repeated_fails_where_one_back_is_left(daemon, pa
     states = ["down" if "is down" in text else "up" for text in told if "left alone" not in text]
     assert states[:2] == ["down", "up"] and len(states) >= 10
     assert all(one != other for one, other in zip(states, states[1:]))
+
+
+def test_under_wrk_no_request_fails_and_the_circuit_keeps_its_order(daemon):
+    """`chaos.py backs 100` by hand."""
+    found = try_backs(daemon, 4)
+    assert (found["failed"], found["out_of_order"]) == (0, []), found
+    assert found["requests"] > 4 * 5 * 500 and found["events"]["open"] >= 4

@@ -79,6 +79,7 @@ def test_each_address_of_a_name_is_a_back_as_long_as_its_record_lives(named, zon
     zone.become({"svc.example": ["127.0.0.4", "127.0.0.3"]})
     eventually_has(named, "tcp://127.0.0.3:9000", "tcp://127.0.0.4:9000")
     assert backs_of(named)["tcp://127.0.0.3:9000"]["total"] == 2
+    assert named.cli("backends", "gw", "-q") == "svc.example:9000 weight=3\n"
     named.cli("backends", "gw", "drain", "svc.example:9000")
     assert {each["state"] for each in backs_of(named).values()} == {"drained"}
 
@@ -133,7 +134,9 @@ def test_the_runtimes_of_a_group_are_followed(daemon, tmp_path):
     for name in ("a", "b", "elsewhere"):
         daemon.act(name, "stop")
         daemon.remove(name)
-    eventually_has(daemon)
+    eventually_has(daemon, "@api")  # which leads nowhere now
+    assert backs_of(daemon)["@api"]["state"] == "unknown"
+    assert "unknown" in daemon.cli("backends", "gw")
     daemon.server("late", mode="echo", group="api")
     eventually_has(daemon, "runtime://late")
     assert ask(front) == b"hello\n"

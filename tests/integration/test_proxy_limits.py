@@ -254,20 +254,6 @@ def test_a_connection_that_is_reset_leaves_the_queue(daemon, raw_back):
         assert queue_of(daemon) == {"waiting": 1, "turned_away": 0}
 
 
-def test_each_loop_has_its_share(daemon, make_back):
-    """Of 4 and two loops, 2 each, whichever loop a client comes to; of 1, one each."""
-    gate = Gate()
-    where = make_back(gate).where
-    port = gateway(daemon, backend=[where + " max=4"], threads=2)
-    visitors = Visitors(port)
-    for number in range(40):
-        visitors.ask(f"/{number}")
-    eventually(lambda: queue_of(daemon)["waiting"] >= 36, "they wait")
-    gate.let(40)
-    assert set(visitors.join().values()) == {(200, b"ok")}
-    assert gate.most <= 4
-
-
 def test_many_come_and_go_while_a_back_is_full(daemon, make_back):
     """Hundreds of clients, some of whom leave: no place is lost, and none is given twice."""
     busy, most, lock = [0], [0], threading.Lock()

@@ -154,6 +154,17 @@ def test_loops_share_the_senders(daemon, make_echo):
         assert daemon.stats("gw")["connections"]["now"] == 16
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_datagrams_of_any_size_pass(daemon, make_echo, threads):
+    echo = make_echo()
+    url = front_of(daemon, "udp://127.0.0.1:0", echo.where, threads=threads)
+    with Caller(url) as ann:
+        for size in (0, 1, 1472, 16383, 16384, 16385, 40000, 65507, 0, 65507):
+            message = bytes(number * 7 % 251 for number in range(size))
+            assert ann.ask(message) == message
+    assert daemon.stats("gw")["messages"] == {"in": 10, "out": 10}
+
+
 # --- bridges -------------------------------------------------------------------------------------
 
 
@@ -211,7 +222,8 @@ def test_datagrams_and_websockets(daemon):
     front = front_of(daemon, "udp://127.0.0.1:0", url.replace("http:", "ws:"))
     with Caller(front) as ann:
         assert ann.ask(b"hello") == b"hello"
-        assert ann.ask(b"\xff\x00") == b"\xff\x00"
+        for message in (b"\xff\x00", b"", bytes(range(256)) * 255):
+            assert ann.ask(message) == message
 
 
 def test_what_opens_no_websocket_is_told_so(daemon):

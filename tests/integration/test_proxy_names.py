@@ -41,6 +41,17 @@ def test_a_name_leads_to_its_back(daemon, behind, authority, name):
     assert daemon.stats(server)["connections"]["total"] == 1
 
 
+def test_a_connection_outlives_its_route(daemon, behind, authority):
+    with connect(behind, "api.example.com", authority) as over:
+        over.sendall(b"hello\n")
+        assert over.recv(100) == b"hello\n"
+        [_, other] = daemon.show("gw")["options"]["route"]
+        daemon.edit("gw", route=[other])
+        over.sendall(b"still there\n")
+        assert over.recv(100) == b"still there\n"
+    daemon.wait_connections("gw", 0)
+
+
 def test_what_no_route_wants_goes_to_the_backends(daemon, behind, authority):
     with Talker(behind) as ann:
         ann.say(b"no TLS")

@@ -102,8 +102,10 @@ ALLOWED = {
         "proto/tls",
         "runtime/proxy/heads",
         "runtime/proxy/options",
+        "runtime/proxy/state",
     },
     "runtime/proxy/heads": {"base", "text", "proto", "http"},
+    "runtime/proxy/state": {"base", "loop"},
     "runtime/proxy/options": {
         "options",
         "runtime/options",

@@ -41,6 +41,18 @@ const std::vector<column>& back_columns() {
 
 std::string place_of(std::string_view text) { return std::string(text.substr(0, text.find(' '))); }
 
+/// A text may lead to several: of those, the first.
+json named_once(const json& backs) {
+  auto first = json::array();
+  for (const auto& each : backs) {
+    const auto is_it = [&each](const json& one) {
+      return text_at(one, "name") == text_at(each, "name");
+    };
+    if (std::ranges::none_of(first, is_it)) first.push_back(each);
+  }
+  return first;
+}
+
 outcome<int> show_backs(const invocation& call, control_client& client) {
   const auto shown = select_columns(back_columns(), call.text("columns"));
   if (!shown) return std::unexpected(shown.error());
@@ -50,7 +62,7 @@ outcome<int> show_backs(const invocation& call, control_client& client) {
   for (auto& each : *backs) {
     if (each.is_object()) each["name"] = text_at(each, "text");
   }
-  show_list(call, *shown, *backs);
+  show_list(call, *shown, call.quiet ? named_once(*backs) : *backs);
   return exit_done;
 }
 

@@ -59,6 +59,13 @@ loop::duration admission::wait_of(const loop::socket_address& client, loop::time
   return std::chrono::nanoseconds(rates_.wait_of(client, now_ns.count(), rate_));
 }
 
+std::string host_of(const loop::socket_address& address) {
+  if (address.family() != AF_INET && address.family() != AF_INET6) return {};
+  auto text = address.text();
+  text.resize(text.rfind(':'));
+  return text;
+}
+
 loop::socket_address client_of(const proto::http_request& request, const loop::socket_address& peer,
                                const std::vector<loop::network>& trusted) {
   auto client = peer;

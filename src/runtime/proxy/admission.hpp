@@ -35,6 +35,9 @@ class admission {
   client_rates rates_;
 };
 
+/// An IP address without the port; else empty.
+[[nodiscard]] std::string host_of(const loop::socket_address& address);
+
 /// For whom a request is: the peer, or where that is trusted, what X-Forwarded-For says of those
 /// before it, from the right up to the first that is not.
 [[nodiscard]] loop::socket_address client_of(const proto::http_request& request,

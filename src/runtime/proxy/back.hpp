@@ -1,6 +1,6 @@
 // A place that a proxy passes connections on to.
 //
-// For one loop's thread: each loop of a proxy knows what it has seen itself.
+// For one loop's thread. How a back stands all loops of a proxy know together.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 #include "loop/loop.hpp"
 #include "net/endpoint_url.hpp"
 #include "net/stream.hpp"
-#include "runtime/proxy/circuit.hpp"
 #include "runtime/proxy/figures.hpp"
+#include "runtime/proxy/state/standing.hpp"
 #include "strata/base/result.hpp"
 
 namespace strata::runtime::proxy {
@@ -54,16 +54,16 @@ struct back_text {
 /// Where such a text leads, without what is said of the back.
 [[nodiscard]] std::string_view place_of(std::string_view text);
 
-/// What checks have found.
-struct back_health {
-  bool is_down = false;
-  bool is_asked = false;      ///< a check is under way
-  std::uint64_t against = 0;  ///< checks in a row that said the contrary
+/// Of the loop that checks it.
+struct back_checks {
+  bool is_asked = false;      ///< one is under way
+  std::uint64_t against = 0;  ///< in a row, that said the contrary of what is known
 };
 
 /// A back, and how it has fared. It lives as long as a connection to it does.
 struct back {
-  explicit back(back_text of) : is(std::move(of)) {}
+  explicit back(back_text of, std::shared_ptr<standing> shared = std::make_shared<standing>())
+      : is(std::move(of)), stands(std::move(shared)) {}
 
   /// What a connection to it begins with, made for `client`. Null: made for the proxy itself.
   [[nodiscard]] std::string preface_for(const net::peer_info* client) const;
@@ -73,30 +73,30 @@ struct back {
 
   back_text is;
   std::uint64_t mark = mark_of(is);  ///< what it is known by: of its place, and nothing shows that
-  std::uint64_t most = 0;         ///< connections and requests that this loop may give it; 0: any
-  std::uint64_t connections = 0;  ///< and requests, that it has now
-  std::uint64_t chosen = 0;       ///< how often it was, ever
-  std::uint64_t failed = 0;       ///< how often it could not be reached, or broke off
-  std::int64_t turn = 0;          // for round-robin
-  loop::time_point rests_until;
-  std::optional<loop::time_point> came;  ///< added, or back, while the proxy ran
-  back_health health;
-  circuit current;
+  std::shared_ptr<standing> stands;
+  std::uint64_t chosen = 0;  ///< how often it was, ever, by this loop
+  std::uint64_t failed = 0;  ///< how often it could not be reached, or broke off
+  std::int64_t turn = 0;     // for round-robin
+  back_checks checks;
   std::shared_ptr<branch_figures> counted = std::make_shared<branch_figures>();
   std::function<void()> on_left;  ///< told when a connection or request leaves it
   /// Told how a connection or request has gone.
   std::function<void(back&, const circuit::attempt&, bool is_good)> on_outcome;
 
-  [[nodiscard]] bool is_full() const { return most != 0 && connections >= most; }
+  [[nodiscard]] std::uint64_t connections() const {
+    return stands->connections.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool is_full() const { return is.max != 0 && connections() >= is.max; }
 };
 
 /// A connection or a request of a back, from the moment at which the back was chosen for it.
 class back_use {
  public:
-  back_use(std::shared_ptr<back> of, loop::time_point now)
-      : of_(std::move(of)), attempt_(of_->current.begin(now)) {
-    ++of_->connections;
-    ++of_->chosen;
+  /// Nullopt: all its places are taken.
+  [[nodiscard]] static std::optional<back_use> begin(std::shared_ptr<back> of,
+                                                     loop::time_point now) {
+    if (!of->stands->enter(of->is.max)) return std::nullopt;
+    return back_use(std::move(of), now);
   }
   back_use(back_use&& other) noexcept = default;
   back_use& operator=(back_use&& other) noexcept {
@@ -109,8 +109,8 @@ class back_use {
   back_use& operator=(const back_use&) = delete;
   ~back_use() {
     if (!of_) return;
-    if (!is_noted_) of_->current.give_up(attempt_);
-    --of_->connections;
+    if (!is_noted_) of_->stands->current.give_up(attempt_);
+    of_->stands->leave();
     if (of_->on_left) of_->on_left();
   }
   [[nodiscard]] const std::shared_ptr<back>& of() const { return of_; }
@@ -123,6 +123,11 @@ class back_use {
   }
 
  private:
+  back_use(std::shared_ptr<back> of, loop::time_point now)
+      : of_(std::move(of)), attempt_(of_->stands->current.begin(now)) {
+    ++of_->chosen;
+  }
+
   std::shared_ptr<back> of_;
   circuit::attempt attempt_;
   bool is_noted_ = false;

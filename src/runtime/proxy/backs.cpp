@@ -12,15 +12,20 @@ namespace strata::runtime::proxy {
 
 namespace {
 
-class counted_wait {
+/// A place in the queue that all loops share, as one of them counts it.
+class queued {
  public:
-  explicit counted_wait(options::counter& in) : in_(in) { in_.add(); }
-  counted_wait(const counted_wait&) = delete;
-  counted_wait& operator=(const counted_wait&) = delete;
-  ~counted_wait() { in_.set(in_.get() - 1); }
+  explicit queued(const back_means& with) : with_(with) { with_.counted.waiting.add(); }
+  queued(const queued&) = delete;
+  queued& operator=(const queued&) = delete;
+  ~queued() {
+    auto& waiting = with_.counted.waiting;
+    waiting.set(waiting.get() - 1);
+    with_.shared.leave_queue(with_.number);
+  }
 
  private:
-  options::counter& in_;
+  const back_means& with_;
 };
 
 loop::task<> watch_client(loop::task<> leaving, bool& has_left, waiting_line& line) {
@@ -31,11 +36,16 @@ loop::task<> watch_client(loop::task<> leaving, bool& has_left, waiting_line& li
 
 }  // namespace
 
-backs::backs(const back_means& with)
+backs::backs(const back_means& with, std::string route)
     : means_(with),
+      route_(std::move(route)),
+      stands_(with.shared.route_of(route_)),
       roster_({.home = with.home,
                .names = with.names,
                .self = with.self,
+               .number = with.number,
+               .shared = with.shared,
+               .route = route_,
                .on_trouble =
                    [this](const back_text& of, const error& why) {
                      means_.tell(
@@ -62,8 +72,8 @@ void backs::take() {
       return one->is.is_spoken_to_as(read) && !is_taken;
     });
     if (known == all_.end()) {
-      next.push_back(std::make_shared<back>(std::move(read)));
-      if (has_begun_) next.back()->came = means_.home.now();
+      next.push_back(back_of(std::move(read), next));
+      if (has_begun_) next.back()->stands->came = means_.home.now();
     } else {
       (*known)->is = std::move(read);
       next.push_back(*known);
@@ -72,48 +82,71 @@ void backs::take() {
   all_ = std::move(next);
   has_begun_ = has_begun_ || !roster_.is_looking();
   for (const auto& each : all_) {
-    each->most = means_.share.of(each->is.max);
-    each->on_left = [this] { line_.call(); };
+    each->on_left = [this] { means_.shared.call(means_.number); };
     each->on_outcome = [this](back& of, const circuit::attempt& how, bool is_good) {
       note(of, how, is_good);
     };
-    if (!rules().are_on()) each->current.reset();
+    if (!rules().are_on()) each->stands->current.reset();
   }
   line_.call();
+}
+
+// A place that is written twice is two backs, on each loop the first and the second.
+std::shared_ptr<back> backs::back_of(back_text read, const std::vector<back_ref>& others) {
+  const auto before = std::ranges::count_if(
+      others, [&read](const back_ref& one) { return one->is.is_spoken_to_as(read); });
+  auto stands = means_.shared.back_of(fmt::format("{}\n{}\n{} {} {}", route_, read.where(),
+                                                  read.speaks_http2, read.proxy_version, before));
+  return std::make_shared<back>(std::move(read), std::move(stands));
 }
 
 loop::task<result<back_use>> backs::enter(wish what) {
   if (all_.empty() && roster_.is_looking()) {
     co_await roster_.looked(means_.home.now() + loop::from_seconds(means_.options.connect_timeout));
   }
-  what.now = means_.home.now();
   what.panic = means_.options.panic;
   what.slow_start = loop::from_seconds(means_.options.slow_start);
-  auto found = candidates_of(all_, what);
   // Where nobody else can wait, one that need not wait goes.
-  const bool has_line = !line_.is_empty() && !is_queue_full();
-  if (has_line || found.are_full) {
-    const auto waited = co_await wait_for_place(what);
+  const bool has_line = !line_.is_empty() && !means_.shared.is_queue_full(means_.options.queue);
+  try_now tried{.use = std::nullopt, .are_full = has_line};
+  if (!has_line) tried = try_begin(what);
+  if (tried.are_full) {
+    auto waited = co_await wait_for_place(what);
     if (!waited) co_return std::unexpected(waited.error());
-    what.now = means_.home.now();
-    found = candidates_of(all_, what);
+    tried.use = std::move(*waited);
   }
-  if (found.of.empty()) {
+  if (!tried.use) {
     co_return failure(errc::not_found, "find a back",
                       what.tried.empty() ? "there is none" : "all were tried");
   }
-  co_return begin(found, what);
-}
-
-back_use backs::begin(const candidates& of, const wish& what) {
-  note_panic(of.is_panic);
-  back_use begun(choose(of.of, what), what.now);
-  if (begun.is_trial()) {
+  if (tried.use->is_trial()) {
     means_.tell(level::info, "half-open",
                 fmt::format("back '{}' has rested and is tried again, its circuit is half-open",
-                            begun.of()->is.text));
+                            tried.use->of()->is.text));
   }
-  return begun;
+  co_return std::move(*tried.use);
+}
+
+// Where another loop takes the last place meanwhile, that back is full at the next look.
+backs::try_now backs::try_begin(wish& what) {
+  what.now = means_.home.now();
+  for (;;) {
+    const auto found = candidates_of(all_, what);
+    if (found.of.empty()) return {.use = std::nullopt, .are_full = found.are_full};
+    auto begun = back_use::begin(choose(found.of, what), what.now);
+    if (!begun) continue;
+    note_panic(found.is_panic);
+    return {.use = std::move(begun), .are_full = false};
+  }
+}
+
+backs::try_now backs::try_again(wish& what) {
+  const auto is_shut = [](const back_ref& one) { return one->is_full() || one->is.is_drained; };
+  const auto is_full = [](const back_ref& one) { return one->is_full() && !one->is.is_drained; };
+  if (std::ranges::all_of(all_, is_shut) && std::ranges::any_of(all_, is_full)) {
+    return {.use = std::nullopt, .are_full = true};
+  }
+  return try_begin(what);
 }
 
 circuit_rules backs::rules() const {
@@ -124,22 +157,25 @@ circuit_rules backs::rules() const {
 }
 
 void backs::note(back& of, const circuit::attempt& how, bool is_good) {
-  if (!of.current.note(how, is_good, rules(), means_.home.now())) return;
-  line_.call();
+  auto& circuit = of.stands->current;
+  if (!circuit.note(how, is_good, rules(), means_.home.now())) return;
+  means_.shared.call(means_.number);
   if (is_good) {
-    of.came = means_.home.now();
+    of.stands->came = means_.home.now();
     means_.tell(level::info, "closed",
                 fmt::format("back '{}' has served again, its circuit is closed", of.is.text));
     return;
   }
-  const std::chrono::duration<double> pause = of.current.pause();
+  const std::chrono::duration<double> pause = circuit.pause();
   means_.tell(level::warning, "open",
               fmt::format("back '{}' has failed {}, its circuit is open for {} s", of.is.text,
                           how.is_trial ? "again" : "too often", pause.count()));
 }
 
 void backs::note_panic(bool is_now) {
-  if (std::exchange(is_panicking_, is_now) == is_now) return;
+  auto& is_panicking = stands_->is_panicking;
+  if (is_panicking.load(std::memory_order_relaxed) == is_now) return;
+  if (is_panicking.exchange(is_now) == is_now) return;
   if (is_now) {
     means_.tell(
         level::warning, "panic",
@@ -149,38 +185,29 @@ void backs::note_panic(bool is_now) {
   }
 }
 
-bool backs::is_queue_full() const {
-  return means_.counted.waiting.get() >= means_.share.of(means_.options.queue);
-}
-
-// Where none has room, there is nothing to look at more closely.
-bool backs::may_go(const wish& what) const {
-  const auto is_shut = [](const back_ref& one) { return one->is_full() || one->is.is_drained; };
-  const auto is_full = [](const back_ref& one) { return one->is_full() && !one->is.is_drained; };
-  if (std::ranges::all_of(all_, is_shut) && std::ranges::any_of(all_, is_full)) return false;
-  auto now = what;
-  now.now = means_.home.now();
-  return !candidates_of(all_, now).are_full;
-}
-
-loop::task<result<void>> backs::wait_for_place(wish what) {
+loop::task<result<std::optional<back_use>>> backs::wait_for_place(wish what) {
   auto& counted = means_.counted;
   const auto& options = means_.options;
-  if (is_queue_full()) {
+  if (!means_.shared.enter_queue(means_.number, options.queue)) {
     counted.turned_away.add();
     co_return failure(errc::limit_exceeded, "find a back",
                       "all are full, and so is the queue for them (--queue)");
   }
-  const counted_wait waiting(counted.waiting);
+  const queued waiting(means_);
   const auto limit = means_.home.now() + loop::from_seconds(options.queue_timeout);
   bool has_left = false;
   loop::task_group watching;
   if (what.client_left) watching.spawn(watch_client(what.client_left(), has_left, line_));
-  const bool goes =
-      co_await line_.wait([this, &what, &has_left] { return has_left || may_go(what); }, limit);
+  try_now tried{.use = std::nullopt, .are_full = true};
+  // What it has taken it keeps.
+  const auto goes = [this, &what, &has_left, &tried] {
+    if (tried.are_full && !has_left) tried = try_again(what);
+    return has_left || !tried.are_full;
+  };
+  const bool has_gone = co_await line_.wait(goes, limit);
   watching.cancel();
   if (has_left) co_return failure(errc::canceled, "find a back", "the client has left the queue");
-  if (goes) co_return result<void>{};
+  if (has_gone) co_return std::move(tried.use);
   counted.turned_away.add();
   co_return failure(errc::limit_exceeded, "find a back",
                     fmt::format("all are full, and none has become free for {} s "

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,9 +15,9 @@
 #include "runtime/journal.hpp"
 #include "runtime/proxy/choosing.hpp"
 #include "runtime/proxy/figures.hpp"
-#include "runtime/proxy/loop_share.hpp"
 #include "runtime/proxy/options.hpp"
 #include "runtime/proxy/roster.hpp"
+#include "runtime/proxy/state/shared_view.hpp"
 #include "runtime/proxy/waiting_line.hpp"
 
 namespace strata::runtime::proxy {
@@ -24,7 +26,8 @@ namespace strata::runtime::proxy {
 struct back_means {
   loop::loop& home;
   const proxy_options& options;
-  loop_share share;
+  std::size_t number = 0;  ///< of the loop
+  shared_view& shared;     ///< with the other loops
   proxy_figures& counted;
   net::directory& names;
   std::string self;  ///< the proxy's name
@@ -36,13 +39,21 @@ struct back_means {
 
 class backs {
  public:
-  explicit backs(const back_means& with);
+  /// `route`: its text; empty: those of `--backend`.
+  backs(const back_means& with, std::string route);
 
+  /// Names are followed from now on; to be called on the loop.
+  void begin() { roster_.begin(); }
   /// From now on these; one whose place stays keeps what is known of it. The texts parse.
   void become(const std::vector<std::string>& texts);
 
   [[nodiscard]] const std::vector<back_ref>& all() const { return all_; }
   [[nodiscard]] const back_means& means() const { return means_; }
+  /// Names that lead to none yet.
+  [[nodiscard]] std::vector<back_text> unknown() const { return roster_.unknown(); }
+  /// Other loops have looked names up, or have left places.
+  void take_names() { roster_.refresh(); }
+  void call() { line_.call(); }
   /// Awaits a place at the next one: at once, or in the queue while all are full. Errors: not_found
   /// where all were tried; limit_exceeded where the queue is full too, or no place has become free
   /// in time; canceled where the client has left the queue.
@@ -51,21 +62,27 @@ class backs {
  private:
   /// Those that the roster has now.
   void take();
-  /// There is a place now, or none to wait for.
-  [[nodiscard]] bool may_go(const wish& what) const;
-  [[nodiscard]] bool is_queue_full() const;
-  [[nodiscard]] loop::task<result<void>> wait_for_place(wish what);
+  /// A use of the next one, or why there is none.
+  struct try_now {
+    std::optional<back_use> use;
+    bool are_full = false;
+  };
+  [[nodiscard]] try_now try_begin(wish& what);
+  /// One that waits tries it: not where there is no place at all, as can be seen at once.
+  [[nodiscard]] try_now try_again(wish& what);
+  /// Nullopt: there is none to wait for any more.
+  [[nodiscard]] loop::task<result<std::optional<back_use>>> wait_for_place(wish what);
+  [[nodiscard]] std::shared_ptr<back> back_of(back_text read, const std::vector<back_ref>& others);
   [[nodiscard]] circuit_rules rules() const;
   void note(back& of, const circuit::attempt& how, bool is_good);
   void note_panic(bool is_now);
-  /// A use of the next one begins.
-  [[nodiscard]] back_use begin(const candidates& of, const wish& what);
 
   back_means means_;
+  std::string route_;
+  std::shared_ptr<route_standing> stands_;
   std::vector<back_ref> all_;
   roster roster_;
   bool has_begun_ = false;
-  bool is_panicking_ = false;
   waiting_line line_;
 };
 

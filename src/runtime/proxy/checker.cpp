@@ -34,14 +34,17 @@ void checker::apply() {
   }
   disarm();
   asking_.cancel();
-  for (const auto& each : how_.all()) each->health = {};
+  for (const auto& each : how_.all()) {
+    each->checks = {};
+    each->stands->is_down = false;
+  }
 }
 
 // A check that takes longer than the time to the next one has failed.
 void checker::on_timer() {
   asking_.cancel();
   for (const auto& each : how_.all()) {
-    if (std::exchange(each->health.is_asked, false)) {
+    if (std::exchange(each->checks.is_asked, false)) {
       note(*each, failure(errc::timed_out, "check a back", "it has not answered in time"));
     }
     asking_.spawn(check(each));
@@ -50,9 +53,9 @@ void checker::on_timer() {
 }
 
 loop::task<> checker::check(back_ref which) {
-  which->health.is_asked = true;
+  which->checks.is_asked = true;
   const auto found = co_await ask(which);
-  which->health.is_asked = false;
+  which->checks.is_asked = false;
   note(*which, found);
 }
 
@@ -105,17 +108,19 @@ loop::task<result<void>> checker::agree_on_tls(back_ref which, std::unique_ptr<n
 }
 
 void checker::note(back& which, const result<void>& found) {
-  auto& health = which.health;
+  auto& checks = which.checks;
+  auto& stands = *which.stands;
   const bool is_good = found.has_value();
-  if (is_good == !health.is_down) {
-    health.against = 0;
+  if (is_good == !stands.is_down) {
+    checks.against = 0;
     return;
   }
   const auto needed = is_good ? how_.options.check_rise : how_.options.check_fall;
-  if (++health.against < needed) return;
-  health.is_down = !is_good;
-  health.against = 0;
-  if (is_good) which.came = loop_.now();
+  if (++checks.against < needed) return;
+  checks.against = 0;
+  // That it begins slowly comes first: whoever sees it up sees that, too.
+  if (is_good) stands.came = loop_.now();
+  stands.is_down = !is_good;
   const auto text =
       is_good ? fmt::format("back '{}' is up: {} checks in a row went well", which.is.text, needed)
               : fmt::format("back '{}' is down: {} checks in a row failed: {}", which.is.text,

@@ -1,7 +1,7 @@
 // Asks backs now and then whether they can serve, so that no client finds out first that one
 // cannot.
 //
-// For one loop's thread.
+// For one loop's thread: one of a proxy's loops asks, for all of them.
 #pragma once
 
 #include <functional>

@@ -45,7 +45,7 @@ back_ref at_random(const std::vector<back_ref>& of, const wish& what) {
 // Among equals in turn, so that a proxy at rest does not always begin with the same one.
 back_ref least_loaded(const std::vector<back_ref>& of, const wish& what) {
   const auto load = [&what](const back_ref& one) {
-    return static_cast<double>(one->connections) / static_cast<double>(weight_of(*one, what));
+    return static_cast<double>(one->connections()) / static_cast<double>(weight_of(*one, what));
   };
   const auto lightest = std::ranges::min(of, {}, load);
   std::vector<back_ref> equals;
@@ -60,16 +60,16 @@ class overload {
  public:
   overload(const std::vector<back_ref>& of, const wish& what) : what_(what) {
     for (const auto& each : of) {
-      connections_ += static_cast<double>(each->connections);
+      connections_ += static_cast<double>(each->connections());
       weights_ += static_cast<double>(weight_of(*each, what));
     }
   }
   [[nodiscard]] bool is_of(const back& one) const {
     constexpr std::uint64_t no_pile = 16;
     constexpr double most_of_mean = 1.25;
-    if (one.most != 0 || one.connections < no_pile) return false;
+    if (one.is.max != 0 || one.connections() < no_pile) return false;
     const auto share = static_cast<double>(weight_of(one, what_)) / weights_;
-    return static_cast<double>(one.connections) > most_of_mean * connections_ * share;
+    return static_cast<double>(one.connections()) > most_of_mean * connections_ * share;
   }
 
  private:
@@ -101,7 +101,9 @@ bool has_mark(const back& one, const wish& what) {
 }
 
 bool is_ready(const back& one, loop::time_point now) {
-  return one.rests_until <= now && !one.health.is_down && one.current.lets_in(now);
+  const auto& stands = *one.stands;
+  return stands.rests_until.get() <= now && !stands.is_down.load(std::memory_order_relaxed) &&
+         stands.current.lets_in(now);
 }
 
 /// Too few are ready to take what there is: better to try them all.
@@ -156,8 +158,9 @@ std::uint64_t weight_of(const back& one, const wish& what) {
   constexpr std::int64_t whole = 100;
   constexpr std::int64_t first = 10;
   auto percent = whole;
-  if (one.came && what.now - *one.came < what.slow_start) {
-    const auto since = std::max(what.now - *one.came, loop::duration::zero());
+  const auto came = one.stands->came.get();
+  if (came != loop::time_point{} && what.now - came < what.slow_start) {
+    const auto since = std::max(what.now - came, loop::duration::zero());
     const auto part =
         static_cast<double>(since.count()) / static_cast<double>(what.slow_start.count());
     percent = first + static_cast<std::int64_t>(static_cast<double>(whole - first) * part);

@@ -16,7 +16,6 @@ std::vector<back_ref> backs_of(const std::vector<std::string>& texts) {
   std::vector<back_ref> all;
   for (const auto& each : texts) {
     all.push_back(std::make_shared<back>(*parse_back(each)));
-    all.back()->most = all.back()->is.max;
   }
   return all;
 }
@@ -35,9 +34,9 @@ std::map<std::string, int> counted(const std::vector<back_ref>& all, wish what, 
 TEST(choosing, full_ones_are_passed_over_and_awaited) {
   const auto all = backs_of({"a:1 max=1", "b:1 max=2", "c:1 backup"});
   const wish what{.now = start};
-  all[0]->connections = 1;
+  all[0]->stands->connections = 1;
   EXPECT_EQ(counted(all, what, 4), (std::map<std::string, int>{{"b", 4}}));
-  all[1]->connections = 2;
+  all[1]->stands->connections = 2;
   EXPECT_EQ(counted(all, what, 4), (std::map<std::string, int>{{"c", 4}}));
   all[2]->is.is_drained = true;
   EXPECT_TRUE(candidates_of(all, what).of.empty());
@@ -47,12 +46,12 @@ TEST(choosing, full_ones_are_passed_over_and_awaited) {
 
 TEST(choosing, one_that_is_ill_is_no_way_out_of_a_queue) {
   const auto all = backs_of({"a:1 max=1", "b:1"});
-  all[0]->connections = 1;
-  all[1]->health.is_down = true;
+  all[0]->stands->connections = 1;
+  all[1]->stands->is_down = true;
   EXPECT_TRUE(candidates_of(all, {.now = start}).are_full);
-  all[0]->rests_until = start + 1s;
+  all[0]->stands->rests_until = start + 1s;
   EXPECT_EQ(counted(all, {.now = start}, 3), (std::map<std::string, int>{{"b", 3}}));
-  all[1]->health.is_down = false;
+  all[1]->stands->is_down = false;
   EXPECT_FALSE(candidates_of(all, {.now = start}).are_full);
 }
 
@@ -60,12 +59,12 @@ TEST(choosing, one_that_came_grows_into_its_weight) {
   const auto all = backs_of({"a:1 weight=2", "b:1 weight=2"});
   wish what{.now = start, .slow_start = 90s};
   EXPECT_EQ(weight_of(*all[1], what), 200U);
-  all[1]->came = start;
+  all[1]->stands->came = start;
   EXPECT_EQ(weight_of(*all[1], what), 20U);
   // It comes only when it has rested.
-  all[1]->came = start + 5s;
+  all[1]->stands->came = start + 5s;
   EXPECT_EQ(weight_of(*all[1], what), 20U);
-  all[1]->came = start;
+  all[1]->stands->came = start;
   what.now = start + 45s;
   EXPECT_EQ(weight_of(*all[1], what), 110U);
   what.now = start + 90s;
@@ -78,7 +77,7 @@ TEST(choosing, one_that_came_grows_into_its_weight) {
 TEST(choosing, all_balances_with_weights_start_slowly) {
   for (const auto how : {balance::round_robin, balance::random, balance::source}) {
     const auto all = backs_of({"a:1", "b:1"});
-    all[1]->came = start;
+    all[1]->stands->came = start;
     const auto seen = counted(all, {.how = how, .now = start, .slow_start = 100s}, 11'000);
     EXPECT_NEAR(seen.at("b"), 1000, 150) << static_cast<int>(how);
   }
@@ -107,10 +106,11 @@ TEST(choosing, when_a_back_goes_only_its_own_move) {
 TEST(choosing, a_hash_piles_up_no_more_than_a_share) {
   const auto all = backs_of({"a:1", "b:1 weight=2", "c:1"});
   const wish what{.how = balance::source, .key = 1, .now = start};
-  for (int at = 0; at < 4000; ++at) ++choose(candidates_of(all, what).of, what)->connections;
+  for (int at = 0; at < 4000; ++at)
+    ++choose(candidates_of(all, what).of, what)->stands->connections;
   for (const auto& each : all) {
-    EXPECT_LE(each->connections, 1250 * each->is.weight + 2) << each->is.text;
-    EXPECT_GE(each->connections, 250U) << each->is.text;
+    EXPECT_LE(each->connections(), 1250 * each->is.weight + 2) << each->is.text;
+    EXPECT_GE(each->connections(), 250U) << each->is.text;
   }
 }
 
@@ -118,11 +118,11 @@ TEST(choosing, few_are_no_pile_and_a_limit_is_the_limit) {
   auto all = backs_of({"a:1", "b:1"});
   const wish what{.how = balance::source, .key = 3, .now = start};
   const auto home = choose(candidates_of(all, what).of, what);
-  home->connections = 15;
+  home->stands->connections = 15;
   EXPECT_EQ(choose(candidates_of(all, what).of, what), home);
-  home->connections = 16;
+  home->stands->connections = 16;
   EXPECT_NE(choose(candidates_of(all, what).of, what), home);
-  home->most = 100;
+  home->is.max = 100;
   EXPECT_EQ(choose(candidates_of(all, what).of, what), home);
 }
 
@@ -131,11 +131,11 @@ TEST(choosing, a_mark_leads_back_while_the_back_is_up) {
   const std::vector<std::uint64_t> marks = {17, all[1]->mark};
   wish what{.how = balance::first, .marks = marks, .now = start};
   EXPECT_EQ(candidates_of(all, what).of, std::vector{all[1]});
-  all[1]->connections = 1;
+  all[1]->stands->connections = 1;
   EXPECT_TRUE(candidates_of(all, what).are_full);
-  all[1]->health.is_down = true;
+  all[1]->stands->is_down = true;
   EXPECT_EQ(choose(candidates_of(all, what).of, what), all[0]);
-  all[1]->health.is_down = false;
+  all[1]->stands->is_down = false;
   what.tried = std::span(&all[1], 1);
   EXPECT_EQ(choose(candidates_of(all, what).of, what), all[0]);
 }

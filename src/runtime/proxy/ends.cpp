@@ -41,6 +41,13 @@ bool joins_messages(const proxy_options& wanted) {
   return std::ranges::any_of(fronts, is_front) || std::ranges::any_of(wanted.backend, is_back);
 }
 
+bool leads_to_websockets(const proxy_options& wanted) {
+  return std::ranges::any_of(wanted.backend, [](const std::string& text) {
+    const auto known = parse_back(text);
+    return known && is_websocket(known->url);
+  });
+}
+
 bool has_web(const proxy_options& wanted, const std::string& front) {
   const auto url = net::parse_listening(front);
   return wanted.protocol == "http" || (url && url->is_web() && !is_websocket(*url));

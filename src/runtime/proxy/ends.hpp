@@ -18,6 +18,8 @@ namespace strata::runtime::proxy {
 
 /// What comes in and goes out are messages.
 [[nodiscard]] bool joins_messages(const proxy_options& wanted);
+/// A back is a WebSocket, by ws:// or wss://.
+[[nodiscard]] bool leads_to_websockets(const proxy_options& wanted);
 /// Whether what comes in by that front is HTTP.
 [[nodiscard]] bool has_web(const proxy_options& wanted, const std::string& front);
 /// Its routes are for connections, by the name that TLS asks for: no front has HTTP.

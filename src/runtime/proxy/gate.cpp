@@ -29,7 +29,8 @@ gate::gate(loop::loop& on, std::size_t number, proxy_options options, gate_setti
       setting_(std::move(setting)),
       backs_({.home = on,
               .options = options_,
-              .share = {.number = number, .count = setting_.count},
+              .number = number,
+              .shared = *setting_.shared,
               .counted = figures_,
               .names = setting_.given.names,
               .self = setting_.given.name,
@@ -39,14 +40,16 @@ gate::gate(loop::loop& on, std::size_t number, proxy_options options, gate_setti
                   [this] {
                     web_.retain(all_backs());
                     show_branches();
-                  }}),
+                  }},
+             ""),
       goes_by_names_(goes_by_names(options_)),
       web_(on, {.options = options_,
                 .to = backs_,
                 .dial =
-                    [this](auto to, auto preface) {
+                    [this](auto to, auto preface, bool may_be_http2) {
                       auto where = to->is.where();
-                      return stream_of(dial(std::move(to), std::move(preface)), std::move(where));
+                      return stream_of(dial(std::move(to), std::move(preface), may_be_http2),
+                                       std::move(where));
                     },
                 .join = [this](auto client,
                                auto back) { return join(std::move(client), std::move(back)); },
@@ -73,7 +76,7 @@ gate::gate(loop::loop& on, std::size_t number, proxy_options options, gate_setti
                         [this](back_ref to) {
                           auto preface = to->preface_for(nullptr);
                           auto where = to->is.where();
-                          return stream_of(connect(std::move(to), std::move(preface)),
+                          return stream_of(connect(std::move(to), std::move(preface), true),
                                            std::move(where));
                         },
                     .tell = backs_.means().tell}),
@@ -81,6 +84,14 @@ gate::gate(loop::loop& on, std::size_t number, proxy_options options, gate_setti
   backs_.become(options_.backend);
   admission_.become(options_, setting_.count);
   show_branches();
+  setting_.shared->enroll(
+      number_, loop_, [this] { for_all_backs([](const auto&, backs& of) { of.call(); }); },
+      [this] { for_all_backs([](const auto&, backs& of) { of.take_names(); }); });
+}
+
+void gate::for_all_backs(const std::function<void(const std::string& route, backs&)>& work) {
+  work("", backs_);
+  web_.for_each_route(work);
 }
 
 // Bonds leave the list while it is still there.
@@ -98,8 +109,11 @@ serve::reception gate::reception() {
       .most = [this] { return options_.max_connections; },
       .serve =
           [this](auto client, auto place, unsigned door) {
-            return door == http_door ? web_.serve(std::move(client), std::move(place))
-                                     : serve(std::move(client), std::move(place), door);
+            if (door == http_door) return web_.serve(std::move(client), std::move(place));
+            if (door == raw_door && options_.proxy_protocol.empty()) {
+              return serve_raw(std::move(client), std::move(place));
+            }
+            return serve(std::move(client), std::move(place), door);
           },
       .introduces = introducing(options_.proxy_protocol),
       .refusal = {},
@@ -172,7 +186,9 @@ loop::task<result<void>> gate::open(std::vector<net::bind_target>& targets) {
                   target.url.scheme->is_secure ? setting_.shown : nullptr);
   }
   acceptor_.begin();
-  checker_.apply();
+  backs_.begin();
+  web_.begin();
+  if (is_first()) checker_.apply();
   co_return result<void>{};
 }
 
@@ -182,13 +198,16 @@ std::vector<back_report> gate::report() const {
     for (const auto& each : of.all()) {
       all.push_back({.route = route,
                      .is = each->is,
-                     .is_resting = each->rests_until > loop_.now(),
-                     .is_down = each->health.is_down,
-                     .current = each->current.state(loop_.now()),
-                     .connections = each->connections,
+                     .is_resting = each->stands->rests_until.get() > loop_.now(),
+                     .is_down = each->stands->is_down,
+                     .current = each->stands->current.state(loop_.now()),
+                     .connections = each->connections(),
                      .chosen = each->chosen,
                      .failed = each->failed,
                      .counted = *each->counted});
+    }
+    for (auto& each : of.unknown()) {
+      all.push_back({.route = route, .is = std::move(each), .is_known = false});
     }
   };
   tell("", backs_);
@@ -242,7 +261,7 @@ void gate::apply(const live_edit<proxy_options>& edit) {
   web_.apply();
   web_.retain(all_backs());
   show_branches();
-  checker_.apply();
+  if (is_first()) checker_.apply();
   arm_sweep();
 }
 
@@ -261,8 +280,8 @@ void gate::on_timer() {
   arm_sweep();
 }
 
-loop::task<> gate::serve(std::unique_ptr<net::stream> client,
-                         [[maybe_unused]] serve::connection_gauge::place place, unsigned door) {
+loop::task<> gate::serve(std::unique_ptr<net::stream> client, serve::connection_gauge::place place,
+                         unsigned door) {
   const bool is_told = !options_.proxy_protocol.empty() && !admission_.is_open();
   if (is_told && !admits_client(client->peer().address, true)) {
     counters_.connections_refused.add();
@@ -270,39 +289,55 @@ loop::task<> gate::serve(std::unique_ptr<net::stream> client,
     co_return;
   }
   if (door == raw_door) {
-    co_await serve_raw(std::move(client));
+    co_await serve_raw(std::move(client), std::move(place));
   } else {
     co_await messages_.serve(std::move(client), door == websocket_door);
   }
 }
 
-loop::task<> gate::serve_raw(std::unique_ptr<net::stream> client) {
+// Most connections are idle most of the time: what finds a back keeps nothing of it meanwhile.
+loop::task<> gate::serve_raw(std::unique_ptr<net::stream> client,
+                             [[maybe_unused]] serve::connection_gauge::place place) {
+  auto found = co_await find_back(*client);
+  if (!found) co_return;
+  auto& use = found->use;
+  // A back that only listens says nothing for long: that there is a connection has to do.
+  if (use.is_trial()) use.note(true);
+  co_await join(std::move(client), std::move(found->over.bytes), &use);
+}
+
+// The stream remembers whom it was asked for; who connects is asked for once only. One that speaks
+// for another it has to remember.
+net::peer_info gate::peer_of(net::stream& client) const {
+  if (!options_.proxy_protocol.empty() || client.tls() != nullptr) return client.peer();
+  const auto& socket = client.out().socket();
+  return {.address = loop_.remote_address(socket), .local = loop_.local_address(socket)};
+}
+
+loop::task<std::optional<opened_back>> gate::find_back(net::stream& client) {
   std::shared_ptr<backs> named;
   if (goes_by_names_) {
-    const auto name = co_await name_asked_for(*client);
+    const auto name = co_await name_asked_for(client);
     named = web_.named(name);
   }
-  auto found = co_await open_back(named ? *named : backs_, client->peer(),
-                                  [this, &from = *client] { return client_left(from); });
+  const auto peer = peer_of(client);
+  auto found = co_await open_back(named ? *named : backs_, peer,
+                                  [this, &client] { return client_left(client); });
   if (found && !found->over.bytes) {
     found = failure(errc::invalid_argument, "connect to " + found->use.of()->is.where(),
                     "it carries no stream");
   }
-  if (!found && found.error().code == errc::canceled) co_return;
-  if (!found) {
-    counters_.errors.add();
-    setting_.given.log->write_few(
-        "no back", level::error,
-        fmt::format("client {} found no back: {}", client->peer().address.text(),
-                    describe(found.error())));
-    client->break_off();
-    co_return;
+  if (found) {
+    found->of = std::move(named);
+    co_return std::move(*found);
   }
-  auto& use = found->use;
-  // A back that only listens says nothing for long: that there is a connection has to do.
-  if (use.is_trial()) use.note(true);
-  co_await join(std::move(client), std::move(found->over.bytes),
-                [&use](bool is_good) { use.note(is_good); });
+  if (found.error().code == errc::canceled) co_return std::nullopt;
+  counters_.errors.add();
+  setting_.given.log->write_few(
+      "no back", level::error,
+      fmt::format("client {} found no back: {}", peer.address.text(), describe(found.error())));
+  client.break_off();
+  co_return std::nullopt;
 }
 
 void gate::enter(bond& begun) {
@@ -311,10 +346,8 @@ void gate::enter(bond& begun) {
 }
 
 loop::task<> gate::join(std::unique_ptr<net::byte_channel> client,
-                        std::unique_ptr<net::byte_channel> back,
-                        std::function<void(bool)> on_outcome) {
-  relay joined(loop_, std::move(client), std::move(back), options_.max_buffer, counters_,
-               std::move(on_outcome));
+                        std::unique_ptr<net::byte_channel> back, back_use* use) {
+  relay joined(loop_, std::move(client), std::move(back), options_.max_buffer, counters_, use);
   enter(joined);
   co_await joined.run();
 }
@@ -333,8 +366,8 @@ loop::task<result<opened_back>> gate::open_back(backs& to, const net::peer_info&
       const bool was_tried = last && use.error().code == errc::not_found;
       co_return std::unexpected(was_tried ? std::move(*last) : use.error());
     }
-    auto made = co_await dial(use->of(), use->of()->preface_for(&client));
-    if (made) co_return opened_back{std::move(*use), std::move(*made)};
+    auto made = co_await dial(use->of(), use->of()->preface_for(&client), true);
+    if (made) co_return opened_back{.use = std::move(*use), .over = std::move(*made)};
     use->note(false);
     last = made.error();
     tried.push_back(use->of());
@@ -366,13 +399,15 @@ loop::task<> gate::client_left(net::stream& client) {
   co_await loop_.sleep(std::chrono::hours(24 * 365));
 }
 
-loop::task<result<net::connection>> gate::connect(back_ref to, std::string preface) {
+loop::task<result<net::connection>> gate::connect(back_ref to, std::string preface,
+                                                  bool may_be_http2) {
   const auto url = to->is.url;
-  net::connecting how{.timeout = loop::from_seconds(options_.connect_timeout),
-                      .names = &setting_.given.names,
-                      .secure = to->is.speaks_http2 ? setting_.trusted_http2 : setting_.trusted,
-                      .preface = std::move(preface),
-                      .at = to->is.at};
+  net::connecting how{
+      .timeout = loop::from_seconds(options_.connect_timeout),
+      .names = &setting_.given.names,
+      .secure = to->is.speaks_http2 && may_be_http2 ? setting_.trusted_http2 : setting_.trusted,
+      .preface = std::move(preface),
+      .at = to->is.at};
   auto made = co_await net::connect(loop_, url, std::move(how));
   co_return made;
 }
@@ -395,17 +430,20 @@ std::vector<back_ref> gate::all_backs() const {
   return all;
 }
 
-loop::task<result<net::connection>> gate::dial(back_ref to, std::string preface) {
-  auto made = co_await connect(to, std::move(preface));
+loop::task<result<net::connection>> gate::dial(back_ref to, std::string preface,
+                                               bool may_be_http2) {
+  auto made = co_await connect(to, std::move(preface), may_be_http2);
   if (made) {
-    if (to->rests_until > loop_.now()) to->came = loop_.now();
-    to->rests_until = {};
+    auto& stands = *to->stands;
+    if (stands.rests_until.get() > loop_.now()) stands.came = loop_.now();
+    if (stands.rests_until.get() != loop::time_point{}) stands.rests_until = loop::time_point{};
     co_return made;
   }
   auto why = made.error();
   ++to->failed;
-  to->rests_until = loop_.now() + loop::from_seconds(options_.rest);
-  to->came = to->rests_until;
+  const auto until = loop_.now() + loop::from_seconds(options_.rest);
+  to->stands->rests_until = until;
+  to->stands->came = until;
   setting_.given.log->write_few("back " + to->is.text, level::warning,
                                 fmt::format("back '{}' is left alone for {} s: {}", to->is.text,
                                             options_.rest, describe(why)));

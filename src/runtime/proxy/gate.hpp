@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct gate_setting {
   std::shared_ptr<net::tls_slot> shown;                   ///< to clients
   std::shared_ptr<const net::tls_context> trusted;        ///< of backs; null: the system's
   std::shared_ptr<const net::tls_context> trusted_http2;  ///< of those that may speak HTTP/2
+  std::shared_ptr<shared_view> shared;                    ///< of the backs
   std::size_t count = 1;                                  ///< of gates
 };
 
@@ -36,6 +38,7 @@ struct gate_setting {
 struct back_report {
   std::string route;  ///< empty: those of `--backend`
   back_text is;
+  bool is_known = true;  ///< else a name that leads nowhere yet
   bool is_resting = false;
   bool is_down = false;
   circuit_state current = circuit_state::closed;
@@ -66,17 +69,24 @@ class gate final : public part, private loop::timer {
 
  private:
   void on_timer() override;
+  /// Those of `--backend`, and of each route.
+  void for_all_backs(const std::function<void(const std::string& route, backs&)>& work);
   [[nodiscard]] result<void> open_log();
   /// Shows which backs and routes there are now to those who read what they count.
   void show_branches();
   void arm_sweep();
+  /// It asks backs and looks names up, for all gates.
+  [[nodiscard]] bool is_first() const { return number_ == 0; }
   [[nodiscard]] serve::reception reception();
   [[nodiscard]] bool admits(const loop::descriptor& arrived, unsigned door);
   /// `has_rate`: it is counted, and may have come too often.
   [[nodiscard]] bool admits_client(const loop::socket_address& client, bool has_rate);
   loop::task<> serve(std::unique_ptr<net::stream> client, serve::connection_gauge::place place,
                      unsigned door);
-  loop::task<> serve_raw(std::unique_ptr<net::stream> client);
+  loop::task<> serve_raw(std::unique_ptr<net::stream> client, serve::connection_gauge::place place);
+  /// A back for that client. Nullopt: there is none, and the client has been told.
+  loop::task<std::optional<opened_back>> find_back(net::stream& client);
+  [[nodiscard]] net::peer_info peer_of(net::stream& client) const;
   [[nodiscard]] unsigned door_of(const net::endpoint_url& front) const;
   /// Errors: of the back that was tried last; canceled where `client_left` came first.
   loop::task<result<opened_back>> open_back(backs& to, const net::peer_info& client,
@@ -86,16 +96,15 @@ class gate final : public part, private loop::timer {
   /// Awaits that its connection breaks. One that has only ended its direction may wait for more.
   loop::task<> client_left(net::stream& client);
   /// Connects to one; one that does not answer is left alone for a while.
-  loop::task<result<net::connection>> dial(back_ref to, std::string preface);
-  loop::task<result<net::connection>> connect(back_ref to, std::string preface);
+  loop::task<result<net::connection>> dial(back_ref to, std::string preface, bool may_be_http2);
+  loop::task<result<net::connection>> connect(back_ref to, std::string preface, bool may_be_http2);
   /// Of such a task, the stream. Errors: that it has none.
   static loop::task<result<std::unique_ptr<net::stream>>> stream_of(
       loop::task<result<net::connection>> made, std::string where);
   [[nodiscard]] std::vector<back_ref> all_backs() const;
-  /// `on_outcome`: as of a relay.
+  /// `use`: as of a relay.
   loop::task<> join(std::unique_ptr<net::byte_channel> client,
-                    std::unique_ptr<net::byte_channel> back,
-                    std::function<void(bool)> on_outcome = {});
+                    std::unique_ptr<net::byte_channel> back, back_use* use = nullptr);
   void enter(bond& begun);
   void tell(level severity, std::string_view event, const std::string& text);
 

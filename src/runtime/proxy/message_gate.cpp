@@ -2,10 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "http/websocket_port.hpp"
+#include "loop/network.hpp"
+#include "proto/token.hpp"
+#include "runtime/proxy/admission.hpp"
 #include "runtime/proxy/bridge.hpp"
+#include "runtime/proxy/heads/field_rule.hpp"
+#include "runtime/proxy/heads/forwarding.hpp"
 
 namespace strata::runtime::proxy {
 
@@ -18,6 +24,13 @@ constexpr std::size_t most_messages_waiting = 64;
 constexpr std::size_t most_bytes_waiting = 256U << 10U;
 // Of senders nobody says when they have gone.
 constexpr loop::duration usual_session = 30s;
+
+std::string_view unpadded(std::string_view text) {
+  constexpr std::string_view blanks = " \t";
+  const auto first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) + 1 - first);
+}
 
 }  // namespace
 
@@ -52,7 +65,7 @@ class message_gate::session final : public bond {
 
   loop::task<> run() {
     net::peer_info client{.address = client_, .local = {}};
-    auto found = co_await owner_.find_port(std::move(client));
+    auto found = co_await owner_.find_port(std::move(client), owner_.opening_of({}));
     if (!found) co_return;
     use_ = &found->use;
     port_ = std::move(found->port);
@@ -105,7 +118,9 @@ class message_gate::session final : public bond {
                                        use_->note(false);
                                        break_off();
                                      },
-                                 .on_notice = [](bool, const std::string&) {}};
+                                 .on_notice = [](bool, const std::string&) {},
+                                 .room = {},
+                                 .hears_empty = true};
     const auto why = co_await port_->receive(std::move(ears));
     // A back that ends a stream in good order has served.
     if (why.code != errc::connection_closed) use_->note(false);
@@ -125,6 +140,7 @@ class message_gate::session final : public bond {
 };
 
 void message_gate::add(std::unique_ptr<net::datagram> heard) {
+  heard->take_large();
   fronts_.push_back({.over = std::move(heard), .sessions = {}});
   hearing_.spawn(hear(fronts_.back()));
 }
@@ -155,9 +171,7 @@ loop::task<> message_gate::hear(front& at) {
   }
 }
 
-// An empty one says nothing, and begins nothing.
 void message_gate::take(front& at, const net::datagram::arrival& got) {
-  if (got.data.empty()) return;
   if (!at.sessions.contains(got.from)) {
     if (is_silent_ || !means_.admits(got.from)) return;
     auto place = means_.connections.enter(means_.options.max_connections);
@@ -180,40 +194,90 @@ loop::task<> message_gate::serve_sender(front& at, loop::socket_address client,
 
 loop::task<> message_gate::serve(std::unique_ptr<net::stream> client, bool is_websocket) {
   const auto peer = client->peer();
-  auto port = co_await welcome(std::move(client), is_websocket);
+  std::optional<result<opened_port>> found;
+  std::unique_ptr<net::message_port> port;
+  if (is_websocket) {
+    port = co_await welcome(std::move(client), found);
+  } else {
+    port = net::make_message_port(loop_, {std::move(client), nullptr},
+                                  proto::framing_of(means_.options.framing),
+                                  means_.options.max_message);
+    found = co_await find_port(peer, opening_of({}));
+  }
   if (!port) co_return;
-  auto found = co_await find_port(peer);
-  if (!found) {
+  if (!*found) {
     port->break_off();
     co_return;
   }
-  auto& use = found->use;
+  auto& use = (*found)->use;
   // A back that only listens says nothing for long: that there is a connection has to do.
   if (use.is_trial()) use.note(true);
-  bridge joined(loop_, std::move(port), std::move(found->port), means_.options.max_buffer,
+  bridge joined(loop_, std::move(port), std::move((*found)->port), means_.options.max_buffer,
                 means_.counted, [&use](bool is_good) { use.note(is_good); });
   means_.on_begun(joined);
   co_await joined.run();
 }
 
 loop::task<std::unique_ptr<net::message_port>> message_gate::welcome(
-    std::unique_ptr<net::stream> client, bool is_websocket) {
-  if (!is_websocket) {
-    co_return net::make_message_port(loop_, {std::move(client), nullptr},
-                                     proto::framing_of(means_.options.framing),
-                                     means_.options.max_message);
-  }
+    std::unique_ptr<net::stream> client, std::optional<result<opened_port>>& found) {
   const auto from = client->peer().address.text();
+  const auto before = [this, peer = client->peer(), is_secure = client->tls() != nullptr,
+                       &found](const proto::http_request& asked) {
+    return find_for(asked, peer, is_secure, found);
+  };
   http::websocket_welcome how{
-      .settings = {}, .target = {}, .max_message = means_.options.max_message};
+      .settings = {}, .target = {}, .max_message = means_.options.max_message, .before = before};
   const auto limit = loop_.now() + loop::from_seconds(means_.options.handshake_timeout);
   auto opened = co_await http::accept_websocket(loop_, std::move(client), std::move(how), limit);
   if (opened) co_return std::move(*opened);
+  // That there is no back has been said.
+  if (found && !*found) co_return nullptr;
   means_.counted.errors.add();
   means_.log.write_few(
       "no WebSocket", level::warning,
       fmt::format("client {} has opened no WebSocket: {}", from, describe(opened.error())));
   co_return nullptr;
+}
+
+loop::task<result<std::string>> message_gate::find_for(const proto::http_request& asked,
+                                                       net::peer_info client, bool is_secure,
+                                                       std::optional<result<opened_port>>& found) {
+  auto how = opening_for(asked, client, is_secure);
+  found = co_await find_port(std::move(client), std::move(how));
+  if (!*found) co_return std::unexpected(found->error());
+  co_return std::string((*found)->port->subprotocol());
+}
+
+message_gate::opening message_gate::opening_for(const proto::http_request& asked,
+                                                const net::peer_info& client, bool is_secure) {
+  std::vector<loop::network> trusted;
+  for (const auto& each : means_.options.trust) trusted.push_back(*loop::network::parse(each));
+  const forwarding how{.client = host_of(client.address),
+                       .is_secure = is_secure,
+                       .is_trusted = loop::is_in(trusted, client.address),
+                       .pseudonym = pseudonym_,
+                       .back_host = "localhost",
+                       .websocket_key = {},
+                       .says_forwarded = means_.options.forwarded};
+  auto made = forward(asked, how);
+  return opening_of(made ? std::move(made->fields) : proto::http_fields{});
+}
+
+message_gate::opening message_gate::opening_of(proto::http_fields fields) const {
+  change(fields, field_rules_of(means_.options.request_header));
+  opening made;
+  if (const auto offered = proto::find_field(fields, "sec-websocket-protocol")) {
+    for (std::string_view rest = *offered; !rest.empty();) {
+      const auto end = std::min(rest.find(','), rest.size());
+      const auto one = unpadded(rest.substr(0, end));
+      const bool is_new = std::ranges::find(made.protocols, one) == made.protocols.end();
+      if (proto::is_token(one) && is_new) made.protocols.emplace_back(one);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  std::erase_if(fields, [](const auto& each) { return http::is_of_the_opening(each.first); });
+  made.fields = std::move(fields);
+  return made;
 }
 
 void message_gate::tell_no_back(const net::peer_info& client, const error& why) {
@@ -223,14 +287,15 @@ void message_gate::tell_no_back(const net::peer_info& client, const error& why) 
       fmt::format("client {} found no back: {}", client.address.text(), describe(why)));
 }
 
-loop::task<result<message_gate::opened_port>> message_gate::find_port(net::peer_info client) {
+loop::task<result<message_gate::opened_port>> message_gate::find_port(net::peer_info client,
+                                                                      opening how) {
   std::function<loop::task<>()> nobody_leaves;
   auto found = co_await means_.open_back(client, std::move(nobody_leaves));
   if (!found) {
     tell_no_back(client, found.error());
     co_return std::unexpected(found.error());
   }
-  auto port = co_await port_to(*found->use.of(), std::move(found->over));
+  auto port = co_await port_to(*found->use.of(), std::move(found->over), std::move(how));
   if (!port) {
     found->use.note(false);
     tell_no_back(client, port.error());
@@ -240,14 +305,17 @@ loop::task<result<message_gate::opened_port>> message_gate::find_port(net::peer_
 }
 
 loop::task<result<std::unique_ptr<net::message_port>>> message_gate::port_to(const back& to,
-                                                                             net::connection over) {
+                                                                             net::connection over,
+                                                                             opening how) {
   const auto& options = means_.options;
+  if (over.messages) over.messages->take_large();
   if (!over.bytes || !to.is.url.is_web()) {
     co_return net::make_message_port(loop_, std::move(over), proto::framing_of(options.framing),
                                      options.max_message);
   }
-  http::websocket_wishes wishes;
-  wishes.max_message = options.max_message;
+  http::websocket_wishes wishes{.fields = std::move(how.fields),
+                                .protocols = std::move(how.protocols),
+                                .max_message = options.max_message};
   const auto limit = loop_.now() + loop::from_seconds(options.connect_timeout);
   auto opened = co_await http::connect_websocket(loop_, std::move(over.bytes), to.is.url,
                                                  std::move(wishes), limit);

@@ -10,21 +10,27 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "loop/task_group.hpp"
 #include "net/message_port.hpp"
 #include "net/stream.hpp"
+#include "proto/http1.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/journal.hpp"
 #include "runtime/proxy/backs.hpp"
 #include "runtime/proxy/bond.hpp"
+#include "runtime/proxy/heads/tracing.hpp"
 #include "serve/connection_gauge.hpp"
 
 namespace strata::runtime::proxy {
 
 /// A connection to a back, or a socket that speaks with it alone.
 struct opened_back {
+  std::shared_ptr<const backs> of = {};  ///< kept for it, where an edit might take that away
   back_use use;
   net::connection over;
 };
@@ -71,22 +77,38 @@ class message_gate {
     back_use use;
     std::unique_ptr<net::message_port> port;
   };
+  /// What the request says by which a back's WebSocket is opened.
+  struct opening {
+    proto::http_fields fields;
+    std::vector<std::string> protocols;
+  };
 
   loop::task<> hear(front& at);
   void take(front& at, const net::datagram::arrival& got);
   loop::task<> serve_sender(front& at, loop::socket_address client,
                             serve::connection_gauge::place place);
-  /// Null: the client has gone before, and the log knows why.
+  /// Opens the client's WebSocket once there is a port to a back. Null: there is none, or the
+  /// client has gone before, and the log knows why.
   loop::task<std::unique_ptr<net::message_port>> welcome(std::unique_ptr<net::stream> client,
-                                                         bool is_websocket);
+                                                         std::optional<result<opened_port>>& found);
+  /// The subprotocol on which the port that is `found` has agreed.
+  loop::task<result<std::string>> find_for(const proto::http_request& asked, net::peer_info client,
+                                           bool is_secure,
+                                           std::optional<result<opened_port>>& found);
+  /// As the client asks, or as nobody asks, and as the rules for fields have it.
+  [[nodiscard]] opening opening_for(const proto::http_request& asked, const net::peer_info& client,
+                                    bool is_secure);
+  [[nodiscard]] opening opening_of(proto::http_fields fields) const;
   /// A port to a back for that client. Errors: none was found, and the log knows why.
-  loop::task<result<opened_port>> find_port(net::peer_info client);
+  loop::task<result<opened_port>> find_port(net::peer_info client, opening how);
   loop::task<result<std::unique_ptr<net::message_port>>> port_to(const back& to,
-                                                                 net::connection over);
+                                                                 net::connection over, opening how);
   void tell_no_back(const net::peer_info& client, const error& why);
 
   loop::loop& loop_;
   message_means means_;
+  id_maker ids_;
+  std::string pseudonym_ = "strata-" + ids_.request_id().substr(0, 12);
   std::deque<front> fronts_;
   bool is_silent_ = false;
   loop::task_group hearing_;

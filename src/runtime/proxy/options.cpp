@@ -201,8 +201,9 @@ std::vector<row> head_rows() {
   return {
       {{.key = "request_header", .kind = list, .value_name = "RULE",
         .help = "change the fields of requests on their way to backs: 'set NAME: VALUE', 'add "
-                "NAME: VALUE' or 'remove NAME'; repeatable",
-        .only_on = "HTTP"},
+                "NAME: VALUE' or 'remove NAME'; of messages, of those that open a back's "
+                "WebSocket; repeatable",
+        .only_on = "HTTP|WebSocket backs"},
        &proxy_options::request_header},
       {{.key = "answer_header", .kind = list, .value_name = "RULE",
         .help = "the same of answers on their way to clients; repeatable",

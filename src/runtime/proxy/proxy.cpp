@@ -148,7 +148,10 @@ std::vector<std::string_view> proxy::carried(const proxy_options& next) const {
   const bool is_web =
       std::ranges::any_of(fronts, [&next](const auto& front) { return has_web(next, front); });
   if (is_web && std::ranges::find(all, "HTTP") == all.end()) all.emplace_back("HTTP");
-  if (joins_messages(next)) all.emplace_back("messages");
+  if (joins_messages(next)) {
+    all.emplace_back("messages");
+    if (leads_to_websockets(next)) all.emplace_back("WebSocket backs");
+  }
   return all;
 }
 
@@ -176,12 +179,14 @@ result<void> proxy::open_identity() {
 
 proxy::part_list proxy::make_parts(const std::vector<loop::loop*>& loops) {
   part_list made;
+  const auto shared = std::make_shared<shared_view>(loops.size());
   for (auto* const each : loops) {
     gate_setting setting{.given = given(),
                          .connections = connections(),
                          .shown = identity_.slot(),
                          .trusted = trusted_,
                          .trusted_http2 = trusted_http2_,
+                         .shared = shared,
                          .count = loops.size()};
     made.push_back(std::make_unique<gate>(*each, made.size(), running(), std::move(setting)));
   }
@@ -245,6 +250,7 @@ std::vector<std::vector<detail>> proxy::details() const {
 
 std::string_view state_of(const back_report& of) {
   if (of.is.is_drained) return "drained";
+  if (!of.is_known) return "unknown";
   if (of.is_down) return "down";
   return of.is_resting || of.current == circuit_state::open ? "resting" : "ready";
 }
@@ -273,8 +279,8 @@ nlohmann::json json_of(const back_report& of) {
   return made;
 }
 
-// All parts have the same backs, but for an edit that one of them has not heard of yet. One that
-// rests for some of them is ready for the others.
+// All parts have the same backs, but for an edit that one of them has not heard of yet, and know
+// together how each stands.
 loop::task<result<nlohmann::json>> proxy::backs() {
   std::vector<back_report> sum;
   for (std::size_t i = 0; i < opened(); ++i) {
@@ -288,10 +294,6 @@ loop::task<result<nlohmann::json>> proxy::backs() {
         sum.push_back(std::move(each));
         continue;
       }
-      known->is_resting = known->is_resting && each.is_resting;
-      known->is_down = known->is_down && each.is_down;
-      known->current = std::min(known->current, each.current);
-      known->connections += each.connections;
       known->chosen += each.chosen;
       known->failed += each.failed;
       add_figures(known->counted, each.counted, back_table());

@@ -4,33 +4,35 @@
 // For one loop's thread.
 #pragma once
 
-#include <functional>
 #include <memory>
 
 #include "net/byte_channel.hpp"
 #include "net/joint.hpp"
 #include "runtime/counters.hpp"
+#include "runtime/proxy/back.hpp"
 #include "runtime/proxy/bond.hpp"
 
 namespace strata::runtime::proxy {
 
 class relay final : public bond {
  public:
-  /// `most`: how many bytes may wait for a side that reads slowly. `counted` outlives this.
-  /// `on_outcome` may be empty: it is told, perhaps twice, that the back has said something or all
-  /// has gone well to the end; or that the back broke off.
+  /// `most`: how many bytes may wait for a side that reads slowly. `counted` outlives this, and so
+  /// does `use`, which may be null: it is told, perhaps twice, that the back has said something or
+  /// all has gone well to the end; or that the back broke off.
   relay(loop::loop& on, std::unique_ptr<net::byte_channel> client,
         std::unique_ptr<net::byte_channel> back, std::size_t most, counters& counted,
-        std::function<void(bool is_good)> on_outcome);
+        back_use* use);
 
   [[nodiscard]] loop::task<> run();
   void break_off() override { joint_.give_up(); }
 
  private:
+  loop::task<> break_both(const net::joint::breach& by);
+
   std::unique_ptr<net::byte_channel> client_;
   std::unique_ptr<net::byte_channel> back_;
   counters& counted_;
-  std::function<void(bool)> on_outcome_;
+  back_use* use_;
   bool has_heard_ = false;  // the back
   net::joint joint_;
 };

@@ -16,11 +16,19 @@ constexpr loop::duration longest_life = 1h;
 /// After a look-up that has failed.
 constexpr loop::duration retry_interval = 2s;
 
-bool are_same(const std::vector<back_text>& some, const std::vector<back_text>& others) {
-  return std::ranges::equal(some, others, {}, &back_text::where, &back_text::where);
+back_text back_at(const back_text& of, const sighting& seen) {
+  auto made = of;
+  made.url.host = seen.host;
+  made.at = seen.at;
+  made.is_group = false;
+  return made;
 }
 
 }  // namespace
+
+std::string roster::key_of(const entry& which) const {
+  return means_.route + "\n" + which.is.where();
+}
 
 void roster::become(const std::vector<std::string>& texts) {
   std::vector<std::unique_ptr<entry>> next;
@@ -33,32 +41,64 @@ void roster::become(const std::vector<std::string>& texts) {
       next.push_back(std::make_unique<entry>(std::move(read)));
       continue;
     }
-    // What is said of the back may be something else, as its weight.
-    for (auto& each : (*known)->found) {
-      auto changed = read;
-      changed.url = each.url;
-      changed.at = each.at;
-      changed.is_group = false;
-      each = std::move(changed);
-    }
     (*known)->is = std::move(read);
     next.push_back(std::move(*known));
   }
+  for (const auto& each : entries_) {
+    if (each && leads() && each->is.is_followed()) means_.shared.withdraw(key_of(*each));
+  }
   entries_ = std::move(next);
+  if (has_begun_) follow_new_ones();
+  if (!leads()) take_found();
+  looked_.notify();
+}
+
+void roster::begin() {
+  has_begun_ = true;
+  follow_new_ones();
+}
+
+void roster::follow_new_ones() {
+  if (!leads()) return;
   for (const auto& each : entries_) {
     if (each->is.is_followed() && each->following.empty()) each->following.spawn(follow(*each));
   }
+}
+
+void roster::refresh() {
+  if (take_found()) means_.on_change();
   looked_.notify();
+}
+
+bool roster::take_found() {
+  bool has_changed = false;
+  for (const auto& each : entries_) {
+    if (!each->is.is_followed()) continue;
+    auto found = means_.shared.found(key_of(*each));
+    if (!found) continue;
+    const bool is_first = !std::exchange(each->was_looked_up, true);
+    has_changed = has_changed || is_first || each->found != *found;
+    each->found = std::move(*found);
+  }
+  return has_changed;
 }
 
 std::vector<back_text> roster::all() const {
   std::vector<back_text> all;
   for (const auto& each : entries_) {
     if (each->is.is_followed()) {
-      all.insert(all.end(), each->found.begin(), each->found.end());
+      for (const auto& seen : each->found) all.push_back(back_at(each->is, seen));
     } else {
       all.push_back(each->is);
     }
+  }
+  return all;
+}
+
+std::vector<back_text> roster::unknown() const {
+  std::vector<back_text> all;
+  for (const auto& each : entries_) {
+    if (each->is.is_followed() && each->found.empty()) all.push_back(each->is);
   }
   return all;
 }
@@ -84,28 +124,28 @@ loop::task<> roster::follow(entry& which) {
     const bool was_lost = std::exchange(which.is_lost, !seen.has_value());
     if (seen) {
       pause = seen->good_for;
-      if (!are_same(which.found, seen->backs)) {
-        which.found = std::move(seen->backs);
+      if (which.found != seen->found) {
+        which.found = std::move(seen->found);
         has_changed = true;
       }
     } else if (!was_lost) {
       means_.on_trouble(of, seen.error());
     }
-    if (has_changed) means_.on_change();
+    if (has_changed) {
+      means_.shared.publish(means_.number, key_of(which), which.found);
+      means_.on_change();
+    }
     if (is_first) looked_.notify();
     co_await means_.home.sleep(pause);
   }
 }
 
-loop::task<result<roster::sighting>> roster::look_up(const back_text& of) {
-  sighting made{.backs = {}, .good_for = group_interval};
+loop::task<result<roster::look>> roster::look_up(const back_text& of) {
+  look made{.found = {}, .good_for = group_interval};
   if (of.is_group) {
     const auto names = co_await means_.names.find_members(means_.home, of.url.host);
     for (const auto& each : names) {
-      if (each == means_.self) continue;
-      made.backs.push_back(of);
-      made.backs.back().url.host = each;
-      made.backs.back().is_group = false;
+      if (each != means_.self) made.found.push_back({.host = each, .at = std::nullopt});
     }
     co_return made;
   }
@@ -113,11 +153,10 @@ loop::task<result<roster::sighting>> roster::look_up(const back_text& of) {
   if (!found) co_return std::unexpected(found.error());
   made.good_for = std::clamp<loop::duration>(found->lifetime, shortest_life, longest_life);
   for (const auto& each : found->addresses) {
-    made.backs.push_back(of);
-    made.backs.back().at = each;
+    made.found.push_back({.host = of.url.host, .at = each});
   }
   // Name servers turn the order with each answer.
-  std::ranges::sort(made.backs, {}, &back_text::where);
+  std::ranges::sort(made.found, {}, [](const sighting& each) { return each.at->text(); });
   co_return made;
 }
 

@@ -3,7 +3,7 @@
 // changes, the one each second, the other as its records live (RFC 1035, TTL). What cannot be
 // looked up stays as it was.
 //
-// For one loop's thread.
+// For one loop's thread. One of a proxy's loops looks names up and tells the others.
 #pragma once
 
 #include <functional>
@@ -15,6 +15,7 @@
 #include "loop/task_group.hpp"
 #include "net/directory.hpp"
 #include "runtime/proxy/back.hpp"
+#include "runtime/proxy/state/shared_view.hpp"
 
 namespace strata::runtime::proxy {
 
@@ -23,7 +24,10 @@ class roster {
   struct means {
     loop::loop& home;
     net::directory& names;
-    std::string self;  ///< the proxy's own name, which is no back of it
+    std::string self;        ///< the proxy's own name, which is no back of it
+    std::size_t number = 0;  ///< of the loop: the first one looks names up
+    shared_view& shared;
+    std::string route;  ///< what the texts are of
     /// A name cannot be looked up any more; called once until it can be.
     std::function<void(const back_text&, const error&)> on_trouble;
     /// What `all` gives is something else now.
@@ -31,10 +35,16 @@ class roster {
   };
   explicit roster(means with) : means_(std::move(with)), looked_(means_.home) {}
 
+  /// Follows names from now on.
+  void begin();
+  /// The loop that looks names up has done so.
+  void refresh();
   /// From now on these; what is known of one that stays is kept. The texts parse. No `on_change` is
   /// called for it.
   void become(const std::vector<std::string>& texts);
   [[nodiscard]] std::vector<back_text> all() const;
+  /// Texts that lead to none now.
+  [[nodiscard]] std::vector<back_text> unknown() const;
   /// A name has not been looked up yet: there may be more.
   [[nodiscard]] bool is_looking() const;
   /// Awaits that none is, until `limit` at the longest.
@@ -42,22 +52,28 @@ class roster {
 
  private:
   /// What stands for a name, and how long that is good for.
-  struct sighting {
-    std::vector<back_text> backs;
+  struct look {
+    std::vector<sighting> found;
     loop::duration good_for;
   };
   struct entry {
     explicit entry(back_text of) : is(std::move(of)) {}
     back_text is;
-    std::vector<back_text> found;
+    std::vector<sighting> found;
     bool was_looked_up = false;
     bool is_lost = false;
     loop::task_group following;
   };
+  [[nodiscard]] bool leads() const { return means_.number == 0; }
+  [[nodiscard]] std::string key_of(const entry& which) const;
+  void follow_new_ones();
+  /// Takes what the loop that leads has found; says whether that is news.
+  bool take_found();
   loop::task<> follow(entry& which);
-  loop::task<result<sighting>> look_up(const back_text& of);
+  loop::task<result<look>> look_up(const back_text& of);
 
   means means_;
+  bool has_begun_ = false;
   std::vector<std::unique_ptr<entry>> entries_;
   loop::condition looked_;
 };

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "http/client_connection.hpp"
+#include "net/scheme.hpp"
 #include "runtime/http_serving.hpp"
 #include "runtime/proxy/preference.hpp"
 #include "runtime/runtime.hpp"
@@ -17,24 +18,6 @@ namespace {
 // A back's silence after which its client is watched.
 constexpr auto longest_unwatched = std::chrono::milliseconds(500);
 constexpr unsigned most_stale = 8;  // tries on connections that were closed behind our back
-constexpr std::string_view plain_text = "text/plain; charset=utf-8";
-constexpr std::string_view html = "text/html; charset=utf-8";
-
-std::string host_of(const loop::socket_address& address) {
-  if (address.family() != AF_INET && address.family() != AF_INET6) return {};
-  auto text = address.text();
-  text.resize(text.rfind(':'));
-  return text;
-}
-
-/// What strangers may know of why there is no answer: nothing of where backs are.
-std::string_view words_for(int status) {
-  switch (status) {
-    case 502: return "the back broke off, or answered with what is no HTTP\n";
-    case 503: return "no back can be reached\n";
-    default: return "the back has not answered in time\n";
-  }
-}
 
 }  // namespace
 
@@ -49,13 +32,29 @@ struct web_gate::upload {
 };
 
 web_gate::web_gate(loop::loop& on, web_means means)
-    : loop_(on), means_(std::move(means)), ledger_(means_.counted, means_.figures), gone_(on) {
+    : loop_(on),
+      means_(std::move(means)),
+      ledger_(means_.counted, means_.figures),
+      words_({.counted = means_.counted, .log = means_.log}),
+      gone_(on) {
   pseudonym_ = "strata-" + ids_.request_id().substr(0, 12);
+  service_ = {.limits = {},
+              .answer = [this](http::exchange& now) { return answer(now); },
+              .on_begun =
+                  [this](http::served_connection& begun) {
+                    connections_.push_back(begun);
+                    begun.last_whole = loop_.now();
+                    if (is_retiring_) begun.retire();
+                  },
+              .on_flooded = [this] { means_.counted.http2_floods.add(); }};
   apply();
 }
 
 void web_gate::apply() {
   balance_ = *parse_balance(means_.options.balance);
+  service_.limits = limits_of(means_.options, means_.options.max_buffer);
+  service_.limits.max_unsent = means_.options.max_buffer;
+  service_.limits.write_timeout = patience_of(means_.options.answer_timeout);
   trusted_.clear();
   to_back_ = field_rules_of(means_.options.request_header);
   to_client_ = field_rules_of(means_.options.answer_header);
@@ -69,9 +68,15 @@ void web_gate::apply() {
                     ? *known
                     : std::make_shared<route>(*parse_route(each), means_.to.means());
     made->to.become(made->is.backs);
+    if (has_begun_) made->to.begin();
     routes.push_back(std::move(made));
   }
   routes_ = std::move(routes);
+}
+
+void web_gate::begin() {
+  has_begun_ = true;
+  for (const auto& each : routes_) each->to.begin();
 }
 
 std::shared_ptr<backs> web_gate::named(const std::string& host) const {
@@ -100,30 +105,14 @@ loop::task<> web_gate::ended(loop::time_point limit) {
 
 loop::task<> web_gate::serve(std::unique_ptr<net::stream> client,
                              [[maybe_unused]] serve::connection_gauge::place place) {
-  const http::handler handle = [this](http::exchange& now) { return answer(now); };
-  const auto peer = client->peer();
+  // It is the stream's, which lives as long as anything is refused.
+  const auto& peer = client->peer();
   const http::refusal refuse = [this, &peer](int status, const error& why) {
-    const auto* const page = pages_.of(status);
-    auto body = page != nullptr ? *page : describe(why) + "\n";
-    ledger_.note_refused(status, body.size(), peer);
-    return std::pair(std::move(body), std::string(page != nullptr ? html : plain_text));
+    auto said = words_.of(status, describe(why) + "\n");
+    ledger_.note_refused(status, said.first.size(), peer);
+    return said;
   };
-  auto limits = limits_of(means_.options, means_.options.max_buffer);
-  limits.max_unsent = means_.options.max_buffer;
-  limits.write_timeout = patience_of(means_.options.answer_timeout);
-  const http_service by{
-      .limits = limits,
-      .answer = handle,
-      .refuse = refuse,
-      .on_begun =
-          [this](http::served_connection& begun) {
-            connections_.push_back(begun);
-            begun.last_whole = loop_.now();
-            if (is_retiring_) begun.retire();
-          },
-      .on_flooded = [this] { means_.counted.http2_floods.add(); },
-  };
-  co_await serve_http(loop_, std::move(client), by);
+  co_await serve_http(loop_, std::move(client), service_, refuse);
   gone_.notify();
 }
 
@@ -157,25 +146,16 @@ bool web_gate::turn_away(http::exchange& now, const loop::socket_address& client
   if (means_.admits.is_open()) return false;
   if (!means_.admits.lets_in(client)) {
     means_.figures.denied.add();
-    say(now, 403, "clients of your address are not served\n");
+    words_.say(now, 403, "clients of your address are not served\n");
     return true;
   }
   const auto wait = means_.admits.wait_of(client, loop_.now());
   if (wait == loop::duration::zero()) return false;
   means_.figures.limited.add();
   const auto wait_s = fmt::format("{}", std::chrono::ceil<std::chrono::seconds>(wait).count());
-  say(now, 429, "too many requests from your address: try again in " + wait_s + " s\n",
-      {{"Retry-After", wait_s}});
+  words_.say(now, 429, "too many requests from your address: try again in " + wait_s + " s\n",
+             {{"Retry-After", wait_s}});
   return true;
-}
-
-// Of the proxy's own: a page, or else these words.
-void web_gate::say(http::exchange& now, int status, std::string_view words,
-                   proto::http_fields fields) {
-  const auto* const page = pages_.of(status);
-  const std::string_view body = page != nullptr ? *page : words;
-  if (!body.empty()) fields.emplace_back("Content-Type", page != nullptr ? html : plain_text);
-  now.respond({.status = status, .fields = std::move(fields)}, body);
 }
 
 loop::task<> web_gate::serve_request(http::exchange& now, passage& of) {
@@ -187,7 +167,7 @@ loop::task<> web_gate::serve_request(http::exchange& now, passage& of) {
     }
     co_await follow_route(now, std::move(*asked), of);
   } else {
-    say(now, asked.error().status, asked.error().reason + "\n");
+    words_.say(now, asked.error().status, asked.error().reason + "\n");
   }
 }
 
@@ -204,7 +184,7 @@ loop::task<> web_gate::follow_route(http::exchange& now, forwarded_request asked
   const auto taken = route_of(now.request());
   if (!taken) {
     if (means_.options.backend.empty()) {
-      say(now, 404, "no route leads from here\n");
+      words_.say(now, 404, "no route leads from here\n");
     } else {
       co_await pass_on(now, asked, means_.to, of);
     }
@@ -217,9 +197,9 @@ loop::task<> web_gate::follow_route(http::exchange& now, forwarded_request asked
   if (is.status != 0) {
     proto::http_fields fields;
     if (!is.location.empty()) fields = {{"Location", location_for(is, asked.target)}};
-    say(now, is.status, "", std::move(fields));
+    words_.say(now, is.status, "", std::move(fields));
   } else if (!target) {
-    say(now, 400, "write the path as it is, without % where none is needed\n");
+    words_.say(now, 400, "write the path as it is, without % where none is needed\n");
   } else {
     asked.target = *target;
     co_await pass_on(now, asked, taken->to, of);
@@ -241,11 +221,11 @@ loop::task<> web_gate::pass_on(http::exchange& now, const forwarded_request& ask
       if (by.error().code == errc::canceled) {
         now.abort();
       } else if (failed) {
-        refuse_after(now, *failed);
+        words_.refuse_after(now, failed->back, failed->why);
       } else if (by.error().code == errc::limit_exceeded) {
-        refuse_as_full(now, describe(by.error()));
+        words_.refuse_as_full(now, describe(by.error()));
       } else {
-        refuse(now, 503, describe(by.error()));
+        words_.refuse(now, 503, describe(by.error()));
       }
       co_return;
     }
@@ -263,7 +243,7 @@ loop::task<> web_gate::pass_on(http::exchange& now, const forwarded_request& ask
     const bool is_late = failed->why.code == errc::timed_out;
     if (!by->was_pooled || !failed->is_unheard || is_late) by->use.note(false);
     if ((left == 0 && !was_stale) || !may_repeat || !failed->is_unheard) {
-      refuse_after(now, *failed);
+      words_.refuse_after(now, failed->back, failed->why);
       co_return;
     }
     if (was_stale) {
@@ -294,7 +274,7 @@ loop::task<result<web_gate::reached>> web_gate::reach(const net::peer_info& clie
     made.was_pooled = made.over != nullptr;
     made.preface = preface;
     if (made.was_pooled) co_return made;
-    auto stream = co_await means_.dial(next, std::move(preface));
+    auto stream = co_await means_.dial(next, std::move(preface), true);
     if (stream) {
       made.over = speak_on(std::move(*stream), made);
       co_return made;
@@ -316,14 +296,31 @@ std::unique_ptr<http::inquiry> web_gate::speak_on(std::unique_ptr<net::stream> m
   return shared->open();
 }
 
+// A back that takes no upgrade by HTTP/2 may speak HTTP/1.1 where TLS lets it choose.
+loop::task<bool> web_gate::may_switch(const std::string& protocol, reached& by) {
+  const bool may_ask = co_await by.over->may_switch_to(protocol, next_limit(loop_.now()));
+  if (may_ask) co_return true;
+  const auto& scheme = *by.use.of()->is.url.scheme;
+  if (!scheme.is_secure && scheme.form != net::url_form::name) co_return false;
+  auto made = co_await means_.dial(by.use.of(), by.preface, false);
+  if (!made || (*made)->tls() == nullptr) co_return false;
+  by.over = std::make_unique<http::client_connection>(std::move(*made));
+  by.was_pooled = false;
+  co_return true;
+}
+
 loop::task<std::optional<web_gate::failed_try>> web_gate::try_on(http::exchange& now,
                                                                  const forwarded_request& asked,
                                                                  reached& by) {
-  if (!asked.upgrade.empty() && !by.over->takes_upgrades()) {
-    say(now, 501, "the back is spoken to in HTTP/2, which has no upgrades\n");
-    co_return std::nullopt;
+  if (!asked.upgrade.empty()) {
+    const bool may_ask = co_await may_switch(asked.upgrade, by);
+    if (!may_ask) {
+      words_.say(now, 501, "the back is spoken to in HTTP/2, and does not take that upgrade\n");
+      co_return std::nullopt;
+    }
   }
-  const bool has_body = now.has_body();
+  // What opens a WebSocket by HTTP/2 has none: what follows is the WebSocket's.
+  const bool has_body = now.has_body() && now.request().protocol.empty();
   by.over->begin({.method = asked.method,
                   .target = asked.target,
                   .fields = asked.fields,
@@ -346,7 +343,8 @@ loop::task<std::optional<web_gate::failed_try>> web_gate::try_on(http::exchange&
   }
   if (progress.client_failed) {
     sending.cancel();
-    say(now, http::status_of(*progress.client_failed), describe(*progress.client_failed) + "\n");
+    words_.say(now, http::status_of(*progress.client_failed),
+               describe(*progress.client_failed) + "\n");
     co_return std::nullopt;
   }
   const bool is_switched = head && head->status == 101;
@@ -465,28 +463,6 @@ loop::task<> web_gate::switch_over(http::exchange& now, reached& by,
   }
   auto client = now.upgrade(fields);
   co_await means_.join(std::move(client), by.over->upgrade());
-}
-
-void web_gate::refuse_after(http::exchange& now, const failed_try& last) {
-  const int status = last.why.code == errc::timed_out ? 504 : 502;
-  refuse(now, status, fmt::format("back '{}': {}", last.back, describe(last.why)));
-}
-
-void web_gate::refuse(http::exchange& now, int status, const std::string& why) {
-  note_refusal(now, status, why);
-  say(now, status, words_for(status));
-}
-
-void web_gate::refuse_as_full(http::exchange& now, const std::string& why) {
-  note_refusal(now, 503, why);
-  say(now, 503, "all backs are busy\n", {{"Retry-After", "1"}});
-}
-
-void web_gate::note_refusal(const http::exchange& now, int status, const std::string& why) {
-  means_.counted.errors.add();
-  means_.log.write_few(
-      fmt::format("answer {}", status), level::error,
-      fmt::format("client {} was answered {}: {}", now.peer().address.text(), status, why));
 }
 
 }  // namespace strata::runtime::proxy

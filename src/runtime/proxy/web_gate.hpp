@@ -12,16 +12,17 @@
 #include "loop/condition.hpp"
 #include "loop/network.hpp"
 #include "runtime/counters.hpp"
+#include "runtime/http_serving.hpp"
 #include "runtime/journal.hpp"
 #include "runtime/proxy/admission.hpp"
 #include "runtime/proxy/backs.hpp"
-#include "runtime/proxy/error_pages.hpp"
 #include "runtime/proxy/figures.hpp"
 #include "runtime/proxy/heads/field_rule.hpp"
 #include "runtime/proxy/heads/forwarding.hpp"
 #include "runtime/proxy/heads/tracing.hpp"
 #include "runtime/proxy/ledger.hpp"
 #include "runtime/proxy/options.hpp"
+#include "runtime/proxy/own_words.hpp"
 #include "runtime/proxy/pool.hpp"
 #include "runtime/proxy/route.hpp"
 #include "serve/connection_gauge.hpp"
@@ -32,8 +33,10 @@ namespace strata::runtime::proxy {
 struct web_means {
   const proxy_options& options;
   backs& to;
-  /// Connects to a back, and says the preface. Errors: of the connection; the back has been marked.
-  std::function<loop::task<result<std::unique_ptr<net::stream>>>(back_ref, std::string preface)>
+  /// Connects to a back, and says the preface. Without `may_be_http2` TLS agrees on HTTP/1.1.
+  /// Errors: of the connection; the back has been marked.
+  std::function<loop::task<result<std::unique_ptr<net::stream>>>(back_ref, std::string preface,
+                                                                 bool may_be_http2)>
       dial;
   /// Joins two channels until both have ended.
   std::function<loop::task<>(std::unique_ptr<net::byte_channel>,
@@ -60,9 +63,14 @@ class web_gate {
   void retire();
   /// Awaits that all of them have ended, until `limit` at the longest.
   [[nodiscard]] loop::task<> ended(loop::time_point limit);
+  /// It works from now on; to be called on the loop.
+  void begin();
   /// Calls `tell` with each route's text and backs.
   void for_each_route(const std::function<void(const std::string&, const backs&)>& tell) const {
     for (const auto& each : routes_) tell(each->is.text, each->to);
+  }
+  void for_each_route(const std::function<void(const std::string&, backs&)>& work) {
+    for (const auto& each : routes_) work(each->is.text, each->to);
   }
   /// The backs of the first route for the host of that name, which an edit may take away
   /// meanwhile. Null: there is none.
@@ -72,7 +80,9 @@ class web_gate {
   /// Where a line goes for each request, from now on; null: nowhere. It outlives this.
   void set_log(access_log* to) { ledger_.set_log(to); }
   /// Errors: of one that cannot be read; then they are as before.
-  [[nodiscard]] result<void> read_pages() { return pages_.read(loop_, means_.options.error_pages); }
+  [[nodiscard]] result<void> read_pages() {
+    return words_.read_pages(loop_, means_.options.error_pages);
+  }
 
  private:
   /// A connection to a back, for one request.
@@ -92,7 +102,7 @@ class web_gate {
   };
   struct upload;
   struct route {
-    route(route_text of, const back_means& with) : is(std::move(of)), to(with) {}
+    route(route_text of, const back_means& with) : is(std::move(of)), to(with, is.text) {}
 
     route_text is;
     backs to;
@@ -112,6 +122,8 @@ class web_gate {
   /// What is asked on a connection that has just been made.
   std::unique_ptr<http::inquiry> speak_on(std::unique_ptr<net::stream> made, const reached& for_it);
   /// Nullopt: it has been answered, or nobody waits for that any more.
+  /// Whether it may be asked to switch to that protocol, perhaps on another connection.
+  loop::task<bool> may_switch(const std::string& protocol, reached& by);
   loop::task<std::optional<failed_try>> try_on(http::exchange& now, const forwarded_request& asked,
                                                reached& by);
   loop::task<> send_body(http::exchange& now, reached& by, upload& progress);
@@ -120,11 +132,6 @@ class web_gate {
   loop::task<> watch(http::exchange& now, reached& by, upload& progress);
   loop::task<> pass_back(http::exchange& now, reached& by, proto::http_response_head head);
   loop::task<> switch_over(http::exchange& now, reached& by, proto::http_response_head head) const;
-  void say(http::exchange& now, int status, std::string_view words, proto::http_fields fields = {});
-  void refuse_after(http::exchange& now, const failed_try& last);
-  void refuse(http::exchange& now, int status, const std::string& why);
-  void refuse_as_full(http::exchange& now, const std::string& why);
-  void note_refusal(const http::exchange& now, int status, const std::string& why);
   [[nodiscard]] forwarding forwarding_of(const http::exchange& now);
   /// What the client is told beside what the back has said.
   void dress(proto::http_fields& answer, const reached& by) const;
@@ -135,6 +142,7 @@ class web_gate {
   std::string pseudonym_;
   std::vector<loop::network> trusted_;
   balancing balance_;
+  http_service service_;
   std::vector<field_rule> to_back_;
   std::vector<field_rule> to_client_;
   id_maker ids_;
@@ -142,9 +150,10 @@ class web_gate {
   pool pool_;
   std::shared_ptr<branch_figures> unrouted_ = std::make_shared<branch_figures>();
   ledger ledger_;
-  error_pages pages_;
+  own_words words_;
   http::served_connection::list connections_;
   loop::condition gone_;
+  bool has_begun_ = false;
   bool is_retiring_ = false;
 };
 

@@ -133,7 +133,6 @@ class visit {
 loop::task<> serve_web(shard& home, std::unique_ptr<net::stream> arrived,
                        serve::connection_gauge::place place) {
   visit visited(home, std::move(place));
-  const http::handler answer = [&visited](http::exchange& now) { return visited.answer(now); };
   const auto client = home.web().keeps_log() ? visitor_of(arrived->peer()) : visitor();
   const http::refusal refuse = [&home, &client](int status, const error& why) {
     auto body = describe(why) + "\n";
@@ -142,12 +141,11 @@ loop::task<> serve_web(shard& home, std::unique_ptr<net::stream> arrived,
   };
   const http_service by{
       .limits = limits_of(home.options(), home.options().http_max_body),
-      .answer = answer,
-      .refuse = refuse,
+      .answer = [&visited](http::exchange& now) { return visited.answer(now); },
       .on_begun = [&home](http::served_connection& begun) { home.enter_web(begun); },
       .on_flooded = [&home] { home.count().http2_floods.add(); },
   };
-  co_await serve_http(home.loop(), std::move(arrived), by);
+  co_await serve_http(home.loop(), std::move(arrived), by, refuse);
 }
 
 }  // namespace strata::runtime::server

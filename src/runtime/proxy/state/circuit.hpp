@@ -1,13 +1,16 @@
 // Whether a back is used: one that has failed too often is left alone for a while, then tried by
 // one use at a time, and used as before when that went well.
 //
-// For one loop's thread.
+// For any thread, without locks: all loops of a proxy have one circuit for a back. Of several that
+// would change it at once, one does.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 
 #include "loop/timer.hpp"
+#include "runtime/proxy/state/moment.hpp"
 
 namespace strata::runtime::proxy {
 
@@ -40,31 +43,26 @@ class circuit {
   /// It has ended, and nobody knows how it went.
   void give_up(const attempt& of);
   /// Closed, whatever was before.
-  void reset() { *this = circuit(round_ + 1); }
+  void reset();
   /// How long it is open this time.
-  [[nodiscard]] loop::duration pause() const { return pause_; }
-
-  circuit() = default;
+  [[nodiscard]] loop::duration pause() const { return loop::duration(pause_.load()); }
 
  private:
-  struct second {
-    std::int64_t number = 0;
-    std::uint64_t tries = 0;
-    std::uint64_t failures = 0;
-  };
-
-  explicit circuit(std::uint64_t round) : round_(round) {}
-  void count(bool is_good, loop::time_point now);
+  /// To the next round, open or closed, unless another was quicker.
+  bool go_on_from(std::uint64_t round, bool is_closed);
+  bool open(std::uint64_t round, loop::duration pause, loop::time_point now);
+  bool close(std::uint64_t round);
+  void count(bool is_good, bool has_share, loop::time_point now);
   [[nodiscard]] bool is_too_much(const circuit_rules& by, loop::time_point now) const;
-  void open(loop::time_point now);
 
-  bool is_closed_ = true;
-  bool has_trial_ = false;
-  std::uint64_t round_ = 0;  // grows as it opens
-  std::uint64_t in_a_row_ = 0;
-  loop::time_point until_;
-  loop::duration pause_ = {};
-  std::array<second, 10> seconds_ = {};
+  // One word, so that all see one state: the round, which grows with each change; whether there is
+  // a trial; and whether it is closed.
+  std::atomic<std::uint64_t> word_ = 1;
+  std::atomic<std::uint64_t> in_a_row_ = 0;
+  moment until_;
+  std::atomic<loop::duration::rep> pause_ = 0;
+  // Of the last seconds, each a word too: its number, tries, and failures.
+  std::array<std::atomic<std::uint64_t>, 10> seconds_ = {};
 };
 
 }  // namespace strata::runtime::proxy

@@ -1,6 +1,12 @@
-#include "runtime/proxy/circuit.hpp"
+#include "runtime/proxy/state/circuit.hpp"
 
 #include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "runtime/proxy/state/standing.hpp"
 
 namespace strata::runtime::proxy {
 namespace {
@@ -16,10 +22,8 @@ bool use(circuit& of, bool is_good, const circuit_rules& by, loop::time_point no
   return of.note(of.begin(now), is_good, by, now);
 }
 
-circuit opened(loop::time_point now) {
-  circuit made;
-  for (int at = 0; at < 3; ++at) use(made, false, by_failures, now);
-  return made;
+void open(circuit& of, loop::time_point now) {
+  for (int at = 0; at < 3; ++at) use(of, false, by_failures, now);
 }
 
 TEST(circuit, failures_in_a_row_open_it) {
@@ -35,7 +39,8 @@ TEST(circuit, failures_in_a_row_open_it) {
 }
 
 TEST(circuit, one_at_a_time_tries_it_and_success_closes_it) {
-  auto of = opened(start);
+  circuit of;
+  open(of, start);
   const auto later = start + 5s;
   EXPECT_EQ(of.state(later), circuit_state::half_open);
   const auto trial = of.begin(later);
@@ -50,7 +55,8 @@ TEST(circuit, one_at_a_time_tries_it_and_success_closes_it) {
 }
 
 TEST(circuit, each_failed_trial_doubles_the_pause_up_to_a_minute) {
-  auto of = opened(start);
+  circuit of;
+  open(of, start);
   auto now = start;
   for (const auto pause : {5s, 10s, 20s, 40s, 60s, 60s}) {
     EXPECT_EQ(of.pause(), pause);
@@ -95,9 +101,71 @@ TEST(circuit, tries_of_long_ago_do_not_count) {
 TEST(circuit, it_may_be_off) {
   circuit of;
   for (int at = 0; at < 100; ++at) EXPECT_FALSE(use(of, false, {}, start));
-  of = opened(start);
+  open(of, start);
   of.reset();
   EXPECT_TRUE(of.lets_in(start));
+}
+
+/// What `work` does on several threads at once.
+template <class Work>
+void on_all_threads(Work work) {
+  std::vector<std::thread> all;
+  for (int at = 0; at < 4; ++at) all.emplace_back(work);
+  for (auto& each : all) each.join();
+}
+
+TEST(circuit, of_many_threads_one_opens_it_and_one_tries_it) {
+  for (int round = 0; round < 200; ++round) {
+    circuit of;
+    std::atomic<int> opened = 0;
+    std::atomic<int> tried = 0;
+    std::atomic<int> closed = 0;
+    on_all_threads([&] {
+      const auto now = of.begin(start);
+      for (int at = 0; at < 3; ++at) opened += of.note(now, false, by_failures, start) ? 1 : 0;
+    });
+    EXPECT_EQ(opened, 1);
+    on_all_threads([&] {
+      const auto trial = of.begin(start + 5s);
+      tried += trial.is_trial ? 1 : 0;
+      if (trial.is_trial) closed += of.note(trial, true, by_failures, start + 5s) ? 1 : 0;
+    });
+    // Those that come after the trial's good end find it closed.
+    EXPECT_EQ(tried, 1);
+    EXPECT_EQ(closed, 1);
+  }
+}
+
+TEST(circuit, no_try_of_many_threads_is_lost) {
+  circuit of;
+  const auto use_often = [&of](bool is_good, int times) {
+    on_all_threads([&] {
+      for (int at = 0; at < times; ++at) use(of, is_good, by_share, start);
+    });
+  };
+  use_often(true, 5000);
+  use_often(false, 4000);
+  // 16,000 of 36,000 have failed: 4,000 more make it half, no sooner and no later.
+  int more = 1;
+  while (!use(of, false, by_share, start)) ++more;
+  EXPECT_EQ(more, 4000);
+}
+
+TEST(standing, a_limit_holds_for_all_threads_together) {
+  constexpr int most = 3;
+  standing of;
+  std::atomic<int> inside = 0;
+  std::atomic<bool> was_too_many = false;
+  on_all_threads([&] {
+    for (int at = 0; at < 5000; ++at) {
+      if (!of.enter(most)) continue;
+      if (++inside > most) was_too_many = true;
+      --inside;
+      of.leave();
+    }
+  });
+  EXPECT_FALSE(was_too_many);
+  EXPECT_EQ(of.connections, 0U);
 }
 
 }  // namespace

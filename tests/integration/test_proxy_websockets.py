@@ -1,0 +1,183 @@
+"""WebSockets through a proxy: by HTTP/1.1 and HTTP/2 on either side, and as messages."""
+
+import asyncio
+import http
+import socket
+import ssl
+
+import pytest
+import websockets
+
+from http2_peer import Http2
+from http_back import gateway
+from strata_daemon import PATIENCE, Refused, eventually
+from talker import free_port, port_of
+
+TEXTS = ["hello", "x" * 200_000, "ä", "end"]
+
+
+async def talk_by_http1(url, **how):
+    async with websockets.connect(url, compression="deflate", max_size=None, **how) as one:
+        for text in TEXTS:
+            await one.send(text)
+            assert await asyncio.wait_for(one.recv(), PATIENCE) == text
+        return one.subprotocol
+
+
+def talk(kind, port):
+    if kind == "HTTP/1.1":
+        asyncio.run(talk_by_http1(f"ws://127.0.0.1:{port}/"))
+        return
+    with Http2(f"http://127.0.0.1:{port}") as over:
+        one, other = over.open(deflated=True), over.open()
+        for text in ("hello", "ä", "end"):
+            one.say(text)
+            other.say(text[::-1])
+            assert (one.hear(), other.hear()) == (text, text[::-1])
+
+
+@pytest.mark.parametrize("back", ["", " http2"])
+@pytest.mark.parametrize("kind", ["HTTP/1.1", "HTTP/2"])
+def test_websockets_pass_between_the_versions(daemon, kind, back):
+    [url] = daemon.server("chat", listen=["http://127.0.0.1:0"], mode="echo")
+    port = gateway(daemon, backend=[url + back])
+    talk(kind, port)
+    talk(kind, port)
+    eventually(lambda: daemon.stats("gw")["connections"]["now"] == 0, "the clients have gone")
+    assert daemon.stats("gw")["http"]["answers"]["5xx"] == 0
+
+
+def test_websockets_and_requests_share_a_connection_to_the_back(daemon):
+    [url] = daemon.server("chat", listen=["http://127.0.0.1:0"], mode="inout")
+    port = gateway(daemon, backend=[url + " http2"])
+
+    async def all_talk():
+        async with (websockets.connect(f"ws://127.0.0.1:{port}/") as one,
+                    websockets.connect(f"ws://127.0.0.1:{port}/") as other):
+            await one.send("to the other")
+            assert await asyncio.wait_for(other.recv(), PATIENCE) == "to the other"
+            await other.send("and back")
+            assert await asyncio.wait_for(one.recv(), PATIENCE) == "and back"
+            return daemon.stats("chat")["connections"]["now"]
+    assert asyncio.run(all_talk()) <= 2
+
+
+def test_a_websocket_that_breaks_breaks_on_both_sides(daemon):
+    [url] = daemon.server("chat", listen=["http://127.0.0.1:0"], mode="echo")
+    port = gateway(daemon, backend=[url + " http2"])
+
+    async def broken():
+        async with websockets.connect(f"ws://127.0.0.1:{port}/") as one:
+            await one.send("hello")
+            assert await asyncio.wait_for(one.recv(), PATIENCE) == "hello"
+            daemon.cli("stop", "chat")
+            with pytest.raises(websockets.ConnectionClosed):
+                await asyncio.wait_for(one.recv(), PATIENCE)
+    asyncio.run(broken())
+
+
+def test_a_back_without_websockets_by_http2_is_asked_in_http1_where_tls_lets_it(
+        daemon, authority):
+    """nginx and others know HTTP/2 without RFC 8441: TLS agrees on HTTP/1.1 for a WebSocket."""
+    certificate, key = authority.issue("localhost")
+    secure = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    secure.load_cert_chain(certificate, key)
+
+    async def echo(one):
+        async for message in one:
+            await one.send(message)
+
+    async def run():
+        # It would agree on HTTP/2, which it cannot speak; it is to be asked for HTTP/1.1 alone.
+        async with websockets.serve(echo, "127.0.0.1", 0, ssl=secure, max_size=None) as server:
+            there = server.sockets[0].getsockname()[1]
+            port = gateway(daemon, backend=[f"https://localhost:{there} http2"], ca=authority.ca)
+            await talk_by_http1(f"ws://127.0.0.1:{port}/")
+    asyncio.run(run())
+
+
+# --- as messages ---------------------------------------------------------------------------------
+
+
+class Chat:
+    """A WebSocket server that notes how it was opened, and echoes."""
+
+    def __init__(self, protocols=None):
+        self.protocols, self.heads = protocols, []
+
+    async def serve(self, one):
+        self.heads.append(one.request.headers if hasattr(one, "request") else one.request_headers)
+        async for message in one:
+            await one.send(message)
+
+    def run(self, work):
+        async def run():
+            async with websockets.serve(self.serve, "127.0.0.1", 0, subprotocols=self.protocols,
+                                        max_size=None) as server:
+                await work(server.sockets[0].getsockname()[1])
+        asyncio.run(run())
+
+
+def front_of(daemon, port, **options):
+    made = daemon.create("proxy", "gw", backend=[f"ws://127.0.0.1:{port}"],
+                         **{"listen": ["ws://127.0.0.1:0"], **options})
+    return made["endpoints"][0]
+
+
+def test_a_subprotocol_is_what_client_and_back_agree_on(daemon):
+    chat = Chat(["chat.v2", "chat.v1"])
+
+    async def work(port):
+        url = front_of(daemon, port)
+        assert await talk_by_http1(url, subprotocols=["chat.v1", "chat.v2"]) in chat.protocols
+        assert await talk_by_http1(url, subprotocols=["chat.v1"]) == "chat.v1"
+        assert await talk_by_http1(url) is None
+    chat.run(work)
+    offered = [head.get("Sec-WebSocket-Protocol") for head in chat.heads]
+    assert [each and each.replace(" ", "") for each in offered] == [
+        "chat.v1,chat.v2", "chat.v1", None]
+
+
+def test_fields_of_the_request_go_to_the_back_as_the_rules_say(daemon):
+    chat = Chat(["chat"])
+
+    async def work(port):
+        url = front_of(daemon, port, request_header=["set X-Tenant: a", "remove Cookie",
+                                                     "set Sec-WebSocket-Protocol: chat"])
+        await talk_by_http1(url, extra_headers={"Cookie": "secret=1", "X-Own": "yes"})
+    chat.run(work)
+    [head] = chat.heads
+    assert (head["X-Tenant"], head["X-Own"], head.get("Cookie")) == ("a", "yes", None)
+    assert head["X-Forwarded-For"] == "127.0.0.1"
+    assert head["Sec-WebSocket-Protocol"] == "chat"
+    assert len(head.get_all("Sec-WebSocket-Key")) == 1
+
+
+def test_what_begins_as_no_websocket_has_the_rules_fields(daemon):
+    chat = Chat(["chat"])
+
+    async def work(port):
+        url = front_of(daemon, port, listen=["tcp://127.0.0.1:0"],
+                       request_header=["set X-Tenant: a", "set Sec-WebSocket-Protocol: chat"])
+        reader, writer = await asyncio.open_connection("127.0.0.1", port_of(url))
+        writer.write(b"hello\n")
+        assert await asyncio.wait_for(reader.readline(), PATIENCE) == b"hello\n"
+        writer.close()
+    chat.run(work)
+    assert chat.heads[0]["X-Tenant"] == "a"
+
+
+def test_fields_need_a_back_that_takes_them(daemon):
+    with pytest.raises(Refused, match="no endpoint carries HTTP or WebSocket backs"):
+        daemon.create("proxy", "gw", listen=["udp://127.0.0.1:0"], backend=["udp://127.0.0.1:9"],
+                      request_header=["set X-Tenant: a"])
+
+
+def test_without_a_back_no_websocket_is_opened(daemon):
+    url = front_of(daemon, free_port())
+    with socket.create_connection(("127.0.0.1", port_of(url)), timeout=PATIENCE) as over:
+        over.sendall(b"GET / HTTP/1.1\r\nHost: h\r\nConnection: upgrade\r\nUpgrade: websocket\r\n"
+                     b"Sec-WebSocket-Version: 13\r\n"
+                     b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+        assert over.recv(4096).split()[1] == b"%d" % http.HTTPStatus.SERVICE_UNAVAILABLE
+    daemon.wait_connections("gw", 0)
