@@ -4,6 +4,7 @@ include(CMakePackageConfigHelpers)
 install(TARGETS strata RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES docs/openapi.yaml DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES packaging/strata.service DESTINATION lib/systemd/system)
+install(FILES packaging/lua/strata.lua DESTINATION ${CMAKE_INSTALL_DATADIR}/strata/lua)
 install(FILES kernel/strata_echo.yaml kernel/ynl/nlctrl.yaml
   DESTINATION ${CMAKE_INSTALL_DATADIR}/strata/ynl)
 

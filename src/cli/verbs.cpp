@@ -4,6 +4,7 @@
 #include "cli/cert/rows.hpp"
 #include "cli/help.hpp"
 #include "cli/l2/rows.hpp"
+#include "cli/lua/rows.hpp"
 #include "cli/nl/rows.hpp"
 #include "cli/pipe/rows.hpp"
 #include "cli/runtimes/rows.hpp"
@@ -18,7 +19,7 @@ std::span<const verb_row> verbs() {
   static const auto table = [] {
     std::vector<verb_row> all;
     for (const auto rows : {runtime_verbs, pipe_verbs, l2_verbs, xdp_verbs, nl_verbs, bench_verbs,
-                            cert_verbs, system_verbs}) {
+                            cert_verbs, lua_verbs, system_verbs}) {
       for (auto& verb : rows()) all.push_back(std::move(verb));
     }
     all.push_back({"help", "[VERB [TYPE]]", verb_group::system,

@@ -350,7 +350,8 @@ loop::task<result<entry_ref>> supervisor::reload_script(std::string name) {
   if ((*who)->removed) co_return not_found(name);
   if ((*who)->state != run_state::running) {
     co_return failure(errc::conflict, "load the script of '" + name + "' again",
-                      "it is " + std::string(name_of((*who)->state)), "start it: strata start " + name);
+                      "it is " + std::string(name_of((*who)->state)),
+                      "start it: strata start " + name);
   }
   auto done = co_await (*who)->body->reload_script();
   if (!done) {

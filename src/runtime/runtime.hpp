@@ -90,8 +90,8 @@ class runtime {
   /// Called when running: reads its files again, and goes on as it is. False where only a restart
   /// brings what has changed into force. Errors: of a file; what was read before stays in force.
   virtual loop::task<result<bool>> reload() = 0;
-  /// Called when running: loads its script again. Errors: of the script, which then stays as it was;
-  /// not_supported where there is none.
+  /// Called when running: loads its script again. Errors: of the script, which then stays as it
+  /// was; not_supported where there is none.
   virtual loop::task<result<void>> reload_script();
   /// Sends a message of whatever bytes. Errors: conflict when there is nobody to send to.
   virtual loop::task<result<send_outcome>> send(std::string message) = 0;

@@ -116,17 +116,18 @@ bool machine::resume(activity& one, int arguments) {
   is_stopped_ = false;
   current_ = outer;
   ++stretch_;
-  if (one.callback != no_callback) observer_.on_run(one.callback, took, !one.has_begun);
-  one.has_begun = true;
   const bool awaits = status == LUA_YIELD && is_pending_ && lua_gettop(one.thread) > 0 &&
                       lua_touserdata(one.thread, 1) == await_mark();
+  const bool is_first = !std::exchange(one.has_begun, true);
   if (!awaits) {
     end(one, status);
+    observer_.on_run(took, is_first);
     return true;
   }
   is_pending_ = false;
   lua_settop(one.thread, 0);
   ++waiting_;
+  observer_.on_run(took, is_first);
   tasks_.spawn(await(one, std::move(pending_)));
   return false;
 }
@@ -142,7 +143,6 @@ void machine::end(activity& one, int status) {
     last_error_ = status == LUA_YIELD
                       ? file_ + ": a handler yields outside of a coroutine of its own"
                       : trouble_of(one.thread);
-    if (one.callback != no_callback) observer_.on_failed(one.callback);
     observer_.on_error(last_error_);
     is_usable = false;
   }

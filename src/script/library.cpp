@@ -52,7 +52,7 @@ std::vector<parameter> parse_parameters(std::string_view signature) {
     const bool is_optional = name.ends_with('?');
     if (is_optional) name.remove_suffix(1);
     const auto type = colon == std::string_view::npos ? "any" : trimmed(one.substr(colon + 1));
-    all.push_back({name, kind_of(type), is_optional});
+    all.push_back({name, kind_of(type), is_optional, type});
   }
   return all;
 }

@@ -26,6 +26,7 @@ struct parameter {
   std::string_view name;
   value_kind kind = value_kind::any;
   bool is_optional = false;
+  std::string_view type = "any";  ///< as it is written
 };
 
 /// `id: integer, message: string, ttl?: number` as parameters. The text outlives them.

@@ -87,9 +87,8 @@ class observer {
   virtual void on_error(const std::string& what) = 0;
   /// What the script prints.
   virtual void on_print(const std::string& line) = 0;
-  /// A callback ran for `took`, until it ended or waited.
-  virtual void on_run(std::size_t callback, loop::duration took, bool has_begun) = 0;
-  virtual void on_failed(std::size_t callback) = 0;
+  /// A handler ran for `took`, until it ended or waited. `has_begun`: for the first time.
+  virtual void on_run(loop::duration took, bool has_begun) = 0;
 
  protected:
   ~observer() = default;

@@ -63,8 +63,7 @@ class script_test : public testing::Test, public observer {
 
   void on_error(const std::string& what) override { errors_.push_back(what); }
   void on_print(const std::string& line) override { printed_.push_back(line); }
-  void on_run(std::size_t, loop::duration, bool) override {}
-  void on_failed(std::size_t) override {}
+  void on_run(loop::duration, bool) override {}
 
   void add(call& with) { with.give(with.number(0) + with.number(1)); }
   void later(call& with) {

@@ -34,7 +34,7 @@ FAMILY = LINE | OPTIONS | {"base", "text"}
 MEASURE = {f"measure/{part}" for part in ("counting", "ends", "node", "remote", "run", "report")}
 FAMILIES = {
     f"cli/{name}"
-    for name in ("bench", "cert", "l2", "nl", "pipe", "runtimes", "system", "xdp")
+    for name in ("bench", "cert", "l2", "lua", "nl", "pipe", "runtimes", "system", "xdp")
 }
 
 ALLOWED = {
@@ -78,6 +78,7 @@ ALLOWED = {
         "runtime/proxy/options",
         "runtime/server",
         "runtime/server/options",
+        "runtime/script_tables",
         "runtime/server/web_options",
     },
     "runtime/options": {"base", "options"},
@@ -89,9 +90,11 @@ ALLOWED = {
     "runtime/http_serving": {"base", "loop", "net", "net/tls", "serve", "http", "proto",
                              "runtime/http_options"},
     "runtime/access_log": {"base", "loop", "http", "runtime"},
+    "runtime/script_tables": {"script", "runtime/scripting", "runtime/server", "runtime/client"},
     "runtime/testing": RUNTIME | NET | {"http"},
-    "runtime/client": RUNTIME | NET | {"serve", "http", "runtime/client/options"},
-    "runtime/client/options": {"options", "runtime/options", "runtime/tls_options"} | NET,
+    "runtime/client": RUNTIME | NET | {"serve", "http", "runtime/scripting", "runtime/client/options"},
+    "runtime/client/options": {"options", "runtime/options", "runtime/script_options",
+                               "runtime/tls_options"} | NET,
     "runtime/proxy": {
         *RUNTIME,
         *NET,
@@ -189,6 +192,7 @@ ALLOWED = {
     "cli/cert": FAMILY | {"net/tls"},
     "cli/pipe": FAMILY | NET | {"loop", "proto", "http"},
     "cli/l2": LIBRARY | FAMILY,
+    "cli/lua": FAMILY | {"script", "runtime/script_tables"},
     "cli/xdp": LIBRARY | FAMILY | {"cli/l2"},
     "cli/nl": LIBRARY | FAMILY | {"ynl", "measure/node"},
     "cli/bench": LIBRARY | FAMILY | MEASURE,

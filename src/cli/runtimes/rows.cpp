@@ -108,15 +108,6 @@ std::vector<verb_row> changing_verbs() {
          .value_name = "TIME",
          .help = "give up after TIME what would be delivered first"},
         {.key = "now", .kind = flag, .help = "deliver nothing first"}}},
-      {"restart", "NAME|GLOB|@GROUP...", runtimes, "stop runtimes if they run, then start them", 1,
-       any_number, run_restart},
-      {"reload", "NAME|GLOB|@GROUP...", runtimes,
-       "have runtimes read their certificates and open access logs again; those without, and those "
-       "whose options wait for it, are restarted if they run",
-       1, any_number, run_reload},
-      {"reload-lua", "NAME|GLOB|@GROUP...", runtimes,
-       "load runtimes' scripts again; one that has an error is told, and the one before goes on", 1,
-       any_number, run_reload_lua},
       {"edit",
        "NAME",
        runtimes,
@@ -139,6 +130,20 @@ std::vector<verb_row> changing_verbs() {
        {},
        nullptr,
        {"rm"}},
+  };
+}
+
+std::vector<verb_row> renewing_verbs() {
+  return {
+      {"restart", "NAME|GLOB|@GROUP...", runtimes, "stop runtimes if they run, then start them", 1,
+       any_number, run_restart},
+      {"reload", "NAME|GLOB|@GROUP...", runtimes,
+       "have runtimes read their certificates and open access logs again; those without, and those "
+       "whose options wait for it, are restarted if they run",
+       1, any_number, run_reload},
+      {"reload-lua", "NAME|GLOB|@GROUP...", runtimes,
+       "load runtimes' scripts again; one that has an error is told, and the one before goes on", 1,
+       any_number, run_reload_lua},
   };
 }
 
@@ -191,7 +196,9 @@ std::vector<verb_row> looking_verbs() {
 
 std::vector<verb_row> runtime_verbs() {
   auto all = changing_verbs();
-  for (auto& verb : looking_verbs()) all.push_back(std::move(verb));
+  for (const auto rows : {renewing_verbs, looking_verbs}) {
+    for (auto& verb : rows()) all.push_back(std::move(verb));
+  }
   all.push_back(
       {"send", "NAME [MESSAGE|-]", talk,
        "send a message, or each line of input, to a client's server or a server's clients", 1, 2,

@@ -9,6 +9,7 @@
 #include "loop/within.hpp"
 #include "net/connector.hpp"
 #include "net/ethernet/link_watch.hpp"
+#include "runtime/client/connection_script.hpp"
 #include "runtime/tls_identity.hpp"
 
 namespace strata::runtime::client {
@@ -17,7 +18,7 @@ using namespace std::chrono_literals;
 
 connection::connection(loop::loop& on, client_options options, const context& given,
                        serve::connection_gauge& gauge, const std::atomic<bool>& hurried,
-                       end_listener on_end)
+                       end_listener on_end, std::shared_ptr<scripting::shared_store> shared)
     : loop_(on),
       options_(std::move(options)),
       url_(*net::parse_endpoint(options_.endpoint())),
@@ -28,7 +29,13 @@ connection::connection(loop::loop& on, client_options options, const context& gi
       gauge_(gauge),
       hurried_(hurried),
       on_end_(std::move(on_end)),
-      backoff_(options_.reconnect_seed) {}
+      backoff_(options_.reconnect_seed) {
+  if (options_.lua.empty()) return;
+  scripting::identity who{given.name, "client", given.log, std::move(shared)};
+  script_ = std::make_unique<connection_script>(*this, on, options_, std::move(who));
+}
+
+connection::~connection() = default;
 
 loop::task<result<void>> connection::open(std::vector<net::bind_target>& /*targets*/) {
   if (!options_.write.empty()) {
@@ -40,6 +47,10 @@ loop::task<result<void>> connection::open(std::vector<net::bind_target>& /*targe
     file_ = std::move(*opened);
   }
   if (auto ready = read_certificates(); !ready) co_return std::unexpected(ready.error());
+  if (script_) {
+    if (auto opened = script_->open(); !opened) co_return opened;
+    if (auto begun = script_->begin(); !begun) co_return begun;
+  }
   if (!options_.reconnect) {
     auto first = co_await loop::within(loop_, connect(), loop::time_point::max(), &hurried_);
     if (!first) co_return failure(errc::canceled, "connect to " + url_.text(), "it was stopped");
@@ -61,6 +72,7 @@ result<bool> connection::read_certificates() {
 
 loop::task<> connection::close(loop::time_point limit) {
   limit = std::min(limit, loop_.now() + 5s);
+  if (script_) co_await script_->end(limit);
   (void)co_await loop::within(loop_, deliver(limit), loop::time_point::max(), &hurried_);
   tasks_.cancel();
   end_connection();
@@ -146,9 +158,11 @@ void connection::begin_connection() {
   log_->write(level::info, "connected to " + url_.text());
   for (const auto& each : queue_) push(as_bytes(each));
   queue_.clear();
+  if (script_) script_->on_connected();
 }
 
 void connection::end_connection() {
+  if (script_ && port_) script_->on_disconnected();
   place_ = {};
   if (port_ && port_->unsent() != 0) {
     counters_.drop_message(drop::connection);
@@ -176,7 +190,9 @@ loop::task<std::string> connection::receive() {
             if (is_trouble) counters_.errors.add();
             log_->write(is_trouble ? level::warning : level::info, what);
           },
+      .room = {},
   };
+  if (script_) ears.room = [this] { return script_->heard(); };
   const auto why = co_await port_->receive(std::move(ears));
   if (why.code == errc::limit_exceeded) {
     counters_.drop_message(drop::too_large);
@@ -198,6 +214,7 @@ void connection::on_message(byte_span message) {
   }
   if (file_ && !file_->append(message)) counters_.drop_message(drop::file);
   if (!messages_->idle()) messages_->write(level::info, std::string(as_text(message)));
+  if (script_ && !script_->on_message(message)) counters_.drop_message(drop::script);
 }
 
 // Says whether there was room for it.

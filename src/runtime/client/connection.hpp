@@ -15,10 +15,13 @@
 #include "runtime/client/options.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/file_sink.hpp"
+#include "runtime/scripting/shared_store.hpp"
 #include "runtime/sharded.hpp"
 #include "serve/connection_gauge.hpp"
 
 namespace strata::runtime::client {
+
+class connection_script;
 
 class connection final : public part {
  public:
@@ -27,8 +30,10 @@ class connection final : public part {
   using end_listener = std::function<void(const std::string& why, bool is_done)>;
 
   /// What `hurried` refers to outlives this: opening and closing end soon after it is set.
+  ~connection() override;
   connection(loop::loop& on, client_options options, const context& given,
-             serve::connection_gauge& gauge, const std::atomic<bool>& hurried, end_listener on_end);
+             serve::connection_gauge& gauge, const std::atomic<bool>& hurried, end_listener on_end,
+             std::shared_ptr<scripting::shared_store> shared);
 
   /// Makes the connection and keeps it. Without `reconnect`, the result is that of the first
   /// attempt; with it, this returns at once.
@@ -37,6 +42,9 @@ class connection final : public part {
   [[nodiscard]] loop::task<> close(loop::time_point limit) override;
   result<send_outcome> send(byte_span message);
   void apply(const live_edit<client_options>& edit) { options_ = edit.now; }
+  [[nodiscard]] bool is_connected() const { return port_ != nullptr; }
+  /// Null: there is none.
+  [[nodiscard]] connection_script* script() const { return script_.get(); }
   /// Reads the files of TLS, for connections to come. False: it connects without TLS, as far as one
   /// can know. Errors: of the files; then those that were read before stay in force.
   [[nodiscard]] result<bool> read_certificates();
@@ -74,6 +82,7 @@ class connection final : public part {
   std::unique_ptr<file_sink> file_;
   std::unique_ptr<net::message_port> port_;  // as well
   std::deque<std::string> queue_;
+  std::unique_ptr<connection_script> script_;
   loop::task_group tasks_;
 };
 

@@ -106,7 +106,8 @@ const std::vector<options::bound_row<client_options>>& option_table() {
   static const auto table = [] {
     auto all = where_rows();
     for (auto&& more :
-         {message_rows(), web_rows(), tls_client_rows<client_options>({.only_on = "TLS"})}) {
+         {message_rows(), web_rows(), tls_client_rows<client_options>({.only_on = "TLS"}),
+          script_rows<client_options>()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     return with_common(std::move(all));

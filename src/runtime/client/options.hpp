@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "runtime/options.hpp"
+#include "runtime/script_options.hpp"
 #include "runtime/tls_options.hpp"
 
 namespace strata::runtime::client {
 
-struct client_options : common_options, tls_client_options {
+struct client_options : common_options, tls_client_options, script_options {
   std::string target;
   std::string connect;
   std::string framing = "line";

@@ -17,6 +17,8 @@ namespace {
 constexpr double usual_tick_ms = 100;
 constexpr double shortest_tick_ms = 10;
 constexpr auto between_looks = 500ms;  // at the script's file
+// Whoever sends waits for it, and a stop behind that one.
+constexpr auto longest_answer = 2s;
 
 script::settings settings_of(const script_options& how) {
   return {.most_memory = how.lua_memory,
@@ -139,24 +141,37 @@ loop::task<> host::watch() {
   }
 }
 
+loop::task<std::optional<std::string>> host::change_sent(std::string message) {
+  if (!has(callback::send)) co_return message;
+  const auto read = [&message](const script::finished& by) -> std::optional<std::string> {
+    if (by.is_false()) return std::nullopt;
+    return by.is_text() ? std::string(by.text()) : message;
+  };
+  std::vector<script::argument> with{std::string_view(message)};
+  auto asked = ask(callback::send, std::move(with), read);
+  auto given = co_await loop::within(loop_, std::move(asked), loop_.now() + longest_answer);
+  if (given) co_return std::move(*given);
+  log(level::error, "on_send has not answered within 2 s: the message is dropped");
+  co_return std::nullopt;
+}
+
 void host::log(level how, const std::string& text) { who_.log->write(how, text, "lua"); }
 
 void host::on_error(const std::string& what) {
+  figures_.errors.add();
   // A client can make it happen as often as it likes.
   who_.log->write_few("script", level::error, what, "lua");
 }
 
 void host::on_print(const std::string& line) { log(level::info, line); }
 
-void host::on_run(std::size_t /*callback*/, loop::duration took, bool has_begun) {
+void host::on_run(loop::duration took, bool has_begun) {
   if (has_begun) figures_.calls.add();
   time_ += took;
   figures_.time_us.set(static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::microseconds>(time_).count()));
   note_size();
 }
-
-void host::on_failed(std::size_t /*callback*/) { figures_.errors.add(); }
 
 void host::note_size() {
   if (machine_ == nullptr) return;

@@ -63,6 +63,8 @@ class host final : private script::observer, private loop::timer {
     return script::ask(*machine_, static_cast<std::size_t>(which), std::move(with),
                        std::move(read));
   }
+  /// What on_send makes of a message that `strata send` sends: nullopt when the script drops it.
+  loop::task<std::optional<std::string>> change_sent(std::string message);
   void log(level how, const std::string& text);
 
   [[nodiscard]] const script_figures& counted() const { return figures_; }
@@ -73,8 +75,7 @@ class host final : private script::observer, private loop::timer {
   result<std::unique_ptr<script::machine>> make();
   void on_error(const std::string& what) override;
   void on_print(const std::string& line) override;
-  void on_run(std::size_t callback, loop::duration took, bool has_begun) override;
-  void on_failed(std::size_t callback) override;
+  void on_run(loop::duration took, bool has_begun) override;
   void on_timer() override;
   void arm_tick();
   void note_size();

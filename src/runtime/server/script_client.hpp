@@ -1,42 +1,35 @@
-// A client as the script of its shard knows it: what waits to be told of it, and its data.
+// A client as the script of its shard knows it: what is told of it in its order, and its data.
 #pragma once
 
-#include <deque>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "runtime/scripting/sequence.hpp"
 #include "runtime/server/shard_script.hpp"
 
 namespace strata::runtime::server {
 
-struct shard_script::client {
-  struct turn {
-    scripting::callback which;
-    std::string message;
-  };
-
-  class listener final : public script::waiter {
-   public:
-    listener(shard_script& home, client& of) : home_(home), of_(of) {}
-
-   private:
-    void on_end(const script::finished& with) override { home_.on_ended(of_, of_.running, with); }
-    shard_script& home_;
-    client& of_;
-  };
-
-  client(shard_script& home, std::uint64_t number, member* who)
-      : id(number), is(who), tell(home, *this) {}
+struct shard_script::client final : scripting::sequence::owner {
+  client(shard_script& home, loop::loop& on, std::uint64_t number, member* who)
+      : id(number), is(who), turns(on, *this), home_(home) {}
 
   std::uint64_t id;
-  member* is;  // null once it has gone
-  std::deque<turn> turns;
-  scripting::callback running{};
-  bool is_started = false;  // and has not ended
-  bool is_advancing = false;
+  member* is;               ///< null once it has gone
+  bool is_refused = false;  ///< by on_auth: nothing more is told of it
   std::map<std::string, nlohmann::json, std::less<>> data;
-  listener tell;
+  scripting::sequence turns;
+
+ private:
+  void start(scripting::callback which, std::string_view message, script::waiter& told) override {
+    home_.start(*this, which, message, told);
+  }
+  void on_ended(scripting::callback which, const script::finished& with) override {
+    home_.on_ended(*this, which, with);
+  }
+  void on_settled() override { home_.on_settled(*this); }
+
+  shard_script& home_;
 };
 
 }  // namespace strata::runtime::server

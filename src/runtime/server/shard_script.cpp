@@ -2,23 +2,12 @@
 
 #include <algorithm>
 
-#include "loop/within.hpp"
 #include "runtime/server/script_client.hpp"
 #include "runtime/server/shard.hpp"
 
 namespace strata::runtime::server {
 
 using scripting::callback;
-
-namespace {
-
-// Of one client, behind a function that waits. Its stream is not read meanwhile; only what one read
-// brought, and datagrams, can pile up.
-constexpr std::size_t most_behind = 10000;
-// Whoever sends waits for it, and a stop behind that one.
-constexpr auto longest_answer = std::chrono::seconds(2);
-
-}  // namespace
 
 shard_script::shard_script(shard& home, const server_options& how, scripting::identity who)
     : home_(home), host_(home.loop(), how, std::move(who)), settled_(home.loop()) {
@@ -45,16 +34,12 @@ bool shard_script::is_there(std::uint64_t id) const {
 
 // The member is being made: what the script says to it would come too early.
 void shard_script::enter(member& arrived) {
-  auto made = std::make_unique<client>(*this, arrived.id(), &arrived);
+  auto made = std::make_unique<client>(*this, home_.loop(), arrived.id(), &arrived);
   if (host_.has(callback::auth)) {
     arrived.is_admitted = false;
-    made->turns.push_back({callback::auth, {}});
+    made->turns.tell_soon(callback::auth);
   }
-  if (host_.has(callback::connect)) made->turns.push_back({callback::connect, {}});
-  if (!made->turns.empty()) {
-    to_advance_.push_back(made->id);
-    home_.loop().at_turn_end(*this);
-  }
+  if (host_.has(callback::connect)) made->turns.tell_soon(callback::connect);
   clients_.emplace(made->id, std::move(made));
 }
 
@@ -62,17 +47,13 @@ void shard_script::leave(member& gone) {
   auto* const one = find(gone.id());
   if (one == nullptr) return;
   one->is = nullptr;
-  if (host_.has(callback::disconnect)) one->turns.push_back({callback::disconnect, {}});
-  to_advance_.push_back(one->id);
-  home_.loop().at_turn_end(*this);
+  if (host_.has(callback::disconnect) && !one->is_refused) {
+    one->turns.tell_soon(callback::disconnect);
+  }
+  one->turns.settle();
 }
 
-void shard_script::on_turn_end() {
-  for (const auto id : std::exchange(to_advance_, {})) {
-    if (auto* const one = find(id)) advance(*one);
-  }
-  home_.publish();
-}
+void shard_script::on_turn_end() { home_.publish(); }
 
 bool shard_script::on_message(member& from, const message& said) {
   const bool by_both = host_.has(callback::client_message);
@@ -87,77 +68,48 @@ bool shard_script::on_message(member& from, const message& said) {
     if (host_.has(callback::message)) host_.start(callback::message, second);
     return true;
   }
-  const auto take = [&](callback which) {
-    if (!host_.has(which)) return;
-    if (!one->is_started && one->turns.empty()) {
-      start(*one, which, as_text(said.bytes));
-    } else if (one->turns.size() < most_behind) {
-      one->turns.push_back({which, std::string(as_text(said.bytes))});
-    } else {
+  if (one->is_refused) return true;
+  for (const auto which : {callback::client_message, callback::message}) {
+    if (host_.has(which) && !one->turns.tell(which, as_text(said.bytes))) {
       home_.count().drop_message(drop::script);
     }
-  };
-  take(callback::client_message);
-  take(callback::message);
+  }
   return true;
 }
 
 bool shard_script::is_busy(std::uint64_t id) const {
   const auto* const one = find(id);
-  return one != nullptr && (one->is_started || !one->turns.empty());
+  return one != nullptr && one->turns.is_busy();
 }
 
 loop::task<> shard_script::idle(std::uint64_t id) {
   [[maybe_unused]] const bool is = co_await settled_.wait([this, id] { return !is_busy(id); });
 }
 
-void shard_script::start(client& one, callback which, std::string_view message) {
-  one.running = which;
-  one.is_started = true;
+void shard_script::start(const client& one, callback which, std::string_view message,
+                         script::waiter& told) {
   const auto id = static_cast<double>(one.id);
   if (which == callback::message) {
     const script::argument with[] = {message, id};
-    host_.start(which, with, &one.tell);
+    host_.start(which, with, &told);
   } else {
     const script::argument with[] = {id, message};
-    host_.start(which, std::span(with).first(which == callback::client_message ? 2 : 1), &one.tell);
+    host_.start(which, std::span(with).first(which == callback::client_message ? 2 : 1), &told);
   }
-}
-
-// In a loop: functions that do not wait end within `start`.
-void shard_script::advance(client& one) {
-  if (one.is_advancing) return;
-  one.is_advancing = true;
-  while (!one.is_started && !one.turns.empty()) {
-    const auto next = std::move(one.turns.front());
-    one.turns.pop_front();
-    start(one, next.which, next.message);
-  }
-  one.is_advancing = false;
-  if (one.is_started) return;
-  settled_.notify();
-  if (one.is == nullptr) drop(one);
 }
 
 void shard_script::on_ended(client& one, callback which, const script::finished& with) {
-  one.is_started = false;
-  if (which == callback::auth && one.is != nullptr) {
-    one.is->is_admitted = !with.has_failed() && !with.is_false() && !with.is_nothing();
-    if (!one.is->is_admitted) {
-      one.turns.clear();
-      one.is->dismiss();
-    }
-  }
-  if (one.is_advancing || one.turns.empty()) {
-    if (!one.is_advancing) settled_.notify();
-    return;
-  }
-  // Not from within the function that has ended.
-  to_advance_.push_back(one.id);
-  home_.loop().at_turn_end(*this);
+  if (which != callback::auth || one.is == nullptr) return;
+  one.is->is_admitted = !with.has_failed() && !with.is_false() && !with.is_nothing();
+  if (one.is->is_admitted) return;
+  one.is_refused = true;
+  one.turns.clear();
+  one.is->dismiss();
 }
 
-void shard_script::drop(client& one) {
+void shard_script::on_settled(const client& one) {
+  settled_.notify();
+  if (one.is != nullptr) return;
   for (auto each = groups_.begin(); each != groups_.end();) {
     each->second.erase(one.id);
     each = each->second.empty() ? groups_.erase(each) : std::next(each);
@@ -201,18 +153,8 @@ void shard_script::disconnect_here(std::uint64_t id) {
 }
 
 loop::task<std::optional<std::string>> shard_script::on_send(std::string message) {
-  if (!host_.has(callback::send)) co_return message;
-  const auto read = [&message](const script::finished& by) -> std::optional<std::string> {
-    if (by.is_false()) return std::nullopt;
-    return by.is_text() ? std::string(by.text()) : message;
-  };
-  std::vector<script::argument> with{std::string_view(message)};
-  auto asked = host_.ask(callback::send, std::move(with), read);
-  auto given =
-      co_await loop::within(home_.loop(), std::move(asked), home_.loop().now() + longest_answer);
-  if (given) co_return std::move(*given);
-  host_.log(level::error, "on_send has not answered within 2 s: the message is dropped");
-  co_return std::nullopt;
+  auto changed = host_.change_sent(std::move(message));
+  co_return co_await changed;
 }
 
 }  // namespace strata::runtime::server

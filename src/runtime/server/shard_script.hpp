@@ -5,7 +5,6 @@
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
-#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -62,15 +61,14 @@ class shard_script final : private loop::turn_end_hook {
 
  private:
   struct client;
-  using turn_callback = scripting::callback;
 
   [[nodiscard]] client* find(std::uint64_t id) const;
   /// It has not gone.
   [[nodiscard]] bool is_there(std::uint64_t id) const;
-  void advance(client& one);
-  void start(client& one, turn_callback which, std::string_view message);
-  void on_ended(client& one, turn_callback which, const script::finished& with);
-  void drop(client& one);
+  void start(const client& one, scripting::callback which, std::string_view message,
+             script::waiter& told);
+  static void on_ended(client& one, scripting::callback which, const script::finished& with);
+  void on_settled(const client& one);
   void on_turn_end() override;
   void send(std::uint64_t to, std::string_view message);
   [[nodiscard]] nlohmann::json request_of(const http::exchange& now, const std::string& body) const;
@@ -96,7 +94,6 @@ class shard_script final : private loop::turn_end_hook {
   scripting::host host_;
   boost::unordered_flat_map<std::uint64_t, std::unique_ptr<client>> clients_;
   std::map<std::string, std::set<std::uint64_t>, std::less<>> groups_;
-  std::vector<std::uint64_t> to_advance_;  // those that came or went in this turn
   loop::condition settled_;
 };
 

@@ -1,0 +1,73 @@
+#include "runtime/client/connection_script.hpp"
+
+#include "runtime/client/connection.hpp"
+#include "script/call.hpp"
+
+namespace strata::runtime::client {
+
+using scripting::callback;
+
+connection_script::connection_script(connection& home, loop::loop& on, const client_options& how,
+                                     scripting::identity who)
+    : home_(home), loop_(on), host_(on, how, std::move(who)), turns_(on, *this), settled_(on) {
+  host_.offer(script_functions(), this);
+}
+
+void connection_script::on_connected() {
+  if (host_.has(callback::connect)) turns_.tell_soon(callback::connect);
+}
+
+void connection_script::on_disconnected() {
+  if (host_.has(callback::disconnect)) turns_.tell_soon(callback::disconnect);
+}
+
+bool connection_script::on_message(byte_span said) {
+  for (const auto which : {callback::client_message, callback::message}) {
+    if (host_.has(which) && !turns_.tell(which, as_text(said))) return false;
+  }
+  return true;
+}
+
+loop::task<> connection_script::heard() {
+  [[maybe_unused]] const bool is = co_await settled_.wait([this] { return !turns_.is_busy(); });
+}
+
+// A client has one peer, whose number is 1.
+void connection_script::start(callback which, std::string_view message, script::waiter& told) {
+  constexpr double peer = 1;
+  if (which == callback::message) {
+    const script::argument with[] = {message, peer};
+    host_.start(which, with, &told);
+  } else {
+    const script::argument with[] = {peer, message};
+    host_.start(which, std::span(with).first(which == callback::client_message ? 2 : 1), &told);
+  }
+}
+
+loop::task<std::optional<std::string>> connection_script::on_send(std::string message) {
+  auto changed = host_.change_sent(std::move(message));
+  co_return co_await changed;
+}
+
+void connection_script::call_send(script::call& with) {
+  const auto sent = home_.send(as_bytes(with.text(0)));
+  with.give(sent.has_value());
+  if (!sent) with.give(std::string_view(describe(sent.error())));
+}
+
+void connection_script::call_is_connected(script::call& with) { with.give(home_.is_connected()); }
+
+// A row is read as a row.
+// clang-format off
+constexpr script::function_row connection_script::functions[] = {
+    {"send", "message: string", "boolean, string?",
+     "sends a message; false and the reason when it cannot be sent",
+     script::method<&connection_script::call_send>},
+    {"is_connected", "", "boolean", "whether there is a connection now",
+     script::method<&connection_script::call_is_connected>},
+};
+// clang-format on
+
+std::span<const script::function_row> script_functions() { return connection_script::functions; }
+
+}  // namespace strata::runtime::client

@@ -1,0 +1,57 @@
+// The script of a client: it hears of the connection and of what comes, and sends.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "loop/condition.hpp"
+#include "runtime/client/options.hpp"
+#include "runtime/scripting/host.hpp"
+#include "runtime/scripting/sequence.hpp"
+
+namespace strata::runtime::client {
+
+class connection;
+
+class connection_script final : private scripting::sequence::owner {
+ public:
+  connection_script(connection& home, loop::loop& on, const client_options& how,
+                    scripting::identity who);
+
+  result<void> open() { return host_.open(); }
+  result<void> begin() { return host_.begin(); }
+  loop::task<> end(loop::time_point limit) { return host_.end(limit); }
+  result<void> reload() { return host_.reload(); }
+
+  void on_connected();
+  void on_disconnected();
+  /// False: too many wait, and it is dropped.
+  bool on_message(byte_span said);
+  /// Awaits that the script has heard what came.
+  [[nodiscard]] loop::task<> heard();
+  /// What becomes of a message that `strata send` sends: nullopt when the script drops it.
+  loop::task<std::optional<std::string>> on_send(std::string message);
+
+  [[nodiscard]] const scripting::script_figures& counted() const { return host_.counted(); }
+
+ private:
+  void start(scripting::callback which, std::string_view message, script::waiter& told) override;
+  void on_ended(scripting::callback /*which*/, const script::finished& /*with*/) override {}
+  void on_settled() override { settled_.notify(); }
+
+  void call_send(script::call& with);
+  void call_is_connected(script::call& with);
+  static const script::function_row functions[];
+  friend std::span<const script::function_row> script_functions();
+
+  connection& home_;
+  loop::loop& loop_;
+  scripting::host host_;
+  scripting::sequence turns_;
+  loop::condition settled_;
+};
+
+/// What scripts of clients see in `self`.
+[[nodiscard]] std::span<const script::function_row> script_functions();
+
+}  // namespace strata::runtime::client

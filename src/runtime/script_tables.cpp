@@ -1,0 +1,151 @@
+#include "runtime/script_tables.hpp"
+
+#include <fmt/format.h>
+
+#include "runtime/client/connection_script.hpp"
+#include "runtime/scripting/callbacks.hpp"
+#include "runtime/scripting/library.hpp"
+#include "runtime/server/shard_script.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+constexpr std::string_view other_names[] = {"router", "json.null"};
+
+// Of a Markdown table: a bar would end the cell.
+std::string cell(std::string_view text) {
+  std::string made;
+  for (const char letter : text) {
+    if (letter == '|') made += '\\';
+    made += letter;
+  }
+  return made;
+}
+
+void add_rows(std::string& to, std::string_view table,
+              std::span<const script::function_row> functions) {
+  to += "| function | gives | |\n|---|---|---|\n";
+  for (const auto& row : functions) {
+    to += fmt::format("| `{}.{}({})` | {} | {}{} |\n", table, row.name, cell(row.parameters),
+                      row.returns.empty() ? "" : "`" + cell(row.returns) + "`", cell(row.help),
+                      row.wait != nullptr ? "; waits" : "");
+  }
+}
+
+// The declaration of a function for editors.
+std::string declared(std::string_view name, std::string_view parameters, std::string_view returns,
+                     std::string_view help) {
+  auto text = fmt::format("---{}\n", help);
+  std::string names;
+  for (const auto& each : script::parse_parameters(parameters)) {
+    names += (names.empty() ? "" : ", ") + std::string(each.name);
+    text += fmt::format("---@param {}{} {}\n", each.name, each.is_optional ? "?" : "", each.type);
+  }
+  if (!returns.empty()) text += fmt::format("---@return {}\n", returns);
+  return text + fmt::format("function {}({}) end\n\n", name, names);
+}
+
+constexpr std::string_view annotations_head =
+    R"(---@meta strata
+-- What scripts of strata see, for lua-language-server. Made from the program's own tables.
+
+---@class strata.request
+---@field method string
+---@field path string decoded
+---@field target string as sent
+---@field query table<string, string>
+---@field headers table<string, string> names in lower case
+---@field body string
+---@field version integer 11 is HTTP/1.1
+---@field peer string
+---@field is_secure boolean
+---@field params? table<string, string> set by a router
+
+---@alias strata.route fun(request: strata.request, params: table<string, string>): any
+---@class strata.router
+---@field answer fun(self: strata.router, request: strata.request): any
+---@field on fun(self: strata.router, method: string, path: string, handle: strata.route): any
+---@field get fun(self: strata.router, path: string, handle: strata.route): strata.router
+---@field post fun(self: strata.router, path: string, handle: strata.route): strata.router
+---@field put fun(self: strata.router, path: string, handle: strata.route): strata.router
+---@field patch fun(self: strata.router, path: string, handle: strata.route): strata.router
+---@field delete fun(self: strata.router, path: string, handle: strata.route): strata.router
+
+strata = {json = {null = nil}, base64 = {}, url = {}, shared = {}}
+
+---routes requests by method and path: '/users/:name', '/files/*'
+---@return strata.router
+function strata.router() end
+
+)";
+
+}  // namespace
+
+std::span<const script_table> script_tables() {
+  static const script_table tables[] = {{"server", server::script_functions()},
+                                        {"client", client::script_functions()}};
+  return tables;
+}
+
+std::span<const script::function_row> common_script_functions() {
+  return scripting::common_functions();
+}
+
+std::span<const std::string_view> other_common_names() { return other_names; }
+
+std::vector<script::callback_row> script_callbacks(std::string_view type) {
+  std::vector<script::callback_row> called;
+  const auto rows = scripting::callback_rows();
+  for (std::size_t at = 0; at < rows.size(); ++at) {
+    if (scripting::is_called_by(at, type)) called.push_back(rows[at]);
+  }
+  return called;
+}
+
+std::string script_reference() {
+  std::string text =
+      "# What scripts see\n\n"
+      "Made from the program's own tables; [lua.md](lua.md) says how to use them.\n\n"
+      "## Functions that are called\n\n| function | gives | in | when |\n|---|---|---|---|\n";
+  const auto rows = scripting::callback_rows();
+  for (std::size_t at = 0; at < rows.size(); ++at) {
+    text += fmt::format("| `{}({})` | {} | {} | {} |\n", rows[at].name, cell(rows[at].parameters),
+                        rows[at].returns.empty() ? "" : "`" + cell(rows[at].returns) + "`",
+                        cell(scripting::callers_of(at)), cell(rows[at].help));
+  }
+  text += "\n## strata\n\nIn every script.\n\n";
+  add_rows(text, "strata", common_script_functions());
+  text +=
+      "\n`strata.json.null` stands for JSON's null within tables; `strata.router()` makes a "
+      "router.\n";
+  for (const auto& table : script_tables()) {
+    text += fmt::format(
+        "\n## self, in a {}\n\nAlso known as `{}`. `self.name` and `self.type` are "
+        "texts.\n\n",
+        table.type, table.type);
+    add_rows(text, "self", table.functions);
+  }
+  return text;
+}
+
+std::string script_annotations() {
+  std::string text(annotations_head);
+  for (const auto& row : common_script_functions()) {
+    text += declared(fmt::format("strata.{}", row.name), row.parameters, row.returns, row.help);
+  }
+  for (const auto& table : script_tables()) {
+    text += fmt::format(
+        "---@class strata.{0}\n---@field name string\n---@field type string\n"
+        "{0} = {{}}\n\n",
+        table.type);
+    for (const auto& row : table.functions) {
+      text += declared(fmt::format("{}.{}", table.type, row.name), row.parameters, row.returns,
+                       row.help);
+    }
+  }
+  text += "---the runtime's own table\n---@type strata.server|strata.client\nself = nil\n";
+  return text;
+}
+
+}  // namespace strata::runtime

@@ -1,0 +1,31 @@
+// What scripts see, of every type that runs them: for checks, the reference and editors.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "script/library.hpp"
+
+namespace strata::runtime {
+
+/// The table `self` of a type.
+struct script_table {
+  std::string_view type;
+  std::span<const script::function_row> functions;
+};
+
+[[nodiscard]] std::span<const script_table> script_tables();
+/// The table `strata`: its functions that are rows, and the names of those that are not.
+[[nodiscard]] std::span<const script::function_row> common_script_functions();
+[[nodiscard]] std::span<const std::string_view> other_common_names();
+/// The functions of scripts that a type calls.
+[[nodiscard]] std::vector<script::callback_row> script_callbacks(std::string_view type);
+
+/// All of it in Markdown.
+[[nodiscard]] std::string script_reference();
+/// All of it as lua-language-server reads it.
+[[nodiscard]] std::string script_annotations();
+
+}  // namespace strata::runtime
