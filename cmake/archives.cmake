@@ -14,9 +14,9 @@ endfunction()
 
 strata_archives(archives edit tinfo bsd md)
 set_target_properties(PkgConfig::libedit PROPERTIES INTERFACE_LINK_LIBRARIES "${archives}")
-strata_archives(archives xdp bpf elf)
-set_target_properties(PkgConfig::libbpf PROPERTIES
-  INTERFACE_LINK_LIBRARIES "${archives};-lz")
 strata_archives(archives uring)
 set_target_properties(PkgConfig::liburing PROPERTIES INTERFACE_LINK_LIBRARIES "${archives}")
 strata_archives(yaml_archive yaml-cpp)
+# Not for the library: what links with that has libbpf of its own.
+strata_archives(bpf_archives xdp bpf elf)
+list(APPEND bpf_archives -lz)

@@ -66,7 +66,7 @@ function(strata_layer name)
     target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include
       PRIVATE ${PROJECT_SOURCE_DIR}/lib)
     target_compile_definitions(${target} PRIVATE STRATA_VERSION="${PROJECT_VERSION}")
-    target_link_libraries(${target} PRIVATE strata_flags PkgConfig::libbpf)
+    target_link_libraries(${target} PRIVATE strata_flags ${bpf_archives})
   else()
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     target_link_libraries(${target} PUBLIC strata_src)

@@ -139,8 +139,8 @@ loop::task<result<entry_ref>> supervisor::locked_start(entry_ref who) {
   co_return who;
 }
 
-// An edit has a start give up what it waits for, such as a host that does not answer: it may be what
-// the edit mends. Then the start is made with the options as edited.
+// An edit has a start give up what it waits for, such as a host that does not answer: it may be
+// what the edit mends. Then the start is made with the options as edited.
 loop::task<result<void>> supervisor::start_with_edits(entry_ref who) {
   for (;;) {
     who->is_starting = true;

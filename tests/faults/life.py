@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import traceback
 from pathlib import Path
 
@@ -387,14 +388,26 @@ class Life:
         if code != 0:
             raise Bad("crash", f"it ended with {code}")
 
+    def settled(self, daemon):
+        """What it shows. It is ready before all has started, where that takes over two seconds."""
+        until = time.monotonic() + LIMIT
+        while True:
+            shown = [daemon.show(name) for name in daemon.names()]
+            try:
+                self.known.compare(shown, True, "in the next daemon")
+                return shown
+            except Bad:
+                if time.monotonic() > until:
+                    raise
+            time.sleep(0.05)
+
     def look_afterwards(self):
         """What a second daemon, without faults, finds."""
         daemon = Daemon(self.folder)
         daemon.log_path = self.folder / "second.log"
         daemon.start()
-        shown = [daemon.show(name) for name in daemon.names()]
         try:
-            self.known.compare(shown, True, "in the next daemon")
+            shown = self.settled(daemon)
             kept = [each for each in shown if each["name"] == "kept"]
             if kept and kept[0]["state"] == "running":
                 with Talker(kept[0]["endpoints"][0]) as wire:

@@ -29,6 +29,7 @@ namespace strata::measure {
 
 /// Its functions, by their names.
 struct ssh_library {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a name is declared.
 #define STRATA_SSH_MEMBER(name) decltype(&::name) name = nullptr;
   STRATA_SSH_FUNCTIONS(STRATA_SSH_MEMBER)
 #undef STRATA_SSH_MEMBER
