@@ -121,7 +121,7 @@ void socket_address::set_port(std::uint16_t port) {
 }
 
 std::string socket_address::path() const {
-  return family() == AF_UNIX ? std::string(path_->sun_path) : std::string();
+  return path_ ? std::string(path_->sun_path) : std::string();
 }
 
 std::string socket_address::text() const {

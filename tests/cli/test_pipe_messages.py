@@ -115,6 +115,18 @@ def test_lines_and_datagrams(pipe):
         assert joined.done() == b""
 
 
+def test_large_datagrams_pass_both_ways(pipe):
+    joined = pipe("listen:udp://127.0.0.1:0", "-")
+    with Talker(joined.url()) as peer:
+        for size in (16385, 65507):
+            peer.send(b"x" * size)
+            assert joined.hear() == b"x" * size
+            joined.write(b"y" * size + b"\n")
+            assert peer.socket.recv(70000) == b"y" * size
+        joined.end_input()
+        assert joined.done() == b""
+
+
 def test_linger_waits_for_answers(pipe):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
         server.bind(("127.0.0.1", 0))

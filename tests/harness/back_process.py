@@ -15,9 +15,11 @@ from talker import free_port
 SERVER = """
 import sys
 sys.path.insert(0, sys.argv[2])
+import collections
 import threading
 from http_back import Back
-Back(port=int(sys.argv[1]))
+# Python looks at all that it has kept now and then: a million requests would hold it up for long.
+Back(port=int(sys.argv[1])).requests = collections.deque(maxlen=100)
 threading.Event().wait()
 """
 
@@ -30,10 +32,12 @@ class BackProcess:
         self.where = f"127.0.0.1:{self.port}"
         self.start()
 
-    def start(self):
+    def launch(self):
         harness = pathlib.Path(__file__).parent
-        self.process = subprocess.Popen([sys.executable, "-c", SERVER, str(self.port),
-                                         str(harness)])
+        return subprocess.Popen([sys.executable, "-c", SERVER, str(self.port), str(harness)])
+
+    def start(self):
+        self.process = self.launch()
         eventually(self.answers, "the back answers")
 
     def answers(self):
@@ -59,6 +63,28 @@ class BackProcess:
             time.sleep(0.02)
             self.go_on()
             time.sleep(0.005)
+
+
+NGINX = """daemon off; master_process off; pid {folder}/pid; error_log {folder}/error;
+events {{}} http {{ access_log off; keepalive_requests 1000000000; {places}
+server {{ listen 127.0.0.1:{port}; location / {{ return 200 ok; }} }} }}
+"""
+
+
+class NginxProcess(BackProcess):
+    """The same, for more load than Python takes. Its files are in `folder`."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        super().__init__()
+
+    def launch(self):
+        self.folder.mkdir(parents=True, exist_ok=True)
+        places = "".join(f"{each}_temp_path {self.folder}/{each}; " for each in (
+            "client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        config = self.folder / "config"
+        config.write_text(NGINX.format(folder=self.folder, port=self.port, places=places))
+        return subprocess.Popen(["/usr/sbin/nginx", "-c", config, "-p", self.folder])
 
 
 @contextlib.contextmanager

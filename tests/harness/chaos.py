@@ -19,18 +19,23 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import urllib.request
 
-from back_process import BackProcess, more, visitors
+from back_process import BackProcess, NginxProcess, more, visitors
 from certificates import Authority, client_context
+from http_back import get
 from strata_daemon import Daemon, eventually
 from talker import port_of
 
 VISITORS = 4
 WRK = ["wrk", "-t1", "-c8", "-d86400s", "--timeout", "30s"]
-# What may follow what, of one back's circuit and its checks.
-CIRCUIT = {None: {"open"}, "open": {"half-open"}, "half-open": {"open", "closed"},
-           "closed": {"open"}}
+# What may follow what, of one back's circuit and its checks. A trial on a connection that was kept,
+# and has ended meanwhile, says nothing: another one follows. Where no other back is left, one whose
+# circuit is open is asked all the same, and closed if it serves.
+CIRCUIT = {None: {"open"}, "open": {"half-open", "closed"},
+           "half-open": {"half-open", "open", "closed"}, "closed": {"open"}}
 CHECKS = {None: {"down"}, "down": {"up"}, "up": {"down"}}
 
 
@@ -42,15 +47,18 @@ class Events:
 
     def look(self):
         for each in self.daemon.lines("/v1/events"):
-            if each["runtime"] == "gw":
-                self.seen.setdefault(json.dumps(each, sort_keys=True), each["event"])
+            back = re.search("back '([^']*)'", each.get("detail", ""))
+            if each["runtime"] == "gw" and back:
+                self.seen.setdefault(json.dumps(each, sort_keys=True), (back[1], each["event"]))
 
-    def counts(self):
-        return dict(collections.Counter(self.seen.values()))
+    def counts(self, where):
+        return dict(collections.Counter(kind for back, kind in self.seen.values() if back == where))
 
     def out_of_order(self):
-        return [f"{kind} after {before}" for rule in (CIRCUIT, CHECKS)
-                for before, kind in pairs(each for each in self.seen.values() if each in rule)
+        return [f"{kind} after {before} of {where}" for rule in (CIRCUIT, CHECKS)
+                for where in {back for back, _ in self.seen.values()}
+                for before, kind in pairs(kind for back, kind in self.seen.values()
+                                          if back == where and kind in rule)
                 if kind not in rule[before]]
 
 
@@ -59,6 +67,29 @@ def pairs(kinds):
     for each in kinds:
         yield before, each
         before = each
+
+
+class Watch:
+    """Asks a back directly now and then, and keeps how long it took at the longest: one that the
+    machine has held up for longer than --answer-timeout has failed as any other."""
+
+    def __init__(self, port):
+        self.port, self.longest, self.over = port, 0, threading.Event()
+        self.thread = threading.Thread(target=self.run)
+
+    def run(self):
+        while not self.over.wait(0.02):
+            began = time.monotonic()
+            get(self.port)
+            self.longest = max(self.longest, time.monotonic() - began)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
 
 
 class Load:
@@ -101,13 +132,13 @@ def report(rounds, answers, expected, **more_of_it):
 
 def try_backs(daemon, rounds):
     with contextlib.ExitStack() as stack:
-        ill, well = [BackProcess() for _ in range(2)]
+        ill, well = [NginxProcess(daemon.folder / name) for name in ("ill", "well")]
         for each in (ill, well):
             stack.callback(each.kill)
         [url] = daemon.create("proxy", "gw", listen=["http://127.0.0.1:0"], answer_timeout=0.3,
                               backend=[ill.where, well.where], rest=0.05)["endpoints"]
         events = Events(daemon)
-        with Load(daemon, port_of(url)) as load:
+        with Load(daemon, port_of(url)) as load, Watch(well.port) as watch:
             for _ in range(rounds):
                 ill.kill()
                 load.more()
@@ -121,8 +152,13 @@ def try_backs(daemon, rounds):
                 load.more()
                 events.look()
             requests, failed = load.end()
+        refused = [line["text"] for line in daemon.logs("gw") if "was answered" in line["text"]]
         return {"rounds": rounds, "requests": requests, "failed": sum(failed.values()),
-                "wrk": failed, "events": events.counts(), "out_of_order": events.out_of_order()}
+                "wrk": failed, "events": events.counts(ill.where),
+                "events_of_the_other": events.counts(well.where),
+                "longest_of_the_other_ms": round(1000 * watch.longest),
+                "first_refused": refused[:5],
+                "out_of_order": events.out_of_order()}
 
 
 def try_changes(daemon, rounds):

@@ -109,6 +109,7 @@ loop::task<result<open_end>> end_opener::connect(const pipe_end& to) {
   if (!connected) co_return std::unexpected(connected.error());
   open_end made;
   if (connected->messages) {
+    connected->messages->take_large();
     made.messages = net::make_message_port(loop_, std::move(*connected), proto::framing::line, 0);
     co_return made;
   }

@@ -77,6 +77,7 @@ class joining {
   loop::task<result<void>> take_peer(std::size_t at, open_end& into) {
     auto& from = listening_[at];
     if (from.messages) {
+      from.messages->take_large();
       into.messages = net::make_first_peer_port(loop_, std::move(from.messages));
     }
     while (from.streams) {
