@@ -2,8 +2,8 @@
 // those that take too much time or memory.
 //
 // Each handler runs in a coroutine of the script. A function that waits (`function_row::wait`)
-// suspends that coroutine alone. All of it is for the loop's thread. A machine is not destroyed from
-// within one of its handlers, only while they wait.
+// suspends that coroutine alone. All of it is for the loop's thread. A machine is destroyed while
+// its handlers wait, not from within one.
 #pragma once
 
 #include <chrono>

@@ -146,6 +146,17 @@ class Talker:
         self.socket.close()
 
 
+class TextTalker(Talker):
+    """Says and hears texts."""
+
+    def say(self, *lines):
+        super().say(*(line.encode() for line in lines))
+
+    def hear(self):
+        line = super().hear()
+        return None if line is None else line.decode()
+
+
 class Peer:
     """A UDP peer: a datagram is a message."""
 

@@ -10,20 +10,9 @@ import pytest
 import websockets
 import websockets.exceptions
 
-import talker
 from strata_daemon import BINARY, PATIENCE, eventually
-from talker import free_port, port_of
-
-
-class Talker(talker.Talker):
-    """Says and hears texts."""
-
-    def say(self, *lines):
-        super().say(*(line.encode() for line in lines))
-
-    def hear(self):
-        line = super().hear()
-        return None if line is None else line.decode()
+from talker import TextTalker as Talker
+from talker import port_of
 
 
 @pytest.fixture
@@ -141,7 +130,10 @@ def test_a_function_that_waits_keeps_the_order_of_one_client_alone(daemon, scrip
 
 def test_clients_that_are_not_let_in_hear_nothing(daemon, scripted):
     url = scripted("""
-        function on_auth(id) strata.sleep(0.2) return self.peer_ip(id) == '127.0.0.1' and not full end
+        function on_auth(id)
+          strata.sleep(0.2)
+          return self.peer_ip(id) == '127.0.0.1' and not full
+        end
         function on_connect(id) self.send(id, 'in') full = true end
         function on_message(message) self.broadcast(message) end""")
     with Talker(url) as ann:
@@ -184,7 +176,7 @@ def test_http_requests_are_answered(daemon, scripted, tmp_path):
     (tmp_path / "files" / "page").write_text("a file\n")
     url = scripted("""
         local routes = strata.router()
-        routes:get('/users/:name', function(request, params) return {json = {name = params.name}} end)
+        routes:get('/users/:name', function(_, params) return {json = {name = params.name}} end)
         routes:post('/echo', function(request) strata.sleep(0.05) return request.body end)
         routes:get('/created', function()
           return {status = 201, headers = {['X-A'] = 'b', ['Set-Cookie'] = {'a=1', 'b=2'}}} end)
@@ -200,7 +192,8 @@ def test_http_requests_are_answered(daemon, scripted, tmp_path):
     created = fetch(url, "/created")
     assert created.startswith("HTTP/1.1 201") and "X-A: b\r\n" in created
     assert "Set-Cookie: a=1\r\n" in created and "Set-Cookie: b=2\r\n" in created
-    assert json.loads(fetch(url, "/query?a=1&b=x%20y").split("\r\n\r\n")[1]) == {"a": "1", "b": "x y"}
+    query = fetch(url, "/query?a=1&b=x%20y").split("\r\n\r\n")[1]
+    assert json.loads(query) == {"a": "1", "b": "x y"}
     assert fetch(url, "/page").endswith("a file\n")
     assert fetch(url, "/nothing").startswith("HTTP/1.1 404")
     assert fetch(url, "/echo").startswith("HTTP/1.1 405")
@@ -308,7 +301,8 @@ def test_what_cannot_be_loaded_is_refused(daemon, tmp_path):
 
 def test_modules_lie_beside_the_script(daemon, scripted, tmp_path):
     (tmp_path / "lib").mkdir()
-    (tmp_path / "lib" / "greet.lua").write_text("return {hello = function(n) return 'hello ' .. n end}")
+    (tmp_path / "lib" / "greet.lua").write_text(
+        "return {hello = function(n) return 'hello ' .. n end}")
     url = scripted("""
         local greet = require('lib.greet')
         assert(greet == require('lib.greet'))
@@ -435,64 +429,3 @@ def test_a_stop_ends_functions_that_wait_and_the_daemon_ends_at_any_moment(daemo
     with Talker(daemon.show("web")["endpoints"][0]) as ann:
         ann.say("a")
         daemon.stop()
-
-
-def test_a_client_hears_and_speaks(daemon, tmp_path):
-    port = free_port()
-    url = f"tcp://127.0.0.1:{port}"
-    daemon.create("server", "hub", listen=[url], protocol="raw")
-    path = tmp_path / "ear.lua"
-    path.write_text("""
-        function on_connect() self.send('here I am') end
-        function on_message(message)
-          if message == 'slow' then strata.sleep(0.2) end
-          self.send('heard ' .. message)
-        end
-        function on_send(message) if message ~= 'no' then return 'sent ' .. message end return false end
-        function on_disconnect()
-          strata.log(tostring(self.is_connected()) .. ' ' .. tostring(self.send('x')))
-        end""")
-    with Talker(url) as ann:
-        daemon.wait_connections("hub", 1)
-        daemon.create("client", "ear", target=f"127.0.0.1:{port}", reconnect=0,
-                      reconnect_min=0.05, reconnect_max=0.05, lua=str(path))
-        assert ann.hear() == "here I am"
-        ann.say("slow", "quick")
-        assert [ann.hear(), ann.hear()] == ["heard slow", "heard quick"]
-        assert daemon.send("ear", b"me")["delivered"] == 1
-        assert ann.hear() == "sent me"
-        assert daemon.send("ear", b"no")["delivered"] == 0
-        path.write_text(path.read_text().replace("heard", "got"))
-        daemon.cli("reload-lua", "ear")
-        ann.say("again")
-        assert ann.hear() == "got again"
-    daemon.act("hub", "restart")
-    daemon.logged("ear", "false false")
-    with Talker(url) as ann:
-        daemon.act("ear", "restart")
-        assert ann.hear() == "here I am"
-    assert daemon.stats("ear")["script"]["calls"] > 5
-
-
-def test_datagrams_and_frames_are_messages_alike(daemon, tmp_path):
-    path = tmp_path / "udp.lua"
-    path.write_text("function on_message(message, id) self.send(id, 'echo ' .. message) end")
-    made = daemon.create("server", "udp", listen=["udp://127.0.0.1:0"], lua=str(path))
-    with Talker(made["endpoints"][0]) as ann:
-        ann.send(b"a datagram")
-        assert ann.socket.recv(100) == b"echo a datagram"
-
-
-def test_mistakes_are_found_without_running(daemon, tmp_path):
-    path = tmp_path / "x.lua"
-    path.write_text("function on_start() strata.lgo('x') end\nfunction on_mesage() self.snd(1) end\n")
-    result = daemon.run("lua", "check", str(path))
-    assert result.returncode == 1
-    assert result.stdout == (f"{path}:1: there is no strata.lgo\n"
-                             f"{path}:2: there is no self.snd\n{path}:2: 'on_mesage' is never called\n")
-    assert json.loads(daemon.run("lua", "check", str(path), "--format", "json").stdout)[0] == {
-        "file": str(path), "line": 1, "what": "there is no strata.lgo"}
-    path.write_text("function on_connect(id) self.peer_ip(id) end")
-    assert daemon.cli("lua", "check", str(path)) == ""
-    assert "no self.peer_ip" in daemon.run("lua", "check", "--type", "client", str(path)).stdout
-    assert "function strata.log(message, level) end" in daemon.cli("lua", "annotations")

@@ -13,24 +13,13 @@ import pytest
 import websockets
 import websockets.exceptions
 
-import talker
 from strata_daemon import PATIENCE, eventually
+from talker import TextTalker as Talker
 from talker import port_of
 
 pytestmark = pytest.mark.once
 
 EXAMPLES = pathlib.Path(__file__).parents[2] / "examples" / "lua"
-
-
-class Talker(talker.Talker):
-    """Says and hears texts."""
-
-    def say(self, *lines):
-        super().say(*(line.encode() for line in lines))
-
-    def hear(self):
-        line = super().hear()
-        return None if line is None else line.decode()
 
 
 @pytest.fixture
@@ -46,8 +35,8 @@ def example(daemon):
 def curl(url, path, *more):
     """Status and body."""
     command = ["curl", "-s", "-w", "\n%{http_code}", f"http://127.0.0.1:{port_of(url)}{path}", *more]
-    text = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=True).stdout.decode()
-    body, status = text.rsplit("\n", 1)
+    done = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=True)
+    body, status = done.stdout.decode().rsplit("\n", 1)
     return int(status), body
 
 
@@ -141,7 +130,7 @@ def test_exporter(daemon, example):
     url = example("exporter")
     with Talker(url) as ann:
         ann.say("One two", "two")
-        eventually(lambda: 'words_total{word="two"} 2' in curl(url, "/metrics")[1], "it has counted")
+        eventually(lambda: 'words_total{word="two"} 2' in curl(url, "/metrics")[1], "all counted")
         shown = curl(url, "/metrics")[1]
         assert 'words_total{word="one"} 1\n' in shown and "clients 1\n" in shown
     assert curl(url, "/health") == (200, '{"status":"well"}')

@@ -92,7 +92,8 @@ ALLOWED = {
     "runtime/access_log": {"base", "loop", "http", "runtime"},
     "runtime/script_tables": {"script", "runtime/scripting", "runtime/server", "runtime/client"},
     "runtime/testing": RUNTIME | NET | {"http"},
-    "runtime/client": RUNTIME | NET | {"serve", "http", "runtime/scripting", "runtime/client/options"},
+    "runtime/client": RUNTIME | NET | {"serve", "http", "runtime/scripting",
+                                       "runtime/client/options"},
     "runtime/client/options": {"options", "runtime/options", "runtime/script_options",
                                "runtime/tls_options"} | NET,
     "runtime/proxy": {

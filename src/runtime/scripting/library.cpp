@@ -399,7 +399,8 @@ local function fit(pattern, path, params)
 end
 
 function router:on(method, path, handle)
-  self.routes[#self.routes + 1] = { method = method:upper(), pieces = pieces_of(path), handle = handle }
+  local route = { method = method:upper(), pieces = pieces_of(path), handle = handle }
+  self.routes[#self.routes + 1] = route
   return self
 end
 for _, method in ipairs { 'get', 'post', 'put', 'patch', 'delete' } do
@@ -420,7 +421,8 @@ function router:answer(request)
     end
   end
   if #allowed == 0 then return nil end
-  return { status = 405, headers = { Allow = table_concat(allowed, ', ') }, body = 'method not allowed\n' }
+  local headers = { Allow = table_concat(allowed, ', ') }
+  return { status = 405, headers = headers, body = 'method not allowed\n' }
 end
 
 function strata.router() return setmetatable({ routes = {} }, router) end

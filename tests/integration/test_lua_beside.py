@@ -1,0 +1,69 @@
+"""Scripts elsewhere than in servers of streams: clients, datagrams, and what checks them."""
+
+import json
+
+from talker import TextTalker as Talker
+from talker import free_port
+
+
+def test_a_client_hears_and_speaks(daemon, tmp_path):
+    port = free_port()
+    url = f"tcp://127.0.0.1:{port}"
+    daemon.create("server", "hub", listen=[url], protocol="raw")
+    path = tmp_path / "ear.lua"
+    path.write_text("""
+        function on_connect() self.send('here I am') end
+        function on_message(message)
+          if message == 'slow' then strata.sleep(0.2) end
+          self.send('heard ' .. message)
+        end
+        function on_send(message) return message ~= 'no' and 'sent ' .. message end
+        function on_disconnect()
+          strata.log(tostring(self.is_connected()) .. ' ' .. tostring(self.send('x')))
+        end""")
+    with Talker(url) as ann:
+        daemon.wait_connections("hub", 1)
+        daemon.create("client", "ear", target=f"127.0.0.1:{port}", reconnect=0,
+                      reconnect_min=0.05, reconnect_max=0.05, lua=str(path))
+        assert ann.hear() == "here I am"
+        ann.say("slow", "quick")
+        assert [ann.hear(), ann.hear()] == ["heard slow", "heard quick"]
+        assert daemon.send("ear", b"me")["delivered"] == 1
+        assert ann.hear() == "sent me"
+        assert daemon.send("ear", b"no")["delivered"] == 0
+        path.write_text(path.read_text().replace("heard", "got"))
+        daemon.cli("reload-lua", "ear")
+        ann.say("again")
+        assert ann.hear() == "got again"
+    daemon.act("hub", "restart")
+    daemon.logged("ear", "false false")
+    with Talker(url) as ann:
+        daemon.act("ear", "restart")
+        assert ann.hear() == "here I am"
+    assert daemon.stats("ear")["script"]["calls"] > 5
+
+
+def test_datagrams_and_frames_are_messages_alike(daemon, tmp_path):
+    path = tmp_path / "udp.lua"
+    path.write_text("function on_message(message, id) self.send(id, 'echo ' .. message) end")
+    made = daemon.create("server", "udp", listen=["udp://127.0.0.1:0"], lua=str(path))
+    with Talker(made["endpoints"][0]) as ann:
+        ann.send(b"a datagram")
+        assert ann.socket.recv(100) == b"echo a datagram"
+
+
+def test_mistakes_are_found_without_running(daemon, tmp_path):
+    path = tmp_path / "x.lua"
+    path.write_text("function on_start() strata.lgo('x') end\n"
+                    "function on_mesage() self.snd(1) end\n")
+    result = daemon.run("lua", "check", str(path))
+    assert result.returncode == 1
+    assert result.stdout == (f"{path}:1: there is no strata.lgo\n"
+                             f"{path}:2: there is no self.snd\n"
+                             f"{path}:2: 'on_mesage' is never called\n")
+    assert json.loads(daemon.run("lua", "check", str(path), "--format", "json").stdout)[0] == {
+        "file": str(path), "line": 1, "what": "there is no strata.lgo"}
+    path.write_text("function on_connect(id) self.peer_ip(id) end")
+    assert daemon.cli("lua", "check", str(path)) == ""
+    assert "no self.peer_ip" in daemon.run("lua", "check", "--type", "client", str(path)).stdout
+    assert "function strata.log(message, level) end" in daemon.cli("lua", "annotations")
