@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 TIMED := tools/timed.sh
 
-.PHONY: all deps deps-compile build demo test test-asan test-tsan simulations test-guest faults bench bench-cache bench-web bench-proxy bench-xdp bench-netlink fuzz \
+.PHONY: all deps deps-compile build demo test test-asan test-tsan simulations test-guest faults bench bench-cache bench-web bench-proxy bench-lua bench-xdp bench-netlink fuzz \
         check install clean
 
 all: build
@@ -72,6 +72,10 @@ bench-web: build
 # The proxy beside HAProxy and nginx.
 bench-proxy: build
 	python3 bench/proxy.py --build-dir build/release $(BENCH_FLAGS)
+
+# Scripts beside what is built in, nginx with Lua and node.
+bench-lua: build
+	python3 bench/lua.py --build-dir build/release $(BENCH_FLAGS)
 
 # AF_XDP in each language beside plain C.
 bench-xdp: build

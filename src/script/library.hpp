@@ -75,7 +75,7 @@ struct method_host<Result (Host::*)(call&)> {
 /// A member function of the host, for a row's `run` or `wait`.
 template <auto Method>
 constexpr auto method = [](void* host, call& with) {
-  return (static_cast<typename detail::method_host<decltype(Method)>::type*>(host)->*Method)(with);
+  return (static_cast<detail::method_host<decltype(Method)>::type*>(host)->*Method)(with);
 };
 
 }  // namespace strata::script

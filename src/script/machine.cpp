@@ -249,7 +249,7 @@ result<std::string> machine::find_module(std::string_view name) const {
   std::string tried;
   for (const auto& folder : folders) {
     for (const char* const ending : {".lua", "/init.lua"}) {
-      const auto path = (folder.empty() ? "." : folder) + "/" + relative + ending;
+      auto path = (folder.empty() ? "." : folder) + "/" + relative + ending;
       std::error_code ignored;
       if (std::filesystem::is_regular_file(path, ignored)) return path;
       tried += (tried.empty() ? "'" : ", '") + path + "'";

@@ -8,7 +8,7 @@ namespace strata::script {
 
 namespace {
 
-constexpr int most_depth = 200;
+constexpr int deepest = 200;
 constexpr unsigned steps_between = 1024;
 
 bool is_lower(unsigned char c) { return c >= 'a' && c <= 'z'; }
@@ -199,7 +199,7 @@ std::size_t pattern_matcher::run_single(std::size_t at, std::size_t in, std::siz
 }
 
 std::size_t pattern_matcher::run(std::size_t at, std::size_t in) {
-  if (++depth_ > most_depth) throw pattern_error{"pattern too complex"};
+  if (++depth_ > deepest) throw pattern_error{"pattern too complex"};
   struct leave {
     int& depth;
     ~leave() { --depth; }

@@ -22,10 +22,10 @@ void connection_script::on_disconnected() {
 }
 
 bool connection_script::on_message(byte_span said) {
-  for (const auto which : {callback::client_message, callback::message}) {
-    if (host_.has(which) && !turns_.tell(which, as_text(said))) return false;
-  }
-  return true;
+  const auto tell = [&](callback which) {
+    return !host_.has(which) || turns_.tell(which, as_text(said));
+  };
+  return tell(callback::client_message) && tell(callback::message);
 }
 
 loop::task<> connection_script::heard() {

@@ -251,6 +251,7 @@ loop::task<result<std::string>> message_gate::find_for(const proto::http_request
 message_gate::opening message_gate::opening_for(const proto::http_request& asked,
                                                 const net::peer_info& client, bool is_secure) {
   std::vector<loop::network> trusted;
+  trusted.reserve(means_.options.trust.size());
   for (const auto& each : means_.options.trust) trusted.push_back(*loop::network::parse(each));
   const forwarding how{.client = host_of(client.address),
                        .is_secure = is_secure,

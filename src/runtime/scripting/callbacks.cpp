@@ -8,7 +8,7 @@ namespace {
 
 // A row is read as a row.
 // clang-format off
-constexpr script::callback_row rows[] = {
+constexpr script::callback_row callback_table[] = {
     {"on_start", "", "", "the runtime has started, or the script was loaded again"},
     {"on_stop", "", "", "the runtime stops; it waits for this, for a moment"},
     {"on_tick", "elapsed_ms: number", "",
@@ -35,12 +35,12 @@ constexpr std::string_view callers[] = {
     "server|client", "server|client", "server",        "server",        "server",
 };
 // clang-format on
-static_assert(std::size(rows) == std::size(callers));
-static_assert(std::size(rows) == static_cast<std::size_t>(callback::websocket) + 1);
+static_assert(std::size(callback_table) == std::size(callers));
+static_assert(std::size(callback_table) == static_cast<std::size_t>(callback::websocket) + 1);
 
 }  // namespace
 
-std::span<const script::callback_row> callback_rows() { return rows; }
+std::span<const script::callback_row> callback_rows() { return callback_table; }
 
 std::string_view callers_of(std::size_t row) { return callers[row]; }
 

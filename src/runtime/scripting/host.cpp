@@ -29,8 +29,8 @@ script::settings settings_of(const script_options& how) {
 
 }  // namespace
 
-host::host(loop::loop& on, script_options how, identity who)
-    : loop_(on), options_(std::move(how)), who_(std::move(who)) {}
+host::host(loop::loop& on, const script_options& how, identity who)
+    : loop_(on), options_(how), who_(std::move(who)) {}
 
 host::~host() { tasks_.cancel(); }
 

@@ -31,8 +31,8 @@ struct identity {
 
 class host final : private script::observer, private loop::timer {
  public:
-  host(loop::loop& on, script_options how, identity who);
-  ~host();
+  host(loop::loop& on, const script_options& how, identity who);
+  ~host() override;
 
   /// A table `self` of the runtime's own, also known by its type's name. `by` outlives this.
   void offer(std::span<const script::function_row> functions, void* by) {

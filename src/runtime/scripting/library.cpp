@@ -316,7 +316,7 @@ void shared_remove(void* self, call& with) {
 
 // A row is read as a row.
 // clang-format off
-constexpr script::function_row rows[] = {
+constexpr script::function_row function_table[] = {
     {"log", "message: any, level?: string", "",
      "writes a line to the runtime's log; of a table, its fields: {level='warning', 'full', n=3}",
      log},
@@ -430,7 +430,7 @@ function strata.router() return setmetatable({ routes = {} }, router) end
 
 }  // namespace
 
-std::span<const script::function_row> common_functions() { return rows; }
+std::span<const script::function_row> common_functions() { return function_table; }
 std::string_view common_lines() { return lines; }
 
 }  // namespace strata::runtime::scripting

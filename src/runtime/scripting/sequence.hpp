@@ -17,14 +17,16 @@ class sequence final : private script::waiter, private loop::turn_end_hook {
  public:
   class owner {
    public:
+    owner() = default;
+    owner(const owner&) = delete;
+    owner& operator=(const owner&) = delete;
+    virtual ~owner() = default;
+
     /// Starts the script's function, which tells `told` of its end.
     virtual void start(callback which, std::string_view message, script::waiter& told) = 0;
     virtual void on_ended(callback which, const script::finished& with) = 0;
     /// Nothing waits any more. The sequence may be destroyed.
     virtual void on_settled() = 0;
-
-   protected:
-    ~owner() = default;
   };
 
   /// How many may wait: what is read at once, and datagrams, which nothing holds back.

@@ -25,7 +25,7 @@ struct shard_script::client final : scripting::sequence::owner {
     home_.start(*this, which, message, told);
   }
   void on_ended(scripting::callback which, const script::finished& with) override {
-    home_.on_ended(*this, which, with);
+    shard_script::on_ended(*this, which, with);
   }
   void on_settled() override { home_.on_settled(*this); }
 

@@ -9,7 +9,7 @@ using scripting::callback;
 
 namespace {
 
-constexpr std::string_view plain = "text/plain; charset=utf-8";
+constexpr std::string_view text_type = "text/text_type; charset=utf-8";
 
 nlohmann::json object_of(const proto::http_fields& fields) {
   auto made = nlohmann::json::object();
@@ -112,7 +112,7 @@ class script_answer {
 
   http::answer_head head_;
   std::string body_;
-  std::string type_{plain};
+  std::string type_{text_type};
   bool has_type_ = false;
 };
 
@@ -136,7 +136,7 @@ loop::task<bool> shard_script::answer(http::exchange& now) {
   if (now.has_body()) {
     auto read = co_await now.read_all(home_.options().http_max_body);
     if (!read) {
-      now.respond(http::status_of(read.error()), plain, describe(read.error()) + "\n");
+      now.respond(http::status_of(read.error()), text_type, describe(read.error()) + "\n");
       co_return true;
     }
     home_.count().bytes_in.add(read->size());
@@ -157,7 +157,7 @@ loop::task<bool> shard_script::answer(http::exchange& now) {
     made->send(now);
   } else {
     if (made.error().code != errc::canceled) host_.log(level::error, describe(made.error()));
-    now.respond(500, plain, "the server's script has failed\n");
+    now.respond(500, text_type, "the server's script has failed\n");
   }
   co_return true;
 }

@@ -25,7 +25,7 @@ class shard;
 class shard_script final : private loop::turn_end_hook {
  public:
   shard_script(shard& home, const server_options& how, scripting::identity who);
-  ~shard_script();
+  ~shard_script() override;
 
   result<void> open() { return host_.open(); }
   result<void> begin() { return host_.begin(); }

@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""Measures what scripts cost: an echo in Lua beside the echo that is built in, and HTTP requests
+answered in JSON beside nginx with Lua (package libnginx-mod-http-lua) and node. CPU of the server
+per message or request, and memory of a script. The contenders take turns."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.comparison import (argument_parser, heading, is_chosen, medians, publish, tables,
+                                take_turns, verdict)
+from harness.machine import describe_machine
+from harness.measured import Measured, count_of
+from harness.process import Failure, Process, free_port, listening, wait_until
+
+ECHO = "function on_client_message(id, message) self.send(id, message) end\n"
+ANSWER = """local encode = strata.json.encode
+function on_http_request(request)
+  return {json = {hello = request.query.name or 'nobody', path = request.path, list = {1, 2, 3}}}
+end
+"""
+NGINX_ANSWER = """
+local cjson = require 'cjson'
+ngx.header['Content-Type'] = 'application/json'
+ngx.print(cjson.encode{hello = ngx.var.arg_name or 'nobody', path = ngx.var.uri, list = {1, 2, 3}})
+"""
+NODE_ANSWER = """
+require('http').createServer((request, answer) => {
+  const url = new URL(request.url, 'http://x');
+  const body = JSON.stringify({hello: url.searchParams.get('name') || 'nobody',
+                               path: url.pathname, list: [1, 2, 3]});
+  answer.writeHead(200, {'Content-Type': 'application/json', 'Content-Length': body.length});
+  answer.end(body);
+}).listen(Number(process.argv[2]), '127.0.0.1');
+"""
+MODULES = Path("/usr/lib/nginx/modules")
+MEMORY_GOAL = 300 * 1024
+
+
+@dataclass(frozen=True)
+class Scenario:
+    name: str
+    about: str
+    contenders: tuple  # those with "lua" in their names are strata's
+    peer: str  # whom the goal is set against
+    goal: float
+    load: tuple
+    unit: str
+
+
+def messages(in_flight):
+    return ("bench_web_load", "echo", "{port}", 100, 20, in_flight, "{seconds}")
+
+
+SCENARIOS = [
+    Scenario("echo f1", "echo of 20 B on 100 WebSockets, 1 in flight", ("built-in", "lua", "lua-jit"),
+             "built-in", 1.25, messages(1), "us/message"),
+    Scenario("echo f16", "the same, 16 in flight", ("built-in", "lua", "lua-jit"), "built-in", 1.25,
+             messages(16), "us/message"),
+    Scenario("http json", "an answer in JSON, 64 connections kept alive",
+             ("lua", "lua-jit", "nginx-lua", "node"), "nginx-lua", 0.7,
+             ("wrk", "-t1", "-c64", "-d{seconds}s", "http://127.0.0.1:{port}/some/path?name=ann"),
+             "us/request"),
+]
+
+
+class Server(Measured):
+    """A contender while it runs, on a port of its own."""
+
+    def __init__(self, name, tools, folder, scenario):
+        self.name = name
+        self.port = free_port()
+        folder.mkdir(parents=True)
+        self._log = folder / "log"
+        start = {"nginx-lua": self._start_nginx, "node": self._start_node}
+        self._process = start.get(name, self._start_strata)(tools, folder, scenario)
+        wait_until(lambda: listening(self.port), f"{name} does not listen")
+
+    def _start_strata(self, tools, folder, scenario):
+        control = folder / "control.sock"
+        self.env = {**os.environ, "STRATA_SOCKET": str(control)}
+        argv = [tools.strata, "daemon", "--state-dir", folder / "state", "--socket", control]
+        daemon = Process(argv, self._log, self.env)
+        create = [tools.strata, "create", "server", "bench", "--listen",
+                  f"http://127.0.0.1:{self.port}", "-s"]
+        if self.name == "built-in":
+            create += ["--mode", "echo"]
+        else:
+            script = folder / "script.lua"
+            script.write_text(ECHO if scenario.name.startswith("echo") else ANSWER)
+            create += ["--lua", script, *(["--lua-jit"] if self.name == "lua-jit" else [])]
+
+        def created():
+            done = subprocess.run(create, env=self.env, capture_output=True, check=False, timeout=10)
+            return done.returncode == 0
+
+        wait_until(created, "strata made no server")
+        return daemon
+
+    def _start_nginx(self, _tools, folder, _scenario):
+        places = "".join(f"{each}_temp_path {folder}/{each}; " for each in
+                         ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        answer = folder / "answer.lua"
+        answer.write_text(NGINX_ANSWER)
+        config = folder / "config"
+        config.write_text(
+            f"load_module {MODULES}/ndk_http_module.so; load_module {MODULES}/ngx_http_lua_module.so;"
+            f"daemon off; worker_processes 1; pid {folder}/pid; error_log {folder}/error;"
+            "events { worker_connections 4096; }"
+            f"http {{ access_log off; keepalive_requests 100000000; {places}"
+            f"lua_package_cpath '/usr/lib/x86_64-linux-gnu/lua/5.1/?.so;;';"
+            f"server {{ listen 127.0.0.1:{self.port}; "
+            f"location / {{ content_by_lua_file {answer}; }} }} }}")
+        program = shutil.which("nginx", path="/usr/sbin:/usr/bin")
+        return Process([program, "-c", config, "-p", folder], self._log)
+
+    def _start_node(self, _tools, folder, _scenario):
+        script = folder / "answer.js"
+        script.write_text(NODE_ANSWER)
+        return Process(["node", script, str(self.port)], self._log)
+
+    def script_memory(self, tools):
+        shown = subprocess.run([tools.strata, "stats", "bench", "--format", "json"], env=self.env,
+                               capture_output=True, check=True, timeout=10)
+        return json.loads(shown.stdout)[0]["script"]["memory"]
+
+
+@dataclass(frozen=True)
+class Tools:
+    strata: Path
+    load: Path
+
+
+def is_there(name):
+    if name == "nginx-lua":
+        return (MODULES / "ngx_http_lua_module.so").exists()
+    return name != "node" or shutil.which("node") is not None
+
+
+def contenders_of(scenario):
+    return [each for each in scenario.contenders if is_there(each)]
+
+
+def measure(server, scenario, tools, seconds):
+    words = [str(word).format(port=server.port, seconds=seconds) for word in scenario.load]
+    if words[0] == "bench_web_load":
+        words[0] = str(tools.load)
+    began = server.cpu_us()
+    started = time.monotonic()
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+    took = time.monotonic() - started
+    spent = server.cpu_us() - began
+    if done.returncode != 0 or re.search(r"Non-2xx or 3xx responses: (\d+)", done.stdout):
+        raise Failure(f"{words[0]} against {server.name}: {done.stdout[-200:]}{done.stderr[-200:]}")
+    count = count_of(done.stdout)
+    found = {"cpu_us": spent / max(1, count), "rate": count / took}
+    if "lua" in server.name and server.name != "nginx-lua":
+        found["script_memory"] = server.script_memory(tools)
+    return found
+
+
+def summarise(found, scenarios):
+    rows = []
+    for scenario in scenarios:
+        names = contenders_of(scenario)
+        peer = scenario.peer if scenario.peer in names else names[-1]
+        row = {"name": scenario.name, "about": scenario.about, "unit": scenario.unit, "peer": peer,
+               "goal": scenario.goal, "contenders": {}}
+        for name in names:
+            runs = found[scenario.name, name]
+            row["contenders"][name] = {**medians(runs),
+                                       "cpu_us_all": [each["cpu_us"] for each in runs]}
+        row["ratio"] = (row["contenders"]["lua"]["cpu_us"] / row["contenders"][peer]["cpu_us"])
+        rows.append(row)
+    return rows
+
+
+def figures_line(row, figures):
+    spread = " ".join(f"{each:.3f}" for each in figures["cpu_us_all"])
+    return f"{figures['cpu_us']:10.3f} {row['unit']} {figures['rate']:12,.0f}/s   ({spread})"
+
+
+def verdict_lines(row):
+    met = verdict(row["ratio"] <= row["goal"])
+    yield f"CPU of lua {row['ratio']:.2f} x {row['peer']}, goal {row['goal']}: {met}"
+    memory = row["contenders"]["lua"]["script_memory"]
+    yield (f"memory of the script {memory / 1024:.0f} KiB, goal {MEMORY_GOAL / 1024:.0f}: "
+           f"{verdict(memory <= MEMORY_GOAL)}")
+
+
+def render(document):
+    lines = heading("bench-lua", document, "CPU is the server's alone")
+    return "\n".join(lines + tables(document, figures_line, verdict_lines))
+
+
+def main():
+    parser = argument_parser(__doc__, "echo")
+    parser.add_argument("--seconds", type=int, default=3, help="of each measurement")
+    wanted = parser.parse_args()
+    scenarios = [scenario for scenario in SCENARIOS if is_chosen(wanted, scenario.name)]
+    build = wanted.build_dir.resolve()
+    tools = Tools(build / "strata", next(build.rglob("bench_web_load")))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)  # nginx's worker is nobody
+        try:
+            found = take_turns(
+                wanted.repetitions, scenarios, contenders_of,
+                lambda name, scenario, place: Server(name, tools, folder / place, scenario),
+                lambda server, scenario: measure(server, scenario, tools, wanted.seconds))
+        except Failure as failure:
+            sys.exit(f"bench-lua: {failure}")
+    publish({"machine": describe_machine(), "repetitions": wanted.repetitions,
+             "scenarios": summarise(found, scenarios)}, wanted, render)
+
+
+if __name__ == "__main__":
+    main()
