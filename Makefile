@@ -73,7 +73,7 @@ bench-web: build
 bench-proxy: build
 	python3 bench/proxy.py --build-dir build/release $(BENCH_FLAGS)
 
-# Scripts beside what is built in, nginx with Lua and node.
+# Scripts beside what is built in, and node.
 bench-lua: build
 	python3 bench/lua.py --build-dir build/release $(BENCH_FLAGS)
 

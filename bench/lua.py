@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """Measures what scripts cost: an echo in Lua beside the echo that is built in, and HTTP requests
-answered in JSON beside nginx with Lua (package libnginx-mod-http-lua) and node. CPU of the server
-per message or request, and memory of a script. The contenders take turns."""
+answered in JSON beside node. CPU of the server per message or request, and memory of a script. The
+contenders take turns.
+
+nginx with Lua takes no part: Debian's module brings another LuaJIT, which takes the place of the one
+that strata is built with."""
 
 import json
 import os
@@ -26,11 +29,6 @@ function on_http_request(request)
   return {json = {hello = request.query.name or 'nobody', path = request.path, list = {1, 2, 3}}}
 end
 """
-NGINX_ANSWER = """
-local cjson = require 'cjson'
-ngx.header['Content-Type'] = 'application/json'
-ngx.print(cjson.encode{hello = ngx.var.arg_name or 'nobody', path = ngx.var.uri, list = {1, 2, 3}})
-"""
 NODE_ANSWER = """
 require('http').createServer((request, answer) => {
   const url = new URL(request.url, 'http://x');
@@ -40,7 +38,6 @@ require('http').createServer((request, answer) => {
   answer.end(body);
 }).listen(Number(process.argv[2]), '127.0.0.1');
 """
-MODULES = Path("/usr/lib/nginx/modules")
 MEMORY_GOAL = 300 * 1024
 
 
@@ -65,7 +62,7 @@ SCENARIOS = [
     Scenario("echo f16", "the same, 16 in flight", ("built-in", "lua", "lua-jit"), "built-in", 1.25,
              messages(16), "us/message"),
     Scenario("http json", "an answer in JSON, 64 connections kept alive",
-             ("lua", "lua-jit", "nginx-lua", "node"), "nginx-lua", 0.7,
+             ("lua", "lua-jit", "node"), "node", 0.7,
              ("wrk", "-t1", "-c64", "-d{seconds}s", "http://127.0.0.1:{port}/some/path?name=ann"),
              "us/request"),
 ]
@@ -79,8 +76,8 @@ class Server(Measured):
         self.port = free_port()
         folder.mkdir(parents=True)
         self._log = folder / "log"
-        start = {"nginx-lua": self._start_nginx, "node": self._start_node}
-        self._process = start.get(name, self._start_strata)(tools, folder, scenario)
+        start = self._start_node if name == "node" else self._start_strata
+        self._process = start(tools, folder, scenario)
         wait_until(lambda: listening(self.port), f"{name} does not listen")
 
     def _start_strata(self, tools, folder, scenario):
@@ -104,23 +101,6 @@ class Server(Measured):
         wait_until(created, "strata made no server")
         return daemon
 
-    def _start_nginx(self, _tools, folder, _scenario):
-        places = "".join(f"{each}_temp_path {folder}/{each}; " for each in
-                         ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-        answer = folder / "answer.lua"
-        answer.write_text(NGINX_ANSWER)
-        config = folder / "config"
-        config.write_text(
-            f"load_module {MODULES}/ndk_http_module.so; load_module {MODULES}/ngx_http_lua_module.so;"
-            f"daemon off; worker_processes 1; pid {folder}/pid; error_log {folder}/error;"
-            "events { worker_connections 4096; }"
-            f"http {{ access_log off; keepalive_requests 100000000; {places}"
-            f"lua_package_cpath '/usr/lib/x86_64-linux-gnu/lua/5.1/?.so;;';"
-            f"server {{ listen 127.0.0.1:{self.port}; "
-            f"location / {{ content_by_lua_file {answer}; }} }} }}")
-        program = shutil.which("nginx", path="/usr/sbin:/usr/bin")
-        return Process([program, "-c", config, "-p", folder], self._log)
-
     def _start_node(self, _tools, folder, _scenario):
         script = folder / "answer.js"
         script.write_text(NODE_ANSWER)
@@ -138,14 +118,8 @@ class Tools:
     load: Path
 
 
-def is_there(name):
-    if name == "nginx-lua":
-        return (MODULES / "ngx_http_lua_module.so").exists()
-    return name != "node" or shutil.which("node") is not None
-
-
 def contenders_of(scenario):
-    return [each for each in scenario.contenders if is_there(each)]
+    return [each for each in scenario.contenders if each != "node" or shutil.which("node")]
 
 
 def measure(server, scenario, tools, seconds):
@@ -161,7 +135,7 @@ def measure(server, scenario, tools, seconds):
         raise Failure(f"{words[0]} against {server.name}: {done.stdout[-200:]}{done.stderr[-200:]}")
     count = count_of(done.stdout)
     found = {"cpu_us": spent / max(1, count), "rate": count / took}
-    if "lua" in server.name and server.name != "nginx-lua":
+    if "lua" in server.name:
         found["script_memory"] = server.script_memory(tools)
     return found
 

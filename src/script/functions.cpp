@@ -1,7 +1,9 @@
 // How a machine lets a script call the functions of the program.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "script/lua.hpp"
 #include "script/machine.hpp"
@@ -12,35 +14,38 @@ namespace strata::script {
 
 namespace {
 
+bool is_whole(double value) {
+  constexpr double exact = 9007199254740992.0;  // 2^53
+  return value >= 0 && value <= exact && std::trunc(value) == value;
+}
+
+struct kind_row {
+  value_kind kind;
+  int type;  // of Lua's
+  std::string_view described;
+};
+
+constexpr kind_row lua_kinds[] = {
+    {value_kind::boolean, LUA_TBOOLEAN, "true or false"},
+    {value_kind::number, LUA_TNUMBER, "a number"},
+    {value_kind::integer, LUA_TNUMBER, "a whole number from 0"},
+    {value_kind::string, LUA_TSTRING, "a string"},
+    {value_kind::table, LUA_TTABLE, "a table"},
+    {value_kind::function, LUA_TFUNCTION, "a function"},
+};
+
 bool fits(lua_State* state, int index, value_kind kind) {
   const int type = lua_type(state, index);
-  switch (kind) {
-    case value_kind::any: return type != LUA_TNONE;
-    case value_kind::boolean: return type == LUA_TBOOLEAN;
-    case value_kind::number: return type == LUA_TNUMBER;
-    case value_kind::integer: {
-      if (type != LUA_TNUMBER) return false;
-      const double value = lua_tonumber(state, index);
-      return value >= 0 && value <= 9007199254740992.0 && std::trunc(value) == value;
-    }
-    case value_kind::string: return type == LUA_TSTRING || type == LUA_TNUMBER;
-    case value_kind::table: return type == LUA_TTABLE;
-    case value_kind::function: return type == LUA_TFUNCTION;
-  }
-  return false;
+  if (kind == value_kind::any) return type != LUA_TNONE;
+  if (kind == value_kind::string && type == LUA_TNUMBER) return true;
+  const auto* const row = std::ranges::find(lua_kinds, kind, &kind_row::kind);
+  if (type != row->type) return false;
+  return kind != value_kind::integer || is_whole(lua_tonumber(state, index));
 }
 
 std::string_view described(value_kind kind) {
-  switch (kind) {
-    case value_kind::any: return "a value";
-    case value_kind::integer: return "a whole number from 0";
-    case value_kind::boolean: return "true or false";
-    case value_kind::number: return "a number";
-    case value_kind::string: return "a string";
-    case value_kind::table: return "a table";
-    case value_kind::function: return "a function";
-  }
-  return "a value";
+  const auto* const row = std::ranges::find(lua_kinds, kind, &kind_row::kind);
+  return row == std::end(lua_kinds) ? "a value" : row->described;
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 import json
 
 from talker import TextTalker as Talker
-from talker import free_port
+from talker import free_port, port_of
 
 
 def test_a_client_hears_and_speaks(daemon, tmp_path):
@@ -67,3 +67,38 @@ def test_mistakes_are_found_without_running(daemon, tmp_path):
     assert daemon.cli("lua", "check", str(path)) == ""
     assert "no self.peer_ip" in daemon.run("lua", "check", "--type", "client", str(path)).stdout
     assert "function strata.log(message, level) end" in daemon.cli("lua", "annotations")
+
+
+def test_a_script_asks_web_servers(daemon, tmp_path):
+    path = tmp_path / "web.lua"
+    path.write_text("""
+        function on_http_request(request)
+          if request.path == '/slow' then strata.sleep(10) end
+          if request.path == '/echo' then
+            return {status = 201, headers = {['X-Method'] = request.method}, body = request.body}
+          end
+        end
+        function on_message(message, id)
+          local answer = strata.http(strata.json.decode(message))
+          self.send(id, strata.json.encode(answer))
+        end""")
+    made = daemon.create("server", "web", listen=["tcp://127.0.0.1:0"], lua=str(path))
+    url = made["endpoints"][0]
+    web = f"http://127.0.0.1:{port_of(url)}"
+    with Talker(url) as ann:
+        def ask(**question):
+            ann.say(json.dumps(question))
+            return json.loads(ann.hear())
+
+        answer = ask(url=f"{web}/echo", body="some bytes", headers={"X-A": "b"})
+        assert (answer["ok"], answer["status"], answer["body"]) == (True, 201, "some bytes")
+        assert answer["headers"]["x-method"] == "POST"
+        assert ask(url=f"{web}/none")["status"] == 404
+        assert "not answered in time" in ask(url=f"{web}/slow", timeout_ms=100)["error"]
+        assert not ask(url=f"http://127.0.0.1:{free_port()}/")["ok"]
+        assert not ask(url="https://127.0.0.1:1/")["ok"]
+        for wrong in ({"url": "tcp://127.0.0.1:1"}, {}, {"url": web, "headers": {"A\r\nB": "c"}},
+                      {"url": web, "method": "G T"}):
+            ann.say(json.dumps(wrong))
+        daemon.logged("web", "is neither http:// nor https://")
+        daemon.logged("web", "its method is none")

@@ -86,7 +86,7 @@ ALLOWED = {
     "runtime/listen_options": {"options"},
     "runtime/http_options": {"options"},
     "runtime/script_options": {"options"},
-    "runtime/scripting": RUNTIME | {"net/tls", "runtime/script_options"},
+    "runtime/scripting": RUNTIME | NET | {"http", "runtime/script_options"},
     "runtime/http_serving": {"base", "loop", "net", "net/tls", "serve", "http", "proto",
                              "runtime/http_options"},
     "runtime/access_log": {"base", "loop", "http", "runtime"},

@@ -9,6 +9,7 @@
 #include "loop/call_on.hpp"
 #include "net/tls/digest.hpp"
 #include "runtime/scripting/host.hpp"
+#include "runtime/scripting/web_request.hpp"
 #include "script/call.hpp"
 #include "text/base64.hpp"
 #include "text/percent.hpp"
@@ -314,6 +315,8 @@ void shared_remove(void* self, call& with) {
   with.give(host_of(self).who().shared->remove(std::string(with.text(0))));
 }
 
+loop::task<answers> http(void* self, call& with) { return request_web(host_of(self), with); }
+
 // A row is read as a row.
 // clang-format off
 constexpr script::function_row function_table[] = {
@@ -331,6 +334,10 @@ constexpr script::function_row function_table[] = {
     {"clear_interval", "timer: integer", "", "ends a set_interval", clear_timer},
     {"resolve", "host: string", "string[]?, string?",
      "looks up the addresses of a host's name, and waits for them", nullptr, resolve},
+    {"http", "request: table", "table",
+     "asks a web server ({url=, method=, headers=, body=, timeout_ms=5000}), and waits for "
+     "{ok=, status=, headers=, body=}, or {ok=false, error=}",
+     nullptr, http},
     {"json.encode", "value: any, indent?: integer", "string",
      "a value as JSON; a table is an array where it has a length or strata.json.array made it",
      json_encode},

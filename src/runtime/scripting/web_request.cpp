@@ -1,0 +1,146 @@
+#include "runtime/scripting/web_request.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "http/client_connection.hpp"
+#include "http/field.hpp"
+#include "loop/within.hpp"
+#include "net/connector.hpp"
+#include "proto/token.hpp"
+
+namespace strata::runtime::scripting {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr double usual_timeout_ms = 5000;
+constexpr double longest_timeout_ms = 3600e3;
+constexpr std::size_t longest_answer = 16U << 20U;
+
+struct web_question {
+  net::endpoint_url url;
+  std::string method = "GET";
+  proto::http_fields fields;
+  std::string body;
+  loop::duration timeout{};
+};
+
+std::unexpected<error> wrong(std::string why) {
+  return failure(errc::invalid_argument, "ask the web", std::move(why),
+                 "give strata.http{url=, method=, headers=, body=, timeout_ms=}");
+}
+
+std::string host_field(const net::endpoint_url& url) {
+  const auto host = url.host.contains(':') ? "[" + url.host + "]" : url.host;
+  const bool is_usual = url.port == (url.text().starts_with("https:") ? 443 : 80);
+  return is_usual ? host : fmt::format("{}:{}", host, url.port);
+}
+
+result<void> take_fields(const json& given, proto::http_fields& into) {
+  if (!given.is_object()) return wrong("its headers are no table of names");
+  for (const auto& [name, value] : given.items()) {
+    auto field = http::parse_field(name + ": " +
+                                   (value.is_string() ? value.get<std::string>() : value.dump()));
+    if (!field) return std::unexpected(field.error());
+    std::ranges::transform(field->first, field->first.begin(), [](char letter) {
+      return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + ('a' - 'A')) : letter;
+    });
+    // Where the body ends, and that nothing follows, is said here.
+    for (const auto* const ours : {"content-length", "transfer-encoding", "connection"}) {
+      if (field->first == ours) return wrong(fmt::format("'{}' is not the script's to say", name));
+    }
+    into.push_back(std::move(*field));
+  }
+  return {};
+}
+
+result<web_question> read_question(const json& given) {
+  if (!given.is_object() || !given.contains("url") || !given["url"].is_string()) {
+    return wrong("it has no url");
+  }
+  auto url = net::parse_connecting(given["url"].get_ref<const std::string&>());
+  if (!url) return std::unexpected(url.error());
+  const auto text = url->text();
+  if (!text.starts_with("http://") && !text.starts_with("https://")) {
+    return wrong(fmt::format("'{}' is neither http:// nor https://", text));
+  }
+  web_question made{.url = std::move(*url)};
+  if (given.contains("method")) {
+    if (!given["method"].is_string() || !proto::is_token(given["method"].get<std::string>())) {
+      return wrong("its method is none");
+    }
+    made.method = given["method"];
+  }
+  if (given.contains("body")) {
+    if (!given["body"].is_string()) return wrong("its body is no text");
+    made.body = given["body"];
+    if (!given.contains("method")) made.method = "POST";
+  }
+  if (given.contains("headers")) {
+    if (auto taken = take_fields(given["headers"], made.fields); !taken) {
+      return std::unexpected(taken.error());
+    }
+  }
+  if (proto::find_field(made.fields, "host") == std::nullopt) {
+    made.fields.emplace(made.fields.begin(), "host", host_field(made.url));
+  }
+  made.fields.emplace_back("connection", "close");
+  const double ms = given.contains("timeout_ms") && given["timeout_ms"].is_number()
+                        ? given["timeout_ms"].get<double>()
+                        : usual_timeout_ms;
+  made.timeout = loop::from_seconds(std::clamp(ms, 1.0, longest_timeout_ms) / 1000);
+  return made;
+}
+
+loop::task<result<json>> fetch(loop::loop& on, const web_question& what) {
+  net::connecting how{.timeout = what.timeout};
+  auto made = co_await net::connect(on, what.url, std::move(how));
+  if (!made) co_return std::unexpected(made.error());
+  http::client_connection over(std::move(made->bytes));
+  const auto target = what.url.path.empty() ? "/" : what.url.path;
+  const auto head = co_await over.ask(what.method, target, what.fields, what.body);
+  if (!head) co_return std::unexpected(head.error());
+  auto body = co_await over.read_all(longest_answer);
+  if (!body) co_return std::unexpected(body.error());
+  json given{{"ok", head->status >= 200 && head->status < 300},
+             {"status", head->status},
+             {"headers", json::object()},
+             {"body", std::move(*body)}};
+  for (const auto& [name, value] : head->headers) {
+    auto& there = given["headers"][name];
+    there = there.is_null() ? value : there.get<std::string>() + ", " + value;
+  }
+  co_return given;
+}
+
+loop::task<script::answers> request(loop::loop& on, web_question what) {
+  auto asked = fetch(on, what);
+  auto got = co_await loop::within(on, std::move(asked), on.now() + what.timeout);
+  json given;
+  if (!got) {
+    given = {{"ok", false}, {"error", what.url.text() + " has not answered in time"}};
+  } else if (!*got) {
+    given = {{"ok", false}, {"error", describe(got->error())}};
+  } else {
+    given = std::move(**got);
+  }
+  co_return std::vector<json>{std::move(given)};
+}
+
+}  // namespace
+
+loop::task<script::answers> request_web(host& of, script::call& with) {
+  json given;
+  if (!with.structure(0, given)) return {};
+  auto read = read_question(given);
+  if (!read) {
+    with.fail(describe(read.error()));
+    return {};
+  }
+  return request(of.on(), std::move(*read));
+}
+
+}  // namespace strata::runtime::scripting
