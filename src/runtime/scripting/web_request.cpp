@@ -18,7 +18,7 @@ namespace {
 
 constexpr double usual_timeout_ms = 5000;
 constexpr double longest_timeout_ms = 3600e3;
-constexpr std::size_t longest_answer = 16U << 20U;
+constexpr std::size_t most_body = 16U << 20U;
 
 struct web_question {
   net::endpoint_url url;
@@ -33,7 +33,7 @@ std::unexpected<error> wrong(std::string why) {
                  "give strata.http{url=, method=, headers=, body=, timeout_ms=}");
 }
 
-std::string host_field(const net::endpoint_url& url) {
+std::string host_and_port(const net::endpoint_url& url) {
   const auto host = url.host.contains(':') ? "[" + url.host + "]" : url.host;
   const bool is_usual = url.port == (url.text().starts_with("https:") ? 443 : 80);
   return is_usual ? host : fmt::format("{}:{}", host, url.port);
@@ -85,7 +85,7 @@ result<web_question> read_question(const json& given) {
     }
   }
   if (proto::find_field(made.fields, "host") == std::nullopt) {
-    made.fields.emplace(made.fields.begin(), "host", host_field(made.url));
+    made.fields.emplace(made.fields.begin(), "host", host_and_port(made.url));
   }
   made.fields.emplace_back("connection", "close");
   const double ms = given.contains("timeout_ms") && given["timeout_ms"].is_number()
@@ -103,7 +103,7 @@ loop::task<result<json>> fetch(loop::loop& on, const web_question& what) {
   const auto target = what.url.path.empty() ? "/" : what.url.path;
   const auto head = co_await over.ask(what.method, target, what.fields, what.body);
   if (!head) co_return std::unexpected(head.error());
-  auto body = co_await over.read_all(longest_answer);
+  auto body = co_await over.read_all(most_body);
   if (!body) co_return std::unexpected(body.error());
   json given{{"ok", head->status >= 200 && head->status < 300},
              {"status", head->status},

@@ -1,0 +1,130 @@
+// Random scripts in virtual time, whose machine goes at any moment.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "loop/sim_loop.hpp"
+#include "loop/sim_world.hpp"
+#include "net/testing/seeds.hpp"
+#include "script/machine.hpp"
+
+namespace strata::runtime::scripting {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr script::callback_row callbacks[] = {{"on_start", "n: number", "", ""}};
+
+class script_world : public script::observer {
+ public:
+  explicit script_world(std::uint64_t seed) : world_(seed) {}
+
+  void live() {
+    for (int round = 0; round < 3; ++round) {
+      make();
+      for (auto calls = 1 + world_.draw(8); calls > 0; --calls) {
+        call();
+        world_.run_for(std::chrono::milliseconds(world_.draw(30)));
+      }
+      if (world_.chance(0.5)) world_.run_for(1h);
+      machine_.reset();
+      EXPECT_EQ(ended_, started_) << text_;
+    }
+  }
+
+ private:
+  class listener final : public script::waiter {
+   public:
+    explicit listener(int& ended) : ended_(ended) {}
+
+   private:
+    void on_end(const script::finished& /*with*/) override { ++ended_; }
+    int& ended_;
+  };
+
+  void make() {
+    auto made = script::machine::make(
+        loop_, {.most_memory = 2U << 20U, .most_time = 10s, .most_waiting = 40}, *this);
+    ASSERT_TRUE(made);
+    machine_ = std::move(*made);
+    machine_->add({"host", functions, ""}, this);
+    text_ = "function on_start(n)\n" + statements(0) + "end\n";
+    ASSERT_TRUE(machine_->load_text(text_, "random.lua", callbacks)) << text_;
+  }
+
+  void call() {
+    const script::argument with[] = {static_cast<double>(world_.draw(5))};
+    ++started_;
+    if (world_.chance(0.2)) {
+      // Nobody may be there to hear of the end.
+      machine_->start(0, with);
+      ++ended_;
+      return;
+    }
+    machine_->start(0, with, &listeners_.emplace_back(ended_));
+  }
+
+  std::string statements(int depth) {
+    std::string all;
+    for (auto count = world_.draw(4); count > 0; --count) all += statement(depth);
+    return all;
+  }
+
+  std::string statement(int depth) {
+    const auto inner = [&] { return depth < 3 ? statements(depth + 1) : std::string(); };
+    switch (world_.draw(10)) {
+      case 0: return fmt::format("host.sleep({})\n", static_cast<double>(world_.draw(50)) / 1000);
+      case 1: return "pcall(function()\n" + inner() + "end)\n";
+      case 2: return "coroutine.wrap(function()\n" + inner() + "end)()\n";
+      case 3: return "if n == 1 then error('oh') end\n";
+      case 4:
+        return fmt::format("host.later({}, function()\nlocal n = n\n", world_.draw(3)) + inner() +
+               "end)\n";
+      case 5: return "for i = 1, 3 do\n" + inner() + "end\n";
+      case 6: return "local t = {} for i = 1, 200 do t[i] = {i} end\n";
+      case 7: return "assert(host.fail())\n";
+      case 8: return "xpcall(function()\n" + inner() + "error({})\nend, function() return 1 end)\n";
+      default: return "if n == 2 then host.later('x') end\n";
+    }
+  }
+
+  void on_error(const std::string& /*what*/) override {}
+  void on_print(const std::string& /*line*/) override {}
+  void on_run(loop::duration /*took*/, bool /*has_begun*/) override {}
+
+  loop::task<script::answers> sleep(script::call& with) { return sleep_for(loop_, with.number(0)); }
+  static loop::task<script::answers> sleep_for(loop::loop& on, double seconds) {
+    co_await on.sleep(loop::from_seconds(seconds));
+    co_return std::vector<nlohmann::json>{nlohmann::json{{"slept", seconds}}};
+  }
+  loop::task<script::answers> fail(script::call& /*with*/) { return fail_soon(loop_); }
+  static loop::task<script::answers> fail_soon(loop::loop& on) {
+    co_await on.sleep(1ms);
+    co_return failure(errc::timed_out, "do it", "it takes too long", "");
+  }
+  void later(script::call& with) {
+    with.give(machine_->arm(loop::from_seconds(with.number(0)), false, with.function(1)));
+  }
+
+  static constexpr script::function_row functions[] = {
+      {"sleep", "s: number", "", "", nullptr, script::method<&script_world::sleep>},
+      {"fail", "", "", "", nullptr, script::method<&script_world::fail>},
+      {"later", "s: number, f: function", "", "", script::method<&script_world::later>},
+  };
+
+  loop::sim_world world_;
+  loop::loop& loop_ = world_.add_loop();
+  std::unique_ptr<script::machine> machine_;
+  std::deque<listener> listeners_;
+  std::string text_;
+  int started_ = 0;
+  int ended_ = 0;
+};
+
+TEST(script_simulation, whoever_waits_for_a_function_hears_of_its_end) {
+  for_each_seed([](std::uint64_t seed) { script_world(seed).live(); });
+}
+
+}  // namespace
+}  // namespace strata::runtime::scripting
