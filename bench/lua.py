@@ -3,8 +3,8 @@
 answered in JSON beside node. CPU of the server per message or request, and memory of a script. The
 contenders take turns.
 
-nginx with Lua takes no part: Debian's module brings another LuaJIT, which takes the place of the one
-that strata is built with."""
+nginx with Lua takes no part: Debian's module brings another LuaJIT, which takes the place of the
+one that strata is built with."""
 
 import json
 import os
@@ -57,8 +57,8 @@ def messages(in_flight):
 
 
 SCENARIOS = [
-    Scenario("echo f1", "echo of 20 B on 100 WebSockets, 1 in flight", ("built-in", "lua", "lua-jit"),
-             "built-in", 1.25, messages(1), "us/message"),
+    Scenario("echo f1", "echo of 20 B on 100 WebSockets, 1 in flight",
+             ("built-in", "lua", "lua-jit"), "built-in", 1.25, messages(1), "us/message"),
     Scenario("echo f16", "the same, 16 in flight", ("built-in", "lua", "lua-jit"), "built-in", 1.25,
              messages(16), "us/message"),
     Scenario("http json", "an answer in JSON, 64 connections kept alive",
@@ -95,7 +95,8 @@ class Server(Measured):
             create += ["--lua", script, *(["--lua-jit"] if self.name == "lua-jit" else [])]
 
         def created():
-            done = subprocess.run(create, env=self.env, capture_output=True, check=False, timeout=10)
+            done = subprocess.run(create, env=self.env, capture_output=True, check=False,
+                                  timeout=10)
             return done.returncode == 0
 
         wait_until(created, "strata made no server")

@@ -71,7 +71,8 @@ function strata.clear_interval(timer) end
 ---@return string[]?, string?
 function strata.resolve(host) end
 
----asks a web server ({url=, method=, headers=, body=, timeout_ms=5000}), and waits for {ok=, status=, headers=, body=}, or {ok=false, error=}
+---asks a web server ({url=, method=, headers=, body=, timeout_ms=5000}), and waits for {ok=,
+---status=, headers=, body=}, or {ok=false, error=}
 ---@param request table
 ---@return table
 function strata.http(request) end

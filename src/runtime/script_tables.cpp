@@ -33,10 +33,22 @@ void add_rows(std::string& to, std::string_view table,
   }
 }
 
+// Lines that fit a page.
+std::string comment(std::string_view text) {
+  constexpr std::size_t most = 90;
+  std::string lines;
+  while (text.size() > most) {
+    const auto end = text.rfind(' ', most);
+    lines += fmt::format("---{}\n", text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  return lines + fmt::format("---{}\n", text);
+}
+
 // The declaration of a function for editors.
 std::string declared(std::string_view name, std::string_view parameters, std::string_view returns,
                      std::string_view help) {
-  auto text = fmt::format("---{}\n", help);
+  auto text = comment(help);
   std::string names;
   for (const auto& each : script::parse_parameters(parameters)) {
     names += (names.empty() ? "" : ", ") + std::string(each.name);
