@@ -4,7 +4,6 @@ import asyncio
 import json
 import subprocess
 import threading
-import time
 
 import pytest
 import websockets
@@ -319,7 +318,8 @@ def test_it_is_loaded_again_beside_the_one_that_runs(daemon, scripted, tmp_path)
     text = """
         function on_connect(id) self.set_data(id, 'n', 'kept') end
         function on_message(message, id)
-          if message == 'wait' then strata.sleep(0.5) end
+          if message == 'go' then strata.shared.set('go', true) end
+          while message == 'wait' and not strata.shared.get('go') do strata.sleep(0.02) end
           self.send(id, 'VERSION ' .. message .. ' ' .. tostring(self.get_data(id, 'n'))
                     .. ' ' .. strata.shared.add('count'))
         end"""
@@ -329,7 +329,7 @@ def test_it_is_loaded_again_beside_the_one_that_runs(daemon, scripted, tmp_path)
         ann.say("a")
         assert ann.hear() == "one a kept 1"
         bob.say("wait", "then")
-        time.sleep(0.1)
+        eventually(lambda: daemon.stats("web")["script"]["waiting"] == 1, "bob is waited for")
         file.write_text("function on_message(")
         failed = daemon.run("reload-lua", "web")
         assert failed.returncode != 0 and "web.lua:1:" in failed.stderr
@@ -339,8 +339,10 @@ def test_it_is_loaded_again_beside_the_one_that_runs(daemon, scripted, tmp_path)
         daemon.cli("reload-lua", "web")
         ann.say("c")
         assert ann.hear() == "two c kept 3"
-        assert bob.hear() == "one wait kept 4"
-        assert bob.hear() == "two then kept 5"
+        ann.say("go")
+        assert ann.hear() == "two go kept 4"
+        assert bob.hear() == "one wait kept 5"
+        assert bob.hear() == "two then kept 6"
     assert daemon.stats("web")["script"]["reloads"] == 1
     daemon.server("plain")
     assert "runs none" in daemon.run("reload-lua", "plain").stderr
