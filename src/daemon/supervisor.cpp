@@ -78,7 +78,8 @@ result<entry_ref> supervisor::make(record from, const nlohmann::json& options) {
        .messages = made->messages,
        .tell = [this, name, type = made->type->name](
                    std::string_view event,
-                   const std::string& detail) { write_event(name, type, event, detail); }},
+                   const std::string& detail) { write_event(name, type, event, detail); },
+       .others = this},
       options);
   if (!body) return std::unexpected(body.error());
   made->body = std::move(*body);

@@ -20,11 +20,12 @@
 #include "loop/loop.hpp"
 #include "loop/task_group.hpp"
 #include "net/directory.hpp"
+#include "runtime/house.hpp"
 #include "runtime/runtime.hpp"
 
 namespace strata::daemon {
 
-class supervisor final : public net::directory {
+class supervisor final : public net::directory, public runtime::house {
  public:
   supervisor(loop::loop& home, runtime::loop_source& loops, std::unique_ptr<record_store> store);
 
@@ -67,6 +68,7 @@ class supervisor final : public net::directory {
   loop::task<result<std::vector<net::endpoint_url>>> find_endpoints(loop::loop& asking,
                                                                     std::string name) override;
   loop::task<std::vector<std::string>> find_members(loop::loop& asking, std::string group) override;
+  loop::task<result<nlohmann::json>> obey(loop::loop& asking, runtime::house_order what) override;
   /// By name.
   [[nodiscard]] std::vector<entry_ref> all() const;
   [[nodiscard]] std::vector<std::string> children(const std::string& name) const;
@@ -91,6 +93,8 @@ class supervisor final : public net::directory {
     supervisor& of_;
   };
 
+  loop::task<result<nlohmann::json>> obey_here(runtime::house_order what);
+  loop::task<result<nlohmann::json>> create_for(runtime::house_order what);
   result<entry_ref> make(record from, const nlohmann::json& options);
   /// Errors: why it cannot be used.
   std::expected<entry_ref, std::string> restore(record saved);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -16,7 +17,9 @@ namespace detail {
 template <class T>
 struct far_call {
   explicit far_call(loop& asker) : home(asker) {}
-  loop& home;
+  loop& home;                      // may end when the asker has given up
+  std::mutex lock;                 // of what follows
+  bool is_given_up = false;        // by the asker, on home's thread
   std::coroutine_handle<> waiter;  // only touched on home's thread; null when it gave up
   std::optional<T> value;
 };
@@ -24,8 +27,11 @@ struct far_call {
 template <class T, class Work>
 task<> run_far(std::shared_ptr<far_call<T>> call, Work work) {
   call->value.emplace(co_await work());
-  loop& home = call->home;
-  home.post([call = std::move(call)] {
+  // While the lock is held the asker does not give up, and so its loop is there.
+  auto& told = *call;
+  const std::lock_guard held(told.lock);
+  if (told.is_given_up) co_return;
+  told.home.post([call] {
     if (call->waiter) call->waiter.resume();
   });
 }
@@ -40,7 +46,11 @@ struct far_awaiter {
       : call(std::make_shared<far_call<T>>(home)), target(where), work(std::move(what)) {}
   far_awaiter(const far_awaiter&) = delete;
   far_awaiter& operator=(const far_awaiter&) = delete;
-  ~far_awaiter() { call->waiter = {}; }
+  ~far_awaiter() {
+    call->waiter = {};
+    const std::lock_guard held(call->lock);
+    call->is_given_up = true;
+  }
 
   [[nodiscard]] bool await_ready() const { return false; }
   void await_suspend(std::coroutine_handle<> self) {

@@ -160,6 +160,25 @@ TEST_P(loop_thread_test, calls_another_loop_and_comes_back) {
   EXPECT_EQ(answer, 42);
 }
 
+// The work goes on to its end, and nothing is said to a loop that may be gone.
+TEST_P(loop_thread_test, an_asker_that_has_ended_is_not_answered) {
+  bool has_worked = false;
+  const auto work = [this, &has_worked]() -> task<int> {
+    co_await loop_->sleep(std::chrono::milliseconds(10));
+    has_worked = true;
+    co_return 1;
+  };
+  std::thread thread([&] {
+    const auto asker = make_loop(*parse_backend(GetParam()));
+    const auto ask = [&]() -> task<> { (void)co_await call_on(**asker, *loop_, work); };
+    task_group tasks;
+    tasks.spawn(ask());
+  });
+  thread.join();
+  EXPECT_TRUE(run_until([&] { return has_worked; }));
+  run_turns(3);
+}
+
 // Opens connections, sends half a message on each and resets it.
 void send_and_reset(const socket_address& to, int count) {
   for (int i = 0; i < count; ++i) {

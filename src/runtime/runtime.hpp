@@ -20,6 +20,8 @@
 
 namespace strata::runtime {
 
+class house;
+
 /// Where runtimes get loops from.
 class loop_source {
  public:
@@ -50,6 +52,8 @@ struct context {
   /// Tells those who follow the daemon's events of one of the runtime's own. From any thread.
   std::function<void(std::string_view event, const std::string& detail)> tell =
       [](std::string_view, const std::string&) {};
+  /// Does to other runtimes what a script asks for. Null where there are none.
+  house* others = nullptr;
 };
 
 struct send_outcome {

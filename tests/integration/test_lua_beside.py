@@ -2,6 +2,7 @@
 
 import json
 
+from strata_daemon import eventually
 from talker import TextTalker as Talker
 from talker import free_port, port_of
 
@@ -102,3 +103,53 @@ def test_a_script_asks_web_servers(daemon, tmp_path):
             ann.say(json.dumps(wrong))
         daemon.logged("web", "is neither http:// nor https://")
         daemon.logged("web", "its method is none")
+
+
+def test_a_script_keeps_house(daemon, tmp_path):
+    path = tmp_path / "house.lua"
+    path.write_text("""
+        function on_start()
+          local made, why = strata.create('server', 'child', {
+            listen = {'tcp://127.0.0.1:0'}, protocol = 'raw', rate_limit = 1000})
+          assert(made, why)
+          strata.log('child: ' .. made.state)
+        end
+        local verbs = {
+          list = function() local n = {} for _, r in ipairs(strata.list()) do n[#n + 1] = r.name end
+                            return table.concat(n, ' ') end,
+          get = function() return strata.get('child').owner end,
+          none = function() return select(2, strata.get('nobody')) end,
+          send = function() return tostring(strata.send('child', 'from the house')) end,
+          edit = function() return strata.edit('child', {rate_limit = 5}).applied[1] end,
+          stop = function() return strata.stop('child').state end,
+          start = function() return strata.start('child').state end,
+          taken = function() return select(2, strata.create('cache', 'child')) end,
+          wrong = function() return select(2, strata.create('server', 'x', {mode = 'none'})) end,
+          remove = function() return tostring(strata.remove('child')) end,
+          myself = function() strata.stop(self.name) end,
+        }
+        function on_message(message, id) self.send(id, verbs[message]()) end""")
+    daemon.create("server", "house", listen=["tcp://127.0.0.1:0"], lua=str(path), protocol="raw")
+    daemon.logged("house", "child: running")
+    with Talker(daemon.show("house")["endpoints"][0]) as ann:
+        def ask(verb):
+            ann.say(verb)
+            return ann.hear()
+
+        assert (ask("list"), ask("get")) == ("child house", "house")
+        assert "nobody" in ask("none")
+        with Talker(daemon.show("child")["endpoints"][0]) as child:
+            daemon.wait_connections("child", 1)
+            assert ask("send") == "1" and child.hear() == "from the house"
+        assert ask("edit") == "rate_limit"
+        assert (ask("stop"), ask("start")) == ("stopped", "running")
+        assert "child" in ask("taken") and "mode" in ask("wrong")
+        daemon.restart()  # on_start finds what it has made
+    daemon.logged("house", "child: running")
+    assert daemon.names() == ["child", "house"]
+    with Talker(daemon.show("house")["endpoints"][0]) as ann:
+        ann.say("remove")
+        assert ann.hear() == "true"
+        ann.say("myself")
+        assert ann.hear() is None
+    eventually(lambda: daemon.show("house")["state"] == "stopped", "it has stopped itself")

@@ -86,7 +86,8 @@ ALLOWED = {
     "runtime/listen_options": {"options"},
     "runtime/http_options": {"options"},
     "runtime/script_options": {"options"},
-    "runtime/scripting": RUNTIME | NET | {"http", "runtime/script_options"},
+    "runtime/house": {"loop"},
+    "runtime/scripting": RUNTIME | NET | {"http", "runtime/house", "runtime/script_options"},
     "runtime/http_serving": {"base", "loop", "net", "net/tls", "serve", "http", "proto",
                              "runtime/http_options"},
     "runtime/access_log": {"base", "loop", "http", "runtime"},
@@ -175,7 +176,7 @@ ALLOWED = {
         "runtime/cache/disk",
         "runtime/cache/replication",
     },
-    "daemon": LIBRARY | RUNTIME | NET | {"serve", "http"},
+    "daemon": LIBRARY | RUNTIME | NET | {"serve", "http", "runtime/house"},
     # the benchmark of the layers
     "measure/counting": {"base"},
     "measure/ends": LIBRARY | {"measure/counting"},

@@ -31,7 +31,7 @@ connection::connection(loop::loop& on, client_options options, const context& gi
       on_end_(std::move(on_end)),
       backoff_(options_.reconnect_seed) {
   if (options_.lua.empty()) return;
-  scripting::identity who{given.name, "client", given.log, std::move(shared)};
+  scripting::identity who{given.name, "client", given.log, std::move(shared), given.others};
   script_ = std::make_unique<connection_script>(*this, on, options_, std::move(who));
 }
 

@@ -19,6 +19,10 @@
 #include "script/asked.hpp"
 #include "script/machine.hpp"
 
+namespace strata::runtime {
+class house;
+}
+
 namespace strata::runtime::scripting {
 
 /// What a script knows of its runtime.
@@ -27,6 +31,7 @@ struct identity {
   std::string_view type;
   std::shared_ptr<journal> log;
   std::shared_ptr<shared_store> shared;
+  house* others = nullptr;  ///< null: there are no other runtimes
 };
 
 class host final : private script::observer, private loop::timer {

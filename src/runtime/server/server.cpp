@@ -103,6 +103,7 @@ server::part_list server::make_parts(const std::vector<loop::loop*>& loops) {
   const auto state = std::make_shared<server_state>(connections(), hurried(), given().log,
                                                     given().messages, identity_.slot());
   state->shared = shared_;
+  state->others = given().others;
   part_list made;
   for (auto* const each : loops) {
     auto one = std::make_unique<shard>(state, *each, made.size(), running(), given().name);

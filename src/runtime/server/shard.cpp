@@ -97,7 +97,8 @@ loop::task<result<void>> shard::open(std::vector<net::bind_target>& targets) {
 result<void> shard::open_script() {
   if (options_.lua.empty()) return {};
   script_ = std::make_unique<shard_script>(
-      *this, options_, scripting::identity{name_, "server", state_->log, state_->shared});
+      *this, options_,
+      scripting::identity{name_, "server", state_->log, state_->shared, state_->others});
   if (auto opened = script_->open(); !opened) return opened;
   return script_->begin();
 }

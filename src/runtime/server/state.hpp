@@ -18,6 +18,10 @@
 #include "runtime/server/message.hpp"
 #include "serve/connection_gauge.hpp"
 
+namespace strata::runtime {
+class house;
+}
+
 namespace strata::runtime::server {
 
 class shard;
@@ -48,6 +52,7 @@ struct server_state {
   std::shared_ptr<net::tls_slot> secure;
   /// Values that the scripts of all shards share.
   std::shared_ptr<scripting::shared_store> shared;
+  house* others = nullptr;
 
   struct far_shard {
     loop::loop* where;

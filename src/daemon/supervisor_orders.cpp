@@ -1,0 +1,85 @@
+// What scripts ask of the supervisor.
+#include "daemon/render.hpp"
+#include "daemon/supervisor.hpp"
+#include "loop/call_on.hpp"
+
+namespace strata::daemon {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+using runtime::house_verb;
+
+namespace {
+
+// A script that creates in on_start is there before its runtime is saved.
+constexpr auto longest_creation = 10s;
+constexpr auto between_looks = 20ms;
+
+}  // namespace
+
+loop::task<result<json>> supervisor::obey(loop::loop& asking, runtime::house_order what) {
+  auto work = [this, what = std::move(what)] { return obey_here(what); };
+  co_return co_await loop::call_on(asking, home_, std::move(work));
+}
+
+loop::task<result<json>> supervisor::obey_here(runtime::house_order what) {
+  const auto shown = [this](const result<entry_ref>& done) -> result<json> {
+    if (!done) return std::unexpected(done.error());
+    return summary_json(**done, home_.now());
+  };
+  switch (what.verb) {
+    case house_verb::list: {
+      auto found = json::array();
+      for (const auto& each : all()) found.push_back(summary_json(*each, home_.now()));
+      co_return found;
+    }
+    case house_verb::get: co_return shown(find(what.name));
+    case house_verb::create: co_return co_await create_for(std::move(what));
+    case house_verb::start: co_return shown(co_await start(what.name));
+    case house_verb::stop: co_return shown(co_await stop(what.name));
+    case house_verb::remove: {
+      const auto gone = co_await remove(what.name);
+      if (!gone) co_return std::unexpected(gone.error());
+      co_return true;
+    }
+    case house_verb::edit: {
+      const auto edited = co_await edit(what.name, what.details);
+      if (!edited) co_return std::unexpected(edited.error());
+      co_return json{{"applied", edited->applied}, {"needs_restart", edited->needs_restart}};
+    }
+    case house_verb::send: {
+      const auto sent = co_await send(what.name, what.details.get<std::string>());
+      if (!sent) co_return std::unexpected(sent.error());
+      co_return sent->delivered;
+    }
+  }
+  co_return json();
+}
+
+// What is there already, and the script's own, becomes what it asks for: a script that runs again
+// changes nothing.
+loop::task<result<json>> supervisor::create_for(runtime::house_order what) {
+  const auto limit = home_.now() + longest_creation;
+  while (!stopping_ && home_.now() < limit && !find(what.by)) co_await home_.sleep(between_looks);
+  auto options = what.details.at("options");
+  if (!options.contains("owner")) options["owner"] = what.by;
+  const bool starts = what.details.at("start").get<bool>();
+  const auto there = find(what.name);
+  const bool is_own = there && (*there)->body->common().owner == options.at("owner") &&
+                      (*there)->type->name == what.details.at("type");
+  if (!is_own) {
+    const auto made =
+        co_await create(what.details.at("type"), what.name, std::move(options), starts);
+    if (!made) co_return std::unexpected(made.error());
+    co_return summary_json(**made, home_.now());
+  }
+  const auto edited = co_await edit(what.name, std::move(options));
+  if (!edited) co_return std::unexpected(edited.error());
+  if (starts) {
+    const auto started = co_await start(what.name);
+    if (!started) co_return std::unexpected(started.error());
+  }
+  co_return summary_json(**there, home_.now());
+}
+
+}  // namespace strata::daemon

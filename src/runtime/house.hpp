@@ -1,0 +1,32 @@
+// What the script of one runtime may ask of the others.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "loop/loop.hpp"
+
+namespace strata::runtime {
+
+enum class house_verb : std::uint8_t { list, get, create, start, stop, remove, edit, send };
+
+struct house_order {
+  house_verb verb = house_verb::list;
+  std::string name = {};  ///< of the runtime that it is about
+  /// Of `create` the type, the options and whether it starts; of `edit` the options; of `send` the
+  /// message.
+  nlohmann::json details = {};
+  std::string by = {};  ///< the runtime whose script asks: the owner of what it creates
+};
+
+class house {
+ public:
+  /// From any loop. Errors: those of the daemon's operations.
+  virtual loop::task<result<nlohmann::json>> obey(loop::loop& asking, house_order what) = 0;
+
+ protected:
+  ~house() = default;
+};
+
+}  // namespace strata::runtime
