@@ -77,6 +77,50 @@ function strata.resolve(host) end
 ---@return table
 function strata.http(request) end
 
+---creates a runtime, owned by this one, and starts it but for start=false; one of that name
+---that this one owns is changed instead; gives what it is, or nil and the reason
+---@param type string
+---@param name string
+---@param options? table
+---@return table?, string?
+function strata.create(type, name, options) end
+
+---starts a runtime
+---@param name string
+---@return table?, string?
+function strata.start(name) end
+
+---stops a runtime
+---@param name string
+---@return table?, string?
+function strata.stop(name) end
+
+---stops a runtime, and forgets it
+---@param name string
+---@return boolean?, string?
+function strata.remove(name) end
+
+---changes a runtime's options
+---@param name string
+---@param options table
+---@return table?, string?
+function strata.edit(name, options) end
+
+---sends a message, as `strata send`; gives how many connections took it
+---@param name string
+---@param message string
+---@return integer?, string?
+function strata.send(name, message) end
+
+---all runtimes, as `strata ls --format json` shows them
+---@return table[]
+function strata.list() end
+
+---one of them
+---@param name string
+---@return table?, string?
+function strata.get(name) end
+
 ---a value as JSON; a table is an array where it has a length or strata.json.array made it
 ---@param value any
 ---@param indent? integer
