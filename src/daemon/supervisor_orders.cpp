@@ -65,8 +65,8 @@ loop::task<result<json>> supervisor::create_for(runtime::house_order what) {
   if (!options.contains("owner")) options["owner"] = what.by;
   const bool starts = what.details.at("start").get<bool>();
   const auto there = find(what.name);
-  const bool is_own = there && (*there)->body->common().owner == options.at("owner") &&
-                      (*there)->type->name == what.details.at("type");
+  const bool is_own = there && json((*there)->body->common().owner) == options.at("owner") &&
+                      json((*there)->type->name) == what.details.at("type");
   if (!is_own) {
     const auto made =
         co_await create(what.details.at("type"), what.name, std::move(options), starts);
