@@ -183,6 +183,8 @@ KINDS = {"local": [1, "yes", []], "restart": ["never", 1, []], "restart_limit": 
          "http_max_head": [255, 2**21, "16K"], "http_max_body": [-1, 2**33, "1M"],
          "http_head_timeout": [-1, "10s"], "http_body_timeout": [-1, 1e300],
          "http_idle_timeout": [-0.5, True], "http2_max_streams": [0, 10_001, "100"],
+         "lua": [5, ["x"]], "lua_memory": [-1, 1024, "1M"], "lua_time": [-1, "1s"],
+         "lua_jit": ["yes", 1], "lua_unsafe": [1, "on"], "lua_watch": ["yes", 0],
          "group": [5, {}], "owner": [5, []], "on_parent_stop": ["explode", 1]}
 
 
