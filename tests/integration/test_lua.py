@@ -1,9 +1,11 @@
 """Scripts of servers: what they hear, what they do, and what they cannot do."""
 
 import asyncio
+import contextlib
 import json
 import subprocess
 import threading
+import time
 
 import pytest
 import websockets
@@ -143,6 +145,31 @@ def test_clients_that_are_not_let_in_hear_nothing(daemon, scripted):
             assert bob.hear() is None
         ann.say("again")
         assert ann.hear() == "again"
+
+
+def test_who_has_only_come_hears_nothing_whatever_it_speaks(daemon, scripted):
+    """Without on_message the mode relays what clients say, of those that have been let in."""
+    url = scripted("""
+        function on_auth(id)
+          strata.sleep(0.3)
+          return strata.shared.add('clients') == 1
+        end
+        function on_connect(id) self.send(id, 'in') end""", protocol="auto", http_messages=True,
+                   detect_timeout=0.3)
+    with Talker(url) as ann:
+        ann.say("first")
+        assert ann.hear() == "in"
+        with Talker(url) as bob:
+            for number in range(30):
+                ann.say(f"secret {number}")
+                with contextlib.suppress(ConnectionError):  # it is sent away meanwhile
+                    bob.say("heard by nobody")
+                time.sleep(0.02)
+            with contextlib.suppress(ConnectionError):
+                assert bob.hear_to_end() == []
+        assert fetch(url, "/", "-d", "posted").startswith("HTTP/1.1 403")
+        assert daemon.send("web", b"last")["delivered"] == 1
+        assert ann.hear() == "last"
 
 
 def test_websockets_and_streams_are_clients_alike(daemon, scripted):

@@ -240,7 +240,7 @@ void shard::enter(member& arrived) {
   arrived.position_ = members_.size();
   members_.push_back(&arrived);
   if (is_cared_for(arrived)) ++cared_for_;
-  if (script_ && !arrived.is_passing()) script_->enter(arrived);
+  if (script_) script_->enter(arrived);
   arm_sweep();
 }
 

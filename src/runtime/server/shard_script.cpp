@@ -34,11 +34,11 @@ bool shard_script::is_there(std::uint64_t id) const {
 
 // The member is being made: what the script says to it would come too early.
 void shard_script::enter(member& arrived) {
+  // Whoever has only come hears nothing, also before it is known what it speaks.
+  arrived.is_admitted = !lets_in();
+  if (arrived.is_passing()) return;
   auto made = std::make_unique<client>(*this, home_.loop(), arrived.id(), &arrived);
-  if (host_.has(callback::auth)) {
-    arrived.is_admitted = false;
-    made->turns.tell_soon(callback::auth);
-  }
+  if (lets_in()) made->turns.tell_soon(callback::auth);
   if (host_.has(callback::connect)) made->turns.tell_soon(callback::connect);
   clients_.emplace(made->id, std::move(made));
 }
@@ -57,7 +57,11 @@ void shard_script::on_turn_end() { home_.publish(); }
 
 bool shard_script::on_message(member& from, const message& said) {
   const bool by_both = host_.has(callback::client_message);
-  if (!by_both && !host_.has(callback::message)) return false;
+  if (!by_both && !host_.has(callback::message)) {
+    // The server's mode decides, of those that have been let in.
+    if (!from.is_admitted) home_.count().drop_message(drop::script);
+    return !from.is_admitted;
+  }
   home_.keep(from, said);
   auto* const one = find(from.id());
   if (one == nullptr) {  // it came by POST, and hears nothing

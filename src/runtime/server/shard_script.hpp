@@ -33,6 +33,8 @@ class shard_script final : private loop::turn_end_hook {
   result<void> reload() { return host_.reload(); }
 
   void enter(member& arrived);
+  /// Clients are let in one by one.
+  [[nodiscard]] bool lets_in() const { return host_.has(scripting::callback::auth); }
   void leave(member& gone);
   /// False: the script has no say in it.
   bool on_message(member& from, const message& said);

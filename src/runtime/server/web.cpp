@@ -108,6 +108,10 @@ class visit {
   }
 
   loop::task<> take_message(http::exchange& now) {
+    if (home_.script() != nullptr && home_.script()->lets_in()) {
+      now.respond(403, plain, "clients are let in one by one: come by a WebSocket\n");
+      co_return;
+    }
     auto body = co_await now.read_all(home_.options().max_message);
     if (!body) {
       now.respond(http::status_of(body.error()), plain, describe(body.error()) + "\n");

@@ -31,6 +31,7 @@ loop::task<> websocket_member::serve(shard& home, http::opened_websocket opened,
                                      [[maybe_unused]] serve::connection_gauge::place place) {
   websocket_member served(home, std::move(opened));
   for (bool goes_on = true; goes_on;) {
+    co_await home.heard(served);
     auto got = co_await served.channel_->receive();
     goes_on = served.hear(std::move(got));
   }
