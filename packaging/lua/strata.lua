@@ -29,7 +29,8 @@ strata = {json = {null = nil}, base64 = {}, url = {}, shared = {}}
 ---@return strata.router
 function strata.router() end
 
----writes a line to the runtime's log; of a table, its fields: {level='warning', 'full', n=3}
+---writes a line to the runtime's log; of a table, its fields: {level='warning',
+---message='full', n=3}
 ---@param message any
 ---@param level? string
 function strata.log(message, level) end

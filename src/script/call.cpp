@@ -41,10 +41,6 @@ std::string_view call::text(int which) const {
   return text == nullptr ? std::string_view() : std::string_view(text, size);
 }
 
-bool call::is_text(int which) const {
-  return which < count() && lua_type(state_, which + 1) == LUA_TSTRING;
-}
-
 bool call::is_table(int which) const { return which < count() && lua_istable(state_, which + 1); }
 
 std::string call::shown(int which) const {
@@ -92,11 +88,6 @@ void call::give(std::string_view value) {
 
 void call::give(const nlohmann::json& value) {
   push_json(state_, value);
-  ++given_;
-}
-
-void call::give_back(int which) {
-  lua_pushvalue(state_, which + 1);
   ++given_;
 }
 

@@ -48,7 +48,6 @@ class call {
   [[nodiscard]] std::uint64_t integer(int which) const;
   /// Of a string or a number. It lives as long as the call.
   [[nodiscard]] std::string_view text(int which) const;
-  [[nodiscard]] bool is_text(int which) const;
   [[nodiscard]] bool is_table(int which) const;
   /// Of whatever value: as `tostring` says it.
   [[nodiscard]] std::string shown(int which) const;
@@ -64,8 +63,6 @@ class call {
   void give(std::string_view value);
   void give(const char* value) { give(std::string_view(value)); }
   void give(const nlohmann::json& value);
-  /// The argument itself.
-  void give_back(int which);
   /// The argument, a table, marked as an array.
   void give_as_array(int which);
 

@@ -57,7 +57,7 @@ waiter::~waiter() {
   if (of_ != nullptr) of_->tell = nullptr;
 }
 
-activity& machine::take_activity(std::size_t callback, waiter* tell) {
+activity& machine::take_activity(waiter* tell) {
   if (idle_.empty()) {
     auto made = std::make_unique<activity>();
     made->thread = lua_newthread(state_);
@@ -67,7 +67,6 @@ activity& machine::take_activity(std::size_t callback, waiter* tell) {
   }
   auto& one = *idle_.back();
   idle_.pop_back();
-  one.callback = callback;
   one.tell = tell;
   one.has_begun = false;
   if (tell != nullptr) tell->of_ = &one;
@@ -87,13 +86,13 @@ void machine::release(activity& one, bool is_usable) {
 }
 
 bool machine::start(std::size_t callback, std::span<const argument> with, waiter* tell) {
-  auto& one = take_activity(callback, tell);
+  auto& one = take_activity(tell);
   lua_rawgeti(one.thread, LUA_REGISTRYINDEX, callbacks_[callback]);
   return begin(one, with);
 }
 
 bool machine::start(const function_ref& function, std::span<const argument> with, waiter* tell) {
-  auto& one = take_activity(no_callback, tell);
+  auto& one = take_activity(tell);
   lua_rawgeti(one.thread, LUA_REGISTRYINDEX, function.reference());
   return begin(one, with);
 }
@@ -106,7 +105,6 @@ bool machine::begin(activity& one, std::span<const argument> with) {
 
 // Says whether the handler has ended.
 bool machine::resume(activity& one, int arguments) {
-  auto* const outer = std::exchange(current_, &one);
   const bool was_limited = std::exchange(is_limited_, true);
   ++stretch_;
   const auto began = std::chrono::steady_clock::now();
@@ -114,7 +112,6 @@ bool machine::resume(activity& one, int arguments) {
   const auto took = std::chrono::steady_clock::now() - began;
   is_limited_ = was_limited;
   is_stopped_ = false;
-  current_ = outer;
   ++stretch_;
   const bool awaits = status == LUA_YIELD && is_pending_ && lua_gettop(one.thread) > 0 &&
                       lua_touserdata(one.thread, 1) == await_mark();

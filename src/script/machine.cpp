@@ -39,11 +39,12 @@ int open_protected(lua_State* state) {
 
 }  // namespace
 
-machine::machine(loop::loop& on, settings how, observer& watched_by)
-    : loop_(on), settings_(std::move(how)), observer_(watched_by) {}
+machine::machine(loop::loop& on, const settings& how, observer& watched_by)
+    : loop_(on), settings_(how), observer_(watched_by) {}
 
-result<std::unique_ptr<machine>> machine::make(loop::loop& on, settings how, observer& watched_by) {
-  std::unique_ptr<machine> made(new machine(on, std::move(how), watched_by));
+result<std::unique_ptr<machine>> machine::make(loop::loop& on, const settings& how,
+                                               observer& watched_by) {
+  std::unique_ptr<machine> made(new machine(on, how, watched_by));
   if (auto ready = made->set_up(); !ready) return std::unexpected(ready.error());
   return made;
 }
@@ -157,7 +158,7 @@ result<void> machine::load_text(std::string_view text, const std::string& name,
            "=strata");
   }
   const auto operation = "load the script '" + name + "'";
-  auto& one = take_activity(no_callback, nullptr);
+  auto& one = take_activity(nullptr);
   const auto chunk = "@" + name;
   if (luaL_loadbufferx(one.thread, text.data(), text.size(), chunk.c_str(), "t") != 0) {
     std::string why = lua_tostring(one.thread, -1);
@@ -244,16 +245,14 @@ result<std::string> machine::find_module(std::string_view name) const {
   }
   std::string relative(name);
   std::ranges::replace(relative, '.', '/');
-  auto folders = settings_.module_folders;
-  folders.insert(folders.begin(), std::filesystem::path(file_).parent_path().string());
+  auto folder = std::filesystem::path(file_).parent_path().string();
+  if (folder.empty()) folder = ".";
   std::string tried;
-  for (const auto& folder : folders) {
-    for (const char* const ending : {".lua", "/init.lua"}) {
-      auto path = (folder.empty() ? "." : folder) + "/" + relative + ending;
-      std::error_code ignored;
-      if (std::filesystem::is_regular_file(path, ignored)) return path;
-      tried += (tried.empty() ? "'" : ", '") + path + "'";
-    }
+  for (const char* const ending : {".lua", "/init.lua"}) {
+    auto path = folder + "/" + relative + ending;
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(path, ignored)) return path;
+    tried += (tried.empty() ? "'" : ", '") + path + "'";
   }
   return failure(errc::not_found, operation, "there is no " + tried, "put it beside the script");
 }

@@ -34,8 +34,6 @@ struct settings {
   bool is_unsafe = false;
   /// Handlers that wait, and timers: each at most this many.
   std::size_t most_waiting = 10000;
-  /// Folders in which `require` looks, behind the script's own.
-  std::vector<std::string> module_folders = {};
 };
 
 /// What a handler is given. Texts and structures live as long as the call that takes them.
@@ -97,7 +95,8 @@ class observer {
 class machine {
  public:
   /// `watched_by` outlives it. Errors: limit_exceeded where there is too little memory for it.
-  static result<std::unique_ptr<machine>> make(loop::loop& on, settings how, observer& watched_by);
+  static result<std::unique_ptr<machine>> make(loop::loop& on, const settings& how,
+                                               observer& watched_by);
   machine(const machine&) = delete;
   machine& operator=(const machine&) = delete;
   ~machine();
@@ -155,12 +154,12 @@ class machine {
   struct bound_function;
   class script_timer;
 
-  machine(loop::loop& on, settings how, observer& watched_by);
+  machine(loop::loop& on, const settings& how, observer& watched_by);
   result<void> set_up();
   static void* allocate(void* self, void* block, std::size_t old_size, std::size_t new_size);
   static int dispatch(lua_State* state);
   static void check_arguments(lua_State* state, const bound_function& of);
-  activity& take_activity(std::size_t callback, waiter* tell);
+  activity& take_activity(waiter* tell);
   bool begin(activity& one, std::span<const argument> with);
   bool resume(activity& one, int arguments);
   void end(activity& one, int status);
@@ -188,7 +187,6 @@ class machine {
   std::chrono::nanoseconds cpu_began_{};
   std::vector<std::unique_ptr<bound_function>> functions_;
   std::vector<int> callbacks_;  // references, 0 of those that the script has not
-  activity* current_ = nullptr;
   loop::task<answers> pending_;
   bool is_pending_ = false;
   std::vector<std::unique_ptr<activity>> activities_;  // all

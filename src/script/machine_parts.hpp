@@ -9,14 +9,10 @@
 
 namespace strata::script {
 
-/// A handler that is no callback: a timer's function, the chunk.
-inline constexpr std::size_t no_callback = static_cast<std::size_t>(-1);
-
 /// A handler that runs or waits, in a coroutine that is used again after it.
 struct activity {
   lua_State* thread = nullptr;
   int anchor = 0;  // keeps the thread from being collected
-  std::size_t callback = no_callback;
   waiter* tell = nullptr;
   bool has_begun = false;
 };

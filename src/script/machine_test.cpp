@@ -20,8 +20,8 @@ constexpr std::size_t on_message = 1;
 
 class script_test : public testing::Test, public observer {
  protected:
-  void host(const std::string& text, settings how = {}) {
-    auto made = machine::make(loop_, std::move(how), *this);
+  void host(const std::string& text, const settings& how = {}) {
+    auto made = machine::make(loop_, how, *this);
     ASSERT_TRUE(made) << describe(made.error());
     machine_ = std::move(*made);
     machine_->add({"host", functions, ""}, this);
@@ -29,8 +29,8 @@ class script_test : public testing::Test, public observer {
     if (!loaded) refusal_ = describe(loaded.error());
   }
   // What the body of on_start gives, as text.
-  std::string run(const std::string& body, settings how = {}) {
-    host("function on_start()\n" + body + "\nend", std::move(how));
+  std::string run(const std::string& body, const settings& how = {}) {
+    host("function on_start()\n" + body + "\nend", how);
     if (!refusal_.empty()) return refusal_;
     return start();
   }

@@ -342,7 +342,8 @@ loop::task<answers> edit(void* self, call& with) { return give_order(host_of(sel
 // clang-format off
 constexpr script::function_row function_table[] = {
     {"log", "message: any, level?: string", "",
-     "writes a line to the runtime's log; of a table, its fields: {level='warning', 'full', n=3}",
+     "writes a line to the runtime's log; of a table, its fields: "
+     "{level='warning', message='full', n=3}",
      log},
     {"now", "", "number", "seconds since 1970, with their fractions", now},
     {"clock", "", "number", "seconds of a clock that nobody sets, to measure with", clock},

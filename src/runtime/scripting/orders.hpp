@@ -7,8 +7,9 @@
 
 namespace strata::runtime::scripting {
 
-/// Awaits what comes of it. `read` gives the order of the call's arguments; it may call `fail`.
+/// Awaits what comes of it.
 [[nodiscard]] loop::task<script::answers> give_order(host& of, house_order what);
+/// The order that the call's arguments give; it has failed where they cannot be taken.
 [[nodiscard]] house_order creation(script::call& with);
 [[nodiscard]] house_order change(script::call& with);
 
