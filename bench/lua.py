@@ -8,19 +8,17 @@ one that strata is built with."""
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.comparison import (argument_parser, heading, is_chosen, medians, publish, tables,
-                                take_turns, verdict)
+from harness.comparison import (argument_parser, cpu_line, heading, is_chosen, publish,
+                                summarise_cpu, tables, take_turns, verdict)
 from harness.machine import describe_machine
-from harness.measured import Measured, count_of
+from harness.measured import Measured, measure_load
 from harness.process import Failure, Process, free_port, listening, wait_until
 
 ECHO = "function on_client_message(id, message) self.send(id, message) end\n"
@@ -127,44 +125,16 @@ def measure(server, scenario, tools, seconds):
     words = [str(word).format(port=server.port, seconds=seconds) for word in scenario.load]
     if words[0] == "bench_web_load":
         words[0] = str(tools.load)
-    began = server.cpu_us()
-    started = time.monotonic()
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
-    took = time.monotonic() - started
-    spent = server.cpu_us() - began
-    if done.returncode != 0 or re.search(r"Non-2xx or 3xx responses: (\d+)", done.stdout):
-        raise Failure(f"{words[0]} against {server.name}: {done.stdout[-200:]}{done.stderr[-200:]}")
-    count = count_of(done.stdout)
-    found = {"cpu_us": spent / max(1, count), "rate": count / took}
+    found = measure_load(server, words)
     if "lua" in server.name:
         found["script_memory"] = server.script_memory(tools)
     return found
 
 
-def summarise(found, scenarios):
-    rows = []
-    for scenario in scenarios:
-        names = contenders_of(scenario)
-        peer = scenario.peer if scenario.peer in names else names[-1]
-        row = {"name": scenario.name, "about": scenario.about, "unit": scenario.unit, "peer": peer,
-               "goal": scenario.goal, "contenders": {}}
-        for name in names:
-            runs = found[scenario.name, name]
-            row["contenders"][name] = {**medians(runs),
-                                       "cpu_us_all": [each["cpu_us"] for each in runs]}
-        row["ratio"] = (row["contenders"]["lua"]["cpu_us"] / row["contenders"][peer]["cpu_us"])
-        rows.append(row)
-    return rows
-
-
-def figures_line(row, figures):
-    spread = " ".join(f"{each:.3f}" for each in figures["cpu_us_all"])
-    return f"{figures['cpu_us']:10.3f} {row['unit']} {figures['rate']:12,.0f}/s   ({spread})"
-
-
 def verdict_lines(row):
-    met = verdict(row["ratio"] <= row["goal"])
-    yield f"CPU of lua {row['ratio']:.2f} x {row['peer']}, goal {row['goal']}: {met}"
+    if "ratio" in row:
+        met = verdict(row["ratio"] <= row["goal"])
+        yield f"CPU of lua {row['ratio']:.2f} x {row['peer']}, goal {row['goal']}: {met}"
     memory = row["contenders"]["lua"]["script_memory"]
     yield (f"memory of the script {memory / 1024:.0f} KiB, goal {MEMORY_GOAL / 1024:.0f}: "
            f"{verdict(memory <= MEMORY_GOAL)}")
@@ -172,7 +142,7 @@ def verdict_lines(row):
 
 def render(document):
     lines = heading("bench-lua", document, "CPU is the server's alone")
-    return "\n".join(lines + tables(document, figures_line, verdict_lines))
+    return "\n".join(lines + tables(document, cpu_line, verdict_lines))
 
 
 def main():
@@ -193,7 +163,7 @@ def main():
         except Failure as failure:
             sys.exit(f"bench-lua: {failure}")
     publish({"machine": describe_machine(), "repetitions": wanted.repetitions,
-             "scenarios": summarise(found, scenarios)}, wanted, render)
+             "scenarios": summarise_cpu(found, scenarios, contenders_of, "lua")}, wanted, render)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ per message or request, and memory of an idle WebSocket. The contenders take tur
 make the requests, bench_web_load the messages."""
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -15,10 +14,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.comparison import (argument_parser, heading, is_chosen, medians, publish, tables,
-                                take_turns, verdict)
+from harness.comparison import (argument_parser, cpu_line, heading, is_chosen, publish,
+                                summarise_cpu, tables, take_turns, verdict)
 from harness.machine import describe_machine
-from harness.measured import Measured, count_of
+from harness.measured import Measured, measure_load
 from harness.process import Failure, Process, free_port, listening, wait_until
 
 HERE = Path(__file__).resolve().parent
@@ -199,16 +198,7 @@ def measure(server, scenario, tools, seconds):
              for word in scenario.load]
     if words[0] == "bench_web_load":
         words[0] = str(tools.load)
-    began = server.cpu_us()
-    started = time.monotonic()
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
-    took = time.monotonic() - started
-    spent = server.cpu_us() - began
-    failed = re.search(r"Non-2xx or 3xx responses: (\d+)|, ([1-9]\d*) failed", done.stdout)
-    if done.returncode != 0 or failed:
-        raise Failure(f"{words[0]} against {server.name}: {done.stdout[-200:]}{done.stderr[-200:]}")
-    count = count_of(done.stdout)
-    return {"cpu_us": spent / max(1, count), "rate": count / took}
+    return measure_load(server, words)
 
 
 def contenders_of(scenario, tools):
@@ -238,27 +228,6 @@ def measure_idle(tools, folder):
     return sizes
 
 
-def summarise(found, scenarios, tools):
-    rows = []
-    for scenario in scenarios:
-        row = {"name": scenario.name, "about": scenario.about, "unit": scenario.unit,
-               "peer": scenario.peer, "goal": scenario.goal, "contenders": {}}
-        for name in contenders_of(scenario, tools):
-            runs = found[scenario.name, name]
-            row["contenders"][name] = {**medians(runs),
-                                       "cpu_us_all": [each["cpu_us"] for each in runs]}
-        if scenario.peer in row["contenders"]:
-            row["ratio"] = (row["contenders"]["strata"]["cpu_us"] /
-                            row["contenders"][scenario.peer]["cpu_us"])
-        rows.append(row)
-    return rows
-
-
-def figures_line(row, figures):
-    spread = " ".join(f"{each:.3f}" for each in figures["cpu_us_all"])
-    return f"{figures['cpu_us']:10.3f} {row['unit']} {figures['rate']:12,.0f}/s   ({spread})"
-
-
 def verdict_lines(row):
     if "ratio" in row:
         met = verdict(row["ratio"] <= row["goal"])
@@ -267,7 +236,7 @@ def verdict_lines(row):
 
 def render(document):
     lines = heading("bench-web", document, "CPU is the server's alone")
-    lines += tables(document, figures_line, verdict_lines)
+    lines += tables(document, cpu_line, verdict_lines)
     if document["idle"]:
         lines += ["", f"bytes of an idle WebSocket, of {IDLE:,}"]
         lines += [f"  {name:8} {size:8.0f}" for name, size in document["idle"].items()]
@@ -293,7 +262,7 @@ def main():
             idle = measure_idle(tools, folder) if is_chosen(wanted, "idle") else {}
         except Failure as failure:
             sys.exit(f"bench-web: {failure}")
-        rows = summarise(found, scenarios, tools)
+        rows = summarise_cpu(found, scenarios, lambda each: contenders_of(each, tools), "strata")
     publish({"machine": describe_machine(), "repetitions": wanted.repetitions,
              "scenarios": rows, "idle": idle}, wanted, render)
 

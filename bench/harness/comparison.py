@@ -48,6 +48,29 @@ def medians(runs):
     return {key: statistics.median(each[key] for each in runs) for key in runs[0]}
 
 
+def summarise_cpu(found, scenarios, contenders_of, own):
+    """Rows of `cpu_us` and `rate`; where a scenario's peer takes part, with the ratio of `own` to
+    it."""
+    rows = []
+    for scenario in scenarios:
+        row = {"name": scenario.name, "about": scenario.about, "unit": scenario.unit,
+               "peer": scenario.peer, "goal": scenario.goal, "contenders": {}}
+        for name in contenders_of(scenario):
+            runs = found[scenario.name, name]
+            row["contenders"][name] = {**medians(runs),
+                                       "cpu_us_all": [each["cpu_us"] for each in runs]}
+        if scenario.peer in row["contenders"]:
+            row["ratio"] = (row["contenders"][own]["cpu_us"] /
+                            row["contenders"][scenario.peer]["cpu_us"])
+        rows.append(row)
+    return rows
+
+
+def cpu_line(row, figures):
+    spread = " ".join(f"{each:.3f}" for each in figures["cpu_us_all"])
+    return f"{figures['cpu_us']:10.3f} {row['unit']} {figures['rate']:12,.0f}/s   ({spread})"
+
+
 def heading(name, document, remark):
     machine = document["machine"]
     return [f"strata {name}: {machine['cpu_model']}, {machine['cores']} cores, "

@@ -1,6 +1,8 @@
 """What a program and the processes that it has made cost, and what its load says."""
 
 import re
+import subprocess
+import time
 from pathlib import Path
 
 from harness.process import Failure, memory
@@ -26,6 +28,20 @@ class Measured:
 
     def stop(self):
         self._process.stop()
+
+
+def measure_load(server, words):
+    """The server's CPU for each message or request, and their rate, while a program loads it."""
+    began = server.cpu_us()
+    started = time.monotonic()
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+    took = time.monotonic() - started
+    spent = server.cpu_us() - began
+    failed = re.search(r"Non-2xx or 3xx responses: (\d+)|, ([1-9]\d*) failed", done.stdout)
+    if done.returncode != 0 or failed:
+        raise Failure(f"{words[0]} against {server.name}: {done.stdout[-200:]}{done.stderr[-200:]}")
+    count = count_of(done.stdout)
+    return {"cpu_us": spent / max(1, count), "rate": count / took}
 
 
 def count_of(output):

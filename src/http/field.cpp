@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "net/scheme.hpp"
 #include "proto/token.hpp"
 
 namespace strata::http {
@@ -28,6 +29,11 @@ result<std::pair<std::string, std::string>> parse_field(std::string_view text) {
                    "it is not a name, a colon and a value", "write 'Name: value'");
   }
   return std::pair{std::string(name), std::string(value)};
+}
+
+std::string host_field(const net::endpoint_url& url) {
+  const auto host = url.host.contains(':') ? "[" + url.host + "]" : url.host;
+  return url.port == url.scheme->default_port ? host : host + ":" + std::to_string(url.port);
 }
 
 }  // namespace strata::http

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "http/client_connection.hpp"
+#include "http/field.hpp"
 #include "http/server_connection.hpp"
 #include "loop/within.hpp"
 #include "net/tls/digest.hpp"
@@ -241,9 +242,7 @@ namespace {
 
 proto::http_fields request_fields(const net::endpoint_url& url, const websocket_wishes& wishes,
                                   const std::string& key) {
-  const bool is_usual_port = url.port == url.scheme->default_port;
-  const auto host = url.host.contains(':') ? "[" + url.host + "]" : url.host;
-  proto::http_fields fields{{"Host", is_usual_port ? host : host + ":" + std::to_string(url.port)},
+  proto::http_fields fields{{"Host", host_field(url)},
                             {"Upgrade", "websocket"},
                             {"Connection", "Upgrade"},
                             {"Sec-WebSocket-Key", key},

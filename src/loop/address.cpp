@@ -124,21 +124,24 @@ std::string socket_address::path() const {
   return path_ ? std::string(path_->sun_path) : std::string();
 }
 
-std::string socket_address::text() const {
+std::string socket_address::ip() const {
   char host[INET6_ADDRSTRLEN] = "";
-  if (is_every_) return "*:" + std::to_string(port());
   if (family() == AF_INET) {
     inet_ntop(AF_INET, &storage_.ip4.sin_addr, host, sizeof host);
-    return std::string(host) + ":" + std::to_string(port());
+    return host;
   }
-  if (family() == AF_INET6) {
-    inet_ntop(AF_INET6, &storage_.ip6.sin6_addr, host, sizeof host);
-    std::string scope;
-    char name[IF_NAMESIZE] = "";
-    const auto scope_id = storage_.ip6.sin6_scope_id;
-    if (scope_id != 0 && if_indextoname(scope_id, name) != nullptr) scope = std::string("%") + name;
-    return "[" + std::string(host) + scope + "]:" + std::to_string(port());
-  }
+  if (family() != AF_INET6) return {};
+  inet_ntop(AF_INET6, &storage_.ip6.sin6_addr, host, sizeof host);
+  char name[IF_NAMESIZE] = "";
+  const auto scope_id = storage_.ip6.sin6_scope_id;
+  if (scope_id == 0 || if_indextoname(scope_id, name) == nullptr) return host;
+  return std::string(host) + "%" + name;
+}
+
+std::string socket_address::text() const {
+  if (is_every_) return "*:" + std::to_string(port());
+  if (family() == AF_INET) return ip() + ":" + std::to_string(port());
+  if (family() == AF_INET6) return "[" + ip() + "]:" + std::to_string(port());
   if (family() == AF_UNIX) return path();
   if (family() == AF_PACKET) return mac().text();
   return "?";

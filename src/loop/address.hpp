@@ -48,6 +48,8 @@ class socket_address {
   /// `127.0.0.1:80`, `[::1]:80`, `*:80` for all, the path or the MAC address.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] std::string path() const;
+  /// `127.0.0.1`, `::1`, `fe80::1%eth0`: without port and brackets. Empty when it is no IP address.
+  [[nodiscard]] std::string ip() const;
   /// Whether it is what `every` makes.
   [[nodiscard]] bool is_every() const { return is_every_; }
   /// A Unix path, or a loopback address of either family.

@@ -11,9 +11,7 @@ bool has_ip(const loop::socket_address& address) {
 }
 
 proto::proxied_end end_of(const loop::socket_address& address) {
-  auto text = address.text();
-  text.resize(text.rfind(':'));
-  if (text.starts_with('[')) text = text.substr(1, text.size() - 2);
+  const auto text = address.ip();
   return {text.substr(0, text.find('%')), address.port()};
 }
 

@@ -6,6 +6,7 @@
 #include "runtime/options.hpp"
 #include "runtime/proxy/proxy.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/scripting/figures.hpp"
 #include "runtime/server/server.hpp"
 
 namespace strata::runtime {
@@ -16,7 +17,7 @@ const type_row table[] = {
     {"server", "listens, and passes messages between those who connect", server::option_rows,
      server::figure_rows, server::make},
     {"client", "connects to an endpoint, and sends and receives messages", client::option_rows,
-     client::figure_rows, client::make},
+     scripting::script_figure_rows, client::make},
     {"proxy", "listens, and passes each connection on to a back", proxy::option_rows,
      proxy::figure_rows, proxy::make, proxy::detail_rows},
     {"cache", "keeps keys and values in memory, and speaks Redis's protocol", cache::option_rows,

@@ -91,6 +91,11 @@ void call::give(const nlohmann::json& value) {
   ++given_;
 }
 
+void call::refuse(std::string_view why) {
+  give_nothing();
+  give(why);
+}
+
 void call::give_as_array(int which) {
   lua_pushvalue(state_, which + 1);
   mark_array(state_);

@@ -63,6 +63,8 @@ class call {
   void give(std::string_view value);
   void give(const char* value) { give(std::string_view(value)); }
   void give(const nlohmann::json& value);
+  /// Nil, and the reason: something is not as it should be, and a script may live with that.
+  void refuse(std::string_view why);
   /// The argument, a table, marked as an array.
   void give_as_array(int which);
 

@@ -2,27 +2,22 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
-
 #include "http/field.hpp"
 #include "http/websocket_port.hpp"
 #include "runtime/client/connection.hpp"
 #include "runtime/client/connection_script.hpp"
-#include "runtime/sharded.hpp"
+#include "runtime/scripting/scripted.hpp"
 #include "runtime/tls_identity.hpp"
 
 namespace strata::runtime::client {
 
 namespace {
 
-class client final : public sharded<client_options, connection> {
+class client final : public scripting::scripted<client_options, connection> {
  public:
-  explicit client(context&& given) : sharded(std::move(given), option_table()) {}
+  explicit client(context&& given) : scripted(std::move(given), option_table()) {}
 
   loop::task<result<send_outcome>> send(std::string message) override;
-  loop::task<result<void>> reload_script() override;
-  [[nodiscard]] std::vector<nlohmann::json> figures() const override;
   [[nodiscard]] bool listens() const override { return false; }
   [[nodiscard]] std::vector<std::string> needs() const override;
   [[nodiscard]] std::string warning() const override;
@@ -38,12 +33,6 @@ class client final : public sharded<client_options, connection> {
   [[nodiscard]] loop::task<result<bool>> read_certificates() override {
     co_return co_await run_at(0, [](connection& at) { return at.read_certificates(); });
   }
-  void keep_figures() override;
-  [[nodiscard]] scripting::script_figures counted_script() const;
-
-  scripting::script_figures past_script_;
-  /// It stays when the client stops.
-  std::shared_ptr<scripting::shared_store> shared_ = std::make_shared<scripting::shared_store>();
 };
 
 result<void> client::check(const client_options& wanted) const {
@@ -90,42 +79,15 @@ client::part_list client::make_parts(const std::vector<loop::loop*>& loops) {
   made.push_back(std::make_unique<connection>(
       *loops[0], running(), given(), connections(), hurried(),
       [this](const std::string& why, bool is_done) { is_done ? finish(why) : fail(why); },
-      shared_));
+      shared()));
   return made;
 }
 
 loop::task<result<send_outcome>> client::send(std::string message) {
-  if (!running().lua.empty()) {
-    auto ask = [&at = part_at(0), &message] { return at.script()->on_send(std::move(message)); };
-    auto changed = co_await loop::call_on(given().home, loop_of(0), std::move(ask));
-    if (!changed) co_return send_outcome{};
-    message = std::move(*changed);
-  }
+  auto changed = co_await change_sent(std::move(message));
+  if (!changed) co_return send_outcome{};
+  message = std::move(*changed);
   co_return co_await run_at(0, [&message](connection& at) { return at.send(as_bytes(message)); });
-}
-
-loop::task<result<void>> client::reload_script() {
-  if (running().lua.empty()) co_return co_await runtime::reload_script();
-  co_return co_await run_at(0, [](connection& at) { return at.script()->reload(); });
-}
-
-scripting::script_figures client::counted_script() const {
-  auto sum = past_script_;
-  const auto* const script = opened() == 0 ? nullptr : part_at(0).script();
-  if (script != nullptr) add_figures(sum, script->counted(), scripting::script_figure_table());
-  return sum;
-}
-
-void client::keep_figures() {
-  sharded::keep_figures();
-  past_script_ = past_figures(counted_script(), scripting::script_figure_table());
-}
-
-std::vector<nlohmann::json> client::figures() const {
-  auto values = runtime::figures();
-  std::ranges::move(values_of(counted_script(), scripting::script_figure_table()),
-                    std::back_inserter(values));
-  return values;
 }
 
 std::vector<std::string> client::needs() const {
@@ -146,15 +108,6 @@ std::string client::warning() const {
 }
 
 }  // namespace
-
-const std::vector<options::figure_row>& figure_rows() {
-  static const auto rows = [] {
-    auto all = common_figure_rows();
-    std::ranges::move(rows_of(scripting::script_figure_table()), std::back_inserter(all));
-    return all;
-  }();
-  return rows;
-}
 
 result<std::unique_ptr<runtime>> make(context&& given, const nlohmann::json& options) {
   return make_from<client>(std::move(given), options);

@@ -8,9 +8,6 @@
 
 namespace strata::runtime::client {
 
-/// What every runtime has, and what those have that run scripts.
-[[nodiscard]] const std::vector<options::figure_row>& figure_rows();
-
 /// Errors: invalid_argument when the options do not make sense together.
 [[nodiscard]] result<std::unique_ptr<runtime>> make(context&& given, const nlohmann::json& options);
 

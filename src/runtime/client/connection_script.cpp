@@ -34,14 +34,8 @@ loop::task<> connection_script::heard() {
 
 // A client has one peer, whose number is 1.
 void connection_script::start(callback which, std::string_view message, script::waiter& told) {
-  constexpr double peer = 1;
-  if (which == callback::message) {
-    const script::argument with[] = {message, peer};
-    host_.start(which, with, &told);
-  } else {
-    const script::argument with[] = {peer, message};
-    host_.start(which, std::span(with).first(which == callback::client_message ? 2 : 1), &told);
-  }
+  constexpr std::uint64_t peer = 1;
+  host_.start_for(which, peer, message, &told);
 }
 
 loop::task<std::optional<std::string>> connection_script::on_send(std::string message) {

@@ -1,5 +1,10 @@
 #include "runtime/scripting/figures.hpp"
 
+#include <algorithm>
+#include <iterator>
+
+#include "runtime/figures.hpp"
+
 namespace strata::runtime::scripting {
 
 using enum options::figure_kind;
@@ -32,5 +37,14 @@ const std::vector<options::bound_figure<script_figures>>& script_figure_table() 
   return table;
 }
 // clang-format on
+
+const std::vector<options::figure_row>& script_figure_rows() {
+  static const auto rows = [] {
+    auto all = common_figure_rows();
+    std::ranges::move(rows_of(script_figure_table()), std::back_inserter(all));
+    return all;
+  }();
+  return rows;
+}
 
 }  // namespace strata::runtime::scripting

@@ -18,4 +18,7 @@ struct script_figures {
 
 [[nodiscard]] const std::vector<options::bound_figure<script_figures>>& script_figure_table();
 
+/// What every runtime has, and what those have that run scripts.
+[[nodiscard]] const std::vector<options::figure_row>& script_figure_rows();
+
 }  // namespace strata::runtime::scripting

@@ -141,6 +141,18 @@ loop::task<> host::watch() {
   }
 }
 
+void host::start_for(callback which, std::uint64_t id, std::string_view message,
+                     script::waiter* told) {
+  const auto number = static_cast<double>(id);
+  if (which == callback::message) {
+    const script::argument with[] = {message, number};
+    start(which, with, told);
+  } else {
+    const script::argument with[] = {number, message};
+    start(which, std::span(with).first(which == callback::client_message ? 2 : 1), told);
+  }
+}
+
 loop::task<std::optional<std::string>> host::change_sent(std::string message) {
   if (!has(callback::send)) co_return message;
   const auto read = [&message](const script::finished& by) -> std::optional<std::string> {

@@ -63,6 +63,9 @@ class host final : private script::observer, private loop::timer {
              script::waiter* tell = nullptr) {
     return machine_->start(static_cast<std::size_t>(which), with, tell);
   }
+  /// Starts one that is told of a client and, if it is of a message, of what that has said.
+  void start_for(callback which, std::uint64_t id, std::string_view message,
+                 script::waiter* told = nullptr);
   template <class Read>
   auto ask(callback which, std::vector<script::argument> with, Read read) {
     return script::ask(*machine_, static_cast<std::size_t>(which), std::move(with),

@@ -13,6 +13,7 @@
 #include "runtime/scripting/web_request.hpp"
 #include "script/call.hpp"
 #include "text/base64.hpp"
+#include "text/json_text.hpp"
 #include "text/percent.hpp"
 #include "text/utf8.hpp"
 
@@ -129,11 +130,7 @@ loop::task<answers> resolve_name(loop::loop& on, std::string name) {
   const auto found = co_await on.resolve(std::move(name), 0);
   if (!found) co_return std::unexpected(found.error());
   auto texts = nlohmann::json::array();
-  for (const auto& each : *found) {
-    auto text = each.text();
-    text.resize(text.rfind(':'));
-    texts.push_back(text.starts_with('[') ? text.substr(1, text.size() - 2) : text);
-  }
+  for (const auto& each : *found) texts.push_back(each.ip());
   co_return std::vector<nlohmann::json>{std::move(texts)};
 }
 
@@ -162,38 +159,13 @@ void json_encode(void* /*self*/, call& with) {
   with.give(std::string_view(value.dump(with.has(1) ? static_cast<int>(with.integer(1)) : -1)));
 }
 
-// Counts how deep brackets lie in each other outside of texts: the parser recurses.
-bool is_too_deep(std::string_view text) {
-  int depth = 0;
-  bool in_text = false;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char letter = text[at];
-    if (in_text) {
-      if (letter == '\\') ++at;
-      if (letter == '"') in_text = false;
-      continue;
-    }
-    if (letter == '"') in_text = true;
-    if ((letter == '[' || letter == '{') && ++depth > 64) return true;
-    if (letter == ']' || letter == '}') --depth;
-  }
-  return false;
-}
-
 void json_decode(void* /*self*/, call& with) {
-  const auto text = with.text(0);
-  if (is_too_deep(text)) {
-    with.give_nothing();
-    with.give("it is nested more than 64 deep");
-    return;
+  const auto value = text::parse_json(with.text(0), "decode it");
+  if (value) {
+    with.give(*value);
+  } else {
+    with.refuse(describe(value.error()));
   }
-  auto value = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
-  if (value.is_discarded()) {
-    with.give_nothing();
-    with.give("it is no JSON");
-    return;
-  }
-  with.give(value);
 }
 
 void json_array(void* /*self*/, call& with) { with.give_as_array(0); }
@@ -205,8 +177,7 @@ void base64_encode(void* /*self*/, call& with) {
 void base64_decode(void* /*self*/, call& with) {
   const auto bytes = text::base64_decode(with.text(0));
   if (!bytes) {
-    with.give_nothing();
-    with.give("it is no base64");
+    with.refuse("it is no base64");
     return;
   }
   with.give(std::string_view(*bytes));
@@ -216,23 +187,17 @@ void url_encode(void* /*self*/, call& with) {
   with.give(std::string_view(text::percent_encode(with.text(0))));
 }
 
+constexpr const char* no_percent_text = "a '%' in it is not followed by two hexadecimal digits";
+
 void url_decode(void* /*self*/, call& with) {
   const auto decoded = text::percent_decode(with.text(0), text::plus_sign::space);
-  if (!decoded) {
-    with.give_nothing();
-    with.give("a '%' in it is not followed by two hexadecimal digits");
-    return;
-  }
+  if (!decoded) return with.refuse(no_percent_text);
   with.give(std::string_view(*decoded));
 }
 
 void url_query(void* /*self*/, call& with) {
   const auto pairs = text::parse_query(with.text(0));
-  if (!pairs) {
-    with.give_nothing();
-    with.give("a '%' in it is not followed by two hexadecimal digits");
-    return;
-  }
+  if (!pairs) return with.refuse(no_percent_text);
   auto fields = nlohmann::json::object();
   for (const auto& [name, value] : *pairs) fields[name] = value;
   with.give(fields);

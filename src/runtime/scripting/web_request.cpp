@@ -9,6 +9,8 @@
 #include "loop/within.hpp"
 #include "net/connector.hpp"
 #include "proto/token.hpp"
+#include "runtime/scripting/http_values.hpp"
+#include "text/word.hpp"
 
 namespace strata::runtime::scripting {
 
@@ -31,30 +33,6 @@ struct web_question {
 std::unexpected<error> wrong(std::string why) {
   return failure(errc::invalid_argument, "ask the web", std::move(why),
                  "give strata.http{url=, method=, headers=, body=, timeout_ms=}");
-}
-
-std::string host_and_port(const net::endpoint_url& url) {
-  const auto host = url.host.contains(':') ? "[" + url.host + "]" : url.host;
-  const bool is_usual = url.port == (url.text().starts_with("https:") ? 443 : 80);
-  return is_usual ? host : fmt::format("{}:{}", host, url.port);
-}
-
-result<void> take_fields(const json& given, proto::http_fields& into) {
-  if (!given.is_object()) return wrong("its headers are no table of names");
-  for (const auto& [name, value] : given.items()) {
-    auto field = http::parse_field(name + ": " +
-                                   (value.is_string() ? value.get<std::string>() : value.dump()));
-    if (!field) return std::unexpected(field.error());
-    std::ranges::transform(field->first, field->first.begin(), [](char letter) {
-      return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + ('a' - 'A')) : letter;
-    });
-    // Where the body ends, and that nothing follows, is said here.
-    for (const auto* const ours : {"content-length", "transfer-encoding", "connection"}) {
-      if (field->first == ours) return wrong(fmt::format("'{}' is not the script's to say", name));
-    }
-    into.push_back(std::move(*field));
-  }
-  return {};
 }
 
 result<web_question> read_question(const json& given) {
@@ -80,12 +58,13 @@ result<web_question> read_question(const json& given) {
     if (!given.contains("method")) made.method = "POST";
   }
   if (given.contains("headers")) {
-    if (auto taken = take_fields(given["headers"], made.fields); !taken) {
-      return std::unexpected(taken.error());
-    }
+    auto fields = fields_of(given["headers"], http_side::request);
+    if (!fields) return std::unexpected(fields.error());
+    made.fields = std::move(*fields);
   }
-  if (proto::find_field(made.fields, "host") == std::nullopt) {
-    made.fields.emplace(made.fields.begin(), "host", host_and_port(made.url));
+  const auto says_host = [](const auto& each) { return text::same_text(each.first, "host"); };
+  if (std::ranges::none_of(made.fields, says_host)) {
+    made.fields.emplace(made.fields.begin(), "host", http::host_field(made.url));
   }
   made.fields.emplace_back("connection", "close");
   const double ms = given.contains("timeout_ms") && given["timeout_ms"].is_number()
@@ -107,12 +86,8 @@ loop::task<result<json>> fetch(loop::loop& on, const web_question& what) {
   if (!body) co_return std::unexpected(body.error());
   json given{{"ok", head->status >= 200 && head->status < 300},
              {"status", head->status},
-             {"headers", json::object()},
+             {"headers", table_of(head->headers)},
              {"body", std::move(*body)}};
-  for (const auto& [name, value] : head->headers) {
-    auto& there = given["headers"][name];
-    there = there.is_null() ? value : there.get<std::string>() + ", " + value;
-  }
   co_return given;
 }
 

@@ -92,11 +92,7 @@ void shard_script::call_peer_ip(call& with) {
     with.give("");
     return;
   }
-  auto text = clients_.at(with.integer(0))->is->address().text();
-  const auto colon = text.rfind(':');
-  if (colon != std::string::npos) text.resize(colon);
-  if (text.starts_with('[')) text = text.substr(1, text.size() - 2);
-  with.give(std::string_view(text));
+  with.give(std::string_view(clients_.at(with.integer(0))->is->address().ip()));
 }
 
 void shard_script::call_set_data(call& with) {

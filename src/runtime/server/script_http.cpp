@@ -1,7 +1,10 @@
 // HTTP requests that a server's script answers.
-#include "http/field.hpp"
+#include <algorithm>
+
+#include "runtime/scripting/http_values.hpp"
 #include "runtime/server/shard.hpp"
 #include "runtime/server/shard_script.hpp"
+#include "text/word.hpp"
 
 namespace strata::runtime::server {
 
@@ -9,31 +12,7 @@ using scripting::callback;
 
 namespace {
 
-constexpr std::string_view text_type = "text/text_type; charset=utf-8";
-
-nlohmann::json object_of(const proto::http_fields& fields) {
-  auto made = nlohmann::json::object();
-  for (const auto& [name, value] : fields) {
-    auto& there = made[name];
-    // Fields of one name are one list (RFC 9110 section 5.2), but for cookies.
-    there = there.is_null() ? value
-                            : there.get<std::string>() + (name == "cookie" ? "; " : ", ") + value;
-  }
-  return made;
-}
-
-bool is_framing(std::string_view name) {
-  return name == "content-length" || name == "transfer-encoding" || name == "connection" ||
-         name == "upgrade" || name == "trailer" || name == "date";
-}
-
-std::string lower(std::string_view name) {
-  std::string all(name);
-  for (auto& each : all) {
-    if (each >= 'A' && each <= 'Z') each = static_cast<char>(each - 'A' + 'a');
-  }
-  return all;
-}
+constexpr std::string_view text_type = "text/plain; charset=utf-8";
 
 // What a script gives for an answer, checked: it may be made of what a client has said.
 class script_answer {
@@ -72,28 +51,12 @@ class script_answer {
                    "give a text, or {status=, headers=, body=} or {json=}");
   }
 
-  result<void> take_fields(const nlohmann::json& fields) {
-    if (!fields.is_object()) return wrong("its headers are no table of names");
-    for (const auto& [name, value] : fields.items()) {
-      if (value.is_array()) {
-        for (const auto& each : value) {
-          if (auto taken = take_field(name, each); !taken) return taken;
-        }
-      } else if (auto taken = take_field(name, value); !taken) {
-        return taken;
-      }
-    }
-    return {};
-  }
-
-  result<void> take_field(const std::string& name, const nlohmann::json& value) {
-    const auto text = value.is_string() ? value.get<std::string>() : value.dump();
-    auto field = http::parse_field(name + ": " + text);
-    if (!field) return std::unexpected(field.error());
-    const auto small = lower(field->first);
-    if (is_framing(small)) return wrong("the server itself says '" + name + "'");
-    has_type_ = has_type_ || small == "content-type";
-    head_.fields.push_back(std::move(*field));
+  result<void> take_fields(const nlohmann::json& table) {
+    auto fields = scripting::fields_of(table, scripting::http_side::answer);
+    if (!fields) return std::unexpected(fields.error());
+    head_.fields = std::move(*fields);
+    has_type_ = std::ranges::any_of(
+        head_.fields, [](const auto& each) { return text::same_text(each.first, "content-type"); });
     return {};
   }
 
@@ -123,8 +86,8 @@ nlohmann::json shard_script::request_of(const http::exchange& now, const std::st
   return {{"method", of.method},
           {"path", of.path},
           {"target", of.target},
-          {"query", object_of(of.query)},
-          {"headers", object_of(of.headers)},
+          {"query", scripting::table_of(of.query)},
+          {"headers", scripting::table_of(of.headers)},
           {"body", body},
           {"version", of.version},
           {"peer", now.peer().address.text()},

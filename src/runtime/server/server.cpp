@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "runtime/introducers.hpp"
+#include "runtime/scripting/scripted.hpp"
 #include "runtime/server/shard.hpp"
 #include "runtime/server/shard_script.hpp"
-#include "runtime/sharded.hpp"
 #include "runtime/tls_identity.hpp"
 
 namespace strata::runtime::server {
@@ -17,13 +17,12 @@ namespace {
 // Also longer than the answer, so that nobody is sent more than was sent in its name.
 constexpr std::size_t least_token = 8;
 
-class server final : public sharded<server_options, shard> {
+class server final : public scripting::scripted<server_options, shard> {
  public:
-  explicit server(context&& given) : sharded(std::move(given), option_table()) {}
+  explicit server(context&& given) : scripted(std::move(given), option_table()) {}
 
   loop::task<void> stop(loop::time_point limit) override;
   loop::task<result<send_outcome>> send(std::string message) override;
-  loop::task<result<void>> reload_script() override;
   [[nodiscard]] std::vector<nlohmann::json> figures() const override;
 
  private:
@@ -48,13 +47,9 @@ class server final : public sharded<server_options, shard> {
   }
   void keep_figures() override;
   [[nodiscard]] web_figures counted_web() const;
-  [[nodiscard]] scripting::script_figures counted_script() const;
 
   tls_identity identity_{given().home, given().log};
   web_figures past_web_;
-  scripting::script_figures past_script_;
-  /// It stays when the server stops.
-  std::shared_ptr<scripting::shared_store> shared_ = std::make_shared<scripting::shared_store>();
 };
 
 result<void> server::check(const server_options& wanted) const {
@@ -102,7 +97,7 @@ std::vector<std::string_view> server::carried(const server_options& next) const 
 server::part_list server::make_parts(const std::vector<loop::loop*>& loops) {
   const auto state = std::make_shared<server_state>(connections(), hurried(), given().log,
                                                     given().messages, identity_.slot());
-  state->shared = shared_;
+  state->shared = shared();
   state->others = given().others;
   part_list made;
   for (auto* const each : loops) {
@@ -114,7 +109,7 @@ server::part_list server::make_parts(const std::vector<loop::loop*>& loops) {
 }
 
 loop::task<void> server::stop(loop::time_point limit) {
-  return sharded::stop(
+  return scripted::stop(
       std::min(limit, given().home.now() + loop::from_seconds(wanted().drain_timeout)));
 }
 
@@ -131,12 +126,9 @@ loop::task<result<send_outcome>> server::send(std::string message) {
                           std::to_string(wanted().max_message),
                       "raise --max-message");
   }
-  if (!running().lua.empty()) {
-    auto ask = [&at = part_at(0), &message] { return at.script()->on_send(std::move(message)); };
-    auto changed = co_await loop::call_on(given().home, loop_of(0), std::move(ask));
-    if (!changed) co_return send_outcome{};
-    message = std::move(*changed);
-  }
+  auto changed = co_await change_sent(std::move(message));
+  if (!changed) co_return send_outcome{};
+  message = std::move(*changed);
   send_outcome outcome;
   for (std::size_t i = 0; i < parts().size(); ++i) {
     outcome.delivered +=
@@ -153,35 +145,14 @@ web_figures server::counted_web() const {
   return sum;
 }
 
-scripting::script_figures server::counted_script() const {
-  auto sum = past_script_;
-  for (std::size_t i = 0; i < opened(); ++i) {
-    const auto* const script = part_at(i).script();
-    if (script != nullptr) add_figures(sum, script->counted(), scripting::script_figure_table());
-  }
-  return sum;
-}
-
-loop::task<result<void>> server::reload_script() {
-  if (running().lua.empty()) co_return co_await runtime::reload_script();
-  for (std::size_t i = 0; i < parts().size(); ++i) {
-    auto loaded = co_await run_at(i, [](shard& at) { return at.script()->reload(); });
-    if (!loaded) co_return loaded;
-  }
-  co_return result<void>{};
-}
-
 void server::keep_figures() {
-  sharded::keep_figures();
-  past_script_ = past_figures(counted_script(), scripting::script_figure_table());
+  scripted::keep_figures();
   past_web_ = past_figures(counted_web(), web_figure_table());
 }
 
 std::vector<nlohmann::json> server::figures() const {
-  auto values = runtime::figures();
+  auto values = scripted::figures();
   std::ranges::move(values_of(counted_web(), web_figure_table()), std::back_inserter(values));
-  std::ranges::move(values_of(counted_script(), scripting::script_figure_table()),
-                    std::back_inserter(values));
   return values;
 }
 
@@ -189,8 +160,8 @@ std::vector<nlohmann::json> server::figures() const {
 
 const std::vector<options::figure_row>& figure_rows() {
   static const auto rows = [] {
-    auto all = web_figure_rows();
-    std::ranges::move(rows_of(scripting::script_figure_table()), std::back_inserter(all));
+    auto all = scripting::script_figure_rows();
+    std::ranges::move(rows_of(web_figure_table()), std::back_inserter(all));
     return all;
   }();
   return rows;

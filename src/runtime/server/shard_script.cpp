@@ -56,8 +56,7 @@ void shard_script::leave(member& gone) {
 void shard_script::on_turn_end() { home_.publish(); }
 
 bool shard_script::on_message(member& from, const message& said) {
-  const bool by_both = host_.has(callback::client_message);
-  if (!by_both && !host_.has(callback::message)) {
+  if (!host_.has(callback::client_message) && !host_.has(callback::message)) {
     // The server's mode decides, of those that have been let in.
     if (!from.is_admitted) home_.count().drop_message(drop::script);
     return !from.is_admitted;
@@ -65,11 +64,9 @@ bool shard_script::on_message(member& from, const message& said) {
   home_.keep(from, said);
   auto* const one = find(from.id());
   if (one == nullptr) {  // it came by POST, and hears nothing
-    const auto id = static_cast<double>(from.id());
-    const script::argument first[] = {id, as_text(said.bytes)};
-    if (by_both) host_.start(callback::client_message, first);
-    const script::argument second[] = {as_text(said.bytes), id};
-    if (host_.has(callback::message)) host_.start(callback::message, second);
+    for (const auto which : {callback::client_message, callback::message}) {
+      if (host_.has(which)) host_.start_for(which, from.id(), as_text(said.bytes));
+    }
     return true;
   }
   if (one->is_refused) return true;
@@ -92,14 +89,7 @@ loop::task<> shard_script::idle(std::uint64_t id) {
 
 void shard_script::start(const client& one, callback which, std::string_view message,
                          script::waiter& told) {
-  const auto id = static_cast<double>(one.id);
-  if (which == callback::message) {
-    const script::argument with[] = {message, id};
-    host_.start(which, with, &told);
-  } else {
-    const script::argument with[] = {id, message};
-    host_.start(which, std::span(with).first(which == callback::client_message ? 2 : 1), &told);
-  }
+  host_.start_for(which, one.id, message, &told);
 }
 
 void shard_script::on_ended(client& one, callback which, const script::finished& with) {

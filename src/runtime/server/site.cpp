@@ -7,6 +7,7 @@
 #include "http/cross_origin.hpp"
 #include "http/field.hpp"
 #include "http/files/request_path.hpp"
+#include "text/word.hpp"
 
 namespace strata::runtime::server {
 
@@ -17,11 +18,7 @@ bool is_ours_alone(std::string_view name) {
   static constexpr std::string_view names[] = {
       "connection",        "content-length", "content-range", "content-encoding", "date",
       "transfer-encoding", "upgrade",        "etag",          "last-modified",    "trailer"};
-  std::string lower(name);
-  for (auto& each : lower) {
-    if (each >= 'A' && each <= 'Z') each = static_cast<char>(each - 'A' + 'a');
-  }
-  return std::ranges::find(names, lower) != std::end(names);
+  return std::ranges::any_of(names, [&](auto each) { return text::same_text(each, name); });
 }
 
 result<void> check_fields(const web_options& wanted) {

@@ -1,0 +1,62 @@
+#include "runtime/scripting/http_values.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "http/field.hpp"
+#include "text/word.hpp"
+
+namespace strata::runtime::scripting {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr std::string_view not_a_scripts[] = {"content-length", "transfer-encoding", "connection",
+                                              "upgrade", "trailer"};
+
+bool is_ours(std::string_view name, http_side of) {
+  if (of == http_side::answer && text::same_text(name, "date")) return true;
+  return std::ranges::any_of(not_a_scripts, [&](auto each) { return text::same_text(each, name); });
+}
+
+result<void> add(const std::string& name, const json& value, http_side of, proto::http_fields& to) {
+  const auto text = value.is_string() ? value.get<std::string>() : value.dump();
+  auto field = http::parse_field(name + ": " + text);
+  if (!field) return std::unexpected(field.error());
+  if (is_ours(field->first, of)) {
+    return failure(errc::invalid_argument, "send the header field '" + name + "'",
+                   "it is not the script's to say", "leave it out");
+  }
+  to.push_back(std::move(*field));
+  return {};
+}
+
+}  // namespace
+
+json table_of(const proto::http_fields& fields) {
+  auto made = json::object();
+  for (const auto& [name, value] : fields) {
+    auto& there = made[name];
+    there = there.is_null() ? value
+                            : there.get<std::string>() + (name == "cookie" ? "; " : ", ") + value;
+  }
+  return made;
+}
+
+result<proto::http_fields> fields_of(const json& table, http_side of) {
+  if (!table.is_object()) {
+    return failure(errc::invalid_argument, "send header fields", "they are no table of names",
+                   "write headers = {['X-Name'] = 'value'}");
+  }
+  proto::http_fields fields;
+  for (const auto& [name, value] : table.items()) {
+    const auto all = value.is_array() ? value : json::array({value});
+    for (const auto& each : all) {
+      if (auto added = add(name, each, of, fields); !added) return std::unexpected(added.error());
+    }
+  }
+  return fields;
+}
+
+}  // namespace strata::runtime::scripting
