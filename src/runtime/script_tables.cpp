@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/cache/scripting/cache_script.hpp"
 #include "runtime/client/connection_script.hpp"
 #include "runtime/scripting/callbacks.hpp"
 #include "runtime/scripting/library.hpp"
@@ -74,6 +75,15 @@ constexpr std::string_view annotations_head =
 ---@field is_secure boolean
 ---@field params? table<string, string> set by a router
 
+---@class strata.change
+---@field op "write"|"delete"|"expire"|"clear"
+---@field key? string
+---@field database integer
+---@field type? string as TYPE says it
+---@field value? string of a string
+---@field ttl? number seconds
+---@field command? string[] that has changed another value than a string
+
 ---@alias strata.route fun(request: strata.request, params: table<string, string>): any
 ---@class strata.router
 ---@field answer fun(self: strata.router, request: strata.request): any
@@ -96,7 +106,8 @@ function strata.router() end
 
 std::span<const script_table> script_tables() {
   static const script_table tables[] = {{"server", server::script_functions()},
-                                        {"client", client::script_functions()}};
+                                        {"client", client::script_functions()},
+                                        {"cache", cache::script_functions()}};
   return tables;
 }
 
@@ -156,7 +167,7 @@ std::string script_annotations() {
                        row.help);
     }
   }
-  text += "---the runtime's own table\n---@type strata.server|strata.client\nself = nil\n";
+  text += "---the runtime's own table\n---@type strata.server|strata.client|strata.cache\nself = nil\n";
   return text;
 }
 

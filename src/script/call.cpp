@@ -41,6 +41,9 @@ std::string_view call::text(int which) const {
   return text == nullptr ? std::string_view() : std::string_view(text, size);
 }
 
+bool call::is_text(int which) const {
+  return which < count() && lua_isstring(state_, which + 1) != 0;
+}
 bool call::is_table(int which) const { return which < count() && lua_istable(state_, which + 1); }
 
 std::string call::shown(int which) const {

@@ -35,7 +35,9 @@ class function_ref {
 
 class call {
  public:
-  call(machine& of, lua_State* by) : machine_(of), state_(by) {}
+  /// `name`: the function's, in its table.
+  call(machine& of, lua_State* by, std::string_view name)
+      : machine_(of), state_(by), name_(name) {}
   call(const call&) = delete;
   call& operator=(const call&) = delete;
 
@@ -48,6 +50,8 @@ class call {
   [[nodiscard]] std::uint64_t integer(int which) const;
   /// Of a string or a number. It lives as long as the call.
   [[nodiscard]] std::string_view text(int which) const;
+  /// It is a string or a number.
+  [[nodiscard]] bool is_text(int which) const;
   [[nodiscard]] bool is_table(int which) const;
   /// Of whatever value: as `tostring` says it.
   [[nodiscard]] std::string shown(int which) const;
@@ -72,6 +76,8 @@ class call {
   void fail(std::string why) { failure_ = std::move(why); }
 
   [[nodiscard]] machine& by() const { return machine_; }
+  /// Of the function that is called, in its table.
+  [[nodiscard]] std::string_view name() const { return name_; }
 
   // --- for the machine
   [[nodiscard]] int given() const { return given_; }
@@ -80,6 +86,7 @@ class call {
  private:
   machine& machine_;
   lua_State* state_;
+  std::string_view name_;
   int given_ = 0;
   std::string failure_;
 };

@@ -73,7 +73,7 @@ int machine::dispatch(lua_State* state) {
   const auto& to = *static_cast<const bound_function*>(lua_touserdata(state, lua_upvalueindex(1)));
   auto& here = of(state);
   check_arguments(state, to);
-  call with(here, state);
+  call with(here, state, to.row->name);
   if (to.row->run != nullptr) {
     luaL_checkstack(state, 16, to.shown_name.c_str());
     to.row->run(to.host, with);

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "runtime/cache/serving/shard.hpp"
+#include "runtime/cache/cache_part.hpp"
 #include "runtime/introducers.hpp"
-#include "runtime/sharded.hpp"
+#include "runtime/scripting/scripted.hpp"
 #include "runtime/tls_identity.hpp"
 
 namespace strata::runtime::cache {
@@ -39,45 +39,9 @@ result<void> check_files(const cache_options& options) {
   return {};
 }
 
-// The shard is made where it works: what it holds is charged to its own thread.
-class cache_part final : public part {
+class cache final : public scripting::scripted<cache_options, cache_part> {
  public:
-  cache_part(loop::loop& on, cache_options options, serve::connection_gauge& gauge,
-             std::shared_ptr<journal> log, std::shared_ptr<net::tls_slot> identity,
-             shard::events told)
-      : loop_(on),
-        options_(std::move(options)),
-        gauge_(gauge),
-        log_(std::move(log)),
-        identity_(std::move(identity)),
-        told_(std::move(told)) {}
-
-  [[nodiscard]] loop::task<result<void>> open(std::vector<net::bind_target>& targets) override {
-    shard_ = std::make_unique<shard>(loop_, options_, gauge_, log_, std::move(told_));
-    auto loaded = co_await shard_->load();
-    if (!loaded) co_return loaded;
-    co_return shard_->open(targets, identity_);
-  }
-  [[nodiscard]] loop::task<> close(loop::time_point /*limit*/) override { return shard_->close(); }
-  [[nodiscard]] result<bool> read_certificates() { return shard_->read_certificates(); }
-  void apply(const live_edit<cache_options>& edit) { shard_->apply(edit.changes, edit.number); }
-
-  [[nodiscard]] const counters& counted() const override { return shard_->counted(); }
-  [[nodiscard]] const key_figures& counted_keys() const { return shard_->counted_keys(); }
-
- private:
-  loop::loop& loop_;
-  cache_options options_;
-  serve::connection_gauge& gauge_;
-  std::shared_ptr<journal> log_;
-  std::shared_ptr<net::tls_slot> identity_;
-  shard::events told_;
-  std::unique_ptr<shard> shard_;  // once it has been opened
-};
-
-class cache final : public sharded<cache_options, cache_part> {
- public:
-  explicit cache(context&& given) : sharded(std::move(given), option_table()) {}
+  explicit cache(context&& given) : scripted(std::move(given), option_table()) {}
 
   loop::task<result<send_outcome>> send(std::string message) override;
   [[nodiscard]] std::vector<nlohmann::json> figures() const override;
@@ -104,8 +68,10 @@ class cache final : public sharded<cache_options, cache_part> {
     given().home.post([this, why] { leader_trouble_ = why; });
   }
   [[nodiscard]] key_figures counted_keys() const;
+  [[nodiscard]] behind_figures counted_changes() const;
 
   key_figures past_keys_;
+  behind_figures past_changes_;
   std::string leader_trouble_;  // why the leader cannot be followed; empty: nothing is known
   tls_identity identity_{given().home, given().log};
 };
@@ -149,9 +115,10 @@ cache::part_list cache::make_parts(const std::vector<loop::loop*>& loops) {
                                               std::uint64_t edit) { adopt(changes, edit); },
                      .on_leader_trouble = [this](const std::string& why) { note_trouble(why); }};
   leader_trouble_.clear();
+  scripting::identity who{given().name, "cache", given().log, shared(), given().others};
   part_list made;
   made.push_back(std::make_unique<cache_part>(*loops[0], running(), connections(), given().log,
-                                              identity_.slot(), std::move(told)));
+                                              identity_.slot(), std::move(told), std::move(who)));
   return made;
 }
 
@@ -186,13 +153,25 @@ key_figures cache::counted_keys() const {
   return sum;
 }
 
+behind_figures cache::counted_changes() const {
+  auto sum = past_changes_;
+  for (std::size_t i = 0; i < opened(); ++i) {
+    const auto* const script = part_at(i).script();
+    if (script != nullptr) add_figures(sum, script->counted_changes(), behind_figure_table());
+  }
+  return sum;
+}
+
 void cache::keep_figures() {
-  sharded::keep_figures();
+  scripted::keep_figures();
   past_keys_ = past_figures(counted_keys(), key_figure_table());
+  past_changes_ = past_figures(counted_changes(), behind_figure_table());
 }
 
 std::vector<nlohmann::json> cache::figures() const {
-  auto values = runtime::figures();
+  auto values = scripted::figures();
+  std::ranges::move(values_of(counted_changes(), behind_figure_table()),
+                    std::back_inserter(values));
   std::ranges::move(values_of(counted_keys(), key_figure_table()), std::back_inserter(values));
   return values;
 }
@@ -201,7 +180,8 @@ std::vector<nlohmann::json> cache::figures() const {
 
 const std::vector<options::figure_row>& figure_rows() {
   static const auto rows = [] {
-    auto all = common_figure_rows();
+    auto all = scripting::script_figure_rows();
+    std::ranges::copy(rows_of(behind_figure_table()), std::back_inserter(all));
     std::ranges::copy(rows_of(key_figure_table()), std::back_inserter(all));
     return all;
   }();

@@ -28,15 +28,26 @@ constexpr script::callback_row callback_table[] = {
      "an HTTP request: gives the answer, or nil for a file or a 404"},
     {"on_websocket", "request: strata.request", "boolean|string|nil",
      "a client asks for a WebSocket: false refuses it, a text chooses that subprotocol"},
+    {"on_miss", "key: string, database: integer", "string|nil, number?",
+     "GET and its kin look for a key that is not there, and wait: gives its value, which is kept, "
+     "and for how many seconds; nil: there is none. Clients wait `miss_ms` (a global; 5000)"},
+    {"on_write", "key: string, value: string?, ttl: number?, change: strata.change", "",
+     "a key has been changed; of another value than a string, `change.command` says how"},
+    {"on_delete", "key: string, database: integer", "", "a key has been removed"},
+    {"on_expire", "key: string, database: integer", "", "a key's time was over"},
+    {"on_flush", "batch: strata.change[]", "boolean|integer|nil",
+     "changes since the last batch, each key's last (every `flush_ms`, 100, at most `flush_max`, "
+     "1000): false, an error or a smaller number than theirs, and the rest is given again"},
 };
 
 constexpr std::string_view callers[] = {
-    "server|client", "server|client", "server|client", "server|client", "server", "server|client",
-    "server|client", "server|client", "server",        "server",        "server",
+    "server|client|cache", "server|client|cache", "server|client|cache", "server|client", "server|client",
+    "server|client|cache", "server|client|cache", "server|client", "server", "server", "server",
+    "cache", "cache", "cache", "cache", "cache",
 };
 // clang-format on
 static_assert(std::size(callback_table) == std::size(callers));
-static_assert(std::size(callback_table) == static_cast<std::size_t>(callback::websocket) + 1);
+static_assert(std::size(callback_table) == static_cast<std::size_t>(callback::flush) + 1);
 
 }  // namespace
 

@@ -22,6 +22,11 @@ enum class callback : std::uint8_t {
   auth,
   http_request,
   websocket,
+  miss,
+  write,
+  deleted,
+  expire,
+  flush,
 };
 
 [[nodiscard]] std::span<const script::callback_row> callback_rows();

@@ -169,6 +169,10 @@ loop::task<std::optional<std::string>> host::change_sent(std::string message) {
 
 void host::log(level how, const std::string& text) { who_.log->write(how, text, "lua"); }
 
+void host::log_few(std::string_view cause, level how, const std::string& text) {
+  who_.log->write_few(cause, how, text, "lua");
+}
+
 void host::on_error(const std::string& what) {
   figures_.errors.add();
   // A client can make it happen as often as it likes.

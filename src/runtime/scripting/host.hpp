@@ -74,6 +74,12 @@ class host final : private script::observer, private loop::timer {
   /// What on_send makes of a message that `strata send` sends: nullopt when the script drops it.
   loop::task<std::optional<std::string>> change_sent(std::string message);
   void log(level how, const std::string& text);
+  /// The same of what others can make happen as often as they like.
+  void log_few(std::string_view cause, level how, const std::string& text);
+  /// A number that the script has set as a global.
+  [[nodiscard]] double global_number(const char* name, double otherwise) const {
+    return machine_->global_number(name, otherwise);
+  }
 
   [[nodiscard]] const script_figures& counted() const { return figures_; }
   [[nodiscard]] const identity& who() const { return who_; }

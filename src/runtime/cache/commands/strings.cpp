@@ -32,8 +32,15 @@ void set_plain(call& c, std::size_t key, std::string_view text) {
   c.changed(c[key], event_string, "set");
 }
 
+// The string at the first key, or null. Nothing when the command has replied, or waits for it.
+std::optional<entry*> fetch_string(call& c) {
+  entry* const value = c.read(1);
+  if (value == nullptr && c.has_to_fetch(1)) return {};
+  return c.open_string(value);
+}
+
 void get(call& c) {
-  if (const auto found = c.open_string(c.read(1))) reply_string(c, *found);
+  if (const auto found = fetch_string(c)) reply_string(c, *found);
 }
 
 struct set_options {
@@ -166,7 +173,7 @@ void getex(call& c) {
       return;
     }
   }
-  const auto found = c.open_string(c.read(1));
+  const auto found = fetch_string(c);
   if (!found) return;
   const auto at_ms =
       *found != nullptr && unit != nullptr ? parse_expiry(c, time, *unit) : std::nullopt;
@@ -183,6 +190,7 @@ void getex(call& c) {
 }
 
 void mget(call& c) {
+  if (c.has_to_fetch_some(c.words.subspan(1))) return;
   c.reply.array(c.size() - 1);
   for (std::size_t i = 1; i < c.size(); ++i) {
     const entry* const found = c.read(i);
@@ -303,7 +311,7 @@ void append(call& c) {
 }
 
 void strlen(call& c) {
-  const auto found = c.open_string(c.read(1));
+  const auto found = fetch_string(c);
   if (!found) return;
   c.reply.integer(
       *found == nullptr ? 0 : static_cast<std::int64_t>(string_view_of(**found).view().size()));
@@ -338,7 +346,7 @@ void getrange(call& c) {
   auto first = c.integer(2);
   auto last = first ? c.integer(3) : std::nullopt;
   if (!last) return;
-  const auto found = c.open_string(c.read(1));
+  const auto found = fetch_string(c);
   if (!found) return;
   if (*found == nullptr) {
     c.reply.bulk({});

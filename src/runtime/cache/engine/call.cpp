@@ -1,8 +1,10 @@
 #include "runtime/cache/engine/call.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "runtime/cache/engine/access.hpp"
+#include "runtime/cache/engine/key_source.hpp"
 #include "text/word.hpp"
 
 namespace strata::runtime::cache {
@@ -101,6 +103,38 @@ void call::wait_for(std::span<const std::string_view> keys, std::optional<std::i
                                     std::vector<std::string>(keys.begin(), keys.end()), deadline_ms,
                                     give_up});
   home().blocked().add(who);
+}
+
+bool call::has_to_fetch_some(std::span<const std::string_view> wanted) {
+  if (home().source() == nullptr) return false;
+  std::vector<std::string_view> missing;
+  for (const auto& key : wanted) {
+    if (keys().find(who.database, key, hash_of(key)) == nullptr) missing.push_back(key);
+  }
+  return await_source(missing);
+}
+
+bool call::await_source(std::span<const std::string_view> missing) {
+  if (!may_block()) return false;
+  auto& source = *home().source();
+  bool is_coming = false;
+  for (const auto& key : missing) {
+    if (who.waiting && std::ranges::find(who.waiting->nowhere, key) != who.waiting->nowhere.end()) {
+      continue;
+    }
+    const auto said = source.fetch(who.database, key);
+    if (said == key_source::answer::busy) {
+      fail("BUSY too many keys are being fetched: try again later");
+      return true;
+    }
+    is_coming = is_coming || said == key_source::answer::fetching;
+  }
+  if (!is_coming) return false;
+  wait_for(missing, now_ms() + source.patience_ms(), [](front& /*home*/, client& waited) {
+    waited.reply().error("ERR the key was not fetched in time (on_miss)");
+  });
+  who.waiting->is_fetching = true;
+  return true;
 }
 
 bool call::parse_timeout(std::size_t index, std::optional<std::int64_t>& deadline_ms) {

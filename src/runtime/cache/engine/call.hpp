@@ -157,6 +157,15 @@ class call final : public execution {
     engine_.execute_inside(*this, other, with);
   }
 
+  // --- keys that are not there
+  /// Whether the source of keys is to say first what these hold: then the command will be executed
+  /// again, and returns at once. False where there is no source.
+  [[nodiscard]] bool has_to_fetch(std::size_t index) {
+    return home().source() != nullptr && await_source(words.subspan(index, 1));
+  }
+  /// The same of all keys of the words that are not there.
+  [[nodiscard]] bool has_to_fetch_some(std::span<const std::string_view> wanted);
+
   // --- blocking
   /// The command will be executed again when one of the keys has changed, until `deadline_ms`; then
   /// `give_up` replies. Not for a client that may not block.
@@ -171,6 +180,7 @@ class call final : public execution {
   }
 
  private:
+  [[nodiscard]] bool await_source(std::span<const std::string_view> missing);
   void use(entry& found) {
     if (who.no_touch) return;
     if (is_lfu(keys().limits().policy)) {

@@ -48,6 +48,8 @@ struct waiting_state {
   std::optional<std::int64_t> deadline_ms;
   give_up_reply give_up;
   std::string_view ready = {};  ///< the key that has changed, while it is tried again
+  bool is_fetching = false;     ///< it waits for a source of keys
+  std::vector<std::string> nowhere = {};  ///< of those, the keys that the source does not have
 };
 
 /// How a client that keeps copies of keys wants to hear that they have changed: CLIENT TRACKING.
@@ -118,6 +120,7 @@ class client {
   bool is_ending = false;
   bool is_replay = false;    ///< executes what was executed elsewhere: nothing is refused it
   bool is_follower = false;  ///< hears every change
+  bool is_script = false;    ///< the cache's own: --access does not bind it
   reply_mode replies = reply_mode::on;
 
   // --- transactions

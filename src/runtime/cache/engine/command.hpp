@@ -103,8 +103,11 @@ struct command_group {
 [[nodiscard]] const command* find_command(std::string_view name);
 [[nodiscard]] const command* find_subcommand(const command& of, std::string_view name);
 
-/// Positions of the key words of a call. Errors: false when they cannot be told from the words.
+enum class key_choice : std::uint8_t { all, changed };
+/// Positions of the key words of a call: of all, or of those that it may change. Errors: false when
+/// they cannot be told from the words.
 [[nodiscard]] bool find_keys(const command& of, std::span<const std::string_view> words,
-                             std::vector<std::size_t>& positions);
+                             std::vector<std::size_t>& positions,
+                             key_choice which = key_choice::all);
 
 }  // namespace strata::runtime::cache

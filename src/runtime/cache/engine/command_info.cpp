@@ -227,9 +227,11 @@ bool has_category(const command& of, std::string_view category) {
 }
 
 bool find_keys(const command& of, std::span<const std::string_view> words,
-               std::vector<std::size_t>& positions) {
+               std::vector<std::size_t>& positions, key_choice which) {
   for (const auto& text : split(of.row->key_uses, "; ")) {
     const auto use = read_use(text);
+    const bool only_reads = std::ranges::find(use.flags, "RO") != use.flags.end();
+    if (only_reads && which == key_choice::changed) continue;
     const auto begin = find_begin(use, words);
     if (!begin || *begin >= words.size()) continue;
     if (use.find == key_use::kind::counted) {

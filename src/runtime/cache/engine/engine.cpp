@@ -128,6 +128,22 @@ void engine::serve_waiting() {
   }
 }
 
+void engine::tell_missing(unsigned database, std::string_view key) {
+  auto& blocked = front_.blocked();
+  for (auto* each : blocked.waiting_for({database, std::string(key)})) {
+    if (each->waiting->is_fetching) each->waiting->nowhere.emplace_back(key);
+  }
+  blocked.touch(database, key);
+  serve_waiting();
+}
+
+void engine::fail_fetching(unsigned database, std::string_view key, std::string_view why) {
+  for (auto* each : front_.blocked().waiting_for({database, std::string(key)})) {
+    if (!each->waiting || !each->waiting->is_fetching) continue;
+    front_.answer(each->id, [why](client& who) { who.reply().error(why); });
+  }
+}
+
 bool engine::tick(loop::duration budget) {
   front_.end_overdue();
   const auto began_us = keys_.clock().steady_us();

@@ -35,6 +35,11 @@ class engine {
   /// are propagated as that one's are.
   void execute_inside(const execution& outer, const command& what,
                       std::span<const std::string_view> words);
+  /// The source has no such key: commands that wait for it go on without. To be called while nobody
+  /// else executes.
+  void tell_missing(unsigned database, std::string_view key);
+  /// The source cannot say what the key holds: commands that wait for it get this error.
+  void fail_fetching(unsigned database, std::string_view key, std::string_view why);
   /// To be called when some commands have been executed: tells of what they changed.
   void end_batch() {
     if (!front_.trackers().empty()) front_.trackers().broadcast();

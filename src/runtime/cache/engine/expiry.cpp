@@ -37,7 +37,8 @@ entry* keyspace::unless_expired(unsigned index, entry* found, std::uint64_t hash
 void keyspace::let_go(unsigned index, entry* which, std::uint64_t hash, event_class why,
                       std::string_view event) {
   const std::array<std::string_view, 2> words = {"DEL", which->key()};
-  propagate(index, words);
+  if (scope_ != nullptr && !listeners_.empty()) scope_->begin_group(index);
+  for (auto* each : listeners_) each->on_let_go(index, words, why);
   remove(index, which, hash, why, event);
 }
 

@@ -40,12 +40,13 @@ struct command_counters {
   time_histogram times;  ///< of those calls whose time was taken
 };
 
+class key_source;
 class persistence;
 class replication;
 
 /// Why changes may be refused.
-enum class obstacle : std::uint8_t { log_fails, save_fails, follows };
-inline constexpr std::size_t obstacle_count = 3;
+enum class obstacle : std::uint8_t { log_fails, save_fails, follows, script_lags };
+inline constexpr std::size_t obstacle_count = 4;
 
 class front final : private key_observer {
  public:
@@ -93,6 +94,9 @@ class front final : private key_observer {
   // --- refusals
   /// Because of that, commands that change data get this error; empty: they do not.
   void refuse_changes(obstacle because, std::string error);
+  [[nodiscard]] bool has(obstacle which) const {
+    return !refusals_[static_cast<std::size_t>(which)].empty();
+  }
   /// The error that changes get; empty: none.
   [[nodiscard]] std::string_view refusal() const;
   /// The data is being put there: nobody may look at it.
@@ -119,6 +123,9 @@ class front final : private key_observer {
   /// What speaks with other caches, or null.
   void set_replication(replication* who) { replication_ = who; }
   [[nodiscard]] replication* replicated_by() const { return replication_; }
+  /// Where keys are looked for that are not there, or null.
+  void set_source(key_source* who) { source_ = who; }
+  [[nodiscard]] key_source* source() const { return source_; }
 
  private:
   void on_touch(unsigned database, std::string_view key) override;
@@ -144,6 +151,7 @@ class front final : private key_observer {
   bool has_monitors_ = false;  // there may be some
   persistence* persistence_ = nullptr;
   replication* replication_ = nullptr;
+  key_source* source_ = nullptr;
   std::array<std::string, obstacle_count> refusals_;
   bool is_loading_ = false;
   bool is_restricted_ = false;

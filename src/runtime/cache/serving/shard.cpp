@@ -25,7 +25,7 @@ constexpr std::int64_t between_idle_checks_ms = 1000;
 }  // namespace
 
 shard::shard(loop::loop& on, const cache_options& options, serve::connection_gauge& connections,
-             std::shared_ptr<journal> log, events told)
+             std::shared_ptr<journal> log, events told, scripting::identity who)
     : loop_(on),
       log_(std::move(log)),
       bench_(
@@ -46,6 +46,11 @@ shard::shard(loop::loop& on, const cache_options& options, serve::connection_gau
                    log_),
       acceptor_(on, reception(connections)) {
   bench_.rely_on(persistence_);
+  if (!options.lua.empty()) {
+    work_hooks hooks{.begin_work = [this] { bench_.begin_work(); },
+                     .end_work = [this] { bench_.end_work(); }};
+    script_ = std::make_unique<cache_script>(on, data_, std::move(hooks), options, std::move(who));
+  }
   data_.home().on_configured(
       [this, told = std::move(told.on_options_set)](const nlohmann::json& changed) {
         if (!changed.empty()) told(changed, edit_);
@@ -108,11 +113,14 @@ result<void> shard::open(std::vector<net::bind_target>& targets,
     acceptor_.add(std::move(opened->streams), 0, each.url.scheme->is_secure ? identity : nullptr);
     if (each.address.port() != 0) replication_.set_own_port(each.address.port());
   }
-  acceptor_.begin();
   if (!settings().options.follow.empty()) {
     const auto url = *net::parse_endpoint(settings().options.follow);
     replication_.follow(url.host, url.port);
   }
+  if (script_) {
+    if (auto opened = script_->open(); !opened) return opened;
+  }
+  acceptor_.begin();
   bench_.show_figures();
   arm_timer(usual_tick());
   return {};
@@ -128,11 +136,12 @@ result<bool> shard::read_certificates() {
   return true;
 }
 
-loop::task<> shard::close() {
+loop::task<> shard::close(loop::time_point limit) {
   acceptor_.stop_listening();
   replication_.close();
   // Nothing is to change any more when the log is ended.
   acceptor_.end_connections();
+  if (script_) co_await script_->end(limit);
   disarm();
   co_await persistence_.close();
 }
@@ -220,7 +229,9 @@ loop::task<> shard::serve(std::unique_ptr<net::stream> connection,
     connection->keep_alive(std::chrono::seconds(interval_s));
   }
   session served(bench_, std::move(connection));
+  if (script_) co_await script_->tell(scripting::callback::connect, served.id);
   co_await served.run();
+  if (script_) co_await script_->tell(scripting::callback::disconnect, served.id);
 }
 
 }  // namespace strata::runtime::cache

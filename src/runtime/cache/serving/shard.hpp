@@ -11,6 +11,7 @@
 #include "runtime/cache/disk/disk_persistence.hpp"
 #include "runtime/cache/options.hpp"
 #include "runtime/cache/replication/redis_replication.hpp"
+#include "runtime/cache/scripting/cache_script.hpp"
 #include "runtime/cache/serving/workbench.hpp"
 #include "runtime/runtime.hpp"
 #include "serve/acceptor.hpp"
@@ -29,7 +30,7 @@ class shard final : private loop::timer {
   };
 
   shard(loop::loop& on, const cache_options& options, serve::connection_gauge& connections,
-        std::shared_ptr<journal> log, events told);
+        std::shared_ptr<journal> log, events told, scripting::identity who);
   ~shard() override;
   shard(const shard&) = delete;
   shard& operator=(const shard&) = delete;
@@ -43,8 +44,11 @@ class shard final : private loop::timer {
   /// Reads the files of TLS to the leader, for connections to come. False: it is followed without.
   /// Errors: of the files; then those that were read before stay in force.
   [[nodiscard]] result<bool> read_certificates();
-  /// Ends all connections, and awaits that the data is on the disk.
-  [[nodiscard]] loop::task<> close();
+  /// Ends all connections, and awaits that the script has heard of all changes, until `limit`, and
+  /// that the data is on the disk.
+  [[nodiscard]] loop::task<> close(loop::time_point limit);
+  /// Null: there is none.
+  [[nodiscard]] cache_script* script() const { return script_.get(); }
   /// Takes over the options that `edit`, a number that grows, has changed. They are checked.
   void apply(const nlohmann::json& changes, std::uint64_t edit);
 
@@ -76,6 +80,7 @@ class shard final : private loop::timer {
   redis_replication replication_;
   std::int64_t idle_check_ms_ = 0;  // when clients are looked at next
   std::uint64_t edit_ = 0;          // the last one that was applied
+  std::unique_ptr<cache_script> script_;
   serve::acceptor acceptor_;
 };
 

@@ -1,0 +1,56 @@
+// One loop's part of a cache, as the skeleton of runtimes knows it.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "runtime/cache/serving/shard.hpp"
+#include "runtime/sharded.hpp"
+
+namespace strata::runtime::cache {
+
+/// The shard is made where it works: what it holds is charged to its own thread.
+class cache_part final : public part {
+ public:
+  cache_part(loop::loop& on, cache_options options, serve::connection_gauge& gauge,
+             std::shared_ptr<journal> log, std::shared_ptr<net::tls_slot> identity,
+             shard::events told, scripting::identity who)
+      : loop_(on),
+        options_(std::move(options)),
+        gauge_(gauge),
+        log_(std::move(log)),
+        identity_(std::move(identity)),
+        told_(std::move(told)),
+        who_(std::move(who)) {}
+
+  [[nodiscard]] loop::task<result<void>> open(std::vector<net::bind_target>& targets) override {
+    shard_ = std::make_unique<shard>(loop_, options_, gauge_, log_, std::move(told_),
+                                     std::move(who_));
+    auto loaded = co_await shard_->load();
+    if (!loaded) co_return loaded;
+    co_return shard_->open(targets, identity_);
+  }
+  [[nodiscard]] loop::task<> close(loop::time_point limit) override {
+    return shard_->close(limit);
+  }
+  [[nodiscard]] result<bool> read_certificates() { return shard_->read_certificates(); }
+  void apply(const live_edit<cache_options>& edit) { shard_->apply(edit.changes, edit.number); }
+
+  [[nodiscard]] const counters& counted() const override { return shard_->counted(); }
+  [[nodiscard]] const key_figures& counted_keys() const { return shard_->counted_keys(); }
+  /// Null: there is none.
+  [[nodiscard]] cache_script* script() const { return shard_->script(); }
+
+ private:
+  loop::loop& loop_;
+  cache_options options_;
+  serve::connection_gauge& gauge_;
+  std::shared_ptr<journal> log_;
+  std::shared_ptr<net::tls_slot> identity_;
+  shard::events told_;
+  scripting::identity who_;
+  std::unique_ptr<shard> shard_;  // once it has been opened
+};
+
+}  // namespace strata::runtime::cache

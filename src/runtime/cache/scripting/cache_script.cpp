@@ -1,0 +1,108 @@
+#include "runtime/cache/scripting/cache_script.hpp"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "runtime/scripting/redis_value.hpp"
+#include "script/call.hpp"
+
+namespace strata::runtime::cache {
+
+using scripting::callback;
+
+cache_script::cache_script(loop::loop& on, engine& data, work_hooks hooks,
+                           const cache_options& how, scripting::identity who)
+    : hooks_(std::move(hooks)),
+      host_(on, how, std::move(who)),
+      hand_(data, hooks_),
+      changes_(on, data, host_),
+      misses_(on, data, hand_, hooks_, host_, [this](bool begins) { changes_.set_deaf(begins); }) {
+  host_.offer(script_functions(), this);
+}
+
+void cache_script::heed() {
+  changes_.heed_script();
+  misses_.heed_script();
+}
+
+result<void> cache_script::open() {
+  if (auto opened = host_.open(); !opened) return opened;
+  heed();
+  return host_.begin();
+}
+
+result<void> cache_script::reload() {
+  auto loaded = host_.reload();
+  if (loaded) heed();
+  return loaded;
+}
+
+loop::task<> cache_script::end(loop::time_point limit) {
+  co_await changes_.drain(limit);
+  co_await host_.end(limit);
+}
+
+loop::task<> cache_script::tell(callback which, std::uint64_t client) {
+  if (!host_.has(which)) co_return;
+  std::vector<script::argument> with{static_cast<double>(client)};
+  co_await host_.ask(which, std::move(with), [](const script::finished&) { return true; });
+}
+
+// --- functions of the script
+
+void cache_script::execute(script::call& with, unsigned database,
+                           std::vector<std::string_view> words, int first) {
+  for (int i = first; i < with.count(); ++i) {
+    if (!with.is_text(i)) {
+      with.fail("argument " + std::to_string(i + 1) + " is no text and no number");
+      return;
+    }
+    words.push_back(with.text(i));
+  }
+  const auto said = hand_.execute(database, words);
+  using enum proto::resp_value::kind;
+  switch (said.what) {
+    case null: with.give_nothing(); break;
+    case error: with.refuse(said.text); break;
+    case integer: with.give(static_cast<double>(said.integer)); break;
+    case status:
+    case bulk:
+    case verbatim:
+    case big_number: with.give(std::string_view(said.text)); break;
+    default: with.give(scripting::json_of(said)); break;
+  }
+}
+
+void cache_script::call_command(script::call& with) { execute(with, 0, {with.name()}, 0); }
+void cache_script::call_named(script::call& with) { execute(with, 0, {with.text(0)}, 1); }
+
+void cache_script::call_in(script::call& with) {
+  const auto database = with.integer(0);
+  if (database >= keyspace::database_count) {
+    with.fail("there is no database " + std::to_string(database) + ": they are 0 to 15");
+    return;
+  }
+  execute(with, static_cast<unsigned>(database), {with.text(1)}, 2);
+}
+
+// Each command is a function. TYPE is not: `self.type` is the runtime's.
+std::span<const script::function_row> script_functions() {
+  static const auto rows = [] {
+    std::vector<script::function_row> all;
+    all.push_back({"call", "command: string, ...: string", "any, string?",
+                   "executes a command: its reply, or nil and the error; nil for null",
+                   script::method<&cache_script::call_named>});
+    all.push_back({"call_in", "database: integer, command: string, ...: string", "any, string?",
+                   "the same in another database than 0", script::method<&cache_script::call_in>});
+    for (const auto& each : all_commands()) {
+      const bool is_alone = each.parent == nullptr && each.row->name != "type";
+      if (!is_alone || !is_for_scripts(each)) continue;
+      all.push_back({each.row->name, "...: string", "any, string?", each.row->summary,
+                     script::method<&cache_script::call_command>});
+    }
+    return all;
+  }();
+  return rows;
+}
+
+}  // namespace strata::runtime::cache

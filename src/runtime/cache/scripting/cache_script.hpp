@@ -1,0 +1,51 @@
+// The script of a cache: its functions are the commands, it fetches keys that are not there, and
+// hears of changes.
+#pragma once
+
+#include <memory>
+
+#include "runtime/cache/options.hpp"
+#include "runtime/cache/scripting/own_client.hpp"
+#include "runtime/cache/scripting/read_through.hpp"
+#include "runtime/cache/scripting/write_behind.hpp"
+#include "runtime/scripting/host.hpp"
+
+namespace strata::runtime::cache {
+
+class cache_script {
+ public:
+  cache_script(loop::loop& on, engine& data, work_hooks hooks, const cache_options& how,
+               scripting::identity who);
+
+  /// Loads the script and calls on_start. Errors: of the script.
+  result<void> open();
+  /// Calls on_stop, and awaits that all changes are told, until `limit`. No client is there.
+  loop::task<> end(loop::time_point limit);
+  result<void> reload();
+
+  /// A client has come, and one has gone: awaits that the script has heard.
+  loop::task<> tell(scripting::callback which, std::uint64_t client);
+
+  [[nodiscard]] const scripting::script_figures& counted() const { return host_.counted(); }
+  [[nodiscard]] const behind_figures& counted_changes() const { return changes_.counted(); }
+
+ private:
+  void heed();
+  void call_command(script::call& with);
+  void execute(script::call& with, unsigned database, std::vector<std::string_view> words,
+               int first);
+  void call_named(script::call& with);
+  void call_in(script::call& with);
+  friend std::span<const script::function_row> script_functions();
+
+  work_hooks hooks_;
+  scripting::host host_;
+  own_client hand_;
+  write_behind changes_;
+  read_through misses_;
+};
+
+/// What scripts of caches see in `self`: each command, and `call`.
+[[nodiscard]] std::span<const script::function_row> script_functions();
+
+}  // namespace strata::runtime::cache

@@ -1,0 +1,121 @@
+#include "runtime/cache/scripting/read_through.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "text/redis_number.hpp"
+
+namespace strata::runtime::cache {
+
+using scripting::callback;
+
+namespace {
+
+constexpr std::size_t most_fetched = 10000;
+constexpr double usual_patience_ms = 5000;
+constexpr double longest_life_ms = 1e15;  // some 30,000 years
+
+}  // namespace
+
+class read_through::fetching final : public script::waiter {
+ public:
+  fetching(read_through& of, database_key key) : of_(of), key_(std::move(key)) {}
+  [[nodiscard]] const database_key& key() const { return key_; }
+
+ private:
+  void on_end(const script::finished& with) override { of_.on_fetched(*this, with); }
+
+  read_through& of_;
+  database_key key_;
+};
+
+read_through::read_through(loop::loop& on, engine& data, own_client& hand, const work_hooks& hooks,
+                           scripting::host& script, std::function<void(bool)> on_fill)
+    : loop_(on),
+      data_(data),
+      hand_(hand),
+      hooks_(hooks),
+      script_(script),
+      on_fill_(std::move(on_fill)) {}
+
+read_through::~read_through() { data_.home().set_source(nullptr); }
+
+void read_through::heed_script() {
+  data_.home().set_source(script_.has(callback::miss) ? this : nullptr);
+  patience_ms_ = std::llround(script_.global_number("miss_ms", usual_patience_ms));
+}
+
+// What follows another has that one's data, and fetches nothing.
+key_source::answer read_through::fetch(unsigned database, std::string_view key) {
+  if (data_.home().has(obstacle::follows)) return answer::nothing;
+  if (fetching_.contains(database_key_view{database, key})) return answer::fetching;
+  if (fetching_.size() >= most_fetched) return answer::busy;
+  database_key which{database, std::string(key)};
+  fetching_.emplace(which, std::make_unique<fetching>(*this, which));
+  fresh_.push_back(std::move(which));
+  loop_.at_turn_end(*this);
+  return answer::fetching;
+}
+
+// A script's function never runs inside a command.
+void read_through::on_turn_end() {
+  for (const auto& key : std::exchange(fresh_, {})) {
+    const auto found = fetching_.find(key);
+    const script::argument with[] = {std::string_view(key.key), static_cast<double>(key.database)};
+    script_.start(callback::miss, with, found->second.get());
+  }
+}
+
+void read_through::on_fetched(fetching& which, const script::finished& with) {
+  const auto found = fetching_.find(which.key());
+  const auto ended = std::move(found->second);
+  fetching_.erase(found);
+  const auto& key = ended->key();
+  if (with.has_failed()) {
+    fail(key, "ERR the key was not fetched: on_miss has failed");
+  } else if (with.is_nothing() || with.is_false()) {
+    hooks_.begin_work();
+    data_.tell_missing(key.database, key.key);
+    hooks_.end_work();
+  } else if (const auto why = fill(key, with); !why.empty()) {
+    fail(key, why);
+  }
+}
+
+// Puts the value into the cache, unless somebody has written one meanwhile: those who wait are
+// served by that. Gives the error that they get instead.
+std::string read_through::fill(const database_key& key, const script::finished& with) {
+  if (!with.is_text()) {
+    script_.log(level::error, fmt::format("on_miss gave no text for '{}': give a text and, if it "
+                                          "is to expire, seconds; or nil",
+                                          key.key));
+    return "ERR the key was not fetched: on_miss gave no text";
+  }
+  std::vector<std::string_view> words{"SET", key.key, with.text(), "NX"};
+  std::string life;
+  if (!with.is_nothing(1)) {
+    const auto seconds = text::parse_real(with.text(1));
+    if (!seconds || !(*seconds > 0) || *seconds * 1000 > longest_life_ms) {
+      script_.log(level::error,
+                  fmt::format("on_miss gave '{}' for how long '{}' lives: give seconds above 0",
+                              with.text(1), key.key));
+      return "ERR the key was not fetched: on_miss gave no time";
+    }
+    life = std::to_string(std::max<std::int64_t>(1, std::llround(*seconds * 1000)));
+    words.insert(words.end(), {"PX", life});
+  }
+  on_fill_(true);
+  const auto said = hand_.execute(key.database, words);
+  on_fill_(false);
+  return said.what == proto::resp_value::kind::error ? said.text : std::string();
+}
+
+void read_through::fail(const database_key& key, std::string_view why) {
+  hooks_.begin_work();
+  data_.fail_fetching(key.database, key.key, why);
+  hooks_.end_work();
+}
+
+}  // namespace strata::runtime::cache

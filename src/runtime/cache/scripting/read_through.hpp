@@ -1,0 +1,52 @@
+// Keys that are not there, fetched by the script's on_miss. A key that several clients miss at the
+// same time is fetched once.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <memory>
+#include <vector>
+
+#include "loop/loop.hpp"
+#include "runtime/cache/engine/database_key.hpp"
+#include "runtime/cache/engine/key_source.hpp"
+#include "runtime/cache/scripting/own_client.hpp"
+#include "runtime/scripting/host.hpp"
+
+namespace strata::runtime::cache {
+
+class read_through final : public key_source, private loop::turn_end_hook {
+ public:
+  /// `on_fill` is called with true before a fetched value is put into the cache, and with false
+  /// behind that.
+  read_through(loop::loop& on, engine& data, own_client& hand, const work_hooks& hooks,
+               scripting::host& script, std::function<void(bool begins)> on_fill);
+  ~read_through() override;
+
+  /// The script has been loaded.
+  void heed_script();
+
+  [[nodiscard]] answer fetch(unsigned database, std::string_view key) override;
+  [[nodiscard]] std::int64_t patience_ms() const override { return patience_ms_; }
+
+ private:
+  class fetching;
+
+  void on_turn_end() override;
+  void on_fetched(fetching& which, const script::finished& with);
+  [[nodiscard]] std::string fill(const database_key& key, const script::finished& with);
+  void fail(const database_key& key, std::string_view why);
+
+  loop::loop& loop_;
+  engine& data_;
+  own_client& hand_;
+  const work_hooks& hooks_;
+  scripting::host& script_;
+  std::function<void(bool)> on_fill_;
+  std::int64_t patience_ms_ = 0;
+  boost::unordered_flat_map<database_key, std::unique_ptr<fetching>, database_key_hash,
+                            database_key_equal>
+      fetching_;
+  std::vector<database_key> fresh_;  // to be asked for
+};
+
+}  // namespace strata::runtime::cache
