@@ -57,10 +57,10 @@ def test_an_echo_with_its_beginnings_and_ends(daemon, scripted):
         assert ann.hear() == "welcome"
         ann.say("hello", "world")
         assert ann.hear() == "echo: hello" and ann.hear() == "echo: world"
-    daemon.logged("web", "started web, a server")
-    daemon.logged("web", "gone ")
+    eventually(lambda: daemon.logged("web", "started web, a server"), "it is logged")
+    eventually(lambda: daemon.logged("web", "gone "), "it is logged")
     daemon.act("web", "stop")
-    daemon.logged("web", "stopped")
+    eventually(lambda: daemon.logged("web", "stopped"), "it is logged")
 
 
 def test_the_script_decides_who_hears_what(daemon, scripted, tmp_path):
@@ -227,7 +227,7 @@ def test_http_requests_are_answered(daemon, scripted, tmp_path):
     for bad in ("split", "fails", "wrong"):
         failed = fetch(url, f"/{bad}")
         assert failed.startswith("HTTP/1.1 500") and "text/plain" in failed
-    daemon.logged("web", "oh no")
+    eventually(lambda: daemon.logged("web", "oh no"), "it is logged")
 
 
 def test_messages_that_are_sent_from_outside_pass_the_script(daemon, scripted):
@@ -298,7 +298,7 @@ def test_mistakes_are_told_with_file_and_line_and_harm_nobody(daemon, scripted):
     url = scripted("""
         function on_message(message, id)
           if message == 'loop' then while true do end end
-          if message == 'memory' then local t = {} while true do t[#t + 1] = ('x'):rep(1e5) end end
+          if message == 'memory' then local t = {} while true do t[#t + 1] = ('x'):rep(1e5) .. #t end end
           if message == 'error' then error({}) end
           if message == 'type' then self.send('nobody', 1) end
           if message == 'yield' then coroutine.yield() end
@@ -311,7 +311,7 @@ def test_mistakes_are_told_with_file_and_line_and_harm_nobody(daemon, scripted):
     for line in ("web.lua:3: the handler was stopped", "not enough memory", "table: 0x",
                  "self.send: argument 1 (id) is string, it must be a whole number",
                  "yields outside of a coroutine"):
-        daemon.logged("web", line)
+        eventually(lambda: daemon.logged("web", line), "it is logged")
     counted = daemon.stats("web")["script"]
     assert counted["errors"] == 5 and counted["calls"] >= 10 and counted["memory"] > 0
 

@@ -37,7 +37,7 @@ def test_a_client_hears_and_speaks(daemon, tmp_path):
         ann.say("again")
         assert ann.hear() == "got again"
     daemon.act("hub", "restart")
-    daemon.logged("ear", "false false")
+    eventually(lambda: daemon.logged("ear", "false false"), "it is logged")
     with Talker(url) as ann:
         daemon.act("ear", "restart")
         assert ann.hear() == "here I am"
@@ -101,8 +101,8 @@ def test_a_script_asks_web_servers(daemon, tmp_path):
         for wrong in ({"url": "tcp://127.0.0.1:1"}, {}, {"url": web, "headers": {"A\r\nB": "c"}},
                       {"url": web, "method": "G T"}):
             ann.say(json.dumps(wrong))
-        daemon.logged("web", "is neither http:// nor https://")
-        daemon.logged("web", "its method is none")
+        eventually(lambda: daemon.logged("web", "is neither http:// nor https://"), "it is logged")
+        eventually(lambda: daemon.logged("web", "its method is none"), "it is logged")
 
 
 def test_a_script_keeps_house(daemon, tmp_path):
@@ -130,7 +130,7 @@ def test_a_script_keeps_house(daemon, tmp_path):
         }
         function on_message(message, id) self.send(id, verbs[message]()) end""")
     daemon.create("server", "house", listen=["tcp://127.0.0.1:0"], lua=str(path), protocol="raw")
-    daemon.logged("house", "child: running")
+    eventually(lambda: daemon.logged("house", "child: running"), "it is logged")
     with Talker(daemon.show("house")["endpoints"][0]) as ann:
         def ask(verb):
             ann.say(verb)
@@ -145,7 +145,7 @@ def test_a_script_keeps_house(daemon, tmp_path):
         assert (ask("stop"), ask("start")) == ("stopped", "running")
         assert "child" in ask("taken") and "mode" in ask("wrong")
         daemon.restart()  # on_start finds what it has made
-    daemon.logged("house", "child: running")
+    eventually(lambda: daemon.logged("house", "child: running"), "it is logged")
     assert daemon.names() == ["child", "house"]
     with Talker(daemon.show("house")["endpoints"][0]) as ann:
         ann.say("remove")
