@@ -314,6 +314,19 @@ function client.send(message) end
 ---@return boolean
 function client.is_connected() end
 
+---@class strata.proxy
+---@field name string
+---@field type string
+proxy = {}
+
+---the backs and how they stand, as `strata backends --format json` shows them
+---@return table[]
+function proxy.backs() end
+
+---clients that are connected now
+---@return integer
+function proxy.connections() end
+
 ---@class strata.cache
 ---@field name string
 ---@field type string
@@ -1168,5 +1181,5 @@ function cache.zunion(...) end
 function cache.zunionstore(...) end
 
 ---the runtime's own table
----@type strata.server|strata.client|strata.cache
+---@type strata.server|strata.client|strata.proxy|strata.cache
 self = nil

@@ -4,6 +4,7 @@
 
 #include "runtime/cache/scripting/cache_script.hpp"
 #include "runtime/client/connection_script.hpp"
+#include "runtime/proxy/gate_script.hpp"
 #include "runtime/scripting/callbacks.hpp"
 #include "runtime/scripting/library.hpp"
 #include "runtime/server/shard_script.hpp"
@@ -59,6 +60,14 @@ std::string declared(std::string_view name, std::string_view parameters, std::st
   return text + fmt::format("function {}({}) end\n\n", name, names);
 }
 
+// A command of a cache, of which there are many: one line does.
+bool is_short(const script::function_row& row) { return row.parameters.starts_with("..."); }
+
+std::string field_of(const script::function_row& row) {
+  return fmt::format("---@field {} fun({}): {} {}\n", row.name, row.parameters, row.returns,
+                     row.help);
+}
+
 constexpr std::string_view annotations_head =
     R"(---@meta strata
 -- What scripts of strata see, for lua-language-server. Made from the program's own tables.
@@ -107,6 +116,7 @@ function strata.router() end
 std::span<const script_table> script_tables() {
   static const script_table tables[] = {{"server", server::script_functions()},
                                         {"client", client::script_functions()},
+                                        {"proxy", proxy::script_functions()},
                                         {"cache", cache::script_functions()}};
   return tables;
 }
@@ -158,16 +168,21 @@ std::string script_annotations() {
     text += declared(fmt::format("strata.{}", row.name), row.parameters, row.returns, row.help);
   }
   for (const auto& table : script_tables()) {
-    text += fmt::format(
-        "---@class strata.{0}\n---@field name string\n---@field type string\n"
-        "{0} = {{}}\n\n",
-        table.type);
+    text += fmt::format("---@class strata.{0}\n---@field name string\n---@field type string\n",
+                        table.type);
     for (const auto& row : table.functions) {
+      if (is_short(row)) text += field_of(row);
+    }
+    text += fmt::format("{} = {{}}\n\n", table.type);
+    for (const auto& row : table.functions) {
+      if (is_short(row)) continue;
       text += declared(fmt::format("{}.{}", table.type, row.name), row.parameters, row.returns,
                        row.help);
     }
   }
-  text += "---the runtime's own table\n---@type strata.server|strata.client|strata.cache\nself = nil\n";
+  text +=
+      "---the runtime's own table\n---@type "
+      "strata.server|strata.client|strata.proxy|strata.cache\nself = nil\n";
   return text;
 }
 

@@ -36,8 +36,7 @@ class function_ref {
 class call {
  public:
   /// `name`: the function's, in its table.
-  call(machine& of, lua_State* by, std::string_view name)
-      : machine_(of), state_(by), name_(name) {}
+  call(machine& of, lua_State* by, std::string_view name) : machine_(of), state_(by), name_(name) {}
   call(const call&) = delete;
   call& operator=(const call&) = delete;
 

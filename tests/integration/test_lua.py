@@ -298,7 +298,9 @@ def test_mistakes_are_told_with_file_and_line_and_harm_nobody(daemon, scripted):
     url = scripted("""
         function on_message(message, id)
           if message == 'loop' then while true do end end
-          if message == 'memory' then local t = {} while true do t[#t + 1] = ('x'):rep(1e5) .. #t end end
+          if message == 'memory' then
+            local t = {} while true do t[#t + 1] = ('x'):rep(1e5) .. #t end
+          end
           if message == 'error' then error({}) end
           if message == 'type' then self.send('nobody', 1) end
           if message == 'yield' then coroutine.yield() end

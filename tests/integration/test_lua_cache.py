@@ -237,7 +237,8 @@ def test_changes_are_told_one_by_one(cached):
          ("write", "l", "list", ["MOVE", "l", "3"]))
     client.sadd("s", "m")
     client.sunionstore("t", "s", "s")
-    hear(("write", "s", "set", ["SADD", "s", "m"]), ("write", "t", "set", ["SUNIONSTORE", "t", "s", "s"]))
+    hear(("write", "s", "set", ["SADD", "s", "m"]),
+         ("write", "t", "set", ["SUNIONSTORE", "t", "s", "s"]))
     client.set("short", "x", px=20)
     hear(("write", "short", "x", "ttl"), ("expire", "short"))
 

@@ -25,15 +25,13 @@ class cache_part final : public part {
         who_(std::move(who)) {}
 
   [[nodiscard]] loop::task<result<void>> open(std::vector<net::bind_target>& targets) override {
-    shard_ = std::make_unique<shard>(loop_, options_, gauge_, log_, std::move(told_),
-                                     std::move(who_));
+    shard_ =
+        std::make_unique<shard>(loop_, options_, gauge_, log_, std::move(told_), std::move(who_));
     auto loaded = co_await shard_->load();
     if (!loaded) co_return loaded;
     co_return shard_->open(targets, identity_);
   }
-  [[nodiscard]] loop::task<> close(loop::time_point limit) override {
-    return shard_->close(limit);
-  }
+  [[nodiscard]] loop::task<> close(loop::time_point limit) override { return shard_->close(limit); }
   [[nodiscard]] result<bool> read_certificates() { return shard_->read_certificates(); }
   void apply(const live_edit<cache_options>& edit) { shard_->apply(edit.changes, edit.number); }
 

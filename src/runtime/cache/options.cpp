@@ -97,9 +97,9 @@ std::vector<row> data_rows() {
 const std::vector<options::bound_row<cache_options>>& option_table() {
   static const auto table = [] {
     auto all = listen_rows<cache_options>(streams_help);
-    for (const auto& more : {client_rows(), data_rows(), tls_server_rows<cache_options>(),
-                             tls_client_rows<cache_options>({.only_with = "follow"}),
-                             script_rows<cache_options>()}) {
+    for (const auto& more :
+         {client_rows(), data_rows(), tls_server_rows<cache_options>(),
+          tls_client_rows<cache_options>({.only_with = "follow"}), script_rows<cache_options>()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     return with_common(std::move(all));

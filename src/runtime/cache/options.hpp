@@ -12,10 +12,7 @@
 
 namespace strata::runtime::cache {
 
-struct cache_options : common_options,
-                       tls_server_options,
-                       tls_client_options,
-                       script_options {
+struct cache_options : common_options, tls_server_options, tls_client_options, script_options {
   std::optional<std::uint64_t> port;
   bool local = false;
   std::string protected_mode = "yes";

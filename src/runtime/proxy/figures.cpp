@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "runtime/figures.hpp"
 #include "runtime/proxy/proxy.hpp"
+#include "runtime/scripting/figures.hpp"
 
 namespace strata::runtime::proxy {
 
@@ -91,7 +91,7 @@ const std::vector<options::bound_figure<proxy_figures>>& figure_table() {
 
 const std::vector<options::figure_row>& figure_rows() {
   static const auto rows = [] {
-    auto all = common_figure_rows();
+    auto all = scripting::script_figure_rows();
     std::ranges::move(rows_of(figure_table()), std::back_inserter(all));
     return all;
   }();

@@ -56,7 +56,8 @@ gate::gate(loop::loop& on, std::size_t number, proxy_options options, gate_setti
                 .counted = counters_,
                 .figures = figures_,
                 .admits = admission_,
-                .log = *setting_.given.log}),
+                .log = *setting_.given.log,
+                .script = script_}),
       messages_(on, {.options = options_,
                      .open_back =
                          [this](const auto& client, auto left) {
@@ -185,11 +186,24 @@ loop::task<result<void>> gate::open(std::vector<net::bind_target>& targets) {
     acceptor_.add(std::move(opened->streams), door_of(target.url),
                   target.url.scheme->is_secure ? setting_.shown : nullptr);
   }
-  acceptor_.begin();
   backs_.begin();
   web_.begin();
+  if (auto opened = open_script(); !opened) co_return opened;
+  acceptor_.begin();
   if (is_first()) checker_.apply();
   co_return result<void>{};
+}
+
+result<void> gate::open_script() {
+  if (options_.lua.empty()) return {};
+  const auto& given = setting_.given;
+  scripting::identity who{given.name, "proxy", given.log, setting_.values, given.others};
+  script_ = std::make_unique<gate_script>(
+      loop_, options_, std::move(who),
+      gate_script::means{.backs = [this] { return all_backs(); },
+                         .report = [this] { return json_of(report()); },
+                         .connections = setting_.connections});
+  return script_->open();
 }
 
 std::vector<back_report> gate::report() const {
@@ -250,6 +264,7 @@ loop::task<> gate::close(loop::time_point limit) {
   co_await loop_.sleep(loop::duration::zero());
   messages_.end();
   acceptor_.end_connections();
+  if (script_) co_await script_->end(limit);
   if (log_) co_await log_->flushed(limit);
 }
 
@@ -316,13 +331,19 @@ net::peer_info gate::peer_of(net::stream& client) const {
 
 loop::task<std::optional<opened_back>> gate::find_back(net::stream& client) {
   std::shared_ptr<backs> named;
+  std::string name;
   if (goes_by_names_) {
-    const auto name = co_await name_asked_for(client);
+    name = co_await name_asked_for(client);
     named = web_.named(name);
   }
   const auto peer = peer_of(client);
-  auto found = co_await open_back(named ? *named : backs_, peer,
-                                  [this, &client] { return client_left(client); });
+  const auto mark = co_await mark_for(peer, name);
+  if (!mark) {
+    client.break_off();
+    co_return std::nullopt;
+  }
+  auto found = co_await open_back(
+      named ? *named : backs_, peer, [this, &client] { return client_left(client); }, *mark);
   if (found && !found->over.bytes) {
     found = failure(errc::invalid_argument, "connect to " + found->use.of()->is.where(),
                     "it carries no stream");
@@ -340,6 +361,21 @@ loop::task<std::optional<opened_back>> gate::find_back(net::stream& client) {
   co_return std::nullopt;
 }
 
+// One that it answers as if it were of HTTP is ended, too.
+loop::task<result<std::uint64_t>> gate::mark_for(const net::peer_info& client,
+                                                 const std::string& name) {
+  if (!script_ || !script_->has(scripting::callback::route)) co_return 0U;
+  const nlohmann::json described{{"peer", client.address.text()},
+                                 {"local", client.local.text()},
+                                 {"name", name},
+                                 {"tls_subject", client.tls_subject}};
+  const auto chosen = co_await script_->route(described);
+  if (!chosen) co_return std::unexpected(chosen.error());
+  if (chosen->answer)
+    co_return failure(errc::permission_denied, "pass a connection on", "the script refuses");
+  co_return chosen->to ? chosen->to->mark : 0U;
+}
+
 void gate::enter(bond& begun) {
   bonds_.push_back(begun);
   arm_sweep();
@@ -354,13 +390,16 @@ loop::task<> gate::join(std::unique_ptr<net::byte_channel> client,
 
 // Errors: of the back that was tried last.
 loop::task<result<opened_back>> gate::open_back(backs& to, const net::peer_info& client,
-                                                std::function<loop::task<>()> client_left) {
+                                                std::function<loop::task<>()> client_left,
+                                                std::uint64_t mark) {
   std::vector<back_ref> tried;
+  const std::uint64_t marks[] = {mark};
   std::optional<error> last;
   const auto how = parse_balance(options_.balance)->how;
   for (;;) {
     wish what{.how = how, .key = key_of(client.address), .tried = tried};
     what.client_left = client_left;
+    if (mark != 0) what.marks = marks;
     auto use = co_await to.enter(std::move(what));
     if (!use) {
       const bool was_tried = last && use.error().code == errc::not_found;

@@ -11,9 +11,11 @@
 #include "net/tls/context.hpp"
 #include "net/tls/slot.hpp"
 #include "runtime/proxy/admission.hpp"
+#include "runtime/proxy/back_report.hpp"
 #include "runtime/proxy/backs.hpp"
 #include "runtime/proxy/checker.hpp"
 #include "runtime/proxy/figures.hpp"
+#include "runtime/proxy/gate_script.hpp"
 #include "runtime/proxy/message_gate.hpp"
 #include "runtime/proxy/options.hpp"
 #include "runtime/proxy/relay.hpp"
@@ -32,20 +34,7 @@ struct gate_setting {
   std::shared_ptr<const net::tls_context> trusted_http2;  ///< of those that may speak HTTP/2
   std::shared_ptr<shared_view> shared;                    ///< of the backs
   std::size_t count = 1;                                  ///< of gates
-};
-
-/// How a back has fared with one gate.
-struct back_report {
-  std::string route;  ///< empty: those of `--backend`
-  back_text is;
-  bool is_known = true;  ///< else a name that leads nowhere yet
-  bool is_resting = false;
-  bool is_down = false;
-  circuit_state current = circuit_state::closed;
-  std::uint64_t connections = 0;
-  std::uint64_t chosen = 0;
-  std::uint64_t failed = 0;
-  branch_figures counted;
+  std::shared_ptr<scripting::shared_store> values;        ///< of scripts
 };
 
 class gate final : public part, private loop::timer {
@@ -64,6 +53,8 @@ class gate final : public part, private loop::timer {
   [[nodiscard]] const proxy_figures& counted_here() const { return figures_; }
   /// The same, of its backs and routes.
   [[nodiscard]] std::vector<branch> branches() const { return branches_.all(); }
+  /// Null: there is none.
+  [[nodiscard]] gate_script* script() const { return script_.get(); }
   /// Errors: of the access log and of error pages; then it goes on with what it has.
   [[nodiscard]] result<void> open_files_again();
 
@@ -90,7 +81,11 @@ class gate final : public part, private loop::timer {
   [[nodiscard]] unsigned door_of(const net::endpoint_url& front) const;
   /// Errors: of the back that was tried last; canceled where `client_left` came first.
   loop::task<result<opened_back>> open_back(backs& to, const net::peer_info& client,
-                                            std::function<loop::task<>()> client_left);
+                                            std::function<loop::task<>()> client_left,
+                                            std::uint64_t mark = 0);
+  /// What the script says of a connection: 0, or the mark of a back. Errors: it is to be ended.
+  loop::task<result<std::uint64_t>> mark_for(const net::peer_info& client, const std::string& name);
+  result<void> open_script();
   /// The host that a client of TLS asks for; empty: none, or it speaks something else.
   loop::task<std::string> name_asked_for(net::stream& client);
   /// Awaits that its connection breaks. One that has only ended its direction may wait for more.
@@ -118,6 +113,7 @@ class gate final : public part, private loop::timer {
   branch_list branches_;
   admission admission_;
   std::unique_ptr<access_log> log_;
+  std::unique_ptr<gate_script> script_;
   bool goes_by_names_ = false;  // which back a connection is for
   bond::list bonds_;
   web_gate web_;

@@ -249,7 +249,8 @@ const std::vector<options::bound_row<proxy_options>>& option_table() {
     for (auto&& more :
          {own_rows(), check_rows(), message_rows(), web_rows(), head_rows(), admission_rows(),
           log_rows(), http_limit_rows<proxy_options>(), tls_server_rows<proxy_options>(),
-          tls_client_rows<proxy_options>({.only_on = "TLS to backs"})}) {
+          tls_client_rows<proxy_options>({.only_on = "TLS to backs"}),
+          script_rows<proxy_options>()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     // It limits what comes before a connection is passed on, whatever that is.

@@ -8,11 +8,16 @@
 
 #include "runtime/http_options.hpp"
 #include "runtime/options.hpp"
+#include "runtime/script_options.hpp"
 #include "runtime/tls_options.hpp"
 
 namespace strata::runtime::proxy {
 
-struct proxy_options : common_options, tls_server_options, tls_client_options, http_limit_options {
+struct proxy_options : common_options,
+                       tls_server_options,
+                       tls_client_options,
+                       http_limit_options,
+                       script_options {
   std::optional<std::uint64_t> port;
   bool local = false;
   std::vector<std::string> listen;

@@ -11,15 +11,16 @@
 #include "runtime/proxy/gate.hpp"
 #include "runtime/proxy/heads/field_rule.hpp"
 #include "runtime/proxy/route.hpp"
+#include "runtime/scripting/scripted.hpp"
 #include "runtime/tls_identity.hpp"
 
 namespace strata::runtime::proxy {
 
 namespace {
 
-class proxy final : public sharded<proxy_options, gate> {
+class proxy final : public scripting::scripted<proxy_options, gate> {
  public:
-  explicit proxy(context&& given) : sharded(std::move(given), option_table()) {}
+  explicit proxy(context&& given) : scripted(std::move(given), option_table()) {}
 
   loop::task<result<send_outcome>> send(std::string message) override;
   [[nodiscard]] std::vector<nlohmann::json> figures() const override;
@@ -179,15 +180,16 @@ result<void> proxy::open_identity() {
 
 proxy::part_list proxy::make_parts(const std::vector<loop::loop*>& loops) {
   part_list made;
-  const auto shared = std::make_shared<shared_view>(loops.size());
+  const auto view = std::make_shared<shared_view>(loops.size());
   for (auto* const each : loops) {
     gate_setting setting{.given = given(),
                          .connections = connections(),
                          .shown = identity_.slot(),
                          .trusted = trusted_,
                          .trusted_http2 = trusted_http2_,
-                         .shared = shared,
-                         .count = loops.size()};
+                         .shared = view,
+                         .count = loops.size(),
+                         .values = shared()};
     made.push_back(std::make_unique<gate>(*each, made.size(), running(), std::move(setting)));
   }
   return made;
@@ -217,12 +219,12 @@ loop::task<result<bool>> proxy::open_files_again() {
 }
 
 void proxy::keep_figures() {
-  sharded::keep_figures();
+  scripted::keep_figures();
   past_counted_ = past_figures(counted(), figure_table());
 }
 
 std::vector<nlohmann::json> proxy::figures() const {
-  auto values = runtime::figures();
+  auto values = scripted::figures();
   std::ranges::move(values_of(counted(), figure_table()), std::back_inserter(values));
   return values;
 }
@@ -248,37 +250,6 @@ std::vector<std::vector<detail>> proxy::details() const {
   return {std::move(of_backs), std::move(of_routes)};
 }
 
-std::string_view state_of(const back_report& of) {
-  if (of.is.is_drained) return "drained";
-  if (!of.is_known) return "unknown";
-  if (of.is_down) return "down";
-  return of.is_resting || of.current == circuit_state::open ? "resting" : "ready";
-}
-
-std::string_view name_of(circuit_state of) {
-  if (of == circuit_state::closed) return "closed";
-  return of == circuit_state::open ? "open" : "half-open";
-}
-
-nlohmann::json json_of(const back_report& of) {
-  nlohmann::json made = {{"back", of.is.where()},
-                         {"text", of.is.text},
-                         {"route", of.route},
-                         {"state", state_of(of)},
-                         {"weight", of.is.weight},
-                         {"backup", of.is.is_backup},
-                         {"max", of.is.max},
-                         {"now", of.connections},
-                         {"total", of.chosen},
-                         {"failed", of.failed},
-                         {"circuit", name_of(of.current)}};
-  const auto counted = values_of(of.counted, back_table());
-  for (std::size_t at = 0; at < counted.size(); ++at) {
-    made[std::string(back_table()[at].row.key)] = counted[at];
-  }
-  return made;
-}
-
 // All parts have the same backs, but for an edit that one of them has not heard of yet, and know
 // together how each stands.
 loop::task<result<nlohmann::json>> proxy::backs() {
@@ -299,9 +270,7 @@ loop::task<result<nlohmann::json>> proxy::backs() {
       add_figures(known->counted, each.counted, back_table());
     }
   }
-  auto all = nlohmann::json::array();
-  for (const auto& each : sum) all.push_back(json_of(each));
-  co_return all;
+  co_return json_of(sum);
 }
 
 std::vector<std::string> proxy::needs() const {

@@ -165,10 +165,72 @@ loop::task<> web_gate::serve_request(http::exchange& now, passage& of) {
     if (means_.options.request_id) {
       of.request_id = proto::find_field(asked->fields, "x-request-id").value_or("");
     }
-    co_await follow_route(now, std::move(*asked), of);
+    if (means_.script && means_.script->hears_requests()) {
+      co_await serve_scripted(now, std::move(*asked), of);
+    } else {
+      co_await follow_route(now, std::move(*asked), of);
+    }
   } else {
     words_.say(now, asked.error().status, asked.error().reason + "\n");
   }
+}
+
+void web_gate::answer_as_failed(http::exchange& now) {
+  words_.say(now, 500, "the proxy's script has failed\n");
+}
+
+loop::task<> web_gate::serve_scripted(http::exchange& now, forwarded_request asked, passage& of) {
+  const auto described = scripting::table_of(now, {});
+  of.described = &described;
+  if (means_.script->has(scripting::callback::proxy_request)) {
+    auto answer = co_await means_.script->change(described, asked);
+    if (!answer) {
+      answer_as_failed(now);
+      co_return;
+    }
+    if (*answer) {
+      (*answer)->send(now);
+      co_return;
+    }
+  }
+  const bool is_served = co_await obey(now, asked, of);
+  if (!is_served) co_await follow_route(now, std::move(asked), of);
+}
+
+// What on_route says. False: it leaves the request to the options.
+loop::task<bool> web_gate::obey(http::exchange& now, const forwarded_request& asked, passage& of) {
+  if (!means_.script->has(scripting::callback::route)) co_return false;
+  auto chosen = co_await means_.script->route(*of.described);
+  if (!chosen) {
+    answer_as_failed(now);
+    co_return true;
+  }
+  if (chosen->answer) {
+    chosen->answer->send(now);
+    co_return true;
+  }
+  if (!chosen->to) co_return false;
+  auto [home, taken] = home_of(*chosen->to);
+  if (home == nullptr) co_return false;
+  if (taken) {
+    of.route = taken->is.text;
+    of.branch = taken->counted;
+  }
+  of.mark = chosen->to->mark;
+  co_await pass_on(now, asked, *home, of);
+  co_return true;
+}
+
+std::pair<backs*, std::shared_ptr<web_gate::route>> web_gate::home_of(const back& which) {
+  const auto has = [&which](const backs& of) {
+    return std::ranges::any_of(of.all(),
+                               [&](const back_ref& each) { return each.get() == &which; });
+  };
+  if (has(means_.to)) return {&means_.to, nullptr};
+  for (const auto& each : routes_) {
+    if (has(each->to)) return {&each->to, each};
+  }
+  return {nullptr, nullptr};
 }
 
 // It may be edited away while the request is under way.
@@ -211,7 +273,8 @@ loop::task<> web_gate::pass_on(http::exchange& now, const forwarded_request& ask
   const bool may_repeat = is_idempotent(asked.method) && !now.has_body() && asked.upgrade.empty();
   std::vector<back_ref> tried;
   std::optional<failed_try> failed;
-  const auto marks = marks_of(now.request(), means_.options.sticky);
+  const auto marks = of.mark != 0 ? std::vector<std::uint64_t>{of.mark}
+                                  : marks_of(now.request(), means_.options.sticky);
   auto what = wish_of(now, balance_);
   what.marks = marks;
   auto left = means_.options.retries;
@@ -232,6 +295,7 @@ loop::task<> web_gate::pass_on(http::exchange& now, const forwarded_request& ask
     const auto& name = means_.options.sticky;
     if (!name.empty()) by->cookie = cookie_for({name, now.is_secure()}, *by->use.of(), to, marks);
     by->request_id = of.request_id;
+    by->described = of.described;
     of.by = by->use.of();
     failed = co_await try_on(now, asked, *by);
     of.has_answered = !failed && now.has_begun();
@@ -325,7 +389,9 @@ loop::task<std::optional<web_gate::failed_try>> web_gate::try_on(http::exchange&
                   .target = asked.target,
                   .fields = asked.fields,
                   .has_body = has_body,
-                  .length = length_of(now.request().headers)});
+                  .length = changes(scripting::callback::proxy_request_body, by)
+                                ? std::nullopt
+                                : length_of(now.request().headers)});
   upload progress{.last_progress = loop_.now(),
                   .most_waiting = means_.options.max_buffer,
                   .is_whole = !has_body};
@@ -339,6 +405,11 @@ loop::task<std::optional<web_gate::failed_try>> web_gate::try_on(http::exchange&
   progress.watching.cancel();
   if (progress.has_left) {
     now.abort();
+    co_return std::nullopt;
+  }
+  if (progress.client_failed && progress.client_failed->code == errc::canceled) {
+    sending.cancel();
+    answer_as_failed(now);
     co_return std::nullopt;
   }
   if (progress.client_failed) {
@@ -371,9 +442,20 @@ loop::task<> web_gate::send_body(http::exchange& now, reached& by, upload& progr
       by.over->abort();
       co_return;
     }
-    if (piece->empty()) break;
+    const bool is_end = piece->empty();
     means_.counted.bytes_in.add(piece->size());
-    by.over->push(*piece);
+    if (changes(scripting::callback::proxy_request_body, by)) {
+      auto changed = co_await means_.script->change_piece(
+          scripting::callback::proxy_request_body, is_end ? nullptr : &*piece, *by.described);
+      if (!changed) {
+        progress.client_failed = std::move(changed.error());
+        by.over->abort();
+        co_return;
+      }
+      piece = std::move(changed);
+    }
+    if (!piece->empty()) by.over->push(*piece);
+    if (is_end) break;
     const bool goes_on = co_await by.over->room(progress.most_waiting);
     if (!goes_on) co_return;
     progress.last_progress = loop_.now();
@@ -414,10 +496,21 @@ loop::task<> web_gate::pass_back(http::exchange& now, reached& by, proto::http_r
   const bool has_date = proto::find_field(head.headers, "date").has_value();
   auto length = length_of(head.headers);
   if (!length && !now.is_head() && by.over->is_empty()) length = 0;
-  auto fields = answered_fields(std::move(head.headers), false);
-  dress(fields, by);
-  now.begin(
-      {.status = head.status, .fields = std::move(fields), .length = length, .has_date = has_date});
+  gate_script::answered said{.status = head.status,
+                             .fields = answered_fields(std::move(head.headers), false),
+                             .body = std::nullopt};
+  dress(said.fields, by);
+  if (changes(scripting::callback::proxy_response, by)) {
+    const bool is_changed = co_await change_answer(now, by, said);
+    if (!is_changed) co_return;
+  }
+  const bool has_body = http::may_have_body(head.status) && !now.is_head() && length != 0;
+  const bool is_piecewise = has_body && changes(scripting::callback::proxy_response_body, by);
+  if (is_piecewise) length = std::nullopt;
+  now.begin({.status = said.status,
+             .fields = std::move(said.fields),
+             .length = length,
+             .has_date = has_date});
   for (;;) {
     auto piece = co_await by.over->read(next_limit(loop_.now()));
     if (!piece) {
@@ -429,9 +522,16 @@ loop::task<> web_gate::pass_back(http::exchange& now, reached& by, proto::http_r
       now.abort();
       co_return;
     }
-    if (piece->empty()) break;
+    const bool is_end = piece->empty();
+    if (is_end && !is_piecewise) break;
     means_.counted.bytes_out.add(piece->size());
-    const bool goes_on = co_await now.write(*piece);
+    bool goes_on = false;
+    if (is_piecewise) {
+      goes_on = co_await pass_piece(now, by, is_end ? nullptr : &*piece);
+    } else {
+      goes_on = co_await now.write(*piece);
+    }
+    if (goes_on && is_end) break;
     if (!goes_on) {
       now.abort();
       co_return;
@@ -443,6 +543,29 @@ loop::task<> web_gate::pass_back(http::exchange& now, reached& by, proto::http_r
     pool_.give({by.use.of(), std::move(by.preface), std::move(by.over)}, limit,
                means_.options.max_idle);
   }
+}
+
+// An answer in the place of the back's is whole, and the back's body is read by nobody.
+loop::task<bool> web_gate::change_answer(http::exchange& now, const reached& by,
+                                         gate_script::answered& of) {
+  auto changed = co_await means_.script->change(*by.described, of);
+  if (changed && !of.body) co_return true;
+  if (!changed) {
+    answer_as_failed(now);
+  } else {
+    now.respond({.status = of.status, .fields = std::move(of.fields)}, *of.body);
+  }
+  by.over->abort();
+  co_return false;
+}
+
+loop::task<bool> web_gate::pass_piece(http::exchange& now, const reached& by,
+                                      const std::string* piece) {
+  const auto changed = co_await means_.script->change_piece(
+      scripting::callback::proxy_response_body, piece, *by.described);
+  if (!changed) co_return false;
+  if (changed->empty()) co_return true;
+  co_return co_await now.write(*changed);
 }
 
 void web_gate::dress(proto::http_fields& answer, const reached& by) const {

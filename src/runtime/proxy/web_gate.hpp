@@ -17,6 +17,7 @@
 #include "runtime/proxy/admission.hpp"
 #include "runtime/proxy/backs.hpp"
 #include "runtime/proxy/figures.hpp"
+#include "runtime/proxy/gate_script.hpp"
 #include "runtime/proxy/heads/field_rule.hpp"
 #include "runtime/proxy/heads/forwarding.hpp"
 #include "runtime/proxy/heads/tracing.hpp"
@@ -46,6 +47,8 @@ struct web_means {
   proxy_figures& figures;
   admission& admits;
   journal& log;
+  /// Null: there is none.
+  const std::unique_ptr<gate_script>& script;
 };
 
 class web_gate {
@@ -91,8 +94,9 @@ class web_gate {
     std::unique_ptr<http::inquiry> over;
     std::string preface;  ///< what its back was told before all requests
     bool was_pooled = false;
-    std::string cookie = {};      ///< that the client is to be given; empty: none
-    std::string request_id = {};  ///< the same
+    std::string cookie = {};                    ///< that the client is to be given; empty: none
+    std::string request_id = {};                ///< the same
+    const nlohmann::json* described = nullptr;  ///< the request, for a script
   };
   /// Why a back has not answered. `is_unheard`: nothing of an answer has come.
   struct failed_try {
@@ -113,6 +117,12 @@ class web_gate {
   /// Answers a request that is not to be served, and says whether it was one.
   bool turn_away(http::exchange& now, const loop::socket_address& client);
   loop::task<> serve_request(http::exchange& now, passage& of);
+  /// The script changes it first, or answers it.
+  loop::task<> serve_scripted(http::exchange& now, forwarded_request asked, passage& of);
+  void answer_as_failed(http::exchange& now);
+  loop::task<bool> obey(http::exchange& now, const forwarded_request& asked, passage& of);
+  /// The set that it is of.
+  [[nodiscard]] std::pair<backs*, std::shared_ptr<route>> home_of(const back& which);
   [[nodiscard]] std::shared_ptr<route> route_of(const proto::http_request& request) const;
   /// Does what the first route that matches says, if there is one.
   loop::task<> follow_route(http::exchange& now, forwarded_request asked, passage& of);
@@ -131,6 +141,12 @@ class web_gate {
                                                            upload& progress);
   loop::task<> watch(http::exchange& now, reached& by, upload& progress);
   loop::task<> pass_back(http::exchange& now, reached& by, proto::http_response_head head);
+  /// What the script makes of an answer. False: the client has been told that it has failed.
+  loop::task<bool> change_answer(http::exchange& now, const reached& by, gate_script::answered& of);
+  [[nodiscard]] bool changes(scripting::callback piece_of, const reached& by) const {
+    return by.described != nullptr && means_.script->has(piece_of);
+  }
+  loop::task<bool> pass_piece(http::exchange& now, const reached& by, const std::string* piece);
   loop::task<> switch_over(http::exchange& now, reached& by, proto::http_response_head head) const;
   [[nodiscard]] forwarding forwarding_of(const http::exchange& now);
   /// What the client is told beside what the back has said.

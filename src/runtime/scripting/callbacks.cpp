@@ -38,16 +38,32 @@ constexpr script::callback_row callback_table[] = {
     {"on_flush", "batch: strata.change[]", "boolean|integer|nil",
      "changes since the last batch, each key's last (every `flush_ms`, 100, at most `flush_max`, "
      "1000): false, an error or a smaller number than theirs, and the rest is given again"},
+    {"on_route", "request: strata.request", "string|integer|table|nil",
+     "an HTTP request has come, or a connection ({peer=, local=, name=}): gives the back that it "
+     "is for (one of --backend or of a route, or its number from 1), an answer "
+     "({status=, headers=, body=}), or nil: as the options say"},
+    {"on_proxy_request", "request: strata.request", "table|nil",
+     "a request is to be passed on: gives what is changed ({target=, headers={name=value|false}}), "
+     "or an answer in its place"},
+    {"on_proxy_response", "response: table, request: strata.request", "table|nil",
+     "a back has answered ({status=, headers=}): gives what is changed ({status=, "
+     "headers={name=value|false}, body=})"},
+    {"on_proxy_request_body", "piece: string?, request: strata.request", "string|boolean|nil",
+     "a piece of a request's body, and nil at its end: another text is passed on, false: nothing"},
+    {"on_proxy_response_body", "piece: string?, request: strata.request", "string|boolean|nil",
+     "the same of an answer's body"},
 };
 
 constexpr std::string_view callers[] = {
-    "server|client|cache", "server|client|cache", "server|client|cache", "server|client", "server|client",
-    "server|client|cache", "server|client|cache", "server|client", "server", "server", "server",
-    "cache", "cache", "cache", "cache", "cache",
+    "server|client|proxy|cache", "server|client|proxy|cache", "server|client|proxy|cache",
+    "server|client", "server|client", "server|client|cache", "server|client|cache",
+    "server|client", "server", "server", "server", "cache", "cache", "cache", "cache", "cache",
+    "proxy", "proxy", "proxy", "proxy", "proxy",
 };
 // clang-format on
 static_assert(std::size(callback_table) == std::size(callers));
-static_assert(std::size(callback_table) == static_cast<std::size_t>(callback::flush) + 1);
+static_assert(std::size(callback_table) ==
+              static_cast<std::size_t>(callback::proxy_response_body) + 1);
 
 }  // namespace
 

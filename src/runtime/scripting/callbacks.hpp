@@ -27,6 +27,11 @@ enum class callback : std::uint8_t {
   deleted,
   expire,
   flush,
+  route,
+  proxy_request,
+  proxy_response,
+  proxy_request_body,
+  proxy_response_body,
 };
 
 [[nodiscard]] std::span<const script::callback_row> callback_rows();

@@ -20,12 +20,9 @@ std::string key_of(const proto::resp_value& of) {
 json json_of(const proto::resp_value& of) {
   using enum proto::resp_value::kind;
   switch (of.what) {
-    case null:
-      return nullptr;
-    case integer:
-      return of.integer;
-    case boolean:
-      return of.integer != 0;
+    case null: return nullptr;
+    case integer: return of.integer;
+    case boolean: return of.integer != 0;
     case real: {
       const auto number = text::parse_real(of.text);
       return number ? json(*number) : json(of.text);
@@ -44,8 +41,7 @@ json json_of(const proto::resp_value& of) {
       for (const auto& each : of.elements) made.push_back(json_of(each));
       return made;
     }
-    default:
-      return of.text;
+    default: return of.text;
   }
 }
 

@@ -73,7 +73,6 @@ class shard_script final : private loop::turn_end_hook {
   void on_settled(const client& one);
   void on_turn_end() override;
   void send(std::uint64_t to, std::string_view message);
-  [[nodiscard]] nlohmann::json request_of(const http::exchange& now, const std::string& body) const;
 
   // --- functions of the script
   void call_send(script::call& with);

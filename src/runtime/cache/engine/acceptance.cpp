@@ -71,7 +71,8 @@ const command* engine::accept(client& who, std::span<const std::string_view> wor
     reply.error("NOAUTH Authentication required.");
     return nullptr;
   }
-  if (const auto denied = denial(parameters_.access, *what); denied && !who.is_replay && !who.is_script) {
+  if (const auto denied = denial(parameters_.access, *what);
+      denied && !who.is_replay && !who.is_script) {
     refuse(who, *what, *denied);
     return nullptr;
   }

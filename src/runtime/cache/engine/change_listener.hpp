@@ -12,7 +12,8 @@ namespace strata::runtime::cache {
 class change_listener {
  public:
   virtual void on_change(unsigned database, std::span<const std::string_view> words) = 0;
-  /// A key goes that no command removes: `why` is event_expired or event_evicted. `words` repeat it.
+  /// A key goes that no command removes: `why` is event_expired or event_evicted. `words` repeat
+  /// it.
   virtual void on_let_go(unsigned database, std::span<const std::string_view> words,
                          event_class /*why*/) {
     on_change(database, words);

@@ -47,8 +47,8 @@ struct waiting_state {
   std::vector<std::string> keys;
   std::optional<std::int64_t> deadline_ms;
   give_up_reply give_up;
-  std::string_view ready = {};  ///< the key that has changed, while it is tried again
-  bool is_fetching = false;     ///< it waits for a source of keys
+  std::string_view ready = {};            ///< the key that has changed, while it is tried again
+  bool is_fetching = false;               ///< it waits for a source of keys
   std::vector<std::string> nowhere = {};  ///< of those, the keys that the source does not have
 };
 

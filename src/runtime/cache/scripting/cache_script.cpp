@@ -10,8 +10,8 @@ namespace strata::runtime::cache {
 
 using scripting::callback;
 
-cache_script::cache_script(loop::loop& on, engine& data, work_hooks hooks,
-                           const cache_options& how, scripting::identity who)
+cache_script::cache_script(loop::loop& on, engine& data, work_hooks hooks, const cache_options& how,
+                           scripting::identity who)
     : hooks_(std::move(hooks)),
       host_(on, how, std::move(who)),
       hand_(data, hooks_),

@@ -217,9 +217,9 @@ loop::task<> write_behind::run() {
     }
     figures_.refused.add();
     pause = std::clamp<loop::duration>(pause * 2, first_pause, longest_pause);
-    script_.log_few("on_flush", level::warning,
-                    fmt::format("on_flush did not take {} changes: it is given them again",
-                                count - taken));
+    script_.log_few(
+        "on_flush", level::warning,
+        fmt::format("on_flush did not take {} changes: it is given them again", count - taken));
     co_await loop_.sleep(is_ending_ ? loop::duration(first_pause) : pause);
   }
 }

@@ -1,0 +1,87 @@
+// The script of one loop's part of a proxy: it chooses backs, and changes what passes.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "runtime/proxy/choosing.hpp"
+#include "runtime/proxy/heads/forwarding.hpp"
+#include "runtime/proxy/options.hpp"
+#include "runtime/scripting/host.hpp"
+#include "runtime/scripting/http_answer.hpp"
+#include "runtime/scripting/http_values.hpp"
+#include "serve/connection_gauge.hpp"
+
+namespace strata::runtime::proxy {
+
+class gate_script {
+ public:
+  struct means {
+    /// All backs, those of routes too.
+    std::function<std::vector<back_ref>()> backs;
+    /// As `strata backends` shows them, as far as this loop knows.
+    std::function<nlohmann::json()> report;
+    const serve::connection_gauge& connections;
+  };
+
+  gate_script(loop::loop& on, const proxy_options& how, scripting::identity who, means with);
+
+  /// Loads the script and calls on_start. Errors: of the script.
+  result<void> open();
+  loop::task<> end(loop::time_point limit) { return host_.end(limit); }
+  result<void> reload() { return host_.reload(); }
+  [[nodiscard]] const scripting::script_figures& counted() const { return host_.counted(); }
+
+  [[nodiscard]] bool has(scripting::callback which) const { return host_.has(which); }
+  /// One of its functions hears of HTTP requests.
+  [[nodiscard]] bool hears_requests() const;
+
+  /// Where a request or a connection is to go. Errors: the script has failed, or names no back; the
+  /// log says so.
+  struct direction {
+    std::optional<scripting::http_answer> answer;  ///< it goes nowhere
+    back_ref to;                                   ///< null: as the options say
+  };
+  loop::task<result<direction>> route(const nlohmann::json& what);
+  /// Changes a request's head, unless it gives an answer. Errors: as of `route`.
+  loop::task<result<std::optional<scripting::http_answer>>> change(const nlohmann::json& request,
+                                                                   forwarded_request& asked);
+  struct answered {
+    int status = 0;
+    proto::http_fields fields;
+    std::optional<std::string> body;  ///< in the place of the back's
+  };
+  /// Changes the head of a back's answer. Errors: as of `route`.
+  loop::task<result<void>> change(const nlohmann::json& request, answered& with);
+  /// Changes a piece of a body; null is its end, behind which more may be said. Errors: as of
+  /// `route`.
+  loop::task<result<std::string>> change_piece(scripting::callback which, const std::string* piece,
+                                               const nlohmann::json& request);
+
+ private:
+  loop::task<result<nlohmann::json>> ask(scripting::callback which,
+                                         std::vector<script::argument> with);
+  std::unexpected<error> wrong(scripting::callback which, const error& why);
+  [[nodiscard]] back_ref back_of(const nlohmann::json& named) const;
+
+  void call_backs(script::call& with);
+  void call_connections(script::call& with);
+  static const script::function_row functions[];
+  friend std::span<const script::function_row> script_functions();
+
+  const proxy_options& options_;
+  scripting::host host_;
+  means means_;
+};
+
+/// What scripts of proxies see in `self`.
+[[nodiscard]] std::span<const script::function_row> script_functions();
+
+/// Sets the fields that the table names, and removes those that are false. Errors: it is no such
+/// table, or names fields that are the proxy's.
+[[nodiscard]] result<void> apply_fields(const nlohmann::json& table, scripting::http_side side,
+                                        proto::http_fields& to);
+
+}  // namespace strata::runtime::proxy

@@ -1,0 +1,81 @@
+#include "runtime/scripting/http_answer.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "runtime/scripting/http_values.hpp"
+#include "text/word.hpp"
+
+namespace strata::runtime::scripting {
+
+result<http_answer> http_answer::read(const nlohmann::json& given, std::string_view by) {
+  http_answer made;
+  made.type_ = plain_answer;
+  if (given.is_string()) {
+    made.body_ = given.get<std::string>();
+    return made;
+  }
+  if (auto taken = made.take(given); !taken) {
+    return failure(errc::invalid_argument, "take the answer of " + std::string(by),
+                   taken.error().reason, "give a text, or {status=, headers=, body=} or {json=}");
+  }
+  return made;
+}
+
+result<void> http_answer::take(const nlohmann::json& given) {
+  const auto wrong = [](std::string why) {
+    return failure(errc::invalid_argument, "take an answer", std::move(why));
+  };
+  if (!given.is_object()) return wrong("it is neither a text nor a table of names");
+  if (const auto status = given.find("status"); status != given.end()) {
+    if (!status->is_number_integer() || *status < 200 || *status > 599) {
+      return wrong("its status is no whole number from 200 to 599");
+    }
+    head_.status = status->get<int>();
+  }
+  if (const auto table = given.find("headers"); table != given.end()) {
+    auto fields = fields_of(*table, http_side::answer);
+    if (!fields) return wrong(describe(fields.error()));
+    head_.fields = std::move(*fields);
+    has_type_ = std::ranges::any_of(
+        head_.fields, [](const auto& each) { return text::same_text(each.first, "content-type"); });
+  }
+  if (!take_body(given)) return wrong("its body is no text");
+  return {};
+}
+
+bool http_answer::take_body(const nlohmann::json& given) {
+  if (const auto tree = given.find("json"); tree != given.end()) {
+    type_ = "application/json";
+    body_ = tree->dump(-1, ' ', false, nlohmann::json::error_handler_t::ignore);
+    return true;
+  }
+  const auto body = given.find("body");
+  if (body == given.end() || body->is_null()) return true;
+  if (!body->is_string()) return false;
+  body_ = body->get<std::string>();
+  return true;
+}
+
+void http_answer::send(http::exchange& on) {
+  if (!has_type_ && http::may_have_body(head_.status)) {
+    head_.fields.emplace_back("Content-Type", type_);
+  }
+  on.respond(std::move(head_), body_);
+}
+
+nlohmann::json table_of(const http::exchange& asked, const std::string& body) {
+  const auto& of = asked.request();
+  return {{"method", of.method},
+          {"path", of.path},
+          {"target", of.target},
+          {"query", table_of(of.query)},
+          {"headers", table_of(of.headers)},
+          {"body", body},
+          {"version", of.version},
+          {"peer", asked.peer().address.text()},
+          {"is_secure", asked.is_secure()}};
+}
+
+}  // namespace strata::runtime::scripting

@@ -1,0 +1,38 @@
+// An answer to an HTTP request that a script gives, checked: it may be made of what a client says.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "http/exchange.hpp"
+#include "strata/base/result.hpp"
+
+namespace strata::runtime::scripting {
+
+class http_answer {
+ public:
+  /// A text, or a table of `status`, `headers` and `body` or `json`. Errors: what it may not be;
+  /// `by` is the function that gave it.
+  [[nodiscard]] static result<http_answer> read(const nlohmann::json& given, std::string_view by);
+
+  [[nodiscard]] std::size_t body_size() const { return body_.size(); }
+  /// It is of no use after that.
+  void send(http::exchange& on);
+
+ private:
+  result<void> take(const nlohmann::json& given);
+  bool take_body(const nlohmann::json& given);
+
+  http::answer_head head_;
+  std::string body_;
+  std::string type_;
+  bool has_type_ = false;
+};
+
+/// A request as scripts see it. `body`: what has been read of it.
+[[nodiscard]] nlohmann::json table_of(const http::exchange& asked, const std::string& body);
+
+/// Of what the program itself says where a script does not.
+inline constexpr std::string_view plain_answer = "text/plain; charset=utf-8";
+
+}  // namespace strata::runtime::scripting
