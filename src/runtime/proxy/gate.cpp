@@ -46,10 +46,16 @@ gate::gate(loop::loop& on, std::size_t number, proxy_options options, gate_setti
       web_(on, {.options = options_,
                 .to = backs_,
                 .dial =
-                    [this](auto to, auto preface, bool may_be_http2) {
+                    [this](auto to, auto preface) {
                       auto where = to->is.where();
-                      return stream_of(dial(std::move(to), std::move(preface), may_be_http2),
-                                       std::move(where));
+                      return stream_of(dial(std::move(to), std::move(preface)), std::move(where));
+                    },
+                .dial_http1 =
+                    [this](auto to, auto preface) {
+                      auto where = to->is.where();
+                      return stream_of(
+                          connect(std::move(to), std::move(preface), setting_.trusted_http1),
+                          std::move(where));
                     },
                 .join = [this](auto client,
                                auto back) { return join(std::move(client), std::move(back)); },
@@ -76,7 +82,7 @@ gate::gate(loop::loop& on, std::size_t number, proxy_options options, gate_setti
                         [this](back_ref to) {
                           auto preface = to->preface_for(nullptr);
                           auto where = to->is.where();
-                          return stream_of(connect(std::move(to), std::move(preface), true),
+                          return stream_of(connect(std::move(to), std::move(preface)),
                                            std::move(where));
                         },
                     .tell = backs_.means().tell}),
@@ -366,7 +372,7 @@ loop::task<result<opened_back>> gate::open_back(backs& to, const net::peer_info&
       const bool was_tried = last && use.error().code == errc::not_found;
       co_return std::unexpected(was_tried ? std::move(*last) : use.error());
     }
-    auto made = co_await dial(use->of(), use->of()->preface_for(&client), true);
+    auto made = co_await dial(use->of(), use->of()->preface_for(&client));
     if (made) co_return opened_back{.use = std::move(*use), .over = std::move(*made)};
     use->note(false);
     last = made.error();
@@ -399,15 +405,19 @@ loop::task<> gate::client_left(net::stream& client) {
   co_await loop_.sleep(std::chrono::hours(24 * 365));
 }
 
+loop::task<result<net::connection>> gate::connect(back_ref to, std::string preface) {
+  auto secure = to->is.speaks_http2 ? setting_.trusted_http2 : setting_.trusted;
+  return connect(std::move(to), std::move(preface), std::move(secure));
+}
+
 loop::task<result<net::connection>> gate::connect(back_ref to, std::string preface,
-                                                  bool may_be_http2) {
+                                                  std::shared_ptr<const net::tls_context> secure) {
   const auto url = to->is.url;
-  net::connecting how{
-      .timeout = loop::from_seconds(options_.connect_timeout),
-      .names = &setting_.given.names,
-      .secure = to->is.speaks_http2 && may_be_http2 ? setting_.trusted_http2 : setting_.trusted,
-      .preface = std::move(preface),
-      .at = to->is.at};
+  net::connecting how{.timeout = loop::from_seconds(options_.connect_timeout),
+                      .names = &setting_.given.names,
+                      .secure = std::move(secure),
+                      .preface = std::move(preface),
+                      .at = to->is.at};
   auto made = co_await net::connect(loop_, url, std::move(how));
   co_return made;
 }
@@ -430,9 +440,8 @@ std::vector<back_ref> gate::all_backs() const {
   return all;
 }
 
-loop::task<result<net::connection>> gate::dial(back_ref to, std::string preface,
-                                               bool may_be_http2) {
-  auto made = co_await connect(to, std::move(preface), may_be_http2);
+loop::task<result<net::connection>> gate::dial(back_ref to, std::string preface) {
+  auto made = co_await connect(to, std::move(preface));
   if (made) {
     auto& stands = *to->stands;
     if (stands.rests_until.get() > loop_.now()) stands.came = loop_.now();

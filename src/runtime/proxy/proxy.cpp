@@ -53,6 +53,7 @@ class proxy final : public sharded<proxy_options, gate> {
 
   std::shared_ptr<const net::tls_context> trusted_;
   std::shared_ptr<const net::tls_context> trusted_http2_;
+  std::shared_ptr<const net::tls_context> trusted_http1_;
   proxy_figures past_counted_;
 };
 
@@ -169,6 +170,9 @@ result<void> proxy::open_identity() {
     read = read_client_tls(running(), {"h2", "http/1.1"});
     if (!read) return std::unexpected(read.error());
     trusted_http2_ = std::move(*read);
+    read = read_client_tls(running(), {"http/1.1"});
+    if (!read) return std::unexpected(read.error());
+    trusted_http1_ = std::move(*read);
   }
   const auto fronts = running().endpoints();
   const bool is_web =
@@ -186,6 +190,7 @@ proxy::part_list proxy::make_parts(const std::vector<loop::loop*>& loops) {
                          .shown = identity_.slot(),
                          .trusted = trusted_,
                          .trusted_http2 = trusted_http2_,
+                         .trusted_http1 = trusted_http1_,
                          .shared = shared,
                          .count = loops.size()};
     made.push_back(std::make_unique<gate>(*each, made.size(), running(), std::move(setting)));

@@ -7,6 +7,7 @@
 
 #include "http/client_connection.hpp"
 #include "net/scheme.hpp"
+#include "net/tls/session.hpp"
 #include "runtime/http_serving.hpp"
 #include "runtime/proxy/preference.hpp"
 #include "runtime/runtime.hpp"
@@ -274,7 +275,7 @@ loop::task<result<web_gate::reached>> web_gate::reach(const net::peer_info& clie
     made.was_pooled = made.over != nullptr;
     made.preface = preface;
     if (made.was_pooled) co_return made;
-    auto stream = co_await means_.dial(next, std::move(preface), true);
+    auto stream = co_await means_.dial(next, std::move(preface));
     if (stream) {
       made.over = speak_on(std::move(*stream), made);
       co_return made;
@@ -296,25 +297,37 @@ std::unique_ptr<http::inquiry> web_gate::speak_on(std::unique_ptr<net::stream> m
   return shared->open();
 }
 
-// A back that takes no upgrade by HTTP/2 may speak HTTP/1.1 where TLS lets it choose.
-loop::task<bool> web_gate::may_switch(const std::string& protocol, reached& by) {
+// A back that takes no upgrade by HTTP/2 may speak HTTP/1.1 where TLS lets it choose. As it has
+// agreed on HTTP/2 before, it knows how to choose: one that does not say HTTP/1.1 now speaks none.
+loop::task<result<void>> web_gate::make_switchable(const std::string& protocol, reached& by) {
   const bool may_ask = co_await by.over->may_switch_to(protocol, next_limit(loop_.now()));
-  if (may_ask) co_return true;
+  if (may_ask) co_return result<void>{};
+  const std::string operation = "open a " + protocol + " at " + by.use.of()->is.where();
   const auto& scheme = *by.use.of()->is.url.scheme;
-  if (!scheme.is_secure && scheme.form != net::url_form::name) co_return false;
-  auto made = co_await means_.dial(by.use.of(), by.preface, false);
-  if (!made || (*made)->tls() == nullptr) co_return false;
+  if (!scheme.is_secure && scheme.form != net::url_form::name) {
+    co_return failure(errc::not_supported, operation, "it takes none by HTTP/2",
+                      "leave out http2 behind the back, if it speaks HTTP/1.1 too");
+  }
+  auto made = co_await means_.dial_http1(by.use.of(), by.preface);
+  if (!made) co_return std::unexpected(std::move(made.error()));
+  const auto* const secured = (*made)->tls();
+  if (secured == nullptr || secured->application != "http/1.1") {
+    co_return failure(errc::not_supported, operation,
+                      "it takes none by HTTP/2, and does not agree on HTTP/1.1");
+  }
   by.over = std::make_unique<http::client_connection>(std::move(*made));
   by.was_pooled = false;
-  co_return true;
+  co_return result<void>{};
 }
 
 loop::task<std::optional<web_gate::failed_try>> web_gate::try_on(http::exchange& now,
                                                                  const forwarded_request& asked,
                                                                  reached& by) {
   if (!asked.upgrade.empty()) {
-    const bool may_ask = co_await may_switch(asked.upgrade, by);
-    if (!may_ask) {
+    const auto can = co_await make_switchable(asked.upgrade, by);
+    if (!can) {
+      means_.log.write_few("upgrade at " + by.use.of()->is.text, level::warning,
+                           describe(can.error()));
       words_.say(now, 501, "the back is spoken to in HTTP/2, and does not take that upgrade\n");
       co_return std::nullopt;
     }

@@ -33,11 +33,13 @@ namespace strata::runtime::proxy {
 struct web_means {
   const proxy_options& options;
   backs& to;
-  /// Connects to a back, and says the preface. Without `may_be_http2` TLS agrees on HTTP/1.1.
-  /// Errors: of the connection; the back has been marked.
-  std::function<loop::task<result<std::unique_ptr<net::stream>>>(back_ref, std::string preface,
-                                                                 bool may_be_http2)>
-      dial;
+  using dialer = std::function<loop::task<result<std::unique_ptr<net::stream>>>(
+      back_ref, std::string preface)>;
+  /// Connects to a back, and says the preface. Errors: of the connection; the back has been marked.
+  dialer dial;
+  /// The same, once more, of one that speaks HTTP/2: TLS is to agree on HTTP/1.1. An error says
+  /// nothing of the back, and does not mark it.
+  dialer dial_http1;
   /// Joins two channels until both have ended.
   std::function<loop::task<>(std::unique_ptr<net::byte_channel>,
                              std::unique_ptr<net::byte_channel>)>
@@ -121,9 +123,10 @@ class web_gate {
                                     std::vector<back_ref>& tried);
   /// What is asked on a connection that has just been made.
   std::unique_ptr<http::inquiry> speak_on(std::unique_ptr<net::stream> made, const reached& for_it);
+  /// Makes sure that it may be asked to switch to that protocol, perhaps on another connection.
+  /// Errors: why it cannot be.
+  loop::task<result<void>> make_switchable(const std::string& protocol, reached& by);
   /// Nullopt: it has been answered, or nobody waits for that any more.
-  /// Whether it may be asked to switch to that protocol, perhaps on another connection.
-  loop::task<bool> may_switch(const std::string& protocol, reached& by);
   loop::task<std::optional<failed_try>> try_on(http::exchange& now, const forwarded_request& asked,
                                                reached& by);
   loop::task<> send_body(http::exchange& now, reached& by, upload& progress);
