@@ -330,6 +330,173 @@ function proxy.connections() end
 ---@class strata.cache
 ---@field name string
 ---@field type string
+---@field append fun(...: string): any, string? add to the end of a string
+---@field bgrewriteaof fun(...: string): any, string? rewrite the append-only log, in the background
+---@field bgsave fun(...: string): any, string? write a snapshot, in the background
+---@field bitcount fun(...: string): any, string? count the bits that are set
+---@field bitfield fun(...: string): any, string? read, set and add to integers of any width in a string
+---@field bitfield_ro fun(...: string): any, string? read integers of any width in a string
+---@field bitop fun(...: string): any, string? and, or, exclusive or, not of strings
+---@field bitpos fun(...: string): any, string? the first bit that is set, or clear
+---@field blmove fun(...: string): any, string? move an element between lists; wait for one
+---@field blmpop fun(...: string): any, string? take elements from the first list that has some; wait for them
+---@field blpop fun(...: string): any, string? take the first element of a list; wait for one
+---@field brpop fun(...: string): any, string? take the last element of a list; wait for one
+---@field brpoplpush fun(...: string): any, string? move the last element to another list; wait for one
+---@field bzmpop fun(...: string): any, string? take members from the first sorted set that has some; wait for them
+---@field bzpopmax fun(...: string): any, string? take the member with the highest score; wait for one
+---@field bzpopmin fun(...: string): any, string? take the member with the lowest score; wait for one
+---@field command fun(...: string): any, string? look at the commands
+---@field config fun(...: string): any, string? look at parameters and set them
+---@field copy fun(...: string): any, string? copy a value to another key
+---@field dbsize fun(...: string): any, string? the number of keys
+---@field debug fun(...: string): any, string? for test suites
+---@field decr fun(...: string): any, string? subtract one from a number
+---@field decrby fun(...: string): any, string? subtract from a number
+---@field del fun(...: string): any, string? remove keys
+---@field dump fun(...: string): any, string? the value at a key, in the form that RESTORE takes
+---@field echo fun(...: string): any, string? the same again
+---@field exists fun(...: string): any, string? how many of the keys are there
+---@field expire fun(...: string): any, string? let a key expire in seconds
+---@field expireat fun(...: string): any, string? let a key expire at a second
+---@field expiretime fun(...: string): any, string? the second at which a key expires
+---@field flushall fun(...: string): any, string? remove all keys of all databases
+---@field flushdb fun(...: string): any, string? remove all keys of this database
+---@field get fun(...: string): any, string? the string at a key
+---@field getbit fun(...: string): any, string? one bit of a string
+---@field getdel fun(...: string): any, string? the string at a key, which is removed
+---@field getex fun(...: string): any, string? the string at a key, whose expiry is set or removed
+---@field getrange fun(...: string): any, string? a part of a string
+---@field getset fun(...: string): any, string? the string at a key, which gets another
+---@field hdel fun(...: string): any, string? remove fields
+---@field hexists fun(...: string): any, string? whether a field is there
+---@field hget fun(...: string): any, string? the value of a field
+---@field hgetall fun(...: string): any, string? all fields and values
+---@field hincrby fun(...: string): any, string? add to a field's number
+---@field hincrbyfloat fun(...: string): any, string? add to a field's floating-point number
+---@field hkeys fun(...: string): any, string? all fields
+---@field hlen fun(...: string): any, string? the number of fields
+---@field hmget fun(...: string): any, string? the values of several fields
+---@field hmset fun(...: string): any, string? set several fields
+---@field hrandfield fun(...: string): any, string? any fields
+---@field hscan fun(...: string): any, string? go through the fields of a hash
+---@field hset fun(...: string): any, string? set fields
+---@field hsetnx fun(...: string): any, string? set a field that is not there yet
+---@field hstrlen fun(...: string): any, string? the length of a field's value
+---@field hvals fun(...: string): any, string? all values
+---@field incr fun(...: string): any, string? add one to a number
+---@field incrby fun(...: string): any, string? add to a number
+---@field incrbyfloat fun(...: string): any, string? add to a floating-point number
+---@field info fun(...: string): any, string? figures about this cache
+---@field keys fun(...: string): any, string? all keys that a pattern matches
+---@field lastsave fun(...: string): any, string? when the last snapshot was written
+---@field latency fun(...: string): any, string? look at what took long
+---@field lcs fun(...: string): any, string? the longest text that two strings have in common
+---@field lindex fun(...: string): any, string? the element at an index
+---@field linsert fun(...: string): any, string? put an element before or behind another
+---@field llen fun(...: string): any, string? the length of a list
+---@field lmove fun(...: string): any, string? move an element between lists
+---@field lmpop fun(...: string): any, string? take elements from the first list that has some
+---@field lolwut fun(...: string): any, string? a drawing, and the version
+---@field lpop fun(...: string): any, string? take the first elements of a list
+---@field lpos fun(...: string): any, string? the index of an element
+---@field lpush fun(...: string): any, string? put elements at the front of a list
+---@field lpushx fun(...: string): any, string? put elements at the front of a list that is there
+---@field lrange fun(...: string): any, string? a part of a list
+---@field lrem fun(...: string): any, string? remove elements that are equal to a value
+---@field lset fun(...: string): any, string? set the element at an index
+---@field ltrim fun(...: string): any, string? keep only a part of a list
+---@field memory fun(...: string): any, string? look at memory
+---@field mget fun(...: string): any, string? the strings at several keys
+---@field move fun(...: string): any, string? move a key to another database
+---@field mset fun(...: string): any, string? set several keys
+---@field msetnx fun(...: string): any, string? set several keys if none of them is there
+---@field object fun(...: string): any, string? look at a value's inner side
+---@field persist fun(...: string): any, string? keep a key from expiring
+---@field pexpire fun(...: string): any, string? let a key expire in milliseconds
+---@field pexpireat fun(...: string): any, string? let a key expire at a millisecond
+---@field pexpiretime fun(...: string): any, string? the millisecond at which a key expires
+---@field ping fun(...: string): any, string? whether anybody is there
+---@field psetex fun(...: string): any, string? set a key that expires in milliseconds
+---@field pttl fun(...: string): any, string? milliseconds until a key expires
+---@field publish fun(...: string): any, string? say something on a channel
+---@field pubsub fun(...: string): any, string? look at channels and their subscribers
+---@field randomkey fun(...: string): any, string? any key
+---@field rename fun(...: string): any, string? give a value another key
+---@field renamenx fun(...: string): any, string? give a value another key if that is not there
+---@field restore fun(...: string): any, string? make a value of what DUMP gave
+---@field role fun(...: string): any, string? whether this is a leader or a follower
+---@field rpop fun(...: string): any, string? take the last elements of a list
+---@field rpoplpush fun(...: string): any, string? move the last element to the front of another list
+---@field rpush fun(...: string): any, string? put elements at the end of a list
+---@field rpushx fun(...: string): any, string? put elements at the end of a list that is there
+---@field sadd fun(...: string): any, string? add members to a set
+---@field save fun(...: string): any, string? write a snapshot, and wait for it
+---@field scan fun(...: string): any, string? go through the keys of a database
+---@field scard fun(...: string): any, string? the size of a set
+---@field sdiff fun(...: string): any, string? members of the first set that are in none of the others
+---@field sdiffstore fun(...: string): any, string? store the difference of sets
+---@field set fun(...: string): any, string? set a key to a string
+---@field setbit fun(...: string): any, string? set or clear one bit of a string
+---@field setex fun(...: string): any, string? set a key that expires in seconds
+---@field setnx fun(...: string): any, string? set a key that is not there yet
+---@field setrange fun(...: string): any, string? overwrite a part of a string
+---@field sinter fun(...: string): any, string? members that are in all sets
+---@field sintercard fun(...: string): any, string? the number of members that are in all sets
+---@field sinterstore fun(...: string): any, string? store the intersection of sets
+---@field sismember fun(...: string): any, string? whether something is a member
+---@field slowlog fun(...: string): any, string? commands that took long
+---@field smembers fun(...: string): any, string? all members of a set
+---@field smismember fun(...: string): any, string? whether each of several is a member
+---@field smove fun(...: string): any, string? move a member to another set
+---@field sort fun(...: string): any, string? elements in order; store them
+---@field sort_ro fun(...: string): any, string? elements in order
+---@field spop fun(...: string): any, string? take any members
+---@field spublish fun(...: string): any, string? say something on a shard channel
+---@field srandmember fun(...: string): any, string? any members, which stay
+---@field srem fun(...: string): any, string? remove members
+---@field sscan fun(...: string): any, string? go through the members of a set
+---@field strlen fun(...: string): any, string? the length of a string
+---@field substr fun(...: string): any, string? a part of a string; see GETRANGE
+---@field sunion fun(...: string): any, string? members of any of the sets
+---@field sunionstore fun(...: string): any, string? store the union of sets
+---@field swapdb fun(...: string): any, string? exchange two databases
+---@field time fun(...: string): any, string? seconds and microseconds since 1970
+---@field touch fun(...: string): any, string? count keys that are there, as used now
+---@field ttl fun(...: string): any, string? seconds until a key expires
+---@field unlink fun(...: string): any, string? remove keys, leaving the freeing of memory for later
+---@field zadd fun(...: string): any, string? add members, or change their scores
+---@field zcard fun(...: string): any, string? the size of a sorted set
+---@field zcount fun(...: string): any, string? the number of members within scores
+---@field zdiff fun(...: string): any, string? members of the first sorted set that are in none of the others
+---@field zdiffstore fun(...: string): any, string? store the difference of sorted sets
+---@field zincrby fun(...: string): any, string? add to a member's score
+---@field zinter fun(...: string): any, string? members that are in all sorted sets
+---@field zintercard fun(...: string): any, string? the number of members that are in all sorted sets
+---@field zinterstore fun(...: string): any, string? store the intersection of sorted sets
+---@field zlexcount fun(...: string): any, string? the number of members within a lexicographical range
+---@field zmpop fun(...: string): any, string? take members from the first sorted set that has some
+---@field zmscore fun(...: string): any, string? the scores of several members
+---@field zpopmax fun(...: string): any, string? take the members with the highest scores
+---@field zpopmin fun(...: string): any, string? take the members with the lowest scores
+---@field zrandmember fun(...: string): any, string? any members, which stay
+---@field zrange fun(...: string): any, string? members by rank, score or name
+---@field zrangebylex fun(...: string): any, string? members within a lexicographical range
+---@field zrangebyscore fun(...: string): any, string? members within scores
+---@field zrangestore fun(...: string): any, string? store members by rank, score or name
+---@field zrank fun(...: string): any, string? the rank of a member, from the lowest score
+---@field zrem fun(...: string): any, string? remove members
+---@field zremrangebylex fun(...: string): any, string? remove members within a lexicographical range
+---@field zremrangebyrank fun(...: string): any, string? remove members within ranks
+---@field zremrangebyscore fun(...: string): any, string? remove members within scores
+---@field zrevrange fun(...: string): any, string? members by rank, highest score first
+---@field zrevrangebylex fun(...: string): any, string? members within a lexicographical range, last first
+---@field zrevrangebyscore fun(...: string): any, string? members within scores, highest first
+---@field zrevrank fun(...: string): any, string? the rank of a member, from the highest score
+---@field zscan fun(...: string): any, string? go through the members of a sorted set
+---@field zscore fun(...: string): any, string? the score of a member
+---@field zunion fun(...: string): any, string? members of any of the sorted sets
+---@field zunionstore fun(...: string): any, string? store the union of sorted sets
 cache = {}
 
 ---executes a command: its reply, or nil and the error; nil for null
@@ -344,841 +511,6 @@ function cache.call(command, ...) end
 ---@param ... string
 ---@return any, string?
 function cache.call_in(database, command, ...) end
-
----add to the end of a string
----@param ... string
----@return any, string?
-function cache.append(...) end
-
----rewrite the append-only log, in the background
----@param ... string
----@return any, string?
-function cache.bgrewriteaof(...) end
-
----write a snapshot, in the background
----@param ... string
----@return any, string?
-function cache.bgsave(...) end
-
----count the bits that are set
----@param ... string
----@return any, string?
-function cache.bitcount(...) end
-
----read, set and add to integers of any width in a string
----@param ... string
----@return any, string?
-function cache.bitfield(...) end
-
----read integers of any width in a string
----@param ... string
----@return any, string?
-function cache.bitfield_ro(...) end
-
----and, or, exclusive or, not of strings
----@param ... string
----@return any, string?
-function cache.bitop(...) end
-
----the first bit that is set, or clear
----@param ... string
----@return any, string?
-function cache.bitpos(...) end
-
----move an element between lists; wait for one
----@param ... string
----@return any, string?
-function cache.blmove(...) end
-
----take elements from the first list that has some; wait for them
----@param ... string
----@return any, string?
-function cache.blmpop(...) end
-
----take the first element of a list; wait for one
----@param ... string
----@return any, string?
-function cache.blpop(...) end
-
----take the last element of a list; wait for one
----@param ... string
----@return any, string?
-function cache.brpop(...) end
-
----move the last element to another list; wait for one
----@param ... string
----@return any, string?
-function cache.brpoplpush(...) end
-
----take members from the first sorted set that has some; wait for them
----@param ... string
----@return any, string?
-function cache.bzmpop(...) end
-
----take the member with the highest score; wait for one
----@param ... string
----@return any, string?
-function cache.bzpopmax(...) end
-
----take the member with the lowest score; wait for one
----@param ... string
----@return any, string?
-function cache.bzpopmin(...) end
-
----look at the commands
----@param ... string
----@return any, string?
-function cache.command(...) end
-
----look at parameters and set them
----@param ... string
----@return any, string?
-function cache.config(...) end
-
----copy a value to another key
----@param ... string
----@return any, string?
-function cache.copy(...) end
-
----the number of keys
----@param ... string
----@return any, string?
-function cache.dbsize(...) end
-
----for test suites
----@param ... string
----@return any, string?
-function cache.debug(...) end
-
----subtract one from a number
----@param ... string
----@return any, string?
-function cache.decr(...) end
-
----subtract from a number
----@param ... string
----@return any, string?
-function cache.decrby(...) end
-
----remove keys
----@param ... string
----@return any, string?
-function cache.del(...) end
-
----the value at a key, in the form that RESTORE takes
----@param ... string
----@return any, string?
-function cache.dump(...) end
-
----the same again
----@param ... string
----@return any, string?
-function cache.echo(...) end
-
----how many of the keys are there
----@param ... string
----@return any, string?
-function cache.exists(...) end
-
----let a key expire in seconds
----@param ... string
----@return any, string?
-function cache.expire(...) end
-
----let a key expire at a second
----@param ... string
----@return any, string?
-function cache.expireat(...) end
-
----the second at which a key expires
----@param ... string
----@return any, string?
-function cache.expiretime(...) end
-
----remove all keys of all databases
----@param ... string
----@return any, string?
-function cache.flushall(...) end
-
----remove all keys of this database
----@param ... string
----@return any, string?
-function cache.flushdb(...) end
-
----the string at a key
----@param ... string
----@return any, string?
-function cache.get(...) end
-
----one bit of a string
----@param ... string
----@return any, string?
-function cache.getbit(...) end
-
----the string at a key, which is removed
----@param ... string
----@return any, string?
-function cache.getdel(...) end
-
----the string at a key, whose expiry is set or removed
----@param ... string
----@return any, string?
-function cache.getex(...) end
-
----a part of a string
----@param ... string
----@return any, string?
-function cache.getrange(...) end
-
----the string at a key, which gets another
----@param ... string
----@return any, string?
-function cache.getset(...) end
-
----remove fields
----@param ... string
----@return any, string?
-function cache.hdel(...) end
-
----whether a field is there
----@param ... string
----@return any, string?
-function cache.hexists(...) end
-
----the value of a field
----@param ... string
----@return any, string?
-function cache.hget(...) end
-
----all fields and values
----@param ... string
----@return any, string?
-function cache.hgetall(...) end
-
----add to a field's number
----@param ... string
----@return any, string?
-function cache.hincrby(...) end
-
----add to a field's floating-point number
----@param ... string
----@return any, string?
-function cache.hincrbyfloat(...) end
-
----all fields
----@param ... string
----@return any, string?
-function cache.hkeys(...) end
-
----the number of fields
----@param ... string
----@return any, string?
-function cache.hlen(...) end
-
----the values of several fields
----@param ... string
----@return any, string?
-function cache.hmget(...) end
-
----set several fields
----@param ... string
----@return any, string?
-function cache.hmset(...) end
-
----any fields
----@param ... string
----@return any, string?
-function cache.hrandfield(...) end
-
----go through the fields of a hash
----@param ... string
----@return any, string?
-function cache.hscan(...) end
-
----set fields
----@param ... string
----@return any, string?
-function cache.hset(...) end
-
----set a field that is not there yet
----@param ... string
----@return any, string?
-function cache.hsetnx(...) end
-
----the length of a field's value
----@param ... string
----@return any, string?
-function cache.hstrlen(...) end
-
----all values
----@param ... string
----@return any, string?
-function cache.hvals(...) end
-
----add one to a number
----@param ... string
----@return any, string?
-function cache.incr(...) end
-
----add to a number
----@param ... string
----@return any, string?
-function cache.incrby(...) end
-
----add to a floating-point number
----@param ... string
----@return any, string?
-function cache.incrbyfloat(...) end
-
----figures about this cache
----@param ... string
----@return any, string?
-function cache.info(...) end
-
----all keys that a pattern matches
----@param ... string
----@return any, string?
-function cache.keys(...) end
-
----when the last snapshot was written
----@param ... string
----@return any, string?
-function cache.lastsave(...) end
-
----look at what took long
----@param ... string
----@return any, string?
-function cache.latency(...) end
-
----the longest text that two strings have in common
----@param ... string
----@return any, string?
-function cache.lcs(...) end
-
----the element at an index
----@param ... string
----@return any, string?
-function cache.lindex(...) end
-
----put an element before or behind another
----@param ... string
----@return any, string?
-function cache.linsert(...) end
-
----the length of a list
----@param ... string
----@return any, string?
-function cache.llen(...) end
-
----move an element between lists
----@param ... string
----@return any, string?
-function cache.lmove(...) end
-
----take elements from the first list that has some
----@param ... string
----@return any, string?
-function cache.lmpop(...) end
-
----a drawing, and the version
----@param ... string
----@return any, string?
-function cache.lolwut(...) end
-
----take the first elements of a list
----@param ... string
----@return any, string?
-function cache.lpop(...) end
-
----the index of an element
----@param ... string
----@return any, string?
-function cache.lpos(...) end
-
----put elements at the front of a list
----@param ... string
----@return any, string?
-function cache.lpush(...) end
-
----put elements at the front of a list that is there
----@param ... string
----@return any, string?
-function cache.lpushx(...) end
-
----a part of a list
----@param ... string
----@return any, string?
-function cache.lrange(...) end
-
----remove elements that are equal to a value
----@param ... string
----@return any, string?
-function cache.lrem(...) end
-
----set the element at an index
----@param ... string
----@return any, string?
-function cache.lset(...) end
-
----keep only a part of a list
----@param ... string
----@return any, string?
-function cache.ltrim(...) end
-
----look at memory
----@param ... string
----@return any, string?
-function cache.memory(...) end
-
----the strings at several keys
----@param ... string
----@return any, string?
-function cache.mget(...) end
-
----move a key to another database
----@param ... string
----@return any, string?
-function cache.move(...) end
-
----set several keys
----@param ... string
----@return any, string?
-function cache.mset(...) end
-
----set several keys if none of them is there
----@param ... string
----@return any, string?
-function cache.msetnx(...) end
-
----look at a value's inner side
----@param ... string
----@return any, string?
-function cache.object(...) end
-
----keep a key from expiring
----@param ... string
----@return any, string?
-function cache.persist(...) end
-
----let a key expire in milliseconds
----@param ... string
----@return any, string?
-function cache.pexpire(...) end
-
----let a key expire at a millisecond
----@param ... string
----@return any, string?
-function cache.pexpireat(...) end
-
----the millisecond at which a key expires
----@param ... string
----@return any, string?
-function cache.pexpiretime(...) end
-
----whether anybody is there
----@param ... string
----@return any, string?
-function cache.ping(...) end
-
----set a key that expires in milliseconds
----@param ... string
----@return any, string?
-function cache.psetex(...) end
-
----milliseconds until a key expires
----@param ... string
----@return any, string?
-function cache.pttl(...) end
-
----say something on a channel
----@param ... string
----@return any, string?
-function cache.publish(...) end
-
----look at channels and their subscribers
----@param ... string
----@return any, string?
-function cache.pubsub(...) end
-
----any key
----@param ... string
----@return any, string?
-function cache.randomkey(...) end
-
----give a value another key
----@param ... string
----@return any, string?
-function cache.rename(...) end
-
----give a value another key if that is not there
----@param ... string
----@return any, string?
-function cache.renamenx(...) end
-
----make a value of what DUMP gave
----@param ... string
----@return any, string?
-function cache.restore(...) end
-
----whether this is a leader or a follower
----@param ... string
----@return any, string?
-function cache.role(...) end
-
----take the last elements of a list
----@param ... string
----@return any, string?
-function cache.rpop(...) end
-
----move the last element to the front of another list
----@param ... string
----@return any, string?
-function cache.rpoplpush(...) end
-
----put elements at the end of a list
----@param ... string
----@return any, string?
-function cache.rpush(...) end
-
----put elements at the end of a list that is there
----@param ... string
----@return any, string?
-function cache.rpushx(...) end
-
----add members to a set
----@param ... string
----@return any, string?
-function cache.sadd(...) end
-
----write a snapshot, and wait for it
----@param ... string
----@return any, string?
-function cache.save(...) end
-
----go through the keys of a database
----@param ... string
----@return any, string?
-function cache.scan(...) end
-
----the size of a set
----@param ... string
----@return any, string?
-function cache.scard(...) end
-
----members of the first set that are in none of the others
----@param ... string
----@return any, string?
-function cache.sdiff(...) end
-
----store the difference of sets
----@param ... string
----@return any, string?
-function cache.sdiffstore(...) end
-
----set a key to a string
----@param ... string
----@return any, string?
-function cache.set(...) end
-
----set or clear one bit of a string
----@param ... string
----@return any, string?
-function cache.setbit(...) end
-
----set a key that expires in seconds
----@param ... string
----@return any, string?
-function cache.setex(...) end
-
----set a key that is not there yet
----@param ... string
----@return any, string?
-function cache.setnx(...) end
-
----overwrite a part of a string
----@param ... string
----@return any, string?
-function cache.setrange(...) end
-
----members that are in all sets
----@param ... string
----@return any, string?
-function cache.sinter(...) end
-
----the number of members that are in all sets
----@param ... string
----@return any, string?
-function cache.sintercard(...) end
-
----store the intersection of sets
----@param ... string
----@return any, string?
-function cache.sinterstore(...) end
-
----whether something is a member
----@param ... string
----@return any, string?
-function cache.sismember(...) end
-
----commands that took long
----@param ... string
----@return any, string?
-function cache.slowlog(...) end
-
----all members of a set
----@param ... string
----@return any, string?
-function cache.smembers(...) end
-
----whether each of several is a member
----@param ... string
----@return any, string?
-function cache.smismember(...) end
-
----move a member to another set
----@param ... string
----@return any, string?
-function cache.smove(...) end
-
----elements in order; store them
----@param ... string
----@return any, string?
-function cache.sort(...) end
-
----elements in order
----@param ... string
----@return any, string?
-function cache.sort_ro(...) end
-
----take any members
----@param ... string
----@return any, string?
-function cache.spop(...) end
-
----say something on a shard channel
----@param ... string
----@return any, string?
-function cache.spublish(...) end
-
----any members, which stay
----@param ... string
----@return any, string?
-function cache.srandmember(...) end
-
----remove members
----@param ... string
----@return any, string?
-function cache.srem(...) end
-
----go through the members of a set
----@param ... string
----@return any, string?
-function cache.sscan(...) end
-
----the length of a string
----@param ... string
----@return any, string?
-function cache.strlen(...) end
-
----a part of a string; see GETRANGE
----@param ... string
----@return any, string?
-function cache.substr(...) end
-
----members of any of the sets
----@param ... string
----@return any, string?
-function cache.sunion(...) end
-
----store the union of sets
----@param ... string
----@return any, string?
-function cache.sunionstore(...) end
-
----exchange two databases
----@param ... string
----@return any, string?
-function cache.swapdb(...) end
-
----seconds and microseconds since 1970
----@param ... string
----@return any, string?
-function cache.time(...) end
-
----count keys that are there, as used now
----@param ... string
----@return any, string?
-function cache.touch(...) end
-
----seconds until a key expires
----@param ... string
----@return any, string?
-function cache.ttl(...) end
-
----remove keys, leaving the freeing of memory for later
----@param ... string
----@return any, string?
-function cache.unlink(...) end
-
----add members, or change their scores
----@param ... string
----@return any, string?
-function cache.zadd(...) end
-
----the size of a sorted set
----@param ... string
----@return any, string?
-function cache.zcard(...) end
-
----the number of members within scores
----@param ... string
----@return any, string?
-function cache.zcount(...) end
-
----members of the first sorted set that are in none of the others
----@param ... string
----@return any, string?
-function cache.zdiff(...) end
-
----store the difference of sorted sets
----@param ... string
----@return any, string?
-function cache.zdiffstore(...) end
-
----add to a member's score
----@param ... string
----@return any, string?
-function cache.zincrby(...) end
-
----members that are in all sorted sets
----@param ... string
----@return any, string?
-function cache.zinter(...) end
-
----the number of members that are in all sorted sets
----@param ... string
----@return any, string?
-function cache.zintercard(...) end
-
----store the intersection of sorted sets
----@param ... string
----@return any, string?
-function cache.zinterstore(...) end
-
----the number of members within a lexicographical range
----@param ... string
----@return any, string?
-function cache.zlexcount(...) end
-
----take members from the first sorted set that has some
----@param ... string
----@return any, string?
-function cache.zmpop(...) end
-
----the scores of several members
----@param ... string
----@return any, string?
-function cache.zmscore(...) end
-
----take the members with the highest scores
----@param ... string
----@return any, string?
-function cache.zpopmax(...) end
-
----take the members with the lowest scores
----@param ... string
----@return any, string?
-function cache.zpopmin(...) end
-
----any members, which stay
----@param ... string
----@return any, string?
-function cache.zrandmember(...) end
-
----members by rank, score or name
----@param ... string
----@return any, string?
-function cache.zrange(...) end
-
----members within a lexicographical range
----@param ... string
----@return any, string?
-function cache.zrangebylex(...) end
-
----members within scores
----@param ... string
----@return any, string?
-function cache.zrangebyscore(...) end
-
----store members by rank, score or name
----@param ... string
----@return any, string?
-function cache.zrangestore(...) end
-
----the rank of a member, from the lowest score
----@param ... string
----@return any, string?
-function cache.zrank(...) end
-
----remove members
----@param ... string
----@return any, string?
-function cache.zrem(...) end
-
----remove members within a lexicographical range
----@param ... string
----@return any, string?
-function cache.zremrangebylex(...) end
-
----remove members within ranks
----@param ... string
----@return any, string?
-function cache.zremrangebyrank(...) end
-
----remove members within scores
----@param ... string
----@return any, string?
-function cache.zremrangebyscore(...) end
-
----members by rank, highest score first
----@param ... string
----@return any, string?
-function cache.zrevrange(...) end
-
----members within a lexicographical range, last first
----@param ... string
----@return any, string?
-function cache.zrevrangebylex(...) end
-
----members within scores, highest first
----@param ... string
----@return any, string?
-function cache.zrevrangebyscore(...) end
-
----the rank of a member, from the highest score
----@param ... string
----@return any, string?
-function cache.zrevrank(...) end
-
----go through the members of a sorted set
----@param ... string
----@return any, string?
-function cache.zscan(...) end
-
----the score of a member
----@param ... string
----@return any, string?
-function cache.zscore(...) end
-
----members of any of the sorted sets
----@param ... string
----@return any, string?
-function cache.zunion(...) end
-
----store the union of sorted sets
----@param ... string
----@return any, string?
-function cache.zunionstore(...) end
 
 ---the runtime's own table
 ---@type strata.server|strata.client|strata.proxy|strata.cache

@@ -14,10 +14,13 @@ import h2.settings
 class Http2Back:
     """Notes each request (head, body, trailers), and then answers as `answers` says: a function of
     itself, the connection's state, the stream and the request. It has sent what the state has
-    for it when it returns; False ends the connection."""
+    for it when it returns; False ends the connection. With `secure`, TLS agrees on the version:
+    what comes by HTTP/1.1 is `serve_http1`'s, a function of the socket. `opens` is the status with
+    which it answers those who would open a WebSocket by HTTP/2, which it then says to take."""
 
-    def __init__(self, answers, most=100):
+    def __init__(self, answers, most=100, secure=None, serve_http1=None, opens=None):
         self.answers, self.most = answers, most
+        self.secure, self.serve_http1, self.opens = secure, serve_http1, opens
         self.requests, self.connections, self.together = [], 0, 0
         self.server = socket.create_server(("127.0.0.1", 0))
         self.where = f"127.0.0.1:{self.server.getsockname()[1]} http2"
@@ -31,10 +34,22 @@ class Http2Back:
                 threading.Thread(target=self.serve, args=(one,), daemon=True).start()
 
     def serve(self, one):
+        if self.secure is None:
+            return self.serve_http2(one)
+        with contextlib.suppress(OSError):
+            one = self.secure.wrap_socket(one, server_side=True)
+            if one.selected_alpn_protocol() == "h2":
+                self.serve_http2(one)
+            elif self.serve_http1 is not None:
+                self.serve_http1(one)
+        one.close()
+
+    def serve_http2(self, one):
         state = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False))
         # What is set later is in force before the client has been told.
         state.local_settings = h2.settings.Settings(client=False, initial_values={
-            h2.settings.SettingCodes.MAX_CONCURRENT_STREAMS: self.most})
+            h2.settings.SettingCodes.MAX_CONCURRENT_STREAMS: self.most,
+            h2.settings.SettingCodes.ENABLE_CONNECT_PROTOCOL: int(self.opens is not None)})
         state.initiate_connection()
         open_ = {}
         with contextlib.suppress(OSError, h2.exceptions.ProtocolError), one:
@@ -48,6 +63,10 @@ class Http2Back:
                         head = {name.decode(): value.decode() for name, value in event.headers}
                         open_[event.stream_id] = {"head": head, "body": b"", "trailers": {}}
                         self.together = max(self.together, len(open_))
+                        if head[":method"] == "CONNECT":
+                            self.requests.append(open_.pop(event.stream_id))
+                            state.send_headers(event.stream_id, [(":status", str(self.opens))],
+                                               end_stream=True)
                     elif isinstance(event, h2.events.DataReceived):
                         open_[event.stream_id]["body"] += event.data
                         state.acknowledge_received_data(event.flow_controlled_length,

@@ -1,17 +1,21 @@
 """WebSockets through a proxy: by HTTP/1.1 and HTTP/2 on either side, and as messages."""
 
 import asyncio
+import contextlib
 import http
 import socket
 import ssl
 
 import pytest
 import websockets
+import wsproto
 
+from http2_back import Http2Back, ok
 from http2_peer import Http2
-from http_back import gateway
+from http_back import ask, client, gateway, get
 from strata_daemon import PATIENCE, Refused, eventually
 from talker import free_port, port_of
+from tls_servers import logged
 
 TEXTS = ["hello", "x" * 200_000, "ä", "end"]
 
@@ -94,6 +98,92 @@ def test_a_back_without_websockets_by_http2_is_asked_in_http1_where_tls_lets_it(
             port = gateway(daemon, backend=[f"https://localhost:{there} http2"], ca=authority.ca)
             await talk_by_http1(f"ws://127.0.0.1:{port}/")
     asyncio.run(run())
+
+
+def echo_by_http1(one):
+    """A WebSocket's server on a socket."""
+    state = wsproto.WSConnection(wsproto.ConnectionType.SERVER)
+    while data := one.recv(65536):
+        state.receive_data(data)
+        for event in state.events():
+            if isinstance(event, wsproto.events.Request):
+                one.sendall(state.send(wsproto.events.AcceptConnection(
+                    extensions=[wsproto.extensions.PerMessageDeflate()])))
+            elif isinstance(event, wsproto.events.Message):
+                one.sendall(state.send(type(event)(
+                    data=event.data, message_finished=event.message_finished)))
+            elif isinstance(event, wsproto.events.CloseConnection):
+                one.sendall(state.send(event.response()))
+                return
+
+
+@pytest.fixture
+def agreeing(authority):
+    """A back of HTTP/2 by TLS, without RFC 8441: how it agrees on a version, and what it is."""
+    certificate, key = authority.issue("localhost")
+    with contextlib.ExitStack() as stack:
+        def make(*versions, **how):
+            secure = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            secure.load_cert_chain(certificate, key)
+            secure.set_alpn_protocols(versions)
+            back = Http2Back(ok, secure=secure, serve_http1=echo_by_http1, **how)
+            back.where = f"https://{back.where.replace('127.0.0.1', 'localhost')}"
+            return stack.enter_context(contextlib.closing(back))
+        yield make
+
+
+@pytest.mark.parametrize("kind", ["HTTP/1.1", "HTTP/2"])
+def test_a_websocket_takes_a_connection_by_http1_where_http2_knows_none(
+        daemon, authority, agreeing, kind):
+    back = agreeing("h2", "http/1.1")
+    port = gateway(daemon, backend=[back.where], ca=authority.ca)
+    assert get(port) == (200, b"ok")
+    talk(kind, port)
+    assert get(port) == (200, b"ok")
+    # It is what else is asked that shares the one by HTTP/2.
+    assert [each["head"][":method"] for each in back.requests] == ["GET", "GET"]
+    assert back.connections == (2 if kind == "HTTP/1.1" else 3)
+
+
+def opening(port):
+    with client(port) as wire:
+        head, body = ask(wire, b"GET / HTTP/1.1\r\nHost: h\r\nConnection: upgrade\r\n"
+                               b"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+                               b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+        return int(head.split()[1]), body
+
+
+@pytest.mark.parametrize("how", ["agrees on none", "breaks off"])
+def test_a_back_of_http2_alone_is_none_that_fails(daemon, authority, agreeing, how):
+    """Those who would open WebSockets do not keep others away from it."""
+    back = agreeing("h2")
+    if how == "breaks off":
+        back.secure.sni_callback = lambda *_: (
+            ssl.ALERT_DESCRIPTION_HANDSHAKE_FAILURE if back.connections > 1 else None)
+    port = gateway(daemon, backend=[back.where], ca=authority.ca, circuit_failures=2, rest=60)
+    for _ in range(3):
+        assert opening(port) == (
+            501, b"the back is spoken to in HTTP/2, and does not take that upgrade\n")
+    with Http2(f"http://127.0.0.1:{port}") as over:
+        assert over.status() == 501
+    [told] = daemon.ask("GET", "/v1/runtimes/gw/backends")
+    assert (told["state"], told["circuit"], told["failed"]) == ("ready", "closed", 0)
+    assert get(port) == (200, b"ok")
+    logged(daemon, "gw", "open a websocket at " if how != "breaks off" else "handshake")
+
+
+def test_a_back_that_says_no_settings_is_asked_in_http1(daemon, authority, agreeing):
+    back = agreeing("h2", "http/1.1")
+    back.serve_http2 = lambda one: one.recv(65536) and one.recv(1 << 20) and one.recv(1)
+    port = gateway(daemon, backend=[back.where], ca=authority.ca, answer_timeout=0.5)
+    talk("HTTP/1.1", port)
+
+
+def test_a_back_that_opens_no_websocket_after_all_says_so_itself(daemon, authority, agreeing):
+    back = agreeing("h2", "http/1.1", opens=403)
+    port = gateway(daemon, backend=[back.where], ca=authority.ca)
+    assert opening(port) == (403, b"")
+    assert [each["head"][":protocol"] for each in back.requests] == ["websocket"]
 
 
 # --- as messages ---------------------------------------------------------------------------------

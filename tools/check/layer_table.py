@@ -109,10 +109,12 @@ ALLOWED = {
         "runtime/http_serving",
         "runtime/scripting",
         "proto/tls",
+        "runtime/proxy/answers",
         "runtime/proxy/heads",
         "runtime/proxy/options",
         "runtime/proxy/state",
     },
+    "runtime/proxy/answers": RUNTIME | {"http"},
     "runtime/proxy/heads": {"base", "text", "proto", "http"},
     "runtime/proxy/state": {"base", "loop"},
     "runtime/proxy/options": {

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "net/connector.hpp"
-#include "proto/tls/client_hello.hpp"
 #include "runtime/introducers.hpp"
 #include "runtime/proxy/ends.hpp"
 #include "runtime/tls_identity.hpp"
@@ -43,21 +41,7 @@ gate::gate(loop::loop& on, std::size_t number, proxy_options options, gate_setti
                   }},
              ""),
       goes_by_names_(goes_by_names(options_)),
-      web_(on, {.options = options_,
-                .to = backs_,
-                .dial =
-                    [this](auto to, auto preface, bool may_be_http2) {
-                      auto where = to->is.where();
-                      return stream_of(dial(std::move(to), std::move(preface), may_be_http2),
-                                       std::move(where));
-                    },
-                .join = [this](auto client,
-                               auto back) { return join(std::move(client), std::move(back)); },
-                .counted = counters_,
-                .figures = figures_,
-                .admits = admission_,
-                .log = *setting_.given.log,
-                .script = script_}),
+      web_(on, means_of_web()),
       messages_(on, {.options = options_,
                      .open_back =
                          [this](const auto& client, auto left) {
@@ -77,7 +61,7 @@ gate::gate(loop::loop& on, std::size_t number, proxy_options options, gate_setti
                         [this](back_ref to) {
                           auto preface = to->preface_for(nullptr);
                           auto where = to->is.where();
-                          return stream_of(connect(std::move(to), std::move(preface), true),
+                          return stream_of(connect(std::move(to), std::move(preface)),
                                            std::move(where));
                         },
                     .tell = backs_.means().tell}),
@@ -88,6 +72,29 @@ gate::gate(loop::loop& on, std::size_t number, proxy_options options, gate_setti
   setting_.shared->enroll(
       number_, loop_, [this] { for_all_backs([](const auto&, backs& of) { of.call(); }); },
       [this] { for_all_backs([](const auto&, backs& of) { of.take_names(); }); });
+}
+
+web_means gate::means_of_web() {
+  return {
+      .options = options_,
+      .to = backs_,
+      .dial =
+          [this](auto to, auto preface) {
+            auto where = to->is.where();
+            return stream_of(dial(std::move(to), std::move(preface)), std::move(where));
+          },
+      .dial_http1 =
+          [this](auto to, auto preface) {
+            auto where = to->is.where();
+            return stream_of(connect(std::move(to), std::move(preface), setting_.trusted_http1),
+                             std::move(where));
+          },
+      .join = [this](auto client, auto back) { return join(std::move(client), std::move(back)); },
+      .counted = counters_,
+      .figures = figures_,
+      .admits = admission_,
+      .log = *setting_.given.log,
+      .script = script_};
 }
 
 void gate::for_all_backs(const std::function<void(const std::string& route, backs&)>& work) {
@@ -321,61 +328,6 @@ loop::task<> gate::serve_raw(std::unique_ptr<net::stream> client,
   co_await join(std::move(client), std::move(found->over.bytes), &use);
 }
 
-// The stream remembers whom it was asked for; who connects is asked for once only. One that speaks
-// for another it has to remember.
-net::peer_info gate::peer_of(net::stream& client) const {
-  if (!options_.proxy_protocol.empty() || client.tls() != nullptr) return client.peer();
-  const auto& socket = client.out().socket();
-  return {.address = loop_.remote_address(socket), .local = loop_.local_address(socket)};
-}
-
-loop::task<std::optional<opened_back>> gate::find_back(net::stream& client) {
-  std::shared_ptr<backs> named;
-  std::string name;
-  if (goes_by_names_) {
-    name = co_await name_asked_for(client);
-    named = web_.named(name);
-  }
-  const auto peer = peer_of(client);
-  const auto mark = co_await mark_for(peer, name);
-  if (!mark) {
-    client.break_off();
-    co_return std::nullopt;
-  }
-  auto found = co_await open_back(
-      named ? *named : backs_, peer, [this, &client] { return client_left(client); }, *mark);
-  if (found && !found->over.bytes) {
-    found = failure(errc::invalid_argument, "connect to " + found->use.of()->is.where(),
-                    "it carries no stream");
-  }
-  if (found) {
-    found->of = std::move(named);
-    co_return std::move(*found);
-  }
-  if (found.error().code == errc::canceled) co_return std::nullopt;
-  counters_.errors.add();
-  setting_.given.log->write_few(
-      "no back", level::error,
-      fmt::format("client {} found no back: {}", peer.address.text(), describe(found.error())));
-  client.break_off();
-  co_return std::nullopt;
-}
-
-// One that it answers as if it were of HTTP is ended, too.
-loop::task<result<std::uint64_t>> gate::mark_for(const net::peer_info& client,
-                                                 const std::string& name) {
-  if (!script_ || !script_->has(scripting::callback::route)) co_return 0U;
-  const nlohmann::json described{{"peer", client.address.text()},
-                                 {"local", client.local.text()},
-                                 {"name", name},
-                                 {"tls_subject", client.tls_subject}};
-  const auto chosen = co_await script_->route(described);
-  if (!chosen) co_return std::unexpected(chosen.error());
-  if (chosen->answer)
-    co_return failure(errc::permission_denied, "pass a connection on", "the script refuses");
-  co_return chosen->to ? chosen->to->mark : 0U;
-}
-
 void gate::enter(bond& begun) {
   bonds_.push_back(begun);
   arm_sweep();
@@ -386,107 +338,6 @@ loop::task<> gate::join(std::unique_ptr<net::byte_channel> client,
   relay joined(loop_, std::move(client), std::move(back), options_.max_buffer, counters_, use);
   enter(joined);
   co_await joined.run();
-}
-
-// Errors: of the back that was tried last.
-loop::task<result<opened_back>> gate::open_back(backs& to, const net::peer_info& client,
-                                                std::function<loop::task<>()> client_left,
-                                                std::uint64_t mark) {
-  std::vector<back_ref> tried;
-  const std::uint64_t marks[] = {mark};
-  std::optional<error> last;
-  const auto how = parse_balance(options_.balance)->how;
-  for (;;) {
-    wish what{.how = how, .key = key_of(client.address), .tried = tried};
-    what.client_left = client_left;
-    if (mark != 0) what.marks = marks;
-    auto use = co_await to.enter(std::move(what));
-    if (!use) {
-      const bool was_tried = last && use.error().code == errc::not_found;
-      co_return std::unexpected(was_tried ? std::move(*last) : use.error());
-    }
-    auto made = co_await dial(use->of(), use->of()->preface_for(&client), true);
-    if (made) co_return opened_back{.use = std::move(*use), .over = std::move(*made)};
-    use->note(false);
-    last = made.error();
-    tried.push_back(use->of());
-  }
-}
-
-// What it has said is for its back all the same.
-loop::task<std::string> gate::name_asked_for(net::stream& client) {
-  const auto limit = loop_.now() + loop::from_seconds(options_.handshake_timeout);
-  std::string said;
-  std::string name;
-  for (;;) {
-    const auto come = co_await client.receive(limit);
-    if (!come || !*come || (*come)->empty()) break;
-    said += as_text((*come)->bytes());
-    auto read = proto::read_server_name(as_bytes(said));
-    if (read && !*read) continue;
-    if (read) name = std::move(**read);
-    break;
-  }
-  client.unread(loop::buffer::copy_of(as_bytes(said)));
-  co_return name;
-}
-
-loop::task<> gate::client_left(net::stream& client) {
-  auto first = co_await client.receive();
-  if (!first) co_return;
-  client.unread(std::move(*first));
-  co_await loop_.sleep(std::chrono::hours(24 * 365));
-}
-
-loop::task<result<net::connection>> gate::connect(back_ref to, std::string preface,
-                                                  bool may_be_http2) {
-  const auto url = to->is.url;
-  net::connecting how{
-      .timeout = loop::from_seconds(options_.connect_timeout),
-      .names = &setting_.given.names,
-      .secure = to->is.speaks_http2 && may_be_http2 ? setting_.trusted_http2 : setting_.trusted,
-      .preface = std::move(preface),
-      .at = to->is.at};
-  auto made = co_await net::connect(loop_, url, std::move(how));
-  co_return made;
-}
-
-loop::task<result<std::unique_ptr<net::stream>>> gate::stream_of(
-    loop::task<result<net::connection>> made, std::string where) {
-  auto done = co_await std::move(made);
-  if (!done) co_return std::unexpected(done.error());
-  if (!done->bytes) {
-    co_return failure(errc::invalid_argument, "connect to " + where, "it carries no stream");
-  }
-  co_return std::move(done->bytes);
-}
-
-std::vector<back_ref> gate::all_backs() const {
-  auto all = backs_.all();
-  web_.for_each_route([&all](const std::string& /*route*/, const backs& of) {
-    all.insert(all.end(), of.all().begin(), of.all().end());
-  });
-  return all;
-}
-
-loop::task<result<net::connection>> gate::dial(back_ref to, std::string preface,
-                                               bool may_be_http2) {
-  auto made = co_await connect(to, std::move(preface), may_be_http2);
-  if (made) {
-    auto& stands = *to->stands;
-    if (stands.rests_until.get() > loop_.now()) stands.came = loop_.now();
-    if (stands.rests_until.get() != loop::time_point{}) stands.rests_until = loop::time_point{};
-    co_return made;
-  }
-  auto why = made.error();
-  ++to->failed;
-  const auto until = loop_.now() + loop::from_seconds(options_.rest);
-  to->stands->rests_until = until;
-  to->stands->came = until;
-  setting_.given.log->write_few("back " + to->is.text, level::warning,
-                                fmt::format("back '{}' is left alone for {} s: {}", to->is.text,
-                                            options_.rest, describe(why)));
-  co_return std::unexpected(std::move(why));
 }
 
 }  // namespace strata::runtime::proxy

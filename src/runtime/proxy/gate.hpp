@@ -32,6 +32,7 @@ struct gate_setting {
   std::shared_ptr<net::tls_slot> shown;                   ///< to clients
   std::shared_ptr<const net::tls_context> trusted;        ///< of backs; null: the system's
   std::shared_ptr<const net::tls_context> trusted_http2;  ///< of those that may speak HTTP/2
+  std::shared_ptr<const net::tls_context> trusted_http1;  ///< of those that shall not, if they can
   std::shared_ptr<shared_view> shared;                    ///< of the backs
   std::size_t count = 1;                                  ///< of gates
   std::shared_ptr<scripting::shared_store> values;        ///< of scripts
@@ -60,6 +61,7 @@ class gate final : public part, private loop::timer {
 
  private:
   void on_timer() override;
+  [[nodiscard]] web_means means_of_web();
   /// Those of `--backend`, and of each route.
   void for_all_backs(const std::function<void(const std::string& route, backs&)>& work);
   [[nodiscard]] result<void> open_log();
@@ -91,8 +93,10 @@ class gate final : public part, private loop::timer {
   /// Awaits that its connection breaks. One that has only ended its direction may wait for more.
   loop::task<> client_left(net::stream& client);
   /// Connects to one; one that does not answer is left alone for a while.
-  loop::task<result<net::connection>> dial(back_ref to, std::string preface, bool may_be_http2);
-  loop::task<result<net::connection>> connect(back_ref to, std::string preface, bool may_be_http2);
+  loop::task<result<net::connection>> dial(back_ref to, std::string preface);
+  loop::task<result<net::connection>> connect(back_ref to, std::string preface);
+  loop::task<result<net::connection>> connect(back_ref to, std::string preface,
+                                              std::shared_ptr<const net::tls_context> secure);
   /// Of such a task, the stream. Errors: that it has none.
   static loop::task<result<std::unique_ptr<net::stream>>> stream_of(
       loop::task<result<net::connection>> made, std::string where);

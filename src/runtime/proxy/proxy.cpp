@@ -54,6 +54,7 @@ class proxy final : public scripting::scripted<proxy_options, gate> {
 
   std::shared_ptr<const net::tls_context> trusted_;
   std::shared_ptr<const net::tls_context> trusted_http2_;
+  std::shared_ptr<const net::tls_context> trusted_http1_;
   proxy_figures past_counted_;
 };
 
@@ -170,6 +171,9 @@ result<void> proxy::open_identity() {
     read = read_client_tls(running(), {"h2", "http/1.1"});
     if (!read) return std::unexpected(read.error());
     trusted_http2_ = std::move(*read);
+    read = read_client_tls(running(), {"http/1.1"});
+    if (!read) return std::unexpected(read.error());
+    trusted_http1_ = std::move(*read);
   }
   const auto fronts = running().endpoints();
   const bool is_web =
@@ -187,6 +191,7 @@ proxy::part_list proxy::make_parts(const std::vector<loop::loop*>& loops) {
                          .shown = identity_.slot(),
                          .trusted = trusted_,
                          .trusted_http2 = trusted_http2_,
+                         .trusted_http1 = trusted_http1_,
                          .shared = view,
                          .count = loops.size(),
                          .values = shared()};

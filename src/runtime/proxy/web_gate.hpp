@@ -15,6 +15,7 @@
 #include "runtime/http_serving.hpp"
 #include "runtime/journal.hpp"
 #include "runtime/proxy/admission.hpp"
+#include "runtime/proxy/answers/own_words.hpp"
 #include "runtime/proxy/backs.hpp"
 #include "runtime/proxy/figures.hpp"
 #include "runtime/proxy/gate_script.hpp"
@@ -23,7 +24,6 @@
 #include "runtime/proxy/heads/tracing.hpp"
 #include "runtime/proxy/ledger.hpp"
 #include "runtime/proxy/options.hpp"
-#include "runtime/proxy/own_words.hpp"
 #include "runtime/proxy/pool.hpp"
 #include "runtime/proxy/route.hpp"
 #include "serve/connection_gauge.hpp"
@@ -34,11 +34,13 @@ namespace strata::runtime::proxy {
 struct web_means {
   const proxy_options& options;
   backs& to;
-  /// Connects to a back, and says the preface. Without `may_be_http2` TLS agrees on HTTP/1.1.
-  /// Errors: of the connection; the back has been marked.
-  std::function<loop::task<result<std::unique_ptr<net::stream>>>(back_ref, std::string preface,
-                                                                 bool may_be_http2)>
-      dial;
+  using dialer = std::function<loop::task<result<std::unique_ptr<net::stream>>>(
+      back_ref, std::string preface)>;
+  /// Connects to a back, and says the preface. Errors: of the connection; the back has been marked.
+  dialer dial;
+  /// The same, once more, of one that speaks HTTP/2: TLS is to agree on HTTP/1.1. An error says
+  /// nothing of the back, and does not mark it.
+  dialer dial_http1;
   /// Joins two channels until both have ended.
   std::function<loop::task<>(std::unique_ptr<net::byte_channel>,
                              std::unique_ptr<net::byte_channel>)>
@@ -131,9 +133,10 @@ class web_gate {
                                     std::vector<back_ref>& tried);
   /// What is asked on a connection that has just been made.
   std::unique_ptr<http::inquiry> speak_on(std::unique_ptr<net::stream> made, const reached& for_it);
+  /// Makes sure that it may be asked to switch to that protocol, perhaps on another connection.
+  /// Errors: why it cannot be.
+  loop::task<result<void>> make_switchable(const std::string& protocol, reached& by);
   /// Nullopt: it has been answered, or nobody waits for that any more.
-  /// Whether it may be asked to switch to that protocol, perhaps on another connection.
-  loop::task<bool> may_switch(const std::string& protocol, reached& by);
   loop::task<std::optional<failed_try>> try_on(http::exchange& now, const forwarded_request& asked,
                                                reached& by);
   loop::task<> send_body(http::exchange& now, reached& by, upload& progress);

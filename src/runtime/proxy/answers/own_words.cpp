@@ -1,4 +1,4 @@
-#include "runtime/proxy/own_words.hpp"
+#include "runtime/proxy/answers/own_words.hpp"
 
 #include <fmt/format.h>
 

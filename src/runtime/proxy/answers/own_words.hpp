@@ -10,7 +10,7 @@
 #include "http/exchange.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/journal.hpp"
-#include "runtime/proxy/error_pages.hpp"
+#include "runtime/proxy/answers/error_pages.hpp"
 
 namespace strata::runtime::proxy {
 

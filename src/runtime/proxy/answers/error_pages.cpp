@@ -1,4 +1,4 @@
-#include "runtime/proxy/error_pages.hpp"
+#include "runtime/proxy/answers/error_pages.hpp"
 
 #include <fmt/format.h>
 

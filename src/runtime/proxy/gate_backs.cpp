@@ -1,0 +1,169 @@
+// The gate's part that finds a back for a client, and connects to it.
+#include <fmt/format.h>
+
+#include "net/connector.hpp"
+#include "proto/tls/client_hello.hpp"
+#include "runtime/proxy/gate.hpp"
+
+namespace strata::runtime::proxy {
+
+// The stream remembers whom it was asked for; who connects is asked for once only. One that speaks
+// for another it has to remember.
+net::peer_info gate::peer_of(net::stream& client) const {
+  if (!options_.proxy_protocol.empty() || client.tls() != nullptr) return client.peer();
+  const auto& socket = client.out().socket();
+  return {.address = loop_.remote_address(socket), .local = loop_.local_address(socket)};
+}
+
+loop::task<std::optional<opened_back>> gate::find_back(net::stream& client) {
+  std::shared_ptr<backs> named;
+  std::string name;
+  if (goes_by_names_) {
+    name = co_await name_asked_for(client);
+    named = web_.named(name);
+  }
+  const auto peer = peer_of(client);
+  const auto mark = co_await mark_for(peer, name);
+  if (!mark) {
+    client.break_off();
+    co_return std::nullopt;
+  }
+  auto found = co_await open_back(
+      named ? *named : backs_, peer, [this, &client] { return client_left(client); }, *mark);
+  if (found && !found->over.bytes) {
+    found = failure(errc::invalid_argument, "connect to " + found->use.of()->is.where(),
+                    "it carries no stream");
+  }
+  if (found) {
+    found->of = std::move(named);
+    co_return std::move(*found);
+  }
+  if (found.error().code == errc::canceled) co_return std::nullopt;
+  counters_.errors.add();
+  setting_.given.log->write_few(
+      "no back", level::error,
+      fmt::format("client {} found no back: {}", peer.address.text(), describe(found.error())));
+  client.break_off();
+  co_return std::nullopt;
+}
+
+// One that it answers as if it were of HTTP is ended, too.
+loop::task<result<std::uint64_t>> gate::mark_for(const net::peer_info& client,
+                                                 const std::string& name) {
+  if (!script_ || !script_->has(scripting::callback::route)) co_return 0U;
+  const nlohmann::json described{{"peer", client.address.text()},
+                                 {"local", client.local.text()},
+                                 {"name", name},
+                                 {"tls_subject", client.tls_subject}};
+  const auto chosen = co_await script_->route(described);
+  if (!chosen) co_return std::unexpected(chosen.error());
+  if (chosen->answer)
+    co_return failure(errc::permission_denied, "pass a connection on", "the script refuses");
+  co_return chosen->to ? chosen->to->mark : 0U;
+}
+
+// Errors: of the back that was tried last.
+loop::task<result<opened_back>> gate::open_back(backs& to, const net::peer_info& client,
+                                                std::function<loop::task<>()> client_left,
+                                                std::uint64_t mark) {
+  std::vector<back_ref> tried;
+  const std::uint64_t marks[] = {mark};
+  std::optional<error> last;
+  const auto how = parse_balance(options_.balance)->how;
+  for (;;) {
+    wish what{.how = how, .key = key_of(client.address), .tried = tried};
+    what.client_left = client_left;
+    if (mark != 0) what.marks = marks;
+    auto use = co_await to.enter(std::move(what));
+    if (!use) {
+      const bool was_tried = last && use.error().code == errc::not_found;
+      co_return std::unexpected(was_tried ? std::move(*last) : use.error());
+    }
+    auto made = co_await dial(use->of(), use->of()->preface_for(&client));
+    if (made) co_return opened_back{.use = std::move(*use), .over = std::move(*made)};
+    use->note(false);
+    last = made.error();
+    tried.push_back(use->of());
+  }
+}
+
+// What it has said is for its back all the same.
+loop::task<std::string> gate::name_asked_for(net::stream& client) {
+  const auto limit = loop_.now() + loop::from_seconds(options_.handshake_timeout);
+  std::string said;
+  std::string name;
+  for (;;) {
+    const auto come = co_await client.receive(limit);
+    if (!come || !*come || (*come)->empty()) break;
+    said += as_text((*come)->bytes());
+    auto read = proto::read_server_name(as_bytes(said));
+    if (read && !*read) continue;
+    if (read) name = std::move(**read);
+    break;
+  }
+  client.unread(loop::buffer::copy_of(as_bytes(said)));
+  co_return name;
+}
+
+loop::task<> gate::client_left(net::stream& client) {
+  auto first = co_await client.receive();
+  if (!first) co_return;
+  client.unread(std::move(*first));
+  co_await loop_.sleep(std::chrono::hours(24 * 365));
+}
+
+loop::task<result<net::connection>> gate::connect(back_ref to, std::string preface) {
+  auto secure = to->is.speaks_http2 ? setting_.trusted_http2 : setting_.trusted;
+  return connect(std::move(to), std::move(preface), std::move(secure));
+}
+
+loop::task<result<net::connection>> gate::connect(back_ref to, std::string preface,
+                                                  std::shared_ptr<const net::tls_context> secure) {
+  const auto url = to->is.url;
+  net::connecting how{.timeout = loop::from_seconds(options_.connect_timeout),
+                      .names = &setting_.given.names,
+                      .secure = std::move(secure),
+                      .preface = std::move(preface),
+                      .at = to->is.at};
+  auto made = co_await net::connect(loop_, url, std::move(how));
+  co_return made;
+}
+
+loop::task<result<std::unique_ptr<net::stream>>> gate::stream_of(
+    loop::task<result<net::connection>> made, std::string where) {
+  auto done = co_await std::move(made);
+  if (!done) co_return std::unexpected(done.error());
+  if (!done->bytes) {
+    co_return failure(errc::invalid_argument, "connect to " + where, "it carries no stream");
+  }
+  co_return std::move(done->bytes);
+}
+
+std::vector<back_ref> gate::all_backs() const {
+  auto all = backs_.all();
+  web_.for_each_route([&all](const std::string& /*route*/, const backs& of) {
+    all.insert(all.end(), of.all().begin(), of.all().end());
+  });
+  return all;
+}
+
+loop::task<result<net::connection>> gate::dial(back_ref to, std::string preface) {
+  auto made = co_await connect(to, std::move(preface));
+  if (made) {
+    auto& stands = *to->stands;
+    if (stands.rests_until.get() > loop_.now()) stands.came = loop_.now();
+    if (stands.rests_until.get() != loop::time_point{}) stands.rests_until = loop::time_point{};
+    co_return made;
+  }
+  auto why = made.error();
+  ++to->failed;
+  const auto until = loop_.now() + loop::from_seconds(options_.rest);
+  to->stands->rests_until = until;
+  to->stands->came = until;
+  setting_.given.log->write_few("back " + to->is.text, level::warning,
+                                fmt::format("back '{}' is left alone for {} s: {}", to->is.text,
+                                            options_.rest, describe(why)));
+  co_return std::unexpected(std::move(why));
+}
+
+}  // namespace strata::runtime::proxy
