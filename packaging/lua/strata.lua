@@ -247,7 +247,7 @@ function server.broadcast(message, except) end
 ---@param message string
 function server.multicast(ids, message) end
 
----ends a client's connection
+---ends a client's connection, behind what it was sent before
 ---@param id integer
 function server.disconnect(id) end
 

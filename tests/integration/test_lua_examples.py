@@ -23,11 +23,14 @@ EXAMPLES = pathlib.Path(__file__).parents[2] / "examples" / "lua"
 
 
 @pytest.fixture
-def example(daemon):
-    def start(name, **options):
-        made = daemon.create("server", name, listen=["tcp://127.0.0.1:0"],
-                             lua=str(EXAMPLES / f"{name}.lua"), **options)
-        return made["endpoints"][0]
+def example(daemon, tmp_path):
+    def start(name, settings="", kind="server", **options):
+        script = EXAMPLES / f"{name}.lua"
+        if settings:
+            script = tmp_path / f"{name}.lua"
+            script.write_text(f"{settings}\n{(EXAMPLES / script.name).read_text()}")
+        options = {"listen": ["tcp://127.0.0.1:0"], "lua": str(script)} | options
+        return daemon.create(kind, name, **options)["endpoints"][0]
 
     return start
 
@@ -136,3 +139,122 @@ def test_exporter(daemon, example):
         assert 'words_total{word="one"} 1\n' in shown and "clients 1\n" in shown
     assert curl(url, "/health") == (200, '{"status":"well"}')
     assert curl(url, "/other")[0] == 404
+
+
+def test_token(daemon, example):
+    url = example("token", protocol="raw")
+    with Talker(url) as ann, Talker(url) as bob, Talker(url) as eve:
+        ann.say("token secret")
+        assert ann.hear() == "hello ann"
+        bob.say("token hidden", "hi")
+        assert bob.hear() == "hello bob" and ann.hear() == "bob: hi"
+        eve.say("token guessed")
+        assert eve.hear() == "that is no token" and eve.hear() is None
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_limiter(daemon, example, threads):
+    url = example("limiter", "MOST, WINDOW = 5, 3600", protocol="http", threads=threads)
+    answers = [curl(url, "/", "-H", "X-Api-Key: ann")[0] for _ in range(8)]
+    assert answers in ([200] * 5 + [429] * 3, [200] * 8)  # the hour may have ended in between
+    assert answers[0] == 200 and curl(url, "/", "-H", "X-Api-Key: bob")[0] == 200
+    refused = curl(url, "/", "-i", "-H", "X-Api-Key: ann")
+    assert "Retry-After: " in refused[1] or answers == [200] * 8
+
+
+def test_webhook(daemon, example, make_back):
+    taken = []
+
+    def answer(wire, asked):
+        taken.append(asked.body)
+        status = b"503 Later" if len(taken) < 3 else b"200 OK"
+        wire.over.sendall(b"HTTP/1.1 %s\r\nContent-Length: 0\r\n\r\n" % status)
+
+    url = example("webhook", f"TARGET = 'http://{make_back(answer).where}/'", protocol="http")
+    body = '{"ref": "main"}'
+    signed = hmac.new(b"change me", body.encode(), hashlib.sha256).hexdigest()
+    assert curl(url, "/", "-d", body, "-H", f"X-Hub-Signature-256: sha256={signed}")[0] == 202
+    for bad in (signed[:-1] + "0" if signed[-1] != "0" else signed[:-1] + "1", ""):
+        assert curl(url, "/", "-d", body, "-H", f"X-Hub-Signature-256: sha256={bad}")[0] == 401
+    assert curl(url, "/")[0] == 405
+    eventually(lambda: len(taken) == 3, "it is delivered again until it is taken")
+    assert set(taken) == {body.encode()}
+
+
+def versions(make_back):
+    def made(name, status=b"200 OK"):
+        return make_back(b"HTTP/1.1 %s\r\nServer: %s\r\nContent-Length: %d\r\n\r\n%s"
+                         % (status, name, len(name), name))
+    return made
+
+
+def test_ab(daemon, example, make_back):
+    made = versions(make_back)
+    backs = [made(b"old").where, made(b"new").where]
+    url = example("ab", kind="proxy", listen=["http://127.0.0.1:0"], backend=backs)
+    seen = set()
+    for number in range(40):
+        first = curl(url, "/", "-i", "-A", f"agent {number}")[1]
+        cookie = first.lower().split("set-cookie: ")[1].split(";")[0]
+        seen.add((cookie, first[-3:]))
+        for _ in range(2):
+            again = curl(url, "/", "-i", "-H", f"Cookie: {cookie}")[1]
+            assert again.endswith(first[-3:]) and "set-cookie" not in again.lower()
+    assert seen == {("variant=a", "old"), ("variant=b", "new")}
+
+
+def test_canary(daemon, example, make_back):
+    made = versions(make_back)
+    backs = [made(b"old").where, made(b"new", b"500 Broken").where]
+    url = example("canary", kind="proxy", listen=["http://127.0.0.1:0"], backend=backs)
+    for _ in range(20):
+        assert curl(url, "/", "-H", "X-Canary: yes") == (500, "new")
+    assert curl(url, "/", "-H", "X-Canary: yes") == (200, "old")
+    assert json.loads(curl(url, "/canary")[1]) == {"well": False, "answers": 20, "errors": 20}
+
+
+def test_health(daemon, example):
+    url = example("health", protocol="http")
+    daemon.create("server", "other", listen=["tcp://127.0.0.1:0"])
+    assert curl(url, "/health") == (200, json.dumps(
+        {"runtimes": {"health": "running", "other": "running"}, "status": "well"},
+        separators=(",", ":")))
+    status, shown = curl(url, "/")
+    assert status == 200 and "<tr><td>other<td>running" in shown
+    daemon.cli("stop", "other")
+    assert json.loads(curl(url, "/health")[1])["runtimes"]["other"] == "stopped"
+
+
+def test_cron(daemon, example):
+    url = example("cron", """JOBS = {
+        {name = "often", every = 0.05, run = function() self.broadcast("tick") end},
+        {name = "fails", every = 0.05, run = function() error("on purpose") end},
+        {name = "soon", at = os.date("!%H:%M", os.time() + 60),
+         run = function() self.broadcast("at its time") end}}""", protocol="raw")
+    with Talker(url) as ann:
+        assert [ann.hear() for _ in range(3)] == ["tick"] * 3
+    eventually(lambda: daemon.logged("cron", "on purpose"), "a failure is logged")
+
+
+def test_shipper(daemon, example, make_back):
+    shipped, is_away = [], [True]
+
+    def answer(wire, asked):
+        if is_away[0]:
+            return False
+        shipped.extend(each["line"] for each in json.loads(asked.body)["lines"])
+        wire.over.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
+
+    url = example("shipper", f"COLLECTOR = 'http://{make_back(answer).where}/'", protocol="raw")
+    lines = [f"line {number}" for number in range(1200)]
+    with Talker(url) as ann:
+        ann.say(*lines[:600])
+        eventually(lambda: daemon.logged("shipper", "the collector is away"), "it is away")
+        is_away[0] = False
+        ann.say(*lines[600:])
+        eventually(lambda: len(shipped) == 1200, "all is shipped")
+        assert shipped == lines
+        ann.say("the last")
+        eventually(lambda: daemon.stats("shipper")["messages"]["in"] == 1201, "it has come")
+    daemon.cli("stop", "shipper")
+    assert shipped[-1] == "the last"

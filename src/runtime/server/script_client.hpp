@@ -17,6 +17,7 @@ struct shard_script::client final : scripting::sequence::owner {
   std::uint64_t id;
   member* is;               ///< null once it has gone
   bool is_refused = false;  ///< by on_auth: nothing more is told of it
+  bool is_leaving = false;  ///< it is sent away: what it says is heard by nobody
   std::map<std::string, nlohmann::json, std::less<>> data;
   scripting::sequence turns;
 

@@ -169,7 +169,7 @@ constexpr script::function_row shard_script::functions[] = {
      method<&shard_script::call_broadcast>},
     {"multicast", "ids: integer[], message: string", "",
      "sends a message to some clients", method<&shard_script::call_multicast>},
-    {"disconnect", "id: integer", "", "ends a client's connection",
+    {"disconnect", "id: integer", "", "ends a client's connection, behind what it was sent before",
      method<&shard_script::call_disconnect>},
     {"clients", "", "integer[]", "the ids of all clients, of all loops", nullptr,
      method<&shard_script::call_clients>},

@@ -18,6 +18,7 @@ shard_script::~shard_script() = default;
 
 loop::task<> shard_script::end(loop::time_point limit) {
   co_await host_.end(limit);
+  leaving_.cancel();
   clients_.clear();
   groups_.clear();
 }
@@ -69,7 +70,7 @@ bool shard_script::on_message(member& from, const message& said) {
     }
     return true;
   }
-  if (one->is_refused) return true;
+  if (one->is_refused || one->is_leaving) return true;
   for (const auto which : {callback::client_message, callback::message}) {
     if (host_.has(which) && !one->turns.tell(which, as_text(said.bytes))) {
       home_.count().drop_message(drop::script);
@@ -143,6 +144,16 @@ std::vector<std::uint64_t> shard_script::clients() const {
 }
 
 void shard_script::disconnect_here(std::uint64_t id) {
+  auto* const one = find(id);
+  if (one == nullptr || one->is == nullptr || std::exchange(one->is_leaving, true)) return;
+  home_.publish();
+  leaving_.spawn(see_off(id));
+}
+
+// What it was sent before reaches it, if it takes that soon.
+loop::task<> shard_script::see_off(std::uint64_t id) {
+  constexpr auto patience = std::chrono::seconds(1);
+  co_await find(id)->is->delivered(home_.loop().now() + patience);
   if (auto* const one = find(id); one != nullptr && one->is != nullptr) one->is->dismiss();
 }
 

@@ -72,6 +72,7 @@ class shard_script final : private loop::turn_end_hook {
   static void on_ended(client& one, scripting::callback which, const script::finished& with);
   void on_settled(const client& one);
   void on_turn_end() override;
+  loop::task<> see_off(std::uint64_t id);
   void send(std::uint64_t to, std::string_view message);
 
   // --- functions of the script
@@ -96,6 +97,7 @@ class shard_script final : private loop::turn_end_hook {
   boost::unordered_flat_map<std::uint64_t, std::unique_ptr<client>> clients_;
   std::map<std::string, std::set<std::uint64_t>, std::less<>> groups_;
   loop::condition settled_;
+  loop::task_group leaving_;
 };
 
 /// What scripts of servers see in `self`.
