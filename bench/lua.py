@@ -27,6 +27,10 @@ function on_http_request(request)
   return {json = {hello = request.query.name or 'nobody', path = request.path, list = {1, 2, 3}}}
 end
 """
+ROUTE = """function on_route(request)
+  if request.headers['x-canary'] == 'yes' then return 1 end
+end
+"""
 NODE_ANSWER = """
 require('http').createServer((request, answer) => {
   const url = new URL(request.url, 'http://x');
@@ -63,6 +67,10 @@ SCENARIOS = [
              ("lua", "lua-jit", "node"), "node", 0.7,
              ("wrk", "-t1", "-c64", "-d{seconds}s", "http://127.0.0.1:{port}/some/path?name=ann"),
              "us/request"),
+    Scenario("on_route", "a proxy that asks a script where to, 50 connections kept alive",
+             ("built-in", "lua", "lua-jit"), "built-in", 1.1,
+             ("wrk", "-t1", "-c50", "-d{seconds}s", "http://127.0.0.1:{port}/some/path"),
+             "us/request"),
 ]
 
 
@@ -74,31 +82,40 @@ class Server(Measured):
         self.port = free_port()
         folder.mkdir(parents=True)
         self._log = folder / "log"
+        self._back = None
         start = self._start_node if name == "node" else self._start_strata
         self._process = start(tools, folder, scenario)
         wait_until(lambda: listening(self.port), f"{name} does not listen")
 
     def _start_strata(self, tools, folder, scenario):
-        control = folder / "control.sock"
-        self.env = {**os.environ, "STRATA_SOCKET": str(control)}
-        argv = [tools.strata, "daemon", "--state-dir", folder / "state", "--socket", control]
-        daemon = Process(argv, self._log, self.env)
-        create = [tools.strata, "create", "server", "bench", "--listen",
-                  f"http://127.0.0.1:{self.port}", "-s"]
-        if self.name == "built-in":
-            create += ["--mode", "echo"]
-        else:
+        self.env = {**os.environ, "STRATA_SOCKET": str(folder / "control.sock")}
+        is_route = scenario.name == "on_route"
+        words = ["proxy" if is_route else "server", "bench"]
+        if is_route:
+            words += ["--backend", f"127.0.0.1:{self._start_back(tools, folder)}"]
+        elif self.name == "built-in":
+            words += ["--mode", "echo"]
+        if self.name != "built-in":
             script = folder / "script.lua"
-            script.write_text(ECHO if scenario.name.startswith("echo") else ANSWER)
-            create += ["--lua", script, *(["--lua-jit"] if self.name == "lua-jit" else [])]
+            script.write_text(ROUTE if is_route else
+                              ECHO if scenario.name.startswith("echo") else ANSWER)
+            words += ["--lua", script, *(["--lua-jit"] if self.name == "lua-jit" else [])]
+        return strata_daemon(tools, folder, self.port, words)
 
-        def created():
-            done = subprocess.run(create, env=self.env, capture_output=True, check=False,
-                                  timeout=10)
-            return done.returncode == 0
+    def _start_back(self, tools, folder):
+        """What the proxy passes on to; its CPU is not counted."""
+        place, port = folder / "back", free_port()
+        place.mkdir()
+        (place / "answer.lua").write_text(ANSWER)
+        self._back = strata_daemon(tools, place, port,
+                                   ["server", "back", "--lua", place / "answer.lua"])
+        wait_until(lambda: listening(port), "the back does not listen")
+        return port
 
-        wait_until(created, "strata made no server")
-        return daemon
+    def stop(self):
+        super().stop()
+        if self._back is not None:
+            self._back.stop()
 
     def _start_node(self, _tools, folder, _scenario):
         script = folder / "answer.js"
@@ -109,6 +126,22 @@ class Server(Measured):
         shown = subprocess.run([tools.strata, "stats", "bench", "--format", "json"], env=self.env,
                                capture_output=True, check=True, timeout=10)
         return json.loads(shown.stdout)[0]["script"]["memory"]
+
+
+def strata_daemon(tools, folder, port, words):
+    """A daemon with one runtime, which speaks HTTP at that port."""
+    control = folder / "control.sock"
+    env = {**os.environ, "STRATA_SOCKET": str(control)}
+    daemon = Process([tools.strata, "daemon", "--state-dir", folder / "state", "--socket", control],
+                     folder / "log", env)
+    create = [tools.strata, "create", *words, "--listen", f"http://127.0.0.1:{port}", "-s"]
+
+    def created():
+        done = subprocess.run(create, env=env, capture_output=True, check=False, timeout=10)
+        return done.returncode == 0
+
+    wait_until(created, f"strata made no {words[0]}")
+    return daemon
 
 
 @dataclass(frozen=True)

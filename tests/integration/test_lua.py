@@ -379,32 +379,44 @@ def test_it_is_loaded_again_beside_the_one_that_runs(daemon, scripted, tmp_path)
     assert "runs none" in daemon.run("reload-lua", "plain").stderr
 
 
-def test_reloads_under_traffic_lose_nothing(daemon, scripted, tmp_path):
+def resident(pid):
+    """Bytes of memory that a process has."""
+    with open(f"/proc/{pid}/statm") as shown:
+        return int(shown.read().split()[1]) * 4096
+
+
+def test_a_thousand_reloads_under_traffic_lose_nothing(daemon, scripted, tmp_path):
     """Every other time the file is broken."""
     text = "function on_message(message, id) self.send(id, message) end"
     url = scripted(text)
     file = tmp_path / "web.lua"
-    heard, sent, done = [], 3000, threading.Event()
+    said, heard, is_over = [], [], threading.Event()
 
     def talk():
         with Talker(url) as ann:
-            for number in range(sent):
-                ann.say(str(number))
+            while not is_over.is_set():
+                said.append(str(len(said)))
+                ann.say(said[-1])
                 heard.append(ann.hear())
-        done.set()
+
+    def memory():
+        return daemon.stats("web")["script"]["memory"], resident(daemon.process.pid)
 
     talking = threading.Thread(target=talk)
     talking.start()
-    reloads, before = 0, None
-    while not done.is_set() or reloads < 40:
-        file.write_text(text if reloads % 2 else "function on_message(")
-        daemon.run("reload-lua", "web")
-        reloads += 1
-        if reloads == 20:
-            before = daemon.stats("web")["script"]["memory"]
+    before = None
+    for number in range(1000):
+        file.write_text("function on_message(" if number % 2 else text)
+        status, _ = daemon.exchange("POST", "/v1/runtimes/web/reload-lua")
+        assert status == (400 if number % 2 else 200)
+        if number == 100:
+            before = memory()
+    after = memory()
+    is_over.set()
     talking.join()
-    assert heard == [str(number) for number in range(sent)]
-    assert daemon.stats("web")["script"]["memory"] < 2 * before
+    assert heard == said and len(said) > 100
+    assert daemon.stats("web")["script"]["reloads"] == 500
+    assert after[0] < 2 * before[0] and after[1] < before[1] + (8 << 20)
 
 
 def test_a_file_that_is_watched_is_loaded_again(daemon, scripted, tmp_path):
