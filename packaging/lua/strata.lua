@@ -38,6 +38,57 @@ strata = {json = {null = nil}, base64 = {}, url = {}, shared = {}}
 ---@return strata.router
 function strata.router() end
 
+---what strata.connect gives
+---@class strata.connection
+local connection = {}
+
+---sends a message, or bytes; gives true, or nil and the reason, as when 4 MiB wait already
+---@param bytes string
+---@return boolean?, string?
+function connection:send(bytes) end
+
+---the next message, or bytes of a stream; or nil and 'timeout', 'closed' or another reason
+---@param seconds? number
+---@return string?, string?
+function connection:receive(seconds) end
+
+---the next line of a stream, without its end; else the same
+---@param seconds? number
+---@return string?, string?
+function connection:receive_line(seconds) end
+
+---waits until all has been sent
+---@param seconds? number
+---@return boolean?, string?
+function connection:flush(seconds) end
+
+---closes it; what was sent before still goes
+function connection:close() end
+
+---neither side has closed it
+---@return boolean
+function connection:is_open() end
+
+---what strata.redis gives
+---@class strata.redis
+local redis = {}
+
+---asks for a command, and waits: db:call('SET', 'k', 1), which db:set('k', 1) is too;
+---nothing is nil, and within lists strata.json.null; an error is nil and its text
+---@param command string
+---@param ... any
+---@return any, string?
+function redis:call(command, ...) end
+
+---a transaction: db:multi{{'SET', 'k', 1}, {'INCR', 'k'}} gives the list of answers, of
+---which one that is an error is {err=}
+---@param commands table[]
+---@return table?, string?
+function redis:multi(commands) end
+
+---closes the connection
+function redis:close() end
+
 ---writes a line to the runtime's log; of a table, its fields: {level='warning',
 ---message='full', n=3}
 ---@param message any
@@ -225,6 +276,27 @@ function strata.shared.add(name, by, seconds) end
 ---@param name string
 ---@return boolean
 function strata.shared.remove(name) end
+
+---connects to an endpoint (tcp, tls, unix, ws, wss, udp, l2, xdp, runtime://NAME); options:
+---framing='line'|'length'|'raw', timeout_ms=5000, max_message, ca, insecure; gives a
+---connection, or nil and the reason
+---@param url string
+---@param options? table
+---@return strata.connection?, string?
+function strata.connect(url, options) end
+
+---a client of a cache of this daemon, by its name, or of redis://USER:PASSWORD@HOST:PORT/0;
+---options: user, password, database, timeout_ms=5000, ca, insecure; it connects when it is
+---asked something
+---@param where string
+---@param options? table
+---@return strata.redis
+function strata.redis(where, options) end
+
+---the bytes of a file in the script's folder or below, 16 MiB at most; or nil and the reason
+---@param path string
+---@return string?, string?
+function strata.read_file(path) end
 
 ---@class strata.server
 ---@field name string

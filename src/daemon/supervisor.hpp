@@ -69,6 +69,7 @@ class supervisor final : public net::directory, public runtime::house {
                                                                     std::string name) override;
   loop::task<std::vector<std::string>> find_members(loop::loop& asking, std::string group) override;
   loop::task<result<nlohmann::json>> obey(loop::loop& asking, runtime::house_order what) override;
+  [[nodiscard]] net::directory& names() override { return *this; }
   /// By name.
   [[nodiscard]] std::vector<entry_ref> all() const;
   [[nodiscard]] std::vector<std::string> children(const std::string& name) const;

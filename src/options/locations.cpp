@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <utility>
 
 namespace strata::options {
 
@@ -37,9 +38,11 @@ path_environment current_path_environment() {
           .xdg_state_home = variable("XDG_STATE_HOME"),
           .xdg_runtime_dir = variable("XDG_RUNTIME_DIR"),
           .xdg_config_home = variable("XDG_CONFIG_HOME"),
+          .xdg_data_home = variable("XDG_DATA_HOME"),
           .state_dir = variable("STRATA_STATE_DIR"),
           .socket = variable("STRATA_SOCKET"),
-          .config_dir = variable("STRATA_CONFIG_DIR")};
+          .config_dir = variable("STRATA_CONFIG_DIR"),
+          .lua_dir = variable("STRATA_LUA_DIR")};
 }
 
 run_paths paths_for(const path_environment& environment) {
@@ -58,6 +61,17 @@ run_paths paths_for(const path_environment& environment) {
   if (!environment.socket.empty()) paths.socket = environment.socket;
   if (!environment.config_dir.empty()) paths.config_dir = environment.config_dir;
   return paths;
+}
+
+std::vector<std::string> lua_folders_for(const path_environment& environment) {
+  if (!environment.lua_dir.empty()) return {environment.lua_dir};
+  std::vector<std::string> folders;
+  if (environment.uid != 0) {
+    auto own = user_folder(environment.xdg_data_home, environment.home, "/.local/share/strata");
+    if (!own.empty()) folders.push_back(std::move(own) + "/lua");
+  }
+  folders.emplace_back("/usr/share/strata/lua");
+  return folders;
 }
 
 }  // namespace strata::options

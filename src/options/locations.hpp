@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <vector>
 
 namespace strata::options {
 
@@ -14,9 +15,11 @@ struct path_environment {
   std::string xdg_state_home;
   std::string xdg_runtime_dir;
   std::string xdg_config_home;
+  std::string xdg_data_home;
   std::string state_dir;   ///< STRATA_STATE_DIR
   std::string socket;      ///< STRATA_SOCKET
   std::string config_dir;  ///< STRATA_CONFIG_DIR
+  std::string lua_dir;     ///< STRATA_LUA_DIR
 };
 
 /// The environment of this process. Call it before threads may change it.
@@ -32,5 +35,10 @@ struct run_paths {
 /// the XDG folders with their defaults below the home folder, where the socket too has a folder
 /// when there is no XDG_RUNTIME_DIR. What cannot be told for want of a home folder is empty.
 [[nodiscard]] run_paths paths_for(const path_environment& environment);
+
+/// Where scripts find the modules that several share, the first first: STRATA_LUA_DIR alone; else
+/// strata/lua below XDG_DATA_HOME or ~/.local/share, unless the user is root, and then below
+/// /usr/share.
+[[nodiscard]] std::vector<std::string> lua_folders_for(const path_environment& environment);
 
 }  // namespace strata::options

@@ -65,5 +65,18 @@ TEST(paths, stratas_own_variables_come_first) {
   }
 }
 
+TEST(locations, modules_of_scripts_are_the_users_own_and_the_systems) {
+  using folders = std::vector<std::string>;
+  path_environment environment{.uid = 1000, .home = "/home/ann"};
+  EXPECT_EQ(lua_folders_for(environment),
+            (folders{"/home/ann/.local/share/strata/lua", "/usr/share/strata/lua"}));
+  environment.xdg_data_home = "/data";
+  EXPECT_EQ(lua_folders_for(environment), (folders{"/data/strata/lua", "/usr/share/strata/lua"}));
+  environment.uid = 0;
+  EXPECT_EQ(lua_folders_for(environment), folders{"/usr/share/strata/lua"});
+  environment.lua_dir = "/elsewhere";
+  EXPECT_EQ(lua_folders_for(environment), folders{"/elsewhere"});
+}
+
 }  // namespace
 }  // namespace strata::options

@@ -1,6 +1,9 @@
 #include "proto/resp_request.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 namespace strata::proto {
@@ -314,6 +317,15 @@ request_reader::outcome request_reader::parse_inline(std::vector<std::string_vie
   inline_words_.push_back(std::move(words));
   for (const auto& each : inline_words_.back()) arguments.emplace_back(each);
   return outcome::request;
+}
+
+void append_command(std::string& to, std::span<const std::string_view> words) {
+  fmt::format_to(std::back_inserter(to), "*{}\r\n", words.size());
+  for (const auto& each : words) {
+    fmt::format_to(std::back_inserter(to), "${}\r\n", each.size());
+    to += each;
+    to += "\r\n";
+  }
 }
 
 }  // namespace strata::proto

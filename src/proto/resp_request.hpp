@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -83,6 +84,9 @@ class request_reader {
   bool was_inline_ = false;
   std::string error_;
 };
+
+/// A request as clients send it: an array of bulk strings.
+void append_command(std::string& to, std::span<const std::string_view> words);
 
 /// The words of an inline command, unquoted as Redis does it ("\x41", 'it\'s'). False: the quotes
 /// do not match.

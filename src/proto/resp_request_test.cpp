@@ -111,6 +111,15 @@ TEST(request_reader, keeps_no_more_than_its_limit) {
   FAIL() << "it kept " << reader.held() << " bytes";
 }
 
+TEST(request_reader, reads_what_is_written) {
+  const std::string_view bytes("\0\r\n$1", 5);
+  const std::string_view all[] = {"SET", "", bytes};
+  std::string text;
+  append_command(text, all);
+  EXPECT_EQ(text, std::string("*3\r\n$3\r\nSET\r\n$0\r\n\r\n$5\r\n\0\r\n$1\r\n", 30));
+  EXPECT_EQ(read_all(text, 3), (std::vector<words>{{"SET", "", std::string(bytes)}}));
+}
+
 TEST(request_reader, goes_back) {
   request_reader reader;
   const std::string bytes = "*1\r\n$1\r\na\r\n*1\r\n$1\r\nb\r\n*2\r\n$1\r\nc\r\n";

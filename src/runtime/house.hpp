@@ -7,6 +7,10 @@
 
 #include "loop/loop.hpp"
 
+namespace strata::net {
+class directory;
+}
+
 namespace strata::runtime {
 
 enum class house_verb : std::uint8_t { list, get, create, start, stop, remove, edit, send };
@@ -24,6 +28,9 @@ class house {
  public:
   /// From any loop. Errors: those of the daemon's operations.
   virtual loop::task<result<nlohmann::json>> obey(loop::loop& asking, house_order what) = 0;
+
+  /// Where they listen.
+  [[nodiscard]] virtual net::directory& names() = 0;
 
  protected:
   ~house() = default;

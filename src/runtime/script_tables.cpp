@@ -7,6 +7,7 @@
 #include "runtime/proxy/gate_script.hpp"
 #include "runtime/scripting/callbacks.hpp"
 #include "runtime/scripting/library.hpp"
+#include "runtime/scripting/outside.hpp"
 #include "runtime/server/shard_script.hpp"
 
 namespace strata::runtime {
@@ -25,11 +26,11 @@ std::string cell(std::string_view text) {
   return made;
 }
 
-void add_rows(std::string& to, std::string_view table,
+void add_rows(std::string& to, std::string_view called_by,
               std::span<const script::function_row> functions) {
   to += "| function | gives | |\n|---|---|---|\n";
   for (const auto& row : functions) {
-    to += fmt::format("| `{}.{}({})` | {} | {}{} |\n", table, row.name, cell(row.parameters),
+    to += fmt::format("| `{}{}({})` | {} | {}{} |\n", called_by, row.name, cell(row.parameters),
                       row.returns.empty() ? "" : "`" + cell(row.returns) + "`", cell(row.help),
                       row.wait != nullptr ? "; waits" : "");
   }
@@ -66,6 +67,17 @@ bool is_short(const script::function_row& row) { return row.parameters.starts_wi
 std::string field_of(const script::function_row& row) {
   return fmt::format("---@field {} fun({}): {} {}\n", row.name, row.parameters, row.returns,
                      row.help);
+}
+
+// Methods with their colon, for editors.
+std::string declared_kind(const script::object_kind& kind) {
+  auto text = fmt::format("---{}\n---@class strata.{}\nlocal {} = {{}}\n\n", kind.help, kind.name,
+                          kind.name);
+  for (const auto& row : kind.methods) {
+    text +=
+        declared(fmt::format("{}:{}", kind.name, row.name), row.parameters, row.returns, row.help);
+  }
+  return text;
 }
 
 constexpr std::string_view annotations_head =
@@ -125,6 +137,8 @@ std::span<const script::function_row> common_script_functions() {
   return scripting::common_functions();
 }
 
+std::span<const script::object_kind* const> script_objects() { return scripting::outside_kinds(); }
+
 std::span<const std::string_view> other_common_names() { return other_names; }
 
 std::vector<script::callback_row> script_callbacks(std::string_view type) {
@@ -148,22 +162,27 @@ std::string script_reference() {
                         cell(scripting::callers_of(at)), cell(rows[at].help));
   }
   text += "\n## strata\n\nIn every script.\n\n";
-  add_rows(text, "strata", common_script_functions());
+  add_rows(text, "strata.", common_script_functions());
   text +=
       "\n`strata.json.null` stands for JSON's null within tables; `strata.router()` makes a "
       "router.\n";
+  for (const auto* const each : script_objects()) {
+    text += fmt::format("\n## {}\n\n{}.\n\n", each->name, each->help);
+    add_rows(text, fmt::format("{}:", each->name), each->methods);
+  }
   for (const auto& table : script_tables()) {
     text += fmt::format(
         "\n## self, in a {}\n\nAlso known as `{}`. `self.name` and `self.type` are "
         "texts.\n\n",
         table.type, table.type);
-    add_rows(text, "self", table.functions);
+    add_rows(text, "self.", table.functions);
   }
   return text;
 }
 
 std::string script_annotations() {
   std::string text(annotations_head);
+  for (const auto* const each : script_objects()) text += declared_kind(*each);
   for (const auto& row : common_script_functions()) {
     text += declared(fmt::format("strata.{}", row.name), row.parameters, row.returns, row.help);
   }

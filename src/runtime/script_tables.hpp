@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "script/library.hpp"
+#include "script/object.hpp"
 
 namespace strata::runtime {
 
@@ -20,6 +21,8 @@ struct script_table {
 /// The table `strata`: its functions that are rows, and the names of those that are not.
 [[nodiscard]] std::span<const script::function_row> common_script_functions();
 [[nodiscard]] std::span<const std::string_view> other_common_names();
+/// What some of them give.
+[[nodiscard]] std::span<const script::object_kind* const> script_objects();
 /// The functions of scripts that a type calls.
 [[nodiscard]] std::vector<script::callback_row> script_callbacks(std::string_view type);
 

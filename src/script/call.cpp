@@ -94,6 +94,17 @@ void call::give(const nlohmann::json& value) {
   ++given_;
 }
 
+bool call::give_object(const object_kind& kind, std::shared_ptr<object> what, void* self) {
+  if (!machine_.has_room_for_object()) {
+    fail("the script holds " + std::to_string(machine_.how().most_objects) +
+         " objects already: close some, and let them go");
+    return false;
+  }
+  machine_.push_object(state_, kind, std::move(what), self);
+  ++given_;
+  return true;
+}
+
 void call::refuse(std::string_view why) {
   give_nothing();
   give(why);

@@ -6,9 +6,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+
+#include "script/object.hpp"
 
 struct lua_State;
 
@@ -66,6 +69,13 @@ class call {
   void give(std::string_view value);
   void give(const char* value) { give(std::string_view(value)); }
   void give(const nlohmann::json& value);
+  /// An object of a kind that its machine knows. A function that waits gives it before it does: the
+  /// script has it when the task succeeds. False when the script holds too many; then `fail` has
+  /// been called.
+  template <class Object>
+  bool give(const object_kind& kind, const std::shared_ptr<Object>& what) {
+    return give_object(kind, what, what.get());
+  }
   /// Nil, and the reason: something is not as it should be, and a script may live with that.
   void refuse(std::string_view why);
   /// The argument, a table, marked as an array.
@@ -83,6 +93,8 @@ class call {
   [[nodiscard]] const std::string& failure() const { return failure_; }
 
  private:
+  bool give_object(const object_kind& kind, std::shared_ptr<object> what, void* self);
+
   machine& machine_;
   lua_State* state_;
   std::string_view name_;

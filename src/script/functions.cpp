@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 #include "script/lua.hpp"
 #include "script/machine.hpp"
@@ -71,23 +72,29 @@ void machine::check_arguments(lua_State* state, const bound_function& of) {
 
 int machine::dispatch(lua_State* state) {
   const auto& to = *static_cast<const bound_function*>(lua_touserdata(state, lua_upvalueindex(1)));
-  auto& here = of(state);
+  return invoke(state, to, to.host);
+}
+
+int machine::invoke(lua_State* state, const bound_function& to, void* host) {
+  auto& here = machine::of(state);
   check_arguments(state, to);
   call with(here, state, to.row->name);
   if (to.row->run != nullptr) {
     luaL_checkstack(state, 16, to.shown_name.c_str());
-    to.row->run(to.host, with);
+    to.row->run(host, with);
   } else {
     if (here.waiting_ >= here.settings_.most_waiting) {
       return luaL_error(state, "%s: %d handlers wait already", to.shown_name.c_str(),
                         static_cast<int>(here.waiting_));
     }
-    here.pending_ = to.row->wait(to.host, with);
+    here.pending_ = to.row->wait(host, with);
     here.is_pending_ = true;
+    if (with.given() > 0) here.promised_ = luaL_ref(state, LUA_REGISTRYINDEX);
   }
   if (!with.failure().empty()) {
     here.is_pending_ = false;
     here.pending_ = {};
+    here.forget(std::exchange(here.promised_, 0));
     return luaL_error(state, "%s: %s", to.shown_name.c_str(), with.failure().c_str());
   }
   if (to.row->run != nullptr) return with.given();
@@ -138,7 +145,10 @@ std::uint64_t machine::arm(loop::duration after, bool repeats, function_ref func
   return id;
 }
 
-void machine::retire() { timers_.clear(); }
+void machine::retire() {
+  timers_.clear();
+  close_objects();
+}
 
 void machine::disarm(std::uint64_t timer) { timers_.erase(timer); }
 

@@ -125,12 +125,15 @@ bool machine::resume(activity& one, int arguments) {
   lua_settop(one.thread, 0);
   ++waiting_;
   observer_.on_run(took, is_first);
-  tasks_.spawn(await(one, std::move(pending_)));
+  one.is_beginning = true;
+  tasks_.spawn(await(one, std::move(pending_), std::exchange(promised_, 0)));
+  one.is_beginning = false;
   return false;
 }
 
 void machine::end(activity& one, int status) {
   pending_ = {};
+  forget(std::exchange(promised_, 0));
   is_pending_ = false;
   bool is_usable = status == 0;
   int values = -1;
@@ -185,12 +188,19 @@ std::string machine::trouble_of(lua_State* thread) {
   return all;
 }
 
-loop::task<> machine::await(activity& one, loop::task<answers> work) {
+loop::task<> machine::await(activity& one, loop::task<answers> work, int promised) {
   const auto got = co_await work;
   work = {};
+  // One that had nothing to wait for lets others in all the same, and the stack does not grow.
+  if (one.is_beginning) co_await loop_.sleep({});
   --waiting_;
   int count = 0;
   luaL_checkstack(one.thread, 8, "to give an answer");
+  if (got && promised != 0) {
+    lua_rawgeti(one.thread, LUA_REGISTRYINDEX, promised);
+    ++count;
+  }
+  forget(promised);
   if (!got) {
     lua_pushnil(one.thread);
     const auto why = describe(got.error());

@@ -152,10 +152,9 @@ result<void> machine::load_text(std::string_view text, const std::string& name,
                                 std::span<const callback_row> callbacks) {
   file_ = name;
   if (settings_.is_unsafe) {
-    const auto folder = std::filesystem::path(name).parent_path().string();
-    extend(fmt::format("package.path = {:?} .. '/?.lua;' .. package.path",
-                       folder.empty() ? "." : folder),
-           "=strata");
+    std::string path;
+    for (const auto& each : module_folders()) path += each + "/?.lua;" + each + "/?/init.lua;";
+    extend(fmt::format("package.path = {:?} .. package.path", path), "=strata");
   }
   const auto operation = "load the script '" + name + "'";
   auto& one = take_activity(nullptr);
@@ -245,16 +244,23 @@ result<std::string> machine::find_module(std::string_view name) const {
   }
   std::string relative(name);
   std::ranges::replace(relative, '.', '/');
-  auto folder = std::filesystem::path(file_).parent_path().string();
-  if (folder.empty()) folder = ".";
   std::string tried;
-  for (const char* const ending : {".lua", "/init.lua"}) {
-    auto path = folder + "/" + relative + ending;
-    std::error_code ignored;
-    if (std::filesystem::is_regular_file(path, ignored)) return path;
-    tried += (tried.empty() ? "'" : ", '") + path + "'";
+  for (const auto& folder : module_folders()) {
+    for (const char* const ending : {".lua", "/init.lua"}) {
+      auto path = folder + "/" + relative + ending;
+      std::error_code ignored;
+      if (std::filesystem::is_regular_file(path, ignored)) return path;
+      tried += (tried.empty() ? "'" : ", '") + path + "'";
+    }
   }
   return failure(errc::not_found, operation, "there is no " + tried, "put it beside the script");
+}
+
+std::vector<std::string> machine::module_folders() const {
+  const auto own = std::filesystem::path(file_).parent_path().string();
+  std::vector<std::string> all{own.empty() ? "." : own};
+  all.insert(all.end(), settings_.libraries.begin(), settings_.libraries.end());
+  return all;
 }
 
 }  // namespace strata::script

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@
 #include "loop/task_group.hpp"
 #include "script/call.hpp"
 #include "script/library.hpp"
+#include "script/object.hpp"
 #include "strata/base/result.hpp"
 
 namespace strata::script {
@@ -34,6 +36,10 @@ struct settings {
   bool is_unsafe = false;
   /// Handlers that wait, and timers: each at most this many.
   std::size_t most_waiting = 10000;
+  /// Objects that the script holds.
+  std::size_t most_objects = 1000;
+  /// Where `require` looks after the script's own folder.
+  std::vector<std::string> libraries = {};
 };
 
 /// What a handler is given. Texts and structures live as long as the call that takes them.
@@ -104,6 +110,8 @@ class machine {
   // --- before it loads
   /// The functions are called with `host`, which outlives the machine.
   void add(const library& table, void* host);
+  /// Objects that functions may give.
+  void make_kind(const object_kind& kind);
   /// A value in a global table that has been added.
   void set(std::string_view table, const char* field, const nlohmann::json& value);
   /// Another name of a global.
@@ -129,7 +137,7 @@ class machine {
   /// Calls the function once, or again and again, until it is disarmed. 0: there are too many.
   std::uint64_t arm(loop::duration after, bool repeats, function_ref function);
   void disarm(std::uint64_t timer);
-  /// It gets no new work: its timers end. What waits goes on.
+  /// It gets no new work: its timers and objects end. What waits goes on.
   void retire();
 
   [[nodiscard]] std::uint64_t memory() const { return used_; }
@@ -149,6 +157,9 @@ class machine {
   [[nodiscard]] observer& watched_by() const { return observer_; }
   /// Where `require` finds a module. Errors: where it was looked for.
   [[nodiscard]] result<std::string> find_module(std::string_view name) const;
+  [[nodiscard]] bool has_room_for_object();
+  void push_object(lua_State* to, const object_kind& kind, std::shared_ptr<object> what,
+                   void* self);
 
  private:
   struct bound_function;
@@ -156,8 +167,12 @@ class machine {
 
   machine(loop::loop& on, const settings& how, observer& watched_by);
   result<void> set_up();
+  [[nodiscard]] std::vector<std::string> module_folders() const;
   static void* allocate(void* self, void* block, std::size_t old_size, std::size_t new_size);
   static int dispatch(lua_State* state);
+  static int dispatch_method(lua_State* state);
+  static int collect_object(lua_State* state);
+  static int invoke(lua_State* state, const bound_function& of, void* host);
   static void check_arguments(lua_State* state, const bound_function& of);
   activity& take_activity(waiter* tell);
   bool begin(activity& one, std::span<const argument> with);
@@ -165,7 +180,9 @@ class machine {
   void end(activity& one, int status);
   static void end_early(activity& one);
   void release(activity& one, bool is_usable);
-  loop::task<> await(activity& one, loop::task<answers> work);
+  loop::task<> await(activity& one, loop::task<answers> work, int promised);
+  void forget(int promised);
+  void close_objects();
   result<void> run_chunk(activity& one);
   [[nodiscard]] std::string trouble_of(lua_State* thread);
   void tidy();
@@ -189,6 +206,8 @@ class machine {
   std::vector<int> callbacks_;  // references, 0 of those that the script has not
   loop::task<answers> pending_;
   bool is_pending_ = false;
+  int promised_ = 0;                                   // reference of what the pending one gives
+  std::set<object*> objects_;                          // that the script holds
   std::vector<std::unique_ptr<activity>> activities_;  // all
   std::vector<activity*> idle_;
   std::size_t waiting_ = 0;

@@ -15,6 +15,7 @@ struct activity {
   int anchor = 0;  // keeps the thread from being collected
   waiter* tell = nullptr;
   bool has_begun = false;
+  bool is_beginning = false;  // to wait
 };
 
 struct machine::bound_function {
@@ -22,6 +23,7 @@ struct machine::bound_function {
   std::vector<parameter> parameters;
   std::string shown_name;  // `self.send`
   void* host;
+  const object_kind* kind = nullptr;  // of a method
 };
 
 class machine::script_timer final : public loop::timer {

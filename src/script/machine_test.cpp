@@ -18,6 +18,40 @@ constexpr callback_row callbacks[] = {{"on_start", "", "", ""},
 constexpr std::size_t on_start = 0;
 constexpr std::size_t on_message = 1;
 
+// A number that is kept outside.
+class box final : public object {
+ public:
+  explicit box(loop::loop& on) : changed_(on) { ++alive; }
+  ~box() override { --alive; }
+  void close() override {
+    is_closed_ = true;
+    changed_.notify();
+  }
+  void put(call& with) { value_ = with.number(0); }
+  void take(call& with) { with.give(value_); }
+  loop::task<answers> end(call& /*with*/) {
+    return await_end(std::static_pointer_cast<box>(shared_from_this()));
+  }
+
+  static inline int alive = 0;
+
+ private:
+  static loop::task<answers> await_end(std::shared_ptr<box> self) {
+    const bool is_there = co_await self->changed_.wait([&self] { return self->is_closed_; });
+    co_return std::vector<nlohmann::json>{is_there ? "closed" : "gone"};
+  }
+  loop::condition changed_;
+  double value_ = 0;
+  bool is_closed_ = false;
+};
+
+constexpr function_row box_methods[] = {
+    {"put", "n: number", "", "", method<&box::put>},
+    {"take", "", "number", "", method<&box::take>},
+    {"await_end", "", "string", "", nullptr, method<&box::end>},
+};
+constexpr object_kind box_kind{"box", "", box_methods};
+
 class script_test : public testing::Test, public observer {
  protected:
   void host(const std::string& text, const settings& how = {}) {
@@ -25,6 +59,7 @@ class script_test : public testing::Test, public observer {
     ASSERT_TRUE(made) << describe(made.error());
     machine_ = std::move(*made);
     machine_->add({"host", functions, ""}, this);
+    machine_->make_kind(box_kind);
     const auto loaded = machine_->load_text(text, "test.lua", callbacks);
     if (!loaded) refusal_ = describe(loaded.error());
   }
@@ -50,7 +85,6 @@ class script_test : public testing::Test, public observer {
   std::vector<std::string> errors_;
   std::vector<std::string> printed_;
 
- private:
   loop::task<> ask_it(std::optional<std::string>& given, std::size_t callback,
                       std::vector<argument> with) {
     given = co_await ask(*machine_, callback, std::move(with), [](const finished& by) {
@@ -61,6 +95,7 @@ class script_test : public testing::Test, public observer {
     });
   }
 
+ private:
   void on_error(const std::string& what) override { errors_.push_back(what); }
   void on_print(const std::string& line) override { printed_.push_back(line); }
   void on_run(loop::duration, bool) override {}
@@ -69,6 +104,17 @@ class script_test : public testing::Test, public observer {
   void later(call& with) {
     with.give(machine_->arm(loop::from_seconds(with.number(0)), false, with.function(1)));
   }
+  void make_box(call& with) { with.give(box_kind, std::make_shared<box>(loop_)); }
+  loop::task<answers> fetch_box(call& with) {
+    const double seconds = with.number(0);
+    if (!with.give(box_kind, std::make_shared<box>(loop_))) return {};
+    return seconds < 0 ? refuse_it() : nothing_after(loop_, seconds);
+  }
+  static loop::task<answers> nothing_after(loop::loop& on, double seconds) {
+    if (seconds > 0) co_await on.sleep(loop::from_seconds(seconds));
+    co_return std::vector<nlohmann::json>{};
+  }
+  static loop::task<answers> refuse_it() { co_return failure(errc::conflict, "fetch it", "no"); }
   loop::task<answers> sleep(call& with) { return sleep_for(loop_, with.number(0)); }
   static loop::task<answers> sleep_for(loop::loop& on, double seconds) {
     co_await on.sleep(loop::from_seconds(seconds));
@@ -78,6 +124,8 @@ class script_test : public testing::Test, public observer {
   static constexpr function_row functions[] = {
       {"add", "a: number, b: number", "number", "", method<&script_test::add>},
       {"later", "s: number, f: function", "integer", "", method<&script_test::later>},
+      {"make_box", "", "box", "", method<&script_test::make_box>},
+      {"fetch_box", "s: number", "box", "", nullptr, method<&script_test::fetch_box>},
       {"sleep", "s: number", "string", "", nullptr, method<&script_test::sleep>},
   };
 };
@@ -99,6 +147,56 @@ TEST_F(script_test, wrong_arguments_are_told_with_their_place) {
   run("host.add(1, 2, 3)");
   EXPECT_NE(last_error().find("3 arguments are given, it takes 2"), std::string::npos)
       << last_error();
+}
+
+TEST_F(script_test, objects_live_as_long_as_somebody_has_them) {
+  EXPECT_EQ(run("local b = host.make_box() b:put(7) return b:take()"), "7");
+  EXPECT_EQ(run("kept = host.fetch_box(1) kept:put(8) return kept:take()"), "8");
+  EXPECT_EQ(box::alive, 1);
+  EXPECT_EQ(run("return select('#', host.fetch_box(0)), (host.fetch_box(-1))"), "1");
+  EXPECT_EQ(run("local b, why = host.fetch_box(-1) return why"), "cannot fetch it: no");
+  EXPECT_EQ(
+      run("for i = 1, 10 do host.fetch_box(0) end collectgarbage() collectgarbage() return 1"),
+      "1");
+  EXPECT_EQ(box::alive, 0);
+}
+
+TEST_F(script_test, objects_are_known_by_their_kind_and_bounded) {
+  run("host.make_box().put(1)");
+  EXPECT_NE(last_error().find("box:put: it is called without its object: write a colon"),
+            std::string::npos)
+      << last_error();
+  run("host.make_box().take({})");
+  EXPECT_NE(last_error().find("write a colon"), std::string::npos) << last_error();
+  run("host.make_box():put('x')");
+  EXPECT_NE(last_error().find("argument 1 (n) is string"), std::string::npos) << last_error();
+  EXPECT_EQ(run("return getmetatable(host.make_box())"), "false");
+  EXPECT_EQ(run("for i = 1, 1000 do host.make_box() end return 1", {.most_objects = 10}), "1");
+  EXPECT_EQ(
+      run("local all = {} for i = 1, 11 do all[i] = host.make_box() end", {.most_objects = 10}),
+      "(failed)");
+  EXPECT_NE(last_error().find("10 objects already"), std::string::npos) << last_error();
+}
+
+TEST_F(script_test, objects_close_when_their_machine_retires_and_go_with_it) {
+  host("function on_start() kept = host.make_box() return kept:await_end() end");
+  std::optional<std::string> given;
+  loop_.spawn(ask_it(given, on_start, {}));
+  machine_->retire();
+  world_.run_until([&] { return given.has_value(); }, 10s);
+  EXPECT_EQ(given, "closed");
+  EXPECT_EQ(run("kept = host.make_box() host.later(0, function() kept:await_end() end) "
+                "host.sleep(1) return 1"),
+            "1");
+  EXPECT_EQ(machine_->waiting(), 1U);
+  machine_.reset();
+  EXPECT_EQ(box::alive, 0);
+}
+
+TEST_F(script_test, what_need_not_wait_does_not_pile_up) {
+  EXPECT_EQ(run("local n = 0 for i = 1, 1e5 do if host.fetch_box(0) then n = n + 1 end end "
+                "return n"),
+            "100000");
 }
 
 TEST_F(script_test, a_handler_that_waits_goes_on) {

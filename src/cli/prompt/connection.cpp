@@ -10,6 +10,9 @@
 #include <cstring>
 #include <memory>
 #include <string_view>
+#include <vector>
+
+#include "proto/resp_request.hpp"
 
 namespace strata::cli {
 
@@ -83,8 +86,8 @@ outcome<cache_link> cache_link::connect(const std::string& endpoint) {
 }
 
 outcome<> cache_link::send(std::span<const std::string> words) const {
-  auto text = fmt::format("*{}\r\n", words.size());
-  for (const auto& each : words) text += fmt::format("${}\r\n{}\r\n", each.size(), each);
+  std::string text;
+  proto::append_command(text, std::vector<std::string_view>(words.begin(), words.end()));
   std::string_view left = text;
   while (!left.empty()) {
     const auto sent = ::send(fd(), left.data(), left.size(), MSG_NOSIGNAL);

@@ -6,7 +6,9 @@
 #include <filesystem>
 
 #include "loop/within.hpp"
+#include "options/locations.hpp"
 #include "runtime/scripting/library.hpp"
+#include "runtime/scripting/outside.hpp"
 
 namespace strata::runtime::scripting {
 
@@ -24,7 +26,8 @@ script::settings settings_of(const script_options& how) {
   return {.most_memory = how.lua_memory,
           .most_time = loop::from_seconds(how.lua_time),
           .is_compiled = how.lua_jit,
-          .is_unsafe = how.lua_unsafe};
+          .is_unsafe = how.lua_unsafe,
+          .libraries = options::lua_folders_for(options::current_path_environment())};
 }
 
 }  // namespace
@@ -39,7 +42,9 @@ result<std::unique_ptr<script::machine>> host::make() {
   if (!made) return made;
   auto& machine = **made;
   machine.add({"strata", common_functions(), {}}, this);
+  for (const auto* const each : outside_kinds()) machine.make_kind(*each);
   machine.extend(common_lines(), "=strata");
+  machine.extend(outside_lines(), "=strata");
   machine.add({"self", own_, {}}, own_host_);
   machine.set("self", "name", who_.name);
   machine.set("self", "type", who_.type);

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <vector>
 
 #include "loop/call_on.hpp"
 #include "net/tls/digest.hpp"
 #include "runtime/scripting/host.hpp"
 #include "runtime/scripting/orders.hpp"
+#include "runtime/scripting/outside.hpp"
 #include "runtime/scripting/web_request.hpp"
 #include "script/call.hpp"
 #include "text/base64.hpp"
@@ -385,6 +387,8 @@ constexpr std::string_view lines = R"lua(
 local strata, type, ipairs, pairs, table_concat = strata, type, ipairs, pairs, table.concat
 local gmatch = string.gmatch
 strata.json.null = strata.json.decode('[null]')[1]
+-- What stands where `require` looks for it are lines for editors.
+package.loaded.strata = strata
 
 local router = {}
 router.__index = router
@@ -442,7 +446,14 @@ function strata.router() return setmetatable({ routes = {} }, router) end
 
 }  // namespace
 
-std::span<const script::function_row> common_functions() { return function_table; }
+std::span<const script::function_row> common_functions() {
+  static const auto all = [] {
+    std::vector<script::function_row> rows(std::begin(function_table), std::end(function_table));
+    std::ranges::copy(outside_functions(), std::back_inserter(rows));
+    return rows;
+  }();
+  return all;
+}
 std::string_view common_lines() { return lines; }
 
 }  // namespace strata::runtime::scripting

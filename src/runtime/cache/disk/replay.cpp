@@ -79,15 +79,6 @@ log_reader::outcome log_reader::step(std::size_t most_commands) {
   return outcome::more;
 }
 
-void append_command(std::string& to, std::span<const std::string_view> words) {
-  fmt::format_to(std::back_inserter(to), "*{}\r\n", words.size());
-  for (const auto& each : words) {
-    fmt::format_to(std::back_inserter(to), "${}\r\n", each.size());
-    to += each;
-    to += "\r\n";
-  }
-}
-
 void change_row::append(std::string& to, unsigned database,
                         std::span<const std::string_view> words) {
   if (std::exchange(database_, database) != database) {

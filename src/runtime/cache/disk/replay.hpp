@@ -64,7 +64,7 @@ class log_reader {
 };
 
 /// A command as it stands in a log, and as a leader sends it.
-void append_command(std::string& to, std::span<const std::string_view> words);
+using proto::append_command;
 
 /// Changes of several databases as one row of commands, with a SELECT wherever the database is
 /// another than that of the one before.

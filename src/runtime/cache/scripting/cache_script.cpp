@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "runtime/scripting/redis_value.hpp"
+#include "runtime/scripting/redis_values.hpp"
 #include "script/call.hpp"
 
 namespace strata::runtime::cache {
@@ -59,17 +59,13 @@ void cache_script::execute(script::call& with, unsigned database,
     }
     words.push_back(with.text(i));
   }
-  const auto said = hand_.execute(database, words);
-  using enum proto::resp_value::kind;
-  switch (said.what) {
-    case null: with.give_nothing(); break;
-    case error: with.refuse(said.text); break;
-    case integer: with.give(static_cast<double>(said.integer)); break;
-    case status:
-    case bulk:
-    case verbatim:
-    case big_number: with.give(std::string_view(said.text)); break;
-    default: with.give(scripting::json_of(said)); break;
+  const auto values = scripting::script_values(hand_.execute(database, words));
+  for (const auto& each : *values) {
+    if (each.is_null()) {
+      with.give_nothing();
+    } else {
+      with.give(each);
+    }
   }
 }
 

@@ -1,0 +1,65 @@
+// Work that waits, for a disk say, on a thread beside the loops, so that no loop has to.
+//
+// The process has a few such threads; more work than that waits its turn. They end when there is
+// nothing to do.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <type_traits>
+#include <utility>
+
+#include "loop/call_on.hpp"
+
+namespace strata::loop {
+
+/// At once, on this thread, where no other can be made. From any thread.
+void post_beside(std::move_only_function<void()> job);
+
+namespace detail {
+
+template <class Work>
+struct beside_awaiter {
+  using value_type = std::invoke_result_t<Work&>;
+
+  std::shared_ptr<far_call<value_type>> call;
+  Work work;
+
+  beside_awaiter(loop& home, Work what)
+      : call(std::make_shared<far_call<value_type>>(home)), work(std::move(what)) {}
+  beside_awaiter(const beside_awaiter&) = delete;
+  beside_awaiter& operator=(const beside_awaiter&) = delete;
+  ~beside_awaiter() {
+    call->waiter = {};
+    const std::lock_guard held(call->lock);
+    call->is_given_up = true;
+  }
+
+  [[nodiscard]] bool await_ready() const { return false; }
+  void await_suspend(std::coroutine_handle<> self) {
+    call->waiter = self;
+    post_beside([call = call, work = std::move(work)]() mutable {
+      call->value.emplace(work());
+      const std::lock_guard held(call->lock);
+      if (call->is_given_up) return;
+      call->home.post([call] {
+        if (call->waiter) call->waiter.resume();
+      });
+    });
+  }
+  value_type await_resume() { return std::move(*call->value); }
+};
+
+}  // namespace detail
+
+/// Runs `work`, a function that gives a value, beside the loops, and awaits what it gives on
+/// `home`, the loop of the caller. When the caller is destroyed first the work still runs to its
+/// end: it owns what it refers to.
+template <class Work>
+auto beside(loop& home, Work work) -> task<std::invoke_result_t<Work&>> {
+  detail::beside_awaiter<Work> answer(home, std::move(work));
+  co_return co_await answer;
+}
+
+}  // namespace strata::loop

@@ -1,0 +1,49 @@
+#include "runtime/scripting/outside.hpp"
+
+#include "runtime/scripting/file_reading.hpp"
+#include "runtime/scripting/redis_client.hpp"
+#include "runtime/scripting/script_connection.hpp"
+
+namespace strata::runtime::scripting {
+
+namespace {
+
+loop::task<script::answers> connect(void* self, script::call& with) {
+  return connect_script(*static_cast<host*>(self), with);
+}
+
+void redis(void* self, script::call& with) { open_redis(*static_cast<host*>(self), with); }
+
+loop::task<script::answers> read(void* self, script::call& with) {
+  return read_file(*static_cast<host*>(self), with);
+}
+
+// A row is read as a row.
+// clang-format off
+constexpr script::function_row function_table[] = {
+    {"connect", "url: string, options?: table", "strata.connection?, string?",
+     "connects to an endpoint (tcp, tls, unix, ws, wss, udp, l2, xdp, runtime://NAME); options: "
+     "framing='line'|'length'|'raw', timeout_ms=5000, max_message, ca, insecure; gives a "
+     "connection, or nil and the reason", nullptr, connect},
+    {"redis", "where: string, options?: table", "strata.redis",
+     "a client of a cache of this daemon, by its name, or of redis://USER:PASSWORD@HOST:PORT/0; "
+     "options: user, password, database, timeout_ms=5000, ca, insecure; it connects when it is "
+     "asked something", redis},
+    {"read_file", "path: string", "string?, string?",
+     "the bytes of a file in the script's folder or below, 16 MiB at most; or nil and the reason",
+     nullptr, read},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const script::function_row> outside_functions() { return function_table; }
+
+std::span<const script::object_kind* const> outside_kinds() {
+  static const script::object_kind* const kinds[] = {&connection_kind(), &redis_kind()};
+  return kinds;
+}
+
+std::string_view outside_lines() { return redis_lines(); }
+
+}  // namespace strata::runtime::scripting

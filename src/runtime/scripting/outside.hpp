@@ -1,0 +1,20 @@
+// What scripts reach outside of the daemon: connections, Redis servers, files. A part of the table
+// `strata`.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "script/library.hpp"
+#include "script/object.hpp"
+
+namespace strata::runtime::scripting {
+
+/// To be bound to a `host`.
+[[nodiscard]] std::span<const script::function_row> outside_functions();
+/// The kinds of objects that they give.
+[[nodiscard]] std::span<const script::object_kind* const> outside_kinds();
+/// The part of it that is written in Lua.
+[[nodiscard]] std::string_view outside_lines();
+
+}  // namespace strata::runtime::scripting

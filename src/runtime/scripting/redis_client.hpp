@@ -1,0 +1,78 @@
+// `strata.redis`: a client of a Redis server, or of a cache. What all functions of a script ask of
+// it goes over one connection, without one waiting for the other; it is made when something is
+// asked, and again after it broke.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "loop/condition.hpp"
+#include "loop/task_group.hpp"
+#include "net/connector.hpp"
+#include "proto/resp_value.hpp"
+#include "runtime/scripting/host.hpp"
+#include "runtime/scripting/redis_place.hpp"
+#include "script/call.hpp"
+
+namespace strata::runtime::scripting {
+
+struct redis_wishes {
+  redis_place where = {};
+  loop::duration timeout = {};  ///< of an answer, and of connecting
+  net::tls_client_settings tls = {};
+};
+
+class redis_client final : public script::object {
+ public:
+  redis_client(loop::loop& on, net::directory* names, redis_wishes how);
+
+  void close() override;
+
+  // --- what scripts call
+  loop::task<script::answers> call_one(script::call& with);
+  loop::task<script::answers> call_together(script::call& with);
+  void close_by(script::call& with);
+
+ private:
+  using owned = std::shared_ptr<redis_client>;
+
+  /// One that waits for answers. It may have gone before they come.
+  struct question {
+    question(loop::loop& on, std::size_t answers) : missing(answers), changed(on) {}
+    std::size_t missing;
+    proto::resp_value last = {};
+    std::string trouble = {};  // it has been given up
+    loop::condition changed;
+    [[nodiscard]] bool is_over() const { return missing == 0 || !trouble.empty(); }
+  };
+
+  static loop::task<script::answers> ask(owned self, std::string request, std::size_t answers);
+  loop::task<> run();
+  loop::task<result<void>> connect();
+  loop::task<result<void>> greet();
+  loop::task<result<proto::resp_value>> say(std::initializer_list<std::string_view> words);
+  loop::task<result<proto::resp_value>> hear();
+  void break_off(const std::string& why);
+
+  loop::loop& loop_;
+  net::directory* names_;
+  redis_wishes how_;
+  std::unique_ptr<net::stream> stream_;
+  proto::value_reader reader_;
+  std::deque<std::shared_ptr<question>> asked_;
+  bool is_running_ = false;
+  bool is_ready_ = false;
+  bool is_closed_ = false;
+  std::string trouble_;  // why it is not ready
+  loop::condition changed_;
+  loop::task_group tasks_;
+};
+
+/// `strata.redis(where, options?)`.
+void open_redis(host& of, script::call& with);
+[[nodiscard]] const script::object_kind& redis_kind();
+/// Gives each command of Redis's as a method.
+[[nodiscard]] std::string_view redis_lines();
+
+}  // namespace strata::runtime::scripting

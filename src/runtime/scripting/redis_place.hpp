@@ -1,0 +1,26 @@
+// Where a Redis server is, as scripts name it: `redis://USER:PASSWORD@HOST:PORT/DATABASE`, a cache
+// of this daemon, or any endpoint of a stream.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "net/endpoint_url.hpp"
+#include "strata/base/result.hpp"
+
+namespace strata::runtime::scripting {
+
+struct redis_place {
+  net::endpoint_url url = {};
+  std::string user = {};      ///< empty: the server's default
+  std::string password = {};  ///< empty: none is given
+  std::uint64_t database = 0;
+
+  bool operator==(const redis_place&) const = default;
+};
+
+/// Errors: invalid_argument, without the password.
+[[nodiscard]] result<redis_place> parse_redis_place(std::string_view text);
+
+}  // namespace strata::runtime::scripting
