@@ -21,6 +21,7 @@ void push(lua_State* to, const argument& value) {
     void operator()(double number) const { lua_pushnumber(to, number); }
     void operator()(std::string_view text) const { lua_pushlstring(to, text.data(), text.size()); }
     void operator()(const nlohmann::json* tree) const { push_json(to, *tree); }
+    void operator()(lazy_table* table) const { machine::of(to).push_lazy(to, *table); }
   };
   std::visit(pusher{to}, value);
 }

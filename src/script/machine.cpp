@@ -74,6 +74,8 @@ machine::~machine() {
     end_early(*each);
   }
   pending_ = {};
+  for (const auto& [number, table] : lazy_tables_) table->in_ = nullptr;
+  lazy_tables_.clear();
   if (state_ != nullptr) lua_close(state_);
 }
 

@@ -6,6 +6,7 @@
 // its handlers wait, not from within one.
 #pragma once
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -20,6 +21,7 @@
 #include "loop/loop.hpp"
 #include "loop/task_group.hpp"
 #include "script/call.hpp"
+#include "script/lazy_table.hpp"
 #include "script/library.hpp"
 #include "script/object.hpp"
 #include "strata/base/result.hpp"
@@ -43,8 +45,8 @@ struct settings {
 };
 
 /// What a handler is given. Texts and structures live as long as the call that takes them.
-using argument =
-    std::variant<std::monostate, bool, double, std::string_view, const nlohmann::json*>;
+using argument = std::variant<std::monostate, bool, double, std::string_view, const nlohmann::json*,
+                              lazy_table*>;
 
 /// What a handler has come to. It lives as long as the call that tells of it.
 class finished {
@@ -157,6 +159,8 @@ class machine {
   [[nodiscard]] observer& watched_by() const { return observer_; }
   /// Where `require` finds a module. Errors: where it was looked for.
   [[nodiscard]] result<std::string> find_module(std::string_view name) const;
+  void push_lazy(lua_State* to, lazy_table& what);
+  void forget(lazy_table& gone);
   [[nodiscard]] bool has_room_for_object();
   void push_object(lua_State* to, const object_kind& kind, std::shared_ptr<object> what,
                    void* self);
@@ -172,6 +176,7 @@ class machine {
   static int dispatch(lua_State* state);
   static int dispatch_method(lua_State* state);
   static int collect_object(lua_State* state);
+  static int read_lazily(lua_State* state);
   static int invoke(lua_State* state, const bound_function& of, void* host);
   static void check_arguments(lua_State* state, const bound_function& of);
   activity& take_activity(waiter* tell);
@@ -206,7 +211,9 @@ class machine {
   std::vector<int> callbacks_;  // references, 0 of those that the script has not
   loop::task<answers> pending_;
   bool is_pending_ = false;
-  int promised_ = 0;                                   // reference of what the pending one gives
+  int promised_ = 0;  // reference of what the pending one gives
+  boost::unordered_flat_map<std::uint64_t, lazy_table*> lazy_tables_;
+  std::uint64_t last_lazy_table_ = 0;
   std::set<object*> objects_;                          // that the script holds
   std::vector<std::unique_ptr<activity>> activities_;  // all
   std::vector<activity*> idle_;

@@ -52,6 +52,17 @@ constexpr function_row box_methods[] = {
 };
 constexpr object_kind box_kind{"box", "", box_methods};
 
+// Fields whose readings are counted.
+class counted_fields final : public lazy_table {
+ public:
+  [[nodiscard]] nlohmann::json field(std::string_view name) const override {
+    if (name == "nothing") return nullptr;
+    ++readings;
+    return {{"name", name}};
+  }
+  mutable int readings = 0;
+};
+
 class script_test : public testing::Test, public observer {
  protected:
   void host(const std::string& text, const settings& how = {}) {
@@ -364,6 +375,42 @@ TEST_F(script_test, what_is_no_callback_is_refused) {
   EXPECT_NE(refusal_.find("test.lua:1:"), std::string::npos) << refusal_;
   host("host.sleep(1)");
   EXPECT_NE(refusal_.find("it waits while it is loaded"), std::string::npos) << refusal_;
+}
+
+TEST_F(script_test, fields_are_made_once_and_when_they_are_read) {
+  host("function on_start(t) return {t.a.name, t.a == t.a, t.nothing == nil, t[1] == nil} end");
+  counted_fields of;
+  EXPECT_EQ(start(on_start, {&of}), R"(["a",true,true,true])");
+  EXPECT_EQ(of.readings, 1);
+  EXPECT_EQ(start(on_start, {&of}), R"(["a",true,true,true])");
+  EXPECT_EQ(of.readings, 1);
+}
+
+TEST_F(script_test, what_a_handler_sets_in_such_a_table_the_next_one_has) {
+  host("function on_start(t) t.nothing = (t.nothing or 0) + 1 return t.nothing end");
+  counted_fields of;
+  EXPECT_EQ(start(on_start, {&of}), "1");
+  EXPECT_EQ(start(on_start, {&of}), "2");
+}
+
+TEST_F(script_test, fields_end_with_what_they_are_of) {
+  host(
+      "function on_start(t) kept = t return t.a.name end "
+      "function on_message() return {kept.a.name, kept.b == nil} end");
+  {
+    counted_fields of;
+    EXPECT_EQ(start(on_start, {&of}), "a");
+  }
+  EXPECT_EQ(start(on_message), R"(["a",true])");
+}
+
+TEST_F(script_test, fields_outlive_their_machine) {
+  counted_fields of;
+  host("function on_start(t) return t.a.name end");
+  EXPECT_EQ(start(on_start, {&of}), "a");
+  machine_.reset();
+  host("function on_start(t) return t.b.name end");
+  EXPECT_EQ(start(on_start, {&of}), "b");
 }
 
 TEST_F(script_test, patterns_are_those_of_lua) {

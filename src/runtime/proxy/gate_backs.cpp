@@ -55,7 +55,7 @@ loop::task<result<std::uint64_t>> gate::mark_for(const net::peer_info& client,
                                  {"local", client.local.text()},
                                  {"name", name},
                                  {"tls_subject", client.tls_subject}};
-  const auto chosen = co_await script_->route(described);
+  const auto chosen = co_await script_->route(&described);
   if (!chosen) co_return std::unexpected(chosen.error());
   if (chosen->answer)
     co_return failure(errc::permission_denied, "pass a connection on", "the script refuses");

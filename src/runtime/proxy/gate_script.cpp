@@ -95,8 +95,8 @@ back_ref gate_script::back_of(const json& named) const {
   return found == all.end() ? nullptr : *found;
 }
 
-loop::task<result<gate_script::direction>> gate_script::route(const json& what) {
-  std::vector<script::argument> with{&what};
+loop::task<result<gate_script::direction>> gate_script::route(script::argument what) {
+  std::vector<script::argument> with{what};
   const auto given = co_await ask(callback::route, std::move(with));
   if (!given) co_return std::unexpected(given.error());
   direction made;
@@ -116,7 +116,7 @@ loop::task<result<gate_script::direction>> gate_script::route(const json& what) 
   co_return wrong(callback::route, why.error());
 }
 
-loop::task<result<std::optional<http_answer>>> gate_script::change(const json& request,
+loop::task<result<std::optional<http_answer>>> gate_script::change(script::lazy_table& request,
                                                                    forwarded_request& asked) {
   std::vector<script::argument> with{&request};
   const auto given = co_await ask(callback::proxy_request, std::move(with));
@@ -145,7 +145,7 @@ loop::task<result<std::optional<http_answer>>> gate_script::change(const json& r
   co_return std::nullopt;
 }
 
-loop::task<result<void>> gate_script::change(const json& request, answered& to) {
+loop::task<result<void>> gate_script::change(script::lazy_table& request, answered& to) {
   const json head{{"status", to.status}, {"headers", scripting::table_of(to.fields)}};
   std::vector<script::argument> with{&head, &request};
   const auto given = co_await ask(callback::proxy_response, std::move(with));
@@ -173,7 +173,7 @@ loop::task<result<void>> gate_script::change(const json& request, answered& to) 
 }
 
 loop::task<result<std::string>> gate_script::change_piece(callback which, const std::string* piece,
-                                                          const json& request) {
+                                                          script::lazy_table& request) {
   std::vector<script::argument> with(2);
   if (piece != nullptr) with[0] = std::string_view(*piece);
   with[1] = &request;

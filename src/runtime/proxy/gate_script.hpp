@@ -44,9 +44,9 @@ class gate_script {
     std::optional<scripting::http_answer> answer;  ///< it goes nowhere
     back_ref to;                                   ///< null: as the options say
   };
-  loop::task<result<direction>> route(const nlohmann::json& what);
+  loop::task<result<direction>> route(script::argument what);
   /// Changes a request's head, unless it gives an answer. Errors: as of `route`.
-  loop::task<result<std::optional<scripting::http_answer>>> change(const nlohmann::json& request,
+  loop::task<result<std::optional<scripting::http_answer>>> change(script::lazy_table& request,
                                                                    forwarded_request& asked);
   struct answered {
     int status = 0;
@@ -54,11 +54,11 @@ class gate_script {
     std::optional<std::string> body;  ///< in the place of the back's
   };
   /// Changes the head of a back's answer. Errors: as of `route`.
-  loop::task<result<void>> change(const nlohmann::json& request, answered& with);
+  loop::task<result<void>> change(script::lazy_table& request, answered& with);
   /// Changes a piece of a body; null is its end, behind which more may be said. Errors: as of
   /// `route`.
   loop::task<result<std::string>> change_piece(scripting::callback which, const std::string* piece,
-                                               const nlohmann::json& request);
+                                               script::lazy_table& request);
 
  private:
   loop::task<result<nlohmann::json>> ask(scripting::callback which,

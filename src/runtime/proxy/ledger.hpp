@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "http/exchange.hpp"
@@ -14,6 +13,7 @@
 #include "runtime/counters.hpp"
 #include "runtime/proxy/back.hpp"
 #include "runtime/proxy/figures.hpp"
+#include "script/lazy_table.hpp"
 
 namespace strata::runtime::proxy {
 
@@ -27,9 +27,9 @@ struct passage {
   std::shared_ptr<back> by = {};                ///< that was tried last
   bool has_answered = false;                    ///< the back has, and not the proxy in its place
   std::uint64_t retries = 0;
-  std::string request_id = {};                ///< empty: it has none
-  const nlohmann::json* described = nullptr;  ///< the request, for a script
-  std::uint64_t mark = 0;                     ///< of the back that a script has chosen
+  std::string request_id = {};              ///< empty: it has none
+  script::lazy_table* described = nullptr;  ///< the request, for a script
+  std::uint64_t mark = 0;                   ///< of the back that a script has chosen
 };
 
 class ledger {

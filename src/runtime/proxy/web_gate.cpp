@@ -167,7 +167,7 @@ void web_gate::answer_as_failed(http::exchange& now) {
 }
 
 loop::task<> web_gate::serve_scripted(http::exchange& now, forwarded_request asked, passage& of) {
-  const auto described = scripting::table_of(now, {});
+  scripting::lazy_request described(now);
   of.described = &described;
   if (means_.script->has(scripting::callback::proxy_request)) {
     auto answer = co_await means_.script->change(described, asked);
@@ -187,7 +187,7 @@ loop::task<> web_gate::serve_scripted(http::exchange& now, forwarded_request ask
 // What on_route says. False: it leaves the request to the options.
 loop::task<bool> web_gate::obey(http::exchange& now, const forwarded_request& asked, passage& of) {
   if (!means_.script->has(scripting::callback::route)) co_return false;
-  auto chosen = co_await means_.script->route(*of.described);
+  auto chosen = co_await means_.script->route(of.described);
   if (!chosen) {
     answer_as_failed(now);
     co_return true;

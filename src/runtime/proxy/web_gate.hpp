@@ -96,9 +96,9 @@ class web_gate {
     std::unique_ptr<http::inquiry> over;
     std::string preface;  ///< what its back was told before all requests
     bool was_pooled = false;
-    std::string cookie = {};                    ///< that the client is to be given; empty: none
-    std::string request_id = {};                ///< the same
-    const nlohmann::json* described = nullptr;  ///< the request, for a script
+    std::string cookie = {};                  ///< that the client is to be given; empty: none
+    std::string request_id = {};              ///< the same
+    script::lazy_table* described = nullptr;  ///< the request, for a script
   };
   /// Why a back has not answered. `is_unheard`: nothing of an answer has come.
   struct failed_try {

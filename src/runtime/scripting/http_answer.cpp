@@ -65,17 +65,32 @@ void http_answer::send(http::exchange& on) {
   on.respond(std::move(head_), body_);
 }
 
+// A row of this table is a field of a request.
+struct request_field {
+  std::string_view name;
+  nlohmann::json (*of)(const http::exchange& asked);
+};
+
+constexpr request_field request_fields[] = {
+    {"method", [](const auto& asked) { return nlohmann::json(asked.request().method); }},
+    {"path", [](const auto& asked) { return nlohmann::json(asked.request().path); }},
+    {"target", [](const auto& asked) { return nlohmann::json(asked.request().target); }},
+    {"query", [](const auto& asked) { return table_of(asked.request().query); }},
+    {"headers", [](const auto& asked) { return table_of(asked.request().headers); }},
+    {"version", [](const auto& asked) { return nlohmann::json(asked.request().version); }},
+    {"peer", [](const auto& asked) { return nlohmann::json(asked.peer().address.text()); }},
+    {"is_secure", [](const auto& asked) { return nlohmann::json(asked.is_secure()); }},
+};
+
 nlohmann::json table_of(const http::exchange& asked, const std::string& body) {
-  const auto& of = asked.request();
-  return {{"method", of.method},
-          {"path", of.path},
-          {"target", of.target},
-          {"query", table_of(of.query)},
-          {"headers", table_of(of.headers)},
-          {"body", body},
-          {"version", of.version},
-          {"peer", asked.peer().address.text()},
-          {"is_secure", asked.is_secure()}};
+  nlohmann::json made{{"body", body}};
+  for (const auto& each : request_fields) made[std::string(each.name)] = each.of(asked);
+  return made;
+}
+
+nlohmann::json lazy_request::field(std::string_view name) const {
+  const auto* const found = std::ranges::find(request_fields, name, &request_field::name);
+  return found == std::end(request_fields) ? nlohmann::json() : found->of(asked_);
 }
 
 }  // namespace strata::runtime::scripting

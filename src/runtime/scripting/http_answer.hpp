@@ -5,6 +5,7 @@
 #include <string>
 
 #include "http/exchange.hpp"
+#include "script/lazy_table.hpp"
 #include "strata/base/result.hpp"
 
 namespace strata::runtime::scripting {
@@ -31,6 +32,16 @@ class http_answer {
 
 /// A request as scripts see it. `body`: what has been read of it.
 [[nodiscard]] nlohmann::json table_of(const http::exchange& asked, const std::string& body);
+
+/// The same without a body, read when it is asked for. The request outlives it.
+class lazy_request final : public script::lazy_table {
+ public:
+  explicit lazy_request(const http::exchange& asked) : asked_(asked) {}
+  [[nodiscard]] nlohmann::json field(std::string_view name) const override;
+
+ private:
+  const http::exchange& asked_;
+};
 
 /// Of what the program itself says where a script does not.
 inline constexpr std::string_view plain_answer = "text/plain; charset=utf-8";

@@ -1,0 +1,58 @@
+#include "script/lazy_table.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "script/conversion.hpp"
+#include "script/lua.hpp"
+#include "script/machine.hpp"
+
+namespace strata::script {
+
+lazy_table::~lazy_table() {
+  if (in_ != nullptr) in_->forget(*this);
+}
+
+// (table, key) -> the field, which is the table's own from then on.
+int machine::read_lazily(lua_State* state) {
+  const auto number = static_cast<std::uint64_t>(lua_tonumber(state, lua_upvalueindex(1)));
+  const auto& known = of(state).lazy_tables_;
+  const auto found = known.find(number);
+  if (found == known.end() || lua_type(state, 2) != LUA_TSTRING) return 0;
+  std::size_t size = 0;
+  const char* const name = lua_tolstring(state, 2, &size);
+  const auto value = found->second->field({name, size});
+  if (value.is_null()) return 0;
+  luaL_checkstack(state, 8, "to read a field");
+  push_json(state, value);
+  lua_pushvalue(state, 2);
+  lua_pushvalue(state, -2);
+  lua_rawset(state, 1);
+  return 1;
+}
+
+void machine::push_lazy(lua_State* to, lazy_table& what) {
+  if (what.in_ == this) {
+    lua_rawgeti(to, LUA_REGISTRYINDEX, what.table_);
+    return;
+  }
+  if (what.in_ != nullptr) what.in_->forget(what);
+  what.in_ = this;
+  what.number_ = ++last_lazy_table_;
+  lazy_tables_.emplace(what.number_, &what);
+  lua_newtable(to);
+  lua_createtable(to, 0, 1);
+  lua_pushnumber(to, static_cast<double>(what.number_));
+  lua_pushcclosure(to, read_lazily, 1);
+  lua_setfield(to, -2, "__index");
+  lua_setmetatable(to, -2);
+  lua_pushvalue(to, -1);
+  what.table_ = luaL_ref(to, LUA_REGISTRYINDEX);
+}
+
+void machine::forget(lazy_table& gone) {
+  lazy_tables_.erase(gone.number_);
+  luaL_unref(state_, LUA_REGISTRYINDEX, gone.table_);
+  gone.in_ = nullptr;
+}
+
+}  // namespace strata::script
