@@ -327,6 +327,32 @@ function server.disconnect(id) end
 ---@return integer[]
 function server.clients() end
 
+---has a client's messages go to another runtime, or a URL, and what comes from there to the
+---client: the script hears none until that ends; or nil and the reason
+---@param id integer
+---@param where string
+---@return boolean?, string?
+function server.route(id, where) end
+
+---ends that; false if there was no route
+---@param id integer
+---@return boolean
+function server.unroute(id) end
+
+---where a client's messages go, or nil
+---@param id integer
+---@return string?
+function server.get_route(id) end
+
+---has what each of two clients says go to the other, and the script hears none
+---@param a integer
+---@param b integer
+function server.pipe(a, b) end
+
+---ends that, for both
+---@param id integer
+function server.unpipe(id) end
+
 ---how many connections there are
 ---@return integer
 function server.connections() end

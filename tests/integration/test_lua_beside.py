@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from strata_daemon import eventually
 from talker import TextTalker as Talker
 from talker import free_port, port_of
@@ -153,3 +155,72 @@ def test_a_script_keeps_house(daemon, tmp_path):
         ann.say("myself")
         assert ann.hear() is None
     eventually(lambda: daemon.show("house")["state"] == "stopped", "it has stopped itself")
+
+
+ROUTER = """
+    function on_message(message, id)
+      local word, rest = message:match('^(%S+) ?(.*)$')
+      if word == 'to' then
+        local done, why = self.route(id, rest)
+        self.send(id, done and 'routed' or 'no: ' .. why)
+      elseif word == 'where' then self.send(id, tostring(self.get_route(id)))
+      elseif word == 'pipe' then self.pipe(id, tonumber(rest)) self.send(id, 'piped')
+      elseif word == 'who' then self.send(id, tostring(id))
+      elseif word == 'off' then self.send(id, tostring(self.unroute(tonumber(rest))))
+      elseif word == 'unpipe' then self.unpipe(tonumber(rest)) self.send(id, 'done')
+      else self.send(id, 'mine ' .. message) end
+    end"""
+
+
+def answer(talker, word):
+    talker.say(word)
+    return talker.hear()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_client_is_routed_to_another_runtime(daemon, tmp_path, threads):
+    script = tmp_path / "web.lua"
+    script.write_text(ROUTER)
+    url = daemon.create("server", "web", listen=["tcp://127.0.0.1:0"], lua=str(script),
+                        protocol="raw", threads=threads)["endpoints"][0]
+    there = daemon.create("server", "there", listen=["tcp://127.0.0.1:0"], mode="echo")
+    with Talker(url) as ann, Talker(url) as bob:
+        assert answer(ann, "hi") == "mine hi" and answer(ann, "where") == "nil"
+        assert answer(ann, "to there") == "routed"
+        ann.say(*(f"{each}" for each in range(1000)))
+        for number in range(1000):
+            assert ann.hear() == f"{number}"
+        assert answer(bob, "hi") == "mine hi"
+        assert answer(bob, f"to {there['endpoints'][0]}") == "routed"
+        assert answer(bob, "where") == "where"
+        daemon.cli("stop", "there")
+        for each in (ann, bob):
+            eventually(lambda: answer(each, "where") == "nil", "the route has ended")
+        assert answer(ann, "to there").startswith("no: ")
+        for bad in ("to http://127.0.0.1:1", "to nobody", "to ://", "to udp://127.0.0.1:1/x y"):
+            assert answer(ann, bad).startswith("no: "), bad
+        assert answer(ann, "off 1") == "false"
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_two_clients_are_piped(daemon, tmp_path, threads):
+    script = tmp_path / "web.lua"
+    script.write_text(ROUTER)
+    url = daemon.create("server", "web", listen=["tcp://127.0.0.1:0"], lua=str(script),
+                        protocol="raw", threads=threads)["endpoints"][0]
+    with Talker(url) as ann, Talker(url) as bob, Talker(url) as eve:
+        ids = {each: answer(each, "who") for each in (ann, bob, eve)}
+        assert answer(ann, f"pipe {ids[bob]}") == "piped"
+        ann.say("hello")
+        assert bob.hear() == "hello"  # it came behind the pipe
+        bob.say("back")
+        assert ann.hear() == "back"
+        assert answer(eve, "hi") == "mine hi"
+        assert answer(eve, f"unpipe {ids[ann]}") == "done"
+        eventually(lambda: answer(eve, "hi") == "mine hi", "what was posted is there")
+        if threads == 1:
+            assert answer(ann, "hi") == "mine hi" == answer(bob, "hi")
+            assert answer(ann, f"pipe {ids[bob]}") == "piped"
+            bob.close()
+            daemon.wait_connections("web", 2)
+            assert answer(ann, "hi") == "mine hi"

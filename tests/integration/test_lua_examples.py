@@ -258,3 +258,28 @@ def test_shipper(daemon, example, make_back):
         eventually(lambda: daemon.stats("shipper")["messages"]["in"] == 1201, "it has come")
     daemon.cli("stop", "shipper")
     assert shipped[-1] == "the last"
+
+
+def test_lobby(daemon, example):
+    url = example("lobby", "MOST = 2", protocol="raw")
+    with Talker(url) as ann, Talker(url) as bob, Talker(url) as eve:
+        for each in (ann, bob, eve):
+            assert each.hear() == "welcome: /rooms, /join ROOM"
+        ann.say("/rooms", "/join red")
+        assert [ann.hear(), ann.hear()] == ["there is no room yet", "you are in red"]
+        bob.say("/join red")
+        assert bob.hear() == "you are in red"
+        daemon.wait_connections("room-red", 2)
+        ann.say("hello", "/rooms")  # the room's, as all is there
+        assert [bob.hear(), bob.hear()] == ["hello", "/rooms"]
+        eve.say("/join red", "/rooms")
+        assert [eve.hear(), eve.hear()] == ["red is full", "red (2)"]
+        daemon.cli("stop", "room-red")
+        eve.say("/join red")
+        assert eve.hear().startswith("no way there: ")
+
+        def is_back():
+            ann.say("?")
+            return ann.hear() == "say /rooms or /join ROOM"
+
+        eventually(is_back, "the lobby hears it again")

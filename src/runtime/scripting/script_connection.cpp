@@ -85,6 +85,35 @@ loop::task<result<void>> script_connection::open() {
   co_return result<void>{};
 }
 
+result<void> script_connection::push(byte_span message) {
+  const auto refuse = [this](errc code, std::string why) {
+    return failure(code, "send to " + how_.url.text(), std::move(why));
+  };
+  if (!port_ || end_) return refuse(errc::connection_closed, end_.value_or(closed));
+  if (message.size() > port_->max_size()) {
+    return refuse(errc::invalid_argument,
+                  fmt::format("the message has {} bytes, and {} is the most", message.size(),
+                              port_->max_size()));
+  }
+  if (unsent() != 0 && unsent() + message.size() > most_unsent) {
+    return refuse(errc::limit_exceeded,
+                  fmt::format("{} bytes wait already for the peer to read", unsent()));
+  }
+  if (!port_->offer(message)) return refuse(errc::limit_exceeded, "there is no room for it");
+  return {};
+}
+
+loop::task<std::optional<std::string>> script_connection::next() {
+  const auto here = self();
+  co_await changed_.wait([this] { return !arrived_.empty() || end_; });
+  co_return take();
+}
+
+loop::task<> script_connection::room() {
+  const auto port = port_;
+  if (port) co_await port->flushed(loop::time_point::max());
+}
+
 loop::task<> script_connection::hear() {
   net::message_port::ears ears{
       .on_bytes = [](std::size_t) {},
@@ -188,17 +217,8 @@ loop::time_point script_connection::limit_of(const call& with, int which) const 
 // --- what scripts call
 
 void script_connection::send(call& with) {
-  const auto text = with.text(0);
-  if (!port_ || end_) return with.refuse(end_.value_or(closed));
-  if (text.size() > port_->max_size()) {
-    return with.refuse(fmt::format("the message has {} bytes, and {} is the most", text.size(),
-                                   port_->max_size()));
-  }
-  const auto unsent = port_->unsent();
-  if (unsent != 0 && unsent + text.size() > most_unsent) {
-    return with.refuse(fmt::format("{} bytes wait already for the peer to read", unsent));
-  }
-  if (!port_->offer(as_bytes(text))) return with.refuse("there is no room for it");
+  const auto taken = push(as_bytes(with.text(0)));
+  if (!taken) return with.refuse(taken.error().reason);
   with.give(true);
 }
 

@@ -35,6 +35,14 @@ class script_connection final : public script::object {
   /// What is unsent still goes, for a moment.
   void close() override;
 
+  /// Errors: why it is not taken.
+  [[nodiscard]] result<void> push(byte_span message);
+  /// Awaits the next message; nullopt at its end. One at a time.
+  [[nodiscard]] loop::task<std::optional<std::string>> next();
+  [[nodiscard]] std::size_t unsent() const { return port_ ? port_->unsent() : 0; }
+  /// Awaits that little enough is unsent, or its end.
+  [[nodiscard]] loop::task<> room();
+
   // --- what scripts call
   void send(script::call& with);
   loop::task<script::answers> receive(script::call& with);

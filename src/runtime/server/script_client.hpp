@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "runtime/scripting/script_connection.hpp"
 #include "runtime/scripting/sequence.hpp"
 #include "runtime/server/shard_script.hpp"
 
@@ -18,6 +19,10 @@ struct shard_script::client final : scripting::sequence::owner {
   member* is;               ///< null once it has gone
   bool is_refused = false;  ///< by on_auth: nothing more is told of it
   bool is_leaving = false;  ///< it is sent away: what it says is heard by nobody
+  /// Where its messages go, and the script hears none; else null.
+  std::shared_ptr<scripting::script_connection> routed;
+  std::string route;        ///< as the script has named it
+  std::uint64_t piped = 0;  ///< the client that hears its messages, and the script none; 0: nobody
   std::map<std::string, nlohmann::json, std::less<>> data;
   scripting::sequence turns;
 

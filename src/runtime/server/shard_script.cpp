@@ -19,6 +19,7 @@ shard_script::~shard_script() = default;
 loop::task<> shard_script::end(loop::time_point limit) {
   co_await host_.end(limit);
   leaving_.cancel();
+  carrying_.cancel();
   clients_.clear();
   groups_.clear();
 }
@@ -48,6 +49,8 @@ void shard_script::leave(member& gone) {
   auto* const one = find(gone.id());
   if (one == nullptr) return;
   one->is = nullptr;
+  end_route(*one);
+  if (one->piped != 0) set_pipe(one->piped, 0);
   if (host_.has(callback::disconnect) && !one->is_refused) {
     one->turns.tell_soon(callback::disconnect);
   }
@@ -57,6 +60,7 @@ void shard_script::leave(member& gone) {
 void shard_script::on_turn_end() { home_.publish(); }
 
 bool shard_script::on_message(member& from, const message& said) {
+  if (carry_on(from, said)) return true;
   if (!host_.has(callback::client_message) && !host_.has(callback::message)) {
     // The server's mode decides, of those that have been let in.
     if (!from.is_admitted) home_.count().drop_message(drop::script);
@@ -81,7 +85,7 @@ bool shard_script::on_message(member& from, const message& said) {
 
 bool shard_script::is_busy(std::uint64_t id) const {
   const auto* const one = find(id);
-  return one != nullptr && one->turns.is_busy();
+  return one != nullptr && (one->turns.is_busy() || is_held_up(*one));
 }
 
 loop::task<> shard_script::idle(std::uint64_t id) {

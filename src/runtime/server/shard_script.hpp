@@ -18,6 +18,10 @@
 #include "runtime/server/message.hpp"
 #include "runtime/server/options.hpp"
 
+namespace strata::runtime::scripting {
+class script_connection;
+}
+
 namespace strata::runtime::server {
 
 class shard;
@@ -58,6 +62,7 @@ class shard_script final : private loop::turn_end_hook {
   void send_to_group(const std::string& group, const std::string& message, std::uint64_t except);
   [[nodiscard]] std::vector<std::uint64_t> clients() const;
   void disconnect_here(std::uint64_t id);
+  void pipe_here(std::uint64_t id, std::uint64_t to);
 
   [[nodiscard]] const scripting::script_figures& counted() const { return host_.counted(); }
 
@@ -73,6 +78,17 @@ class shard_script final : private loop::turn_end_hook {
   void on_settled(const client& one);
   void on_turn_end() override;
   loop::task<> see_off(std::uint64_t id);
+
+  // --- clients whose messages go elsewhere, in script_routes.cpp
+  [[nodiscard]] bool carry_on(member& from, const message& said);
+  /// Too much waits for what it is routed to: it is not read from.
+  [[nodiscard]] static bool is_held_up(const client& one);
+  loop::task<script::answers> begin_route(std::uint64_t id, std::string name,
+                                          std::shared_ptr<scripting::script_connection> to);
+  loop::task<> carry_back(std::uint64_t id, std::shared_ptr<scripting::script_connection> from);
+  loop::task<> await_room(std::shared_ptr<scripting::script_connection> of);
+  static void end_route(client& one);
+  void set_pipe(std::uint64_t id, std::uint64_t to);
   void send(std::uint64_t to, std::string_view message);
 
   // --- functions of the script
@@ -89,6 +105,11 @@ class shard_script final : private loop::turn_end_hook {
   void call_leave_group(script::call& with);
   void call_group_send(script::call& with);
   void call_connections(script::call& with);
+  loop::task<script::answers> call_route(script::call& with);
+  void call_unroute(script::call& with);
+  void call_get_route(script::call& with);
+  void call_pipe(script::call& with);
+  void call_unpipe(script::call& with);
   static const script::function_row functions[];
   friend std::span<const script::function_row> script_functions();
 
@@ -98,6 +119,7 @@ class shard_script final : private loop::turn_end_hook {
   std::map<std::string, std::set<std::uint64_t>, std::less<>> groups_;
   loop::condition settled_;
   loop::task_group leaving_;
+  loop::task_group carrying_;
 };
 
 /// What scripts of servers see in `self`.

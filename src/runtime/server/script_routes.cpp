@@ -1,0 +1,152 @@
+// Clients of a scripted server whose messages go elsewhere: to another runtime, to a URL, or to
+// another client.
+#include "net/connector.hpp"
+#include "runtime/house.hpp"
+#include "runtime/scripting/script_connection.hpp"
+#include "runtime/server/script_client.hpp"
+#include "runtime/server/shard.hpp"
+#include "runtime/server/shard_script.hpp"
+#include "script/call.hpp"
+
+namespace strata::runtime::server {
+
+using script::answers;
+using script::call;
+
+namespace {
+
+constexpr std::size_t most_unsent = 256U << 10U;  // before the client is held up
+constexpr auto longest_connecting = std::chrono::seconds(5);
+
+loop::task<answers> refused(std::string why) {
+  co_return std::vector<nlohmann::json>{nullptr, std::move(why)};
+}
+
+}  // namespace
+
+bool shard_script::carry_on(member& from, const message& said) {
+  auto* const one = find(from.id());
+  if (one == nullptr || (!one->routed && one->piped == 0)) return false;
+  home_.keep(from, said);
+  if (one->piped != 0) {
+    send(one->piped, as_text(said.bytes));
+    return true;
+  }
+  if (!one->routed->push(said.bytes)) home_.count().drop_message(drop::script);
+  if (is_held_up(*one)) carrying_.spawn(await_room(one->routed));
+  return true;
+}
+
+bool shard_script::is_held_up(const client& one) {
+  return one.routed && one.routed->unsent() > most_unsent;
+}
+
+loop::task<> shard_script::await_room(std::shared_ptr<scripting::script_connection> of) {
+  co_await of->room();
+  settled_.notify();
+}
+
+// What is still on its way from there is not heard any more.
+void shard_script::end_route(client& one) {
+  if (!one.routed) return;
+  one.routed->close();
+  one.routed = nullptr;
+  one.route.clear();
+}
+
+loop::task<answers> shard_script::call_route(call& with) {
+  const auto id = with.integer(0);
+  if (!is_there(id)) return refused("there is no such client on this loop");
+  const std::string name(with.text(1));
+  auto url = net::parse_connecting(name.contains("://") ? name : "runtime://" + name);
+  if (!url) return refused(describe(url.error()));
+  if (!url->scheme->has_messages) return refused(name + " carries no messages");
+  scripting::script_wishes how{.url = std::move(*url),
+                               .framing = proto::framing_of(home_.options().framing),
+                               .timeout = longest_connecting,
+                               .max_message = home_.options().max_message};
+  auto* const others = host_.who().others;
+  return begin_route(
+      id, name,
+      std::make_shared<scripting::script_connection>(
+          home_.loop(), others == nullptr ? nullptr : &others->names(), std::move(how)));
+}
+
+loop::task<answers> shard_script::begin_route(std::uint64_t id, std::string name,
+                                              std::shared_ptr<scripting::script_connection> to) {
+  const auto opened = co_await to->open();
+  if (!opened) co_return std::unexpected(opened.error());
+  auto* const one = find(id);
+  if (one == nullptr || one->is == nullptr) {
+    to->close();
+    co_return std::vector<nlohmann::json>{nullptr, "the client has gone"};
+  }
+  end_route(*one);
+  one->routed = to;
+  one->route = std::move(name);
+  one->piped = 0;
+  carrying_.spawn(carry_back(id, std::move(to)));
+  co_return std::vector<nlohmann::json>{true};
+}
+
+loop::task<> shard_script::carry_back(std::uint64_t id,
+                                      std::shared_ptr<scripting::script_connection> from) {
+  for (;;) {
+    const auto said = co_await from->next();
+    auto* const one = find(id);
+    if (one == nullptr || one->routed != from) co_return;
+    if (!said) {
+      end_route(*one);
+      settled_.notify();
+      co_return;
+    }
+    send(id, *said);
+  }
+}
+
+void shard_script::call_unroute(call& with) {
+  auto* const one = find(with.integer(0));
+  const bool had = one != nullptr && one->routed != nullptr;
+  if (had) end_route(*one);
+  with.give(had);
+}
+
+void shard_script::call_get_route(call& with) {
+  const auto* const one = find(with.integer(0));
+  if (one == nullptr || !one->routed) return with.give_nothing();
+  with.give(std::string_view(one->route));
+}
+
+void shard_script::pipe_here(std::uint64_t id, std::uint64_t to) {
+  auto* const one = find(id);
+  if (one == nullptr) return;
+  end_route(*one);
+  one->piped = to;
+}
+
+void shard_script::set_pipe(std::uint64_t id, std::uint64_t to) {
+  const auto which = id >> shard_bits;
+  const auto& shards = home_.state().shards;
+  if (which >= shards.size()) return;
+  if (which == home_.number()) {
+    pipe_here(id, to);
+  } else {
+    shards[which].where->post(
+        [who = shards[which].who, id, to] { who->script()->pipe_here(id, to); });
+  }
+}
+
+void shard_script::call_pipe(call& with) {
+  set_pipe(with.integer(0), with.integer(1));
+  set_pipe(with.integer(1), with.integer(0));
+}
+
+void shard_script::call_unpipe(call& with) {
+  const auto* const one = find(with.integer(0));
+  if (one == nullptr || one->piped == 0) return;
+  const auto other = one->piped;
+  set_pipe(with.integer(0), 0);
+  set_pipe(other, 0);
+}
+
+}  // namespace strata::runtime::server
