@@ -95,16 +95,17 @@ loop::task<> script_connection::hear() {
             changed_.notify();
           },
       .on_notice = [](bool, const std::string&) {},
-      .room = [this]() -> loop::task<> {
-        [[maybe_unused]] const bool has_room = co_await changed_.wait([this] {
-          return bytes_ < most_waiting_bytes && arrived_.size() < most_waiting_messages;
-        });
-      },
+      .room = [this] { return await_room(); },
   };
   const auto why = co_await port_->receive(std::move(ears));
   const bool is_clean = why.code == errc::connection_closed && why.sys_errno == 0;
   end_ = is_clean ? closed : describe(why);
   changed_.notify();
+}
+
+loop::task<> script_connection::await_room() {
+  [[maybe_unused]] const bool has_room = co_await changed_.wait(
+      [this] { return bytes_ < most_waiting_bytes && arrived_.size() < most_waiting_messages; });
 }
 
 void script_connection::on_message(byte_span message) {
