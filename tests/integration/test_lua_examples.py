@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import json
 import pathlib
+import shutil
 import subprocess
 import time
 
@@ -135,3 +136,17 @@ def test_exporter(daemon, example):
         assert 'words_total{word="one"} 1\n' in shown and "clients 1\n" in shown
     assert curl(url, "/health") == (200, '{"status":"well"}')
     assert curl(url, "/other")[0] == 404
+
+
+def test_house(daemon, tmp_path):
+    name = "house"
+    text = (EXAMPLES / f"{name}.lua").read_text()
+    for port in ("6390", "9100 + at"):
+        assert port in text
+        text = text.replace(port, "0")  # any free one
+    shutil.copy(EXAMPLES / "rooms.lua", tmp_path)
+    (tmp_path / "house.lua").write_text(text)
+    for said in ("created", "unchanged"):
+        shown = daemon.cli("run", tmp_path / "house.lua")
+        assert shown == f"sessions: {said}\nhall: {said}\nattic: {said}\n"
+    assert daemon.cli("ls", "@house", "-q").split() == ["attic", "hall", "sessions"]
