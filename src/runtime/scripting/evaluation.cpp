@@ -50,7 +50,7 @@ return function(text)
 end
 )lua";
 
-json read(const script::finished& by) {
+json outcome_of(const script::finished& by) {
   if (by.has_failed()) {
     return {{"error", by.trouble().empty() ? "the script was ended" : std::string(by.trouble())}};
   }
@@ -70,7 +70,7 @@ loop::task<result<json>> evaluate(script::machine& in, std::string text, loop::t
   auto& on = in.on();
   auto function = in.make_function(evaluator, "=strata");
   std::vector<script::argument> with{std::string_view(text)};
-  auto asked = script::ask(in, std::move(function), std::move(with), read);
+  auto asked = script::ask(in, std::move(function), std::move(with), outcome_of);
   auto given = co_await loop::within(on, std::move(asked), limit);
   if (given) co_return std::move(*given);
   co_return failure(errc::timed_out, "wait for what the line gives", "it waits for longer",
