@@ -69,6 +69,7 @@ daemon_address daemon_of(const nlohmann::json& flags, const verb_row& verb, daem
 
 outcome<int> dispatch(tokens arguments, const daemon_runner& run_daemon) {
   if (arguments == tokens{"--version"}) arguments = {"version"};
+  if (arguments.size() > 1 && arguments.front() == "--lua") arguments.front() = "run";
   daemon_address usual{.socket = options::paths_for(options::current_path_environment()).socket};
   const auto patience = patience_of_environment(usual.patience);
   if (patience) usual.patience = *patience;

@@ -28,6 +28,7 @@ namespace {
 
 constexpr std::size_t most_behind = 8U << 20U;    // bytes that may wait for a follower
 constexpr std::size_t longest_body = 16U << 20U;  // of a request
+constexpr auto longest_evaluation = 20s;          // unless the request says
 constexpr std::uint64_t most_remote = 256;        // connections of strangers, as they first are
 
 int status_of(const error& failed) {
@@ -372,14 +373,18 @@ loop::task<control_api::answer> control_api::start(call of) {
   co_return as_answer(done, 200);
 }
 
+result<loop::time_point> control_api::limit_of(const call& of, loop::time_point usual) const {
+  const auto asked = of.request.query_value("timeout");
+  if (!asked) return usual;
+  const auto seconds = options::parse_seconds(*asked);
+  if (!seconds) return std::unexpected(seconds.error());
+  return supervisor_.home().now() + loop::from_seconds(*seconds);
+}
+
 loop::task<control_api::answer> control_api::stop(call of) {
-  auto limit = loop::time_point::max();
-  if (const auto asked = of.request.query_value("timeout")) {
-    const auto seconds = options::parse_seconds(*asked);
-    if (!seconds) co_return as_answer(seconds.error());
-    limit = supervisor_.home().now() + loop::from_seconds(*seconds);
-  }
-  auto done = co_await supervisor_.stop(of.name, limit);
+  const auto limit = limit_of(of, loop::time_point::max());
+  if (!limit) co_return as_answer(limit.error());
+  auto done = co_await supervisor_.stop(of.name, *limit);
   co_return as_answer(done, 200);
 }
 
@@ -396,6 +401,14 @@ loop::task<control_api::answer> control_api::reload(call of) {
 loop::task<control_api::answer> control_api::reload_script(call of) {
   auto done = co_await supervisor_.reload_script(of.name);
   co_return as_answer(done, 200);
+}
+
+loop::task<control_api::answer> control_api::evaluate(call of) {
+  const auto limit = limit_of(of, supervisor_.home().now() + longest_evaluation);
+  if (!limit) co_return as_answer(limit.error());
+  auto given = co_await supervisor_.evaluate(of.name, std::move(of.body), *limit);
+  if (!given) co_return as_answer(given.error());
+  co_return answer{200, "application/json", dump(*given)};
 }
 
 loop::task<control_api::answer> control_api::send(call of) {

@@ -93,6 +93,9 @@ class control_api {
   static answer as_answer(const error& failed);
   answer as_answer(const result<entry_ref>& done, int status) const;
 
+  /// `?timeout=TIME` as a time from now, or `usual`. Errors: it is none.
+  [[nodiscard]] result<loop::time_point> limit_of(const call& of, loop::time_point usual) const;
+
   loop::task<answer> get_version(call of);
   loop::task<answer> get_description(call of);
   loop::task<answer> list(call of);
@@ -105,6 +108,7 @@ class control_api {
   loop::task<answer> restart(call of);
   loop::task<answer> reload(call of);
   loop::task<answer> reload_script(call of);
+  loop::task<answer> evaluate(call of);
   loop::task<answer> send(call of);
   loop::task<answer> backs(call of);
   loop::task<answer> stats(call of);

@@ -66,6 +66,11 @@ std::vector<control_api::route> control_api::routes_of_runs() {
         .summary = "Load the script of a runtime that runs again; if it has an error, the one "
                    "before goes on", .answer = "Detail"},
        &control_api::reload_script},
+      {{.method = "POST", .path = "/v1/runtimes/{name}/eval-lua",
+        .summary = "Run the request's body, an expression or statements of Lua, in the script of a "
+                   "runtime that runs; what it gives is awaited for `timeout`, else 20s",
+        .answer = "Evaluation", .body_type = "text/plain", .has_timeout = true},
+       &control_api::evaluate},
       {{.method = "POST", .path = "/v1/runtimes/{name}/send",
         .summary = "Send the request's body as one message (a server - to all its clients)",
         .answer = "Sent", .body_type = "application/octet-stream"},

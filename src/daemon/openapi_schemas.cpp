@@ -66,6 +66,17 @@ constexpr const char* documents = R"json({
     "queued": {"type": "integer", "description": "1 when kept until connected, else 0"}
   }
 },
+"Evaluation": {
+  "type": "object",
+  "properties": {
+    "values": {"type": "array", "items": {"type": "string"},
+      "description": "what it gives, each as it is shown; tables as JSON"},
+    "output": {"type": "array", "items": {"type": "string"}, "description": "lines it printed"},
+    "error": {"type": "string",
+      "description": "instead: why it failed, with the lines that led to it"},
+    "incomplete": {"type": "boolean", "description": "more text could mend the error"}
+  }
+},
 "Back": {
   "type": "object",
   "properties": {

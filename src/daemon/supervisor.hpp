@@ -57,6 +57,9 @@ class supervisor final : public net::directory, public runtime::house {
   /// Loads its script again, beside the one that runs. Errors: conflict when it does not run; as of
   /// `runtime::reload_script`.
   loop::task<result<entry_ref>> reload_script(std::string name);
+  /// Errors: conflict when it does not run; as of `runtime::evaluate`.
+  loop::task<result<nlohmann::json>> evaluate(std::string name, std::string text,
+                                              loop::time_point limit) const;
   loop::task<result<void>> remove(std::string name);
   loop::task<result<runtime::edit_outcome>> edit(std::string name, nlohmann::json changes);
   loop::task<result<runtime::send_outcome>> send(std::string name, std::string message) const;

@@ -362,6 +362,19 @@ loop::task<result<entry_ref>> supervisor::reload_script(std::string name) {
   co_return who;
 }
 
+// Without the lock: the line may wait, and what it waits for may be a stop of its own runtime.
+loop::task<result<nlohmann::json>> supervisor::evaluate(std::string name, std::string text,
+                                                        loop::time_point limit) const {
+  const auto who = find(name);
+  if (!who) co_return std::unexpected(who.error());
+  if ((*who)->state != run_state::running) {
+    co_return failure(errc::conflict, "evaluate a line in '" + name + "'",
+                      "it is " + std::string(name_of((*who)->state)),
+                      "start it: strata start " + name);
+  }
+  co_return co_await (*who)->body->evaluate(std::move(text), limit);
+}
+
 loop::task<> supervisor::read_files_again() {
   const under_way counted(*this);
   for (const auto& each : all()) {

@@ -97,6 +97,10 @@ class runtime {
   /// Called when running: loads its script again. Errors: of the script, which then stays as it
   /// was; not_supported where there is none.
   virtual loop::task<result<void>> reload_script();
+  /// Called when running: runs a line in its script, of several the first loop's. It may end while
+  /// this waits. Gives what `scripting::evaluate` gives. Errors: of the limit; not_supported where
+  /// there is no script.
+  virtual loop::task<result<nlohmann::json>> evaluate(std::string text, loop::time_point limit);
   /// Sends a message of whatever bytes. Errors: conflict when there is nobody to send to.
   virtual loop::task<result<send_outcome>> send(std::string message) = 0;
   /// Where it passes things on to, and how those have fared: an array of objects. Called when

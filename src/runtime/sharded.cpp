@@ -16,6 +16,12 @@ loop::task<result<void>> runtime::reload_script() {
                     "give it one: strata edit NAME --lua FILE");
 }
 
+loop::task<result<nlohmann::json>> runtime::evaluate(std::string /*text*/,
+                                                     loop::time_point /*limit*/) {
+  co_return failure(errc::not_supported, "evaluate a line", "it runs no script",
+                    "give it one: strata edit NAME --lua FILE");
+}
+
 loop::task<result<void>> runtime_of_parts::start() {
   reason_.clear();
   has_done_its_work_ = false;

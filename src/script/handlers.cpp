@@ -147,7 +147,8 @@ void machine::end(activity& one, int status) {
     observer_.on_error(last_error_);
     is_usable = false;
   }
-  if (one.tell != nullptr) one.tell->on_end(finished(one.thread, values));
+  if (one.tell != nullptr)
+    one.tell->on_end(finished(one.thread, values, values < 0 ? last_error_ : std::string_view()));
   release(one, is_usable);
 }
 

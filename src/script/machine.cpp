@@ -213,6 +213,14 @@ void machine::extend(std::string_view lines, const char* name) {
   }
 }
 
+function_ref machine::make_function(std::string_view lines, const char* name) {
+  const int status = luaL_loadbuffer(state_, lines.data(), lines.size(), name);
+  if (status != 0 || lua_pcall(state_, 0, 1, 0) != 0) {
+    observer_.on_error(lua_tostring(state_, -1));
+  }
+  return {state_, luaL_ref(state_, LUA_REGISTRYINDEX)};
+}
+
 double machine::global_number(const char* name, double otherwise) const {
   lua_getglobal(state_, name);
   const double found = lua_isnumber(state_, -1) != 0 ? lua_tonumber(state_, -1) : otherwise;

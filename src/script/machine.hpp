@@ -51,10 +51,13 @@ using argument = std::variant<std::monostate, bool, double, std::string_view, co
 /// What a handler has come to. It lives as long as the call that tells of it.
 class finished {
  public:
-  finished(lua_State* by, int values) : by_(by), values_(values) {}
+  finished(lua_State* by, int values, std::string_view trouble = {})
+      : by_(by), values_(values), trouble_(trouble) {}
 
   /// It ended by an error, which has been told.
   [[nodiscard]] bool has_failed() const { return values_ < 0; }
+  /// Then: the error, with the lines that led to it; empty where its machine went.
+  [[nodiscard]] std::string_view trouble() const { return trouble_; }
   /// It has given nothing, or nil.
   [[nodiscard]] bool is_nothing(int which = 0) const;
   [[nodiscard]] bool is_false() const;
@@ -66,6 +69,7 @@ class finished {
  private:
   lua_State* by_;
   int values_;
+  std::string_view trouble_;
 };
 
 struct activity;
@@ -133,6 +137,8 @@ class machine {
   /// Starts a handler. True: it has ended, and `tell` has heard of it. False: it waits.
   bool start(std::size_t callback, std::span<const argument> with, waiter* tell = nullptr);
   bool start(const function_ref& function, std::span<const argument> with, waiter* tell = nullptr);
+  /// The function that lines of Lua give, which belong to the program and end without waiting.
+  [[nodiscard]] function_ref make_function(std::string_view lines, const char* name);
   /// A number that the script has set as a global.
   [[nodiscard]] double global_number(const char* name, double otherwise) const;
 

@@ -91,6 +91,7 @@ void machine::forget(int promised) {
 
 void machine::close_objects() {
   std::vector<std::shared_ptr<object>> all;
+  all.reserve(objects_.size());
   for (auto* const each : objects_) all.push_back(each->shared_from_this());
   for (const auto& each : all) each->close();
 }

@@ -225,7 +225,7 @@ def test_a_function_is_stopped_between_two_waits(daemon, tmp_path):
             assert console.run("return c:receive(0.3)") == (None, "timeout")
             bob.send(b"go")
             console.begin("c:receive() while true do end")
-            daemon.logged("console", "the handler was stopped")
+            eventually(lambda: daemon.logged("console", "the handler was stopped"), "it is stopped")
             bob.send(b"still there")
             assert console.another().run("return c:receive()") == ("still there", None)
 

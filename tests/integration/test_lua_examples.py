@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import json
 import pathlib
+import shutil
 import subprocess
 import time
 
@@ -283,3 +284,17 @@ def test_lobby(daemon, example):
             return ann.hear() == "say /rooms or /join ROOM"
 
         eventually(is_back, "the lobby hears it again")
+
+
+def test_house(daemon, tmp_path):
+    name = "house"
+    text = (EXAMPLES / f"{name}.lua").read_text()
+    for port in ("6390", "9100 + at"):
+        assert port in text
+        text = text.replace(port, "0")  # any free one
+    shutil.copy(EXAMPLES / "rooms.lua", tmp_path)
+    (tmp_path / "house.lua").write_text(text)
+    for said in ("created", "unchanged"):
+        shown = daemon.cli("run", tmp_path / "house.lua")
+        assert shown == f"sessions: {said}\nhall: {said}\nattic: {said}\n"
+    assert daemon.cli("ls", "@house", "-q").split() == ["attic", "hall", "sessions"]

@@ -268,6 +268,13 @@ outcome<json> control_client::send(const std::string& name, std::string_view mes
                .body = message});
 }
 
+outcome<json> control_client::evaluate(const std::string& name, std::string_view line) {
+  return call({.method = "POST",
+               .target = runtime_target(name, "eval-lua"),
+               .content_type = "text/plain",
+               .body = line});
+}
+
 outcome<line_stream> control_client::stream(const std::string& target) {
   auto connected = connect_to_daemon(daemon_);
   if (!connected) return std::unexpected(connected.error());

@@ -64,6 +64,8 @@ class control_client {
   [[nodiscard]] outcome<nlohmann::json> remove(const std::string& target);
   [[nodiscard]] outcome<nlohmann::json> post(const std::string& target);
   [[nodiscard]] outcome<nlohmann::json> post(const std::string& target, const nlohmann::json& body);
+  /// Has the script of the runtime run a line.
+  [[nodiscard]] outcome<nlohmann::json> evaluate(const std::string& name, std::string_view line);
   [[nodiscard]] outcome<nlohmann::json> patch(const std::string& target,
                                               const nlohmann::json& body);
 

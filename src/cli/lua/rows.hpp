@@ -1,4 +1,4 @@
-// The family `strata lua`: what can be done with scripts without a daemon.
+// The family `strata lua`, and `strata run`: what can be done with scripts and files in Lua.
 #pragma once
 
 #include <vector>
@@ -8,6 +8,8 @@
 namespace strata::cli {
 
 outcome<int> run_lua_check(const invocation& call);
+outcome<int> run_lua_repl(const invocation& call);
+outcome<int> run_lua_file(const invocation& call);
 outcome<int> run_lua_annotations(const invocation& call);
 
 [[nodiscard]] std::vector<verb_row> lua_verbs();

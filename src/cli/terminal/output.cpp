@@ -39,4 +39,17 @@ void complain(std::string_view message) {
   (void)write_all(STDERR_FILENO, "strata: " + text::printable(message) + "\n");
 }
 
+void complain_in_lines(std::string_view message) {
+  text::line_splitter splitter;
+  auto lines = splitter.feed(message);
+  for (auto& last : splitter.finish()) lines.push_back(std::move(last));
+  std::string shown;
+  for (const auto& each : lines) {
+    const bool is_inside = each.starts_with('\t') || each.starts_with(' ');
+    shown += shown.empty() ? "strata: " : is_inside ? "" : "  ";
+    shown += text::printable(each) + "\n";
+  }
+  (void)write_all(STDERR_FILENO, shown);
+}
+
 }  // namespace strata::cli

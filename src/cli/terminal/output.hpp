@@ -12,5 +12,7 @@ void print(std::string_view text);
 
 /// "strata: MESSAGE" on standard error.
 void complain(std::string_view message);
+/// The same of one with several lines: those behind the first are set in.
+void complain_in_lines(std::string_view message);
 
 }  // namespace strata::cli

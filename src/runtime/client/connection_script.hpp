@@ -22,6 +22,9 @@ class connection_script final : private scripting::sequence::owner {
   result<void> begin() { return host_.begin(); }
   loop::task<> end(loop::time_point limit) { return host_.end(limit); }
   result<void> reload() { return host_.reload(); }
+  loop::task<result<nlohmann::json>> evaluate(std::string text, loop::time_point limit) {
+    return host_.evaluate(std::move(text), limit);
+  }
 
   void on_connected();
   void on_disconnected();

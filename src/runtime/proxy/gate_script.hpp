@@ -32,6 +32,9 @@ class gate_script {
   result<void> open();
   loop::task<> end(loop::time_point limit) { return host_.end(limit); }
   result<void> reload() { return host_.reload(); }
+  loop::task<result<nlohmann::json>> evaluate(std::string text, loop::time_point limit) {
+    return host_.evaluate(std::move(text), limit);
+  }
   [[nodiscard]] const scripting::script_figures& counted() const { return host_.counted(); }
 
   [[nodiscard]] bool has(scripting::callback which) const { return host_.has(which); }

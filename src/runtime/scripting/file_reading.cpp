@@ -35,7 +35,7 @@ result<unique_fd> open_below(const std::string& folder, const std::string& path,
   return std::move(opened->fd);
 }
 
-result<std::string> read_all(const unique_fd& from, const std::string& operation) {
+result<std::string> read_whole(const unique_fd& from, const std::string& operation) {
   std::string bytes;
   char piece[65536];
   for (;;) {
@@ -52,19 +52,19 @@ result<std::string> read_all(const unique_fd& from, const std::string& operation
   }
 }
 
-result<std::string> read(const std::string& folder, const std::string& path, bool is_unsafe) {
+result<std::string> read_from(const std::string& folder, const std::string& path, bool is_unsafe) {
   const auto operation = "read the file '" + path + "'";
   const auto whole = path.starts_with('/') ? path : folder + "/" + path;
   auto file = is_unsafe ? loop::open_regular(whole, O_RDONLY, operation)
                         : open_below(folder, path, operation);
   if (!file) return std::unexpected(file.error());
-  return read_all(*file, operation);
+  return read_whole(*file, operation);
 }
 
 loop::task<script::answers> read_beside(loop::loop& on, std::string folder, std::string path,
                                         bool is_unsafe) {
   auto work = [folder = std::move(folder), path = std::move(path), is_unsafe] {
-    return read(folder, path, is_unsafe);
+    return read_from(folder, path, is_unsafe);
   };
   auto bytes = co_await loop::beside(on, std::move(work));
   if (!bytes) co_return std::unexpected(bytes.error());

@@ -7,8 +7,10 @@
 
 #include "loop/within.hpp"
 #include "options/locations.hpp"
+#include "runtime/scripting/evaluation.hpp"
 #include "runtime/scripting/library.hpp"
 #include "runtime/scripting/outside.hpp"
+#include "text/readable.hpp"
 
 namespace strata::runtime::scripting {
 
@@ -170,6 +172,11 @@ loop::task<std::optional<std::string>> host::change_sent(std::string message) {
   if (given) co_return std::move(*given);
   log(level::error, "on_send has not answered within 2 s: the message is dropped");
   co_return std::nullopt;
+}
+
+loop::task<result<nlohmann::json>> host::evaluate(std::string text, loop::time_point limit) {
+  log(level::info, "evaluates: " + text::shortened(text, 200));
+  return scripting::evaluate(*machine_, std::move(text), limit);
 }
 
 void host::log(level how, const std::string& text) { who_.log->write(how, text, "lua"); }

@@ -73,6 +73,8 @@ class host final : private script::observer, private loop::timer {
   }
   /// What on_send makes of a message that `strata send` sends: nullopt when the script drops it.
   loop::task<std::optional<std::string>> change_sent(std::string message);
+  /// Runs a line that somebody has typed, as `scripting::evaluate`.
+  loop::task<result<nlohmann::json>> evaluate(std::string text, loop::time_point limit);
   void log(level how, const std::string& text);
   /// The same of what others can make happen as often as they like.
   void log_few(std::string_view cause, level how, const std::string& text);

@@ -10,7 +10,7 @@ namespace strata::runtime::scripting {
 
 namespace {
 
-constexpr double longest_timeout_ms = 3600e3;
+constexpr double longest_option_ms = 3600e3;
 
 }  // namespace
 
@@ -68,7 +68,7 @@ bool options_table::truth(const char* key) {
 
 loop::duration options_table::timeout(double usual_ms) {
   const double ms = number("timeout_ms").value_or(usual_ms);
-  return loop::from_seconds(std::clamp(ms, 1.0, longest_timeout_ms) / 1000);
+  return loop::from_seconds(std::clamp(ms, 1.0, longest_option_ms) / 1000);
 }
 
 }  // namespace strata::runtime::scripting

@@ -14,13 +14,13 @@ loop::task<script::answers> connect(void* self, script::call& with) {
 
 void redis(void* self, script::call& with) { open_redis(*static_cast<host*>(self), with); }
 
-loop::task<script::answers> read(void* self, script::call& with) {
+loop::task<script::answers> read_one(void* self, script::call& with) {
   return read_file(*static_cast<host*>(self), with);
 }
 
 // A row is read as a row.
 // clang-format off
-constexpr script::function_row function_table[] = {
+constexpr script::function_row outside_table[] = {
     {"connect", "url: string, options?: table", "strata.connection?, string?",
      "connects to an endpoint (tcp, tls, unix, ws, wss, udp, l2, xdp, runtime://NAME); options: "
      "framing='line'|'length'|'raw', timeout_ms=5000, max_message, ca, insecure; gives a "
@@ -31,13 +31,13 @@ constexpr script::function_row function_table[] = {
      "asked something", redis},
     {"read_file", "path: string", "string?, string?",
      "the bytes of a file in the script's folder or below, 16 MiB at most; or nil and the reason",
-     nullptr, read},
+     nullptr, read_one},
 };
 // clang-format on
 
 }  // namespace
 
-std::span<const script::function_row> outside_functions() { return function_table; }
+std::span<const script::function_row> outside_functions() { return outside_table; }
 
 std::span<const script::object_kind* const> outside_kinds() {
   static const script::object_kind* const kinds[] = {&connection_kind(), &redis_kind()};

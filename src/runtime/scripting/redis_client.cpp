@@ -20,26 +20,26 @@ using script::call;
 
 namespace {
 
-constexpr double usual_timeout_ms = 5000;
+constexpr double usual_answer_ms = 5000;
 constexpr std::size_t most_asked = 10000;
-constexpr std::size_t most_unsent = 64U << 20U;
+constexpr std::size_t most_unsent_requests = 64U << 20U;
 // What one answer may be: a script could hold no more.
-constexpr proto::value_limits limits{
+constexpr proto::value_limits answer_limits{
     .max_bulk = 64U << 20U, .max_values = 1U << 20U, .max_reply = 64U << 20U};
-constexpr const char* closed = "it was closed";
+constexpr const char* was_closed = "it was closed";
 
-answers refused(std::string why) { return std::vector<nlohmann::json>{nullptr, std::move(why)}; }
+answers no_answer(std::string why) { return std::vector<nlohmann::json>{nullptr, std::move(why)}; }
 
 }  // namespace
 
 redis_client::redis_client(loop::loop& on, net::directory* names, redis_wishes how)
-    : loop_(on), names_(names), how_(std::move(how)), reader_(limits), changed_(on) {}
+    : loop_(on), names_(names), how_(std::move(how)), reader_(answer_limits), changed_(on) {}
 
 void redis_client::close() {
   is_closed_ = true;
   tasks_.cancel();
   is_running_ = false;
-  break_off(closed);
+  break_off(was_closed);
 }
 
 // Those that wait hear of it.
@@ -56,15 +56,15 @@ void redis_client::break_off(const std::string& why) {
 
 loop::task<answers> redis_client::ask(owned self, std::string request, std::size_t count) {
   auto& here = *self;
-  if (here.is_closed_) co_return refused(closed);
+  if (here.is_closed_) co_return no_answer(was_closed);
   if (!std::exchange(here.is_running_, true)) here.tasks_.spawn(here.run());
   const auto limit = here.loop_.now() + here.how_.timeout;
   const auto has_tried = [&here] { return here.is_ready_ || !here.is_running_; };
   const bool is_in_time = co_await here.changed_.wait(has_tried, limit);
-  if (!is_in_time) co_return refused("it has not answered in time");
-  if (!here.is_ready_) co_return refused(here.trouble_);
-  if (here.asked_.size() >= most_asked || here.stream_->unsent() > most_unsent) {
-    co_return refused("too much waits for its answer already");
+  if (!is_in_time) co_return no_answer("it has not answered in time");
+  if (!here.is_ready_) co_return no_answer(here.trouble_);
+  if (here.asked_.size() >= most_asked || here.stream_->unsent() > most_unsent_requests) {
+    co_return no_answer("too much waits for its answer already");
   }
   const auto mine = std::make_shared<question>(here.loop_, count);
   here.asked_.push_back(mine);
@@ -77,7 +77,7 @@ loop::task<answers> redis_client::ask(owned self, std::string request, std::size
     here.is_running_ = false;
     here.break_off("it has not answered in time: the connection was closed");
   }
-  if (!mine->trouble.empty()) co_return refused(mine->trouble);
+  if (!mine->trouble.empty()) co_return no_answer(mine->trouble);
   co_return script_values(std::move(mine->last));
 }
 
@@ -114,7 +114,7 @@ loop::task<> redis_client::run() {
 }
 
 loop::task<result<void>> redis_client::connect() {
-  reader_ = proto::value_reader(limits);
+  reader_ = proto::value_reader(answer_limits);
   net::connecting how{.timeout = how_.timeout, .names = names_};
   if (how_.where.url.scheme->is_secure) {
     auto secure = net::tls_context::for_client(how_.tls);
@@ -246,7 +246,7 @@ constexpr script::function_row redis_methods[] = {
 };
 // clang-format on
 
-constexpr std::string_view lines = R"lua(
+constexpr std::string_view redis_lua = R"lua(
 local strata, setmetatable, upper = strata, setmetatable, string.upper
 local open = strata.redis
 local known = {}
@@ -316,7 +316,7 @@ const script::object_kind& redis_kind() {
   return kind;
 }
 
-std::string_view redis_lines() { return lines; }
+std::string_view redis_lines() { return redis_lua; }
 
 void open_redis(host& of, call& with) {
   redis_wishes how;
@@ -329,7 +329,7 @@ void open_redis(host& of, call& with) {
   if (const auto number = given.number("database")) {
     how.where.database = static_cast<std::uint64_t>(std::clamp(*number, 0.0, 1e9));
   }
-  how.timeout = given.timeout(usual_timeout_ms);
+  how.timeout = given.timeout(usual_answer_ms);
   how.tls = {.ca = given.text("ca").value_or(""), .is_insecure = given.truth("insecure")};
   if (!given.is_good()) return;
   auto* const others = of.who().others;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view usual_port = "6379";
 
-std::unexpected<error> wrong(std::string why) {
+std::unexpected<error> no_place(std::string why) {
   return failure(errc::invalid_argument, "read where the Redis server is", std::move(why),
                  "write redis://127.0.0.1:6379/0, the name of a cache, or unix:///PATH");
 }
@@ -25,7 +25,7 @@ result<void> read_user(std::string_view text, redis_place& into) {
   auto user = text::percent_decode(text.substr(0, colon), text::plus_sign::literal);
   auto password =
       text::percent_decode(has_password ? text.substr(colon + 1) : "", text::plus_sign::literal);
-  if (!user || !password) return wrong("its user or password is no percent-encoded text");
+  if (!user || !password) return no_place("its user or password is no percent-encoded text");
   into.user = std::move(*user);
   into.password = std::move(*password);
   return {};
@@ -45,7 +45,7 @@ result<redis_place> parse_redis_url(std::string_view rest, bool is_secure) {
     const auto [end, code] =
         std::from_chars(number.data(), number.data() + number.size(), made.database);
     if (code != std::errc() || end != number.data() + number.size()) {
-      return wrong(fmt::format("'{}' is no number of a database", number));
+      return no_place(fmt::format("'{}' is no number of a database", number));
     }
   }
   std::string host(rest.substr(0, slash));
@@ -55,7 +55,7 @@ result<redis_place> parse_redis_url(std::string_view rest, bool is_secure) {
       colon != std::string::npos && (bracket == std::string::npos || colon > bracket);
   if (!has_port) host += fmt::format(":{}", usual_port);
   auto url = net::parse_connecting(fmt::format("{}://{}", is_secure ? "tls" : "tcp", host));
-  if (!url) return wrong(fmt::format("'{}' is no host and port", host));
+  if (!url) return no_place(fmt::format("'{}' is no host and port", host));
   made.url = std::move(*url);
   return made;
 }
@@ -72,7 +72,7 @@ result<redis_place> parse_redis_place(std::string_view text) {
   if (!url) return std::unexpected(url.error());
   const bool is_name = url->scheme->form == net::url_form::name;
   if (!is_name && (!url->is_stream() || url->is_web())) {
-    return wrong(fmt::format("{} is no stream of bytes", url->text()));
+    return no_place(fmt::format("{} is no stream of bytes", url->text()));
   }
   return redis_place{.url = std::move(*url)};
 }

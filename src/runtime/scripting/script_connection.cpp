@@ -17,18 +17,20 @@ using script::call;
 
 namespace {
 
-constexpr double usual_timeout_ms = 5000;
+constexpr double usual_connect_ms = 5000;
 constexpr double usual_max_message = 1U << 20U;
 constexpr double most_max_message = 64U << 20U;
 constexpr std::size_t most_waiting_bytes = 256U << 10U;  // before the peer is held back
 constexpr std::size_t most_waiting_messages = 1000;
-constexpr std::size_t most_unsent = 4U << 20U;
+constexpr std::size_t most_unsent_bytes = 4U << 20U;
 constexpr auto farewell = 2s;
 // Words that scripts compare with.
-constexpr const char* closed = "closed";
+constexpr const char* has_closed = "closed";
 constexpr const char* timed_out = "timeout";
 
-answers refused(std::string why) { return std::vector<nlohmann::json>{nullptr, std::move(why)}; }
+answers nothing_for(std::string why) {
+  return std::vector<nlohmann::json>{nullptr, std::move(why)};
+}
 
 // Its socket closes when all has gone.
 loop::task<> deliver(loop::loop& on, std::shared_ptr<net::message_port> port) {
@@ -45,7 +47,7 @@ script_connection::~script_connection() { script_connection::close(); }
 
 void script_connection::close() {
   tasks_.cancel();
-  if (!end_) end_ = closed;
+  if (!end_) end_ = has_closed;
   arrived_.clear();
   unfinished_.clear();
   trouble_.clear();
@@ -89,13 +91,13 @@ result<void> script_connection::push(byte_span message) {
   const auto refuse = [this](errc code, std::string why) {
     return failure(code, "send to " + how_.url.text(), std::move(why));
   };
-  if (!port_ || end_) return refuse(errc::connection_closed, end_.value_or(closed));
+  if (!port_ || end_) return refuse(errc::connection_closed, end_.value_or(has_closed));
   if (message.size() > port_->max_size()) {
     return refuse(errc::invalid_argument,
                   fmt::format("the message has {} bytes, and {} is the most", message.size(),
                               port_->max_size()));
   }
-  if (unsent() != 0 && unsent() + message.size() > most_unsent) {
+  if (unsent() != 0 && unsent() + message.size() > most_unsent_bytes) {
     return refuse(errc::limit_exceeded,
                   fmt::format("{} bytes wait already for the peer to read", unsent()));
   }
@@ -124,16 +126,17 @@ loop::task<> script_connection::hear() {
             changed_.notify();
           },
       .on_notice = [](bool, const std::string&) {},
-      .room = [this]() -> loop::task<> {
-        [[maybe_unused]] const bool has_room = co_await changed_.wait([this] {
-          return bytes_ < most_waiting_bytes && arrived_.size() < most_waiting_messages;
-        });
-      },
+      .room = [this] { return await_room(); },
   };
   const auto why = co_await port_->receive(std::move(ears));
   const bool is_clean = why.code == errc::connection_closed && why.sys_errno == 0;
-  end_ = is_clean ? closed : describe(why);
+  end_ = is_clean ? has_closed : describe(why);
   changed_.notify();
+}
+
+loop::task<> script_connection::await_room() {
+  [[maybe_unused]] const bool has_room = co_await changed_.wait(
+      [this] { return bytes_ < most_waiting_bytes && arrived_.size() < most_waiting_messages; });
 }
 
 void script_connection::on_message(byte_span message) {
@@ -182,9 +185,9 @@ std::optional<std::string> script_connection::take_line() {
 
 answers script_connection::answer_of(std::optional<std::string> taken) {
   if (taken) return std::vector<nlohmann::json>{std::move(*taken)};
-  if (end_) return refused(*end_);
-  if (!trouble_.empty()) return refused(std::exchange(trouble_, {}));
-  return refused(timed_out);
+  if (end_) return nothing_for(*end_);
+  if (!trouble_.empty()) return nothing_for(std::exchange(trouble_, {}));
+  return nothing_for(timed_out);
 }
 
 loop::task<answers> script_connection::await_message(owned self, loop::time_point limit,
@@ -203,8 +206,8 @@ loop::task<answers> script_connection::await_sent(owned self, loop::time_point l
   auto& here = *self;
   const auto port = here.port_;
   if (port) co_await port->flushed(limit);
-  if (here.end_) co_return refused(*here.end_);
-  if (port->unsent() != 0) co_return refused(timed_out);
+  if (here.end_) co_return nothing_for(*here.end_);
+  if (port->unsent() != 0) co_return nothing_for(timed_out);
   co_return std::vector<nlohmann::json>{true};
 }
 
@@ -302,7 +305,7 @@ loop::task<answers> connect_script(host& of, call& with) {
   how.url = std::move(*url);
   options_table given(with, 1, {"framing", "timeout_ms", "max_message", "ca", "insecure"});
   const auto framing = given.text("framing");
-  how.timeout = given.timeout(usual_timeout_ms);
+  how.timeout = given.timeout(usual_connect_ms);
   how.max_message = static_cast<std::size_t>(
       std::clamp(given.number("max_message").value_or(usual_max_message), 1.0, most_max_message));
   how.tls = {.ca = given.text("ca").value_or(""), .is_insecure = given.truth("insecure")};

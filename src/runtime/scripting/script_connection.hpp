@@ -59,6 +59,7 @@ class script_connection final : public script::object {
   }
   [[nodiscard]] loop::task<result<std::unique_ptr<net::message_port>>> open_port();
   loop::task<> hear();
+  loop::task<> await_room();
   void on_message(byte_span message);
   [[nodiscard]] bool has_lines() const;
   [[nodiscard]] std::optional<std::string> take();

@@ -16,7 +16,7 @@
 namespace strata::runtime::scripting {
 
 /// `Options` has `lua`. A part has `script()`: null where there is none, else something with
-/// `counted()`, `reload()` and `on_send(message)`.
+/// `counted()`, `reload()`, `evaluate(text, limit)` and `on_send(message)`.
 template <class Options, class Part>
 class scripted : public sharded<Options, Part> {
  public:
@@ -29,6 +29,15 @@ class scripted : public sharded<Options, Part> {
       if (!loaded) co_return loaded;
     }
     co_return result<void>{};
+  }
+  loop::task<result<nlohmann::json>> evaluate(std::string text, loop::time_point limit) override {
+    if (this->running().lua.empty()) {
+      co_return co_await sharded<Options, Part>::evaluate(std::move(text), limit);
+    }
+    auto ask = [&at = this->part_at(0), text = std::move(text), limit] {
+      return at.script()->evaluate(text, limit);
+    };
+    co_return co_await loop::call_on(this->given().home, this->loop_of(0), std::move(ask));
   }
   [[nodiscard]] std::vector<nlohmann::json> figures() const override {
     auto values = sharded<Options, Part>::figures();

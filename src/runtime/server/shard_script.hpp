@@ -35,6 +35,9 @@ class shard_script final : private loop::turn_end_hook {
   result<void> begin() { return host_.begin(); }
   loop::task<> end(loop::time_point limit);
   result<void> reload() { return host_.reload(); }
+  loop::task<result<nlohmann::json>> evaluate(std::string text, loop::time_point limit) {
+    return host_.evaluate(std::move(text), limit);
+  }
 
   void enter(member& arrived);
   /// Clients are let in one by one.

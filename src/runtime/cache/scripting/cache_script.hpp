@@ -23,6 +23,10 @@ class cache_script {
   loop::task<> end(loop::time_point limit);
   result<void> reload();
 
+  loop::task<result<nlohmann::json>> evaluate(std::string text, loop::time_point limit) {
+    return host_.evaluate(std::move(text), limit);
+  }
+
   /// A client has come, and one has gone: awaits that the script has heard.
   loop::task<> tell(scripting::callback which, std::uint64_t client);
 

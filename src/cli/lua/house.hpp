@@ -1,0 +1,70 @@
+// What a file of `strata run` asks for, done to a daemon: runtimes that are as they are described,
+// and what had to be done for that.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/daemon_client/control_client.hpp"
+#include "cli/line/invocation.hpp"
+#include "script/call.hpp"
+#include "script/library.hpp"
+
+namespace strata::cli {
+
+/// What was done to one runtime.
+struct deed {
+  std::string name;
+  std::string what;                  ///< `created`, `changed`, `unchanged`, …
+  std::vector<std::string> options;  ///< that were changed
+  std::vector<std::string> waiting;  ///< of these, those that wait for a restart
+};
+
+class house {
+ public:
+  /// Relative paths in options are meant below `folder`. The call outlives this.
+  house(const invocation& call, std::string folder);
+
+  /// The table `strata` of such a file, to be bound to a house.
+  [[nodiscard]] static std::span<const script::function_row> functions();
+  [[nodiscard]] const std::vector<deed>& deeds() const { return deeds_; }
+  /// What was refused last, if that was the daemon's doing.
+  [[nodiscard]] const std::optional<refusal>& refused() const { return refused_; }
+
+ private:
+  using json = nlohmann::json;
+
+  void create(script::call& with);
+  void edit(script::call& with);
+  void remove(script::call& with);
+  void start(script::call& with) { act(with, "start", "running", "started"); }
+  void stop(script::call& with) { act(with, "stop", "stopped", "stopped"); }
+  void send(script::call& with);
+  void get(script::call& with);
+  void list(script::call& with);
+
+  void act(script::call& with, const char* verb, std::string_view state, const char* done);
+  void make(script::call& with, json body);
+  void adjust(script::call& with, const runtime::type_row& type, const json& there, json options);
+  [[nodiscard]] bool read_options(script::call& with, int which, json& into) const;
+  [[nodiscard]] bool normalise(script::call& with, const runtime::type_row& type,
+                               json& options) const;
+  [[nodiscard]] const runtime::type_row* type_of(script::call& with, const std::string& name) const;
+  [[nodiscard]] std::optional<json> find(script::call& with, const std::string& name);
+  [[nodiscard]] std::optional<json> accepted(script::call& with, outcome<json> answer);
+  [[nodiscard]] bool may_act() const { return !is_dry_; }
+
+  control_client client_;
+  std::string folder_;
+  bool is_dry_;
+  bool restarts_;
+  std::vector<deed> deeds_;
+  std::set<std::string> planned_;  // runtimes that a dry run would have created
+  std::optional<refusal> refused_;
+};
+
+}  // namespace strata::cli

@@ -1,0 +1,95 @@
+// strata run FILE: runtimes as a file in Lua describes them.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/lua/house.hpp"
+#include "cli/lua/rows.hpp"
+#include "cli/terminal/listing.hpp"
+#include "cli/terminal/output.hpp"
+#include "loop/backend.hpp"
+#include "options/locations.hpp"
+#include "script/machine.hpp"
+#include "text/readable.hpp"
+
+namespace strata::cli {
+
+using nlohmann::json;
+using namespace std::chrono_literals;
+
+namespace {
+
+class file_observer final : public script::observer {
+ public:
+  explicit file_observer(bool prints_aside) : prints_aside_(prints_aside) {}
+  /// The last error of the file, with the lines that led to it.
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+
+ private:
+  void on_error(const std::string& what) override { trouble_ = what; }
+  void on_print(const std::string& line) override {
+    if (prints_aside_) {
+      complain(line);
+    } else {
+      print(line + "\n");
+    }
+  }
+  void on_run(loop::duration /*took*/, bool /*has_begun*/) override {}
+
+  bool prints_aside_;
+  std::string trouble_;
+};
+
+std::string line_of(const deed& done, bool is_dry) {
+  auto line = fmt::format("{}: ", text::printable(done.name));
+  if (is_dry && done.what != "unchanged") line += "would be ";
+  line += done.what;
+  if (!done.options.empty()) line += fmt::format(": {}", fmt::join(done.options, ", "));
+  if (!done.waiting.empty()) {
+    line += fmt::format(" (from the next start, 'strata restart {}': {})",
+                        text::printable(done.name), fmt::join(done.waiting, ", "));
+  }
+  return line + "\n";
+}
+
+void report(const invocation& call, const std::vector<deed>& deeds) {
+  auto all = json::array();
+  for (const auto& each : deeds) {
+    if (!call.as_json && (!call.quiet || each.what != "unchanged")) {
+      print(call.quiet ? text::printable(each.name) + "\n" : line_of(each, call.is_set("dry_run")));
+    }
+    all.push_back({{"name", each.name},
+                   {"what", each.what},
+                   {"options", each.options},
+                   {"needs_restart", each.waiting}});
+  }
+  if (call.as_json) print_json(all);
+}
+
+}  // namespace
+
+outcome<int> run_lua_file(const invocation& call) {
+  const auto& file = call.words[0];
+  auto on = loop::make_loop(loop::backend_kind::epoll);
+  if (!on) return refuse(exit_failed, on.error());
+  house described(call, std::filesystem::absolute(file).parent_path().string());
+  file_observer observer(call.as_json || call.quiet);
+  const script::settings how{
+      .most_time = 2s, .libraries = options::lua_folders_for(options::current_path_environment())};
+  auto machine = script::machine::make(**on, how, observer);
+  if (!machine) return refuse(exit_failed, machine.error());
+  (*machine)->add({"strata", house::functions(), {}}, &described);
+  const auto loaded = (*machine)->load(file, {});
+  report(call, described.deeds());
+  if (loaded) return exit_done;
+  const auto& trouble = observer.trouble();
+  const auto& refused = described.refused();
+  const bool is_refused = refused && trouble.contains(refused->message);
+  complain_in_lines(trouble.empty() ? describe(loaded.error()) : trouble);
+  return is_refused ? refused->exit : exit_failed;
+}
+
+}  // namespace strata::cli

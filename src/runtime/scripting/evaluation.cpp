@@ -1,0 +1,80 @@
+#include "runtime/scripting/evaluation.hpp"
+
+#include "loop/within.hpp"
+#include "script/asked.hpp"
+
+namespace strata::runtime::scripting {
+
+using nlohmann::json;
+
+namespace {
+
+// What the script's own functions of these names are does not matter. Globals that the line sets
+// are the script's; what it prints is shown to the one that typed it, and goes to the log too.
+constexpr std::string_view evaluator = R"lua(
+local load, error, type, tostring, select, pcall = load, error, type, tostring, select, pcall
+local getmetatable, setmetatable, concat = getmetatable, setmetatable, table.concat
+local log, encode, array = print, strata.json.encode, strata.json.array
+local globals, most_lines = _G, 1000
+
+local function shown(value)
+  if type(value) ~= 'table' then return tostring(value) end
+  local meta = getmetatable(value)
+  if type(meta) == 'table' and meta.__tostring then return tostring(value) end
+  local is_json, text = pcall(encode, value)
+  return is_json and text or tostring(value)
+end
+
+return function(text)
+  local output, has_ended = {}, false
+  local function print(...)
+    local texts = {}
+    for at = 1, select('#', ...) do texts[at] = tostring((select(at, ...))) end
+    local line = concat(texts, '\t')
+    if not has_ended and #output < most_lines then output[#output + 1] = line end
+    log(line)
+  end
+  local scope = setmetatable({ print = print }, { __index = globals, __newindex = globals })
+  -- Two values, as a call that is all that is returned would have no place of its own in an error.
+  local body, why = load('return nil, ' .. text, '=line', 't', scope)
+  local first = body and 2 or 1
+  if not body then body, why = load(text, '=line', 't', scope) end
+  if not body then return nil, nil, why end
+  local function given(...)
+    has_ended = true
+    local values = {}
+    for at = first, select('#', ...) do values[#values + 1] = shown((select(at, ...))) end
+    return array(values), array(output)
+  end
+  return given(body())
+end
+)lua";
+
+json outcome_of(const script::finished& by) {
+  if (by.has_failed()) {
+    return {{"error", by.trouble().empty() ? "the script was ended" : std::string(by.trouble())}};
+  }
+  if (by.is_text(2)) {
+    const auto why = by.text(2);
+    return {{"error", std::string(why)}, {"incomplete", why.ends_with("'<eof>'")}};
+  }
+  auto values = by.structure(0);
+  auto output = by.structure(1);
+  if (!values || !output) return {{"error", "the line's values cannot be shown"}};
+  return {{"values", std::move(*values)}, {"output", std::move(*output)}};
+}
+
+}  // namespace
+
+loop::task<result<json>> evaluate(script::machine& in, std::string text, loop::time_point limit) {
+  auto& on = in.on();
+  auto function = in.make_function(evaluator, "=strata");
+  std::vector<script::argument> with{std::string_view(text)};
+  auto asked = script::ask(in, std::move(function), std::move(with), outcome_of);
+  auto given = co_await loop::within(on, std::move(asked), limit);
+  if (given) co_return std::move(*given);
+  co_return failure(errc::timed_out, "wait for what the line gives", "it waits for longer",
+                    "it goes on: let it print what it comes to");
+}
+
+}  // namespace strata::runtime::scripting
