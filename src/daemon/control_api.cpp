@@ -225,7 +225,7 @@ loop::task<> control_api::serve(std::unique_ptr<net::stream> connection,
                                 [[maybe_unused]] serve::connection_gauge::place place, door which) {
   http::server_connection served(supervisor_.home(), std::move(connection));
   const http::handler respond = [this, which](http::exchange& now) { return handle(now, which); };
-  const http::refusal refuse = [](int /*status*/, const error& why) {
+  const http::refusal refuse = [](int /*status*/, const error& why, const net::peer_info& /*of*/) {
     return std::pair(dump(error_json(name_of(why.code), describe(why), why.remedy)),
                      std::string("application/json"));
   };

@@ -37,7 +37,54 @@ bool reaches(const entry_map& all, std::vector<std::string> open, const std::str
   return false;
 }
 
+// A group is a place on the way too, by this and its name: no runtime's name begins so.
+constexpr char group_mark = '@';
+
+std::vector<std::string> next_places(const entry_map& all, const told_members& told,
+                                     const std::string& place) {
+  std::vector<std::string> next;
+  if (place.starts_with(group_mark)) {
+    for (const auto& [name, each] : all) {
+      if (each->body->common().group == place.substr(1)) next.push_back(name);
+    }
+    return next;
+  }
+  const auto found = all.find(place);
+  if (found == all.end()) return next;
+  next = needs_of(*found->second);
+  for (const auto& group : found->second->body->follows()) {
+    next.push_back(group_mark + group);
+    const auto known = told.find({place, group});
+    if (known != told.end()) next.insert(next.end(), known->second.begin(), known->second.end());
+  }
+  return next;
+}
+
 }  // namespace
+
+std::vector<std::string> leading_to(const entry_map& all, const told_members& told,
+                                    std::vector<std::string> from, const std::string& name) {
+  std::map<std::string, std::vector<std::string>> before;  // each place that can be come to
+  std::set<std::string> seen(from.begin(), from.end());
+  for (std::vector<std::string> open = from; !open.empty();) {
+    const auto place = std::move(open.back());
+    open.pop_back();
+    for (auto& each : next_places(all, told, place)) {
+      before[each].push_back(place);
+      if (seen.insert(each).second) open.push_back(std::move(each));
+    }
+  }
+  std::set<std::string> leads = {name};
+  for (std::vector<std::string> open = {name}; !open.empty();) {
+    const auto place = std::move(open.back());
+    open.pop_back();
+    for (const auto& each : before[place]) {
+      if (leads.insert(each).second) open.push_back(each);
+    }
+  }
+  std::erase_if(from, [&leads](const std::string& each) { return !leads.contains(each); });
+  return from;
+}
 
 result<void> check_owner(const entry_map& all, const std::string& name,
                          const nlohmann::json& options) {
@@ -59,12 +106,22 @@ result<void> check_owner(const entry_map& all, const std::string& name,
   return {};
 }
 
-result<void> check_needs(const entry_map& all, const std::string& name,
-                         const runtime::runtime& body) {
-  const auto needs = body.needs();
-  if (!reaches(all, needs, name, needs_of)) return {};
-  return failure(errc::conflict, "make '" + name + "' connect to '" + needs.front() + "'",
-                 "it would wait for itself", "connect to another runtime");
+result<void> check_needs(const entry_map& all, const told_members& told, const std::string& name,
+                         const std::vector<std::string>& had) {
+  auto needs = all.at(name)->body->needs();
+  if (reaches(all, needs, name, needs_of)) {
+    return failure(errc::conflict, "make '" + name + "' connect to '" + needs.front() + "'",
+                   "it would wait for itself", "connect to another runtime");
+  }
+  // What it had already may have come to lead back to it: of the groups on that way nobody takes
+  // those that do.
+  std::erase_if(
+      needs, [&had](const std::string& each) { return std::ranges::find(had, each) != had.end(); });
+  const auto circular = leading_to(all, told, std::move(needs), name);
+  if (circular.empty()) return {};
+  return failure(errc::conflict, "make '" + name + "' connect to '" + circular.front() + "'",
+                 "that one connects to it, as one of a group",
+                 "connect to another runtime, or change its group");
 }
 
 std::vector<entry_ref> children_of(const entry_map& all, const std::string& name) {

@@ -3,6 +3,7 @@
 // to.
 #pragma once
 
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -14,9 +15,20 @@ namespace strata::daemon {
 /// Whether `options` may make their owner the owner of `name`. Errors: not_found, conflict.
 [[nodiscard]] result<void> check_owner(const entry_map& all, const std::string& name,
                                        const nlohmann::json& options);
-/// Whether `name` may need what `body` says that it needs. Errors: conflict.
-[[nodiscard]] result<void> check_needs(const entry_map& all, const std::string& name,
-                                       const runtime::runtime& body);
+/// What each runtime has been told last of each group that it follows.
+using told_members = std::map<std::pair<std::string, std::string>, std::vector<std::string>>;
+
+/// Whether `name`, which is one of them, may need what it needs beside what it `had` already.
+/// Errors: conflict.
+[[nodiscard]] result<void> check_needs(const entry_map& all, const told_members& told,
+                                       const std::string& name,
+                                       const std::vector<std::string>& had);
+/// Those of `from` from which a way leads to `name`, by names and by groups. Whether they run does
+/// not matter: they may at any moment. Where one has been told of a member of a group, it connects
+/// to that until it asks again, whatever has become of the group.
+[[nodiscard]] std::vector<std::string> leading_to(const entry_map& all, const told_members& told,
+                                                  std::vector<std::string> from,
+                                                  const std::string& name);
 
 /// Those that `name` owns, or would own again when their edit is taken back.
 [[nodiscard]] std::vector<entry_ref> children_of(const entry_map& all, const std::string& name);

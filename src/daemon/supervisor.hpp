@@ -15,6 +15,7 @@
 
 #include "daemon/entry.hpp"
 #include "daemon/record_store.hpp"
+#include "daemon/relations.hpp"
 #include "loop/async_lock.hpp"
 #include "loop/condition.hpp"
 #include "loop/loop.hpp"
@@ -70,7 +71,8 @@ class supervisor final : public net::directory, public runtime::house {
   [[nodiscard]] result<entry_ref> find(const std::string& name) const;
   loop::task<result<std::vector<net::endpoint_url>>> find_endpoints(loop::loop& asking,
                                                                     std::string name) override;
-  loop::task<std::vector<std::string>> find_members(loop::loop& asking, std::string group) override;
+  loop::task<net::group_members> find_members(loop::loop& asking, std::string whose,
+                                              std::string group) override;
   loop::task<result<nlohmann::json>> obey(loop::loop& asking, runtime::house_order what) override;
   [[nodiscard]] net::directory& names() override { return *this; }
   /// By name.
@@ -127,7 +129,7 @@ class supervisor final : public net::directory, public runtime::house {
   /// else at `limit`.
   void hurry_holder(const entry_ref& of, loop::time_point limit);
   loop::task<> hurry_at(entry_ref who, loop::time_point limit);
-  [[nodiscard]] std::vector<std::string> members_of(const std::string& group) const;
+  net::group_members members_for(const std::string& whose, const std::string& group);
   [[nodiscard]] result<std::vector<net::endpoint_url>> endpoints_of(const std::string& name) const;
 
   loop::loop& home_;
@@ -136,6 +138,7 @@ class supervisor final : public net::directory, public runtime::house {
   runtime::journal events_;
   loop::async_lock binding_;
   entry_map entries_;
+  told_members told_;
   std::map<std::string, std::string> unusable_;  // names whose files stay, and why
   bool stopping_ = false;
   std::size_t operations_ = 0;

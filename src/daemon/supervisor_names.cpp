@@ -1,4 +1,6 @@
 // Where runtimes are that others connect to by name.
+#include <algorithm>
+
 #include "daemon/supervisor.hpp"
 #include "loop/call_on.hpp"
 #include "net/scheme.hpp"
@@ -22,18 +24,25 @@ loop::task<result<std::vector<net::endpoint_url>>> supervisor::find_endpoints(lo
   co_return co_await loop::run_on(asking, home_, std::move(look));
 }
 
-loop::task<std::vector<std::string>> supervisor::find_members(loop::loop& asking,
-                                                              std::string group) {
-  auto look = [this, group] { return members_of(group); };
+loop::task<net::group_members> supervisor::find_members(loop::loop& asking, std::string whose,
+                                                        std::string group) {
+  auto look = [this, whose, group] { return members_for(whose, group); };
   co_return co_await loop::run_on(asking, home_, std::move(look));
 }
 
-std::vector<std::string> supervisor::members_of(const std::string& group) const {
-  std::vector<std::string> names;
+net::group_members supervisor::members_for(const std::string& whose, const std::string& group) {
+  net::group_members found;
   for (const auto& [name, each] : entries_) {
-    if (each->body->common().group == group && endpoints_of(name)) names.push_back(name);
+    if (name == whose || each->body->common().group != group) continue;
+    if (endpoints_of(name)) found.names.push_back(name);
   }
-  return names;
+  found.circular = leading_to(entries_, told_, found.names, whose);
+  std::erase_if(found.names, [&found](const std::string& each) {
+    return std::ranges::find(found.circular, each) != found.circular.end();
+  });
+  std::erase_if(told_, [this](const auto& each) { return !entries_.contains(each.first.first); });
+  told_[{whose, group}] = found.names;
+  return found;
 }
 
 result<std::vector<net::endpoint_url>> supervisor::endpoints_of(const std::string& name) const {

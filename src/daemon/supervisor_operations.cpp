@@ -2,7 +2,6 @@
 #include <spdlog/spdlog.h>
 
 #include "daemon/collisions.hpp"
-#include "daemon/relations.hpp"
 #include "daemon/supervisor.hpp"
 
 namespace strata::daemon {
@@ -55,10 +54,11 @@ result<entry_ref> supervisor::reserve(const std::string& type, const std::string
   if (auto effective = (*made)->body->check_effects(options); !effective) {
     return std::unexpected(effective.error());
   }
-  if (auto free = check_needs(entries_, name, *(*made)->body); !free) {
+  entries_[name] = *made;
+  if (auto free = check_needs(entries_, told_, name, {}); !free) {
+    entries_.erase(name);
     return std::unexpected(free.error());
   }
-  entries_[name] = *made;
   return made;
 }
 
@@ -418,7 +418,7 @@ loop::task<result<runtime::edit_outcome>> supervisor::edit(std::string name,
   relatives related{who->body->common().owner, who->body->needs()};
   auto edited = who->body->edit(changes);
   if (!edited) co_return edited;
-  auto saved = check_needs(entries_, name, *who->body);
+  auto saved = check_needs(entries_, told_, name, related.needs);
   if (saved) {
     who->before_edit = std::move(related);
     saved = co_await save(who);

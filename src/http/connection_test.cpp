@@ -18,8 +18,7 @@ class http_test : public net::backend_stage {
     backend_stage::SetUp();
     auto [client, server] = connected_pair();
     client_ = std::make_unique<client_connection>(std::move(client));
-    served_ = std::make_unique<server_connection>(*loop_, std::move(server),
-                                                  server_limits{.max_unsent = 10'000});
+    served_ = std::make_unique<server_connection>(*loop_, std::move(server), limits_);
     tasks_.spawn(run_server());
   }
 
@@ -51,6 +50,7 @@ class http_test : public net::backend_stage {
   }
 
   std::unique_ptr<client_connection> client_;
+  server_limits limits_{.max_unsent = 10'000};
   std::unique_ptr<server_connection> served_;
   std::unique_ptr<net::byte_channel> upgraded_;
   std::size_t pieces_ = 0;
@@ -59,9 +59,10 @@ class http_test : public net::backend_stage {
 
  private:
   loop::task<> run_server() {
-    co_await served_->serve(
-        [this](exchange& now) { return answer(now); },
-        [](int, const error& why) { return std::pair{describe(why), std::string("text/plain")}; });
+    co_await served_->serve([this](exchange& now) { return answer(now); },
+                            [](int, const error& why, const net::peer_info&) {
+                              return std::pair{describe(why), std::string("text/plain")};
+                            });
     has_ended_ = true;
   }
 
@@ -155,7 +156,9 @@ TEST_P(http_test, an_upgrade_hands_over_the_stream_and_what_came_behind) {
           taken = now.upgrade({});
           co_return;
         },
-        [](int, const error&) { return std::pair<std::string, std::string>(); });
+        [](int, const error&, const net::peer_info&) {
+          return std::pair<std::string, std::string>();
+        });
   };
   loop::task_group tasks;
   tasks.spawn(serve());
@@ -186,7 +189,9 @@ TEST_P(http_test, one_that_retires_inside_a_request_says_so_and_ends) {
           auto body = co_await now.read_all(1000);
           now.respond(200, "text/plain", body.value_or("nothing"));
         },
-        [](int, const error&) { return std::pair<std::string, std::string>(); });
+        [](int, const error&, const net::peer_info&) {
+          return std::pair<std::string, std::string>();
+        });
   };
   loop::task_group tasks;
   tasks.spawn(serve());
@@ -209,9 +214,10 @@ TEST_P(http_test, what_is_no_http_is_refused_and_ends) {
   server_connection connection(*loop_, std::move(server));
   bool is_over = false;
   const auto serve = [&]() -> loop::task<> {
-    co_await connection.serve(
-        [](exchange&) -> loop::task<> { co_return; },
-        [](int, const error& why) { return std::pair{describe(why), std::string("text/plain")}; });
+    co_await connection.serve([](exchange&) -> loop::task<> { co_return; },
+                              [](int, const error& why, const net::peer_info&) {
+                                return std::pair{describe(why), std::string("text/plain")};
+                              });
     is_over = true;
   };
   loop::task_group tasks;

@@ -19,7 +19,8 @@ class http1_rules : public net::backend_stage {
     asked_.clear();
     bodies_.clear();
     auto [client, server] = connected_pair();
-    server_connection serving(*loop_, std::move(server), {.max_unread = 1000});
+    const server_limits limits{.max_unread = 1000};
+    server_connection serving(*loop_, std::move(server), limits);
     std::string heard;
     bool has_ended = false;
     loop::task_group tasks;
@@ -49,7 +50,9 @@ class http1_rules : public net::backend_stage {
  private:
   loop::task<> serve(server_connection& by) {
     co_await by.serve([this](exchange& now) { return answer(now); },
-                      [](int, const error&) { return std::pair("wrong\n", "text/plain"); });
+                      [](int, const error&, const net::peer_info&) {
+                        return std::pair("wrong\n", "text/plain");
+                      });
   }
   loop::task<> answer(exchange& now) {
     const auto path = now.request().path;

@@ -60,7 +60,7 @@ class http2_channel_test : public net::backend_stage {
  private:
   loop::task<> run_server() {
     const handler answer = [this](exchange& now) { return serve(now); };
-    const refusal refuse = [](int, const error& why) {
+    const refusal refuse = [](int, const error& why, const net::peer_info&) {
       return std::pair{describe(why), std::string("text/plain")};
     };
     co_await served_->serve(answer, refuse);

@@ -75,7 +75,7 @@ void http2_connection::start_arrived() {
 
 loop::task<> http2_connection::run(http2_exchange& now) {
   if (now.refusal_status() != 0) {
-    const auto [body, type] = (*refuse_)(now.refusal_status(), now.why_refused());
+    const auto [body, type] = (*refuse_)(now.refusal_status(), now.why_refused(), now.peer());
     now.respond(now.refusal_status(), type, body);
   } else {
     co_await (*answer_)(now);

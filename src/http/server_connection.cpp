@@ -18,11 +18,15 @@ constexpr unsigned requests_a_turn = 16;
 constexpr auto longest_parting = 1s;
 // How often a connection that is to end is looked at while an answer is on its way.
 constexpr auto look_interval = 20ms;
+constexpr server_limits usual_limits;
 
 }  // namespace
 
+server_connection::server_connection(loop::loop& on, std::unique_ptr<net::stream> over)
+    : server_connection(on, std::move(over), usual_limits) {}
+
 server_connection::server_connection(loop::loop& on, std::unique_ptr<net::stream> over,
-                                     server_limits limits)
+                                     const server_limits& limits)
     : loop_(on), stream_(std::move(over)), limits_(limits), parser_(fresh_parser()) {}
 
 proto::http_request_parser server_connection::fresh_parser() const {
@@ -33,9 +37,18 @@ proto::http_request_parser server_connection::fresh_parser() const {
 loop::task<> server_connection::serve(const handler& answer, const refusal& refuse) {
   for (unsigned served = 1;; ++served) {
     if (served % requests_a_turn == 0) co_await give_turn();
+    if (begin_wait()) {
+      // Here most connections spend their time: nothing else of theirs waits meanwhile.
+      co_await stream_->ready();
+      if (!take_first()) break;
+    }
     // Awaited into a name each time: GCC 12 loses its way in a condition that awaits.
-    const bool has_head = co_await next_head();
-    if (!has_head) break;
+    if (parsed_ && parser_.head() == nullptr) {
+      const bool has_come = co_await read_head();
+      if (!has_come) break;
+    }
+    expect(awaiting::nothing);
+    if (!parsed_) break;
     const bool goes_on = co_await answer_one(answer);
     if (is_upgraded_) co_return;
     if (!goes_on) break;
@@ -68,27 +81,22 @@ loop::task<bool> server_connection::answer_one(const handler& answer) {
   co_return goes_on;
 }
 
-loop::task<bool> server_connection::next_head() {
+bool server_connection::begin_wait() {
   expect(awaiting::request);
   last_whole = loop_.now();
   request_bytes_ = 0;
-  // Here most connections spend their time: this takes little memory while it waits.
-  if (parsed_ && parser_.head() == nullptr && parser_.idle()) {
-    // What reads the next request is made when that comes.
-    {
-      const auto unused = std::move(parser_);
-    }
-    co_await stream_->ready();
-    const bool goes_on = take_first();
-    if (!goes_on) co_return false;
-  }
+  if (!parsed_ || parser_.head() != nullptr || !parser_.idle()) return false;
+  const auto unused = std::move(parser_);
+  return true;
+}
+
+loop::task<bool> server_connection::read_head() {
   while (parsed_ && parser_.head() == nullptr) {
     if (awaited_ == awaiting::request) expect(awaiting::head);
     const bool more = co_await receive();
     if (!more) co_return false;
   }
-  expect(awaiting::nothing);
-  co_return static_cast<bool>(parsed_);
+  co_return true;
 }
 
 bool server_connection::take_first() {
@@ -143,12 +151,14 @@ void server_connection::refuse_rest(const refusal& refuse) {
 }
 
 void server_connection::say(int status, const error& why, const refusal& refuse) {
-  const auto [body, type] = refuse(status, why);
+  const auto [body, type] = refuse(status, why, stream_->peer());
   stream_->push_copy(as_bytes(proto::http_response(status, type, body, false)));
 }
 
-// As long as the client reads something, it is waited for.
+// As long as the client reads something, it is waited for. What need not wait makes nothing to wait
+// with, which would stay.
 loop::task<bool> server_connection::room(std::size_t left) {
+  if (stream_->unsent() <= left) co_return stream_->broken() == 0;
   for (;;) {
     const auto before = stream_->unsent();
     const bool has_room = co_await stream_->writable(left, loop_.now() + limits_.write_timeout);
@@ -183,7 +193,9 @@ void server_connection::expect(awaiting what) {
     case awaiting::end: return;
   }
   // It stays armed, and looks at the deadline when it is due: arming costs more than a request may.
-  if (what == awaiting::request && !armed()) loop_.arm(*this, deadline_);
+  // One that a shorter limit brings nearer is no later for that.
+  const bool is_due_later = !armed() || deadline_ < deadline();
+  if (what == awaiting::request && is_due_later) loop_.arm(*this, deadline_);
 }
 
 void server_connection::on_timer() {

@@ -39,7 +39,8 @@ struct server_limits {
 using handler = std::function<loop::task<>(exchange&)>;
 /// Makes the body of an error that the connection answers by itself: of a request that cannot be
 /// read. Its type is the second.
-using refusal = std::function<std::pair<std::string, std::string>(int status, const error& why)>;
+using refusal = std::function<std::pair<std::string, std::string>(int status, const error& why,
+                                                                  const net::peer_info& client)>;
 
 /// Whether something went well, in the room of a pointer while it did.
 class kept_result {
@@ -58,7 +59,11 @@ class kept_result {
 
 class server_connection final : public served_connection, private loop::timer {
  public:
-  server_connection(loop::loop& on, std::unique_ptr<net::stream> over, server_limits limits = {});
+  server_connection(loop::loop& on, std::unique_ptr<net::stream> over);
+  /// `limits` outlives it.
+  server_connection(loop::loop& on, std::unique_ptr<net::stream> over, const server_limits& limits);
+  server_connection(loop::loop& on, std::unique_ptr<net::stream> over,
+                    server_limits&& limits) = delete;
 
   /// Serves until the client or an answer ends the connection.
   loop::task<> serve(const handler& answer, const refusal& refuse);
@@ -80,8 +85,11 @@ class server_connection final : public served_connection, private loop::timer {
   void take(byte_span bytes);
   /// What begins a request has come. False: it is the end.
   bool take_first();
-  /// Reads to the next request's head. False when there is none.
-  loop::task<bool> next_head();
+  /// The next request is awaited from now on. True: nothing of it has come, and what would read it
+  /// is gone until `take_first`.
+  bool begin_wait();
+  /// Reads to its head. False at the end of the connection, and at the deadline.
+  loop::task<bool> read_head();
   loop::task<bool> answer_one(const handler& answer);
   loop::task<> give_turn();
   loop::task<bool> pass_over_body();
@@ -96,7 +104,7 @@ class server_connection final : public served_connection, private loop::timer {
 
   loop::loop& loop_;
   std::unique_ptr<net::stream> stream_;
-  server_limits limits_;
+  const server_limits& limits_;
   proto::http_request_parser parser_;
   kept_result parsed_;
   awaiting awaited_ = awaiting::nothing;

@@ -298,7 +298,7 @@ class admission {
   /// Null when it has gone before.
   loop::task<std::unique_ptr<net::message_port>> run(std::unique_ptr<net::stream> over) {
     const handler answering = [this](exchange& now) { return answer(now); };
-    const refusal refuse = [](int /*status*/, const error& why) {
+    const refusal refuse = [](int /*status*/, const error& why, const net::peer_info& /*of*/) {
       return std::pair(describe(why) + "\n", std::string("text/plain"));
     };
     server_connection serving(loop_, std::move(over));

@@ -87,9 +87,9 @@ class silent_directory final : public directory {
     co_await asking.sleep(1h);
     co_return std::vector<endpoint_url>{};
   }
-  loop::task<std::vector<std::string>> find_members(loop::loop& /*asking*/,
-                                                    std::string /*group*/) override {
-    co_return std::vector<std::string>{};
+  loop::task<group_members> find_members(loop::loop& /*asking*/, std::string /*whose*/,
+                                         std::string /*group*/) override {
+    co_return group_members{};
   }
 };
 

@@ -14,31 +14,28 @@ serve::verdict match_http2(byte_span first) {
   return proto::http2_preface.starts_with(seen) ? serve::verdict::more : serve::verdict::no;
 }
 
-loop::task<bool> speaks_http2(loop::loop& on, net::stream& arrived, loop::duration patience) {
-  static constexpr serve::protocol_row row = {"http2", match_http2};
-  const auto* const secured = arrived.tls();
-  if (secured != nullptr && !secured->application.empty()) {
-    co_return secured->application == "h2";
-  }
-  const auto* const found =
-      co_await serve::detect(arrived, std::span(&row, 1), on.now() + patience);
-  co_return found != nullptr;
-}
-
 // Each in a coroutine of its own: one for both would hold room for both as long as it serves.
 loop::task<> serve_http1(loop::loop& on, std::unique_ptr<net::stream> arrived,
-                         const http_service& by, const http::refusal& refuse) {
-  http::server_connection served(on, std::move(arrived), by.limits);
-  by.on_begun(served);
-  co_await served.serve(by.answer, refuse);
+                         const http_service& by, const http::refusal& refuse,
+                         [[maybe_unused]] serve::connection_gauge::place place) {
+  {
+    http::server_connection served(on, std::move(arrived), by.limits);
+    by.on_begun(served);
+    co_await served.serve(by.answer, refuse);
+  }
+  if (by.on_gone) by.on_gone();
 }
 
 loop::task<> serve_http2(loop::loop& on, std::unique_ptr<net::stream> arrived,
-                         const http_service& by, const http::refusal& refuse) {
-  http::http2_connection served(on, std::move(arrived), by.limits);
-  by.on_begun(served);
-  co_await served.serve(by.answer, refuse);
-  if (served.was_flooded()) by.on_flooded();
+                         const http_service& by, const http::refusal& refuse,
+                         [[maybe_unused]] serve::connection_gauge::place place) {
+  {
+    http::http2_connection served(on, std::move(arrived), by.limits);
+    by.on_begun(served);
+    co_await served.serve(by.answer, refuse);
+    if (served.was_flooded()) by.on_flooded();
+  }
+  if (by.on_gone) by.on_gone();
 }
 
 }  // namespace
@@ -61,11 +58,26 @@ http::server_limits limits_of(const http_limit_options& wanted, std::size_t max_
 loop::task<> serve_http(loop::loop& on, std::unique_ptr<net::stream> arrived,
                         const http_service& by, const http::refusal& refuse) {
   const bool is_http2 = co_await speaks_http2(on, *arrived, by.limits.idle_timeout);
-  if (is_http2) {
-    co_await serve_http2(on, std::move(arrived), by, refuse);
-  } else {
-    co_await serve_http1(on, std::move(arrived), by, refuse);
+  auto served = serve_http(is_http2, on, std::move(arrived), by, refuse);
+  co_await served;
+}
+
+loop::task<bool> speaks_http2(loop::loop& on, net::stream& arrived, loop::duration patience) {
+  static constexpr serve::protocol_row row = {"http2", match_http2};
+  const auto* const secured = arrived.tls();
+  if (secured != nullptr && !secured->application.empty()) {
+    co_return secured->application == "h2";
   }
+  const auto* const found =
+      co_await serve::detect(arrived, std::span(&row, 1), on.now() + patience);
+  co_return found != nullptr;
+}
+
+loop::task<> serve_http(bool is_http2, loop::loop& on, std::unique_ptr<net::stream> arrived,
+                        const http_service& by, const http::refusal& refuse,
+                        serve::connection_gauge::place place) {
+  return is_http2 ? serve_http2(on, std::move(arrived), by, refuse, std::move(place))
+                  : serve_http1(on, std::move(arrived), by, refuse, std::move(place));
 }
 
 }  // namespace strata::runtime

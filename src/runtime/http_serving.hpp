@@ -7,6 +7,7 @@
 #include "http/served_connection.hpp"
 #include "http/server_connection.hpp"
 #include "runtime/http_options.hpp"
+#include "serve/connection_gauge.hpp"
 
 namespace strata::runtime {
 
@@ -24,11 +25,21 @@ struct http_service {
   std::function<void(http::served_connection&)> on_begun;
   /// The client has flooded HTTP/2.
   std::function<void()> on_flooded;
+  /// A connection has been served, and is gone. Null: nobody wants to know.
+  std::function<void()> on_gone;
 };
 
 /// Serves a connection: TLS has said which version it speaks, or its first bytes do. `refuse` says
 /// what is answered to what is no request; it outlives the connection too.
 [[nodiscard]] loop::task<> serve_http(loop::loop& on, std::unique_ptr<net::stream> arrived,
                                       const http_service& by, const http::refusal& refuse);
+
+/// The same in two steps, of which the first leaves nothing behind while the second one lasts.
+[[nodiscard]] loop::task<bool> speaks_http2(loop::loop& on, net::stream& arrived,
+                                            loop::duration patience);
+[[nodiscard]] loop::task<> serve_http(bool is_http2, loop::loop& on,
+                                      std::unique_ptr<net::stream> arrived, const http_service& by,
+                                      const http::refusal& refuse,
+                                      serve::connection_gauge::place place = {});
 
 }  // namespace strata::runtime

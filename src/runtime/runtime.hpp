@@ -122,6 +122,8 @@ class runtime {
   [[nodiscard]] virtual bool serves_strangers() const { return true; }
   /// Names of the runtimes that it connects to: they are started before it, and stopped after it.
   [[nodiscard]] virtual std::vector<std::string> needs() const { return {}; }
+  /// Groups whose runtimes it connects to, as they come and go.
+  [[nodiscard]] virtual std::vector<std::string> follows() const { return {}; }
   /// What it shows to those at the other ends of TLS, as an array of objects; empty without TLS. Of
   /// one that does not run, what is in its files now.
   [[nodiscard]] virtual nlohmann::json certificates() const;

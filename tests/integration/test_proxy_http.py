@@ -363,3 +363,15 @@ def test_raw_fronts_and_backs_of_http_do_not_fit(daemon):
                   backend=["http://127.0.0.1:1"])
     with pytest.raises(Refused, match="the path is the request's"):
         daemon.edit("gw", backend=["http://127.0.0.1:1/below"])
+
+
+def test_limits_hold_for_connections_that_were_there_before_an_edit(daemon, make_back):
+    port = gateway(daemon, make_back(), http_idle_timeout=600, http_max_head=8192)
+    long = b"GET / HTTP/1.1\r\nHost: h\r\nX: " + b"x" * 5000 + b"\r\n\r\n"
+    with client(port) as wire, client(port) as other:
+        for each in (wire, other):
+            assert ask(each, long)[1] == b"ok"
+        daemon.edit("gw", http_idle_timeout=0.3, http_max_head=4096)
+        assert ask(other, long)[0].startswith(b"HTTP/1.1 431 ")
+        assert ask(wire, b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")[1] == b"ok"
+        assert wire.over.recv(1) == b""

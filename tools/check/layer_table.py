@@ -133,6 +133,7 @@ ALLOWED = {
         "serve",
         "http",
         "http/files",
+        "runtime/house",
         "runtime/http_serving",
         "runtime/scripting",
         "runtime/server/options",

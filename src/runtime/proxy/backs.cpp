@@ -52,6 +52,13 @@ backs::backs(const back_means& with, std::string route)
                          level::warning, "lost",
                          fmt::format("back '{}' cannot be followed: {}", of.text, describe(why)));
                    },
+               .on_circle =
+                   [this](const back_text& of, const std::string& runtime) {
+                     means_.tell(level::warning, "circle",
+                                 fmt::format("back '{}' leaves '{}' out, which would pass clients "
+                                             "on to this proxy again",
+                                             of.text, runtime));
+                   },
                .on_change =
                    [this] {
                      take();

@@ -89,6 +89,7 @@ web_means gate::means_of_web() {
             return stream_of(connect(std::move(to), std::move(preface), setting_.trusted_http1),
                              std::move(where));
           },
+      .adopt = [this](auto serving) { acceptor_.adopt(std::move(serving)); },
       .join = [this](auto client, auto back) { return join(std::move(client), std::move(back)); },
       .counted = counters_,
       .figures = figures_,
@@ -317,15 +318,24 @@ loop::task<> gate::serve(std::unique_ptr<net::stream> client, serve::connection_
   }
 }
 
-// Most connections are idle most of the time: what finds a back keeps nothing of it meanwhile.
+// Most connections are idle most of the time: of what finds a back nothing stays meanwhile.
 loop::task<> gate::serve_raw(std::unique_ptr<net::stream> client,
-                             [[maybe_unused]] serve::connection_gauge::place place) {
+                             serve::connection_gauge::place place) {
   auto found = co_await find_back(*client);
   if (!found) co_return;
-  auto& use = found->use;
   // A back that only listens says nothing for long: that there is a connection has to do.
-  if (use.is_trial()) use.note(true);
-  co_await join(std::move(client), std::move(found->over.bytes), &use);
+  if (found->use.is_trial()) found->use.note(true);
+  acceptor_.adopt(pass_on(std::move(client), std::move(found->over.bytes), std::move(found->use),
+                          std::move(found->of), std::move(place)));
+}
+
+loop::task<> gate::pass_on(std::unique_ptr<net::byte_channel> client,
+                           std::unique_ptr<net::byte_channel> back, back_use use,
+                           [[maybe_unused]] std::shared_ptr<const backs> of,
+                           [[maybe_unused]] serve::connection_gauge::place place) {
+  relay joined(loop_, std::move(client), std::move(back), options_.max_buffer, counters_, &use);
+  enter(joined);
+  co_await joined.run();
 }
 
 void gate::enter(bond& begun) {
@@ -334,8 +344,8 @@ void gate::enter(bond& begun) {
 }
 
 loop::task<> gate::join(std::unique_ptr<net::byte_channel> client,
-                        std::unique_ptr<net::byte_channel> back, back_use* use) {
-  relay joined(loop_, std::move(client), std::move(back), options_.max_buffer, counters_, use);
+                        std::unique_ptr<net::byte_channel> back) {
+  relay joined(loop_, std::move(client), std::move(back), options_.max_buffer, counters_, nullptr);
   enter(joined);
   co_await joined.run();
 }

@@ -101,9 +101,12 @@ class gate final : public part, private loop::timer {
   static loop::task<result<std::unique_ptr<net::stream>>> stream_of(
       loop::task<result<net::connection>> made, std::string where);
   [[nodiscard]] std::vector<back_ref> all_backs() const;
-  /// `use`: as of a relay.
   loop::task<> join(std::unique_ptr<net::byte_channel> client,
-                    std::unique_ptr<net::byte_channel> back, back_use* use = nullptr);
+                    std::unique_ptr<net::byte_channel> back);
+  /// The same of a connection, and it keeps what that has taken.
+  loop::task<> pass_on(std::unique_ptr<net::byte_channel> client,
+                       std::unique_ptr<net::byte_channel> back, back_use use,
+                       std::shared_ptr<const backs> of, serve::connection_gauge::place place);
   void enter(bond& begun);
   void tell(level severity, std::string_view event, const std::string& text);
 

@@ -27,6 +27,7 @@ class proxy final : public scripting::scripted<proxy_options, gate> {
   [[nodiscard]] std::vector<std::vector<detail>> details() const override;
   loop::task<result<nlohmann::json>> backs() override;
   [[nodiscard]] std::vector<std::string> needs() const override;
+  [[nodiscard]] std::vector<std::string> follows() const override;
   [[nodiscard]] std::string warning() const override;
 
  private:
@@ -286,6 +287,15 @@ std::vector<std::string> proxy::needs() const {
     if (known->url.scheme->form == net::url_form::name) names.push_back(known->url.host);
   }
   return names;
+}
+
+std::vector<std::string> proxy::follows() const {
+  std::vector<std::string> groups;
+  for (const auto& each : all_backs(wanted())) {
+    const auto known = parse_back(each);
+    if (known && known->is_group) groups.push_back(known->url.host);
+  }
+  return groups;
 }
 
 std::string proxy::warning() const {

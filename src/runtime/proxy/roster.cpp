@@ -124,6 +124,12 @@ loop::task<> roster::follow(entry& which) {
     const bool was_lost = std::exchange(which.is_lost, !seen.has_value());
     if (seen) {
       pause = seen->good_for;
+      for (const auto& each : seen->circular) {
+        if (std::ranges::find(which.circular, each) == which.circular.end()) {
+          means_.on_circle(of, each);
+        }
+      }
+      which.circular = std::move(seen->circular);
       if (which.found != seen->found) {
         which.found = std::move(seen->found);
         has_changed = true;
@@ -141,12 +147,13 @@ loop::task<> roster::follow(entry& which) {
 }
 
 loop::task<result<roster::look>> roster::look_up(const back_text& of) {
-  look made{.found = {}, .good_for = group_interval};
+  look made{.found = {}, .circular = {}, .good_for = group_interval};
   if (of.is_group) {
-    const auto names = co_await means_.names.find_members(means_.home, of.url.host);
-    for (const auto& each : names) {
-      if (each != means_.self) made.found.push_back({.host = each, .at = std::nullopt});
+    auto members = co_await means_.names.find_members(means_.home, means_.self, of.url.host);
+    for (auto& each : members.names) {
+      made.found.push_back({.host = std::move(each), .at = std::nullopt});
     }
+    made.circular = std::move(members.circular);
     co_return made;
   }
   const auto found = co_await means_.home.resolve_records(of.url.host, of.url.port);

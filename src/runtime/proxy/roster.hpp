@@ -30,6 +30,9 @@ class roster {
     std::string route;  ///< what the texts are of
     /// A name cannot be looked up any more; called once until it can be.
     std::function<void(const back_text&, const error&)> on_trouble;
+    /// A runtime of that group leads back to the proxy, and is none of its backs; called once until
+    /// it does not.
+    std::function<void(const back_text&, const std::string& runtime)> on_circle;
     /// What `all` gives is something else now.
     std::function<void()> on_change;
   };
@@ -54,12 +57,14 @@ class roster {
   /// What stands for a name, and how long that is good for.
   struct look {
     std::vector<sighting> found;
+    std::vector<std::string> circular;
     loop::duration good_for;
   };
   struct entry {
     explicit entry(back_text of) : is(std::move(of)) {}
     back_text is;
     std::vector<sighting> found;
+    std::vector<std::string> circular;
     bool was_looked_up = false;
     bool is_lost = false;
     loop::task_group following;

@@ -33,7 +33,13 @@ web_gate::web_gate(loop::loop& on, web_means means)
                     begun.last_whole = loop_.now();
                     if (is_retiring_) begun.retire();
                   },
-              .on_flooded = [this] { means_.counted.http2_floods.add(); }};
+              .on_flooded = [this] { means_.counted.http2_floods.add(); },
+              .on_gone = [this] { gone_.notify(); }};
+  refuse_ = [this](int status, const error& why, const net::peer_info& client) {
+    auto said = words_.of(status, describe(why) + "\n");
+    ledger_.note_refused(status, said.first.size(), client);
+    return said;
+  };
   apply();
 }
 
@@ -90,17 +96,12 @@ loop::task<> web_gate::ended(loop::time_point limit) {
   (void)are_gone;
 }
 
+// Most connections are idle most of the time, and nothing of this stays meanwhile.
 loop::task<> web_gate::serve(std::unique_ptr<net::stream> client,
-                             [[maybe_unused]] serve::connection_gauge::place place) {
-  // It is the stream's, which lives as long as anything is refused.
-  const auto& peer = client->peer();
-  const http::refusal refuse = [this, &peer](int status, const error& why) {
-    auto said = words_.of(status, describe(why) + "\n");
-    ledger_.note_refused(status, said.first.size(), peer);
-    return said;
-  };
-  co_await serve_http(loop_, std::move(client), service_, refuse);
-  gone_.notify();
+                             serve::connection_gauge::place place) {
+  (void)client->peer();  // while it is connected
+  const bool is_http2 = co_await speaks_http2(loop_, *client, service_.limits.idle_timeout);
+  means_.adopt(serve_http(is_http2, loop_, std::move(client), service_, refuse_, std::move(place)));
 }
 
 forwarding web_gate::forwarding_of(const http::exchange& now) {

@@ -41,6 +41,8 @@ struct web_means {
   /// The same, once more, of one that speaks HTTP/2: TLS is to agree on HTTP/1.1. An error says
   /// nothing of the back, and does not mark it.
   dialer dial_http1;
+  /// Keeps running what goes on serving a connection.
+  std::function<void(loop::task<>)> adopt;
   /// Joins two channels until both have ended.
   std::function<loop::task<>(std::unique_ptr<net::byte_channel>,
                              std::unique_ptr<net::byte_channel>)>
@@ -57,7 +59,7 @@ class web_gate {
  public:
   web_gate(loop::loop& on, web_means means);
 
-  /// Serves one connection until it ends.
+  /// Finds out what it speaks, and has it served until it ends.
   [[nodiscard]] loop::task<> serve(std::unique_ptr<net::stream> client,
                                    serve::connection_gauge::place place);
   /// Options are others now.
@@ -162,6 +164,7 @@ class web_gate {
   std::vector<loop::network> trusted_;
   balancing balance_;
   http_service service_;
+  http::refusal refuse_;
   std::vector<field_rule> to_back_;
   std::vector<field_rule> to_client_;
   id_maker ids_;

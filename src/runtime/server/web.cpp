@@ -137,9 +137,9 @@ class visit {
 loop::task<> serve_web(shard& home, std::unique_ptr<net::stream> arrived,
                        serve::connection_gauge::place place) {
   visit visited(home, std::move(place));
-  const auto client = home.web().keeps_log() ? visitor_of(arrived->peer()) : visitor();
-  const http::refusal refuse = [&home, &client](int status, const error& why) {
+  const http::refusal refuse = [&home](int status, const error& why, const net::peer_info& of) {
     auto body = describe(why) + "\n";
+    const auto client = home.web().keeps_log() ? visitor_of(of) : visitor();
     home.web().note_refused(status, body.size(), client);
     return std::pair(std::move(body), std::string(plain));
   };
@@ -148,6 +148,7 @@ loop::task<> serve_web(shard& home, std::unique_ptr<net::stream> arrived,
       .answer = [&visited](http::exchange& now) { return visited.answer(now); },
       .on_begun = [&home](http::served_connection& begun) { home.enter_web(begun); },
       .on_flooded = [&home] { home.count().http2_floods.add(); },
+      .on_gone = {},
   };
   co_await serve_http(home.loop(), std::move(arrived), by, refuse);
 }

@@ -26,9 +26,9 @@ class no_directory final : public net::directory {
                                                                     std::string name) override {
     co_return failure(errc::not_found, "find '" + name + "'", "there is no other runtime");
   }
-  loop::task<std::vector<std::string>> find_members(loop::loop& /*asking*/,
-                                                    std::string /*group*/) override {
-    co_return std::vector<std::string>{};
+  loop::task<net::group_members> find_members(loop::loop& /*asking*/, std::string /*whose*/,
+                                              std::string /*group*/) override {
+    co_return net::group_members{};
   }
 };
 
