@@ -69,6 +69,10 @@ template <class Result, class Host>
 struct method_host<Result (Host::*)(call&)> {
   using type = Host;
 };
+template <class Result, class Host>
+struct method_host<Result (Host::*)(call&) const> {
+  using type = Host;
+};
 
 }  // namespace detail
 

@@ -38,7 +38,8 @@ def example(daemon, tmp_path):
 
 def curl(url, path, *more):
     """Status and body."""
-    command = ["curl", "-s", "-w", "\n%{http_code}", f"http://127.0.0.1:{port_of(url)}{path}", *more]
+    where = f"http://127.0.0.1:{port_of(url)}{path}"
+    command = ["curl", "-s", "-w", "\n%{http_code}", where, *more]
     done = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=True)
     body, status = done.stdout.decode().rsplit("\n", 1)
     return int(status), body
@@ -298,3 +299,63 @@ def test_house(daemon, tmp_path):
         shown = daemon.cli("run", tmp_path / "house.lua")
         assert shown == f"sessions: {said}\nhall: {said}\nattic: {said}\n"
     assert daemon.cli("ls", "@house", "-q").split() == ["attic", "hall", "sessions"]
+
+
+def test_session(daemon, example):
+    daemon.create("cache", "sessions", listen=["tcp://127.0.0.1:0"])
+    url = example("session", protocol="http")
+    assert curl(url, "/me")[0] == 401
+    said = curl(url, "/login", "-i", "-d", '{"user": "ann"}')[1]
+    cookie = ["-H", "Cookie: " + said.split("Set-Cookie: ")[1].split(";")[0]]
+    assert curl(url, "/me", *cookie) == (200, '{"user":"ann","visits":1}')
+    daemon.cli("restart", "session")
+    url = daemon.show("session")["endpoints"][0]
+    assert curl(url, "/me", *cookie) == (200, '{"user":"ann","visits":2}')
+    assert curl(url, "/me", "-H", "Cookie: session=abc")[0] == 401
+    assert curl(url, "/logout", "-X", "POST", *cookie)[0] == 204
+    assert curl(url, "/me", *cookie)[0] == 401
+    daemon.cli("stop", "sessions")
+    status, body = curl(url, "/login", "-d", '{"user": "ann"}')
+    assert status == 503 and "sessions" in body
+
+
+CONTROLLER = """
+    local registers = {}
+    function on_message(frame, id)
+      frame = frame .. ('\\0'):rep(7 - #frame)
+      local what, high, low = frame:byte(1, 3)
+      local register = high * 256 + low
+      if register == 13 then return end
+      if what == 2 then registers[register] = frame:sub(4, 7) end
+      self.send(id, string.char(what + 128, high, low) .. (registers[register] or '\\0\\0\\0\\0'))
+    end"""
+
+
+def test_plc(daemons, veth, tmp_path):
+    """
+    a: TCP clients -- plc.lua -- vethA ======= vethB -- a controller in Lua :b
+    """
+    here, there = daemons
+    (tmp_path / "controller.lua").write_text(CONTROLLER)
+    there.create("server", "controller", listen=["l2://vethB/0x88b5"],
+                 lua=str(tmp_path / "controller.lua"))
+    script = tmp_path / "plc.lua"
+    script.write_text(f"DEVICE = 'l2://vethA/0x88b5?dst={veth.mac(veth.b, 'vethB')}'\n"
+                      + (EXAMPLES / "plc.lua").read_text())
+    url = here.create("server", "plc", listen=[f"unix://{tmp_path}/plc.sock"], lua=str(script),
+                      protocol="raw")["endpoints"][0]
+    with Talker(url) as ann, Talker(url) as bob:
+        def is_there():
+            ann.say("read 7")
+            return ann.hear() == "7 = 0"
+
+        eventually(is_there, "the controller answers")
+        ann.say("write 7 4294967295")
+        assert ann.hear() == "7 = 4294967295"
+        bob.say("read 7")
+        assert bob.hear() == "7 = 4294967295"
+        bob.say("write 65535 258")
+        assert bob.hear() == "65535 = 258"
+        bob.say("read 65536", "read x", "erase 1", "read 13")
+        assert {bob.hear() for _ in range(3)} == {"say `read REGISTER` or `write REGISTER VALUE`"}
+        assert bob.hear() == "13 does not answer"

@@ -192,7 +192,7 @@ loop::task<result<std::string>> gate_script::change_piece(callback which, const 
 
 // --- functions of the script
 
-void gate_script::call_backs(script::call& with) { with.give(means_.report()); }
+void gate_script::call_backs(script::call& with) const { with.give(means_.report()); }
 
 void gate_script::call_connections(script::call& with) {
   with.give(static_cast<double>(means_.connections.now()));

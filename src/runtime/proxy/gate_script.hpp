@@ -69,7 +69,7 @@ class gate_script {
   std::unexpected<error> wrong(scripting::callback which, const error& why);
   [[nodiscard]] back_ref back_of(const nlohmann::json& named) const;
 
-  void call_backs(script::call& with);
+  void call_backs(script::call& with) const;
   void call_connections(script::call& with);
   static const script::function_row functions[];
   friend std::span<const script::function_row> script_functions();
