@@ -89,6 +89,17 @@ function redis:multi(commands) end
 ---closes the connection
 function redis:close() end
 
+---what strata.subscribe and its kin give
+---@class strata.subscription
+local subscription = {}
+
+---ends it: the function is called no more
+function subscription:close() end
+
+---it has not been closed
+---@return boolean
+function subscription:is_open() end
+
 ---writes a line to the runtime's log; of a table, its fields: {level='warning',
 ---message='full', n=3}
 ---@param message any
@@ -137,50 +148,6 @@ function strata.resolve(host) end
 ---@param request table
 ---@return table
 function strata.http(request) end
-
----creates a runtime, owned by this one, and starts it but for start=false; one of that name
----that this one owns is changed instead; gives what it is, or nil and the reason
----@param type string
----@param name string
----@param options? table
----@return table?, string?
-function strata.create(type, name, options) end
-
----starts a runtime
----@param name string
----@return table?, string?
-function strata.start(name) end
-
----stops a runtime
----@param name string
----@return table?, string?
-function strata.stop(name) end
-
----stops a runtime, and forgets it
----@param name string
----@return boolean?, string?
-function strata.remove(name) end
-
----changes a runtime's options
----@param name string
----@param options table
----@return table?, string?
-function strata.edit(name, options) end
-
----sends a message, as `strata send`; gives how many connections took it
----@param name string
----@param message string
----@return integer?, string?
-function strata.send(name, message) end
-
----all runtimes, as `strata ls --format json` shows them
----@return table[]
-function strata.list() end
-
----one of them
----@param name string
----@return table?, string?
-function strata.get(name) end
 
 ---a value as JSON; a table is an array where it has a length or strata.json.array made it
 ---@param value any
@@ -277,6 +244,91 @@ function strata.shared.add(name, by, seconds) end
 ---@return boolean
 function strata.shared.remove(name) end
 
+---creates a runtime, owned by this one, and starts it but for start=false; one of that name
+---that this one owns is changed instead; gives what it is, or nil and the reason
+---@param type string
+---@param name string
+---@param options? table
+---@return table?, string?
+function strata.create(type, name, options) end
+
+---starts a runtime
+---@param name string
+---@return table?, string?
+function strata.start(name) end
+
+---stops a runtime
+---@param name string
+---@return table?, string?
+function strata.stop(name) end
+
+---stops a runtime, and forgets it
+---@param name string
+---@return boolean?, string?
+function strata.remove(name) end
+
+---changes a runtime's options
+---@param name string
+---@param options table
+---@return table?, string?
+function strata.edit(name, options) end
+
+---sends a message, as `strata send`, or to one client of a server; gives how many
+---connections took it
+---@param name string
+---@param message string
+---@param client? integer
+---@return integer?, string?
+function strata.send(name, message, client) end
+
+---all runtimes, as `strata ls --format json` shows them
+---@return table[]
+function strata.list() end
+
+---one of them, with its options and children, as `strata show --format json` shows it
+---@param name string
+---@return table?, string?
+function strata.get(name) end
+
+---its figures, as `strata stats --format json` shows them
+---@param name string
+---@return table?, string?
+function strata.stats(name) end
+
+---calls a function for what happens to any runtime from now on: {time=, event=, runtime=,
+---type=, detail=}
+---@param call fun(event: table)
+---@return strata.subscription
+function strata.events(call) end
+
+---calls a function for what is published in channels of a cache, or of a Redis server, as
+---strata.redis takes both; again after the connection broke; a reason beside it: it tries on
+---@param where string
+---@param channels string|string[]
+---@param call fun(channel: string, message: string)
+---@param options? table
+---@return strata.subscription, string?
+function strata.subscribe(where, channels, call, options) end
+
+---the same of all channels that fit patterns
+---@param where string
+---@param patterns string|string[]
+---@param call fun(channel: string, message: string, pattern: string)
+---@param options? table
+---@return strata.subscription, string?
+function strata.psubscribe(where, patterns, call, options) end
+
+---the members of a group that run, as strata.list gives them; waits
+---@param name string
+---@return table[]
+function strata.group(name) end
+
+---calls a function with the members of a group: now, and whenever they have changed
+---@param name string
+---@param call fun(members: table[])
+---@return strata.subscription
+function strata.watch_group(name, call) end
+
 ---connects to an endpoint (tcp, tls, unix, ws, wss, udp, l2, xdp, runtime://NAME); options:
 ---framing='line'|'length'|'raw', timeout_ms=5000, max_message, ca, insecure; gives a
 ---connection, or nil and the reason
@@ -302,6 +354,29 @@ function strata.read_file(path) end
 ---@field name string
 ---@field type string
 server = {}
+
+---the runtime's options
+---@return table?, string?
+function server.options() end
+
+---where it listens, or connects
+---@return string[]?, string?
+function server.endpoints() end
+
+---its figures, as strata.stats gives them
+---@return table?, string?
+function server.stats() end
+
+---sends a message to one client of the server that owns this runtime
+---@param id integer
+---@param message string
+---@return integer?, string?
+function server.owner_send(id, message) end
+
+---sends a message to all of them, as `strata send`
+---@param message string
+---@return integer?, string?
+function server.owner_broadcast(message) end
 
 ---sends a message to one client; false if it has gone
 ---@param id integer
@@ -403,6 +478,29 @@ function server.group_send(group, message, except) end
 ---@field type string
 client = {}
 
+---the runtime's options
+---@return table?, string?
+function client.options() end
+
+---where it listens, or connects
+---@return string[]?, string?
+function client.endpoints() end
+
+---its figures, as strata.stats gives them
+---@return table?, string?
+function client.stats() end
+
+---sends a message to one client of the server that owns this runtime
+---@param id integer
+---@param message string
+---@return integer?, string?
+function client.owner_send(id, message) end
+
+---sends a message to all of them, as `strata send`
+---@param message string
+---@return integer?, string?
+function client.owner_broadcast(message) end
+
 ---sends a message; false and the reason when it cannot be sent
 ---@param message string
 ---@return boolean, string?
@@ -416,6 +514,29 @@ function client.is_connected() end
 ---@field name string
 ---@field type string
 proxy = {}
+
+---the runtime's options
+---@return table?, string?
+function proxy.options() end
+
+---where it listens, or connects
+---@return string[]?, string?
+function proxy.endpoints() end
+
+---its figures, as strata.stats gives them
+---@return table?, string?
+function proxy.stats() end
+
+---sends a message to one client of the server that owns this runtime
+---@param id integer
+---@param message string
+---@return integer?, string?
+function proxy.owner_send(id, message) end
+
+---sends a message to all of them, as `strata send`
+---@param message string
+---@return integer?, string?
+function proxy.owner_broadcast(message) end
 
 ---the backs and how they stand, as `strata backends --format json` shows them
 ---@return table[]
@@ -596,6 +717,29 @@ function proxy.connections() end
 ---@field zunion fun(...: string): any, string? members of any of the sorted sets
 ---@field zunionstore fun(...: string): any, string? store the union of sorted sets
 cache = {}
+
+---the runtime's options
+---@return table?, string?
+function cache.options() end
+
+---where it listens, or connects
+---@return string[]?, string?
+function cache.endpoints() end
+
+---its figures, as strata.stats gives them
+---@return table?, string?
+function cache.stats() end
+
+---sends a message to one client of the server that owns this runtime
+---@param id integer
+---@param message string
+---@return integer?, string?
+function cache.owner_send(id, message) end
+
+---sends a message to all of them, as `strata send`
+---@param message string
+---@return integer?, string?
+function cache.owner_broadcast(message) end
 
 ---executes a command: its reply, or nil and the error; nil for null
 ---@param command string

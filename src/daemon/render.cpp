@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "net/scheme.hpp"
+#include "runtime/event.hpp"
 #include "text/base64.hpp"
 #include "text/utf8.hpp"
 
@@ -55,8 +56,10 @@ std::string lines_of(const options::figure_row& row, const sample& of) {
     return fmt::format("{}{{{}}} {}\n", row.metric, of.label, of.value->dump());
   std::string text;
   for (const auto& name : row.cases) {
+    const auto counted = of.value->find(std::string(name));
+    if (counted == of.value->end()) continue;
     text += fmt::format("{}{{{},{}=\"{}\"}} {}\n", row.metric, of.label, row.label, name,
-                        of.value->at(std::string(name)).dump());
+                        counted->dump());
   }
   return text;
 }
@@ -228,10 +231,7 @@ std::string message_json(const runtime::journal_line& line) {
 }
 
 std::string event_json(const runtime::journal_line& line) {
-  auto json = nlohmann::json::parse(line.text, nullptr, false);
-  if (!json.is_object()) json = {{"event", "lost"}, {"detail", line.text}};
-  json["time"] = runtime::format_time(line.time);
-  return dump(json) + "\n";
+  return dump(runtime::event_of(line)) + "\n";
 }
 
 std::string metrics_text(const supervisor& all) {

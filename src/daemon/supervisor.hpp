@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,7 +64,9 @@ class supervisor final : public net::directory, public runtime::house {
                                               loop::time_point limit) const;
   loop::task<result<void>> remove(std::string name);
   loop::task<result<runtime::edit_outcome>> edit(std::string name, nlohmann::json changes);
-  loop::task<result<runtime::send_outcome>> send(std::string name, std::string message) const;
+  /// `client`: one of a server's, who alone hears it.
+  loop::task<result<runtime::send_outcome>> send(std::string name, std::string message,
+                                                 std::optional<std::uint64_t> client = {}) const;
   /// Where it passes things on to. Errors: conflict when it does not run; as of `runtime::backs`.
   loop::task<result<nlohmann::json>> backs(std::string name) const;
 
@@ -80,7 +83,7 @@ class supervisor final : public net::directory, public runtime::house {
   [[nodiscard]] std::vector<std::string> children(const std::string& name) const;
 
   /// What happened; each line's text is a JSON object.
-  [[nodiscard]] runtime::journal& events() { return events_; }
+  [[nodiscard]] runtime::journal& events() override { return events_; }
   [[nodiscard]] loop::loop& home() { return home_; }
   [[nodiscard]] const std::string& place() const { return store_->place(); }
 
@@ -101,6 +104,8 @@ class supervisor final : public net::directory, public runtime::house {
 
   loop::task<result<nlohmann::json>> obey_here(runtime::house_order what);
   loop::task<result<nlohmann::json>> create_for(runtime::house_order what);
+  loop::task<result<nlohmann::json>> look_for(runtime::house_order what);
+  loop::task<> saved(std::string name);
   result<entry_ref> make(record from, const nlohmann::json& options);
   /// Errors: why it cannot be used.
   std::expected<entry_ref, std::string> restore(record saved);

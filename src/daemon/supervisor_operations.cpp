@@ -438,8 +438,8 @@ loop::task<result<runtime::edit_outcome>> supervisor::edit(std::string name,
   co_return edited;
 }
 
-loop::task<result<runtime::send_outcome>> supervisor::send(std::string name,
-                                                           std::string message) const {
+loop::task<result<runtime::send_outcome>> supervisor::send(
+    std::string name, std::string message, std::optional<std::uint64_t> client) const {
   auto who = find(name);
   if (!who) co_return std::unexpected(who.error());
   const auto guard = co_await (*who)->lock.acquire();
@@ -448,7 +448,9 @@ loop::task<result<runtime::send_outcome>> supervisor::send(std::string name,
                       "it does not run: it is " + std::string(name_of((*who)->state)),
                       "start it: strata start " + name);
   }
-  co_return co_await (*who)->body->send(std::move(message));
+  auto& body = *(*who)->body;
+  auto sending = client ? body.send_to(*client, std::move(message)) : body.send(std::move(message));
+  co_return co_await sending;
 }
 
 loop::task<result<nlohmann::json>> supervisor::backs(std::string name) const {

@@ -11,7 +11,6 @@ using runtime::house_verb;
 
 namespace {
 
-// A script that creates in on_start is there before its runtime is saved.
 constexpr auto longest_creation = 10s;
 constexpr auto between_looks = 20ms;
 
@@ -33,7 +32,8 @@ loop::task<result<json>> supervisor::obey_here(runtime::house_order what) {
       for (const auto& each : all()) found.push_back(summary_json(*each, home_.now()));
       co_return found;
     }
-    case house_verb::get: co_return shown(find(what.name));
+    case house_verb::get:
+    case house_verb::stats: co_return co_await look_for(std::move(what));
     case house_verb::create: co_return co_await create_for(std::move(what));
     case house_verb::start: co_return shown(co_await start(what.name));
     case house_verb::stop: co_return shown(co_await stop(what.name));
@@ -48,7 +48,10 @@ loop::task<result<json>> supervisor::obey_here(runtime::house_order what) {
       co_return json{{"applied", edited->applied}, {"needs_restart", edited->needs_restart}};
     }
     case house_verb::send: {
-      const auto sent = co_await send(what.name, what.details.get<std::string>());
+      const auto to = what.details.contains("to")
+                          ? std::optional(what.details["to"].get<std::uint64_t>())
+                          : std::nullopt;
+      const auto sent = co_await send(what.name, what.details.at("message"), to);
       if (!sent) co_return std::unexpected(sent.error());
       co_return sent->delivered;
     }
@@ -56,11 +59,24 @@ loop::task<result<json>> supervisor::obey_here(runtime::house_order what) {
   co_return json();
 }
 
+// A script that asks in on_start is there before its runtime is saved.
+loop::task<> supervisor::saved(std::string name) {
+  const auto limit = home_.now() + longest_creation;
+  while (!stopping_ && home_.now() < limit && !find(name)) co_await home_.sleep(between_looks);
+}
+
+loop::task<result<json>> supervisor::look_for(runtime::house_order what) {
+  if (what.name == what.by) co_await saved(what.by);
+  const auto found = find(what.name);
+  if (!found) co_return std::unexpected(found.error());
+  if (what.verb == house_verb::stats) co_return stats_json(**found, home_.now());
+  co_return detail_json(**found, *this, home_.now());
+}
+
 // What is there already, and the script's own, becomes what it asks for: a script that runs again
 // changes nothing.
 loop::task<result<json>> supervisor::create_for(runtime::house_order what) {
-  const auto limit = home_.now() + longest_creation;
-  while (!stopping_ && home_.now() < limit && !find(what.by)) co_await home_.sleep(between_looks);
+  co_await saved(what.by);
   auto options = what.details.at("options");
   if (!options.contains("owner")) options["owner"] = what.by;
   const bool starts = what.details.at("start").get<bool>();

@@ -33,6 +33,6 @@ class counter {
 
 /// Counts of one thing by its case, such as messages dropped by reason. A figure's row names the
 /// cases, of which there may be as many as this has counters.
-using case_counters = std::array<counter, 12>;
+using case_counters = std::array<counter, 40>;
 
 }  // namespace strata::options

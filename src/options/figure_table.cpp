@@ -13,7 +13,8 @@ nlohmann::json figure_value(const figure_row& row, std::span<const counter> coun
   assert(row.cases.size() <= counted.size());
   auto by_case = nlohmann::json::object();
   for (std::size_t at = 0; at < row.cases.size(); ++at) {
-    by_case[std::string(row.cases[at])] = counted[at].get();
+    const auto value = counted[at].get();
+    if (value != 0 || !row.leaves_out_zeros) by_case[std::string(row.cases[at])] = value;
   }
   return by_case;
 }

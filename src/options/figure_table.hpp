@@ -39,6 +39,7 @@ struct figure_row {
   /// A figure by case is an object of counts, one for each case; `label` says what the cases are.
   std::string_view label = {};
   std::span<const std::string_view> cases = {};
+  bool leaves_out_zeros = false;  ///< cases that have not come about are not shown
 };
 
 /// A row and the member of `Statistics` that holds its value.

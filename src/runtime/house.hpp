@@ -13,13 +13,25 @@ class directory;
 
 namespace strata::runtime {
 
-enum class house_verb : std::uint8_t { list, get, create, start, stop, remove, edit, send };
+class journal;
+
+enum class house_verb : std::uint8_t {
+  list,
+  get,
+  stats,
+  create,
+  start,
+  stop,
+  remove,
+  edit,
+  send,
+};
 
 struct house_order {
   house_verb verb = house_verb::list;
   std::string name = {};  ///< of the runtime that it is about
   /// Of `create` the type, the options and whether it starts; of `edit` the options; of `send` the
-  /// message.
+  /// message, and the client that it is for.
   nlohmann::json details = {};
   std::string by = {};  ///< the runtime whose script asks: the owner of what it creates
 };
@@ -29,6 +41,8 @@ class house {
   /// From any loop. Errors: those of the daemon's operations.
   virtual loop::task<result<nlohmann::json>> obey(loop::loop& asking, house_order what) = 0;
 
+  /// What happens to them. From any thread.
+  [[nodiscard]] virtual journal& events() = 0;
   /// Where they listen.
   [[nodiscard]] virtual net::directory& names() = 0;
 

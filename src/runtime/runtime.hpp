@@ -103,6 +103,8 @@ class runtime {
   virtual loop::task<result<nlohmann::json>> evaluate(std::string text, loop::time_point limit);
   /// Sends a message of whatever bytes. Errors: conflict when there is nobody to send to.
   virtual loop::task<result<send_outcome>> send(std::string message) = 0;
+  /// The same to one of its clients. Errors: not_found; not_supported where clients have no ids.
+  virtual loop::task<result<send_outcome>> send_to(std::uint64_t client, std::string message);
   /// Where it passes things on to, and how those have fared: an array of objects. Called when
   /// running. Errors: not_supported of a type that passes nothing on.
   virtual loop::task<result<nlohmann::json>> backs();

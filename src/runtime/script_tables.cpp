@@ -6,6 +6,7 @@
 #include "runtime/client/connection_script.hpp"
 #include "runtime/proxy/gate_script.hpp"
 #include "runtime/scripting/callbacks.hpp"
+#include "runtime/scripting/house_functions.hpp"
 #include "runtime/scripting/library.hpp"
 #include "runtime/scripting/outside.hpp"
 #include "runtime/server/shard_script.hpp"
@@ -137,6 +138,8 @@ std::span<const script::function_row> common_script_functions() {
   return scripting::common_functions();
 }
 
+std::span<const script::function_row> own_script_functions() { return scripting::own_functions(); }
+
 std::span<const script::object_kind* const> script_objects() { return scripting::outside_kinds(); }
 
 std::span<const std::string_view> other_common_names() { return other_names; }
@@ -170,11 +173,10 @@ std::string script_reference() {
     text += fmt::format("\n## {}\n\n{}.\n\n", each->name, each->help);
     add_rows(text, fmt::format("{}:", each->name), each->methods);
   }
+  text += "\n## self, in every runtime\n\n`self.name` and `self.type` are texts.\n\n";
+  add_rows(text, "self.", own_script_functions());
   for (const auto& table : script_tables()) {
-    text += fmt::format(
-        "\n## self, in a {}\n\nAlso known as `{}`. `self.name` and `self.type` are "
-        "texts.\n\n",
-        table.type, table.type);
+    text += fmt::format("\n## self, in a {}\n\nAlso known as `{}`.\n\n", table.type, table.type);
     add_rows(text, "self.", table.functions);
   }
   return text;
@@ -193,10 +195,12 @@ std::string script_annotations() {
       if (is_short(row)) text += field_of(row);
     }
     text += fmt::format("{} = {{}}\n\n", table.type);
-    for (const auto& row : table.functions) {
-      if (is_short(row)) continue;
-      text += declared(fmt::format("{}.{}", table.type, row.name), row.parameters, row.returns,
-                       row.help);
+    for (const auto rows : {own_script_functions(), table.functions}) {
+      for (const auto& row : rows) {
+        if (is_short(row)) continue;
+        text += declared(fmt::format("{}.{}", table.type, row.name), row.parameters, row.returns,
+                         row.help);
+      }
     }
   }
   text +=

@@ -18,6 +18,8 @@ struct script_table {
 };
 
 [[nodiscard]] std::span<const script_table> script_tables();
+/// What the table `self` has in every type.
+[[nodiscard]] std::span<const script::function_row> own_script_functions();
 /// The table `strata`: its functions that are rows, and the names of those that are not.
 [[nodiscard]] std::span<const script::function_row> common_script_functions();
 [[nodiscard]] std::span<const std::string_view> other_common_names();

@@ -16,6 +16,12 @@ loop::task<result<void>> runtime::reload_script() {
                     "give it one: strata edit NAME --lua FILE");
 }
 
+loop::task<result<send_outcome>> runtime::send_to(std::uint64_t /*client*/,
+                                                  std::string /*message*/) {
+  co_return failure(errc::not_supported, "send to one client", "its clients have no ids",
+                    "name a server");
+}
+
 loop::task<result<nlohmann::json>> runtime::evaluate(std::string /*text*/,
                                                      loop::time_point /*limit*/) {
   co_return failure(errc::not_supported, "evaluate a line", "it runs no script",

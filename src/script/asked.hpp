@@ -14,7 +14,7 @@ namespace strata::script {
 /// `which` is a callback's number, or a function, which is let go once it has begun: the machine
 /// may go while this waits.
 template <class Which, class Read>
-  requires(std::is_same_v<Which, std::size_t> || std::is_same_v<Which, function_ref>)
+  requires(std::is_same_v<Which, std::size_t> || std::is_same_v<Which, value_ref>)
 auto ask(machine& of, Which which, std::vector<argument> with, Read read)
     -> loop::task<std::invoke_result_t<Read, const finished&>> {
   using value_type = std::invoke_result_t<Read, const finished&>;

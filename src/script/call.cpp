@@ -9,16 +9,16 @@
 
 namespace strata::script {
 
-function_ref::function_ref(function_ref&& other) noexcept
+value_ref::value_ref(value_ref&& other) noexcept
     : in_(std::exchange(other.in_, nullptr)), reference_(other.reference_) {}
 
-function_ref& function_ref::operator=(function_ref&& other) noexcept {
+value_ref& value_ref::operator=(value_ref&& other) noexcept {
   std::swap(in_, other.in_);
   std::swap(reference_, other.reference_);
   return *this;
 }
 
-function_ref::~function_ref() {
+value_ref::~value_ref() {
   if (in_ != nullptr) luaL_unref(in_, LUA_REGISTRYINDEX, reference_);
 }
 
@@ -64,8 +64,13 @@ bool call::structure(int which, nlohmann::json& into) {
   return false;
 }
 
-function_ref call::function(int which) const {
+value_ref call::function(int which) const {
   lua_pushvalue(state_, which + 1);
+  return {machine_.state(), luaL_ref(state_, LUA_REGISTRYINDEX)};
+}
+
+value_ref call::keep_given() const {
+  lua_pushvalue(state_, -1);
   return {machine_.state(), luaL_ref(state_, LUA_REGISTRYINDEX)};
 }
 

@@ -19,14 +19,15 @@ namespace strata::script {
 
 class machine;
 
-/// A function of the script that the program keeps. Move only; it goes before its machine.
-class function_ref {
+/// A function, or another value, of the script that the program keeps. Move only; it goes before
+/// its machine.
+class value_ref {
  public:
-  function_ref() = default;
-  function_ref(lua_State* in, int reference) : in_(in), reference_(reference) {}
-  function_ref(function_ref&& other) noexcept;
-  function_ref& operator=(function_ref&& other) noexcept;
-  ~function_ref();
+  value_ref() = default;
+  value_ref(lua_State* in, int reference) : in_(in), reference_(reference) {}
+  value_ref(value_ref&& other) noexcept;
+  value_ref& operator=(value_ref&& other) noexcept;
+  ~value_ref();
 
   [[nodiscard]] int reference() const { return reference_; }
   explicit operator bool() const { return in_ != nullptr; }
@@ -59,7 +60,7 @@ class call {
   [[nodiscard]] std::string shown(int which) const;
   /// False when it is none that JSON has; then `fail` has been called.
   [[nodiscard]] bool structure(int which, nlohmann::json& into);
-  [[nodiscard]] function_ref function(int which) const;
+  [[nodiscard]] value_ref function(int which) const;
 
   // --- what it gives back, in this order
   void give_nothing();
@@ -76,6 +77,8 @@ class call {
   bool give(const object_kind& kind, const std::shared_ptr<Object>& what) {
     return give_object(kind, what, what.get());
   }
+  /// Keeps what was given last, an object say: it is not collected while this is there.
+  [[nodiscard]] value_ref keep_given() const;
   /// Nil, and the reason: something is not as it should be, and a script may live with that.
   void refuse(std::string_view why);
   /// The argument, a table, marked as an array.

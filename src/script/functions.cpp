@@ -113,6 +113,7 @@ void machine::add(const library& table, void* host) {
     lua_setglobal(state_, name.c_str());
   }
   for (const auto& row : table.functions) {
+    if (row.run == nullptr && row.wait == nullptr) continue;
     auto bound = std::make_unique<bound_function>(bound_function{
         &row, parse_parameters(row.parameters), name + "." + std::string(row.name), host});
     const auto dot = row.name.find('.');
@@ -136,7 +137,7 @@ void machine::add(const library& table, void* host) {
   lua_pop(state_, 1);
 }
 
-std::uint64_t machine::arm(loop::duration after, bool repeats, function_ref function) {
+std::uint64_t machine::arm(loop::duration after, bool repeats, value_ref function) {
   if (timers_.size() >= settings_.most_waiting) return 0;
   const auto id = ++last_timer_;
   auto made = std::make_unique<script_timer>(*this, id, after, repeats, std::move(function));

@@ -69,6 +69,7 @@ activity& machine::take_activity(waiter* tell) {
   auto& one = *idle_.back();
   idle_.pop_back();
   one.tell = tell;
+  one.callback = stretch::no_callback;
   one.has_begun = false;
   if (tell != nullptr) tell->of_ = &one;
   return one;
@@ -88,11 +89,12 @@ void machine::release(activity& one, bool is_usable) {
 
 bool machine::start(std::size_t callback, std::span<const argument> with, waiter* tell) {
   auto& one = take_activity(tell);
+  one.callback = callback;
   lua_rawgeti(one.thread, LUA_REGISTRYINDEX, callbacks_[callback]);
   return begin(one, with);
 }
 
-bool machine::start(const function_ref& function, std::span<const argument> with, waiter* tell) {
+bool machine::start(const value_ref& function, std::span<const argument> with, waiter* tell) {
   auto& one = take_activity(tell);
   lua_rawgeti(one.thread, LUA_REGISTRYINDEX, function.reference());
   return begin(one, with);
@@ -116,16 +118,17 @@ bool machine::resume(activity& one, int arguments) {
   ++stretch_;
   const bool awaits = status == LUA_YIELD && is_pending_ && lua_gettop(one.thread) > 0 &&
                       lua_touserdata(one.thread, 1) == await_mark();
-  const bool is_first = !std::exchange(one.has_begun, true);
+  const stretch ran{
+      .callback = one.callback, .took = took, .has_begun = !std::exchange(one.has_begun, true)};
   if (!awaits) {
     end(one, status);
-    observer_.on_run(took, is_first);
+    observer_.on_run(ran);
     return true;
   }
   is_pending_ = false;
   lua_settop(one.thread, 0);
   ++waiting_;
-  observer_.on_run(took, is_first);
+  observer_.on_run(ran);
   one.is_beginning = true;
   tasks_.spawn(await(one, std::move(pending_), std::exchange(promised_, 0)));
   one.is_beginning = false;

@@ -15,6 +15,7 @@ constexpr std::pair<std::string_view, value_kind> kinds[] = {
 // Of a table or a function, editors learn more than is checked: `fun(id: integer)`, `string[]`.
 value_kind kind_of(std::string_view type) {
   if (type.starts_with("fun(")) return value_kind::function;
+  if (type.contains('|')) return value_kind::any;
   if (type.ends_with("[]") || type.starts_with("table")) return value_kind::table;
   for (const auto& [name, kind] : kinds) {
     if (name == type) return kind;

@@ -33,7 +33,8 @@ struct parameter {
 [[nodiscard]] std::vector<parameter> parse_parameters(std::string_view signature);
 [[nodiscard]] std::string_view name_of(value_kind kind);
 
-/// A function that scripts call. One of `run` and `wait` is set.
+/// A function that scripts call. One of `run` and `wait` is set; neither where it is written in
+/// Lua, by lines that extend the machine.
 struct function_row {
   std::string_view name;        ///< `send`, or `json.encode` in a table of its own
   std::string_view parameters;  ///< as `parse_parameters` reads them

@@ -213,7 +213,7 @@ void machine::extend(std::string_view lines, const char* name) {
   }
 }
 
-function_ref machine::make_function(std::string_view lines, const char* name) {
+value_ref machine::make_function(std::string_view lines, const char* name) {
   const int status = luaL_loadbuffer(state_, lines.data(), lines.size(), name);
   if (status != 0 || lua_pcall(state_, 0, 1, 0) != 0) {
     observer_.on_error(lua_tostring(state_, -1));

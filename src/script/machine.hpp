@@ -90,6 +90,16 @@ class waiter {
   activity* of_ = nullptr;
 };
 
+/// What a handler was and ran for, from one wait to the next.
+struct stretch {
+  /// Of a function that is none of the callbacks: a timer's, say.
+  static constexpr std::size_t no_callback = ~std::size_t{};
+
+  std::size_t callback = no_callback;
+  loop::duration took = {};
+  bool has_begun = false;  ///< it is the handler's first
+};
+
 /// Hears what goes on in a machine.
 class observer {
  public:
@@ -97,8 +107,8 @@ class observer {
   virtual void on_error(const std::string& what) = 0;
   /// What the script prints.
   virtual void on_print(const std::string& line) = 0;
-  /// A handler ran for `took`, until it ended or waited. `has_begun`: for the first time.
-  virtual void on_run(loop::duration took, bool has_begun) = 0;
+  /// A handler ran, until it ended or waited.
+  virtual void on_run(const stretch& ran) = 0;
 
  protected:
   ~observer() = default;
@@ -136,14 +146,14 @@ class machine {
   [[nodiscard]] bool has(std::size_t callback) const { return callbacks_[callback] != 0; }
   /// Starts a handler. True: it has ended, and `tell` has heard of it. False: it waits.
   bool start(std::size_t callback, std::span<const argument> with, waiter* tell = nullptr);
-  bool start(const function_ref& function, std::span<const argument> with, waiter* tell = nullptr);
+  bool start(const value_ref& function, std::span<const argument> with, waiter* tell = nullptr);
   /// The function that lines of Lua give, which belong to the program and end without waiting.
-  [[nodiscard]] function_ref make_function(std::string_view lines, const char* name);
+  [[nodiscard]] value_ref make_function(std::string_view lines, const char* name);
   /// A number that the script has set as a global.
   [[nodiscard]] double global_number(const char* name, double otherwise) const;
 
   /// Calls the function once, or again and again, until it is disarmed. 0: there are too many.
-  std::uint64_t arm(loop::duration after, bool repeats, function_ref function);
+  std::uint64_t arm(loop::duration after, bool repeats, value_ref function);
   void disarm(std::uint64_t timer);
   /// It gets no new work: its timers and objects end. What waits goes on.
   void retire();

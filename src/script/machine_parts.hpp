@@ -14,6 +14,7 @@ struct activity {
   lua_State* thread = nullptr;
   int anchor = 0;  // keeps the thread from being collected
   waiter* tell = nullptr;
+  std::size_t callback = stretch::no_callback;
   bool has_begun = false;
   bool is_beginning = false;  // to wait
 };
@@ -29,7 +30,7 @@ struct machine::bound_function {
 class machine::script_timer final : public loop::timer {
  public:
   script_timer(machine& of, std::uint64_t id, loop::duration interval, bool repeats,
-               function_ref function)
+               value_ref function)
       : of_(of), id_(id), interval_(interval), repeats_(repeats), function_(std::move(function)) {}
 
  private:
@@ -48,7 +49,7 @@ class machine::script_timer final : public loop::timer {
   std::uint64_t id_;
   loop::duration interval_;
   bool repeats_;
-  function_ref function_;
+  value_ref function_;
 };
 
 }  // namespace strata::script

@@ -109,7 +109,7 @@ class script_test : public testing::Test, public observer {
  private:
   void on_error(const std::string& what) override { errors_.push_back(what); }
   void on_print(const std::string& line) override { printed_.push_back(line); }
-  void on_run(loop::duration, bool) override {}
+  void on_run(const stretch&) override {}
 
   void add(call& with) { with.give(with.number(0) + with.number(1)); }
   void later(call& with) {

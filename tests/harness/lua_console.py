@@ -47,6 +47,9 @@ class LuaConsole:
         """The first two values that it gives."""
         return self.begin(lua).end()
 
+    def reload(self):
+        self.daemon.cli("reload-lua", self.name)
+
     def fails(self, lua):
         """The error that it raises."""
         self.begin(lua)

@@ -29,8 +29,9 @@ script::known_names known_to(const std::string& type) {
   for (const auto& table : runtime::script_tables()) {
     if (!type.empty() && table.type != type) continue;
     script::known_table own{std::string(table.type), {"name", "type"}};
+    add_names(own.members, runtime::own_script_functions());
     add_names(own.members, table.functions);
-    add_names(self.members, table.functions);
+    self.members.insert(self.members.end(), own.members.begin(), own.members.end());
     known.tables.push_back(std::move(own));
     for (const auto& each : runtime::script_callbacks(table.type)) {
       known.callbacks.emplace_back(each.name);

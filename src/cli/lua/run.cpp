@@ -37,7 +37,7 @@ class file_observer final : public script::observer {
       print(line + "\n");
     }
   }
-  void on_run(loop::duration /*took*/, bool /*has_begun*/) override {}
+  void on_run(const script::stretch& /*ran*/) override {}
 
   bool prints_aside_;
   std::string trouble_;

@@ -4,11 +4,42 @@
 #include <iterator>
 
 #include "runtime/figures.hpp"
+#include "runtime/scripting/callbacks.hpp"
 
 namespace strata::runtime::scripting {
 
 using enum options::figure_kind;
 using enum options::figure_unit;
+
+namespace {
+
+// What no callback's name stands for is another function.
+std::span<const std::string_view> case_names() {
+  static const auto names = [] {
+    std::vector<std::string_view> all;
+    for (const auto& row : callback_rows()) all.push_back(row.name);
+    all.emplace_back("function");
+    return all;
+  }();
+  return names;
+}
+
+std::uint64_t in_microseconds(loop::duration time) {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(time).count());
+}
+
+}  // namespace
+
+void stopwatch::note(const script::stretch& ran) {
+  const auto at = std::min(ran.callback, callback_rows().size());
+  if (ran.has_begun) {
+    into_.calls.add();
+    into_.callback_calls[at].add();
+  }
+  into_.time_us.set(in_microseconds(all_ += ran.took));
+  into_.callback_time_us[at].set(in_microseconds(by_callback_[at] += ran.took));
+}
 
 // A row is read as a row: one figure, two or three lines.
 // clang-format off
@@ -33,6 +64,15 @@ const std::vector<options::bound_figure<script_figures>>& script_figure_table() 
       {{.key = "script.waiting", .kind = gauge, .help = "functions of the script that wait",
         .metric = "strata_script_waiting", .column = "script_waiting", .is_hidden = true},
        &script_figures::waiting},
+      {{.key = "script.callbacks.calls", .help = "the same calls, by callback",
+        .metric = "strata_script_callback_calls_total", .label = "callback",
+        .cases = case_names(), .leaves_out_zeros = true},
+       &script_figures::callback_calls},
+      {{.key = "script.callbacks.time_us", .unit = microseconds,
+        .help = "the same time, by callback",
+        .metric = "strata_script_callback_time_microseconds_total", .label = "callback",
+        .cases = case_names(), .leaves_out_zeros = true},
+       &script_figures::callback_time_us},
   };
   return table;
 }

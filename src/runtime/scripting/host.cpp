@@ -8,6 +8,7 @@
 #include "loop/within.hpp"
 #include "options/locations.hpp"
 #include "runtime/scripting/evaluation.hpp"
+#include "runtime/scripting/house_functions.hpp"
 #include "runtime/scripting/library.hpp"
 #include "runtime/scripting/outside.hpp"
 #include "text/readable.hpp"
@@ -46,7 +47,9 @@ result<std::unique_ptr<script::machine>> host::make() {
   machine.add({"strata", common_functions(), {}}, this);
   for (const auto* const each : outside_kinds()) machine.make_kind(*each);
   machine.extend(common_lines(), "=strata");
+  machine.extend(house_lines(), "=strata");
   machine.extend(outside_lines(), "=strata");
+  machine.add({"self", own_functions(), {}}, this);
   machine.add({"self", own_, {}}, own_host_);
   machine.set("self", "name", who_.name);
   machine.set("self", "type", who_.type);
@@ -193,11 +196,8 @@ void host::on_error(const std::string& what) {
 
 void host::on_print(const std::string& line) { log(level::info, line); }
 
-void host::on_run(loop::duration took, bool has_begun) {
-  if (has_begun) figures_.calls.add();
-  time_ += took;
-  figures_.time_us.set(static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::microseconds>(time_).count()));
+void host::on_run(const script::stretch& ran) {
+  watch_.note(ran);
   note_size();
 }
 

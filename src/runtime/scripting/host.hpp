@@ -91,7 +91,7 @@ class host final : private script::observer, private loop::timer {
   result<std::unique_ptr<script::machine>> make();
   void on_error(const std::string& what) override;
   void on_print(const std::string& line) override;
-  void on_run(loop::duration took, bool has_begun) override;
+  void on_run(const script::stretch& ran) override;
   void on_timer() override;
   void arm_tick();
   void note_size();
@@ -103,9 +103,9 @@ class host final : private script::observer, private loop::timer {
   std::span<const script::function_row> own_;
   void* own_host_ = nullptr;
   script_figures figures_;
+  stopwatch watch_{figures_};
   std::unique_ptr<script::machine> machine_;
   std::vector<std::unique_ptr<script::machine>> retired_;
-  loop::duration time_{};  // that it has run
   loop::duration tick_{};
   loop::time_point last_tick_;
   loop::task_group tasks_;

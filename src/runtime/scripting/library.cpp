@@ -10,7 +10,7 @@
 #include "loop/call_on.hpp"
 #include "net/tls/digest.hpp"
 #include "runtime/scripting/host.hpp"
-#include "runtime/scripting/orders.hpp"
+#include "runtime/scripting/house_functions.hpp"
 #include "runtime/scripting/outside.hpp"
 #include "runtime/scripting/web_request.hpp"
 #include "script/call.hpp"
@@ -285,26 +285,6 @@ void shared_remove(void* self, call& with) {
 
 loop::task<answers> http(void* self, call& with) { return request_web(host_of(self), with); }
 
-// --- other runtimes
-
-loop::task<answers> order(void* self, call& with, house_verb verb) {
-  house_order what{.verb = verb};
-  if (with.count() > 0) what.name = with.text(0);
-  if (verb == house_verb::send) what.details = std::string(with.text(1));
-  return give_order(host_of(self), std::move(what));
-}
-
-template <house_verb Verb>
-loop::task<answers> order_of(void* self, call& with) {
-  return order(self, with, Verb);
-}
-
-loop::task<answers> create(void* self, call& with) {
-  return give_order(host_of(self), creation(with));
-}
-
-loop::task<answers> edit(void* self, call& with) { return give_order(host_of(self), change(with)); }
-
 // A row is read as a row.
 // clang-format off
 constexpr script::function_row function_table[] = {
@@ -327,24 +307,6 @@ constexpr script::function_row function_table[] = {
      "asks a web server ({url=, method=, headers=, body=, timeout_ms=5000}), and waits for "
      "{ok=, status=, headers=, body=}, or {ok=false, error=}",
      nullptr, http},
-    {"create", "type: string, name: string, options?: table", "table?, string?",
-     "creates a runtime, owned by this one, and starts it but for start=false; one of that name "
-     "that this one owns is changed instead; gives what it is, or nil and the reason",
-     nullptr, create},
-    {"start", "name: string", "table?, string?", "starts a runtime", nullptr,
-     order_of<house_verb::start>},
-    {"stop", "name: string", "table?, string?", "stops a runtime", nullptr,
-     order_of<house_verb::stop>},
-    {"remove", "name: string", "boolean?, string?", "stops a runtime, and forgets it", nullptr,
-     order_of<house_verb::remove>},
-    {"edit", "name: string, options: table", "table?, string?", "changes a runtime's options",
-     nullptr, edit},
-    {"send", "name: string, message: string", "integer?, string?",
-     "sends a message, as `strata send`; gives how many connections took it", nullptr,
-     order_of<house_verb::send>},
-    {"list", "", "table[]", "all runtimes, as `strata ls --format json` shows them", nullptr,
-     order_of<house_verb::list>},
-    {"get", "name: string", "table?, string?", "one of them", nullptr, order_of<house_verb::get>},
     {"json.encode", "value: any, indent?: integer", "string",
      "a value as JSON; a table is an array where it has a length or strata.json.array made it",
      json_encode},
@@ -449,6 +411,7 @@ function strata.router() return setmetatable({ routes = {} }, router) end
 std::span<const script::function_row> common_functions() {
   static const auto all = [] {
     std::vector<script::function_row> rows(std::begin(function_table), std::end(function_table));
+    std::ranges::copy(house_functions(), std::back_inserter(rows));
     std::ranges::copy(outside_functions(), std::back_inserter(rows));
     return rows;
   }();

@@ -3,6 +3,7 @@
 #include "runtime/scripting/file_reading.hpp"
 #include "runtime/scripting/redis_client.hpp"
 #include "runtime/scripting/script_connection.hpp"
+#include "runtime/scripting/subscription.hpp"
 
 namespace strata::runtime::scripting {
 
@@ -40,7 +41,8 @@ constexpr script::function_row outside_table[] = {
 std::span<const script::function_row> outside_functions() { return outside_table; }
 
 std::span<const script::object_kind* const> outside_kinds() {
-  static const script::object_kind* const kinds[] = {&connection_kind(), &redis_kind()};
+  static const script::object_kind* const kinds[] = {&connection_kind(), &redis_kind(),
+                                                     &subscription_kind()};
   return kinds;
 }
 

@@ -6,10 +6,8 @@
 #include <iterator>
 #include <utility>
 
-#include "loop/within.hpp"
 #include "proto/resp_request.hpp"
 #include "runtime/house.hpp"
-#include "runtime/scripting/options_table.hpp"
 #include "runtime/scripting/redis_values.hpp"
 #include "text/word.hpp"
 
@@ -20,12 +18,8 @@ using script::call;
 
 namespace {
 
-constexpr double usual_answer_ms = 5000;
 constexpr std::size_t most_asked = 10000;
 constexpr std::size_t most_unsent_requests = 64U << 20U;
-// What one answer may be: a script could hold no more.
-constexpr proto::value_limits answer_limits{
-    .max_bulk = 64U << 20U, .max_values = 1U << 20U, .max_reply = 64U << 20U};
 constexpr const char* was_closed = "it was closed";
 
 answers no_answer(std::string why) { return std::vector<nlohmann::json>{nullptr, std::move(why)}; }
@@ -33,7 +27,7 @@ answers no_answer(std::string why) { return std::vector<nlohmann::json>{nullptr,
 }  // namespace
 
 redis_client::redis_client(loop::loop& on, net::directory* names, redis_wishes how)
-    : loop_(on), names_(names), how_(std::move(how)), reader_(answer_limits), changed_(on) {}
+    : loop_(on), names_(names), how_(std::move(how)), changed_(on) {}
 
 void redis_client::close() {
   is_closed_ = true;
@@ -46,7 +40,7 @@ void redis_client::close() {
 void redis_client::break_off(const std::string& why) {
   is_ready_ = false;
   trouble_ = why;
-  stream_.reset();
+  link_.reset();
   for (const auto& each : std::exchange(asked_, {})) {
     each->trouble = why;
     each->changed.notify();
@@ -63,12 +57,12 @@ loop::task<answers> redis_client::ask(owned self, std::string request, std::size
   const bool is_in_time = co_await here.changed_.wait(has_tried, limit);
   if (!is_in_time) co_return no_answer("it has not answered in time");
   if (!here.is_ready_) co_return no_answer(here.trouble_);
-  if (here.asked_.size() >= most_asked || here.stream_->unsent() > most_unsent_requests) {
+  if (here.asked_.size() >= most_asked || here.link_->unsent() > most_unsent_requests) {
     co_return no_answer("too much waits for its answer already");
   }
   const auto mine = std::make_shared<question>(here.loop_, count);
   here.asked_.push_back(mine);
-  here.stream_->push_copy(as_bytes(request));
+  here.link_->push(request);
   request = {};
   const bool is_heard = co_await mine->changed.wait([&mine] { return mine->is_over(); }, limit);
   if (!is_heard) {
@@ -82,23 +76,24 @@ loop::task<answers> redis_client::ask(owned self, std::string request, std::size
 }
 
 loop::task<> redis_client::run() {
-  auto connecting = connect();
-  auto done = co_await loop::within(loop_, std::move(connecting), loop_.now() + how_.timeout);
+  link_.emplace(loop_, names_, how_);
+  auto opening = link_->open();
+  const auto done = co_await opening;
   std::string why;
-  if (!done) {
-    why = "cannot connect to " + how_.where.url.text() + ": it has not answered in time";
-  } else if (!*done) {
-    why = describe(done->error());
-  } else {
+  if (done) {
     is_ready_ = true;
     changed_.notify();
+  } else {
+    why = describe(done.error());
   }
   while (is_ready_) {
-    auto said = co_await hear();
+    auto said = co_await link_->hear();
     if (!said) {
       why = describe(said.error());
       break;
     }
+    // What is said to all that follow something was asked for by nobody.
+    if (said->what == proto::resp_value::kind::push) continue;
     if (asked_.empty()) {
       why = "it says something that nobody has asked for";
       break;
@@ -111,84 +106,6 @@ loop::task<> redis_client::run() {
   }
   is_running_ = false;
   break_off(why);
-}
-
-loop::task<result<void>> redis_client::connect() {
-  reader_ = proto::value_reader(answer_limits);
-  net::connecting how{.timeout = how_.timeout, .names = names_};
-  if (how_.where.url.scheme->is_secure) {
-    auto secure = net::tls_context::for_client(how_.tls);
-    if (!secure) co_return std::unexpected(secure.error());
-    how.secure = std::move(*secure);
-  }
-  auto made = co_await net::connect(loop_, how_.where.url, std::move(how));
-  if (!made) co_return std::unexpected(made.error());
-  if (!made->bytes) {
-    co_return failure(errc::invalid_argument, "connect to " + how_.where.url.text(),
-                      "it has messages and no bytes", "name a cache");
-  }
-  stream_ = std::move(made->bytes);
-  co_return co_await greet();
-}
-
-loop::task<result<void>> redis_client::greet() {
-  const auto& where = how_.where;
-  const std::string user = where.user.empty() ? "default" : where.user;
-  const bool has_password = !where.password.empty();
-  auto said =
-      has_password ? say({"HELLO", "3", "AUTH", user, where.password}) : say({"HELLO", "3"});
-  auto greeted = co_await said;
-  if (!greeted) co_return std::unexpected(greeted.error());
-  using kind = proto::resp_value::kind;
-  // Servers before Redis 6 do not know it.
-  const bool is_old = greeted->what == kind::error && greeted->text.contains("unknown command");
-  if (is_old && has_password) {
-    auto auth = where.user.empty() ? say({"AUTH", where.password})
-                                   : say({"AUTH", where.user, where.password});
-    greeted = co_await auth;
-  }
-  const auto database = std::to_string(where.database);
-  const bool is_refused = greeted && greeted->what == kind::error && !(is_old && !has_password);
-  if (greeted && !is_refused && where.database != 0) {
-    auto selected = say({"SELECT", database});
-    greeted = co_await selected;
-  }
-  if (!greeted) co_return std::unexpected(greeted.error());
-  if (greeted->what != kind::error || (is_old && !has_password && where.database == 0)) {
-    co_return result<void>{};
-  }
-  co_return failure(errc::permission_denied, "speak with " + where.url.text(), greeted->text,
-                    "check its password and its database");
-}
-
-loop::task<result<proto::resp_value>> redis_client::say(
-    std::initializer_list<std::string_view> words) {
-  std::string text;
-  proto::append_command(text, {words.begin(), words.end()});
-  stream_->push_copy(as_bytes(text));
-  return hear();
-}
-
-// What is said to all who subscribe was asked for by nobody.
-loop::task<result<proto::resp_value>> redis_client::hear() {
-  const auto operation = "hear from " + how_.where.url.text();
-  for (;;) {
-    auto next = reader_.next();
-    if (!next) {
-      auto why = next.error();
-      why.operation = operation;
-      co_return std::unexpected(std::move(why));
-    }
-    if (*next && (*next)->what != proto::resp_value::kind::push) co_return std::move(**next);
-    if (*next) continue;
-    auto got = co_await stream_->receive();
-    if (!got) co_return std::unexpected(got.error());
-    if (got->empty()) {
-      co_return failure(errc::connection_closed, operation, "it has closed the connection",
-                        "ask again");
-    }
-    reader_.feed(got->bytes());
-  }
 }
 
 // --- what scripts call
@@ -319,23 +236,12 @@ const script::object_kind& redis_kind() {
 std::string_view redis_lines() { return redis_lua; }
 
 void open_redis(host& of, call& with) {
-  redis_wishes how;
-  auto place = parse_redis_place(with.text(0));
-  if (!place) return with.fail(describe(place.error()));
-  how.where = std::move(*place);
-  options_table given(with, 1, {"user", "password", "database", "timeout_ms", "ca", "insecure"});
-  if (auto user = given.text("user")) how.where.user = std::move(*user);
-  if (auto password = given.text("password")) how.where.password = std::move(*password);
-  if (const auto number = given.number("database")) {
-    how.where.database = static_cast<std::uint64_t>(std::clamp(*number, 0.0, 1e9));
-  }
-  how.timeout = given.timeout(usual_answer_ms);
-  how.tls = {.ca = given.text("ca").value_or(""), .is_insecure = given.truth("insecure")};
-  if (!given.is_good()) return;
+  auto how = read_redis_wishes(with, 0, 1);
+  if (!how) return;
   auto* const others = of.who().others;
   with.give(redis_kind(),
             std::make_shared<redis_client>(of.on(), others == nullptr ? nullptr : &others->names(),
-                                           std::move(how)));
+                                           std::move(*how)));
 }
 
 }  // namespace strata::runtime::scripting

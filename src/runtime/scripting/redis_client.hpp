@@ -5,23 +5,17 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "loop/condition.hpp"
 #include "loop/task_group.hpp"
-#include "net/connector.hpp"
 #include "proto/resp_value.hpp"
 #include "runtime/scripting/host.hpp"
-#include "runtime/scripting/redis_place.hpp"
+#include "runtime/scripting/redis_link.hpp"
 #include "script/call.hpp"
 
 namespace strata::runtime::scripting {
-
-struct redis_wishes {
-  redis_place where = {};
-  loop::duration timeout = {};  ///< of an answer, and of connecting
-  net::tls_client_settings tls = {};
-};
 
 class redis_client final : public script::object {
  public:
@@ -49,17 +43,12 @@ class redis_client final : public script::object {
 
   static loop::task<script::answers> ask(owned self, std::string request, std::size_t answers);
   loop::task<> run();
-  loop::task<result<void>> connect();
-  loop::task<result<void>> greet();
-  loop::task<result<proto::resp_value>> say(std::initializer_list<std::string_view> words);
-  loop::task<result<proto::resp_value>> hear();
   void break_off(const std::string& why);
 
   loop::loop& loop_;
   net::directory* names_;
   redis_wishes how_;
-  std::unique_ptr<net::stream> stream_;
-  proto::value_reader reader_;
+  std::optional<redis_link> link_;
   std::deque<std::shared_ptr<question>> asked_;
   bool is_running_ = false;
   bool is_ready_ = false;

@@ -91,7 +91,7 @@ class script_world : public script::observer {
 
   void on_error(const std::string& /*what*/) override {}
   void on_print(const std::string& /*line*/) override {}
-  void on_run(loop::duration /*took*/, bool /*has_begun*/) override {}
+  void on_run(const script::stretch& /*ran*/) override {}
 
   loop::task<script::answers> sleep(script::call& with) { return sleep_for(loop_, with.number(0)); }
   static loop::task<script::answers> sleep_for(loop::loop& on, double seconds) {

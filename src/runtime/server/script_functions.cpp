@@ -34,7 +34,8 @@ void shard_script::call_send(call& with) {
   }
   const auto id = with.integer(0);
   send(id, message);
-  with.give(id >> shard_bits != home_.number() || is_there(id));
+  const auto* const home = home_.state().home_of(id);
+  with.give(home != nullptr && (home->who != &home_ || is_there(id)));
 }
 
 void shard_script::call_broadcast(call& with) {
@@ -61,14 +62,12 @@ void shard_script::call_multicast(call& with) {
 
 void shard_script::call_disconnect(call& with) {
   const auto id = with.integer(0);
-  const auto which = id >> shard_bits;
-  const auto& shards = home_.state().shards;
-  if (which >= shards.size()) return;
-  if (which == home_.number()) {
+  const auto* const home = home_.state().home_of(id);
+  if (home == nullptr) return;
+  if (home->who == &home_) {
     disconnect_here(id);
   } else {
-    shards[which].where->post(
-        [who = shards[which].who, id] { who->script()->disconnect_here(id); });
+    home->where->post([who = home->who, id] { who->script()->disconnect_here(id); });
   }
 }
 

@@ -125,14 +125,12 @@ void shard_script::pipe_here(std::uint64_t id, std::uint64_t to) {
 }
 
 void shard_script::set_pipe(std::uint64_t id, std::uint64_t to) {
-  const auto which = id >> shard_bits;
-  const auto& shards = home_.state().shards;
-  if (which >= shards.size()) return;
-  if (which == home_.number()) {
+  const auto* const home = home_.state().home_of(id);
+  if (home == nullptr) return;
+  if (home->who == &home_) {
     pipe_here(id, to);
   } else {
-    shards[which].where->post(
-        [who = shards[which].who, id, to] { who->script()->pipe_here(id, to); });
+    home->where->post([who = home->who, id, to] { who->script()->pipe_here(id, to); });
   }
 }
 

@@ -23,6 +23,7 @@ class server final : public scripting::scripted<server_options, shard> {
 
   loop::task<void> stop(loop::time_point limit) override;
   loop::task<result<send_outcome>> send(std::string message) override;
+  loop::task<result<send_outcome>> send_to(std::uint64_t client, std::string message) override;
   [[nodiscard]] std::vector<nlohmann::json> figures() const override;
 
  private:
@@ -46,6 +47,8 @@ class server final : public scripting::scripted<server_options, shard> {
     return has_parts() ? identity_.shown() : certificates_in(wanted().cert);
   }
   void keep_figures() override;
+  /// Errors: why a message is not sent to anybody.
+  [[nodiscard]] result<void> check_sent(const std::string& message) const;
   [[nodiscard]] web_figures counted_web() const;
 
   tls_identity identity_{given().home, given().log};
@@ -113,19 +116,24 @@ loop::task<void> server::stop(loop::time_point limit) {
       std::min(limit, given().home.now() + loop::from_seconds(wanted().drain_timeout)));
 }
 
-loop::task<result<send_outcome>> server::send(std::string message) {
+result<void> server::check_sent(const std::string& message) const {
   const auto& name = given().name;
   if (!policy_of(wanted().mode).takes_sends()) {
-    co_return failure(errc::conflict, "send through '" + name + "'",
-                      "its mode is 'in': it only receives",
-                      "change it: strata edit " + name + " --mode inout");
+    return failure(errc::conflict, "send through '" + name + "'",
+                   "its mode is 'in': it only receives",
+                   "change it: strata edit " + name + " --mode inout");
   }
   if (message.size() > wanted().max_message) {
-    co_return failure(errc::limit_exceeded, "send through '" + name + "'",
-                      "the message has " + std::to_string(message.size()) + " bytes, more than " +
-                          std::to_string(wanted().max_message),
-                      "raise --max-message");
+    return failure(errc::limit_exceeded, "send through '" + name + "'",
+                   "the message has " + std::to_string(message.size()) + " bytes, more than " +
+                       std::to_string(wanted().max_message),
+                   "raise --max-message");
   }
+  return {};
+}
+
+loop::task<result<send_outcome>> server::send(std::string message) {
+  if (const auto may = check_sent(message); !may) co_return std::unexpected(may.error());
   auto changed = co_await change_sent(std::move(message));
   if (!changed) co_return send_outcome{};
   message = std::move(*changed);
@@ -135,6 +143,22 @@ loop::task<result<send_outcome>> server::send(std::string message) {
         co_await run_at(i, [&message](shard& at) { return at.broadcast(as_bytes(message)); });
   }
   co_return outcome;
+}
+
+loop::task<result<send_outcome>> server::send_to(std::uint64_t client, std::string message) {
+  if (const auto may = check_sent(message); !may) co_return std::unexpected(may.error());
+  auto changed = co_await change_sent(std::move(message));
+  if (!changed) co_return send_outcome{};
+  message = std::move(*changed);
+  const auto where = client >> shard_bits;
+  const auto hand_over = [&message, client](shard& at) {
+    return at.send_to(client, as_bytes(message));
+  };
+  bool is_there = where < parts().size();
+  if (is_there) is_there = co_await run_at(where, hand_over);
+  if (is_there) co_return send_outcome{.delivered = 1};
+  co_return failure(errc::not_found, fmt::format("send to client {} of '{}'", client, given().name),
+                    "it has gone, or never came");
 }
 
 web_figures server::counted_web() const {

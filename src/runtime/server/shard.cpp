@@ -339,15 +339,20 @@ void shard::tell(member& to, const message& said) {
 }
 
 void shard::tell_member(std::uint64_t id, const std::string& text) {
-  const auto& home = state_->shards[id >> shard_bits];
-  if (home.who != this) {
-    home.where->post([who = home.who, id, text] { who->tell_member(id, text); });
-  } else if (auto* const there = find(id)) {
-    tell(*there, {as_bytes(text)});
-    publish();
-  } else {
+  const auto* const home = state_->home_of(id);
+  if (home != nullptr && home->who != this) {
+    home->where->post([who = home->who, id, text] { who->tell_member(id, text); });
+  } else if (!send_to(id, as_bytes(text))) {
     counters_.drop_message(drop::mode);
   }
+}
+
+bool shard::send_to(std::uint64_t id, byte_span message) {
+  auto* const there = find(id);
+  if (there == nullptr) return false;
+  tell(*there, {message});
+  publish();
+  return true;
 }
 
 void shard::say(const message& said, std::uint64_t except) {

@@ -44,6 +44,8 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   void apply(const live_edit<server_options>& edit);
   /// To all members. Says how many took it.
   std::uint64_t broadcast(byte_span message);
+  /// To one of its own. False: it has gone.
+  bool send_to(std::uint64_t id, byte_span message);
 
   // --- for members
   [[nodiscard]] loop::loop& loop() { return loop_; }

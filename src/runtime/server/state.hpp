@@ -60,6 +60,13 @@ struct server_state {
   };
   /// Set before any shard runs, and not changed until all have stopped.
   std::vector<far_shard> shards;
+
+  /// Where a member of that id is, if it is anywhere: scripts give ids that nobody has. Null: there
+  /// is no such shard.
+  [[nodiscard]] const far_shard* home_of(std::uint64_t id) const {
+    const auto number = id >> shard_bits;
+    return number < shards.size() ? &shards[number] : nullptr;
+  }
 };
 
 /// Messages on their way to another shard.

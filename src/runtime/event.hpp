@@ -1,0 +1,13 @@
+// What happened to a runtime: a line of the journal of events as a value.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/journal.hpp"
+
+namespace strata::runtime {
+
+/// `{time, event, runtime, type, detail}`. Of a line that says how many were lost: `lost`.
+[[nodiscard]] nlohmann::json event_of(const journal_line& line);
+
+}  // namespace strata::runtime

@@ -1,0 +1,140 @@
+#include "runtime/scripting/channels.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <utility>
+
+#include "proto/resp_request.hpp"
+#include "runtime/house.hpp"
+
+namespace strata::runtime::scripting {
+
+using nlohmann::json;
+using proto::resp_value;
+using script::answers;
+using script::call;
+
+namespace {
+
+constexpr double shortest_pause_s = 0.1;
+constexpr double longest_pause_s = 5;
+
+std::string_view text_at(const resp_value& said, std::size_t which) {
+  return which < said.elements.size() ? said.elements[which].text : std::string_view();
+}
+
+}  // namespace
+
+channel_subscription::channel_subscription(host& of, script::machine& by, script::value_ref call,
+                                           channel_wishes what)
+    : subscription(by, std::move(call)), host_(of), what_(std::move(what)), changed_(of.on()) {}
+
+loop::task<std::string> channel_subscription::tried() {
+  [[maybe_unused]] const bool has = co_await changed_.wait([this] { return has_tried_; });
+  co_return has ? trouble_ : "it was closed";
+}
+
+loop::task<> channel_subscription::follow() {
+  for (;;) {
+    auto hearing = hear();
+    const auto why = describe(co_await hearing);
+    // Each reason once, until it has succeeded.
+    if (trouble_ != why) {
+      host_.log_few("subscribe", level::warning,
+                    fmt::format("what is published in {} is not heard: {}; it tries again",
+                                fmt::join(what_.channels, ", "), why));
+    }
+    trouble_ = why;
+    has_tried_ = true;
+    changed_.notify();
+    co_await host_.on().sleep(pauses_.next(shortest_pause_s, longest_pause_s));
+  }
+}
+
+// Until it breaks.
+loop::task<error> channel_subscription::hear() {
+  auto* const others = host_.who().others;
+  redis_link link(host_.on(), others == nullptr ? nullptr : &others->names(), what_.server);
+  auto opening = link.open();
+  const auto opened = co_await opening;
+  if (!opened) co_return opened.error();
+  std::vector<std::string_view> words{what_.are_patterns ? "PSUBSCRIBE" : "SUBSCRIBE"};
+  words.insert(words.end(), what_.channels.begin(), what_.channels.end());
+  std::string request;
+  proto::append_command(request, words);
+  link.push(request);
+  unconfirmed_ = what_.channels.size();
+  for (;;) {
+    auto said = co_await link.hear();
+    if (!said) co_return said.error();
+    if (auto taken = take(std::move(*said)); !taken) co_return taken.error();
+    co_await room();
+  }
+}
+
+// RESP3 says it by pushes, RESP2 by arrays.
+result<void> channel_subscription::take(resp_value said) {
+  const auto what = text_at(said, 0);
+  if (said.what == resp_value::kind::error) {
+    return failure(errc::permission_denied, "subscribe", said.text,
+                   "check what the user may do there");
+  }
+  if (what == "subscribe" || what == "psubscribe") {
+    if (unconfirmed_ == 0 || --unconfirmed_ != 0) return {};
+    pauses_.succeeded();
+    trouble_.clear();
+    has_tried_ = true;
+    changed_.notify();
+  } else if (what == "message" && said.elements.size() == 3) {
+    tell({std::move(said.elements[1].text), std::move(said.elements[2].text)});
+  } else if (what == "pmessage" && said.elements.size() == 4) {
+    tell({std::move(said.elements[2].text), std::move(said.elements[3].text),
+          std::move(said.elements[1].text)});
+  }
+  return {};
+}
+
+namespace {
+
+// One text, or a list of them.
+bool read_channels(call& with, int which, std::vector<std::string>& into) {
+  if (with.is_text(which)) {
+    into.emplace_back(with.text(which));
+    return true;
+  }
+  json listed;
+  if (!with.structure(which, listed)) return false;
+  if (listed.is_array()) {
+    for (const auto& each : listed) {
+      if (each.is_string()) into.push_back(each.get<std::string>());
+    }
+  }
+  if (!into.empty() && into.size() == listed.size()) return true;
+  with.fail("the channels are neither a text nor a list of texts");
+  return false;
+}
+
+loop::task<answers> begun(std::shared_ptr<channel_subscription> one) {
+  one->begin();
+  auto trying = one->tried();
+  auto trouble = co_await trying;
+  if (trouble.empty()) co_return std::vector<json>{};
+  co_return std::vector<json>{std::move(trouble)};
+}
+
+}  // namespace
+
+loop::task<answers> subscribe(host& of, call& with, bool are_patterns) {
+  channel_wishes what{.are_patterns = are_patterns};
+  auto server = read_redis_wishes(with, 0, 3);
+  if (!server || !read_channels(with, 1, what.channels)) return {};
+  what.server = std::move(*server);
+  auto made =
+      std::make_shared<channel_subscription>(of, with.by(), with.function(2), std::move(what));
+  if (!with.give(subscription_kind(), made)) return {};
+  made->stay(with.keep_given());
+  return begun(std::move(made));
+}
+
+}  // namespace strata::runtime::scripting

@@ -1,0 +1,52 @@
+// `strata.subscribe`: what is published in the channels of a cache, or of a Redis server, is told
+// to a function of the script. A connection that breaks is made again.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "loop/task_group.hpp"
+#include "net/backoff.hpp"
+#include "runtime/scripting/host.hpp"
+#include "runtime/scripting/redis_link.hpp"
+#include "runtime/scripting/subscription.hpp"
+
+namespace strata::runtime::scripting {
+
+struct channel_wishes {
+  redis_wishes server = {};
+  std::vector<std::string> channels = {};
+  bool are_patterns = false;
+};
+
+class channel_subscription final : public subscription {
+ public:
+  channel_subscription(host& of, script::machine& by, script::value_ref call, channel_wishes what);
+
+  /// Follows, until it is closed.
+  void begin() { tasks_.spawn(follow()); }
+  /// Awaits the first attempt: empty when it has succeeded, else why not.
+  [[nodiscard]] loop::task<std::string> tried();
+
+ private:
+  void stop() override { tasks_.cancel(); }
+  loop::task<> follow();
+  loop::task<error> hear();
+  [[nodiscard]] result<void> take(proto::resp_value said);
+
+  host& host_;
+  channel_wishes what_;
+  redis_link* link_ = nullptr;
+  std::size_t unconfirmed_ = 0;
+  bool has_tried_ = false;
+  std::string trouble_;  // of the last attempt
+  net::backoff pauses_;
+  loop::condition changed_;
+  loop::task_group tasks_;
+};
+
+/// `strata.subscribe(where, channels, call, options?)`, and of patterns `strata.psubscribe`.
+[[nodiscard]] loop::task<script::answers> subscribe(host& of, script::call& with,
+                                                    bool are_patterns);
+
+}  // namespace strata::runtime::scripting

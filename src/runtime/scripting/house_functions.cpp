@@ -1,0 +1,243 @@
+#include "runtime/scripting/house_functions.hpp"
+
+#include <utility>
+
+#include "runtime/house.hpp"
+#include "runtime/scripting/channels.hpp"
+#include "runtime/scripting/event_subscription.hpp"
+#include "runtime/scripting/host.hpp"
+#include "script/call.hpp"
+
+namespace strata::runtime::scripting {
+
+using nlohmann::json;
+using script::answers;
+using script::call;
+
+namespace {
+
+host& host_in(void* self) { return *static_cast<host*>(self); }
+
+loop::task<answers> obeyed(house& by, loop::loop& on, house_order what) {
+  auto done = co_await by.obey(on, std::move(what));
+  if (!done) co_return std::unexpected(done.error());
+  co_return std::vector<json>{std::move(*done)};
+}
+
+loop::task<answers> give_order(host& of, house_order what) {
+  what.by = of.who().name;
+  return obeyed(*of.who().others, of.on(), std::move(what));
+}
+
+template <house_verb Verb>
+loop::task<answers> order(void* self, call& with) {
+  house_order what{.verb = Verb};
+  if (with.count() > 0) what.name = with.text(0);
+  return give_order(host_in(self), std::move(what));
+}
+
+// An empty table is a list to nobody but JSON.
+json options_of(json given) {
+  if (given.is_null() || given.empty()) return json::object();
+  return given;
+}
+
+loop::task<answers> create(void* self, call& with) {
+  json options;
+  if (with.has(2) && !with.structure(2, options)) return {};
+  options = options_of(std::move(options));
+  // As a command line has it: -s.
+  const bool starts = !options.contains("start") || options["start"] == true;
+  options.erase("start");
+  house_order what{
+      .verb = house_verb::create,
+      .name = std::string(with.text(1)),
+      .details = {
+          {"type", std::string(with.text(0))}, {"options", std::move(options)}, {"start", starts}}};
+  return give_order(host_in(self), std::move(what));
+}
+
+loop::task<answers> edit(void* self, call& with) {
+  json options;
+  if (!with.structure(1, options)) return {};
+  return give_order(host_in(self), {.verb = house_verb::edit,
+                                    .name = std::string(with.text(0)),
+                                    .details = options_of(std::move(options))});
+}
+
+house_order sending(std::string name, std::string_view message) {
+  return {.verb = house_verb::send,
+          .name = std::move(name),
+          .details = {{"message", std::string(message)}}};
+}
+
+loop::task<answers> send(void* self, call& with) {
+  auto what = sending(std::string(with.text(0)), with.text(1));
+  if (with.has(2)) what.details["to"] = with.integer(2);
+  return give_order(host_in(self), std::move(what));
+}
+
+// --- its own runtime
+
+loop::task<answers> get_own(host& of, house_verb verb) {
+  return give_order(of, {.verb = verb, .name = of.who().name});
+}
+
+loop::task<answers> own_stats(void* self, call& /*with*/) {
+  return get_own(host_in(self), house_verb::stats);
+}
+
+loop::task<answers> own_field(host& of, const char* field) {
+  auto looking = get_own(of, house_verb::get);
+  auto own = co_await looking;
+  if (!own) co_return own;
+  co_return std::vector<json>{std::move(own->front().at(field))};
+}
+
+loop::task<answers> own_options(void* self, call& /*with*/) {
+  return own_field(host_in(self), "options");
+}
+
+loop::task<answers> own_endpoints(void* self, call& /*with*/) {
+  return own_field(host_in(self), "endpoints");
+}
+
+// `what` names nobody yet.
+loop::task<answers> sent_to_owner(host& of, house_order what) {
+  auto looking = own_field(of, "owner");
+  auto owner = co_await looking;
+  if (!owner) co_return owner;
+  what.name = owner->front().get<std::string>();
+  if (what.name.empty()) {
+    co_return std::vector<json>{nullptr, "this runtime has no owner"};
+  }
+  auto giving = give_order(of, std::move(what));
+  co_return co_await giving;
+}
+
+loop::task<answers> owner_send(void* self, call& with) {
+  auto what = sending({}, with.text(1));
+  what.details["to"] = with.integer(0);
+  return sent_to_owner(host_in(self), std::move(what));
+}
+
+loop::task<answers> owner_broadcast(void* self, call& with) {
+  return sent_to_owner(host_in(self), sending({}, with.text(0)));
+}
+
+template <bool ArePatterns>
+loop::task<answers> subscribe_to(void* self, call& with) {
+  return subscribe(host_in(self), with, ArePatterns);
+}
+
+void events(void* self, call& with) { follow_events(host_in(self), with); }
+
+// A row is read as a row.
+// clang-format off
+constexpr script::function_row house_table[] = {
+    {"create", "type: string, name: string, options?: table", "table?, string?",
+     "creates a runtime, owned by this one, and starts it but for start=false; one of that name "
+     "that this one owns is changed instead; gives what it is, or nil and the reason",
+     nullptr, create},
+    {"start", "name: string", "table?, string?", "starts a runtime", nullptr,
+     order<house_verb::start>},
+    {"stop", "name: string", "table?, string?", "stops a runtime", nullptr,
+     order<house_verb::stop>},
+    {"remove", "name: string", "boolean?, string?", "stops a runtime, and forgets it", nullptr,
+     order<house_verb::remove>},
+    {"edit", "name: string, options: table", "table?, string?", "changes a runtime's options",
+     nullptr, edit},
+    {"send", "name: string, message: string, client?: integer", "integer?, string?",
+     "sends a message, as `strata send`, or to one client of a server; gives how many connections "
+     "took it", nullptr, send},
+    {"list", "", "table[]", "all runtimes, as `strata ls --format json` shows them", nullptr,
+     order<house_verb::list>},
+    {"get", "name: string", "table?, string?",
+     "one of them, with its options and children, as `strata show --format json` shows it", nullptr,
+     order<house_verb::get>},
+    {"stats", "name: string", "table?, string?",
+     "its figures, as `strata stats --format json` shows them", nullptr, order<house_verb::stats>},
+    {"events", "call: fun(event: table)", "strata.subscription",
+     "calls a function for what happens to any runtime from now on: {time=, event=, runtime=, "
+     "type=, detail=}", events},
+    {"subscribe", "where: string, channels: string|string[], call: fun(channel: string, "
+     "message: string), options?: table", "strata.subscription, string?",
+     "calls a function for what is published in channels of a cache, or of a Redis server, as "
+     "strata.redis takes both; again after the connection broke; a reason beside it: it tries on",
+     nullptr, subscribe_to<false>},
+    {"psubscribe", "where: string, patterns: string|string[], call: fun(channel: string, "
+     "message: string, pattern: string), options?: table", "strata.subscription, string?",
+     "the same of all channels that fit patterns", nullptr, subscribe_to<true>},
+    {"group", "name: string", "table[]",
+     "the members of a group that run, as strata.list gives them; waits"},
+    {"watch_group", "name: string, call: fun(members: table[])", "strata.subscription",
+     "calls a function with the members of a group: now, and whenever they have changed"},
+};
+
+constexpr script::function_row own_table[] = {
+    {"options", "", "table?, string?", "the runtime's options", nullptr, own_options},
+    {"endpoints", "", "string[]?, string?", "where it listens, or connects", nullptr,
+     own_endpoints},
+    {"stats", "", "table?, string?", "its figures, as strata.stats gives them", nullptr,
+     own_stats},
+    {"owner_send", "id: integer, message: string", "integer?, string?",
+     "sends a message to one client of the server that owns this runtime", nullptr, owner_send},
+    {"owner_broadcast", "message: string", "integer?, string?",
+     "sends a message to all of them, as `strata send`", nullptr, owner_broadcast},
+};
+// clang-format on
+
+constexpr std::string_view lines = R"lua(
+local strata, ipairs, pcall, error, table_concat = strata, ipairs, pcall, error, table.concat
+
+function strata.group(name)
+  local members = {}
+  for _, each in ipairs(strata.list()) do
+    if each.group == name and each.state == 'running' then members[#members + 1] = each end
+  end
+  return members
+end
+
+local function names_of(members)
+  local names = {}
+  for at, each in ipairs(members) do
+    names[at] = each.name .. ' ' .. table_concat(each.endpoints, ' ')
+  end
+  return table_concat(names, '\n')
+end
+
+function strata.watch_group(name, call)
+  local known
+  local is_looking, has_changed = false, false
+  local function look()
+    has_changed = true
+    if is_looking then return end
+    is_looking = true
+    while has_changed do
+      has_changed = false
+      local members = strata.group(name)
+      local now = names_of(members)
+      if now ~= known then
+        known = now
+        local is_done, why = pcall(call, members)
+        if not is_done then
+          is_looking = false
+          error(why, 0)
+        end
+      end
+    end
+    is_looking = false
+  end
+  local followed = strata.events(look)
+  strata.set_timeout(0, look)
+  return followed
+end
+)lua";
+
+}  // namespace
+
+std::span<const script::function_row> house_functions() { return house_table; }
+std::span<const script::function_row> own_functions() { return own_table; }
+std::string_view house_lines() { return lines; }
+
+}  // namespace strata::runtime::scripting

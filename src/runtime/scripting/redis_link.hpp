@@ -1,0 +1,52 @@
+// A connection to a Redis server, or a cache: greeted, and in the database that is wanted.
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "net/connector.hpp"
+#include "proto/resp_value.hpp"
+#include "runtime/scripting/redis_place.hpp"
+#include "script/call.hpp"
+
+namespace strata::runtime::scripting {
+
+struct redis_wishes {
+  redis_place where = {};
+  loop::duration timeout = {};  ///< of an answer, and of connecting
+  net::tls_client_settings tls = {};
+};
+
+/// As a script gives them: where, and a table of options. Nothing: the call has failed.
+[[nodiscard]] std::optional<redis_wishes> read_redis_wishes(script::call& with, int which_place,
+                                                            int which_options);
+
+class redis_link {
+ public:
+  /// `how` outlives it.
+  redis_link(loop::loop& on, net::directory* names, const redis_wishes& how);
+
+  /// Once, within the timeout. Errors: naming the place, without its password.
+  [[nodiscard]] loop::task<result<void>> open();
+  void push(std::string_view request) { stream_->push_copy(as_bytes(request)); }
+  [[nodiscard]] std::size_t unsent() const { return stream_->unsent(); }
+  /// The next value that it says, pushes too. Errors: connection_closed, and what is no RESP.
+  [[nodiscard]] loop::task<result<proto::resp_value>> hear();
+
+ private:
+  [[nodiscard]] loop::task<result<void>> connect();
+  [[nodiscard]] loop::task<result<void>> greet();
+  [[nodiscard]] loop::task<result<proto::resp_value>> say(
+      std::initializer_list<std::string_view> words);
+
+  loop::loop& loop_;
+  net::directory* names_;
+  const redis_wishes& how_;
+  std::unique_ptr<net::stream> stream_;
+  proto::value_reader reader_;
+};
+
+}  // namespace strata::runtime::scripting

@@ -1,0 +1,73 @@
+#include "runtime/scripting/subscription.hpp"
+
+#include <utility>
+
+namespace strata::runtime::scripting {
+
+namespace {
+
+constexpr std::size_t most_untold = 10000;
+constexpr std::size_t little = 100;
+
+// A row is read as a row.
+// clang-format off
+constexpr script::function_row subscription_methods[] = {
+    {"close", "", "", "ends it: the function is called no more",
+     script::method<&subscription::close_by>},
+    {"is_open", "", "boolean", "it has not been closed",
+     script::method<&subscription::is_open>},
+};
+// clang-format on
+
+}  // namespace
+
+subscription::subscription(script::machine& by, script::value_ref call)
+    : machine_(by), loop_(by.on()), call_(std::move(call)), taken_(by.on()) {}
+
+void subscription::close() {
+  if (std::exchange(is_closed_, true)) return;
+  waiting_.clear();
+  stop();
+  call_ = {};
+  self_ = {};
+  taken_.notify();
+}
+
+bool subscription::tell(std::vector<nlohmann::json> what) {
+  if (is_closed_ || waiting_.size() >= most_untold) return false;
+  waiting_.push_back(std::move(what));
+  loop_.at_turn_end(*this);
+  return true;
+}
+
+loop::task<> subscription::room() {
+  [[maybe_unused]] const bool has_room =
+      co_await taken_.wait([this] { return waiting_.size() < little || is_closed_; });
+}
+
+void subscription::on_end(const script::finished& /*with*/) {
+  is_running_ = false;
+  loop_.at_turn_end(*this);
+}
+
+// In a loop: functions that do not wait end within `start`. One of them may let this go.
+void subscription::on_turn_end() {
+  const auto self = shared_from_this();
+  while (!is_running_ && !waiting_.empty()) {
+    const auto what = std::move(waiting_.front());
+    waiting_.pop_front();
+    std::vector<script::argument> with;
+    for (const auto& each : what) with.emplace_back(&each);
+    is_running_ = true;
+    machine_.start(call_, with, this);
+  }
+  taken_.notify();
+}
+
+const script::object_kind& subscription_kind() {
+  static constexpr script::object_kind kind{
+      "subscription", "what strata.subscribe and its kin give", subscription_methods};
+  return kind;
+}
+
+}  // namespace strata::runtime::scripting
