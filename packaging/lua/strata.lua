@@ -428,6 +428,21 @@ function server.pipe(a, b) end
 ---@param id integer
 function server.unpipe(id) end
 
+---the numbers of those of --upstream that are connected, from 1
+---@return integer[]
+function server.upstreams() end
+
+---sends a message to one of them; gives true, or nil and the reason
+---@param upstream integer
+---@param message string
+---@return boolean?, string?
+function server.upstream_send(upstream, message) end
+
+---sends a message to all of them; gives how many took it
+---@param message string
+---@return integer
+function server.upstream_broadcast(message) end
+
 ---how many connections there are
 ---@return integer
 function server.connections() end

@@ -28,6 +28,12 @@ constexpr script::callback_row callback_table[] = {
      "an HTTP request: gives the answer, or nil for a file or a 404"},
     {"on_websocket", "request: strata.request", "boolean|string|nil",
      "a client asks for a WebSocket: false refuses it, a text chooses that subprotocol"},
+    {"on_master_auth", "id: integer, password: string", "boolean",
+     "in mode master, a client has said 'master PASSWORD': whether it becomes the master"},
+    {"on_upstream_connect", "upstream: integer", "", "one of --upstream is connected"},
+    {"on_upstream", "upstream: integer, message: string", "", "it has said something"},
+    {"on_upstream_disconnect", "upstream: integer", "",
+     "that connection has ended; it is made again"},
     {"on_miss", "key: string, database: integer", "string|nil, number?",
      "GET and its kin look for a key that is not there, and wait: gives its value, which is kept, "
      "and for how many seconds; nil: there is none. Clients wait `miss_ms` (a global; 5000)"},
@@ -57,7 +63,8 @@ constexpr script::callback_row callback_table[] = {
 constexpr std::string_view callers[] = {
     "server|client|proxy|cache", "server|client|proxy|cache", "server|client|proxy|cache",
     "server|client", "server|client", "server|client|cache", "server|client|cache",
-    "server|client", "server", "server", "server", "cache", "cache", "cache", "cache", "cache",
+    "server|client", "server", "server", "server", "server", "server", "server", "server",
+    "cache", "cache", "cache", "cache", "cache",
     "proxy", "proxy", "proxy", "proxy", "proxy",
 };
 // clang-format on

@@ -154,12 +154,14 @@ loop::task<> host::watch() {
 void host::start_for(callback which, std::uint64_t id, std::string_view message,
                      script::waiter* told) {
   const auto number = static_cast<double>(id);
-  if (which == callback::message) {
-    const script::argument with[] = {message, number};
-    start(which, with, told);
-  } else {
-    const script::argument with[] = {number, message};
-    start(which, std::span(with).first(which == callback::client_message ? 2 : 1), told);
+  const script::argument backwards[] = {message, number};
+  const script::argument with[] = {number, message};
+  switch (which) {
+    case callback::message: start(which, backwards, told); break;
+    case callback::client_message:
+    case callback::master_auth:
+    case callback::upstream: start(which, with, told); break;
+    default: start(which, std::span(with).first(1), told);
   }
 }
 

@@ -9,6 +9,20 @@ std::vector<std::string> server_options::endpoints() const {
   return listen_urls(port, local, listen);
 }
 
+result<std::vector<net::endpoint_url>> server_options::upstreams() const {
+  std::vector<net::endpoint_url> all;
+  for (const auto& each : upstream) {
+    auto url = net::parse_connecting(each.contains("://") ? each : "tcp://" + each);
+    if (!url) return std::unexpected(url.error());
+    if (!url->scheme->has_messages) {
+      return failure(errc::invalid_argument, "use " + each + " as an upstream",
+                     "it carries no messages", "name a tcp, tls, ws, udp or runtime:// endpoint");
+    }
+    all.push_back(std::move(*url));
+  }
+  return all;
+}
+
 namespace {
 
 using enum options::option_kind;
@@ -44,6 +58,11 @@ std::vector<row> message_rows() {
         .help = "hand other clients' messages to the master, as '[ID] MESSAGE'",
         .only_with = "mode=master"},
        &server_options::master_forward},
+      {{.key = "upstream", .short_flag = 'u', .kind = list, .value_name = "URL",
+        .help = "connect to URL, or HOST:PORT, for the script, which hears what comes from there; "
+                "again whenever that breaks; repeatable",
+        .needs_restart = true, .only_with = "lua"},
+       &server_options::upstream},
       {{.key = "write", .short_flag = 'w', .kind = text, .value_name = "FILE",
         .help = "append every received message to FILE", .needs_restart = true,
         .is_path = true},

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "net/endpoint_url.hpp"
 #include "runtime/options.hpp"
 #include "runtime/script_options.hpp"
 #include "runtime/server/web_options.hpp"
@@ -40,9 +41,12 @@ struct server_options : common_options, web_options, tls_server_options, script_
   double drain_timeout = 5;
   std::uint64_t threads = 1;
   std::string write;
+  std::vector<std::string> upstream;
 
   /// `port` and `listen` as endpoint URLs.
   [[nodiscard]] std::vector<std::string> endpoints() const;
+  /// `upstream` as URLs. Errors: as of parse_connecting, and of what has no messages.
+  [[nodiscard]] result<std::vector<net::endpoint_url>> upstreams() const;
 };
 
 [[nodiscard]] const std::vector<options::bound_row<server_options>>& option_table();

@@ -31,5 +31,7 @@ class policy {
 
 /// Of mode "master".
 [[nodiscard]] const policy& master_policy();
+/// `from` has claimed to be master, and is or is not right: it hears which.
+void settle_claim(shard& at, member& from, bool is_right);
 
 }  // namespace strata::runtime::server

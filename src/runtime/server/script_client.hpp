@@ -1,9 +1,11 @@
 // A client as the script of its shard knows it: what is told of it in its order, and its data.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "runtime/scripting/script_connection.hpp"
 #include "runtime/scripting/sequence.hpp"
@@ -23,6 +25,9 @@ struct shard_script::client final : scripting::sequence::owner {
   std::shared_ptr<scripting::script_connection> routed;
   std::string route;        ///< as the script has named it
   std::uint64_t piped = 0;  ///< the client that hears its messages, and the script none; 0: nobody
+  /// The script is asked whether it may be master: what it says meanwhile waits.
+  bool is_claiming = false;
+  std::deque<std::pair<message_kind, std::string>> withheld;
   std::map<std::string, nlohmann::json, std::less<>> data;
   scripting::sequence turns;
 
@@ -31,7 +36,7 @@ struct shard_script::client final : scripting::sequence::owner {
     home_.start(*this, which, message, told);
   }
   void on_ended(scripting::callback which, const script::finished& with) override {
-    shard_script::on_ended(*this, which, with);
+    home_.on_ended(*this, which, with);
   }
   void on_settled() override { home_.on_settled(*this); }
 

@@ -24,6 +24,13 @@ loop::task<answers> ids_of(loop::loop& asking, shard_list shards) {
   co_return std::vector<nlohmann::json>{std::move(all)};
 }
 
+template <class Ask>
+loop::task<answers> ask_upstreams(shard& home, Ask ask) {
+  const auto first = home.state().shards.front();
+  auto look = [who = first.who, ask = std::move(ask)] { return ask(who->script()->up()); };
+  co_return co_await loop::run_on(home.loop(), *first.where, std::move(look));
+}
+
 }  // namespace
 
 void shard_script::call_send(call& with) {
@@ -151,6 +158,32 @@ void shard_script::call_group_send(call& with) {
   }
 }
 
+// The first shard has them all.
+loop::task<answers> shard_script::call_upstreams(call& /*with*/) {
+  const auto ask = [](upstreams& up) {
+    return std::vector<nlohmann::json>{nlohmann::json(up.connected())};
+  };
+  return ask_upstreams(home_, ask);
+}
+
+loop::task<answers> shard_script::call_upstream_send(call& with) {
+  auto ask = [which = with.integer(0), message = std::string(with.text(1))](upstreams& up) {
+    const auto sent = up.send(which, message);
+    if (sent) return std::vector<nlohmann::json>{true};
+    return std::vector<nlohmann::json>{nullptr, describe(sent.error())};
+  };
+  return ask_upstreams(home_, std::move(ask));
+}
+
+loop::task<answers> shard_script::call_upstream_broadcast(call& with) {
+  auto ask = [message = std::string(with.text(0))](upstreams& up) {
+    std::uint64_t taken = 0;
+    for (const auto each : up.connected()) taken += up.send(each, message) ? 1 : 0;
+    return std::vector<nlohmann::json>{taken};
+  };
+  return ask_upstreams(home_, std::move(ask));
+}
+
 void shard_script::call_connections(call& with) {
   with.give(static_cast<double>(home_.state().connections.now()));
 }
@@ -185,6 +218,14 @@ constexpr script::function_row shard_script::functions[] = {
      method<&shard_script::call_pipe>},
     {"unpipe", "id: integer", "", "ends that, for both",
      method<&shard_script::call_unpipe>},
+    {"upstreams", "", "integer[]", "the numbers of those of --upstream that are connected, from 1",
+     nullptr, method<&shard_script::call_upstreams>},
+    {"upstream_send", "upstream: integer, message: string", "boolean?, string?",
+     "sends a message to one of them; gives true, or nil and the reason", nullptr,
+     method<&shard_script::call_upstream_send>},
+    {"upstream_broadcast", "message: string", "integer",
+     "sends a message to all of them; gives how many took it", nullptr,
+     method<&shard_script::call_upstream_broadcast>},
     {"connections", "", "integer", "how many connections there are",
      method<&shard_script::call_connections>},
     {"peer", "id: integer", "table?",

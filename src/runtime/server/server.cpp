@@ -25,6 +25,7 @@ class server final : public scripting::scripted<server_options, shard> {
   loop::task<result<send_outcome>> send(std::string message) override;
   loop::task<result<send_outcome>> send_to(std::uint64_t client, std::string message) override;
   [[nodiscard]] std::vector<nlohmann::json> figures() const override;
+  [[nodiscard]] std::vector<std::string> needs() const override;
 
  private:
   [[nodiscard]] result<void> check(const server_options& wanted) const override;
@@ -64,15 +65,16 @@ result<void> server::check(const server_options& wanted) const {
   for (const auto& each : urls) {
     if (auto url = net::parse_listening(each); !url) return std::unexpected(url.error());
   }
-  if (wanted.mode == "master" && wanted.master_pw.empty()) {
+  if (wanted.mode == "master" && wanted.master_pw.empty() && wanted.lua.empty()) {
     return failure(errc::invalid_argument, "use mode master", "nobody could become master",
-                   "set --master-pw");
+                   "set --master-pw, or a script with on_master_auth");
   }
   if (!wanted.udp_join.empty() && wanted.udp_join.size() < least_token) {
     return failure(errc::invalid_argument, "let UDP peers join by a token",
                    "it is short enough to be guessed",
                    fmt::format("give --udp-join {} characters or more", least_token));
   }
+  if (const auto up = wanted.upstreams(); !up) return std::unexpected(up.error());
   if (auto checked = check_web(wanted); !checked) return checked;
   if (const auto read = introducers::parse(wanted.proxy_protocol); !read) {
     return std::unexpected(read.error());
@@ -159,6 +161,16 @@ loop::task<result<send_outcome>> server::send_to(std::uint64_t client, std::stri
   if (is_there) co_return send_outcome{.delivered = 1};
   co_return failure(errc::not_found, fmt::format("send to client {} of '{}'", client, given().name),
                     "it has gone, or never came");
+}
+
+std::vector<std::string> server::needs() const {
+  std::vector<std::string> names;
+  const auto urls = wanted().upstreams();
+  if (!urls) return names;
+  for (const auto& each : *urls) {
+    if (each.scheme->form == net::url_form::name) names.push_back(each.host);
+  }
+  return names;
 }
 
 web_figures server::counted_web() const {

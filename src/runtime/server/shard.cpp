@@ -313,7 +313,7 @@ void shard::on_message(member& from, const message& said) {
   counters_.rate_in.add(second_of(loop_.now()), 1);
   if (!within_limits(from)) return;
   if (script_ && script_->on_message(from, said)) return;
-  policy_->on_message(*this, from, said);
+  follow_mode(from, said);
 }
 
 void shard::keep(member& from, const message& said) {

@@ -86,6 +86,8 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   [[nodiscard]] loop::task<> heard(const member& by);
 
   // --- for the script
+  /// The server's mode decides what becomes of it.
+  void follow_mode(member& from, const message& said) { policy_->on_message(*this, from, said); }
   /// Null: there is none.
   [[nodiscard]] shard_script* script() const { return script_.get(); }
   [[nodiscard]] std::uint64_t number() const { return number_; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/server/policy.hpp"
 #include "runtime/server/script_client.hpp"
 #include "runtime/server/shard.hpp"
 
@@ -10,14 +11,27 @@ namespace strata::runtime::server {
 using scripting::callback;
 
 shard_script::shard_script(shard& home, const server_options& how, scripting::identity who)
-    : home_(home), host_(home.loop(), how, std::move(who)), settled_(home.loop()) {
+    : home_(home),
+      host_(home.loop(), how, std::move(who)),
+      upstreams_(host_, {home.framing(), how.max_message}),
+      settled_(home.loop()) {
   host_.offer(script_functions(), this);
 }
 
 shard_script::~shard_script() = default;
 
+result<void> shard_script::begin() {
+  if (auto begun = host_.begin(); !begun) return begun;
+  if (home_.number() != 0) return {};
+  auto urls = home_.options().upstreams();
+  if (!urls) return std::unexpected(urls.error());
+  upstreams_.begin(std::move(*urls));
+  return {};
+}
+
 loop::task<> shard_script::end(loop::time_point limit) {
   co_await host_.end(limit);
+  upstreams_.end();
   leaving_.cancel();
   carrying_.cancel();
   clients_.clear();
@@ -64,7 +78,7 @@ bool shard_script::on_message(member& from, const message& said) {
   if (!host_.has(callback::client_message) && !host_.has(callback::message)) {
     // The server's mode decides, of those that have been let in.
     if (!from.is_admitted) home_.count().drop_message(drop::script);
-    return !from.is_admitted;
+    return !from.is_admitted || withhold(from, said);
   }
   home_.keep(from, said);
   auto* const one = find(from.id());
@@ -98,12 +112,46 @@ void shard_script::start(const client& one, callback which, std::string_view mes
 }
 
 void shard_script::on_ended(client& one, callback which, const script::finished& with) {
-  if (which != callback::auth || one.is == nullptr) return;
-  one.is->is_admitted = !with.has_failed() && !with.is_false() && !with.is_nothing();
-  if (one.is->is_admitted) return;
+  if (one.is == nullptr) return;
+  const bool is_granted = !with.has_failed() && !with.is_false() && !with.is_nothing();
+  if (which == callback::auth) on_admission(one, is_granted);
+  if (which != callback::master_auth) return;
+  one.is_claiming = false;
+  settle_claim(home_, *one.is, is_granted);
+  while (one.is != nullptr && !one.is_claiming && !one.withheld.empty()) {
+    const auto next = std::move(one.withheld.front());
+    one.withheld.pop_front();
+    home_.follow_mode(*one.is, {as_bytes(next.second), next.first});
+  }
+  home_.publish();
+}
+
+void shard_script::on_admission(client& one, bool is_admitted) {
+  one.is->is_admitted = is_admitted;
+  if (is_admitted) return;
   one.is_refused = true;
   one.turns.clear();
   one.is->dismiss();
+}
+
+// One that has no script of its own came by POST, and hears nothing.
+void shard_script::ask_master(member& from, std::string_view password) {
+  auto* const one = find(from.id());
+  if (one != nullptr) one->is_claiming = true;
+  if (one != nullptr && one->turns.tell(callback::master_auth, password)) return;
+  if (one != nullptr) one->is_claiming = false;
+  home_.count().drop_message(drop::script);
+}
+
+bool shard_script::withhold(member& from, const message& said) {
+  auto* const one = decides_master() ? find(from.id()) : nullptr;
+  if (one == nullptr || !one->is_claiming) return false;
+  if (one->withheld.size() < scripting::sequence::most_behind) {
+    one->withheld.emplace_back(said.kind, as_text(said.bytes));
+  } else {
+    home_.count().drop_message(drop::script);
+  }
+  return true;
 }
 
 void shard_script::on_settled(const client& one) {

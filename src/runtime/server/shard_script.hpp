@@ -17,6 +17,7 @@
 #include "runtime/server/member.hpp"
 #include "runtime/server/message.hpp"
 #include "runtime/server/options.hpp"
+#include "runtime/server/upstreams.hpp"
 
 namespace strata::runtime::scripting {
 class script_connection;
@@ -32,7 +33,7 @@ class shard_script final : private loop::turn_end_hook {
   ~shard_script() override;
 
   result<void> open() { return host_.open(); }
-  result<void> begin() { return host_.begin(); }
+  result<void> begin();
   loop::task<> end(loop::time_point limit);
   result<void> reload() { return host_.reload(); }
   loop::task<result<nlohmann::json>> evaluate(std::string text, loop::time_point limit) {
@@ -45,6 +46,9 @@ class shard_script final : private loop::turn_end_hook {
   void leave(member& gone);
   /// False: the script has no say in it.
   bool on_message(member& from, const message& said);
+  /// It says who may be master.
+  [[nodiscard]] bool decides_master() const { return host_.has(scripting::callback::master_auth); }
+  void ask_master(member& from, std::string_view password);
   /// Something that was said still waits for the script.
   [[nodiscard]] bool is_busy(std::uint64_t id) const;
   /// Awaits that nothing waits any more.
@@ -66,6 +70,8 @@ class shard_script final : private loop::turn_end_hook {
   [[nodiscard]] std::vector<std::uint64_t> clients() const;
   void disconnect_here(std::uint64_t id);
   void pipe_here(std::uint64_t id, std::uint64_t to);
+  /// Of the first shard's script; the others' have none.
+  [[nodiscard]] upstreams& up() { return upstreams_; }
 
   [[nodiscard]] const scripting::script_figures& counted() const { return host_.counted(); }
 
@@ -77,7 +83,10 @@ class shard_script final : private loop::turn_end_hook {
   [[nodiscard]] bool is_there(std::uint64_t id) const;
   void start(const client& one, scripting::callback which, std::string_view message,
              script::waiter& told);
-  static void on_ended(client& one, scripting::callback which, const script::finished& with);
+  void on_ended(client& one, scripting::callback which, const script::finished& with);
+  static void on_admission(client& one, bool is_admitted);
+  /// It waits behind a claim to be master. False: there is none.
+  bool withhold(member& from, const message& said);
   void on_settled(const client& one);
   void on_turn_end() override;
   loop::task<> see_off(std::uint64_t id);
@@ -113,11 +122,15 @@ class shard_script final : private loop::turn_end_hook {
   void call_get_route(script::call& with);
   void call_pipe(script::call& with);
   void call_unpipe(script::call& with);
+  loop::task<script::answers> call_upstreams(script::call& with);
+  loop::task<script::answers> call_upstream_send(script::call& with);
+  loop::task<script::answers> call_upstream_broadcast(script::call& with);
   static const script::function_row functions[];
   friend std::span<const script::function_row> script_functions();
 
   shard& home_;
   scripting::host host_;
+  upstreams upstreams_;
   boost::unordered_flat_map<std::uint64_t, std::unique_ptr<client>> clients_;
   std::map<std::string, std::set<std::uint64_t>, std::less<>> groups_;
   loop::condition settled_;

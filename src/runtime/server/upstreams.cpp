@@ -1,0 +1,130 @@
+#include "runtime/server/upstreams.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "net/backoff.hpp"
+#include "runtime/house.hpp"
+#include "runtime/scripting/script_connection.hpp"
+#include "runtime/scripting/sequence.hpp"
+
+namespace strata::runtime::server {
+
+using scripting::callback;
+using scripting::script_connection;
+
+namespace {
+
+constexpr auto longest_connecting = std::chrono::seconds(5);
+constexpr double shortest_pause_s = 0.1;
+constexpr double longest_pause_s = 10;
+
+}  // namespace
+
+struct upstreams::link final : scripting::sequence::owner {
+  link(upstreams& home, std::uint64_t id, net::endpoint_url where)
+      : number(id), url(std::move(where)), turns(home.host_.on(), *this), home_(home) {}
+
+  void tell(callback which) {
+    if (home_.host_.has(which)) turns.tell_soon(which);
+  }
+
+  std::uint64_t number;
+  net::endpoint_url url;
+  std::shared_ptr<script_connection> to;  ///< null: it is not connected
+  net::backoff pauses;
+  scripting::sequence turns;
+
+ private:
+  void start(callback which, std::string_view message, script::waiter& told) override {
+    home_.host_.start_for(which, number, message, &told);
+  }
+  void on_ended(callback /*which*/, const script::finished& /*with*/) override {}
+  void on_settled() override { home_.told_.notify(); }
+
+  upstreams& home_;
+};
+
+upstreams::upstreams(scripting::host& by, const means& how)
+    : host_(by), how_(how), told_(by.on()) {}
+
+upstreams::~upstreams() { end(); }
+
+void upstreams::begin(std::vector<net::endpoint_url> urls) {
+  for (auto& each : urls) {
+    links_.push_back(std::make_unique<link>(*this, links_.size() + 1, std::move(each)));
+  }
+  for (const auto& each : links_) tasks_.spawn(follow(*each));
+}
+
+void upstreams::end() {
+  tasks_.cancel();
+  for (const auto& each : links_) {
+    if (each->to) each->to->close();
+  }
+  links_.clear();
+}
+
+loop::task<> upstreams::follow(link& one) {
+  std::string trouble;
+  for (;;) {
+    auto conversing = converse(one);
+    const auto done = co_await conversing;
+    const auto why = done ? std::string() : describe(done.error());
+    // Each reason once, until it has been connected.
+    if (!done && why != trouble) {
+      host_.log(level::warning, fmt::format("upstream {}: {}; it tries again", one.number, why));
+    }
+    trouble = why;
+    co_await host_.on().sleep(one.pauses.next(shortest_pause_s, longest_pause_s));
+  }
+}
+
+// Errors: it could not be connected.
+loop::task<result<void>> upstreams::converse(link& one) {
+  scripting::script_wishes how{.url = one.url,
+                               .framing = how_.framing,
+                               .timeout = longest_connecting,
+                               .max_message = how_.max_message};
+  auto* const others = host_.who().others;
+  const auto made = std::make_shared<script_connection>(
+      host_.on(), others == nullptr ? nullptr : &others->names(), std::move(how));
+  const auto opened = co_await made->open();
+  if (!opened) co_return std::unexpected(opened.error());
+  one.to = made;
+  one.pauses.succeeded();
+  one.tell(callback::upstream_connect);
+  for (;;) {
+    const auto said = co_await made->next();
+    if (!said) break;
+    if (!host_.has(callback::upstream)) continue;
+    one.turns.tell(callback::upstream, *said);
+    // What it says meanwhile waits in the connection, which holds it back.
+    co_await told_.wait([&one] { return !one.turns.is_busy(); });
+  }
+  one.to = nullptr;
+  host_.log(level::info, fmt::format("upstream {}: {} has ended", one.number, one.url.text()));
+  one.tell(callback::upstream_disconnect);
+  co_return result<void>{};
+}
+
+std::vector<std::uint64_t> upstreams::connected() const {
+  std::vector<std::uint64_t> all;
+  for (const auto& each : links_) {
+    if (each->to) all.push_back(each->number);
+  }
+  return all;
+}
+
+result<void> upstreams::send(std::uint64_t which, std::string_view message) {
+  const auto operation = fmt::format("send to upstream {}", which);
+  if (which == 0 || which > links_.size()) {
+    return failure(errc::not_found, operation, fmt::format("there are {}", links_.size()));
+  }
+  const auto& to = links_[which - 1]->to;
+  if (!to) return failure(errc::connection_closed, operation, "it is not connected");
+  return to->push(as_bytes(message));
+}
+
+}  // namespace strata::runtime::server

@@ -1,0 +1,52 @@
+// The connections that a server makes for its script (--upstream): the script hears what comes from
+// there, and each is made again when it breaks. For the loop of the server's first shard.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "loop/condition.hpp"
+#include "loop/task_group.hpp"
+#include "net/endpoint_url.hpp"
+#include "proto/framing.hpp"
+#include "runtime/scripting/host.hpp"
+
+namespace strata::runtime::server {
+
+class upstreams {
+ public:
+  struct means {
+    proto::framing framing = {};
+    std::size_t max_message = 0;
+  };
+
+  /// `by` outlives it.
+  upstreams(scripting::host& by, const means& how);
+  ~upstreams();
+
+  void begin(std::vector<net::endpoint_url> urls);
+  /// Nothing is told any more.
+  void end();
+
+  // --- by their numbers, from 1
+  /// Those that are connected.
+  [[nodiscard]] std::vector<std::uint64_t> connected() const;
+  /// Errors: not_found, connection_closed, and why it is not taken.
+  [[nodiscard]] result<void> send(std::uint64_t which, std::string_view message);
+
+ private:
+  struct link;
+
+  loop::task<> follow(link& one);
+  loop::task<result<void>> converse(link& one);
+
+  scripting::host& host_;
+  means how_;
+  std::vector<std::unique_ptr<link>> links_;
+  loop::condition told_;
+  loop::task_group tasks_;
+};
+
+}  // namespace strata::runtime::server
