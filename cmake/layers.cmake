@@ -28,7 +28,7 @@ endif()
 
 # Where specifications of netlink families are installed; one file's alone, so that no other is
 # compiled again for another prefix.
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cli/nl/spec_search.cpp PROPERTIES
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ynl/search.cpp PROPERTIES
   SKIP_PRECOMPILE_HEADERS ON
   COMPILE_DEFINITIONS STRATA_DATA_DIR="${CMAKE_INSTALL_FULL_DATADIR}")
 # Their names mean something else in other files of the folder.

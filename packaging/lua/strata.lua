@@ -350,6 +350,23 @@ function strata.redis(where, options) end
 ---@return string?, string?
 function strata.read_file(path) end
 
+---asks a family of generic netlink: strata.netlink('nlctrl', 'getfamily',
+---{family_name='ethtool'}) gives the answer's attributes by name, with dump=true a list of
+---them; or nil and the reason
+---@param family string
+---@param command string
+---@param attributes? table
+---@param options? table
+---@return table?, string?
+function strata.netlink(family, command, attributes, options) end
+
+---calls a function for what a family multicasts: {command=, name=, attributes=}
+---@param family string
+---@param group string
+---@param call fun(message: table)
+---@return strata.subscription?, string?
+function strata.netlink_listen(family, group, call) end
+
 ---@class strata.server
 ---@field name string
 ---@field type string

@@ -24,8 +24,8 @@ class LuaConsole:
         self.daemon, self.name = daemon, name
         self.path = folder / f"{name}.lua"
         self.path.write_text(SCRIPT + more)
-        made = daemon.create("server", name, listen=["tcp://127.0.0.1:0"], protocol="raw",
-                             lua=str(self.path), **options)
+        options = {"listen": ["tcp://127.0.0.1:0"], **options}
+        made = daemon.create("server", name, protocol="raw", lua=str(self.path), **options)
         self.url = made["endpoints"][0]
         self.talker = TextTalker(self.url)
 

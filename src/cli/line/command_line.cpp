@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 
-#include "cli/line/nearest.hpp"
+#include "text/nearest.hpp"
 
 namespace strata::cli {
 
@@ -251,7 +251,7 @@ void line_reader::refuse_flag(std::string_view flag) {
   if (line_.verb != nullptr) add(line_.verb->flags);
   add(rules_.flags);
   if (line_.type != nullptr) add(line_.type->rows());
-  auto what = fmt::format("there is no flag '{}' here{}", flag, did_you_mean(flag, known));
+  auto what = fmt::format("there is no flag '{}' here{}", flag, text::did_you_mean(flag, known));
   const auto* verb = line_.verb;
   if (verb != nullptr && verb->find_type != nullptr && line_.words.empty()) {
     what += fmt::format("; a type's flags stand behind {}: {}",

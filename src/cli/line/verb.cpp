@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cli/line/nearest.hpp"
+#include "text/nearest.hpp"
 
 namespace strata::cli {
 
@@ -21,7 +21,7 @@ outcome<const verb_row*> find_verb(std::span<const verb_row> verbs, std::string_
                   fmt::format("'{0}' needs one word more; 'strata {0} --help' shows which", name));
   }
   return refuse(exit_misused, fmt::format("there is no verb '{}'{}; 'strata --help' shows all",
-                                          name, did_you_mean(name, known)));
+                                          name, text::did_you_mean(name, known)));
 }
 
 bool has_own_flag(const verb_row& verb, std::string_view key) {

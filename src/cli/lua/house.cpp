@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/line/nearest.hpp"
 #include "options/option_table.hpp"
+#include "text/nearest.hpp"
 
 namespace strata::cli {
 
@@ -82,8 +82,8 @@ const runtime::type_row* house::type_of(script::call& with, const std::string& n
   if (found != nullptr) return found;
   std::vector<std::string> known;
   for (const auto& row : runtime::types()) known.emplace_back(row.name);
-  with.fail(fmt::format("there is no type '{}'{}; there are {}", name, did_you_mean(name, known),
-                        fmt::join(known, ", ")));
+  with.fail(fmt::format("there is no type '{}'{}; there are {}", name,
+                        text::did_you_mean(name, known), fmt::join(known, ", ")));
   return nullptr;
 }
 
@@ -106,7 +106,8 @@ bool house::normalise(script::call& with, const runtime::type_row& type, json& g
     if (row == nullptr) {
       std::vector<std::string> known;
       for (const auto& each : type.rows()) known.emplace_back(each.key);
-      with.fail(fmt::format("a {} has no option '{}'{}", type.name, key, did_you_mean(key, known)));
+      with.fail(
+          fmt::format("a {} has no option '{}'{}", type.name, key, text::did_you_mean(key, known)));
       return false;
     }
     value = value_for(*row, std::move(value), folder_);

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/line/nearest.hpp"
+#include "text/nearest.hpp"
 #include "text/number.hpp"
 #include "text/readable.hpp"
 
@@ -35,8 +35,8 @@ std::string why_unknown(std::string_view name, const ynl::scope& scope) {
   }
   const auto names = ynl::names_in(scope.set->attributes);
   return fmt::format("'{}' is no attribute of '{}'{}; it has {}", text::printable(name),
-                     text::printable(scope.set->name), text::printable(did_you_mean(name, names)),
-                     names_listed(names));
+                     text::printable(scope.set->name),
+                     text::printable(text::did_you_mean(name, names)), text::names_listed(names));
 }
 
 outcome<step> find_step(std::string_view whole, std::string_view word, const ynl::scope& scope) {

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
-#include "cli/line/nearest.hpp"
 #include "cli/nl/flags.hpp"
 #include "cli/nl/message.hpp"
 #include "cli/nl/rows.hpp"
-#include "cli/nl/spec_search.hpp"
+#include "text/nearest.hpp"
 #include "text/number.hpp"
 #include "text/readable.hpp"
+#include "ynl/search.hpp"
 
 namespace strata::cli {
 
@@ -55,10 +55,10 @@ outcome<called_command> command_word(const std::string& word, const ynl::spec* s
   }
   if (const auto* const operation = spec->find(word)) return command_of(*operation, *spec, is_dump);
   const auto names = ynl::names_in(spec->operations);
-  return refuse(exit_misused,
-                fmt::format("'{}' is no command of '{}'{}; it has {}", text::printable(word),
-                            text::printable(spec->family),
-                            text::printable(did_you_mean(word, names)), names_listed(names)));
+  return refuse(exit_misused, fmt::format("'{}' is no command of '{}'{}; it has {}",
+                                          text::printable(word), text::printable(spec->family),
+                                          text::printable(text::did_you_mean(word, names)),
+                                          text::names_listed(names)));
 }
 
 outcome<wire::netlink_writer> request_of(const invocation& call, nl::generic& on,
@@ -98,8 +98,8 @@ outcome<int> run_nl_call(const invocation& call) {
   if (!on) return refuse_family(on.error());
   const auto family = on->family(call.words[0]);
   if (!family) return refuse_family(family.error());
-  const auto found = find_spec(call, family->name);
-  if (!found) return std::unexpected(found.error());
+  const auto found = ynl::find_spec(call.text("spec"), family->name);
+  if (!found) return refuse(exit_failed, found.error());
   const auto* const spec = *found ? &**found : nullptr;
   const auto command = command_word(call.words[1], spec, call.is_set("dump"));
   if (!command) return std::unexpected(command.error());

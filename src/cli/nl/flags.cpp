@@ -6,7 +6,7 @@
 #include <set>
 
 #include "cli/nl/attribute_path.hpp"
-#include "cli/nl/value.hpp"
+#include "ynl/value.hpp"
 
 namespace strata::cli {
 
@@ -38,19 +38,31 @@ std::optional<attribute_kind> kind_told(const typed_attribute& what,
   return {};
 }
 
+outcome<> put_as(wire::netlink_writer& to, const typed_attribute& what, attribute_kind kind,
+                 const ynl::attribute* named) {
+  const auto* const names = named != nullptr ? what.scope.names_of(*named) : nullptr;
+  const ynl::value_place where{
+      .number = what.number(), .kind = kind, .named = named, .names = names};
+  const auto done = ynl::put_value(to, where, what.value);
+  if (done) return {};
+  const bool is_nest = kind == attribute_kind::nested || kind == attribute_kind::nested_array;
+  return refuse_attribute(what.whole,
+                          done.error().reason + (is_nest ? ": write PATH.NAME=VALUE" : ""));
+}
+
 outcome<> put(wire::netlink_writer& to, const typed_attribute& what,
               const known_attributes& known) {
   const auto* const named = what.known.back();
   if (!what.type.empty()) {
     const auto kind = kind_named(what.type);
-    if (kind) return put_value(to, what, *kind, nullptr);
+    if (kind) return put_as(to, what, *kind, nullptr);
     return refuse_attribute(what.whole,
                             "its type is none of u8, u16, u32, u64, s8, s16, s32, s64, uint, "
                             "sint, flag, nul-string, binary");
   }
-  if (named != nullptr) return put_value(to, what, named->kind, named);
+  if (named != nullptr) return put_as(to, what, named->kind, named);
   const auto guess = what.value ? attribute_kind::nul_string : attribute_kind::flag;
-  return put_value(to, what, kind_told(what, known).value_or(guess), nullptr);
+  return put_as(to, what, kind_told(what, known).value_or(guess), nullptr);
 }
 
 /// How many of the nests that are open stay so when a path comes again.

@@ -7,12 +7,12 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "cli/nl/spec_search.hpp"
 #include "cli/terminal/output.hpp"
 #include "measure/node/program_output.hpp"
 #include "strata/base/unique_fd.hpp"
 #include "text/readable.hpp"
 #include "ynl/cpp_header.hpp"
+#include "ynl/search.hpp"
 
 namespace strata::cli {
 
@@ -51,8 +51,8 @@ result<std::string> formatted(std::string text) {
 
 outcome<int> run_nl_generate(const invocation& call) {
   const auto& file = call.words[0];
-  const auto spec = read_spec_file(file);
-  if (!spec) return std::unexpected(spec.error());
+  const auto spec = ynl::read_spec_file(file);
+  if (!spec) return refuse(exit_failed, spec.error());
   const auto name = text::printable(std::filesystem::path(file).filename().string());
   auto header = ynl::cpp_header(*spec, name);
   if (!header) return refuse(exit_failed, text::printable(describe(header.error())));

@@ -8,9 +8,9 @@
 #include "cli/nl/flags.hpp"
 #include "cli/nl/message.hpp"
 #include "cli/nl/rows.hpp"
-#include "cli/nl/spec_search.hpp"
 #include "cli/terminal/interrupt.hpp"
 #include "cli/terminal/output.hpp"
+#include "ynl/search.hpp"
 
 namespace strata::cli {
 
@@ -50,8 +50,8 @@ outcome<int> run_nl_listen(const invocation& call) {
   if (!on) return refuse_family(on.error());
   const auto family = on->family(call.words[0]);
   if (!family) return refuse_family(family.error());
-  const auto spec = find_spec(call, family->name);
-  if (!spec) return std::unexpected(spec.error());
+  const auto spec = ynl::find_spec(call.text("spec"), family->name);
+  if (!spec) return refuse(exit_failed, spec.error());
   const auto* const group = family->find_group(call.words[1]);
   if (group == nullptr) {
     return refuse(exit_not_found,

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/nl/value.hpp"
 #include "cli/terminal/output.hpp"
 #include "text/readable.hpp"
+#include "ynl/value.hpp"
 
 namespace strata::cli {
 
@@ -63,7 +63,7 @@ json known_to_json(const wire::netlink_attribute& attribute, const ynl::attribut
         list_to_json(wire::netlink_attributes(attribute.value()), scope.within(&known), depth + 1);
     return object;
   }
-  auto value = value_to_json(attribute, known, scope.names_of(known));
+  auto value = ynl::value_to_json(attribute, known, scope.names_of(known));
   if (value.is_null()) {
     const bool is_binary = known.kind == nl::attribute_kind::binary;
     return is_binary ? object : unknown_to_json(attribute, depth);
@@ -71,7 +71,7 @@ json known_to_json(const wire::netlink_attribute& attribute, const ynl::attribut
   if (known.kind == nl::attribute_kind::nul_string) {
     object["text"] = value;
   } else if (known.kind != nl::attribute_kind::flag) {
-    const auto number = value_to_json(attribute, known, nullptr);
+    const auto number = ynl::value_to_json(attribute, known, nullptr);
     if (number.is_number()) object["number"] = number;
   }
   object["value"] = std::move(value);

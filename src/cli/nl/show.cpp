@@ -5,11 +5,11 @@
 
 #include "cli/nl/flags.hpp"
 #include "cli/nl/rows.hpp"
-#include "cli/nl/spec_search.hpp"
 #include "cli/nl/text.hpp"
 #include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
 #include "text/readable.hpp"
+#include "ynl/search.hpp"
 
 namespace strata::cli {
 
@@ -44,8 +44,8 @@ outcome<int> run_nl_show(const invocation& call) {
   if (!on) return refuse_family(on.error());
   const auto family = on->family(call.words[0]);
   if (!family) return refuse_family(family.error());
-  const auto found = find_spec(call, family->name);
-  if (!found) return std::unexpected(found.error());
+  const auto found = ynl::find_spec(call.text("spec"), family->name);
+  if (!found) return refuse(exit_failed, found.error());
   const auto* const spec = *found ? &**found : nullptr;
   const auto policy = on->policy(*family);
   // A family need not tell any.
@@ -71,8 +71,8 @@ outcome<int> run_nl_policy(const invocation& call) {
   if (!on) return refuse_family(on.error());
   const auto family = on->family(call.words[0]);
   if (!family) return refuse_family(family.error());
-  const auto found = find_spec(call, family->name);
-  if (!found) return std::unexpected(found.error());
+  const auto found = ynl::find_spec(call.text("spec"), family->name);
+  if (!found) return refuse(exit_failed, found.error());
   const auto* const spec = *found ? &**found : nullptr;
   const auto policy = on->policy(*family);
   if (!policy) return refuse_family(policy.error());

@@ -3,11 +3,11 @@
 
 #include "cli/daemon_client/control_client.hpp"
 #include "cli/daemon_client/report.hpp"
-#include "cli/line/nearest.hpp"
 #include "cli/runtimes/rows.hpp"
 #include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/table.hpp"
+#include "text/nearest.hpp"
 
 namespace strata::cli {
 
@@ -16,7 +16,7 @@ outcome<const runtime::type_row*> type_by_name(const std::string& type, const da
   std::vector<std::string> known;
   for (const auto& row : runtime::types()) known.emplace_back(row.name);
   return refuse(exit_misused, fmt::format("there is no type '{}'{}; there are {}", type,
-                                          did_you_mean(type, known), fmt::join(known, ", ")));
+                                          text::did_you_mean(type, known), fmt::join(known, ", ")));
 }
 
 outcome<> check_target(const nlohmann::json& options) {

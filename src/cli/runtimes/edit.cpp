@@ -6,7 +6,6 @@
 
 #include "cli/daemon_client/control_client.hpp"
 #include "cli/line/command_line.hpp"
-#include "cli/line/nearest.hpp"
 #include "cli/runtimes/draft.hpp"
 #include "cli/runtimes/rows.hpp"
 #include "cli/terminal/input_lines.hpp"
@@ -15,6 +14,7 @@
 #include "cli/terminal/screen.hpp"
 #include "cli/terminal/table.hpp"
 #include "text/json_text.hpp"
+#include "text/nearest.hpp"
 #include "text/readable.hpp"
 
 namespace strata::cli {
@@ -34,7 +34,7 @@ outcome<std::string> key_of(const runtime::type_row& type, std::string_view opti
     known.push_back(flag.substr(2));
   }
   return refuse(exit_misused, fmt::format("a {} has no option '{}'{}", type.name, option,
-                                          did_you_mean(option, known)));
+                                          text::did_you_mean(option, known)));
 }
 
 outcome<json> changes_of(const invocation& call) {

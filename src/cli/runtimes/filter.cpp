@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/line/nearest.hpp"
 #include "cli/terminal/table.hpp"
+#include "text/nearest.hpp"
 
 namespace strata::cli {
 
@@ -23,8 +23,9 @@ outcome<runtime_filter> runtime_filter::parse(const nlohmann::json& given) {
                                               text, fmt::join(keys, ", ")));
     }
     if (std::ranges::find(keys, key) == keys.end()) {
-      return refuse(exit_misused, fmt::format("there is no key '{}' to filter by{}; there are {}",
-                                              key, did_you_mean(key, keys), fmt::join(keys, ", ")));
+      return refuse(exit_misused,
+                    fmt::format("there is no key '{}' to filter by{}; there are {}", key,
+                                text::did_you_mean(key, keys), fmt::join(keys, ", ")));
     }
     made.globs_[key].push_back(text.substr(equals + 1));
   }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/line/nearest.hpp"
+#include "text/nearest.hpp"
 #include "text/readable.hpp"
 
 namespace strata::cli {
@@ -105,7 +105,7 @@ outcome<std::vector<column>> select_columns(std::span<const column> all, std::st
     std::vector<std::string> keys;
     for (const auto& known : all) keys.emplace_back(known.key);
     return refuse(exit_misused, fmt::format("there is no column '{}'{}; there are {}", name,
-                                            did_you_mean(name, keys), fmt::join(keys, ", ")));
+                                            text::did_you_mean(name, keys), fmt::join(keys, ", ")));
   }
   return selected;
 }

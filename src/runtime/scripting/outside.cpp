@@ -1,6 +1,7 @@
 #include "runtime/scripting/outside.hpp"
 
 #include "runtime/scripting/file_reading.hpp"
+#include "runtime/scripting/netlink.hpp"
 #include "runtime/scripting/redis_client.hpp"
 #include "runtime/scripting/script_connection.hpp"
 #include "runtime/scripting/subscription.hpp"
@@ -19,6 +20,14 @@ loop::task<script::answers> read_one(void* self, script::call& with) {
   return read_file(*static_cast<host*>(self), with);
 }
 
+loop::task<script::answers> netlink(void* self, script::call& with) {
+  return ask_netlink(*static_cast<host*>(self), with);
+}
+
+loop::task<script::answers> netlink_listen(void* self, script::call& with) {
+  return hear_netlink(*static_cast<host*>(self), with);
+}
+
 // A row is read as a row.
 // clang-format off
 constexpr script::function_row outside_table[] = {
@@ -33,6 +42,15 @@ constexpr script::function_row outside_table[] = {
     {"read_file", "path: string", "string?, string?",
      "the bytes of a file in the script's folder or below, 16 MiB at most; or nil and the reason",
      nullptr, read_one},
+    {"netlink", "family: string, command: string, attributes?: table, options?: table",
+     "table?, string?",
+     "asks a family of generic netlink: strata.netlink('nlctrl', 'getfamily', {family_name="
+     "'ethtool'}) gives the answer's attributes by name, with dump=true a list of them; or nil and "
+     "the reason", nullptr, netlink},
+    {"netlink_listen", "family: string, group: string, call: fun(message: table)",
+     "strata.subscription?, string?",
+     "calls a function for what a family multicasts: {command=, name=, attributes=}", nullptr,
+     netlink_listen},
 };
 // clang-format on
 

@@ -1,4 +1,4 @@
-#include "cli/line/nearest.hpp"
+#include "text/nearest.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,7 @@
 
 #include "text/readable.hpp"
 
-namespace strata::cli {
+namespace strata::text {
 
 std::size_t edit_distance(std::string_view from, std::string_view to) {
   // Optimal string alignment: three rows of the table of distances between prefixes.
@@ -52,9 +52,9 @@ std::string names_listed(std::span<const std::string> names) {
   std::string text;
   for (const auto& each : names) {
     if (text.size() > longest) return text + ", …";
-    text += (text.empty() ? "" : ", ") + text::printable(each);
+    text += (text.empty() ? "" : ", ") + printable(each);
   }
   return text;
 }
 
-}  // namespace strata::cli
+}  // namespace strata::text

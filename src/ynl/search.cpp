@@ -1,4 +1,4 @@
-#include "cli/nl/spec_search.hpp"
+#include "ynl/search.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "text/readable.hpp"
 #include "ynl/reader.hpp"
 
-namespace strata::cli {
+namespace strata::ynl {
 
 namespace {
 
@@ -32,12 +32,13 @@ std::vector<std::string> folders() {
   return all;
 }
 
-std::unexpected<refusal> unreadable(const std::string& file, std::string_view why) {
-  return refuse(exit_failed,
-                fmt::format("cannot read the specification '{}': {}", text::printable(file), why));
+std::unexpected<error> unreadable(const std::string& file, std::string why,
+                                  errc code = errc::malformed) {
+  return failure(code, fmt::format("read the specification '{}'", text::printable(file)),
+                 std::move(why));
 }
 
-outcome<ynl::spec> read_spec_of(std::string_view family, const std::string& file) {
+result<spec> read_spec_of(std::string_view family, const std::string& file) {
   auto made = read_spec_file(file);
   if (made && made->family != family) {
     return unreadable(file, fmt::format("it is of the family '{}', and not of '{}'",
@@ -48,28 +49,33 @@ outcome<ynl::spec> read_spec_of(std::string_view family, const std::string& file
 
 }  // namespace
 
-outcome<ynl::spec> read_spec_file(const std::string& file) {
+result<spec> read_spec_file(const std::string& file) {
   std::error_code failed;
   const auto status = fs::status(file, failed);
   if (status.type() == fs::file_type::not_found) {
-    return unreadable(file, "there is no such file");
+    return unreadable(file, "there is no such file", errc::not_found);
   }
   // A pipe would be waited for, and a device may have no end.
   if (!fs::is_regular_file(status)) return unreadable(file, "it is no regular file");
   std::ifstream from(file, std::ios::binary);
   std::string yaml(largest_file + 1, '\0');
-  if (!from) return unreadable(file, "it cannot be opened; may you read it?");
+  if (!from) {
+    return unreadable(file, "it cannot be opened; may you read it?", errc::permission_denied);
+  }
   from.read(yaml.data(), static_cast<std::streamsize>(yaml.size()));
   yaml.resize(static_cast<std::size_t>(from.gcount()));
   if (from.bad()) return unreadable(file, "reading it failed");
   if (yaml.size() > largest_file) return unreadable(file, "it has more than 1 MiB");
-  auto made = ynl::read_spec(yaml, file);
-  if (!made) return refuse(exit_failed, text::printable(describe(made.error())));
-  return std::move(*made);
+  auto made = read_spec(yaml, file);
+  if (made) return made;
+  auto why = made.error();
+  for (auto* const each : {&why.operation, &why.reason, &why.remedy})
+    *each = text::printable(*each);
+  return std::unexpected(std::move(why));
 }
 
-outcome<std::optional<ynl::spec>> find_spec(const invocation& call, std::string_view family) {
-  if (const auto file = call.text("spec"); !file.empty()) return read_spec_of(family, file);
+result<std::optional<spec>> find_spec(const std::string& given, std::string_view family) {
+  if (!given.empty()) return read_spec_of(family, given);
   if (family.contains('/')) return std::nullopt;
   for (const auto& folder : folders()) {
     const auto file = (fs::path(folder) / family).string() + ".yaml";
@@ -77,10 +83,11 @@ outcome<std::optional<ynl::spec>> find_spec(const invocation& call, std::string_
     if (!fs::exists(file, ignored)) continue;
     auto made = read_spec_of(family, file);
     if (made) return made;
-    made.error().message += "; STRATA_YNL_PATH= does without";
-    return std::unexpected(made.error());
+    auto why = made.error();
+    why.remedy = "STRATA_YNL_PATH= does without";
+    return std::unexpected(std::move(why));
   }
   return std::nullopt;
 }
 
-}  // namespace strata::cli
+}  // namespace strata::ynl

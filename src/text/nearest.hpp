@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace strata::cli {
+namespace strata::text {
 
 /// Letters to insert, delete, replace or swap with their neighbour to make `from` into `to`.
 [[nodiscard]] std::size_t edit_distance(std::string_view from, std::string_view to);
@@ -23,4 +23,4 @@ namespace strata::cli {
 /// "a, b, c" of names that can be printed, cut where it is long.
 [[nodiscard]] std::string names_listed(std::span<const std::string> names);
 
-}  // namespace strata::cli
+}  // namespace strata::text

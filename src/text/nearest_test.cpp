@@ -1,10 +1,10 @@
-#include "cli/line/nearest.hpp"
+#include "text/nearest.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-namespace strata::cli {
+namespace strata::text {
 namespace {
 
 TEST(nearest, counts_edits) {
@@ -28,4 +28,4 @@ TEST(nearest, finds_what_was_meant) {
 }
 
 }  // namespace
-}  // namespace strata::cli
+}  // namespace strata::text

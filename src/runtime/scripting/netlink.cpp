@@ -1,0 +1,254 @@
+#include "runtime/scripting/netlink.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <utility>
+
+#include "loop/beside.hpp"
+#include "runtime/scripting/options_table.hpp"
+#include "runtime/scripting/subscription.hpp"
+#include "strata/nl/generic.hpp"
+#include "text/nearest.hpp"
+#include "text/number.hpp"
+#include "text/readable.hpp"
+#include "ynl/search.hpp"
+#include "ynl/table.hpp"
+
+namespace strata::runtime::scripting {
+
+using nlohmann::json;
+using script::answers;
+using script::call;
+
+namespace {
+
+struct question {
+  std::string family;
+  std::string command;
+  json attributes = json::object();
+  bool is_dump = false;
+  bool may_change = false;  ///< the machine
+};
+
+/// A family, and what is known of it.
+struct acquaintance {
+  nl::generic on;
+  nl::generic_family family;
+  std::optional<ynl::spec> spec;
+};
+
+result<acquaintance> meet(const std::string& name) {
+  auto on = nl::generic::open();
+  if (!on) return std::unexpected(on.error());
+  auto family = on->family(name);
+  if (!family) return std::unexpected(family.error());
+  auto spec = ynl::find_spec({}, family->name);
+  if (!spec) return std::unexpected(spec.error());
+  return acquaintance{std::move(*on), std::move(*family), std::move(*spec)};
+}
+
+struct command {
+  std::uint8_t number = 0;
+  const ynl::operation* named = nullptr;
+};
+
+result<command> find_command(const question& what, const std::optional<ynl::spec>& spec) {
+  const auto refused = [&what](std::string why) {
+    return failure(errc::invalid_argument, fmt::format("ask the family '{}'", what.family),
+                   std::move(why), "see: strata nl show " + what.family);
+  };
+  const auto number = text::number_in<std::uint8_t>(what.command);
+  const ynl::operation* named = nullptr;
+  if (spec) named = number ? spec->find_request(*number, what.is_dump) : spec->find(what.command);
+  if (named != nullptr && named->has_fixed_header) {
+    return refused(fmt::format("'{}' begins with a fixed header", named->name));
+  }
+  if (number) return command{*number, named};
+  if (named == nullptr) {
+    const auto names = spec ? ynl::names_in(spec->operations) : std::vector<std::string>{};
+    return refused(fmt::format(
+        "'{}' is no command{}, {}", text::printable(what.command),
+        text::did_you_mean(what.command, names),
+        spec ? "it has " + text::names_listed(names) : "and no specification tells names"));
+  }
+  const auto& exchange = what.is_dump ? named->dump : named->act;
+  if (exchange) return command{exchange->request, named};
+  return refused(fmt::format("'{}' cannot be {}", named->name,
+                             what.is_dump ? "dumped: leave out dump" : "asked but with dump=true"));
+}
+
+// What needs CAP_NET_ADMIN changes the machine.
+result<void> check_rights(const question& what, const nl::generic_family& family,
+                          const command& which) {
+  const auto found = std::ranges::find(family.operations, std::uint32_t{which.number},
+                                       &nl::generic_operation::command);
+  const bool needs_admin =
+      found != family.operations.end() && (found->needs_admin || found->needs_uns_admin);
+  if (!needs_admin || what.may_change) return {};
+  return failure(errc::permission_denied,
+                 fmt::format("call '{}' of the family '{}'", what.command, what.family),
+                 "it is for administrators, and the script is not trusted",
+                 "run it with --lua-unsafe");
+}
+
+json table_of(const wire::netlink_message& raw, const ynl::spec* spec,
+              const ynl::operation* named) {
+  const auto message = wire::genl_message::parse(raw);
+  if (!message || raw.is(wire::netlink_control::error)) return json::object();
+  return ynl::to_table(message->attributes, ynl::scope::of(spec, named));
+}
+
+result<json> answer_to(const question& what) {
+  auto known = meet(what.family);
+  if (!known) return std::unexpected(known.error());
+  const auto* const spec = known->spec ? &*known->spec : nullptr;
+  const auto which = find_command(what, known->spec);
+  if (!which) return std::unexpected(which.error());
+  if (auto may = check_rights(what, known->family, *which); !may) {
+    return std::unexpected(may.error());
+  }
+  auto& over = known->on.over();
+  auto request = over.request();
+  wire::begin_genl(request, known->family.id,
+                   wire::netlink_flag::request |
+                       (what.is_dump ? wire::netlink_flag::dump : wire::netlink_flag::ack),
+                   which->number, static_cast<std::uint8_t>(known->family.version));
+  const auto scope = ynl::scope::of(spec, which->named);
+  if (auto put = ynl::put_table(request, what.attributes, scope); !put) {
+    return std::unexpected(put.error());
+  }
+  const auto operation = fmt::format("call '{}' of the family '{}'", what.command, what.family);
+  if (!what.is_dump) {
+    const auto reply = over.ask(request, operation);
+    if (!reply) return std::unexpected(reply.error());
+    return table_of(*reply, spec, which->named);
+  }
+  auto all = json::array();
+  const auto each = [&](const wire::netlink_message& raw) {
+    all.push_back(table_of(raw, spec, which->named));
+  };
+  if (auto done = over.dump(request, operation, each); !done) {
+    return std::unexpected(done.error());
+  }
+  return all;
+}
+
+loop::task<answers> asked(loop::loop& on, question what) {
+  auto work = [what = std::move(what)] { return answer_to(what); };
+  auto answer = co_await loop::beside(on, std::move(work));
+  if (!answer) co_return std::unexpected(answer.error());
+  co_return std::vector<json>{std::move(*answer)};
+}
+
+// --- listening
+
+class netlink_subscription final : public subscription, private loop::request {
+ public:
+  netlink_subscription(host& of, script::machine& by, script::value_ref call)
+      : subscription(by, std::move(call)), host_(of) {}
+  ~netlink_subscription() override { abandon(); }
+
+  /// Errors: there is no such group, or it may not be heard.
+  result<void> begin(acquaintance with, const std::string& group);
+
+ private:
+  void stop() override {
+    abandon();
+    with_.reset();
+  }
+  void on_completion(loop::completion done) override;
+  void take(const wire::netlink_message& raw);
+
+  host& host_;
+  std::optional<acquaintance> with_;
+  loop::descriptor handle_;  // of the loop's own, of the same socket
+};
+
+result<void> netlink_subscription::begin(acquaintance with, const std::string& group) {
+  const auto operation = fmt::format("hear the group '{}' of '{}'", group, with.family.name);
+  const auto* const found = with.family.find_group(group);
+  if (found == nullptr) {
+    std::vector<std::string> names;
+    for (const auto& each : with.family.groups) names.push_back(each.name);
+    return failure(errc::not_found, operation,
+                   names.empty()
+                       ? "the family has none"
+                       : "there is none of that name; there are " + text::names_listed(names));
+  }
+  if (auto joined = with.on.over().join(found->id); !joined) return joined;
+  const int handle = ::fcntl(with.on.over().fd(), F_DUPFD_CLOEXEC, 0);
+  if (handle < 0) return system_failure(errno, operation);
+  with_ = std::move(with);
+  handle_ = host_.on().adopt(handle);
+  host_.on().poll(handle_, POLLIN, *this);
+  return {};
+}
+
+void netlink_subscription::on_completion(loop::completion /*done*/) {
+  while (with_) {
+    const auto event = with_->on.over().try_event();
+    if (!event) {
+      host_.log_few("netlink", level::warning, describe(event.error()));
+      if (event.error().sys_errno != ENOBUFS) break;
+    } else if (!*event) {
+      break;
+    } else {
+      take(**event);
+    }
+  }
+  if (with_) host_.on().poll(handle_, POLLIN, *this);
+}
+
+void netlink_subscription::take(const wire::netlink_message& raw) {
+  const auto message = wire::genl_message::parse(raw);
+  if (!message) return;
+  const auto* const spec = with_->spec ? &*with_->spec : nullptr;
+  const auto* const named = spec != nullptr ? spec->find_event(message->command) : nullptr;
+  json event = {{"command", message->command},
+                {"attributes", ynl::to_table(message->attributes, ynl::scope::of(spec, named))}};
+  if (named != nullptr) event["name"] = named->name;
+  if (tell({std::move(event)}) || is_closed()) return;
+  host_.log_few("netlink", level::warning,
+                "a message is lost: a function that strata.netlink_listen calls does not end");
+}
+
+loop::task<answers> listening(loop::loop& on, std::shared_ptr<netlink_subscription> one,
+                              std::string family, std::string group) {
+  auto work = [family] { return meet(family); };
+  auto known = co_await loop::beside(on, std::move(work));
+  if (!known) {
+    one->close();
+    co_return std::unexpected(known.error());
+  }
+  if (auto begun = one->begin(std::move(*known), group); !begun) {
+    one->close();
+    co_return std::unexpected(begun.error());
+  }
+  co_return std::vector<json>{};
+}
+
+}  // namespace
+
+loop::task<answers> ask_netlink(host& of, call& with) {
+  question what{.family = std::string(with.text(0)), .command = std::string(with.text(1))};
+  if (with.has(2) && !with.structure(2, what.attributes)) return {};
+  options_table given(with, 3, {"dump"});
+  what.is_dump = given.truth("dump");
+  if (!given.is_good()) return {};
+  what.may_change = with.by().how().is_unsafe;
+  return asked(of.on(), std::move(what));
+}
+
+loop::task<answers> hear_netlink(host& of, call& with) {
+  auto made = std::make_shared<netlink_subscription>(of, with.by(), with.function(2));
+  if (!with.give(subscription_kind(), made)) return {};
+  made->stay(with.keep_given());
+  return listening(of.on(), std::move(made), std::string(with.text(0)), std::string(with.text(1)));
+}
+
+}  // namespace strata::runtime::scripting

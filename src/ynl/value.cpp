@@ -1,0 +1,187 @@
+#include "ynl/value.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "text/nearest.hpp"
+#include "text/number.hpp"
+#include "text/readable.hpp"
+
+namespace strata::ynl {
+
+using nl::attribute_kind;
+using nlohmann::json;
+
+namespace {
+
+/// An enum may be used as flags whose values are no bits.
+std::uint64_t bits_of(const entry& entry) {
+  return entry.value < 64 ? std::uint64_t{1} << entry.value : 0;
+}
+
+/// A number, or names of it; `a|b` where they are flags.
+template <class Number>
+std::optional<Number> number_of(std::string_view text, const enumeration* names, bool is_flags) {
+  if (const auto number = text::number_in<Number>(text)) return number;
+  if (names == nullptr) return {};
+  std::uint64_t sum = 0;
+  for (;;) {
+    const auto end = is_flags ? text.find('|') : std::string_view::npos;
+    const auto word = text.substr(0, end);
+    if (const auto* const entry = names->find(word)) {
+      sum |= is_flags ? bits_of(*entry) : entry->value;
+    } else if (const auto number = text::number_in<std::uint64_t>(word)) {
+      sum |= *number;
+    } else {
+      return {};
+    }
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  if (!std::in_range<Number>(sum)) return {};
+  return static_cast<Number>(sum);
+}
+
+template <class Number>
+bool put_number(wire::netlink_writer& to, const value_place& where, std::string_view typed) {
+  const auto* const named = where.named;
+  auto number = number_of<Number>(typed, where.names, where.names != nullptr && named->is_flags);
+  if (!number) return false;
+  if (named != nullptr && named->is_big_endian) number = std::byteswap(*number);
+  to.put_number(where.number, *number);
+  return true;
+}
+
+bool put_hex(wire::netlink_writer& to, std::uint16_t number, std::string_view digits) {
+  std::vector<std::byte> bytes;
+  for (std::size_t at = 0; at < digits.size(); at += 2) {
+    const auto* const first = digits.data() + at;
+    std::uint8_t byte = 0;
+    const auto* const end = digits.data() + std::min(at + 2, digits.size());
+    const auto [rest, code] = std::from_chars(first, end, byte, 16);
+    if (code != std::errc{} || rest != first + 2) return false;
+    bytes.push_back(std::byte{byte});
+  }
+  to.put(number, bytes);
+  return true;
+}
+
+bool put(wire::netlink_writer& to, const value_place& where,
+         std::optional<std::string_view> typed) {
+  const auto text = typed.value_or("");
+  switch (where.kind) {
+    case attribute_kind::flag: to.put(where.number, {}); return !typed;
+    case attribute_kind::u8: return put_number<std::uint8_t>(to, where, text);
+    case attribute_kind::u16: return put_number<std::uint16_t>(to, where, text);
+    case attribute_kind::u32: return put_number<std::uint32_t>(to, where, text);
+    case attribute_kind::u64:
+    case attribute_kind::uint: return put_number<std::uint64_t>(to, where, text);
+    case attribute_kind::s8: return put_number<std::int8_t>(to, where, text);
+    case attribute_kind::s16: return put_number<std::int16_t>(to, where, text);
+    case attribute_kind::s32: return put_number<std::int32_t>(to, where, text);
+    case attribute_kind::s64:
+    case attribute_kind::sint: return put_number<std::int64_t>(to, where, text);
+    case attribute_kind::string:
+    case attribute_kind::nul_string: to.put_text(where.number, text); return typed.has_value();
+    case attribute_kind::nested:
+    case attribute_kind::nested_array:
+      if (typed) return put_hex(to, where.number, text);
+      to.open_nest(where.number).close_nest();
+      return true;
+    default: return put_hex(to, where.number, text);
+  }
+}
+
+template <class Number>
+json number_to_json(const wire::netlink_attribute& from, bool is_big_endian) {
+  const auto number = from.number<Number>();
+  if (!number) return nullptr;
+  return is_big_endian ? std::byteswap(*number) : *number;
+}
+
+/// Of any width that the kernel chose.
+template <class Narrow, class Wide>
+json any_number_to_json(const wire::netlink_attribute& from) {
+  return from.value().size() == sizeof(Narrow) ? number_to_json<Narrow>(from, false)
+                                               : number_to_json<Wide>(from, false);
+}
+
+json plain_to_json(const wire::netlink_attribute& from, attribute_kind kind, bool is_big_endian) {
+  switch (kind) {
+    case attribute_kind::flag: return true;
+    case attribute_kind::u8: return number_to_json<std::uint8_t>(from, is_big_endian);
+    case attribute_kind::u16: return number_to_json<std::uint16_t>(from, is_big_endian);
+    case attribute_kind::u32: return number_to_json<std::uint32_t>(from, is_big_endian);
+    case attribute_kind::u64: return number_to_json<std::uint64_t>(from, is_big_endian);
+    case attribute_kind::s8: return number_to_json<std::int8_t>(from, is_big_endian);
+    case attribute_kind::s16: return number_to_json<std::int16_t>(from, is_big_endian);
+    case attribute_kind::s32: return number_to_json<std::int32_t>(from, is_big_endian);
+    case attribute_kind::s64: return number_to_json<std::int64_t>(from, is_big_endian);
+    case attribute_kind::uint: return any_number_to_json<std::uint32_t, std::uint64_t>(from);
+    case attribute_kind::sint: return any_number_to_json<std::int32_t, std::int64_t>(from);
+    case attribute_kind::string:
+    case attribute_kind::nul_string: return text::printable(from.text());
+    default: return nullptr;
+  }
+}
+
+json flags_to_json(std::uint64_t bits, const enumeration& names) {
+  auto list = json::array();
+  for (const auto& each : names.entries) {
+    if ((bits & bits_of(each)) == 0) continue;
+    list.push_back(text::printable(each.name));
+    bits &= ~bits_of(each);
+  }
+  if (bits != 0) list.push_back(bits);
+  return list;
+}
+
+}  // namespace
+
+result<void> put_value(wire::netlink_writer& to, const value_place& where,
+                       std::optional<std::string_view> typed) {
+  const auto refused = [](std::string why) {
+    return failure(errc::invalid_argument, "write an attribute", std::move(why));
+  };
+  const bool is_nest =
+      where.kind == attribute_kind::nested || where.kind == attribute_kind::nested_array;
+  if (where.named != nullptr && where.kind == attribute_kind::invalid) {
+    return refused("it is padding, or out of use");
+  }
+  if (put(to, where, typed)) return {};
+  if (where.names != nullptr) {
+    return refused(fmt::format("its value is no {}, and {} of {}", nl::name_of(where.kind),
+                               where.named->is_flags ? "not made (as a|b)" : "none",
+                               text::names_listed(names_in(where.names->entries))));
+  }
+  if (is_nest) return refused("attributes are within it");
+  return refused(fmt::format("its value is no {}", nl::name_of(where.kind)));
+}
+
+json value_to_json(const wire::netlink_attribute& from, const attribute& named,
+                   const enumeration* names) {
+  if (named.kind == attribute_kind::bitfield32) {
+    const auto both = from.number<std::uint64_t>();
+    if (!both) return nullptr;
+    std::array<std::uint32_t, 2> halves{};
+    std::memcpy(halves.data(), from.value().data(), sizeof halves);
+    return {{"value", halves[0]}, {"selector", halves[1]}};
+  }
+  auto value = plain_to_json(from, named.kind, named.is_big_endian);
+  if (names == nullptr || !value.is_number()) return value;
+  const auto number = value.is_number_unsigned()
+                          ? value.get<std::uint64_t>()
+                          : static_cast<std::uint64_t>(value.get<std::int64_t>());
+  if (named.is_flags) return flags_to_json(number, *names);
+  const auto* const entry = names->find(number);
+  return entry != nullptr ? json(text::printable(entry->name)) : value;
+}
+
+}  // namespace strata::ynl
