@@ -1,7 +1,6 @@
 #include "strata/xdp/socket.hpp"
 
 #include <linux/if_xdp.h>
-#include <net/if.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -10,6 +9,7 @@
 #include <cerrno>
 #include <thread>
 
+#include "xdp/attachment.hpp"
 #include "xdp/queue_rings.hpp"
 
 namespace strata::xdp {
@@ -29,16 +29,6 @@ int set_option(int fd, int level, int name, const Value& value) {
 
 std::string queue_text(std::string_view interface_name, std::uint32_t queue) {
   return "queue " + std::to_string(queue) + " of '" + std::string(interface_name) + "'";
-}
-
-result<int> index_of(std::string_view name) {
-  const std::string text(name);
-  const auto index = static_cast<int>(::if_nametoindex(text.c_str()));
-  if (index == 0) {
-    return failure(errc::not_found, "open AF_XDP on '" + text + "'", "there is no such interface",
-                   "`ip link` lists those there are");
-  }
-  return index;
 }
 
 result<void> check(const socket_options& options, const std::string& where) {
@@ -157,7 +147,8 @@ result<socket> socket::create(std::shared_ptr<umem> memory, std::string_view int
                               std::uint32_t queue, const socket_options& options) {
   const auto where = queue_text(interface_name, queue);
   if (auto fine = check(options, where); !fine) return std::unexpected(fine.error());
-  const auto index = index_of(interface_name);
+  const std::string name(interface_name);
+  const auto index = index_of(name, "open AF_XDP on '" + name + "'");
   if (!index) return std::unexpected(index.error());
   unique_fd fd(::socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0));
   if (!fd) {
