@@ -79,8 +79,7 @@ result<frame_ring> frame_ring::create_bound(std::string_view interface_name,
 
 std::optional<ring_frame> frame_ring::try_frame() {
   std::byte* const slot = memory_.bytes().data() + next_ * slot_size_;
-  const auto status = std::atomic_ref(header_of(slot).tp_status).load(std::memory_order_acquire);
-  if ((status & TP_STATUS_USER) == 0) return std::nullopt;
+  if (!take_from_kernel(header_of(slot).tp_status)) return std::nullopt;
   next_ = next_ + 1 == slot_count_ ? 0 : next_ + 1;
   const auto& header = header_of(slot);
   return ring_frame(slot,

@@ -2,6 +2,7 @@
 
 #include <linux/errqueue.h>
 #include <linux/if_packet.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <ctime>
 #include <utility>
 
+#include "l2/back_off.hpp"
 #include "l2/packet_socket.hpp"
 #include "strata/wire/ethernet.hpp"
 
@@ -140,24 +142,35 @@ result<raw_socket> raw_socket::create_bound(std::string_view interface_name,
 
 // Without an address: the kernel knows the interface that the socket is bound to, and has to look
 // up any that it is given.
-result<void> raw_socket::send_raw(byte_span frame) { return send_raw_to(frame, link_, nullptr); }
+result<void> raw_socket::send_raw(byte_span frame,
+                                  std::optional<std::chrono::milliseconds> timeout) {
+  return send_raw_to(frame, link_, nullptr, timeout);
+}
 
 result<void> raw_socket::send_raw(byte_span frame, const interface& through) {
   const auto to = address_of(through, 0);
-  return send_raw_to(frame, through, &to);
+  return send_raw_to(frame, through, &to, std::nullopt);
 }
 
 result<void> raw_socket::send_raw_to(byte_span frame, const interface& through,
-                                     const sockaddr_ll* to) {
+                                     const sockaddr_ll* to,
+                                     std::optional<std::chrono::milliseconds> timeout) {
   const socklen_t size = to == nullptr ? 0 : sizeof *to;
+  const int how = timeout ? MSG_DONTWAIT : 0;
+  std::optional<back_off> room;  // most frames need none
   for (;;) {
-    const auto sent = ::sendto(fd_.get(), frame.data(), frame.size(), 0,
+    const auto sent = ::sendto(fd_.get(), frame.data(), frame.size(), how,
                                reinterpret_cast<const sockaddr*>(to), size);
     if (sent >= 0) return {};
-    if (errno != EINTR) {
+    if (errno == EINTR) continue;
+    if (!is_wait(errno) && errno != ENOBUFS) {
       return std::unexpected(packet_error(
           errno, "send a frame of " + std::to_string(frame.size()) + " bytes on", through));
     }
+    if (!room) room.emplace(*this, POLLOUT, timeout);
+    const auto waited = room->wait();
+    if (!waited) return std::unexpected(waited.error());
+    if (!*waited) return std::unexpected(no_room(frame.size(), through, *timeout));
   }
 }
 

@@ -3,9 +3,26 @@
 
 #include <linux/if_packet.h>
 
+#include <atomic>
+#include <cstdint>
+
 #include "l2/packet_socket.hpp"
 
 namespace strata::l2 {
+
+/// A slot or block that a reader holds: in its status, beside the kernel's bits, which has no
+/// meaning for this one.
+constexpr std::uint32_t status_held = 1U << 24U;
+
+/// Marks what the kernel has handed over as held. False when it is the kernel's, or held already.
+template <class Word>
+[[nodiscard]] bool take_from_kernel(Word& status) {
+  const std::atomic_ref word(status);
+  const auto now = word.load(std::memory_order_acquire);
+  if ((now & TP_STATUS_USER) == 0 || (now & status_held) != 0) return false;
+  word.store(now | status_held, std::memory_order_relaxed);
+  return true;
+}
 
 /// The frame whose header (tpacket2_hdr or tpacket3_hdr) begins at `at`, with the tag that the
 /// kernel took out, which is `tpid` and `tci` of that header, back in its place.

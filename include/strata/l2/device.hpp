@@ -85,8 +85,12 @@ class device {
 [[nodiscard]] result<bool> wait_writable(const device& on,
                                          std::optional<std::chrono::milliseconds> timeout);
 
-/// Sends one frame, waiting for room if it must.
-[[nodiscard]] result<void> send_frame(device& over, byte_span frame);
+/// Sends one frame, waiting for room if it must: in the socket's queue, and behind a queueing
+/// discipline (tbf, taprio, cbs, etf) that is full, where it tries again after pauses of 50 us to
+/// 5 ms, since the kernel tells nobody when there is room. Each of these tries is a drop in the
+/// discipline's own count. Errors: timed_out, and those of `try_send`.
+[[nodiscard]] result<void> send_frame(
+    device& over, byte_span frame, std::optional<std::chrono::milliseconds> timeout = std::nullopt);
 
 /// The next frame, in `memory`. Errors: timed_out, and those of `try_receive`.
 [[nodiscard]] result<received_frame> receive_frame(

@@ -79,9 +79,11 @@ class raw_socket final : public device {
   void update_link(const interface& now) override { link_ = now; }
   [[nodiscard]] int fd() const override { return fd_.get(); }
 
-  /// One frame, whole from its destination address on; waits for room in the socket's queue.
-  /// Errors: limit_exceeded (EMSGSIZE: above the interface's MTU), connection_closed (ENETDOWN).
-  [[nodiscard]] result<void> send_raw(byte_span frame);
+  /// One frame, whole from its destination address on; waits for room as `send_frame` does.
+  /// Errors: limit_exceeded (EMSGSIZE: above the interface's MTU), connection_closed (ENETDOWN),
+  /// timed_out.
+  [[nodiscard]] result<void> send_raw(
+      byte_span frame, std::optional<std::chrono::milliseconds> timeout = std::nullopt);
   /// As above, through another interface than the one it is bound to.
   [[nodiscard]] result<void> send_raw(byte_span frame, const interface& through);
   /// Builds a frame from this interface's address to `destination` and sends it.
@@ -109,7 +111,8 @@ class raw_socket final : public device {
   static result<raw_socket> create_unbound(std::string_view interface_name,
                                            const raw_socket_options& options);
   result<void> bind(const raw_socket_options& options);
-  result<void> send_raw_to(byte_span frame, const interface& through, const sockaddr_ll* to);
+  result<void> send_raw_to(byte_span frame, const interface& through, const sockaddr_ll* to,
+                           std::optional<std::chrono::milliseconds> timeout);
 
   interface link_;
   unique_fd fd_;
