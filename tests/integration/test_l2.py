@@ -152,6 +152,18 @@ def test_each_line_of_input_is_a_frame(veth):
     assert recv.communicate(timeout=30) == ("one\ntwo\nthree\n", "")
 
 
+def test_behind_a_shaper_all_frames_are_sent_and_one_that_never_fits_is_an_error(veth):
+    veth.inside(veth.a, *"tc qdisc add dev vethA root tbf rate 1mbit burst 2000 limit 3000".split())
+    listener = listen(veth, veth.b, "recv", "vethB", "-c", "200", "--format", "json")
+    veth.strata(veth.a, "l2", "send", "vethA", "hello", "-c", "200")
+    hear(listener, 200)
+    veth.inside(veth.a, "ip", "link", "set", "vethA", "mtu", "9000")
+    refused = veth.start(veth.a, BINARY, "l2", "send", "vethA", "x" * 3000, "--timeout", "100ms")
+    _, errors = refused.communicate(timeout=30)
+    assert refused.returncode == 1
+    assert "no room for it in 100 ms" in errors and "tc -s qdisc show dev vethA" in errors
+
+
 def test_dump_shows_what_it_knows(veth):
     dump = listen(veth, veth.b, "dump", "vethB")
     veth.inside(veth.a, sys.executable, "-c", "import socket; socket.socket("
