@@ -55,7 +55,14 @@ result<void> check(const packet_ring_options& options) {
   if (!options.socket.receives && options.send_slots == 0) {
     return refuse("neither receiving nor send slots", "set one of them");
   }
-  return {};
+  // Each by itself, before they are added up.
+  const auto blocks = options.socket.receives ? options.block_count : 0;
+  auto fits = check_ring_memory(blocks, options.block_size,
+                                "a receive ring of " + std::to_string(blocks) + " blocks of " +
+                                    std::to_string(options.block_size) + " bytes");
+  if (!fits) return fits;
+  return check_ring_memory(options.send_slots, TPACKET_ALIGNMENT,
+                           "a send ring of " + std::to_string(options.send_slots) + " slots");
 }
 
 std::size_t send_slot_size(const interface& on) {
@@ -176,23 +183,25 @@ result<packet_ring> packet_ring::create_bound(std::string_view interface_name,
   if (!found) return std::unexpected(found.error());
   auto fd = open_packet_socket(*found, options.socket);
   if (!fd) return std::unexpected(fd.error());
+  const auto shape = shape_of_send_ring(*found, options);
+  const auto receive_size = options.socket.receives ? options.block_size * options.block_count : 0;
+  const auto size = receive_size + shape.block_size * shape.block_count;
+  if (auto fits = check_ring_memory(1, size, "the rings of " + found->name); !fits) {
+    return std::unexpected(fits.error());
+  }
   const int version = TPACKET_V3;
   if (::setsockopt(fd->get(), SOL_PACKET, PACKET_VERSION, &version, sizeof version) != 0) {
     return system_failure(errno, "use TPACKET_V3 on " + found->name);
   }
-  std::size_t size = 0;
   if (options.socket.receives) {
     if (auto made = set_up_receive_ring(fd->get(), options); !made) {
       return std::unexpected(made.error());
     }
-    size += options.block_size * options.block_count;
   }
   if (options.send_slots != 0) {
-    const auto shape = shape_of_send_ring(*found, options);
     if (auto made = set_up_send_ring(fd->get(), shape); !made) {
       return std::unexpected(made.error());
     }
-    size += shape.block_size * shape.block_count;
   }
   auto memory = mapping::of(fd->get(), size, "the rings of " + found->name);
   if (!memory) return std::unexpected(memory.error());

@@ -9,6 +9,7 @@
 #include <net/if.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -96,7 +97,9 @@ result<void> set_receiving_options(int fd, const interface& on, const raw_socket
     return failure(errc::invalid_argument, "filter frames on " + on.name,
                    "untagged frames have no VLAN id", "ask for one or the other");
   }
-  if (auto done = set_filter(fd, options.filter); !done) return done;
+  auto filter = options.filter;
+  filter.incoming_only = filter.incoming_only || (options.ignore_outgoing && options.share);
+  if (auto done = set_filter(fd, filter); !done) return done;
   if (auto done = set(fd, SOL_PACKET, PACKET_AUXDATA, 1, "ask for VLAN tags"); !done) return done;
   if (options.ignore_outgoing) {
     auto done = set(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1, "leave out outgoing frames");
@@ -193,6 +196,33 @@ result<void> confine(int fd, const raw_socket_options& options) {
     if (!done) return done;
   }
   return set(fd, SOL_SOCKET, SO_LOCK_FILTER, 1, "lock a socket's filter");
+}
+
+result<void> seclude(int fd, const interface& on, const raw_socket_options& options) {
+  if (!options.receives) {
+    // A group is for sockets that receive. By no protocol but this one, which the kernel leaves out
+    // of what it sends.
+    const auto address = address_of(on, ETH_P_ALL);
+    if (::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+      return std::unexpected(packet_error(errno, "bind a raw socket to", on));
+    }
+  }
+  constexpr int ignore_outgoing =
+      0x4000;  // newer than Debian 12's headers, and no more than a wish
+  const int mode = PACKET_FANOUT_CPU | PACKET_FANOUT_FLAG_UNIQUEID |
+                   (options.receives && !options.ignore_outgoing ? 0 : ignore_outgoing);
+  return set(fd, SOL_PACKET, PACKET_FANOUT, mode << 16, "give a socket a fanout group of its own");
+}
+
+result<void> check_ring_memory(std::size_t count, std::size_t size, const std::string& what) {
+  const auto machine = static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) *
+                       static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const auto most = std::min(most_ring_memory, machine / 2);
+  if (size != 0 && count <= most / size) return {};
+  return failure(
+      errc::limit_exceeded, "make " + what,
+      "the memory of a socket's rings is at most " + std::to_string(most >> 20U) + " MiB here",
+      "ask for less");
 }
 
 error packet_error(int sys_errno, std::string_view what, const interface& on) {

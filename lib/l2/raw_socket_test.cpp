@@ -277,6 +277,8 @@ TEST_F(raw_socket_test, timestamps_groups_fanout_and_priorities_are_accepted_and
   while (hear(other, 20ms)) ++second;
   EXPECT_EQ(first, 5U);
   EXPECT_EQ(second, 5U);
+  ASSERT_TRUE(one.send_to(a.link().mac, type, bytes_of(60)));
+  EXPECT_TRUE(is_silent(one) && is_silent(other)) << "what this machine sends";
   EXPECT_EQ(raw_socket::create_bound("vethA", {.priority = 8}).error().code,
             errc::invalid_argument);
 }

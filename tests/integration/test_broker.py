@@ -3,11 +3,14 @@ the namespaces."""
 
 import json
 import os
+import shutil
 import signal
 import socket
+import subprocess
+from pathlib import Path
+from random import Random
 
 import pytest
-from random import Random
 
 from broker import NOBODY, refusal_of
 from strata_daemon import BINARY, eventually
@@ -140,3 +143,44 @@ def test_a_raw_socket_needs_a_rule_of_its_own(veth, broker):
         assert "no rule of the daemon's policy allows it" in says
     broker.allow(PACKET_RULE.replace("sends=everywhere", ""))
     assert "add sends=everywhere" in refusal_of(broker.as_nobody("l2", "recv", "vethB"))
+
+
+MAY_NOT = {
+    "bind to its interface": "EINVAL",
+    "bind to another": "EINVAL",
+    "join a group": "EALREADY",
+    "take the filter away": "EPERM",
+    "replace the filter": "EPERM",
+    "unlock the filter": "EPERM",
+    "a buffer above the limit": "EPERM",
+    "a priority above 6": "EPERM",
+}
+
+
+def promiscuity(veth, link):
+    [found] = json.loads(veth.inside(veth.b, "ip", "-d", "-j", "link", "show", link))
+    return found["promiscuity"]
+
+
+@pytest.mark.parametrize("how", ["receive", "send"])
+def test_what_the_owner_of_a_raw_socket_can_do_is_what_the_docs_say(veth, broker, how):
+    """docs/xdp.md lists what it can, and what it cannot."""
+    broker.allow(PACKET_RULE).start()
+    script = shutil.copy(Path(__file__).parent.parent / "harness" / "packet_owner.py",
+                         broker.folder)
+    owner = broker.start_as_nobody("/usr/bin/python3", script, how, stdin=subprocess.PIPE)
+    said = owner.stdout.readline()
+    assert said, owner.communicate(timeout=30)[1]
+    outcome = json.loads(said)
+    assert {what: outcome[what] for what in MAY_NOT} == MAY_NOT
+    can = {what: became for what, became in outcome.items() if what not in MAY_NOT}
+    assert len(can) == 8 and set(can.values()) == {"done"}
+    assert promiscuity(veth, "lo") == 1
+    # A change of the policy does not take it back.
+    broker.allow("")
+    owner.stdin.write("\n")
+    owner.stdin.flush()
+    assert owner.stdout.readline() == "done\n"
+    assert promiscuity(veth, "vethB") == 1
+    owner.communicate(timeout=30)
+    assert promiscuity(veth, "lo") == promiscuity(veth, "vethB") == 0

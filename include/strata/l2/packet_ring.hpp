@@ -77,7 +77,8 @@ class frame_block {
 
 class packet_ring final : public device {
  public:
-  /// Errors: as `raw_socket::create_bound`; limit_exceeded when the rings' memory cannot be had.
+  /// Errors: as `raw_socket::create_bound`; limit_exceeded when the rings' memory is more than
+  /// `most_ring_memory` or the half of the machine's, or cannot be had.
   [[nodiscard]] static result<packet_ring> create_bound(std::string_view interface_name,
                                                         const packet_ring_options& options = {});
   packet_ring(packet_ring&&) noexcept = default;

@@ -25,7 +25,12 @@ enum class timestamping : std::uint8_t {
   hardware,  ///< taken by the network card, where it can; else by the kernel
 };
 
-/// Several sockets that share what comes (PACKET_FANOUT).
+/// The memory of one socket's rings (packet_ring, frame_ring), in bytes, at most, and at most half
+/// of the machine's. The kernel has no limit of its own for it.
+constexpr std::size_t most_ring_memory = std::size_t{1} << 30U;
+
+/// Several sockets that share what comes (PACKET_FANOUT). All of a group, of whatever program, have
+/// the same interface, mode and flags.
 struct fanout {
   enum class mode : std::uint8_t { hash, load_balance, cpu, rollover, random, queue };
   std::uint16_t group = 0;
@@ -65,8 +70,8 @@ class raw_socket final : public device {
                                                        const raw_socket_options& options = {});
 
   /// As above, for a process without CAP_NET_RAW: the daemon at `path` makes the socket, if its
-  /// policy allows, and its filter cannot be changed any more. Errors: as above, and those of
-  /// `broker::ask`.
+  /// policy allows, and neither its filter nor its interface can be changed any more. Errors: as
+  /// above; not_supported for `share`; those of `broker::ask`.
   [[nodiscard]] static result<raw_socket> open_through_daemon(
       std::string_view interface_name, const raw_socket_options& options = {},
       const std::string& path = broker::default_path());
