@@ -17,19 +17,29 @@ namespace {
 // The function's name in what libxdp loads, which the kernel tells.
 constexpr std::string_view dispatcher_name = "xdp_dispatcher";
 
-}  // namespace
-
-result<int> index_of(const std::string& name, std::string operation) {
-  // Not by if_nametoindex, which says ENOENT when it gets no descriptor to ask by.
+// Not by if_nametoindex, which says ENOENT when it gets no descriptor to ask by.
+result<ifreq> ask_of(const std::string& name, unsigned long what, std::string operation) {
   const unique_fd asked(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!asked) return system_failure(errno, std::move(operation));
   ifreq request{};
   name.copy(request.ifr_name, IFNAMSIZ - 1);
-  if (name.size() < IFNAMSIZ && ::ioctl(asked.get(), SIOCGIFINDEX, &request) == 0) {
-    return request.ifr_ifindex;
-  }
+  if (name.size() < IFNAMSIZ && ::ioctl(asked.get(), what, &request) == 0) return request;
   return failure(errc::not_found, std::move(operation), "there is no such interface",
                  "`ip link` lists those there are");
+}
+
+}  // namespace
+
+result<int> index_of(const std::string& name, std::string operation) {
+  const auto told = ask_of(name, SIOCGIFINDEX, std::move(operation));
+  if (!told) return std::unexpected(told.error());
+  return told->ifr_ifindex;
+}
+
+result<std::uint32_t> mtu_of(const std::string& name, std::string operation) {
+  const auto told = ask_of(name, SIOCGIFMTU, std::move(operation));
+  if (!told) return std::unexpected(told.error());
+  return static_cast<std::uint32_t>(told->ifr_mtu);
 }
 
 result<std::optional<attached_program>> attached_at(int index, const std::string& name) {

@@ -1,6 +1,7 @@
 // Where a program is to be attached, and what is there already, without libxdp.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -12,6 +13,9 @@ namespace strata::xdp {
 /// The index of interface `name`; `operation` is for the error. Errors: not_found; EMFILE and what
 /// else may keep it from asking.
 [[nodiscard]] result<int> index_of(const std::string& name, std::string operation);
+
+/// The MTU of interface `name`. Errors: as `index_of`.
+[[nodiscard]] result<std::uint32_t> mtu_of(const std::string& name, std::string operation);
 
 /// As `attached_to`. Interface `name` is for the error.
 [[nodiscard]] result<std::optional<attached_program>> attached_at(int index,

@@ -134,11 +134,21 @@ error bind_error(int code, const socket_options& options, const std::string& whe
   }
 }
 
-result<bool> wake(ssize_t outcome, const char* what) {
+error link_error(int code, const char* what, const std::string& name) {
+  std::string remedy;
+  if (code == ENETDOWN) remedy = "set it up: ip link set " + name + " up";
+  if (code == ENXIO || code == ENODEV) {
+    code = ENODEV;
+    remedy = "the interface was removed, or moved to another network namespace: open a new socket";
+  }
+  return system_error(code, std::string(what) + " on '" + name + "'", std::move(remedy));
+}
+
+result<bool> wake(ssize_t outcome, const char* what, const std::string& name) {
   if (outcome >= 0) return true;
   // The driver is busy, or has taken a part: the next call goes on.
   if (errno == EAGAIN || errno == EBUSY || errno == ENOBUFS || errno == EINTR) return false;
-  return system_failure(errno, what, "is the interface up?");
+  return std::unexpected(link_error(errno, what, name));
 }
 
 }  // namespace
@@ -164,7 +174,7 @@ result<socket> socket::create(std::shared_ptr<umem> memory, std::string_view int
     }
   }
   const bool owns_queue = made.rings_ == nullptr;
-  if (owns_queue) made.rings_ = std::make_shared<umem::queue_rings>(*index, queue);
+  if (owns_queue) made.rings_ = std::make_shared<umem::queue_rings>(*index, queue, name);
   const int shared_fd = users.empty() ? -1 : users.front().fd;
   if (shared_fd < 0) {
     if (auto done = made.register_memory(); !done) return std::unexpected(done.error());
@@ -178,7 +188,8 @@ result<socket> socket::create(std::shared_ptr<umem> memory, std::string_view int
 result<socket> socket::adopt(std::shared_ptr<umem> memory, unique_fd fd, const binding& where,
                              const socket_options& options) {
   socket made(std::move(memory), std::move(fd));
-  made.rings_ = std::make_shared<umem::queue_rings>(where.interface_index, where.queue);
+  made.rings_ =
+      std::make_shared<umem::queue_rings>(where.interface_index, where.queue, where.interface_name);
   made.is_zerocopy_ = where.is_zerocopy;
   if (auto mapped = made.map_rings(options, true); !mapped) return std::unexpected(mapped.error());
   made.memory_->users_.push_back({made.rings_, made.fd()});
@@ -318,12 +329,13 @@ result<void> socket::bind(const socket_options& options, const std::string& wher
 }
 
 result<bool> socket::wake_transmit() const {
-  return wake(::sendto(fd(), nullptr, 0, MSG_DONTWAIT, nullptr, 0), "send by AF_XDP");
+  return wake(::sendto(fd(), nullptr, 0, MSG_DONTWAIT, nullptr, 0), "send by AF_XDP",
+              rings_->interface_name);
 }
 
 result<void> socket::wake_receive() const {
-  auto woken =
-      wake(::recvfrom(fd(), nullptr, 0, MSG_DONTWAIT, nullptr, nullptr), "receive by AF_XDP");
+  auto woken = wake(::recvfrom(fd(), nullptr, 0, MSG_DONTWAIT, nullptr, nullptr),
+                    "receive by AF_XDP", rings_->interface_name);
   if (!woken) return std::unexpected(woken.error());
   return {};
 }

@@ -301,6 +301,37 @@ TEST_F(xdp_test, a_broker_gives_no_more_than_its_limits) {
   EXPECT_EQ(grant_request(-1, what).error().code, errc::limit_exceeded);
 }
 
+// The kernel would take it, say that it is sent, and drop it.
+TEST_F(xdp_test, a_frame_above_the_mtu_is_refused_and_a_tag_is_no_part_of_it) {
+  auto a = sender();
+  auto b = open("vethB", {.which = {.ethertype = type}});
+  const auto refusal_of = [&](const std::vector<std::byte>& frame) {
+    const byte_span one(frame);
+    const auto sent = a.try_send({&one, 1});
+    return sent ? 0 : sent.error().sys_errno;
+  };
+  EXPECT_EQ(refusal_of(frame_of(type, 1501, 1)), EMSGSIZE);
+  const frames fitting{frame_of(type, 1500, 2), frame_of(type, 1500, 3, {{0x8100, {1, true, 2}}})};
+  for (const auto& each : fitting) send(a, each);
+  EXPECT_EQ(receive(b, 2), fitting);
+  a.update_mtu(1000);
+  EXPECT_EQ(refusal_of(fitting[0]), EMSGSIZE);
+  const auto whole = frame_of(type, 100, 4);
+  const std::array<byte_span, 3> mixed{whole, fitting[0], whole};
+  EXPECT_EQ(a.try_send(mixed), 1U) << "the one before it was taken";
+}
+
+TEST_F(xdp_test, an_interface_that_is_gone_is_named) {
+  auto a = open("vethA", {});
+  l2::run_command("ip link set vethA down");
+  EXPECT_EQ(a.below().wake_transmit().error().sys_errno, ENETDOWN);
+  l2::run_command("ip link del vethA");
+  for (const auto& told : {a.below().wake_transmit().error(), a.below().wake_receive().error()}) {
+    EXPECT_EQ(told.sys_errno, ENODEV);
+    EXPECT_NE(describe(told).find("on 'vethA'"), std::string::npos) << describe(told);
+  }
+}
+
 TEST_F(xdp_test, bad_sizes_are_refused_with_what_to_do) {
   EXPECT_FALSE(umem::create({.frame_count = 0}));
   EXPECT_FALSE(umem::create({.frame_size = 1024}));

@@ -62,7 +62,8 @@ def ring(given, option):
 
 def membership(given, interface, kind, group=b""):
     index = socket.if_nametoindex(interface)
-    given.setsockopt(SOL_PACKET, ADD_MEMBERSHIP, struct.pack("iHH8s", index, kind, len(group), group))
+    wanted = struct.pack("iHH8s", index, kind, len(group), group)
+    given.setsockopt(SOL_PACKET, ADD_MEMBERSHIP, wanted)
 
 
 def in_another_process(given):
