@@ -100,7 +100,7 @@ result<raw_socket> raw_socket::open_through_daemon(std::string_view interface_na
     return std::unexpected(done.error());
   }
   return raw_socket(std::move(*found), std::move(got->descriptors[0]),
-                    options.timestamps != timestamping::off);
+                    options.receives ? options.timestamps : timestamping::off);
 }
 
 result<packet_request> parse_request(byte_span bytes) {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 
+#include "l2/card_stamps.hpp"
 #include "l2/ring_header.hpp"
 #include "strata/wire/ethernet.hpp"
 
@@ -157,6 +158,9 @@ packet_ring::packet_ring(interface link, unique_fd fd, mapping memory,
                          const packet_ring_options& options)
     : link_(std::move(link)),
       fd_(std::move(fd)),
+      stamps_(options.socket.receives && options.socket.timestamps == timestamping::hardware
+                  ? card_stamps::on(link_)
+                  : nullptr),
       memory_(std::move(memory)),
       block_size_(options.block_size),
       block_count_(options.socket.receives ? options.block_count : 0) {

@@ -5,9 +5,6 @@
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <linux/net_tstamp.h>
-#include <linux/sockios.h>
-#include <net/if.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -47,14 +44,10 @@ result<void> set_timestamps(int fd, const interface& on, timestamping how) {
   if (how == timestamping::off) return {};
   int flags = SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE;
   if (how == timestamping::hardware) {
-    hwtstamp_config config{
-        .flags = 0, .tx_type = HWTSTAMP_TX_OFF, .rx_filter = HWTSTAMP_FILTER_ALL};
-    ifreq request{};
-    on.name.copy(request.ifr_name, IFNAMSIZ - 1);
-    request.ifr_data = reinterpret_cast<char*>(&config);
-    // A card that cannot leaves the kernel's own, which was asked for as well.
-    ::ioctl(fd, SIOCSHWTSTAMP, &request);
+    // The kernel's own is asked for as well: the card may be unable. Rings have their own option.
     flags |= SOF_TIMESTAMPING_RAW_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE;
+    auto done = set(fd, SOL_PACKET, PACKET_TIMESTAMP, flags, "ask for timestamps on " + on.name);
+    if (!done) return done;
   }
   return set(fd, SOL_SOCKET, SO_TIMESTAMPING, flags, "ask for timestamps on " + on.name);
 }

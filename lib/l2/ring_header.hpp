@@ -35,7 +35,8 @@ template <class Header>
   received_frame frame{.bytes = {first, header.tp_snaplen},
                        .wire_size = header.tp_len,
                        .type = packet_type_of(address->sll_pkttype),
-                       .time_ns = std::uint64_t{header.tp_sec} * 1'000'000'000U + header.tp_nsec};
+                       .time_ns = std::uint64_t{header.tp_sec} * 1'000'000'000U + header.tp_nsec,
+                       .is_card_time = (header.tp_status & TP_STATUS_TS_RAW_HARDWARE) != 0};
   if ((header.tp_status & TP_STATUS_VLAN_VALID) == 0) return frame;
   const bool has_tpid = (header.tp_status & TP_STATUS_VLAN_TPID_VALID) != 0;
   restore_tag(frame, first,

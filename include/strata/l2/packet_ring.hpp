@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -111,6 +112,7 @@ class packet_ring final : public device {
 
   interface link_;
   unique_fd fd_;
+  std::shared_ptr<card_stamps> stamps_;
   mapping memory_;
   std::size_t block_size_;
   std::size_t block_count_;

@@ -22,12 +22,17 @@ namespace strata::l2 {
 enum class timestamping : std::uint8_t {
   off,
   software,  ///< taken by the kernel
-  hardware,  ///< taken by the network card, where it can; else by the kernel
+  /// Taken by the network card, where it can; else by the kernel: `received_frame::is_card_time`
+  /// tells. Needs CAP_NET_ADMIN, unless the card does so already, and a driver that tells what is
+  /// set. What the card does for sent frames stays, and the rest comes back at the end.
+  hardware,
 };
 
 /// The memory of one socket's rings (packet_ring, frame_ring), in bytes, at most, and at most half
 /// of the machine's. The kernel has no limit of its own for it.
 constexpr std::size_t most_ring_memory = std::size_t{1} << 30U;
+
+class card_stamps;
 
 /// Several sockets that share what comes (PACKET_FANOUT). All of a group, of whatever program, have
 /// the same interface, mode and flags.
@@ -112,7 +117,7 @@ class raw_socket final : public device {
   friend class frame_ring;
   struct batch;  // the headers of sendmmsg and recvmmsg, made once
 
-  raw_socket(interface link, unique_fd fd, bool timestamps);
+  raw_socket(interface link, unique_fd fd, timestamping timestamps);
   static result<raw_socket> create_unbound(std::string_view interface_name,
                                            const raw_socket_options& options);
   result<void> bind(const raw_socket_options& options);
@@ -122,6 +127,7 @@ class raw_socket final : public device {
   interface link_;
   unique_fd fd_;
   bool timestamps_ = false;
+  std::shared_ptr<card_stamps> stamps_;
   bool down_ = false;  // the link went down, and nothing has come since
   device_statistics counted_;
   std::unique_ptr<batch> sending_;
