@@ -15,6 +15,7 @@ class Broker(DaemonInside):
     def __init__(self, veth, folder):
         super().__init__(veth.b, folder)
         self.veth = veth
+        self.socket = folder / "strata.sock"  # so the broker is at broker.sock
         # Where a user without privileges can get at them.
         folder.chmod(0o755)
         self.policy = folder / "policy"
