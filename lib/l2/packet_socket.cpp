@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "strata/wire/ethernet.hpp"
+
 namespace strata::l2 {
 
 namespace {
@@ -85,11 +87,33 @@ result<void> set_reception(int fd, const interface& on, const raw_socket_options
   return {};
 }
 
-result<void> set_receiving_options(int fd, const interface& on, const raw_socket_options& options) {
-  if (options.filter.untagged && options.filter.vlan_id) {
-    return failure(errc::invalid_argument, "filter frames on " + on.name,
-                   "untagged frames have no VLAN id", "ask for one or the other");
+// A filter that no frame can pass is a mistake.
+result<void> check_filter(const frame_filter& filter, const interface& on) {
+  const auto refuse = [&](std::string reason, std::string remedy) {
+    return failure(errc::invalid_argument, "filter frames on " + on.name, std::move(reason),
+                   std::move(remedy));
+  };
+  if (filter.untagged && filter.vlan_id) {
+    return refuse("untagged frames have no VLAN id", "ask for one or the other");
   }
+  if (filter.vlan_id && *filter.vlan_id > wire::max_vlan_id) {
+    return refuse("no frame has VLAN id " + std::to_string(*filter.vlan_id), "use 0 to 4094");
+  }
+  if (!filter.ethertype) return {};
+  const auto number = std::to_string(*filter.ethertype);
+  if (*filter.ethertype < wire::min_ethertype) {
+    return refuse(number + " is a length and no EtherType", "use 0x0600 to 0xffff");
+  }
+  if (wire::is_tpid(*filter.ethertype)) {
+    return refuse(
+        "EtherType " + number + " announces a VLAN tag, and what counts is behind all tags",
+        "ask for a vlan_id");
+  }
+  return {};
+}
+
+result<void> set_receiving_options(int fd, const interface& on, const raw_socket_options& options) {
+  if (auto good = check_filter(options.filter, on); !good) return good;
   auto filter = options.filter;
   filter.incoming_only = filter.incoming_only || (options.ignore_outgoing && options.share);
   if (auto done = set_filter(fd, filter); !done) return done;
@@ -119,8 +143,13 @@ result<void> share(int fd, const fanout& how) {
                            PACKET_FANOUT_ROLLOVER, PACKET_FANOUT_RND, PACKET_FANOUT_QM};
   const unsigned mode = static_cast<unsigned>(modes[static_cast<std::size_t>(how.how)]) |
                         (how.defragment ? PACKET_FANOUT_FLAG_DEFRAG : 0U);
-  return set(fd, SOL_PACKET, PACKET_FANOUT, static_cast<int>(mode << 16U | how.group),
-             "join fanout group " + std::to_string(how.group));
+  auto joined = set(fd, SOL_PACKET, PACKET_FANOUT, static_cast<int>(mode << 16U | how.group),
+                    "join fanout group " + std::to_string(how.group));
+  if (!joined && joined.error().sys_errno == EINVAL) {
+    joined.error().remedy =
+        "all sockets of a group have the same interface and mode: use those, or another group";
+  }
+  return joined;
 }
 
 result<void> join_groups(int fd, const interface& on, const raw_socket_options& options) {
@@ -225,6 +254,10 @@ error packet_error(int sys_errno, std::string_view what, const interface& on) {
     case EMSGSIZE:
       remedy = "its MTU was " + std::to_string(on.mtu) +
                ": send less at once or raise it (ip link set " + on.name + " mtu N)";
+      break;
+    case EINVAL:
+      if (what.starts_with("send"))
+        remedy = "begin with both addresses and the EtherType, 14 bytes";
       break;
     case ENETDOWN: remedy = "set it up: ip link set " + on.name + " up"; break;
     case ENXIO:

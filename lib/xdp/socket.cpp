@@ -48,6 +48,12 @@ result<void> check(const socket_options& options, const std::string& where) {
 }
 
 result<void> set_busy_poll(int fd, const busy_poll_options& options) {
+  if (options.duration.count() <= 0 || options.duration.count() > INT32_MAX) {
+    return failure(
+        errc::invalid_argument,
+        "busy poll an AF_XDP socket for " + std::to_string(options.duration.count()) + " us", {},
+        "use 1 to 2147483647");
+  }
   const int prefer = 1;
   const int duration_us = static_cast<int>(options.duration.count());
   const int budget = options.budget;

@@ -20,8 +20,8 @@
 namespace strata::daemon {
 
 /// Where the broker of the daemon with that control socket listens: `broker.sock` beside the usual
-/// `strata.sock`, and `NAME-broker.sock` beside any other `NAME.sock`, so that daemons whose control
-/// sockets lie in one folder do not meet.
+/// `strata.sock`, and `NAME-broker.sock` beside any other `NAME.sock`, so that daemons with control
+/// sockets in one folder do not meet.
 [[nodiscard]] std::string broker_socket_beside(const std::string& control_socket);
 
 class socket_broker {

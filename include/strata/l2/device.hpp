@@ -73,6 +73,8 @@ class device {
   /// interface was removed.
   [[nodiscard]] virtual result<std::size_t> try_receive(std::span<frame_slot> slots) = 0;
 
+  /// By the thread that receives, or while none does: rings and sockets add up what the kernel
+  /// counted since the last call.
   [[nodiscard]] virtual result<device_statistics> statistics() { return device_statistics{}; }
 
  protected:

@@ -87,7 +87,9 @@ option_rows xdp_drop_flags() {
   rows.push_back({.key = "busy_poll",
                   .kind = count,
                   .value_name = "US",
-                  .help = "poll the driver for US microseconds before waiting"});
+                  .help = "poll the driver for US microseconds before waiting",
+                  .max = INT32_MAX,
+                  .min = 1});
   return rows;
 }
 
