@@ -307,6 +307,10 @@ result<hybrid_listener> hybrid_listener::listen(std::string_view interface_name,
                                                 const hybrid_config& config) {
   auto on = check(interface_name, config);
   if (!on) return std::unexpected(on.error());
+  // One that may not open sockets is told now, and not when the first client calls.
+  if (auto may = l2::raw_socket::create_bound(on->name, {.receives = false}); !may) {
+    return std::unexpected(may.error());
+  }
   auto fd = listen_tcp(config.listen_address, config.tcp_port);
   if (!fd) return std::unexpected(fd.error());
   const auto port = port_of(fd->get());

@@ -155,7 +155,10 @@ result<unique_fd> connect_tcp(std::string_view host, std::uint16_t port, deadlin
     auto made = try_connect(**parsed, limit, operation);
     if (made || !is_passing(made.error())) return made;
     if (clock::now() + retry_interval >= limit) {
-      return too_late(operation, describe(made.error()));
+      auto& told = made.error();
+      told.code = errc::timed_out;
+      told.remedy = "see that the peer runs, or allow a longer timeout";
+      return made;
     }
     std::this_thread::sleep_for(retry_interval);
   }

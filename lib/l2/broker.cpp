@@ -76,6 +76,12 @@ request_message to_message(std::string_view interface_name, const raw_socket_opt
 result<raw_socket> raw_socket::open_through_daemon(std::string_view interface_name,
                                                    const raw_socket_options& options,
                                                    const std::string& path) {
+  if (options.share) {
+    return failure(errc::not_supported,
+                   "join fanout group " + std::to_string(options.share->group) +
+                       " with a raw socket that the daemon made",
+                   "it is in a group of its own, for the safety of others");
+  }
   auto found = interface::query(interface_name);
   if (!found) return std::unexpected(found.error());
   grant_message given;
@@ -94,7 +100,7 @@ result<raw_socket> raw_socket::open_through_daemon(std::string_view interface_na
     return std::unexpected(done.error());
   }
   return raw_socket(std::move(*found), std::move(got->descriptors[0]),
-                    options.timestamps != timestamping::off);
+                    options.receives ? options.timestamps : timestamping::off);
 }
 
 result<packet_request> parse_request(byte_span bytes) {
@@ -125,6 +131,7 @@ result<void> grant_request(int connection, const packet_request& what) {
   raw_socket_options options;
   options.filter = what.filter;
   options.filter.interface_index = on->index;
+  options.filter.incoming_only = what.ignore_outgoing;
   options.receives = what.receives;
   options.ignore_outgoing = what.ignore_outgoing;
   options.promiscuous = what.promiscuous;
@@ -132,6 +139,7 @@ result<void> grant_request(int connection, const packet_request& what) {
   if (!made) return std::unexpected(made.error());
   if (auto locked = confine(made->get(), options); !locked) return locked;
   if (auto bound = bind_packet_socket(made->get(), *on, options); !bound) return bound;
+  if (auto alone = seclude(made->get(), *on, options); !alone) return alone;
   const grant_message message{.interface_index = on->index};
   const std::array<int, 1> descriptors = {made->get()};
   return broker::hand_over(connection, broker::bytes_of(message), descriptors);

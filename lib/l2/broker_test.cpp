@@ -67,10 +67,12 @@ class packet_broker_test : public veth_test {
     auto sender = raw_socket::create_bound(from, {.receives = false});
     ASSERT_TRUE(sender && sender->send_to(mac_address::broadcast(), ethertype, {}));
   }
-  static void bind_to(raw_socket& which, const char* name) {
+  // The errno with which that is refused.
+  static int bind_to(raw_socket& which, const char* name) {
     const auto on = interface::query(name);
     const auto address = address_of(*on, ETH_P_ALL);
-    ASSERT_EQ(::bind(which.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    const auto* const to = reinterpret_cast<const sockaddr*>(&address);
+    return ::bind(which.fd(), to, sizeof address) == 0 ? 0 : errno;
   }
   bool hears(raw_socket& on) { return on.receive_with_timeout(memory_, 100ms).has_value(); }
 
@@ -89,12 +91,12 @@ TEST_F(packet_broker_test, it_hears_and_sends_as_one_of_its_own_does) {
   EXPECT_FALSE(hears(b)) << "b hears itself";
 }
 
-TEST_F(packet_broker_test, it_hears_nothing_else_wherever_its_owner_binds_it) {
+TEST_F(packet_broker_test, its_owner_can_neither_bind_it_elsewhere_nor_take_its_filter_away) {
   auto b = given("vethB", {.filter = {.ethertype = type}});
-  bind_to(b, "vethA");
+  EXPECT_EQ(bind_to(b, "vethA"), EINVAL);
+  EXPECT_EQ(bind_to(b, "vethB"), EINVAL);
   send("vethB", type);
   EXPECT_FALSE(hears(b)) << "the frames of vethA";
-  bind_to(b, "vethB");
   send("vethA", type);
   EXPECT_TRUE(hears(b));
   const int off = 0;
@@ -104,10 +106,30 @@ TEST_F(packet_broker_test, it_hears_nothing_else_wherever_its_owner_binds_it) {
 
 TEST_F(packet_broker_test, one_that_only_sends_never_hears) {
   auto b = given("vethB", {.receives = false});
-  bind_to(b, "vethB");
+  EXPECT_EQ(bind_to(b, "vethB"), EINVAL);
   send("vethA", type);
   EXPECT_FALSE(hears(b));
   EXPECT_TRUE(b.send_to(mac_address::broadcast(), type, {}));
+}
+
+// A socket in another program's fanout group takes a part of what that program should hear.
+TEST_F(packet_broker_test, it_joins_nobodys_fanout_group) {
+  const fanout group{.group = 7, .how = fanout::mode::load_balance};
+  auto sniffer = raw_socket::create_bound("vethB", {.share = group});
+  ASSERT_TRUE(sniffer) << describe(sniffer.error());
+  for (const bool receives : {true, false}) {
+    auto b = given("vethB", {.filter = {.ethertype = type}, .receives = receives});
+    const auto address = address_of(b.link(), ETH_P_ALL);
+    (void)::bind(b.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    const int join = PACKET_FANOUT_LB << 16 | group.group;
+    EXPECT_EQ(::setsockopt(b.fd(), SOL_PACKET, PACKET_FANOUT, &join, sizeof join), -1);
+    EXPECT_EQ(errno, EALREADY);
+    for (int i = 0; i < 10; ++i) send("vethA", type + 1);
+    for (int i = 0; i < 10; ++i) EXPECT_TRUE(hears(*sniffer)) << i;
+  }
+  const auto refused = raw_socket::open_through_daemon("vethB", {.share = group}, "/nowhere");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, errc::not_supported);
 }
 
 TEST_F(packet_broker_test, what_cannot_be_made_is_refused_in_the_daemons_words) {

@@ -2,27 +2,39 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <thread>
+
+#include "l2/back_off.hpp"
 
 namespace strata::l2 {
 
 namespace {
 
 using clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
 
-result<bool> wait(const device& on, short events,
-                  std::optional<std::chrono::milliseconds> timeout) {
+// A frame of 60 bytes takes as long at 10 Mbit/s.
+constexpr clock::duration shortest_pause = 50us;
+constexpr clock::duration longest_pause = 5ms;
+
+clock::time_point limit_of(std::optional<std::chrono::milliseconds> timeout) {
+  return timeout ? clock::now() + *timeout : clock::time_point::max();
+}
+
+result<bool> wait_until(const device& on, short events, clock::time_point limit) {
   if (on.fd() < 0) return true;
-  const auto limit = timeout ? clock::now() + *timeout : clock::time_point::max();
   for (;;) {
     timespec left{};
-    if (timeout) {
+    const bool is_limited = limit != clock::time_point::max();
+    if (is_limited) {
       const auto rest = std::max(limit - clock::now(), clock::duration::zero());
       const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(rest);
       left = {.tv_sec = seconds.count(), .tv_nsec = (rest - seconds).count()};
     }
     pollfd asked{.fd = on.fd(), .events = events, .revents = 0};
-    const int count = ::ppoll(&asked, 1, timeout ? &left : nullptr, nullptr);
+    const int count = ::ppoll(&asked, 1, is_limited ? &left : nullptr, nullptr);
     if (count > 0) return true;
     if (count == 0) return false;
     if (errno != EINTR) return system_failure(errno, "wait on interface " + on.link().name);
@@ -31,41 +43,67 @@ result<bool> wait(const device& on, short events,
 
 }  // namespace
 
+back_off::back_off(const device& on, short events, std::optional<std::chrono::milliseconds> timeout)
+    : on_(on), events_(events), limit_(limit_of(timeout)), pause_(shortest_pause) {}
+
+result<bool> back_off::wait() {
+  const auto now = clock::now();
+  if (now >= limit_) return false;
+  const auto ready = wait_until(on_, events_, now);
+  if (!ready) return ready;
+  if (!*ready) {
+    was_ready_ = false;
+    pause_ = shortest_pause;
+    return wait_until(on_, events_, limit_);
+  }
+  // Once may be chance: it became ready after the try.
+  if (std::exchange(was_ready_, true)) {
+    std::this_thread::sleep_for(std::min(pause_, limit_ - now));
+    pause_ = std::min(2 * pause_, longest_pause);
+  }
+  return true;
+}
+
+error no_room(std::size_t size, const interface& on, std::chrono::milliseconds timeout) {
+  return {.code = errc::timed_out,
+          .operation = "send a frame of " + std::to_string(size) + " bytes on " + on.name,
+          .reason = "there was no room for it in " + std::to_string(timeout.count()) + " ms",
+          .remedy = "is its queueing discipline too slow? tc -s qdisc show dev " + on.name,
+          .offset = {}};
+}
+
 result<bool> wait_readable(const device& on, std::optional<std::chrono::milliseconds> timeout) {
-  return wait(on, POLLIN, timeout);
+  return wait_until(on, POLLIN, limit_of(timeout));
 }
 
 result<bool> wait_writable(const device& on, std::optional<std::chrono::milliseconds> timeout) {
-  return wait(on, POLLOUT, timeout);
+  return wait_until(on, POLLOUT, limit_of(timeout));
 }
 
-result<void> send_frame(device& over, byte_span frame) {
+result<void> send_frame(device& over, byte_span frame,
+                        std::optional<std::chrono::milliseconds> timeout) {
+  back_off room(over, POLLOUT, timeout);
   for (;;) {
     const auto taken = over.try_send({&frame, 1});
     if (!taken) return std::unexpected(taken.error());
     if (*taken == 1) return {};
-    if (auto ready = wait_writable(over, std::nullopt); !ready) {
-      return std::unexpected(ready.error());
-    }
+    const auto waited = room.wait();
+    if (!waited) return std::unexpected(waited.error());
+    if (!*waited) return std::unexpected(no_room(frame.size(), over.link(), *timeout));
   }
 }
 
 result<received_frame> receive_frame(device& from, mutable_byte_span memory,
                                      std::optional<std::chrono::milliseconds> timeout) {
-  const auto limit = timeout ? clock::now() + *timeout : clock::time_point::max();
+  back_off arrival(from, POLLIN, timeout);
   frame_slot slot{.memory = memory, .frame = {}};
   for (;;) {
     const auto count = from.try_receive({&slot, 1});
     if (!count) return std::unexpected(count.error());
     if (*count == 1) return slot.frame;
-    auto left = timeout;
-    if (timeout) {
-      left = std::chrono::duration_cast<std::chrono::milliseconds>(limit - clock::now());
-      left = std::max(*left, std::chrono::milliseconds::zero());
-    }
-    const auto ready = wait_readable(from, left);
-    if (!ready) return std::unexpected(ready.error());
-    if (!*ready) {
+    const auto waited = arrival.wait();
+    if (!waited) return std::unexpected(waited.error());
+    if (!*waited) {
       return failure(errc::timed_out, "receive a frame on " + from.link().name,
                      "none came in " + std::to_string(timeout->count()) + " ms");
     }

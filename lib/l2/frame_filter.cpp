@@ -1,6 +1,7 @@
 #include "strata/l2/frame_filter.hpp"
 
 #include <linux/filter.h>
+#include <linux/if_packet.h>
 
 #include "strata/wire/ethernet.hpp"
 
@@ -121,6 +122,10 @@ std::vector<sock_filter> frame_filter::program() const {
   if (interface_index) {
     out.load_word(beside(SKF_AD_IFINDEX));
     out.need(static_cast<std::uint32_t>(*interface_index));
+  }
+  if (incoming_only) {
+    out.load_word(beside(SKF_AD_PKTTYPE));
+    out.need_not(PACKET_OUTGOING);
   }
   if (ethertype) need_ethertype(out, *ethertype);
   if (vlan_id) need_vlan(out, *vlan_id);

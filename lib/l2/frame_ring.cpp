@@ -46,6 +46,13 @@ result<frame_ring> frame_ring::create_bound(std::string_view interface_name,
     return failure(errc::invalid_argument, "make a frame ring that receives nothing", {},
                    "use a raw_socket to send only");
   }
+  const auto what = "a frame ring of " + std::to_string(options.slots) + " slots";
+  // Already before sizes are rounded up.
+  if (auto fits =
+          check_ring_memory(options.slots, std::max<std::size_t>(options.frame_size, 1), what);
+      !fits) {
+    return std::unexpected(fits.error());
+  }
   auto made = raw_socket::create_unbound(interface_name, options.socket);
   if (!made) return std::unexpected(made.error());
   const int version = TPACKET_V2;
@@ -60,6 +67,9 @@ result<frame_ring> frame_ring::create_bound(std::string_view interface_name,
   const auto block_size = std::max(slot_size, page);
   const auto slots_a_block = block_size / slot_size;
   const auto blocks = (options.slots + slots_a_block - 1) / slots_a_block;
+  if (auto fits = check_ring_memory(blocks, block_size, what); !fits) {
+    return std::unexpected(fits.error());
+  }
   tpacket_req shape{};
   shape.tp_block_size = static_cast<unsigned>(block_size);
   shape.tp_block_nr = static_cast<unsigned>(blocks);
@@ -79,8 +89,7 @@ result<frame_ring> frame_ring::create_bound(std::string_view interface_name,
 
 std::optional<ring_frame> frame_ring::try_frame() {
   std::byte* const slot = memory_.bytes().data() + next_ * slot_size_;
-  const auto status = std::atomic_ref(header_of(slot).tp_status).load(std::memory_order_acquire);
-  if ((status & TP_STATUS_USER) == 0) return std::nullopt;
+  if (!take_from_kernel(header_of(slot).tp_status)) return std::nullopt;
   next_ = next_ + 1 == slot_count_ ? 0 : next_ + 1;
   const auto& header = header_of(slot);
   return ring_frame(slot,

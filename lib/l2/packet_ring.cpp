@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 
+#include "l2/card_stamps.hpp"
 #include "l2/ring_header.hpp"
 #include "strata/wire/ethernet.hpp"
 
@@ -55,7 +56,14 @@ result<void> check(const packet_ring_options& options) {
   if (!options.socket.receives && options.send_slots == 0) {
     return refuse("neither receiving nor send slots", "set one of them");
   }
-  return {};
+  // Each by itself, before they are added up.
+  const auto blocks = options.socket.receives ? options.block_count : 0;
+  auto fits = check_ring_memory(blocks, options.block_size,
+                                "a receive ring of " + std::to_string(blocks) + " blocks of " +
+                                    std::to_string(options.block_size) + " bytes");
+  if (!fits) return fits;
+  return check_ring_memory(options.send_slots, TPACKET_ALIGNMENT,
+                           "a send ring of " + std::to_string(options.send_slots) + " slots");
 }
 
 std::size_t send_slot_size(const interface& on) {
@@ -150,6 +158,9 @@ packet_ring::packet_ring(interface link, unique_fd fd, mapping memory,
                          const packet_ring_options& options)
     : link_(std::move(link)),
       fd_(std::move(fd)),
+      stamps_(options.socket.receives && options.socket.timestamps == timestamping::hardware
+                  ? card_stamps::on(link_)
+                  : nullptr),
       memory_(std::move(memory)),
       block_size_(options.block_size),
       block_count_(options.socket.receives ? options.block_count : 0) {
@@ -176,23 +187,25 @@ result<packet_ring> packet_ring::create_bound(std::string_view interface_name,
   if (!found) return std::unexpected(found.error());
   auto fd = open_packet_socket(*found, options.socket);
   if (!fd) return std::unexpected(fd.error());
+  const auto shape = shape_of_send_ring(*found, options);
+  const auto receive_size = options.socket.receives ? options.block_size * options.block_count : 0;
+  const auto size = receive_size + shape.block_size * shape.block_count;
+  if (auto fits = check_ring_memory(1, size, "the rings of " + found->name); !fits) {
+    return std::unexpected(fits.error());
+  }
   const int version = TPACKET_V3;
   if (::setsockopt(fd->get(), SOL_PACKET, PACKET_VERSION, &version, sizeof version) != 0) {
     return system_failure(errno, "use TPACKET_V3 on " + found->name);
   }
-  std::size_t size = 0;
   if (options.socket.receives) {
     if (auto made = set_up_receive_ring(fd->get(), options); !made) {
       return std::unexpected(made.error());
     }
-    size += options.block_size * options.block_count;
   }
   if (options.send_slots != 0) {
-    const auto shape = shape_of_send_ring(*found, options);
     if (auto made = set_up_send_ring(fd->get(), shape); !made) {
       return std::unexpected(made.error());
     }
-    size += shape.block_size * shape.block_count;
   }
   auto memory = mapping::of(fd->get(), size, "the rings of " + found->name);
   if (!memory) return std::unexpected(memory.error());
@@ -205,7 +218,7 @@ result<packet_ring> packet_ring::create_bound(std::string_view interface_name,
 std::optional<frame_block> packet_ring::try_block() {
   if (block_count_ == 0) return std::nullopt;
   std::byte* const block = memory_.bytes().data() + next_block_ * block_size_;
-  if ((status_of(block_header_of(block).block_status) & TP_STATUS_USER) == 0) return std::nullopt;
+  if (!take_from_kernel(block_header_of(block).block_status)) return std::nullopt;
   next_block_ = next_block_ + 1 == block_count_ ? 0 : next_block_ + 1;
   return frame_block(block);
 }
@@ -236,41 +249,59 @@ result<std::size_t> packet_ring::try_send(std::span<const byte_span> frames) {
     return failure(errc::not_supported, "send through a packet ring on " + link_.name,
                    "it was made without a send ring", "set send_slots");
   }
-  std::size_t taken = 0;
-  for (; taken < frames.size(); ++taken) {
-    const auto& bytes = frames[taken];
-    std::byte* const slot = send_slots_ + next_send_ * send_slot_size_;
-    auto& header = frame_header_of(slot);
-    const auto status = status_of(header.tp_status);
-    if ((status & TP_STATUS_WRONG_FORMAT) != 0) {
-      // Refused by the kernel at the last kick, which said so; the slot is ours again.
-      set_status(header.tp_status, TP_STATUS_AVAILABLE);
-    } else if (status != TP_STATUS_AVAILABLE) {
-      break;
-    }
-    if (bytes.size() > send_slot_size_ - send_offset || bytes.size() < wire::ethernet_header_size) {
-      if (taken != 0) break;
-      const int code = bytes.size() < wire::ethernet_header_size ? EINVAL : EMSGSIZE;
-      return std::unexpected(packet_error(
-          code, "send a frame of " + std::to_string(bytes.size()) + " bytes on", link_));
-    }
-    std::memcpy(slot + send_offset, bytes.data(), bytes.size());
+  std::size_t written = 0;
+  while (written < frames.size() && written < send_count_ && fits(frames[written]) &&
+         status_of(send_header(written).tp_status) == TP_STATUS_AVAILABLE) {
+    const auto& bytes = frames[written];
+    auto& header = send_header(written);
+    std::memcpy(reinterpret_cast<std::byte*>(&header) + send_offset, bytes.data(), bytes.size());
     header.tp_len = static_cast<std::uint32_t>(bytes.size());
     header.tp_next_offset = 0;
     set_status(header.tp_status, TP_STATUS_SEND_REQUEST);
-    next_send_ = next_send_ + 1 == send_count_ ? 0 : next_send_ + 1;
+    ++written;
   }
-  if (auto kicked = kick(); !kicked) return std::unexpected(kicked.error());
-  return taken;
+  int code = written != 0 ? kick() : 0;
+  const auto taken = settle(written);
+  if (taken != 0 || frames.empty()) return taken;
+  const auto size = frames[0].size();
+  if (written == 0 && !fits(frames[0])) {
+    code = size < wire::ethernet_header_size ? EINVAL : EMSGSIZE;
+  }
+  if (code == 0) return 0;
+  return std::unexpected(
+      packet_error(code, "send a frame of " + std::to_string(size) + " bytes on", link_));
 }
 
-// Also when nothing was taken: what an earlier kick left behind may go now.
-result<void> packet_ring::kick() {
+bool packet_ring::fits(byte_span frame) const {
+  return frame.size() >= wire::ethernet_header_size &&
+         frame.size() <= send_slot_size_ - send_offset;
+}
+
+tpacket3_hdr& packet_ring::send_header(std::size_t ahead) const {
+  return frame_header_of(send_slots_ + (next_send_ + ahead) % send_count_ * send_slot_size_);
+}
+
+// Has the kernel send what the slots hold; the errno of its refusal, 0 where it only has no room.
+int packet_ring::kick() {
   while (::send(fd_.get(), nullptr, 0, MSG_DONTWAIT) < 0) {
-    if (errno == EAGAIN || errno == ENOBUFS) return {};
-    if (errno != EINTR) return std::unexpected(packet_error(errno, "send on", link_));
+    if (errno == EAGAIN || errno == ENOBUFS) return 0;
+    if (errno != EINTR) return errno;
   }
-  return {};
+  return 0;
+}
+
+// The kernel takes slots in their order and stays at one that it did not take, be it for want of
+// room or since the frame is wrong. That one and those behind it are emptied again: what is not
+// said to be taken is in the caller's hands alone.
+std::size_t packet_ring::settle(std::size_t written) {
+  constexpr std::uint32_t not_taken = TP_STATUS_SEND_REQUEST | TP_STATUS_WRONG_FORMAT;
+  std::size_t taken = 0;
+  while (taken < written && (status_of(send_header(taken).tp_status) & not_taken) == 0) ++taken;
+  for (auto left = taken; left < written; ++left) {
+    set_status(send_header(left).tp_status, TP_STATUS_AVAILABLE);
+  }
+  next_send_ = (next_send_ + taken) % send_count_;
+  return taken;
 }
 
 result<device_statistics> packet_ring::statistics() {

@@ -5,14 +5,14 @@
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <linux/net_tstamp.h>
-#include <linux/sockios.h>
-#include <net/if.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+
+#include "strata/wire/ethernet.hpp"
 
 namespace strata::l2 {
 
@@ -46,14 +46,10 @@ result<void> set_timestamps(int fd, const interface& on, timestamping how) {
   if (how == timestamping::off) return {};
   int flags = SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE;
   if (how == timestamping::hardware) {
-    hwtstamp_config config{
-        .flags = 0, .tx_type = HWTSTAMP_TX_OFF, .rx_filter = HWTSTAMP_FILTER_ALL};
-    ifreq request{};
-    on.name.copy(request.ifr_name, IFNAMSIZ - 1);
-    request.ifr_data = reinterpret_cast<char*>(&config);
-    // A card that cannot leaves the kernel's own, which was asked for as well.
-    ::ioctl(fd, SIOCSHWTSTAMP, &request);
+    // The kernel's own is asked for as well: the card may be unable. Rings have their own option.
     flags |= SOF_TIMESTAMPING_RAW_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE;
+    auto done = set(fd, SOL_PACKET, PACKET_TIMESTAMP, flags, "ask for timestamps on " + on.name);
+    if (!done) return done;
   }
   return set(fd, SOL_SOCKET, SO_TIMESTAMPING, flags, "ask for timestamps on " + on.name);
 }
@@ -91,12 +87,36 @@ result<void> set_reception(int fd, const interface& on, const raw_socket_options
   return {};
 }
 
-result<void> set_receiving_options(int fd, const interface& on, const raw_socket_options& options) {
-  if (options.filter.untagged && options.filter.vlan_id) {
-    return failure(errc::invalid_argument, "filter frames on " + on.name,
-                   "untagged frames have no VLAN id", "ask for one or the other");
+// A filter that no frame can pass is a mistake.
+result<void> check_filter(const frame_filter& filter, const interface& on) {
+  const auto refuse = [&](std::string reason, std::string remedy) {
+    return failure(errc::invalid_argument, "filter frames on " + on.name, std::move(reason),
+                   std::move(remedy));
+  };
+  if (filter.untagged && filter.vlan_id) {
+    return refuse("untagged frames have no VLAN id", "ask for one or the other");
   }
-  if (auto done = set_filter(fd, options.filter); !done) return done;
+  if (filter.vlan_id && *filter.vlan_id > wire::max_vlan_id) {
+    return refuse("no frame has VLAN id " + std::to_string(*filter.vlan_id), "use 0 to 4094");
+  }
+  if (!filter.ethertype) return {};
+  const auto number = std::to_string(*filter.ethertype);
+  if (*filter.ethertype < wire::min_ethertype) {
+    return refuse(number + " is a length and no EtherType", "use 0x0600 to 0xffff");
+  }
+  if (wire::is_tpid(*filter.ethertype)) {
+    return refuse(
+        "EtherType " + number + " announces a VLAN tag, and what counts is behind all tags",
+        "ask for a vlan_id");
+  }
+  return {};
+}
+
+result<void> set_receiving_options(int fd, const interface& on, const raw_socket_options& options) {
+  if (auto good = check_filter(options.filter, on); !good) return good;
+  auto filter = options.filter;
+  filter.incoming_only = filter.incoming_only || (options.ignore_outgoing && options.share);
+  if (auto done = set_filter(fd, filter); !done) return done;
   if (auto done = set(fd, SOL_PACKET, PACKET_AUXDATA, 1, "ask for VLAN tags"); !done) return done;
   if (options.ignore_outgoing) {
     auto done = set(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1, "leave out outgoing frames");
@@ -123,8 +143,13 @@ result<void> share(int fd, const fanout& how) {
                            PACKET_FANOUT_ROLLOVER, PACKET_FANOUT_RND, PACKET_FANOUT_QM};
   const unsigned mode = static_cast<unsigned>(modes[static_cast<std::size_t>(how.how)]) |
                         (how.defragment ? PACKET_FANOUT_FLAG_DEFRAG : 0U);
-  return set(fd, SOL_PACKET, PACKET_FANOUT, static_cast<int>(mode << 16U | how.group),
-             "join fanout group " + std::to_string(how.group));
+  auto joined = set(fd, SOL_PACKET, PACKET_FANOUT, static_cast<int>(mode << 16U | how.group),
+                    "join fanout group " + std::to_string(how.group));
+  if (!joined && joined.error().sys_errno == EINVAL) {
+    joined.error().remedy =
+        "all sockets of a group have the same interface and mode: use those, or another group";
+  }
+  return joined;
 }
 
 result<void> join_groups(int fd, const interface& on, const raw_socket_options& options) {
@@ -195,6 +220,33 @@ result<void> confine(int fd, const raw_socket_options& options) {
   return set(fd, SOL_SOCKET, SO_LOCK_FILTER, 1, "lock a socket's filter");
 }
 
+result<void> seclude(int fd, const interface& on, const raw_socket_options& options) {
+  if (!options.receives) {
+    // A group is for sockets that receive. By no protocol but this one, which the kernel leaves out
+    // of what it sends.
+    const auto address = address_of(on, ETH_P_ALL);
+    if (::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+      return std::unexpected(packet_error(errno, "bind a raw socket to", on));
+    }
+  }
+  constexpr int ignore_outgoing =
+      0x4000;  // newer than Debian 12's headers, and no more than a wish
+  const int mode = PACKET_FANOUT_CPU | PACKET_FANOUT_FLAG_UNIQUEID |
+                   (options.receives && !options.ignore_outgoing ? 0 : ignore_outgoing);
+  return set(fd, SOL_PACKET, PACKET_FANOUT, mode << 16, "give a socket a fanout group of its own");
+}
+
+result<void> check_ring_memory(std::size_t count, std::size_t size, const std::string& what) {
+  const auto machine = static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) *
+                       static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const auto most = std::min(most_ring_memory, machine / 2);
+  if (size != 0 && count <= most / size) return {};
+  return failure(
+      errc::limit_exceeded, "make " + what,
+      "the memory of a socket's rings is at most " + std::to_string(most >> 20U) + " MiB here",
+      "ask for less");
+}
+
 error packet_error(int sys_errno, std::string_view what, const interface& on) {
   std::string remedy;
   switch (sys_errno) {
@@ -202,6 +254,10 @@ error packet_error(int sys_errno, std::string_view what, const interface& on) {
     case EMSGSIZE:
       remedy = "its MTU was " + std::to_string(on.mtu) +
                ": send less at once or raise it (ip link set " + on.name + " mtu N)";
+      break;
+    case EINVAL:
+      if (what.starts_with("send"))
+        remedy = "begin with both addresses and the EtherType, 14 bytes";
       break;
     case ENETDOWN: remedy = "set it up: ip link set " + on.name + " up"; break;
     case ENXIO:

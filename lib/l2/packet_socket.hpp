@@ -23,6 +23,15 @@ namespace strata::l2 {
 /// Holds a socket to its filter for good, whoever has it; one that only sends hears nothing.
 [[nodiscard]] result<void> confine(int fd, const raw_socket_options& options);
 
+/// Puts a bound socket into a fanout group of its own, which nobody can take it out of: it can join
+/// no other's, to take a part of what that hears, and cannot be bound again.
+[[nodiscard]] result<void> seclude(int fd, const interface& on, const raw_socket_options& options);
+
+/// Before the kernel is asked for a ring, since it ends other processes where memory is short.
+/// `count` pieces of `size` bytes. Errors: limit_exceeded.
+[[nodiscard]] result<void> check_ring_memory(std::size_t count, std::size_t size,
+                                             const std::string& what);
+
 [[nodiscard]] sockaddr_ll address_of(const interface& on, std::uint16_t protocol);
 
 /// An error of a send or a receive on `on`, with what to do about it.

@@ -2,6 +2,7 @@
 
 #include <linux/errqueue.h>
 #include <linux/if_packet.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -11,6 +12,8 @@
 #include <ctime>
 #include <utility>
 
+#include "l2/back_off.hpp"
+#include "l2/card_stamps.hpp"
 #include "l2/packet_socket.hpp"
 #include "strata/wire/ethernet.hpp"
 
@@ -35,6 +38,7 @@ std::uint64_t nanoseconds(const timespec& time) {
 struct aside {
   std::optional<wire::vlan_tag> tag;
   std::uint64_t time_ns = 0;
+  bool is_card_time = false;
 };
 
 aside read_control(msghdr& header) {
@@ -52,6 +56,7 @@ aside read_control(msghdr& header) {
       scm_timestamping times{};
       std::memcpy(&times, CMSG_DATA(each), sizeof times);
       const auto hardware = nanoseconds(times.ts[2]);
+      found.is_card_time = hardware != 0;
       found.time_ns = hardware != 0 ? hardware : nanoseconds(times.ts[0]);
     }
   }
@@ -63,7 +68,11 @@ received_frame assemble(mutable_byte_span memory, std::size_t size, aside beside
                         packet_type type) {
   const auto room = memory.size() - wire::vlan_tag_size;
   auto bytes = memory.subspan(wire::vlan_tag_size, std::min(size, room));
-  received_frame made{.bytes = {}, .wire_size = size, .type = type, .time_ns = beside.time_ns};
+  received_frame made{.bytes = {},
+                      .wire_size = size,
+                      .type = type,
+                      .time_ns = beside.time_ns,
+                      .is_card_time = beside.is_card_time};
   if (beside.tag) {
     const auto whole = memory.first(bytes.size() + wire::vlan_tag_size);
     // Refused only when the slot has no room for a header.
@@ -106,10 +115,11 @@ struct raw_socket::batch {
   }
 };
 
-raw_socket::raw_socket(interface link, unique_fd fd, bool timestamps)
+raw_socket::raw_socket(interface link, unique_fd fd, timestamping timestamps)
     : link_(std::move(link)),
       fd_(std::move(fd)),
-      timestamps_(timestamps),
+      timestamps_(timestamps != timestamping::off),
+      stamps_(timestamps == timestamping::hardware ? card_stamps::on(link_) : nullptr),
       sending_(std::make_unique<batch>()),
       receiving_(std::make_unique<batch>()) {}
 
@@ -123,7 +133,8 @@ result<raw_socket> raw_socket::create_unbound(std::string_view interface_name,
   if (!found) return std::unexpected(found.error());
   auto fd = open_packet_socket(*found, options);
   if (!fd) return std::unexpected(fd.error());
-  return raw_socket(std::move(*found), std::move(*fd), options.timestamps != timestamping::off);
+  return raw_socket(std::move(*found), std::move(*fd),
+                    options.receives ? options.timestamps : timestamping::off);
 }
 
 result<void> raw_socket::bind(const raw_socket_options& options) {
@@ -140,24 +151,35 @@ result<raw_socket> raw_socket::create_bound(std::string_view interface_name,
 
 // Without an address: the kernel knows the interface that the socket is bound to, and has to look
 // up any that it is given.
-result<void> raw_socket::send_raw(byte_span frame) { return send_raw_to(frame, link_, nullptr); }
+result<void> raw_socket::send_raw(byte_span frame,
+                                  std::optional<std::chrono::milliseconds> timeout) {
+  return send_raw_to(frame, link_, nullptr, timeout);
+}
 
 result<void> raw_socket::send_raw(byte_span frame, const interface& through) {
   const auto to = address_of(through, 0);
-  return send_raw_to(frame, through, &to);
+  return send_raw_to(frame, through, &to, std::nullopt);
 }
 
 result<void> raw_socket::send_raw_to(byte_span frame, const interface& through,
-                                     const sockaddr_ll* to) {
+                                     const sockaddr_ll* to,
+                                     std::optional<std::chrono::milliseconds> timeout) {
   const socklen_t size = to == nullptr ? 0 : sizeof *to;
+  const int how = timeout ? MSG_DONTWAIT : 0;
+  std::optional<back_off> room;  // most frames need none
   for (;;) {
-    const auto sent = ::sendto(fd_.get(), frame.data(), frame.size(), 0,
+    const auto sent = ::sendto(fd_.get(), frame.data(), frame.size(), how,
                                reinterpret_cast<const sockaddr*>(to), size);
     if (sent >= 0) return {};
-    if (errno != EINTR) {
+    if (errno == EINTR) continue;
+    if (!is_wait(errno) && errno != ENOBUFS) {
       return std::unexpected(packet_error(
           errno, "send a frame of " + std::to_string(frame.size()) + " bytes on", through));
     }
+    if (!room) room.emplace(*this, POLLOUT, timeout);
+    const auto waited = room->wait();
+    if (!waited) return std::unexpected(waited.error());
+    if (!*waited) return std::unexpected(no_room(frame.size(), through, *timeout));
   }
 }
 

@@ -251,6 +251,25 @@ TEST_F(raw_socket_test, without_the_capability_the_error_says_how_to_grant_it) {
   EXPECT_NE(describe(refused).find("setcap cap_net_raw+ep"), std::string::npos);
 }
 
+TEST_F(raw_socket_test, what_no_frame_can_be_is_refused_with_what_to_do) {
+  const auto refusal = [](const raw_socket_options& options) {
+    const auto made = raw_socket::create_bound("vethA", options);
+    return made ? "made" : describe(made.error());
+  };
+  EXPECT_NE(refusal({.filter = {.vlan_id = 5000}}).find("use 0 to 4094"), std::string::npos);
+  EXPECT_NE(refusal({.filter = {.ethertype = 100}}).find("is a length"), std::string::npos);
+  EXPECT_NE(refusal({.filter = {.ethertype = 0x8100}}).find("vlan_id"), std::string::npos);
+  EXPECT_EQ(refusal({.filter = {.ethertype = 0x0600, .vlan_id = 4094}}), "made");
+  const auto group = open("vethA", {.share = fanout{.group = 78}});
+  const fanout other{.group = 78, .how = fanout::mode::cpu};
+  EXPECT_NE(refusal({.share = other}).find("same interface and mode"), std::string::npos)
+      << refusal({.share = other});
+  auto sender = open("vethA", {.receives = false});
+  const auto runt = sender.send_raw(bytes_of(13));
+  ASSERT_FALSE(runt);
+  EXPECT_NE(describe(runt.error()).find("14 bytes"), std::string::npos) << describe(runt.error());
+}
+
 TEST_F(raw_socket_test, timestamps_groups_fanout_and_priorities_are_accepted_and_work) {
   const mac_address group({1, 0, 0x5E, 0, 0, 5});
   auto a = open("vethA", {.qdisc_bypass = true, .priority = 6, .send_buffer = 1 << 20});
@@ -277,6 +296,8 @@ TEST_F(raw_socket_test, timestamps_groups_fanout_and_priorities_are_accepted_and
   while (hear(other, 20ms)) ++second;
   EXPECT_EQ(first, 5U);
   EXPECT_EQ(second, 5U);
+  ASSERT_TRUE(one.send_to(a.link().mac, type, bytes_of(60)));
+  EXPECT_TRUE(is_silent(one) && is_silent(other)) << "what this machine sends";
   EXPECT_EQ(raw_socket::create_bound("vethA", {.priority = 8}).error().code,
             errc::invalid_argument);
 }

@@ -3,9 +3,26 @@
 
 #include <linux/if_packet.h>
 
+#include <atomic>
+#include <cstdint>
+
 #include "l2/packet_socket.hpp"
 
 namespace strata::l2 {
+
+/// A slot or block that a reader holds: in its status, beside the kernel's bits, which has no
+/// meaning for this one.
+constexpr std::uint32_t status_held = 1U << 24U;
+
+/// Marks what the kernel has handed over as held. False when it is the kernel's, or held already.
+template <class Word>
+[[nodiscard]] bool take_from_kernel(Word& status) {
+  const std::atomic_ref word(status);
+  const auto now = word.load(std::memory_order_acquire);
+  if ((now & TP_STATUS_USER) == 0 || (now & status_held) != 0) return false;
+  word.store(now | status_held, std::memory_order_relaxed);
+  return true;
+}
 
 /// The frame whose header (tpacket2_hdr or tpacket3_hdr) begins at `at`, with the tag that the
 /// kernel took out, which is `tpid` and `tci` of that header, back in its place.
@@ -18,7 +35,8 @@ template <class Header>
   received_frame frame{.bytes = {first, header.tp_snaplen},
                        .wire_size = header.tp_len,
                        .type = packet_type_of(address->sll_pkttype),
-                       .time_ns = std::uint64_t{header.tp_sec} * 1'000'000'000U + header.tp_nsec};
+                       .time_ns = std::uint64_t{header.tp_sec} * 1'000'000'000U + header.tp_nsec,
+                       .is_card_time = (header.tp_status & TP_STATUS_TS_RAW_HARDWARE) != 0};
   if ((header.tp_status & TP_STATUS_VLAN_VALID) == 0) return frame;
   const bool has_tpid = (header.tp_status & TP_STATUS_VLAN_TPID_VALID) != 0;
   restore_tag(frame, first,

@@ -165,6 +165,28 @@ TEST_F(ring_test, frames_that_cannot_be_sent_are_refused) {
   EXPECT_EQ(send_frame(deaf, bytes_of(60, 0)).error().code, errc::not_supported);
 }
 
+// The kernel would try, and end other processes to have the memory.
+TEST_F(ring_test, rings_that_are_too_large_are_refused_before_the_kernel_is_asked) {
+  const auto refusal = [](const packet_ring_options& options) {
+    const auto made = packet_ring::create_bound("vethA", options);
+    return made ? "made" : std::string(name_of(made.error().code)) + describe(made.error());
+  };
+  const auto is_limit = [](const std::string& text) {
+    return text.starts_with("limit_exceeded") && text.find("MiB") != std::string::npos;
+  };
+  EXPECT_PRED1(is_limit, refusal({.block_size = 1U << 30U, .block_count = 1000}));
+  EXPECT_PRED1(is_limit, refusal({.block_count = SIZE_MAX}));
+  EXPECT_PRED1(is_limit, refusal({.send_slots = SIZE_MAX}));
+  EXPECT_PRED1(is_limit, refusal({.block_count = 3000, .send_slots = 150'000}));
+  for (const frame_ring_options& options :
+       {frame_ring_options{.slots = SIZE_MAX}, frame_ring_options{.slots = 1'000'000},
+        frame_ring_options{.frame_size = SIZE_MAX}}) {
+    const auto made = frame_ring::create_bound("vethA", options);
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().code, errc::limit_exceeded) << describe(made.error());
+  }
+}
+
 TEST_F(ring_test, a_ring_tells_of_a_link_that_goes_down) {
   auto b = open<packet_ring>("vethB", packet_ring_options{});
   run_command("ip link set vethB down");

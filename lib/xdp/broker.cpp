@@ -44,7 +44,8 @@ result<brokered_socket> open_through_daemon(const broker_request& what, const st
   auto made = socket::adopt(std::move(*memory), std::move(got->descriptors[0]),
                             {.interface_index = given.interface_index,
                              .queue = what.queue,
-                             .is_zerocopy = given.is_zerocopy != 0},
+                             .is_zerocopy = given.is_zerocopy != 0,
+                             .interface_name = what.interface_name},
                             what.socket);
   if (!made && made.error().sys_errno == EBUSY) {
     return failure(errc::not_supported, "use an AF_XDP socket that the daemon made",

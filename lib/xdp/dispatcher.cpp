@@ -13,22 +13,6 @@ namespace strata::xdp {
 
 namespace {
 
-struct close_all {
-  void operator()(xdp_multiprog* which) const { xdp_multiprog__close(which); }
-};
-using programs_there = std::unique_ptr<xdp_multiprog, close_all>;
-
-// libxdp returns an error as a pointer.
-template <class Kind>
-Kind* or_none(Kind* returned) {
-  return libxdp_get_error(returned) == 0 ? returned : nullptr;
-}
-
-programs_there look_at(int interface_index) {
-  listen_to_bpf_libraries();
-  return programs_there(or_none(xdp_multiprog__get_from_ifindex(interface_index)));
-}
-
 xdp_attach_mode mode_of(bool is_native) { return is_native ? XDP_MODE_NATIVE : XDP_MODE_SKB; }
 
 // libxdp has error numbers of its own beside the system's, and -ENOENT for a missing bpffs.
@@ -49,21 +33,14 @@ error libxdp_error(int code, const std::string& name) {
 
 }  // namespace
 
-bool has_dispatcher(int interface_index) {
-  const auto there = look_at(interface_index);
-  return there && xdp_multiprog__main_prog(there.get()) != nullptr &&
-         !xdp_multiprog__is_legacy(there.get());
-}
-
 void dispatcher_seat::close_program::operator()(xdp_program* which) const {
   xdp_program__close(which);
 }
 
 result<dispatcher_seat> dispatcher_seat::take(bpf_object* opened, const char* program,
                                               int interface_index, const std::string& name,
-                                              attach_mode mode) {
-  const auto there = look_at(interface_index);
-  const bool is_native = there && xdp_multiprog__attach_mode(there.get()) == mode_of(true);
+                                              attach_mode mode, bool is_native) {
+  listen_to_bpf_libraries();
   if (mode != attach_mode::automatic && (mode == attach_mode::native) != is_native) {
     return failure(errc::conflict, "join the XDP dispatcher of '" + name + "'",
                    std::string("it is attached in ") + (is_native ? "native" : "generic") + " mode",

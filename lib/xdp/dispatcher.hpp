@@ -19,18 +19,15 @@ struct xdp_program;
 
 namespace strata::xdp {
 
-/// Whether a dispatcher is attached there. False when nothing is, or a single program.
-[[nodiscard]] bool has_dispatcher(int interface_index);
-
 /// Our program's place in the dispatcher of an interface.
 class dispatcher_seat {
  public:
-  /// Loads the program of `opened`, which is not loaded yet, and has the dispatcher call it.
-  /// Destroy the seat before `opened`. Errors: conflict when the dispatcher is attached in another
-  /// mode than `mode`; permission_denied; what libxdp met.
+  /// Loads the program of `opened`, which is not loaded yet, and has the dispatcher, which is
+  /// attached in native mode or not, call it. Destroy the seat before `opened`. Errors: conflict
+  /// when that is another mode than `mode`; permission_denied; what libxdp met.
   [[nodiscard]] static result<dispatcher_seat> take(bpf_object* opened, const char* program,
                                                     int interface_index, const std::string& name,
-                                                    attach_mode mode);
+                                                    attach_mode mode, bool is_native);
   dispatcher_seat(dispatcher_seat&&) noexcept = default;
   dispatcher_seat& operator=(dispatcher_seat&&) = delete;
   ~dispatcher_seat();

@@ -1,6 +1,10 @@
 #include "strata/xdp/port.hpp"
 
 #include <algorithm>
+#include <cerrno>
+
+#include "strata/wire/ethernet.hpp"
+#include "xdp/attachment.hpp"
 
 namespace strata::xdp {
 
@@ -18,7 +22,8 @@ result<port> port::open(std::string_view interface_name, std::uint32_t queue,
   if (!memory) return std::unexpected(memory.error());
   auto opened = socket::create(std::move(*memory), interface_name, queue, options.socket);
   if (!opened) return std::unexpected(opened.error());
-  port made(std::move(*opened), options.socket.multi_buffer);
+  port made(std::move(*opened), std::string(interface_name), options.socket.multi_buffer);
+  if (auto known = made.read_mtu(); !known) return std::unexpected(known.error());
   if (options.socket.receive_size == 0) return made;
   auto attached = program::attach(interface_name, options.attach);
   if (!attached) return std::unexpected(attached.error());
@@ -39,15 +44,16 @@ result<port> port::open_through_daemon(std::string_view interface_name, std::uin
                                          .socket = options.socket},
                                         path);
   if (!given) return std::unexpected(given.error());
-  port made(std::move(given->within), options.socket.multi_buffer);
+  port made(std::move(given->within), std::string(interface_name), options.socket.multi_buffer);
+  if (auto known = made.read_mtu(); !known) return std::unexpected(known.error());
   made.is_native_ = given->is_native;
   made.connection_ = std::move(given->connection);
   return made;
 }
 
 // Half of the frames are to receive into, as far as the fill ring holds them, the rest to send.
-port::port(socket made, bool is_multi_buffer)
-    : socket_(std::move(made)), is_multi_buffer_(is_multi_buffer) {
+port::port(socket made, std::string name, bool is_multi_buffer)
+    : socket_(std::move(made)), name_(std::move(name)), is_multi_buffer_(is_multi_buffer) {
   const auto& memory = *socket_.memory();
   const auto most = socket_.receive().size() == 0    ? 0
                     : socket_.transmit().size() == 0 ? memory.frame_count()
@@ -92,6 +98,46 @@ bool port::queue(byte_span frame) {
   return true;
 }
 
+result<void> port::read_mtu() {
+  const auto found = mtu_of(name_, "ask for the MTU of '" + name_ + "'");
+  if (!found) return std::unexpected(found.error());
+  mtu_ = *found;
+  return {};
+}
+
+bool port::fits(byte_span frame) const {
+  const auto most = mtu_ + wire::ethernet_header_size;
+  return frame.size() >= wire::ethernet_header_size && frame.size() <= most &&
+         (is_multi_buffer_ || frame.size() <= socket_.memory()->frame_size());
+}
+
+// Of one that does not fit; a tagged one may be longer.
+std::optional<error> port::refusal_of(byte_span frame) const {
+  const auto refuse = [&](errc code, std::string reason, std::string remedy) {
+    return error{.code = code,
+                 .operation = "send a frame of " + std::to_string(frame.size()) +
+                              " bytes by AF_XDP on '" + name_ + "'",
+                 .sys_errno = code == errc::limit_exceeded ? EMSGSIZE : 0,
+                 .reason = std::move(reason),
+                 .remedy = std::move(remedy),
+                 .offset = {}};
+  };
+  const auto view = wire::ethernet_view::parse(frame);
+  if (!view) {
+    return refuse(errc::invalid_argument, "that is no whole Ethernet header",
+                  "begin with both addresses and the EtherType");
+  }
+  if (frame.size() > mtu_ + view->header_size()) {
+    return refuse(errc::limit_exceeded, "its MTU was " + std::to_string(mtu_),
+                  "send less at once or raise it (ip link set " + name_ + " mtu N)");
+  }
+  const auto chunk = socket_.memory()->frame_size();
+  if (is_multi_buffer_ || frame.size() <= chunk) return {};
+  return refuse(errc::invalid_argument,
+                "a chunk of the UMEM has " + std::to_string(chunk) + " bytes",
+                "for larger frames ask for multi-buffer");
+}
+
 result<void> port::push() {
   if (socket_.is_zerocopy() && !socket_.transmit().needs_wakeup()) return {};
   // A call takes a part, so several are needed; no more, for what has no room now has none then.
@@ -109,15 +155,9 @@ result<std::size_t> port::try_send(std::span<const byte_span> frames) {
   std::size_t taken = 0;
   for (; taken < frames.size(); ++taken) {
     const auto& frame = frames[taken];
-    const bool fits = is_multi_buffer_ || frame.size() <= socket_.memory()->frame_size();
-    if (frame.empty() || !fits) {
-      if (taken != 0) break;
-      return failure(
-          errc::invalid_argument,
-          "send a frame of " + std::to_string(frame.size()) + " bytes by AF_XDP",
-          "a chunk of the UMEM has " + std::to_string(socket_.memory()->frame_size()) + " bytes",
-          "for larger frames ask for multi-buffer");
-    }
+    auto refused = fits(frame) ? std::nullopt : refusal_of(frame);
+    if (refused && taken == 0) return std::unexpected(std::move(*refused));
+    if (refused) break;
     if (!queue(frame)) break;
   }
   // Also for those that an earlier call left behind.

@@ -3,7 +3,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <linux/if_link.h>
-#include <net/if.h>
 #include <sys/stat.h>
 
 #include <array>
@@ -14,6 +13,7 @@
 
 #include "strata/base/unique_fd.hpp"
 #include "strata/xdp/socket.hpp"
+#include "xdp/attachment.hpp"
 #include "xdp/bpf_words.hpp"
 #include "xdp/dispatcher.hpp"
 #include "xdp/filter_object.hpp"
@@ -89,25 +89,9 @@ std::map<place, std::weak_ptr<program>>& programs() {
 
 result<std::optional<attached_program>> attached_to(std::string_view interface_name) {
   const std::string name(interface_name);
-  const auto index = static_cast<int>(::if_nametoindex(name.c_str()));
-  if (index == 0) {
-    return failure(errc::not_found, "ask for the XDP program of '" + name + "'",
-                   "there is no such interface", "`ip link` lists those there are");
-  }
-  bpf_xdp_query_opts found{};
-  found.sz = sizeof found;
-  if (const int code = bpf_xdp_query(index, 0, &found); code != 0) {
-    return system_failure(-code, "ask for the XDP program of '" + name + "'");
-  }
-  attached_program there{.id = found.drv_prog_id, .name = "?", .mode = attach_mode::native};
-  if (there.id == 0) there = {.id = found.skb_prog_id, .name = "?", .mode = attach_mode::generic};
-  if (there.id == 0) there = {.id = found.hw_prog_id, .name = "?", .mode = attach_mode::automatic};
-  if (there.id == 0) return std::nullopt;
-  const unique_fd opened(bpf_prog_get_fd_by_id(there.id));
-  bpf_prog_info info{};
-  __u32 size = sizeof info;
-  if (opened && bpf_obj_get_info_by_fd(opened.get(), &info, &size) == 0) there.name = info.name;
-  return there;
+  const auto index = index_of(name, "ask for the XDP program of '" + name + "'");
+  if (!index) return std::unexpected(index.error());
+  return attached_at(*index, name);
 }
 
 struct program::parts {
@@ -137,11 +121,9 @@ program::~program() = default;
 result<std::shared_ptr<program>> program::attach(std::string_view interface_name,
                                                  attach_mode mode) {
   const std::string name(interface_name);
-  const auto index = static_cast<int>(::if_nametoindex(name.c_str()));
-  if (index == 0) {
-    return failure(errc::not_found, "attach an XDP program to '" + name + "'",
-                   "there is no such interface", "`ip link` lists those there are");
-  }
+  const auto found = index_of(name, "attach an XDP program to '" + name + "'");
+  if (!found) return std::unexpected(found.error());
+  const int index = *found;
   const std::lock_guard guard(programs_lock);
   std::erase_if(programs(), [](const auto& one) { return one.second.expired(); });
   if (auto there = programs()[place_of(index)].lock()) {
@@ -157,15 +139,17 @@ result<std::shared_ptr<program>> program::attach(std::string_view interface_name
   if (!opened) return std::unexpected(opened.error());
   std::shared_ptr<program> made(
       new program(std::make_unique<parts>(index, name, std::move(*opened))));
-  auto linked = has_dispatcher(index) ? made->join(mode) : made->link(mode);
+  const auto shared = dispatcher_at(index, name);
+  if (!shared) return std::unexpected(shared.error());
+  auto linked = *shared ? made->join(**shared, mode) : made->link(mode);
   if (!linked) return std::unexpected(linked.error());
   programs()[place_of(index)] = made;
   return made;
 }
 
-result<void> program::join(attach_mode mode) {
-  auto taken =
-      dispatcher_seat::take(parts_->loaded.get(), program_name, parts_->index, parts_->name, mode);
+result<void> program::join(const attached_program& dispatcher, attach_mode mode) {
+  auto taken = dispatcher_seat::take(parts_->loaded.get(), program_name, parts_->index,
+                                     parts_->name, mode, dispatcher.mode == attach_mode::native);
   if (!taken) return std::unexpected(taken.error());
   is_native_ = taken->is_native();
   if (!is_native_) reason_ = "the dispatcher is attached in generic mode";

@@ -1,7 +1,6 @@
 #include "strata/xdp/socket.hpp"
 
 #include <linux/if_xdp.h>
-#include <net/if.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -10,6 +9,7 @@
 #include <cerrno>
 #include <thread>
 
+#include "xdp/attachment.hpp"
 #include "xdp/queue_rings.hpp"
 
 namespace strata::xdp {
@@ -31,16 +31,6 @@ std::string queue_text(std::string_view interface_name, std::uint32_t queue) {
   return "queue " + std::to_string(queue) + " of '" + std::string(interface_name) + "'";
 }
 
-result<int> index_of(std::string_view name) {
-  const std::string text(name);
-  const auto index = static_cast<int>(::if_nametoindex(text.c_str()));
-  if (index == 0) {
-    return failure(errc::not_found, "open AF_XDP on '" + text + "'", "there is no such interface",
-                   "`ip link` lists those there are");
-  }
-  return index;
-}
-
 result<void> check(const socket_options& options, const std::string& where) {
   const auto fits = [](std::uint32_t size) { return size == 0 || std::has_single_bit(size); };
   const bool has_all = options.fill_size != 0 && options.completion_size != 0 &&
@@ -58,6 +48,12 @@ result<void> check(const socket_options& options, const std::string& where) {
 }
 
 result<void> set_busy_poll(int fd, const busy_poll_options& options) {
+  if (options.duration.count() <= 0 || options.duration.count() > INT32_MAX) {
+    return failure(
+        errc::invalid_argument,
+        "busy poll an AF_XDP socket for " + std::to_string(options.duration.count()) + " us", {},
+        "use 1 to 2147483647");
+  }
   const int prefer = 1;
   const int duration_us = static_cast<int>(options.duration.count());
   const int budget = options.budget;
@@ -144,11 +140,21 @@ error bind_error(int code, const socket_options& options, const std::string& whe
   }
 }
 
-result<bool> wake(ssize_t outcome, const char* what) {
+error link_error(int code, const char* what, const std::string& name) {
+  std::string remedy;
+  if (code == ENETDOWN) remedy = "set it up: ip link set " + name + " up";
+  if (code == ENXIO || code == ENODEV) {
+    code = ENODEV;
+    remedy = "the interface was removed, or moved to another network namespace: open a new socket";
+  }
+  return system_error(code, std::string(what) + " on '" + name + "'", std::move(remedy));
+}
+
+result<bool> wake(ssize_t outcome, const char* what, const std::string& name) {
   if (outcome >= 0) return true;
   // The driver is busy, or has taken a part: the next call goes on.
   if (errno == EAGAIN || errno == EBUSY || errno == ENOBUFS || errno == EINTR) return false;
-  return system_failure(errno, what, "is the interface up?");
+  return std::unexpected(link_error(errno, what, name));
 }
 
 }  // namespace
@@ -157,7 +163,8 @@ result<socket> socket::create(std::shared_ptr<umem> memory, std::string_view int
                               std::uint32_t queue, const socket_options& options) {
   const auto where = queue_text(interface_name, queue);
   if (auto fine = check(options, where); !fine) return std::unexpected(fine.error());
-  const auto index = index_of(interface_name);
+  const std::string name(interface_name);
+  const auto index = index_of(name, "open AF_XDP on '" + name + "'");
   if (!index) return std::unexpected(index.error());
   unique_fd fd(::socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0));
   if (!fd) {
@@ -173,7 +180,7 @@ result<socket> socket::create(std::shared_ptr<umem> memory, std::string_view int
     }
   }
   const bool owns_queue = made.rings_ == nullptr;
-  if (owns_queue) made.rings_ = std::make_shared<umem::queue_rings>(*index, queue);
+  if (owns_queue) made.rings_ = std::make_shared<umem::queue_rings>(*index, queue, name);
   const int shared_fd = users.empty() ? -1 : users.front().fd;
   if (shared_fd < 0) {
     if (auto done = made.register_memory(); !done) return std::unexpected(done.error());
@@ -187,7 +194,8 @@ result<socket> socket::create(std::shared_ptr<umem> memory, std::string_view int
 result<socket> socket::adopt(std::shared_ptr<umem> memory, unique_fd fd, const binding& where,
                              const socket_options& options) {
   socket made(std::move(memory), std::move(fd));
-  made.rings_ = std::make_shared<umem::queue_rings>(where.interface_index, where.queue);
+  made.rings_ =
+      std::make_shared<umem::queue_rings>(where.interface_index, where.queue, where.interface_name);
   made.is_zerocopy_ = where.is_zerocopy;
   if (auto mapped = made.map_rings(options, true); !mapped) return std::unexpected(mapped.error());
   made.memory_->users_.push_back({made.rings_, made.fd()});
@@ -327,12 +335,13 @@ result<void> socket::bind(const socket_options& options, const std::string& wher
 }
 
 result<bool> socket::wake_transmit() const {
-  return wake(::sendto(fd(), nullptr, 0, MSG_DONTWAIT, nullptr, 0), "send by AF_XDP");
+  return wake(::sendto(fd(), nullptr, 0, MSG_DONTWAIT, nullptr, 0), "send by AF_XDP",
+              rings_->interface_name);
 }
 
 result<void> socket::wake_receive() const {
-  auto woken =
-      wake(::recvfrom(fd(), nullptr, 0, MSG_DONTWAIT, nullptr, nullptr), "receive by AF_XDP");
+  auto woken = wake(::recvfrom(fd(), nullptr, 0, MSG_DONTWAIT, nullptr, nullptr),
+                    "receive by AF_XDP", rings_->interface_name);
   if (!woken) return std::unexpected(woken.error());
   return {};
 }

@@ -2,10 +2,13 @@
 //
 //     vethA <==========> vethB        both in a namespace of the test's own
 #include <bpf/bpf.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -34,6 +37,10 @@ std::vector<std::byte> frame_of(std::uint16_t ethertype, std::size_t payload, in
     made.payload[i] = static_cast<std::byte>(static_cast<std::size_t>(seed) + i);
   }
   return *made.build(9000);
+}
+
+std::ptrdiff_t count_descriptors() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
 }
 
 class xdp_test : public l2::veth_test, public testing::WithParamInterface<attach_mode> {
@@ -141,10 +148,7 @@ TEST_P(xdp_test, filters_share_an_interface_and_one_socket_has_each) {
 }
 
 TEST_F(xdp_test, sockets_come_and_go_in_any_order_and_leave_nothing) {
-  const auto count = [] {
-    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
-  };
-  const auto before = count();
+  const auto before = count_descriptors();
   for (int i = 0; i < 50; ++i) {
     auto memory = umem::create({.frame_count = 64});
     ASSERT_TRUE(memory);
@@ -169,7 +173,7 @@ TEST_F(xdp_test, sockets_come_and_go_in_any_order_and_leave_nothing) {
     auto third = socket::create(second->memory(), "vethA", 0);
     EXPECT_TRUE(third) << describe(third.error());
   }
-  EXPECT_EQ(count(), before);
+  EXPECT_EQ(count_descriptors(), before);
 }
 
 // STRATA_XDP_CYCLES=10000 makes as many as issue reports want.
@@ -211,21 +215,66 @@ TEST_F(xdp_test, opening_and_closing_again_and_again_leaves_nothing) {
   EXPECT_LT(resident_kib() - before_kib, 2048) << "after " << cycles << " cycles";
 }
 
+// One that is neither ours nor libxdp's dispatcher.
+void attach_foreign_program(const std::string& name) {
+  l2::run_command(
+      "cd /tmp && printf 'int p(void*c){return 2;}__attribute__((section(\"xdp\"),used))"
+      "int foreign_one(void*c){return 2;}' | clang-19 -O2 -target bpf -x c - -c -o foreign.o && "
+      "ip link set " +
+      name + " xdpdrv obj foreign.o sec xdp && rm foreign.o");
+}
+
 TEST_F(xdp_test, another_program_is_named_in_the_error) {
   const auto held = program::attach("vethB", attach_mode::native);
   ASSERT_TRUE(held) << describe(held.error());
   const auto again = program::attach("vethB", attach_mode::generic);
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().code, errc::conflict);
-  l2::run_command(
-      "cd /tmp && printf 'int p(void*c){return 2;}__attribute__((section(\"xdp\"),used))"
-      "int foreign_one(void*c){return 2;}' | clang-19 -O2 -target bpf -x c - -c -o foreign.o && "
-      "ip link set vethA xdpdrv obj foreign.o sec xdp && rm foreign.o");
+  attach_foreign_program("vethA");
   const auto refused = program::attach("vethA");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::conflict);
   EXPECT_NE(describe(refused.error()).find("foreign_one"), std::string::npos)
       << describe(refused.error());
+}
+
+TEST_F(xdp_test, a_refused_attach_leaves_no_descriptor) {
+  attach_foreign_program("vethA");
+  (void)program::attach("vethA");
+  const auto before = count_descriptors();
+  for (int i = 0; i < 20; ++i) EXPECT_FALSE(program::attach("vethA"));
+  EXPECT_EQ(count_descriptors(), before);
+}
+
+// Allows no descriptor more than there are, as long as it lives.
+class last_descriptor {
+ public:
+  last_descriptor() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const unique_fd next(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    const rlimit now{static_cast<rlim_t>(next.get()), before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &now);
+  }
+  last_descriptor(const last_descriptor&) = delete;
+  last_descriptor& operator=(const last_descriptor&) = delete;
+  ~last_descriptor() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(xdp_test, the_end_of_descriptors_is_not_a_missing_interface) {
+  const auto memory = umem::create();
+  ASSERT_TRUE(memory);
+  const auto told = [&] {
+    const last_descriptor none;
+    return std::array{program::attach("vethA").error().sys_errno,
+                      attached_to("vethA").error().sys_errno,
+                      socket::create(*memory, "vethA", 0).error().sys_errno};
+  }();
+  EXPECT_EQ(told, (std::array{EMFILE, EMFILE, EMFILE}));
+  EXPECT_EQ(program::attach("none0").error().code, errc::not_found);
+  EXPECT_EQ(attached_to("none0").error().code, errc::not_found);
 }
 
 // Whoever goes into the background after opening goes on as the child.
@@ -250,6 +299,37 @@ TEST_F(xdp_test, a_broker_gives_no_more_than_its_limits) {
   what.memory = {};
   what.socket.fill_size = 1U << 20U;
   EXPECT_EQ(grant_request(-1, what).error().code, errc::limit_exceeded);
+}
+
+// The kernel would take it, say that it is sent, and drop it.
+TEST_F(xdp_test, a_frame_above_the_mtu_is_refused_and_a_tag_is_no_part_of_it) {
+  auto a = sender();
+  auto b = open("vethB", {.which = {.ethertype = type}});
+  const auto refusal_of = [&](const std::vector<std::byte>& frame) {
+    const byte_span one(frame);
+    const auto sent = a.try_send({&one, 1});
+    return sent ? 0 : sent.error().sys_errno;
+  };
+  EXPECT_EQ(refusal_of(frame_of(type, 1501, 1)), EMSGSIZE);
+  const frames fitting{frame_of(type, 1500, 2), frame_of(type, 1500, 3, {{0x8100, {1, true, 2}}})};
+  for (const auto& each : fitting) send(a, each);
+  EXPECT_EQ(receive(b, 2), fitting);
+  a.update_mtu(1000);
+  EXPECT_EQ(refusal_of(fitting[0]), EMSGSIZE);
+  const auto whole = frame_of(type, 100, 4);
+  const std::array<byte_span, 3> mixed{whole, fitting[0], whole};
+  EXPECT_EQ(a.try_send(mixed), 1U) << "the one before it was taken";
+}
+
+TEST_F(xdp_test, an_interface_that_is_gone_is_named) {
+  auto a = open("vethA", {});
+  l2::run_command("ip link set vethA down");
+  EXPECT_EQ(a.below().wake_transmit().error().sys_errno, ENETDOWN);
+  l2::run_command("ip link del vethA");
+  for (const auto& told : {a.below().wake_transmit().error(), a.below().wake_receive().error()}) {
+    EXPECT_EQ(told.sys_errno, ENODEV);
+    EXPECT_NE(describe(told).find("on 'vethA'"), std::string::npos) << describe(told);
+  }
 }
 
 TEST_F(xdp_test, bad_sizes_are_refused_with_what_to_do) {

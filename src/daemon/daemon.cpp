@@ -190,8 +190,7 @@ result<void> daemon::listen(const options::daemon_options& wanted) {
   if (auto ready = prepare_socket_folder(wanted.socket, guests); !ready) return ready;
   if (auto listening = api_.listen(wanted.socket, guests.group); !listening) return listening;
   if (!wanted.socket_policy.empty()) {
-    const auto broker = options::folder_of(wanted.socket) + "/broker.sock";
-    auto started = socket_broker_.start(broker, wanted.socket_policy);
+    auto started = socket_broker_.start(broker_socket_beside(wanted.socket), wanted.socket_policy);
     if (!started) return started;
   }
   if (auto read = read_identity(wanted); !read) return read;

@@ -1,5 +1,6 @@
 #include "daemon/socket_policy.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <grp.h>
 #include <pwd.h>
@@ -9,12 +10,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <fstream>
-#include <iterator>
+
+#include "options/own_folder.hpp"
+#include "strata/base/unique_fd.hpp"
 
 namespace strata::daemon {
 
 namespace {
+
+constexpr std::size_t most_bytes = 1U << 20U;
 
 using refusal = std::unexpected<std::string>;
 using outcome = std::expected<void, std::string>;
@@ -145,19 +149,41 @@ std::string text_of(const socket_request& what) {
                      types(packet.filter.ethertype));
 }
 
+// The file that is looked at is the one that is read: both by one descriptor.
 result<socket_policy> socket_policy::read(const std::string& path) {
+  const auto operation = "read the policy '" + path + "'";
+  const auto folder =
+      options::open_safe_folder(options::folder_of(path), "socket policy", " with --socket-policy");
+  if (!folder) return std::unexpected(folder.error());
+  const auto name = path.substr(path.find_last_of('/') + 1);
+  const unique_fd file(
+      ::openat(folder->get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file && errno == ELOOP) {
+    return failure(errc::permission_denied, operation, "it is a link", "name the file itself");
+  }
   struct stat found{};
-  std::ifstream file(path);
-  if (!file || ::stat(path.c_str(), &found) != 0) {
-    return system_failure(errno, "read the policy '" + path + "'");
+  if (!file || ::fstat(file.get(), &found) != 0) return system_failure(errno, operation);
+  if (!S_ISREG(found.st_mode)) {
+    return failure(errc::invalid_argument, operation, "it is no regular file");
   }
   const bool is_ours = found.st_uid == 0 || found.st_uid == ::geteuid();
   if (!is_ours || (found.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     return failure(errc::permission_denied, "use the policy '" + path + "'", "others may write it",
                    "chown root it, and chmod 644");
   }
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  return parse(text, path);
+  std::string text(most_bytes + 1, '\0');
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const auto got = ::read(file.get(), text.data() + size, text.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_failure(errno, operation);
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  if (size > most_bytes) {
+    return failure(errc::limit_exceeded, operation, "it has more than 1 MiB");
+  }
+  return parse(std::string_view(text).substr(0, size), path);
 }
 
 result<socket_policy> socket_policy::parse(std::string_view text, const std::string& name) {

@@ -46,7 +46,8 @@ struct socket_rule {
 
 class socket_policy {
  public:
-  /// Errors: malformed, naming the line; permission_denied when others may write the file.
+  /// Errors: malformed, naming the line; permission_denied when others may write the file, or
+  /// replace it in its folder, or when it is a link.
   [[nodiscard]] static result<socket_policy> read(const std::string& path);
   [[nodiscard]] static result<socket_policy> parse(std::string_view text, const std::string& name);
 

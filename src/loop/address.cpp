@@ -4,10 +4,13 @@
 #include <net/if.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <span>
 #include <string_view>
+
+#include "strata/base/unique_fd.hpp"
 
 namespace strata::loop {
 
@@ -59,6 +62,9 @@ result<socket_address> socket_address::from_ip(const std::string& host, std::uin
       const std::string scope = host.substr(percent + 1);
       made.storage_.ip6.sin6_scope_id = if_nametoindex(scope.c_str());
       if (made.storage_.ip6.sin6_scope_id == 0) {
+        // Without a descriptor it found nothing either, and its errno does not say so.
+        const unique_fd spare(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+        if (!spare) return system_failure(errno, "use address '" + host + "'");
         return failure(errc::not_found, "use address '" + host + "'",
                        "there is no interface '" + scope + "'", "see 'ip link'");
       }

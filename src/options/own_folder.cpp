@@ -75,23 +75,31 @@ std::string folder_of(const std::string& socket) {
   return slash == 0 ? "/" : socket.substr(0, slash);
 }
 
-result<void> check_socket_folder(const std::string& socket) {
-  const auto folder = folder_of(socket);
-  const std::string operation = "trust the folder '" + folder + "' of the control socket";
+result<unique_fd> open_safe_folder(const std::string& path, const std::string& what,
+                                   const std::string& remedy) {
+  const std::string operation = "trust the folder '" + path + "' of the " + what;
+  unique_fd folder(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   struct stat found{};
-  if (::stat(folder.c_str(), &found) != 0) return system_failure(errno, operation);
+  if (!folder || ::fstat(folder.get(), &found) != 0) return system_failure(errno, operation);
+  const auto replaced = what.substr(what.find_last_of(' ') + 1);
   if (found.st_uid != 0 && found.st_uid != ::geteuid()) {
     return failure(errc::permission_denied, operation,
-                   "it belongs to " + user_text(found.st_uid) + ", who may replace the socket",
-                   "name a socket in a folder of your own or of root's with --socket");
+                   "it belongs to " + user_text(found.st_uid) + ", who may replace the " + replaced,
+                   "name a " + replaced + " in a folder of your own or of root's" + remedy);
   }
   const bool is_shared = (found.st_mode & (S_IWGRP | S_IWOTH)) != 0;
   if (is_shared && (found.st_mode & S_ISVTX) == 0) {
     return failure(errc::permission_denied, operation,
                    "others may write to it (its mode is " + mode_text(found.st_mode & 07777U) +
-                       ") and so replace the socket",
-                   "'chmod go-w' it, or name a socket in another folder with --socket");
+                       ") and so replace the " + replaced,
+                   "'chmod go-w' it, or name a " + replaced + " in another folder" + remedy);
   }
+  return folder;
+}
+
+result<void> check_socket_folder(const std::string& socket) {
+  const auto opened = open_safe_folder(folder_of(socket), "control socket", " with --socket");
+  if (!opened) return std::unexpected(opened.error());
   return {};
 }
 

@@ -15,6 +15,7 @@ class Broker(DaemonInside):
     def __init__(self, veth, folder):
         super().__init__(veth.b, folder)
         self.veth = veth
+        self.socket = folder / "strata.sock"  # so the broker is at broker.sock
         # Where a user without privileges can get at them.
         folder.chmod(0o755)
         self.policy = folder / "policy"
@@ -27,11 +28,11 @@ class Broker(DaemonInside):
     def launch(self, *more):
         return super().launch("--socket-policy", str(self.policy), *more)
 
-    def start_as_nobody(self, *command, **environment):
+    def start_as_nobody(self, *command, stdin=None, **environment):
         """A program that goes on in the background, without any privilege."""
         return self.veth.start(
             self.veth.b, "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
-            "--no-new-privs", "--bounding-set=-all", *command,
+            "--no-new-privs", "--bounding-set=-all", *command, stdin=stdin,
             env={**os.environ, "STRATA_BROKER_SOCKET": str(self.folder / "broker.sock"),
                  **environment})
 

@@ -3,13 +3,17 @@ the namespaces."""
 
 import json
 import os
+import shutil
 import signal
 import socket
-
-import pytest
+import struct
+import subprocess
+from pathlib import Path
 from random import Random
 
-from broker import NOBODY, refusal_of
+import pytest
+
+from broker import NOBODY, Broker, refusal_of
 from strata_daemon import BINARY, eventually
 from test_xdp import all_are_counted, attached, result_of
 from veth import KERNEL
@@ -140,3 +144,160 @@ def test_a_raw_socket_needs_a_rule_of_its_own(veth, broker):
         assert "no rule of the daemon's policy allows it" in says
     broker.allow(PACKET_RULE.replace("sends=everywhere", ""))
     assert "add sends=everywhere" in refusal_of(broker.as_nobody("l2", "recv", "vethB"))
+
+
+MAY_NOT = {
+    "bind to its interface": "EINVAL",
+    "bind to another": "EINVAL",
+    "join a group": "EALREADY",
+    "take the filter away": "EPERM",
+    "replace the filter": "EPERM",
+    "unlock the filter": "EPERM",
+    "a buffer above the limit": "EPERM",
+    "a priority above 6": "EPERM",
+}
+
+
+def promiscuity(veth, link):
+    [found] = json.loads(veth.inside(veth.b, "ip", "-d", "-j", "link", "show", link))
+    return found["promiscuity"]
+
+
+@pytest.mark.parametrize("how", ["receive", "send"])
+def test_what_the_owner_of_a_raw_socket_can_do_is_what_the_docs_say(veth, broker, how):
+    """docs/xdp.md lists what it can, and what it cannot."""
+    broker.allow(PACKET_RULE).start()
+    script = shutil.copy(Path(__file__).parent.parent / "harness" / "packet_owner.py",
+                         broker.folder)
+    owner = broker.start_as_nobody("/usr/bin/python3", script, how, stdin=subprocess.PIPE)
+    said = owner.stdout.readline()
+    assert said, owner.communicate(timeout=30)[1]
+    outcome = json.loads(said)
+    assert {what: outcome[what] for what in MAY_NOT} == MAY_NOT
+    can = {what: became for what, became in outcome.items() if what not in MAY_NOT}
+    assert len(can) == 8 and set(can.values()) == {"done"}
+    assert promiscuity(veth, "lo") == 1
+    # A change of the policy does not take it back.
+    broker.allow("")
+    owner.stdin.write("\n")
+    owner.stdin.flush()
+    assert owner.stdout.readline() == "done\n"
+    assert promiscuity(veth, "vethB") == 1
+    owner.communicate(timeout=30)
+    assert promiscuity(veth, "lo") == promiscuity(veth, "vethB") == 0
+
+
+XDP_MESSAGE = struct.pack("<I16sIiii12s3I4B6I", 0x58440002, b"vethB", 0, 0x88b5, -1, -1, bytes(12),
+                          2, 4096, 0, 0, 0, 0, 0, 0, 0, 8, 8, 8, 8)
+PACKET_MESSAGE = struct.pack("<I16sii21xBBBB3x", 0x504B0002, b"vethB", 0x88b5, -1, 0, 1, 1, 0)
+
+CROWD = """
+import os, socket, sys
+all = []
+for _ in range(16):
+    all.append(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+    all[-1].connect(os.environ["STRATA_BROKER_SOCKET"])
+    all[-1].send(bytes.fromhex(sys.argv[1]))
+print("asked", flush=True)
+sys.stdin.readline()
+answered = 0
+for each in all:
+    each.setblocking(False)
+    try:
+        answered += len(each.recv(4096)) > 0
+    except BlockingIOError:
+        pass
+print(answered, flush=True)
+"""
+
+
+def ask(broker, message):
+    """A connection of root's on which `message` was sent."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    connection.settimeout(30)
+    connection.connect(str(broker.folder / "broker.sock"))
+    connection.send(message)
+    return connection
+
+
+def is_granted(connection):
+    """The descriptors are closed again: the daemon holds what it gave as long as the connection."""
+    reply, descriptors, _, _ = socket.recv_fds(connection, 4096, 2)
+    for descriptor in descriptors:
+        os.close(descriptor)
+    return reply[:4] == b"\xff\xff\xff\xff"
+
+
+def test_a_crowd_that_waits_for_a_queue_holds_up_nobody_else(veth, broker):
+    """root holds queue 0; nobody asks 16 times for it, which waits for half a second each."""
+    if is_too_old(broker):
+        return
+    broker.allow("user=root iface=vethB\nuser=nobody iface=vethB\n" +
+                 PACKET_RULE.replace("nobody", "root"))
+    broker.start()
+    held = ask(broker, XDP_MESSAGE)
+    assert is_granted(held)
+    crowd = broker.start_as_nobody("/usr/bin/python3", "-c", CROWD, XDP_MESSAGE.hex(),
+                                   stdin=subprocess.PIPE)
+    assert crowd.stdout.readline() == "asked\n"
+    mine = ask(broker, PACKET_MESSAGE)
+    assert is_granted(mine)
+    answered, errors = crowd.communicate("go\n", timeout=30)
+    assert int(answered) < 16, errors
+    # All are told in the end, and the queue can be had again.
+    held.close()
+    eventually(lambda: is_granted(ask(broker, XDP_MESSAGE)), "the queue is free again")
+
+
+def test_refusals_do_not_fill_the_log(veth, broker):
+    broker.allow("").start()
+    for _ in range(300):
+        connection = ask(broker, PACKET_MESSAGE)
+        assert not is_granted(connection)
+        connection.close()
+    assert 1 <= broker.log().count("no rule of the daemon's policy allows it") <= 20
+
+
+@pytest.mark.parametrize("how, why", [("folder", "who may replace the policy"),
+                                      ("shared", "and so replace the policy"),
+                                      ("link", "it is a link")])
+def test_a_policy_that_others_may_replace_is_refused(veth, broker, how, why):
+    folder = broker.folder / "policies"
+    folder.mkdir()
+    broker.policy = folder / "policy"
+    broker.allow("user=nobody iface=lo\n")
+    if how == "folder":
+        os.chown(folder, int(NOBODY), int(NOBODY))
+    elif how == "shared":
+        folder.chmod(0o777)
+    else:
+        broker.policy.rename(folder / "true")
+        broker.policy.symlink_to(folder / "true")
+    process = broker.launch()
+    assert process.wait(30) == 1
+    assert why in broker.log()
+
+
+def test_daemons_in_one_folder_have_a_broker_each(veth, broker, tmp_path):
+    broker.allow(PACKET_RULE).start()
+    other = Broker(veth, tmp_path / "other")
+    other.socket = broker.folder / "other.sock"
+    other.allow("").start()
+    try:
+        assert (broker.folder / "other-broker.sock").is_socket()
+    finally:
+        other.close()
+    assert not (broker.folder / "other-broker.sock").exists()
+    assert result_of(broker.as_nobody("l2", "send", "vethB", "hello"))["frames"] == 1
+    # What somebody listens at is left alone.
+    stranger = Broker(veth, tmp_path / "stranger")
+    stranger.socket = broker.folder / "third.sock"
+    stranger.allow("")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(str(broker.folder / "third-broker.sock"))
+        listener.listen()
+        assert stranger.launch().wait(30) == 1
+        assert "another daemon listens there" in stranger.log()
+    # One that was left behind is not in the way.
+    stranger.start()
+    stranger.close()

@@ -152,6 +152,18 @@ def test_each_line_of_input_is_a_frame(veth):
     assert recv.communicate(timeout=30) == ("one\ntwo\nthree\n", "")
 
 
+def test_behind_a_shaper_all_frames_are_sent_and_one_that_never_fits_is_an_error(veth):
+    veth.inside(veth.a, *"tc qdisc add dev vethA root tbf rate 1mbit burst 2000 limit 3000".split())
+    listener = listen(veth, veth.b, "recv", "vethB", "-c", "200", "--format", "json")
+    veth.strata(veth.a, "l2", "send", "vethA", "hello", "-c", "200")
+    hear(listener, 200)
+    veth.inside(veth.a, "ip", "link", "set", "vethA", "mtu", "9000")
+    refused = veth.start(veth.a, BINARY, "l2", "send", "vethA", "x" * 3000, "--timeout", "100ms")
+    _, errors = refused.communicate(timeout=30)
+    assert refused.returncode == 1
+    assert "no room for it in 100 ms" in errors and "tc -s qdisc show dev vethA" in errors
+
+
 def test_dump_shows_what_it_knows(veth):
     dump = listen(veth, veth.b, "dump", "vethB")
     veth.inside(veth.a, sys.executable, "-c", "import socket; socket.socket("
@@ -179,6 +191,7 @@ def test_a_silence_ends_it_and_is_a_failure_only_if_nothing_came(veth):
     (["send", "nosuch", "x"], "nosuch"),
     (["send", "vethA", "x", "--dst", "aa:bb"], "aa:bb"),
     (["send", "vethA", "x", "-e", "0x5ff"], "0x5ff"),
+    (["send", "vethA", "x", "-e", "0x8100"], "0x8100"),
     (["send", "vethA", "x", "--vlan", "4095"], "4095"),
     (["send", "vethA", "x", "--prio", "8"], "8"),
     (["send", "vethA", "x" * 1501], "1501"),
@@ -215,7 +228,7 @@ def test_an_interface_that_is_removed_ends_it_with_a_clear_error(veth):
     recv = listen(veth, veth.b, "recv", "vethB")
     veth.inside(veth.b, "ip", "link", "del", "vethB")
     out, errors = recv.communicate(timeout=30)
-    assert recv.returncode == 1 and "removed" in errors, errors
+    assert recv.returncode == 1 and errors.count("removed") == 1, errors
 
 
 def ipc(veth, *arguments):
@@ -253,6 +266,27 @@ def test_an_acknowledged_channel_waits_for_its_other_end(veth):
 def test_an_unknown_interface_is_no_loopback(veth):
     sender = ipc(veth, "send", "x", "y", "--iface", "nosuch")
     assert "nosuch" in sender.communicate(timeout=30)[1] and sender.returncode == 3
+
+
+def test_a_chat_ends_with_the_callers_input(veth):
+    server = veth.start(veth.a, BINARY, "l2", "chat", "vethA", "server", "-q",
+                        stdin=subprocess.DEVNULL)
+    client = veth.start(veth.b, BINARY, "l2", "chat", "vethB", "client", "192.0.2.1", "-q",
+                        stdin=subprocess.PIPE)
+    out, errors = client.communicate("only this\n", timeout=30)
+    assert client.returncode == 0 and errors == ""
+    out, errors = server.communicate(timeout=30)
+    assert server.returncode == 0 and out == "only this\n"
+    assert "closed the control connection" in errors and "endpoint" not in errors
+
+
+def test_what_a_chat_needs_is_asked_for_before_anybody_calls(veth):
+    server = veth.start(veth.a, "setpriv", "--reuid=65534", "--clear-groups", BINARY, "l2", "chat",
+                        "vethA", "server", "--timeout", "10m")
+    assert "CAP_NET_RAW" in server.communicate(timeout=30)[1]
+    alone = veth.start(veth.b, BINARY, "l2", "chat", "vethB", "client", "192.0.2.1", "--timeout",
+                       "100ms")
+    assert alone.communicate(timeout=30)[1].count("cannot connect") == 1
 
 
 def test_chat_goes_over_frames_of_vlan_10_after_agreeing_by_tcp(veth):

@@ -81,6 +81,45 @@ def test_without_a_copy_all_arrive_or_it_is_refused(veth, wakeup):
     assert heard["zero_copy"] and heard["native"]
 
 
+def generated(veth, *arguments):
+    """What `xdp gen` said that must fail."""
+    done = subprocess.run(["ip", "netns", "exec", veth.a, BINARY, "xdp", "gen", "vethA",
+                           *arguments], capture_output=True, text=True, timeout=60)
+    assert done.returncode in (1, 2), done.stdout
+    return done.stdout, done.stderr
+
+
+@pytest.mark.once
+def test_frames_that_cannot_leave_are_not_said_to_be_sent(veth):
+    veth.needs_virtual("of other links nobody knows where frames went")
+    assert "MTU of 1500, so a frame has at most 1514 bytes" in generated(veth, "--size", "1600")[1]
+    assert "--size" in generated(veth, "--size", "10")[1]
+    assert "--queue" in generated(veth, "-Q", "4294967296")[1]
+    veth.inside(veth.b, "ip", "link", "set", "vethB", "mtu", "1000")
+    out, errors = generated(veth, "--size", "1514", "-c", "100")
+    assert "'vethA' dropped all of 100 frames" in errors and "100 (dropped by 'vethA')" in out
+    veth.inside(veth.b, "ip", "link", "set", "vethB", "down")
+    out, errors = generated(veth, "-c", "100", "--format", "json")
+    assert "'vethA' has no carrier and dropped 100 of 100 frames" in errors
+    assert json.loads(out)["dropped_by_interface"] == 100
+    veth.inside(veth.a, "ip", "link", "set", "vethA", "down")
+    errors = generated(veth, "-c", "100")[1]
+    assert "'vethA'" in errors and "ip link set vethA up" in errors
+
+
+@pytest.mark.parametrize("change", ["del vethB", "set vethB netns {a} name vethC"],
+                         ids=["removed", "moved"])
+@pytest.mark.once
+def test_dropping_ends_when_its_interface_is_gone(veth, change):
+    veth.needs_virtual("a lent interface stays")
+    receiver = drop(veth, veth.b, "vethB", "--udp-port", str(PORT))
+    veth.strata(veth.a, "xdp", "gen", "vethA", "-c", "10")
+    veth.inside(veth.b, "ip", "link", *change.format(a=veth.a).split())
+    out, errors = receiver.communicate(timeout=30)
+    assert receiver.returncode == 1 and json.loads(out)["packets"] == 10
+    assert "on 'vethB'" in errors and "removed, or moved" in errors
+
+
 @pytest.mark.once
 def test_tshark_finds_every_checksum_right(veth):
     capture = tshark(veth, veth.b, "vethB", 20, "ip.src", "ip.dst", "udp.srcport", "udp.dstport",

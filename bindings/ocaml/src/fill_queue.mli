@@ -19,7 +19,7 @@ val needs_wakeup : t -> bool
 
 val wakeup_kernel : t -> unit
 (** Has the kernel look at the ring.
-    @raise Xsk.Error for the link ([ENETDOWN], [ENXIO]). *)
+    @raise Xsk.Error for the link ([ENETDOWN], [ENODEV]). *)
 
 val produce_and_wakeup_kernel : t -> int array -> pos:int -> nb:int -> int
 (** [produce], then [wakeup_kernel] when that [needs_wakeup]. When the latter raises, the frames

@@ -43,7 +43,7 @@ val send : t -> bytes -> bool
     and try again. Never waits.
     @raise Xsk.Error
       [EINVAL] for an empty frame or one longer than a frame of the UMEM (unless [Multi_buffer]);
-      of the link [ENETDOWN], [ENXIO]. *)
+      of the link [ENETDOWN], [ENODEV]. *)
 
 val send_batch : t -> bytes array -> pos:int -> nb:int -> int
 (** The same for [nb] frames; returns how many were taken, from the first on. Raises only when none

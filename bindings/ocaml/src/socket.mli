@@ -145,7 +145,7 @@ val statistics : t -> Statistics.t
 
 val wakeup_receive : t -> unit
 (** Has the kernel look at the fill ring. Never waits.
-    @raise Xsk.Error for the link ([ENETDOWN], [ENXIO]). *)
+    @raise Xsk.Error for the link ([ENETDOWN], [ENODEV]). *)
 
 val wakeup_transmit : t -> bool
 (** As {!Tx_queue.wakeup_kernel}. *)

@@ -21,7 +21,7 @@ val needs_wakeup : t -> bool
 val wakeup_kernel : t -> bool
 (** Has the kernel send what is in the ring. [false] when it took only a part (in copy mode 32
     frames a call) or was busy, and wants to be called again.
-    @raise Xsk.Error for the link ([ENETDOWN], [ENXIO]). *)
+    @raise Xsk.Error for the link ([ENETDOWN], [ENODEV]). *)
 
 val produce_and_wakeup_kernel : t -> Desc.t array -> pos:int -> nb:int -> int
 (** [produce], then [wakeup_kernel] as often as [nb] frames take, when that [needs_wakeup]. When

@@ -2,9 +2,12 @@
 // policy, and passes it on (`broker/channel.hpp`).
 //
 // What the socket receives is confined: a filter that cannot be taken away (SO_LOCK_FILTER) holds
-// it to the interface and the frames that were asked for, wherever it is bound. What it sends is
-// not: its owner may send any frame, on every interface of the daemon's network namespace, and may
-// make those interfaces promiscuous. The kernel has nothing that would forbid it.
+// it to the interface and the frames that were asked for, and a fanout group of its own keeps it
+// from being bound elsewhere and from joining another program's group. Everything else its owner
+// may do, since the kernel has nothing that would forbid it: send any frame, on every interface of
+// the daemon's network namespace, past the queueing discipline; make these interfaces promiscuous
+// and members of multicast groups; have the kernel give memory for rings without a limit; keep the
+// socket, and give it away. docs/xdp.md has the list.
 #pragma once
 
 #include <string>

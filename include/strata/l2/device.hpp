@@ -29,6 +29,8 @@ struct received_frame {
   /// Nanoseconds since 1970. Rings always tell; of a socket, 0 unless timestamps were asked for,
   /// and for the first frames after they were, since the kernel takes a moment to begin.
   std::uint64_t time_ns = 0;
+  /// The network card took the time, by its own clock, which PTP or nobody sets; else the kernel.
+  bool is_card_time = false;
 
   [[nodiscard]] bool is_truncated() const { return wire_size > bytes.size(); }
 };
@@ -71,6 +73,8 @@ class device {
   /// interface was removed.
   [[nodiscard]] virtual result<std::size_t> try_receive(std::span<frame_slot> slots) = 0;
 
+  /// By the thread that receives, or while none does: rings and sockets add up what the kernel
+  /// counted since the last call.
   [[nodiscard]] virtual result<device_statistics> statistics() { return device_statistics{}; }
 
  protected:
@@ -85,8 +89,12 @@ class device {
 [[nodiscard]] result<bool> wait_writable(const device& on,
                                          std::optional<std::chrono::milliseconds> timeout);
 
-/// Sends one frame, waiting for room if it must.
-[[nodiscard]] result<void> send_frame(device& over, byte_span frame);
+/// Sends one frame, waiting for room if it must: in the socket's queue, and behind a queueing
+/// discipline (tbf, taprio, cbs, etf) that is full, where it tries again after pauses of 50 us to
+/// 5 ms, since the kernel tells nobody when there is room. Each of these tries is a drop in the
+/// discipline's own count. Errors: timed_out, and those of `try_send`.
+[[nodiscard]] result<void> send_frame(
+    device& over, byte_span frame, std::optional<std::chrono::milliseconds> timeout = std::nullopt);
 
 /// The next frame, in `memory`. Errors: timed_out, and those of `try_receive`.
 [[nodiscard]] result<received_frame> receive_frame(

@@ -23,6 +23,8 @@ struct frame_filter {
   std::optional<mac_address> destination;
   /// Not from this address: what we sent ourselves, where it comes back (lo).
   std::optional<mac_address> not_source;
+  /// Not what this machine sends, for where PACKET_IGNORE_OUTGOING does not count: in a fanout.
+  bool incoming_only = false;
   /// Of this interface. For sockets that others may bind again.
   std::optional<int> interface_index;
 

@@ -56,10 +56,16 @@ class frame_ring final : public device {
   void update_link(const interface& now) override { socket_.update_link(now); }
   [[nodiscard]] int fd() const override { return socket_.fd(); }
 
-  /// The next frame, in place; nullopt when none is there. Frames are given back in any order.
+  /// The next frame, in place; nullopt when none is there. Frames are given back in any order, but
+  /// the kernel fills slots in theirs: when the ring has gone round to a frame that is still held,
+  /// this gives nullopt and what arrives is dropped, and counted, until that one is given back.
+  /// Hold few, and not for long, or copy. While the newest frame is held, `fd()` polls as readable.
   [[nodiscard]] std::optional<ring_frame> try_frame();
 
-  [[nodiscard]] result<void> send_raw(byte_span frame) { return socket_.send_raw(frame); }
+  [[nodiscard]] result<void> send_raw(
+      byte_span frame, std::optional<std::chrono::milliseconds> timeout = std::nullopt) {
+    return socket_.send_raw(frame, timeout);
+  }
   [[nodiscard]] result<std::size_t> try_send(std::span<const byte_span> frames) override {
     return socket_.try_send(frames);
   }

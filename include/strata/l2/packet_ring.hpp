@@ -11,12 +11,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <string_view>
 
 #include "strata/base/mapping.hpp"
 #include "strata/base/unique_fd.hpp"
 #include "strata/l2/raw_socket.hpp"
+
+struct tpacket3_hdr;
 
 namespace strata::l2 {
 
@@ -27,7 +30,9 @@ struct packet_ring_options {
   std::size_t block_count = 16;
   /// How long a block that is not full may wait, at least 1 ms.
   std::chrono::milliseconds block_timeout{1};
-  /// Frames that the send ring holds; 0 leaves it out, and sending is not possible.
+  /// Frames that the send ring holds at least; 0 leaves it out, and sending is not possible. The
+  /// ring is made of whole blocks, `block_size` but at most 256 KiB each, so that with an MTU of
+  /// 1500 and the default block size 16 gives 128.
   std::size_t send_slots = 0;
 };
 
@@ -73,7 +78,8 @@ class frame_block {
 
 class packet_ring final : public device {
  public:
-  /// Errors: as `raw_socket::create_bound`; limit_exceeded when the rings' memory cannot be had.
+  /// Errors: as `raw_socket::create_bound`; limit_exceeded when the rings' memory is more than
+  /// `most_ring_memory` or the half of the machine's, or cannot be had.
   [[nodiscard]] static result<packet_ring> create_bound(std::string_view interface_name,
                                                         const packet_ring_options& options = {});
   packet_ring(packet_ring&&) noexcept = default;
@@ -84,10 +90,14 @@ class packet_ring final : public device {
   void update_link(const interface& now) override { link_ = now; }
   [[nodiscard]] int fd() const override { return fd_.get(); }
 
-  /// The next block, in place; nullopt when none is full now.
+  /// The next block, in place; nullopt when none is full now. Blocks are given back in any order,
+  /// but the kernel fills them in theirs: when the ring has gone round to a block that is still
+  /// held, this gives nullopt and what arrives is dropped, and counted, until that one is given
+  /// back. While the newest block is held, `fd()` polls as readable.
   [[nodiscard]] std::optional<frame_block> try_block();
 
-  /// Copies each frame into a slot of the send ring, then tells the kernel once.
+  /// Copies each frame into a slot of the send ring, then tells the kernel once. What the kernel
+  /// did not take then, for want of room or since a frame is wrong, is out of the ring again.
   [[nodiscard]] result<std::size_t> try_send(std::span<const byte_span> frames) override;
   /// Copies frames out of their block, for those who want a device; `try_block` copies nothing.
   [[nodiscard]] result<std::size_t> try_receive(std::span<frame_slot> slots) override;
@@ -95,10 +105,14 @@ class packet_ring final : public device {
 
  private:
   packet_ring(interface link, unique_fd fd, mapping memory, const packet_ring_options& options);
-  [[nodiscard]] result<void> kick();
+  [[nodiscard]] bool fits(byte_span frame) const;
+  [[nodiscard]] tpacket3_hdr& send_header(std::size_t ahead) const;
+  [[nodiscard]] int kick();
+  [[nodiscard]] std::size_t settle(std::size_t written);
 
   interface link_;
   unique_fd fd_;
+  std::shared_ptr<card_stamps> stamps_;
   mapping memory_;
   std::size_t block_size_;
   std::size_t block_count_;

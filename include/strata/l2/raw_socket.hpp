@@ -22,10 +22,20 @@ namespace strata::l2 {
 enum class timestamping : std::uint8_t {
   off,
   software,  ///< taken by the kernel
-  hardware,  ///< taken by the network card, where it can; else by the kernel
+  /// Taken by the network card, where it can; else by the kernel: `received_frame::is_card_time`
+  /// tells. Needs CAP_NET_ADMIN, unless the card does so already, and a driver that tells what is
+  /// set. What the card does for sent frames stays, and the rest comes back at the end.
+  hardware,
 };
 
-/// Several sockets that share what comes (PACKET_FANOUT).
+/// The memory of one socket's rings (packet_ring, frame_ring), in bytes, at most, and at most half
+/// of the machine's. The kernel has no limit of its own for it.
+constexpr std::size_t most_ring_memory = std::size_t{1} << 30U;
+
+class card_stamps;
+
+/// Several sockets that share what comes (PACKET_FANOUT). All of a group, of whatever program, have
+/// the same interface, mode and flags.
 struct fanout {
   enum class mode : std::uint8_t { hash, load_balance, cpu, rollover, random, queue };
   std::uint16_t group = 0;
@@ -65,8 +75,8 @@ class raw_socket final : public device {
                                                        const raw_socket_options& options = {});
 
   /// As above, for a process without CAP_NET_RAW: the daemon at `path` makes the socket, if its
-  /// policy allows, and its filter cannot be changed any more. Errors: as above, and those of
-  /// `broker::ask`.
+  /// policy allows, and neither its filter nor its interface can be changed any more. Errors: as
+  /// above; not_supported for `share`; those of `broker::ask`.
   [[nodiscard]] static result<raw_socket> open_through_daemon(
       std::string_view interface_name, const raw_socket_options& options = {},
       const std::string& path = broker::default_path());
@@ -79,9 +89,11 @@ class raw_socket final : public device {
   void update_link(const interface& now) override { link_ = now; }
   [[nodiscard]] int fd() const override { return fd_.get(); }
 
-  /// One frame, whole from its destination address on; waits for room in the socket's queue.
-  /// Errors: limit_exceeded (EMSGSIZE: above the interface's MTU), connection_closed (ENETDOWN).
-  [[nodiscard]] result<void> send_raw(byte_span frame);
+  /// One frame, whole from its destination address on; waits for room as `send_frame` does.
+  /// Errors: limit_exceeded (EMSGSIZE: above the interface's MTU), connection_closed (ENETDOWN),
+  /// timed_out.
+  [[nodiscard]] result<void> send_raw(
+      byte_span frame, std::optional<std::chrono::milliseconds> timeout = std::nullopt);
   /// As above, through another interface than the one it is bound to.
   [[nodiscard]] result<void> send_raw(byte_span frame, const interface& through);
   /// Builds a frame from this interface's address to `destination` and sends it.
@@ -105,15 +117,17 @@ class raw_socket final : public device {
   friend class frame_ring;
   struct batch;  // the headers of sendmmsg and recvmmsg, made once
 
-  raw_socket(interface link, unique_fd fd, bool timestamps);
+  raw_socket(interface link, unique_fd fd, timestamping timestamps);
   static result<raw_socket> create_unbound(std::string_view interface_name,
                                            const raw_socket_options& options);
   result<void> bind(const raw_socket_options& options);
-  result<void> send_raw_to(byte_span frame, const interface& through, const sockaddr_ll* to);
+  result<void> send_raw_to(byte_span frame, const interface& through, const sockaddr_ll* to,
+                           std::optional<std::chrono::milliseconds> timeout);
 
   interface link_;
   unique_fd fd_;
   bool timestamps_ = false;
+  std::shared_ptr<card_stamps> stamps_;
   bool down_ = false;  // the link went down, and nothing has come since
   device_statistics counted_;
   std::unique_ptr<batch> sending_;

@@ -7,8 +7,10 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -41,6 +43,8 @@ class port {
   port& operator=(port&&) noexcept = default;
 
   [[nodiscard]] int fd() const { return socket_.fd(); }
+  /// Tells what the interface's MTU is now; it was read when the port was opened.
+  void update_mtu(std::uint32_t now) { mtu_ = now; }
   /// Whether its program runs in the driver; false when it only sends.
   [[nodiscard]] bool is_native() const { return is_native_; }
   [[nodiscard]] bool receives() const { return socket_.has_receive_ring(); }
@@ -48,8 +52,10 @@ class port {
   [[nodiscard]] const socket& below() const { return socket_; }
 
   /// Copies frames into the UMEM and hands them over; returns how many were taken, first to last, 0
-  /// when there is no room now. Errors: invalid_argument for a frame that is longer than a chunk,
-  /// unless the socket is `multi_buffer`; of the link. Frames before it were taken.
+  /// when there is no room now. Errors: limit_exceeded (EMSGSIZE) for a frame above the interface's
+  /// MTU, which the kernel would take and drop without a word; invalid_argument for one that is
+  /// longer than a chunk, unless the socket is `multi_buffer`; of the link. Frames before it were
+  /// taken.
   [[nodiscard]] result<std::size_t> try_send(std::span<const byte_span> frames);
 
   /// Points `frames` to what has arrived, first to last, and returns how many; 0 when there is
@@ -64,7 +70,10 @@ class port {
   [[nodiscard]] std::size_t in_flight() const { return in_flight_; }
 
  private:
-  port(socket made, bool is_multi_buffer);
+  port(socket made, std::string name, bool is_multi_buffer);
+  [[nodiscard]] result<void> read_mtu();
+  [[nodiscard]] bool fits(byte_span frame) const;
+  [[nodiscard]] std::optional<error> refusal_of(byte_span frame) const;
   void reap();
   void give_back();
   [[nodiscard]] bool queue(byte_span frame);
@@ -72,6 +81,8 @@ class port {
 
   unique_fd connection_;  // to the daemon that made it
   socket socket_;
+  std::string name_;  // of the interface, when it was opened
+  std::uint32_t mtu_ = 0;
   bool is_multi_buffer_;
   bool is_native_ = false;
   std::optional<route> route_;

@@ -81,7 +81,7 @@ class program : public std::enable_shared_from_this<program> {
   struct parts;
   explicit program(std::unique_ptr<parts> made);
   [[nodiscard]] result<void> link(attach_mode mode);
-  [[nodiscard]] result<void> join(attach_mode mode);
+  [[nodiscard]] result<void> join(const attached_program& dispatcher, attach_mode mode);
   [[nodiscard]] result<route> add(const filter& which, int socket_fd, std::uint32_t queue);
   void remove(std::uint32_t rule, std::uint32_t queue);
 

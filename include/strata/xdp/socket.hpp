@@ -71,6 +71,7 @@ class socket {
     int interface_index = 0;
     std::uint32_t queue = 0;
     bool is_zerocopy = false;
+    std::string interface_name{};  ///< for errors
   };
   /// Takes over a bound socket that another process made on the same memory, with all four rings of
   /// those sizes. Errors: of the kernel, when it has no such rings.
@@ -99,9 +100,12 @@ class socket {
 
   /// Has the kernel send what is in the transmit ring; false when it took only a part, and wants
   /// to be called again (in copy mode it takes 32 frames a call). In copy mode this is needed after
-  /// each `submit`, otherwise when the ring `needs_wakeup`. Errors: of the link (ENETDOWN, ENXIO).
+  /// each `submit`, otherwise when the ring `needs_wakeup`. Errors: of the link
+  /// (connection_closed, ENETDOWN; not_found, ENODEV: it was removed, or moved to another network
+  /// namespace).
   [[nodiscard]] result<bool> wake_transmit() const;
-  /// Has the kernel look at the fill ring.
+  /// Has the kernel look at the fill ring. Errors: of the link, as `wake_transmit`; poll does not
+  /// tell of a link that is gone, so call it now and then when nothing comes.
   [[nodiscard]] result<void> wake_receive() const;
   /// Waits until there is something to receive, for `timeout` at most (forever without one); false
   /// when there is nothing. Interrupted waits go on.

@@ -34,7 +34,9 @@ outcome<ipc::hybrid_config> config_of(const invocation& call) {
 
 class conversation {
  public:
-  explicit conversation(ipc::hybrid_endpoint& with) : with_(with) {}
+  /// The caller's end goes when its input ends; the other one stays until then.
+  conversation(ipc::hybrid_endpoint& with, bool ends_with_input)
+      : with_(with), ends_with_input_(ends_with_input) {}
 
   outcome<int> run() {
     while (!is_interrupted()) {
@@ -49,6 +51,7 @@ class conversation {
       if (!*heard) return exit_done;
       if (asked[2].revents != 0) {
         if (auto said = say(); !said) return std::unexpected(said.error());
+        if (input_ended_ && ends_with_input_) return exit_done;
       }
     }
     return exit_done;
@@ -60,7 +63,9 @@ class conversation {
     for (;;) {
       const auto message = with_.try_receive_data();
       if (!message && message.error().code == errc::connection_closed) {
-        complain(describe(message.error()));
+        auto told = message.error();
+        told.remedy.clear();  // it is for programs
+        complain(describe(told));
         return false;
       }
       if (!message) return refuse(exit_failed, message.error());
@@ -85,6 +90,7 @@ class conversation {
   }
 
   ipc::hybrid_endpoint& with_;
+  bool ends_with_input_;
   text::line_splitter lines_;
   bool input_ended_ = false;
 };
@@ -107,7 +113,7 @@ outcome<int> run_l2_chat(const invocation& call) {
   }
   if (!call.quiet) complain(fmt::format("talking to {}", made->peer().text()));
   watch_for_interrupt();
-  return conversation(*made).run();
+  return conversation(*made, !is_server).run();
 }
 
 }  // namespace strata::cli

@@ -22,6 +22,11 @@ outcome<std::optional<std::uint16_t>> ethertype_flag(const invocation& call,
     return refuse(exit_misused,
                   fmt::format("--ethertype cannot be '{}': use 0x0600 to 0xffff", given));
   }
+  if (wire::is_tpid(type)) {
+    return refuse(
+        exit_misused,
+        fmt::format("--ethertype cannot be '{}', which announces a VLAN tag: use --vlan", given));
+  }
   return type;
 }
 

@@ -131,9 +131,9 @@ outcome<> listen_to(l2::raw_socket& on, listening& state, frame_sink& sink) {
     const auto room = std::min<std::uint64_t>(slot_count, state.most - state.taken);
     const auto count = on.try_receive(std::span(slots).first(room));
     if (!count) {
-      complain(describe(count.error()));
       // A link that is down may come back; an interface that is gone will not.
       if (count.error().code == errc::not_found) return refuse(exit_failed, count.error());
+      complain(describe(count.error()));
       continue;
     }
     if (*count != 0) state.last = clock::now();

@@ -54,6 +54,12 @@ option_rows l2_send_flags() {
                   .value_name = "TIME",
                   .default_text = "0",
                   .help = "wait TIME between messages"});
+  rows.push_back(
+      {.key = "timeout",
+       .kind = seconds,
+       .value_name = "TIME",
+       .default_text = "5s",
+       .help = "longest wait for room for a frame, where a queueing discipline is slow"});
   rows.push_back(through_daemon_flag());
   return rows;
 }

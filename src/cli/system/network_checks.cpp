@@ -92,6 +92,7 @@ int make_veth() {
 int make_vlan() {
   if (const int failed = make_veth(); failed != 0) return failed;
   const unsigned below = ::if_nametoindex("probe0");
+  if (below == 0) return errno;
   constexpr std::uint16_t vlan_id = 10;
   link_request request;
   request.add(IFLA_IFNAME, "probe0.10", sizeof "probe0.10");

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <nlohmann/json.hpp>
 
@@ -111,11 +112,19 @@ class receiver {
 
   result<void> wait() {
     if (from_.fill().needs_wakeup()) {
-      if (auto woken = from_.wake_receive(); !woken) return woken;
+      if (auto woken = wake(); !woken) return woken;
     }
     auto ready = from_.wait_readable(interrupt_interval);
     if (!ready) return std::unexpected(ready.error());
-    return {};
+    // Poll does not tell that the interface is gone.
+    return *ready ? result<void>{} : wake();
+  }
+
+  // A link that is down may come up again.
+  result<void> wake() {
+    auto woken = from_.wake_receive();
+    if (!woken && woken.error().sys_errno == ENETDOWN) return {};
+    return woken;
   }
 
   xdp::socket from_;
@@ -168,10 +177,10 @@ outcome<int> run_xdp_drop(const invocation& call) {
                          opened->is_native ? "native" : "generic",
                          opened->reason.empty() ? "" : " (" + opened->reason + ")"));
   }
-  if (auto done = work.run(count_flag(call), silence_flag(call)); !done) {
-    return refuse(exit_failed, done.error());
-  }
-  return report(call, work, opened->is_native);
+  const auto done = work.run(count_flag(call), silence_flag(call));
+  auto reported = report(call, work, opened->is_native);
+  if (!done) return refuse(exit_failed, done.error());
+  return reported;
 }
 
 }  // namespace strata::cli

@@ -11,6 +11,7 @@
 #include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/xdp/flags.hpp"
+#include "cli/xdp/link_losses.hpp"
 #include "cli/xdp/rows.hpp"
 
 namespace strata::cli {
@@ -173,10 +174,17 @@ outcome<int> run_xdp_fwd(const invocation& call) {
     routes.push_back(std::move(*route));
   }
   watch_for_interrupt();
-  if (auto done = work.run(count_flag(call), silence_flag(call)); !done) {
-    return refuse(exit_failed, done.error());
-  }
+  const std::array<link_losses, forwarder::sides> losses{link_losses(call.words[0]),
+                                                         link_losses(call.words[1])};
+  const auto done = work.run(count_flag(call), silence_flag(call));
   report(call, work);
+  if (!done) return refuse(exit_failed, done.error());
+  // What one side received the other sent.
+  for (std::size_t side = 0; side < forwarder::sides; ++side) {
+    if (const auto trouble = losses[side].trouble(work.forwarded(1 - side))) {
+      return refuse(exit_failed, *trouble);
+    }
+  }
   return exit_done;
 }
 

@@ -10,6 +10,7 @@
 #include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/xdp/flags.hpp"
+#include "cli/xdp/link_losses.hpp"
 #include "cli/xdp/numbered_packet.hpp"
 #include "cli/xdp/rows.hpp"
 #include "strata/l2/interface.hpp"
@@ -109,17 +110,23 @@ outcome<numbered_packet> packet_of(const invocation& call, const mac_address& ow
   return std::move(*made);
 }
 
-void report(const invocation& call, const generator& done) {
+void report(const invocation& call, const generator& done, const link_losses& losses) {
   const auto rate = static_cast<double>(done.sent()) / std::max(done.seconds(), 1e-9);
+  const auto dropped = losses.dropped();
   if (call.as_json) {
-    print_json({{"packets", done.sent()},
-                {"seconds", done.seconds()},
-                {"packets_per_second", rate},
-                {"zero_copy", done.is_zerocopy()}});
+    nlohmann::json document{{"packets", done.sent()},
+                            {"seconds", done.seconds()},
+                            {"packets_per_second", rate},
+                            {"zero_copy", done.is_zerocopy()}};
+    if (dropped) document["dropped_by_interface"] = *dropped;
+    print_json(document);
     return;
   }
   print(fmt::format("[udp_pkt_gen] {} (pkts) {:.3f} (s) {:.0f} (pps)\n", done.sent(),
                     done.seconds(), rate));
+  if (dropped.value_or(0) != 0) {
+    print(fmt::format("[udp_pkt_gen] {} (dropped by '{}')\n", *dropped, call.words[0]));
+  }
 }
 
 }  // namespace
@@ -133,16 +140,23 @@ outcome<int> run_xdp_gen(const invocation& call) {
     return refuse(exit_misused, fmt::format("--size cannot be {}: a frame has at most {} bytes",
                                             packet->frame().size(), most));
   }
+  if (const auto most = link->mtu + wire::ethernet_header_size; packet->frame().size() > most) {
+    return refuse(exit_misused,
+                  fmt::format("--size cannot be {}: '{}' has an MTU of {}, so a frame has at most "
+                              "{} bytes",
+                              packet->frame().size(), link->name, link->mtu, most));
+  }
   auto options = socket_flags(call);
   options.receive_size = 0;
   auto over = open_queue_of(call, link->name, options);
   if (!over) return std::unexpected(over.error());
   watch_for_interrupt();
   generator work(std::move(over->socket), std::move(*packet));
-  if (auto done = work.run(count_flag(call)); !done) {
-    return refuse(exit_failed, done.error());
-  }
-  report(call, work);
+  const link_losses losses(link->name);
+  const auto done = work.run(count_flag(call));
+  report(call, work, losses);
+  if (!done) return refuse(exit_failed, done.error());
+  if (const auto trouble = losses.trouble(work.sent())) return refuse(exit_failed, *trouble);
   return exit_done;
 }
 

@@ -17,7 +17,8 @@ option_rows xdp_flags() {
        .kind = count,
        .value_name = "N",
        .default_text = "0",
-       .help = "queue of the interface"},
+       .help = "queue of the interface",
+       .max = UINT32_MAX},
       {.key = "count",
        .short_flag = 'c',
        .kind = count,
@@ -56,7 +57,8 @@ option_rows xdp_gen_flags() {
                   .value_name = "BYTES",
                   .default_text = "60",
                   .help = "of a frame, without FCS",
-                  .max = 4096});
+                  .max = 4096,
+                  .min = 60});
   return rows;
 }
 
@@ -85,7 +87,9 @@ option_rows xdp_drop_flags() {
   rows.push_back({.key = "busy_poll",
                   .kind = count,
                   .value_name = "US",
-                  .help = "poll the driver for US microseconds before waiting"});
+                  .help = "poll the driver for US microseconds before waiting",
+                  .max = INT32_MAX,
+                  .min = 1});
   return rows;
 }
 

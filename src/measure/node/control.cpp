@@ -101,7 +101,9 @@ result<nlohmann::json> control_line::ask(const nlohmann::json& message) {
     // A whole sentence already, as `describe` makes it: "cannot …".
     auto sentence = wrong->is_string() ? wrong->get<std::string>() : "cannot measure";
     if (sentence.starts_with("cannot ")) sentence.erase(0, 7);
-    return failure(errc::system, std::move(sentence));
+    const auto colon = sentence.find(": ");
+    if (colon == std::string::npos) return failure(errc::system, std::move(sentence));
+    return failure(errc::system, sentence.substr(0, colon), sentence.substr(colon + 2));
   }
   return std::move(**answer);
 }

@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
-#include <net/if.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -46,7 +45,9 @@ result<unique_fd> open_the_dear_way(const std::string& link) {
   sockaddr_ll address{};
   address.sll_family = AF_PACKET;
   address.sll_protocol = htons(ETH_P_ALL);
-  address.sll_ifindex = static_cast<int>(::if_nametoindex(link.c_str()));
+  const auto on = l2::interface::query(link);
+  if (!on) return std::unexpected(on.error());
+  address.sll_ifindex = on->index;
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return system_failure(errno, "bind a raw socket to " + link);
   }

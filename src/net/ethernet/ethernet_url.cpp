@@ -41,6 +41,9 @@ std::expected<unsigned, std::string> parse_number(std::string_view text, unsigne
 outcome parse_ethertype(l2_address& into, std::string_view text) {
   const auto type = parse_number(text, wire::min_ethertype, 0xFFFF, "EtherType");
   if (!type) return refusal(type.error());
+  if (wire::is_tpid(static_cast<std::uint16_t>(*type))) {
+    return refusal(fmt::format("EtherType '{}' announces a VLAN tag: write ?vlan=ID", text));
+  }
   into.ethertype = static_cast<std::uint16_t>(*type);
   return {};
 }

@@ -4,6 +4,8 @@ use std::{fmt, io};
 /// value, why it failed and what to do.
 ///
 /// It converts to [`std::io::Error`], so `?` works in functions that return [`std::io::Result`].
+/// That keeps the sentence, and so has no `raw_os_error()`; by `get_ref()` this error, with its
+/// `errno()`, can be had.
 ///
 /// ```
 /// use strata_base::MacAddress;
@@ -27,9 +29,14 @@ impl Error {
         self.errno
     }
 
-    /// The errno as the standard library sorts it.
+    /// The errno as the standard library sorts it; an interface that is not there is `NotFound`.
     pub fn kind(&self) -> io::ErrorKind {
-        io::Error::from_raw_os_error(self.errno).kind()
+        const ENXIO: i32 = 6;
+        const ENODEV: i32 = 19;
+        match self.errno {
+            ENXIO | ENODEV => io::ErrorKind::NotFound,
+            other => io::Error::from_raw_os_error(other).kind(),
+        }
     }
 }
 

@@ -1,0 +1,72 @@
+#include "xdp/attachment.hpp"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+
+#include "strata/base/unique_fd.hpp"
+
+namespace strata::xdp {
+
+namespace {
+
+// The function's name in what libxdp loads, which the kernel tells.
+constexpr std::string_view dispatcher_name = "xdp_dispatcher";
+
+// Not by if_nametoindex, which says ENOENT when it gets no descriptor to ask by.
+result<ifreq> ask_of(const std::string& name, unsigned long what, std::string operation) {
+  const unique_fd asked(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!asked) return system_failure(errno, std::move(operation));
+  ifreq request{};
+  name.copy(request.ifr_name, IFNAMSIZ - 1);
+  if (name.size() < IFNAMSIZ && ::ioctl(asked.get(), what, &request) == 0) return request;
+  return failure(errc::not_found, std::move(operation), "there is no such interface",
+                 "`ip link` lists those there are");
+}
+
+}  // namespace
+
+result<int> index_of(const std::string& name, std::string operation) {
+  const auto told = ask_of(name, SIOCGIFINDEX, std::move(operation));
+  if (!told) return std::unexpected(told.error());
+  return told->ifr_ifindex;
+}
+
+result<std::uint32_t> mtu_of(const std::string& name, std::string operation) {
+  const auto told = ask_of(name, SIOCGIFMTU, std::move(operation));
+  if (!told) return std::unexpected(told.error());
+  return static_cast<std::uint32_t>(told->ifr_mtu);
+}
+
+result<std::optional<attached_program>> attached_at(int index, const std::string& name) {
+  const auto what = "ask for the XDP program of '" + name + "'";
+  bpf_xdp_query_opts found{};
+  found.sz = sizeof found;
+  if (const int code = bpf_xdp_query(index, 0, &found); code != 0) {
+    return system_failure(-code, what);
+  }
+  attached_program there{.id = found.drv_prog_id, .name = "?", .mode = attach_mode::native};
+  if (there.id == 0) there = {.id = found.skb_prog_id, .name = "?", .mode = attach_mode::generic};
+  if (there.id == 0) there = {.id = found.hw_prog_id, .name = "?", .mode = attach_mode::automatic};
+  if (there.id == 0) return std::nullopt;
+  const unique_fd opened(bpf_prog_get_fd_by_id(there.id));
+  if (!opened && (errno == EMFILE || errno == ENFILE)) return system_failure(errno, what);
+  bpf_prog_info info{};
+  __u32 size = sizeof info;
+  if (opened && bpf_obj_get_info_by_fd(opened.get(), &info, &size) == 0) there.name = info.name;
+  return there;
+}
+
+// By its name: libxdp 1.3.1 leaks a descriptor each time it looks at an interface where another's
+// single program is attached.
+result<std::optional<attached_program>> dispatcher_at(int index, const std::string& name) {
+  auto there = attached_at(index, name);
+  if (there && *there && (*there)->name != dispatcher_name) there->reset();
+  return there;
+}
+
+}  // namespace strata::xdp

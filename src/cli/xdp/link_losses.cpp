@@ -1,0 +1,51 @@
+#include "cli/xdp/link_losses.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <string_view>
+
+namespace strata::cli {
+
+namespace {
+
+std::optional<std::uint64_t> number_at(const std::string& name, std::string_view file) {
+  std::ifstream text(fmt::format("/sys/class/net/{}/{}", name, file));
+  std::uint64_t number = 0;
+  if (text >> number) return number;
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> losses_of(const std::string& name) {
+  const auto dropped = number_at(name, "statistics/tx_dropped");
+  const auto failed = number_at(name, "statistics/tx_errors");
+  if (!dropped || !failed) return std::nullopt;
+  return *dropped + *failed;
+}
+
+}  // namespace
+
+link_losses::link_losses(std::string name) : name_(std::move(name)), before_(losses_of(name_)) {}
+
+std::optional<std::uint64_t> link_losses::dropped() const {
+  const auto now = losses_of(name_);
+  // One that was removed and made again counts from 0.
+  if (!now || !before_ || *now < *before_) return std::nullopt;
+  return *now - *before_;
+}
+
+std::optional<std::string> link_losses::trouble(std::uint64_t sent) const {
+  const auto lost = dropped().value_or(0);
+  if (sent == 0 || lost == 0) return std::nullopt;
+  if (number_at(name_, "carrier").value_or(1) == 0) {
+    return fmt::format(
+        "'{}' has no carrier and dropped {} of {} frames; is its other end up, and the cable in?",
+        name_, lost, sent);
+  }
+  if (lost < sent) return std::nullopt;
+  return fmt::format(
+      "'{}' dropped all of {} frames; has its other end a smaller MTU? `ip -s link show {}` counts",
+      name_, sent, name_);
+}
+
+}  // namespace strata::cli
