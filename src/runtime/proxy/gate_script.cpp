@@ -95,25 +95,39 @@ back_ref gate_script::back_of(const json& named) const {
   return found == all.end() ? nullptr : *found;
 }
 
+void gate_script::route(script::argument what, routing& into) {
+  const script::argument with[] = {what};
+  host_.start(callback::route, with, &into);
+}
+
 loop::task<result<gate_script::direction>> gate_script::route(script::argument what) {
-  std::vector<script::argument> with{what};
-  const auto given = co_await ask(callback::route, std::move(with));
-  if (!given) co_return std::unexpected(given.error());
+  auto asked = routing_for_one();
+  route(what, asked);
+  if (!asked.has_ended()) {
+    [[maybe_unused]] const bool has_come = co_await asked.ended();
+  }
+  co_return asked.take();
+}
+
+result<gate_script::direction> gate_script::read_direction(const script::finished& by) {
+  if (by.has_failed()) return failure(errc::canceled, "run the script", "it has failed");
   direction made;
-  if (given->is_null()) co_return made;
+  if (by.is_nothing()) return made;
+  const auto given = by.structure();
+  if (!given) return wrong(callback::route, given.error());
   if (is_answer(*given)) {
     auto answer = http_answer::read(*given, "on_route");
-    if (!answer) co_return wrong(callback::route, answer.error());
+    if (!answer) return wrong(callback::route, answer.error());
     made.answer = std::move(*answer);
-    co_return made;
+    return made;
   }
   made.to = back_of(*given);
-  if (made.to) co_return made;
+  if (made.to) return made;
   const auto why =
       not_taken(fmt::format("there is no back '{}'",
                             given->is_string() ? given->get<std::string>() : given->dump()),
                 "give one of --backend or of a route, or its number from 1");
-  co_return wrong(callback::route, why.error());
+  return wrong(callback::route, why.error());
 }
 
 loop::task<result<std::optional<http_answer>>> gate_script::change(script::lazy_table& request,

@@ -48,6 +48,17 @@ class gate_script {
     back_ref to;                                   ///< null: as the options say
   };
   loop::task<result<direction>> route(script::argument what);
+  /// The same for one that goes on at once where the script does not wait: as most do, for each
+  /// request. `into` is as `routing_for_one` gives it.
+  struct direction_reader {
+    gate_script* of;
+    result<direction> operator()(const script::finished& by) const {
+      return of->read_direction(by);
+    }
+  };
+  using routing = script::question<direction_reader>;
+  [[nodiscard]] routing routing_for_one() { return {host_.on(), {this}}; }
+  void route(script::argument what, routing& into);
   /// Changes a request's head, unless it gives an answer. Errors: as of `route`.
   loop::task<result<std::optional<scripting::http_answer>>> change(script::lazy_table& request,
                                                                    forwarded_request& asked);
@@ -67,6 +78,7 @@ class gate_script {
   loop::task<result<nlohmann::json>> ask(scripting::callback which,
                                          std::vector<script::argument> with);
   std::unexpected<error> wrong(scripting::callback which, const error& why);
+  [[nodiscard]] result<direction> read_direction(const script::finished& by);
   [[nodiscard]] back_ref back_of(const nlohmann::json& named) const;
 
   void call_backs(script::call& with) const;
