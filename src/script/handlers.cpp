@@ -55,7 +55,9 @@ result<nlohmann::json> finished::structure(int which) const {
 }
 
 waiter::~waiter() {
-  if (of_ != nullptr) of_->tell = nullptr;
+  if (of_ == nullptr) return;
+  of_->tell = nullptr;
+  of_->steps = nullptr;
 }
 
 activity& machine::take_activity(waiter* tell) {
@@ -77,6 +79,7 @@ activity& machine::take_activity(waiter* tell) {
 void machine::release(activity& one, bool is_usable) {
   if (one.tell != nullptr) one.tell->of_ = nullptr;
   one.tell = nullptr;
+  one.steps = nullptr;
   if (is_usable && idle_.size() < most_idle) {
     lua_settop(one.thread, 0);
     idle_.push_back(&one);
@@ -98,6 +101,30 @@ bool machine::start(const function_ref& function, std::span<const argument> with
   return begin(one, with);
 }
 
+bool machine::start(series& of) {
+  auto& one = take_activity(&of);
+  one.steps = &of;
+  one.has_begun = true;  // who gives the steps counts them
+  lua_rawgeti(one.thread, LUA_REGISTRYINDEX, runs_series_);
+  return begin(one, {});
+}
+
+// The function of the next step and its arguments. What has come since the script was loaded again
+// is for the other machine.
+int machine::take_step(lua_State* state) {
+  auto& here = of(state);
+  if (here.running_ == nullptr || here.running_->steps == nullptr || here.is_retired_) return 0;
+  const auto next = here.running_->steps->next();
+  if (!next) return 0;
+  ++here.stretch_;
+  here.tidy();
+  const bool was_limited = std::exchange(here.is_limited_, false);
+  lua_rawgeti(state, LUA_REGISTRYINDEX, here.callbacks_[next->callback]);
+  for (std::size_t i = 0; i < next->count; ++i) push(state, next->with[i]);
+  here.is_limited_ = was_limited;
+  return static_cast<int>(next->count) + 1;
+}
+
 bool machine::begin(activity& one, std::span<const argument> with) {
   tidy();
   for (const auto& each : with) push(one.thread, each);
@@ -108,9 +135,11 @@ bool machine::begin(activity& one, std::span<const argument> with) {
 bool machine::resume(activity& one, int arguments) {
   const bool was_limited = std::exchange(is_limited_, true);
   ++stretch_;
+  auto* const outer = std::exchange(running_, &one);
   const auto began = std::chrono::steady_clock::now();
   const int status = lua_resume(one.thread, arguments);
   const auto took = std::chrono::steady_clock::now() - began;
+  running_ = outer;
   is_limited_ = was_limited;
   is_stopped_ = false;
   ++stretch_;

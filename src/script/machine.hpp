@@ -6,11 +6,13 @@
 // its handlers wait, not from within one.
 #pragma once
 
+#include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -90,6 +92,25 @@ class waiter {
   activity* of_ = nullptr;
 };
 
+/// One call of a callback.
+struct step {
+  std::size_t callback = 0;
+  std::array<argument, 2> with = {};
+  std::size_t count = 0;  ///< of the arguments
+};
+
+/// Calls that run one behind the other as one handler, which costs little more than one of them.
+/// Each has its own time. It hears of the end of the last one; or of the one that has failed, and
+/// is then asked no further.
+class series : public waiter {
+ protected:
+  /// The next one. Its texts live until the next is asked for. Nullopt: there is none now.
+  virtual std::optional<step> next() = 0;
+
+ private:
+  friend class machine;
+};
+
 /// Hears what goes on in a machine.
 class observer {
  public:
@@ -137,6 +158,7 @@ class machine {
   /// Starts a handler. True: it has ended, and `tell` has heard of it. False: it waits.
   bool start(std::size_t callback, std::span<const argument> with, waiter* tell = nullptr);
   bool start(const function_ref& function, std::span<const argument> with, waiter* tell = nullptr);
+  bool start(series& of);
   /// The function that lines of Lua give, which belong to the program and end without waiting.
   [[nodiscard]] function_ref make_function(std::string_view lines, const char* name);
   /// A number that the script has set as a global.
@@ -166,6 +188,7 @@ class machine {
   /// Where `require` finds a module. Errors: where it was looked for.
   [[nodiscard]] result<std::string> find_module(std::string_view name) const;
   void push_lazy(lua_State* to, lazy_table& what);
+  void make_lazily();
   void forget(lazy_table& gone);
   [[nodiscard]] bool has_room_for_object();
   void push_object(lua_State* to, const object_kind& kind, std::shared_ptr<object> what,
@@ -183,6 +206,7 @@ class machine {
   static int dispatch_method(lua_State* state);
   static int collect_object(lua_State* state);
   static int read_lazily(lua_State* state);
+  static int take_step(lua_State* state);
   static int invoke(lua_State* state, const bound_function& of, void* host);
   static void check_arguments(lua_State* state, const bound_function& of);
   activity& take_activity(waiter* tell);
@@ -218,10 +242,13 @@ class machine {
   loop::task<answers> pending_;
   bool is_pending_ = false;
   int promised_ = 0;  // reference of what the pending one gives
-  boost::unordered_flat_map<std::uint64_t, lazy_table*> lazy_tables_;
-  std::uint64_t last_lazy_table_ = 0;
-  std::set<object*> objects_;                          // that the script holds
-  std::vector<std::unique_ptr<activity>> activities_;  // all
+  activity* running_ = nullptr;
+  int runs_series_ = 0;  // reference of the function that takes one step after another
+  bool is_retired_ = false;
+  boost::unordered_flat_map<const void*, lazy_table*> lazy_tables_;  // by their tables
+  int lazily_ = 0;                                                   // reference of their metatable
+  std::set<object*> objects_;                                        // that the script holds
+  std::vector<std::unique_ptr<activity>> activities_;                // all
   std::vector<activity*> idle_;
   std::size_t waiting_ = 0;
   std::map<std::uint64_t, std::unique_ptr<script_timer>> timers_;

@@ -14,6 +14,7 @@ struct activity {
   lua_State* thread = nullptr;
   int anchor = 0;  // keeps the thread from being collected
   waiter* tell = nullptr;
+  series* steps = nullptr;  // `tell`, where it is one
   bool has_begun = false;
   bool is_beginning = false;  // to wait
 };

@@ -21,6 +21,14 @@ namespace {
 constexpr double usual_tick_ms = 100;
 constexpr double shortest_tick_ms = 10;
 constexpr auto between_looks = 500ms;  // at the script's file
+script::step call_of(callback which, std::uint64_t id, std::string_view message) {
+  const auto row = static_cast<std::size_t>(which);
+  const auto number = static_cast<double>(id);
+  if (which == callback::message) return {.callback = row, .with = {message, number}, .count = 2};
+  const bool has_message = which == callback::client_message;
+  return {.callback = row, .with = {number, message}, .count = has_message ? 2U : 1U};
+}
+
 // Whoever sends waits for it, and a stop behind that one.
 constexpr auto longest_answer = 2s;
 
@@ -150,14 +158,13 @@ loop::task<> host::watch() {
 
 void host::start_for(callback which, std::uint64_t id, std::string_view message,
                      script::waiter* told) {
-  const auto number = static_cast<double>(id);
-  if (which == callback::message) {
-    const script::argument with[] = {message, number};
-    start(which, with, told);
-  } else {
-    const script::argument with[] = {number, message};
-    start(which, std::span(with).first(which == callback::client_message ? 2 : 1), told);
-  }
+  const auto call = call_of(which, id, message);
+  start(which, std::span(call.with).first(call.count), told);
+}
+
+script::step host::step_of(callback which, std::uint64_t id, std::string_view message) {
+  figures_.calls.add();
+  return call_of(which, id, message);
 }
 
 loop::task<std::optional<std::string>> host::change_sent(std::string message) {

@@ -32,9 +32,7 @@ void shard_script::call_send(call& with) {
     with.fail("the message is longer than --max-message");
     return;
   }
-  const auto id = with.integer(0);
-  send(id, message);
-  with.give(id >> shard_bits != home_.number() || is_there(id));
+  with.give(send(with.integer(0), message));
 }
 
 void shard_script::call_broadcast(call& with) {
