@@ -425,6 +425,21 @@ function proxy.backs() end
 ---@return integer
 function proxy.connections() end
 
+---the ids of the clients of this loop whose connections pass as they are
+---@return integer[]
+function proxy.clients() end
+
+---where such a client is and what it is joined with ({address=, tls_subject=, back=}), or
+---nil if it has gone
+---@param id integer
+---@return table?
+function proxy.peer(id) end
+
+---ends such a client's connection at once; false if it has gone
+---@param id integer
+---@return boolean
+function proxy.close_client(id) end
+
 ---@class strata.cache
 ---@field name string
 ---@field type string

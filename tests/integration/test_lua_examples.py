@@ -164,6 +164,24 @@ def test_limiter(daemon, example, threads):
     assert "Retry-After: " in refused[1] or answers == [200] * 8
 
 
+def test_guard(daemon, example):
+    daemon.create("server", "store", listen=["tcp://127.0.0.1:0"], mode="echo", protocol="raw")
+    url = example("guard", kind="proxy", backend=["runtime://store"])
+    with Talker(url) as ann:
+        ann.say("GET a")
+        assert ann.hear() == "GET a"
+        ann.send(b"flush")
+        ann.send(b"all\nget b\n  CONFIG get x\nflushall")
+        assert ann.hear() == "get b"
+        ann.say("2", "card 4012888888881881, 40128888888818810 and 4012888888881881")
+        assert [ann.hear(), ann.hear()] == [
+            "flushall2", "card ****1881, 40128888888818810 and ****1881"]
+        ann.send(b"x" * 70_000)
+        assert ann.is_ended()
+    for line in ("says flushall: dropped", "has no end: it is closed"):
+        eventually(lambda: daemon.logged("guard", line), f"{line} is logged")
+
+
 def test_webhook(daemon, example, make_back):
     taken = []
 
