@@ -45,11 +45,23 @@ std::string_view finished::text(int which) const {
   return {text, size};
 }
 
-result<nlohmann::json> finished::structure(int which) const {
+result<nlohmann::json> finished::structure(int which, const char* without) const {
   if (which >= values_) return nlohmann::json();
   nlohmann::json value;
   std::string why;
-  if (read_json(by_, which + 1, value, why)) return value;
+  const bool is_less = without != nullptr && lua_istable(by_, which + 1);
+  if (is_less) {  // for as long as it is read: the script may give the same table again
+    luaL_checkstack(by_, 4, "to read a table");
+    lua_pushstring(by_, without);
+    lua_pushvalue(by_, -1);
+    lua_rawget(by_, which + 1);
+    lua_pushvalue(by_, -2);
+    lua_pushnil(by_);
+    lua_rawset(by_, which + 1);
+  }
+  const bool is_read = read_json(by_, which + 1, value, why);
+  if (is_less) lua_rawset(by_, which + 1);
+  if (is_read) return value;
   return failure(errc::invalid_argument, "take what the script gives", std::move(why),
                  "give texts, numbers, truth values and tables of them");
 }
@@ -90,14 +102,16 @@ void machine::release(activity& one, bool is_usable) {
 }
 
 bool machine::start(std::size_t callback, std::span<const argument> with, waiter* tell) {
-  auto& one = take_activity(tell);
-  lua_rawgeti(one.thread, LUA_REGISTRYINDEX, callbacks_[callback]);
-  return begin(one, with);
+  return start_referred(callbacks_[callback], with, tell);
 }
 
 bool machine::start(const function_ref& function, std::span<const argument> with, waiter* tell) {
+  return start_referred(function.reference(), with, tell);
+}
+
+bool machine::start_referred(int reference, std::span<const argument> with, waiter* tell) {
   auto& one = take_activity(tell);
-  lua_rawgeti(one.thread, LUA_REGISTRYINDEX, function.reference());
+  lua_rawgeti(one.thread, LUA_REGISTRYINDEX, reference);
   return begin(one, with);
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "script/conversion.hpp"
+#include "script/kept_function.hpp"
 #include "script/lua.hpp"
 #include "script/machine_parts.hpp"
 #include "script/sandbox.hpp"
@@ -95,6 +96,7 @@ machine::~machine() {
   pending_ = {};
   for (const auto& [key, table] : lazy_tables_) table->in_ = nullptr;
   lazy_tables_.clear();
+  for (auto* const each : kept_) each->in_ = nullptr;
   if (state_ != nullptr) lua_close(state_);
 }
 

@@ -46,6 +46,8 @@ struct settings {
   std::vector<std::string> libraries = {};
 };
 
+class kept_function;
+
 /// What a handler is given. Texts and structures live as long as the call that takes them.
 using argument = std::variant<std::monostate, bool, double, std::string_view, const nlohmann::json*,
                               lazy_table*>;
@@ -65,8 +67,11 @@ class finished {
   [[nodiscard]] bool is_false() const;
   [[nodiscard]] bool is_text(int which = 0) const;
   [[nodiscard]] std::string_view text(int which = 0) const;
-  /// Errors: it is nothing that JSON has.
-  [[nodiscard]] result<nlohmann::json> structure(int which = 0) const;
+  /// Errors: it is nothing that JSON has. `without`: a table's field that is left out.
+  [[nodiscard]] result<nlohmann::json> structure(int which = 0,
+                                                 const char* without = nullptr) const;
+  /// A function that is a field of the table which it has given. Null: there is none.
+  [[nodiscard]] std::unique_ptr<kept_function> function(const char* field) const;
 
  private:
   lua_State* by_;
@@ -172,6 +177,8 @@ class machine {
 
   [[nodiscard]] std::uint64_t memory() const { return used_; }
   [[nodiscard]] std::size_t waiting() const { return waiting_; }
+  /// Nothing waits, and nobody keeps a function of it.
+  [[nodiscard]] bool is_idle() const { return waiting_ == 0 && kept_.empty(); }
   [[nodiscard]] loop::loop& on() const { return loop_; }
   [[nodiscard]] const std::string& file() const { return file_; }
 
@@ -195,6 +202,7 @@ class machine {
                    void* self);
 
  private:
+  friend class kept_function;
   struct bound_function;
   class script_timer;
 
@@ -210,6 +218,7 @@ class machine {
   static int invoke(lua_State* state, const bound_function& of, void* host);
   static void check_arguments(lua_State* state, const bound_function& of);
   activity& take_activity(waiter* tell);
+  bool start_referred(int reference, std::span<const argument> with, waiter* tell);
   bool begin(activity& one, std::span<const argument> with);
   bool resume(activity& one, int arguments);
   void end(activity& one, int status);
@@ -247,8 +256,9 @@ class machine {
   bool is_retired_ = false;
   boost::unordered_flat_map<const void*, lazy_table*> lazy_tables_;  // by their tables
   int lazily_ = 0;                                                   // reference of their metatable
-  std::set<object*> objects_;                                        // that the script holds
-  std::vector<std::unique_ptr<activity>> activities_;                // all
+  std::set<kept_function*> kept_;
+  std::set<object*> objects_;                          // that the script holds
+  std::vector<std::unique_ptr<activity>> activities_;  // all
   std::vector<activity*> idle_;
   std::size_t waiting_ = 0;
   std::map<std::uint64_t, std::unique_ptr<script_timer>> timers_;

@@ -27,7 +27,8 @@ constexpr script::callback_row callback_table[] = {
     {"on_auth", "id: integer", "boolean",
      "a client has come, and hears and says nothing yet: false sends it away"},
     {"on_http_request", "request: strata.request", "string|table|nil",
-     "an HTTP request: gives the answer, or nil for a file or a 404"},
+     "an HTTP request: gives the answer ({status=, headers=, body=} or {json=}, or a text), or nil "
+     "for a file or a 404. A body that is a function gives piece after piece, and nil at its end"},
     {"on_websocket", "request: strata.request", "boolean|string|nil",
      "a client asks for a WebSocket: false refuses it, a text chooses that subprotocol"},
     {"on_miss", "key: string, database: integer", "string|nil, number?",

@@ -113,7 +113,7 @@ result<void> host::reload() {
   if (!made) return std::unexpected(made.error());
   machine_->retire();
   retired_.push_back(std::exchange(machine_, std::move(*made)));
-  std::erase_if(retired_, [](const auto& each) { return each->waiting() == 0; });
+  std::erase_if(retired_, [](const auto& each) { return each->is_idle(); });
   figures_.reloads.add();
   note_size();
   arm_tick();
