@@ -56,6 +56,25 @@ def test_no_mistake_is_found_in_them(daemon):
     assert daemon.cli("lua", "check", *map(str, EXAMPLES.glob("*.lua"))) == ""
 
 
+def luacheck(*files):
+    return subprocess.run(["luacheck", "--no-color", *map(str, files)], cwd=EXAMPLES.parents[1],
+                          capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+
+def test_luacheck_finds_no_mistake_in_them():
+    done = luacheck(*EXAMPLES.glob("*.lua"))
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("mistake", [
+    "self.sned(1, 'x')", "strata.lgo('x')", "strata.json.encoed({})", "function on_mesage() end",
+    "local unused = 1", "cache.gett('k')", "x = 1"])
+def test_luacheck_would_find_one(tmp_path, mistake):
+    (tmp_path / "bad.lua").write_text(f"{mistake}\n")
+    done = luacheck("--config", EXAMPLES.parents[1] / ".luacheckrc", tmp_path / "bad.lua")
+    assert done.returncode != 0, done.stdout
+
+
 def test_echo(daemon, example):
     with Talker(example("echo", protocol="raw")) as ann:
         ann.say("hi")
