@@ -99,3 +99,19 @@ def test_what_waits_while_it_is_loaded_again_is_for_the_new_one(daemon, scripted
         (tmp_path / "web.lua").write_text(text % "new")
         daemon.cli("reload-lua", "web")
         assert [ann.hear(), ann.hear()] == ["old a", "new b"]
+
+
+def test_a_client_stops_while_messages_wait_behind_one(daemon, tmp_path):
+    listening = daemon.create("server", "talk", listen=["tcp://127.0.0.1:0"], protocol="raw")
+    script = tmp_path / "ear.lua"
+    script.write_text("function on_message() strata.sleep(60) end")
+    for _ in range(3):
+        daemon.create("client", "ear", connect=listening["endpoints"][0], lua=str(script))
+        daemon.wait_connections("talk", 1)
+        for word in ("a", "b", "c"):
+            daemon.send("talk", word)
+        eventually(lambda: daemon.stats("ear")["script"]["waiting"] == 1, "a is heard")
+        daemon.act("ear", "stop")
+        assert daemon.show("ear")["state"] == "stopped"
+        daemon.remove("ear")
+    assert daemon.names() == ["talk"]

@@ -88,6 +88,8 @@ class host final : private script::observer, private loop::timer {
     return machine_->global_number(name, otherwise);
   }
 
+  /// Nothing of the script runs any more.
+  [[nodiscard]] bool has_ended() const { return machine_ == nullptr; }
   [[nodiscard]] const script_figures& counted() const { return figures_; }
   [[nodiscard]] const identity& who() const { return who_; }
   [[nodiscard]] loop::loop& on() const { return loop_; }

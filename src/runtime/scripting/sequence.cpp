@@ -59,6 +59,7 @@ void sequence::on_end(const script::finished& with) {
 // In a loop: functions that do not wait end within `start`.
 void sequence::catch_up() {
   if (std::exchange(is_advancing_, true)) return;
+  if (script_.has_ended()) clear();
   while (!is_started_ && waiting() != 0) {
     is_started_ = true;
     if (is_message(turns_[first_])) {

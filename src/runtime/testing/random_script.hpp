@@ -1,4 +1,4 @@
-// For tests: scripts by chance, whose functions wait, fail, call each other's way and give anything.
+// For tests: scripts by chance, whose functions wait, fail and give anything.
 #pragma once
 
 #include <fmt/format.h>
