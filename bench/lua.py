@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Measures what scripts cost: an echo in Lua beside the echo that is built in, and HTTP requests
-answered in JSON beside node. CPU of the server per message or request, and memory of a script. The
-contenders take turns.
+"""Measures what scripts cost: an echo in Lua beside the echo that is built in, HTTP requests
+answered in JSON beside node, and a proxy with on_route beside one without. CPU of the server per
+message or request, and memory of a script. The contenders take turns.
 
 nginx with Lua takes no part: Debian's module brings another LuaJIT, which takes the place of the
 one that strata is built with."""

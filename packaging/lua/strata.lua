@@ -22,6 +22,38 @@
 ---@field ttl? number seconds
 ---@field command? string[] that has changed another value than a string
 
+---@class strata.script what a script may set: numbers of its own, and the functions that are called
+---@field tick_ms? number on_tick is called that often
+---@field miss_ms? number how long clients wait for on_miss
+---@field flush_ms? number the least between two batches of on_flush
+---@field flush_max? number changes in a batch
+---@field flush_backlog? number changes that wait before clients' are refused
+---@field on_start? fun()
+---@field on_stop? fun()
+---@field on_tick? fun(elapsed_ms: number)
+---@field on_message? fun(message: string, id: integer)
+---@field on_client_message? fun(id: integer, message: string)
+---@field on_connect? fun(id: integer)
+---@field on_disconnect? fun(id: integer)
+---@field on_send? fun(message: string): string|boolean|nil
+---@field on_auth? fun(id: integer): boolean
+---@field on_http_request? fun(request: strata.request): string|table|nil
+---@field on_websocket? fun(request: strata.request): boolean|string|nil
+---@field on_master_auth? fun(id: integer, password: string): boolean
+---@field on_upstream_connect? fun(upstream: integer)
+---@field on_upstream? fun(upstream: integer, message: string)
+---@field on_upstream_disconnect? fun(upstream: integer)
+---@field on_miss? fun(key: string, database: integer): string|nil, number?
+---@field on_write? fun(key: string, value: string?, ttl: number?, change: strata.change)
+---@field on_delete? fun(key: string, database: integer)
+---@field on_expire? fun(key: string, database: integer)
+---@field on_flush? fun(batch: strata.change[]): boolean|integer|nil
+---@field on_route? fun(request: strata.request): string|integer|table|nil
+---@field on_proxy_request? fun(request: strata.request|integer, data?: string): table|string|nil
+---@field on_proxy_response? fun(response: table|integer, request: strata.request|string): table|string|nil
+---@field on_proxy_request_body? fun(piece: string?, request: strata.request): string|boolean|nil
+---@field on_proxy_response_body? fun(piece: string?, request: strata.request): string|boolean|nil
+
 ---@alias strata.route fun(request: strata.request, params: table<string, string>): any
 ---@class strata.router
 ---@field answer fun(self: strata.router, request: strata.request): any
@@ -577,6 +609,21 @@ function proxy.backs() end
 ---clients that are connected now
 ---@return integer
 function proxy.connections() end
+
+---the ids of the clients of this loop whose connections pass as they are
+---@return integer[]
+function proxy.clients() end
+
+---where such a client is and what it is joined with ({address=, tls_subject=, back=}), or
+---nil if it has gone
+---@param id integer
+---@return table?
+function proxy.peer(id) end
+
+---ends such a client's connection at once; false if it has gone
+---@param id integer
+---@return boolean
+function proxy.close_client(id) end
 
 ---@class strata.cache
 ---@field name string

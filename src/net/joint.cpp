@@ -7,8 +7,8 @@ joint::joint(loop::loop& on, byte_channel& first, byte_channel& second, settings
 
 loop::task<std::unique_ptr<joint::breach>> joint::run() {
   open_ = settings_.is_one_way ? 1 : 2;
-  carrying_.spawn(carry(first_, second_));
-  carrying_.spawn(settings_.is_one_way ? pass_over(second_) : carry(second_, first_));
+  carrying_.spawn(direction(first_, second_));
+  carrying_.spawn(settings_.is_one_way ? pass_over(second_) : direction(second_, first_));
   while (open_ != 0 && !breach_) co_await changed_.wait();
   if (!breach_) co_await flush();
   carrying_.cancel();
@@ -38,8 +38,15 @@ void joint::give_up() {
   note(first_, {.code = errc::canceled, .operation = "join two channels", .reason = "given up"});
 }
 
-// What is lent is given back before anything else is waited for.
-joint::turn joint::pass(byte_channel& from, byte_channel& to) {
+loop::task<> joint::direction(byte_channel& from, byte_channel& to) {
+  const bool is_changed =
+      settings_.changing != nullptr && settings_.changing->changes(&from == &first_);
+  return is_changed ? carry_changed(from, to) : carry(from, to);
+}
+
+// Calls `with` with what has come. What is lent is given back before anything else is waited for.
+template <class With>
+joint::turn joint::take(byte_channel& from, byte_channel& to, With with) {
   const auto got = from.take_ready();
   if (!got) {
     note(from, got.error());
@@ -53,8 +60,12 @@ joint::turn joint::pass(byte_channel& from, byte_channel& to) {
   }
   if (got->empty()) return turn::end;
   if (settings_.on_bytes) settings_.on_bytes(&from == &first_, got->bytes().size());
-  to.push_copy(got->bytes());
+  with(got->bytes());
   return to.unsent() <= settings_.most_unsent ? turn::go_on : turn::wait;
+}
+
+joint::turn joint::pass(byte_channel& from, byte_channel& to) {
+  return take(from, to, [&to](byte_span bytes) { to.push_copy(bytes); });
 }
 
 loop::task<> joint::carry(byte_channel& from, byte_channel& to) {
@@ -64,6 +75,29 @@ loop::task<> joint::carry(byte_channel& from, byte_channel& to) {
     if (next == turn::broken) co_return;
     if (next == turn::end) break;
     if (next == turn::wait) {
+      const bool has_room = co_await to.room(settings_.most_unsent / 2, loop::time_point::max());
+      (void)has_room;
+    }
+  }
+  to.end();
+  --open_;
+  changed_.raise();
+}
+
+loop::task<> joint::carry_changed(byte_channel& from, byte_channel& to) {
+  for (;;) {
+    co_await from.ready();
+    std::string piece;
+    const auto next = take(from, to, [&piece](byte_span bytes) { piece = as_text(bytes); });
+    if (next == turn::broken) co_return;
+    if (next == turn::end) break;
+    auto changed = co_await settings_.changing->change(&from == &first_, std::move(piece));
+    if (!changed) {
+      note(first_, std::move(changed.error()));
+      co_return;
+    }
+    if (!changed->empty()) to.push_copy(as_bytes(*changed));
+    if (to.unsent() > settings_.most_unsent) {
       const bool has_room = co_await to.room(settings_.most_unsent / 2, loop::time_point::max());
       (void)has_room;
     }

@@ -9,21 +9,33 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "loop/signal.hpp"
 #include "loop/task_group.hpp"
 #include "net/byte_channel.hpp"
-#include "strata/base/error.hpp"
+#include "strata/base/result.hpp"
 
 namespace strata::net {
 
 class joint {
  public:
+  /// Changes what passes, piece by piece.
+  class changer {
+   public:
+    virtual ~changer() = default;
+    /// It is asked about what that side says from now on; else that passes as it is.
+    [[nodiscard]] virtual bool changes(bool from_first) const = 0;
+    /// What goes on in the place of a piece, which may be nothing. Its direction waits for that.
+    /// Errors: both channels are to be broken, for which neither is to blame.
+    virtual loop::task<result<std::string>> change(bool from_first, std::string piece) = 0;
+  };
   struct settings {
     std::size_t most_unsent = 1U << 18U;  ///< bytes that may wait for a side that reads slowly
     bool is_one_way = false;              ///< what the second says is dropped
     /// Told of what came, before it goes on; may be empty.
     std::function<void(bool from_first, std::size_t count)> on_bytes = {};
+    changer* changing = nullptr;  ///< outlives the joint; null: nothing is changed
   };
   /// Why it ended before both had said all.
   struct breach {
@@ -45,7 +57,11 @@ class joint {
   // Most connections are idle most of the time: what is kept meanwhile is in small frames, and the
   // rest in functions that await nothing, or that are called at the end.
   enum class turn : std::uint8_t { go_on, wait, end, broken };
+  [[nodiscard]] loop::task<> direction(byte_channel& from, byte_channel& to);
   loop::task<> carry(byte_channel& from, byte_channel& to);
+  loop::task<> carry_changed(byte_channel& from, byte_channel& to);
+  template <class With>
+  [[nodiscard]] turn take(byte_channel& from, byte_channel& to, With with);
   [[nodiscard]] turn pass(byte_channel& from, byte_channel& to);
   loop::task<> flush();
   void note_broken(const byte_channel& which);

@@ -70,6 +70,16 @@ std::string field_of(const script::function_row& row) {
                      row.help);
 }
 
+// As fields of a class: a script defines them itself.
+std::string declared_callbacks() {
+  std::string text;
+  for (const auto& row : scripting::callback_rows()) {
+    text += fmt::format("---@field {}? fun({}){}\n", row.name, row.parameters,
+                        row.returns.empty() ? "" : ": " + std::string(row.returns));
+  }
+  return text;
+}
+
 // Methods with their colon, for editors.
 std::string declared_kind(const script::object_kind& kind) {
   auto text = fmt::format("---{}\n---@class strata.{}\nlocal {} = {{}}\n\n", kind.help, kind.name,
@@ -105,6 +115,14 @@ constexpr std::string_view annotations_head =
 ---@field value? string of a string
 ---@field ttl? number seconds
 ---@field command? string[] that has changed another value than a string
+
+---@class strata.script what a script may set: numbers of its own, and the functions that are called
+---@field tick_ms? number on_tick is called that often
+---@field miss_ms? number how long clients wait for on_miss
+---@field flush_ms? number the least between two batches of on_flush
+---@field flush_max? number changes in a batch
+---@field flush_backlog? number changes that wait before clients' are refused
+@CALLBACKS@
 
 ---@alias strata.route fun(request: strata.request, params: table<string, string>): any
 ---@class strata.router
@@ -184,6 +202,8 @@ std::string script_reference() {
 
 std::string script_annotations() {
   std::string text(annotations_head);
+  constexpr std::string_view place = "@CALLBACKS@\n";
+  text.replace(text.find(place), place.size(), declared_callbacks());
   for (const auto* const each : script_objects()) text += declared_kind(*each);
   for (const auto& row : common_script_functions()) {
     text += declared(fmt::format("strata.{}", row.name), row.parameters, row.returns, row.help);

@@ -1,4 +1,4 @@
-// A handler that a task awaits.
+// A handler whose end somebody waits for.
 #pragma once
 
 #include <optional>
@@ -10,6 +10,34 @@
 
 namespace strata::script {
 
+/// Give it to `machine::start`. What the handler gives is read by `read`, once it has ended, which
+/// it may have done at once: then nothing is to be waited for. The machine may go meanwhile.
+template <class Read>
+class question final : public waiter {
+ public:
+  using value_type = std::invoke_result_t<Read, const finished&>;
+
+  question(loop::loop& on, Read how) : read_(std::move(how)), ended_(on) {}
+
+  [[nodiscard]] bool has_ended() const { return value_.has_value(); }
+  /// Awaits the end.
+  [[nodiscard]] auto ended() {
+    return ended_.wait([this] { return has_ended(); });
+  }
+  /// Once it has ended.
+  [[nodiscard]] value_type take() { return std::move(*value_); }
+
+ private:
+  void on_end(const finished& with) override {
+    value_.emplace(read_(with));
+    ended_.notify();
+  }
+
+  Read read_;
+  loop::condition ended_;
+  std::optional<value_type> value_;
+};
+
 /// Awaits the end of a handler. What it gives is read by `read`, once it has ended.
 /// `which` is a callback's number, or a function, which is let go once it has begun: the machine
 /// may go while this waits.
@@ -17,31 +45,15 @@ template <class Which, class Read>
   requires(std::is_same_v<Which, std::size_t> || std::is_same_v<Which, value_ref>)
 auto ask(machine& of, Which which, std::vector<argument> with, Read read)
     -> loop::task<std::invoke_result_t<Read, const finished&>> {
-  using value_type = std::invoke_result_t<Read, const finished&>;
-  class asking final : public waiter {
-   public:
-    asking(loop::loop& on, Read how) : ended(on), read_(std::move(how)) {}
-    loop::condition ended;
-    std::optional<value_type> value;
-
-   private:
-    void on_end(const finished& with) override {
-      value.emplace(read_(with));
-      ended.notify();
-    }
-    Read read_;
-  };
-  asking one(of.on(), std::move(read));
-  bool has_ended = false;
+  question<Read> one(of.on(), std::move(read));
   {
     const auto begun = std::move(which);
-    has_ended = of.start(begun, with, &one);
+    of.start(begun, with, &one);
   }
-  if (!has_ended) {
-    [[maybe_unused]] const bool has_come =
-        co_await one.ended.wait([&one] { return one.value.has_value(); });
+  if (!one.has_ended()) {
+    [[maybe_unused]] const bool has_come = co_await one.ended();
   }
-  co_return std::move(*one.value);
+  co_return one.take();
 }
 
 }  // namespace strata::script

@@ -22,31 +22,35 @@ bool is_whole(double value) {
 
 struct kind_row {
   value_kind kind;
-  int type;  // of Lua's
   std::string_view described;
 };
 
-constexpr kind_row lua_kinds[] = {
-    {value_kind::boolean, LUA_TBOOLEAN, "true or false"},
-    {value_kind::number, LUA_TNUMBER, "a number"},
-    {value_kind::integer, LUA_TNUMBER, "a whole number from 0"},
-    {value_kind::string, LUA_TSTRING, "a string"},
-    {value_kind::table, LUA_TTABLE, "a table"},
-    {value_kind::function, LUA_TFUNCTION, "a function"},
+constexpr kind_row kind_names[] = {
+    {value_kind::boolean, "true or false"},
+    {value_kind::number, "a number"},
+    {value_kind::integer, "a whole number from 0"},
+    {value_kind::string, "a string"},
+    {value_kind::table, "a table"},
+    {value_kind::function, "a function"},
 };
 
 bool fits(lua_State* state, int index, value_kind kind) {
   const int type = lua_type(state, index);
-  if (kind == value_kind::any) return type != LUA_TNONE;
-  if (kind == value_kind::string && type == LUA_TNUMBER) return true;
-  const auto* const row = std::ranges::find(lua_kinds, kind, &kind_row::kind);
-  if (type != row->type) return false;
-  return kind != value_kind::integer || is_whole(lua_tonumber(state, index));
+  switch (kind) {
+    case value_kind::any: return type != LUA_TNONE;
+    case value_kind::boolean: return type == LUA_TBOOLEAN;
+    case value_kind::number: return type == LUA_TNUMBER;
+    case value_kind::integer: return type == LUA_TNUMBER && is_whole(lua_tonumber(state, index));
+    case value_kind::string: return type == LUA_TSTRING || type == LUA_TNUMBER;
+    case value_kind::table: return type == LUA_TTABLE;
+    case value_kind::function: return type == LUA_TFUNCTION;
+  }
+  return false;
 }
 
 std::string_view described(value_kind kind) {
-  const auto* const row = std::ranges::find(lua_kinds, kind, &kind_row::kind);
-  return row == std::end(lua_kinds) ? "a value" : row->described;
+  const auto* const row = std::ranges::find(kind_names, kind, &kind_row::kind);
+  return row == std::end(kind_names) ? "a value" : row->described;
 }
 
 }  // namespace
@@ -57,9 +61,8 @@ void machine::check_arguments(lua_State* state, const bound_function& of) {
   for (const auto& each : of.parameters) {
     ++at;
     if (each.name == "...") return;
-    const bool is_missing = at > given || lua_isnil(state, at);
-    if (is_missing && each.is_optional) continue;
-    if (fits(state, at, each.kind)) continue;
+    if (at <= given && fits(state, at, each.kind)) continue;
+    if (each.is_optional && lua_isnoneornil(state, at)) continue;
     const auto said = fmt::format(
         "{}: argument {} ({}) is {}, it must be {}", of.shown_name, at, each.name,
         at > given ? "missing" : lua_typename(state, lua_type(state, at)), described(each.kind));
@@ -147,6 +150,7 @@ std::uint64_t machine::arm(loop::duration after, bool repeats, value_ref functio
 }
 
 void machine::retire() {
+  is_retired_ = true;
   timers_.clear();
   close_objects();
 }

@@ -45,17 +45,31 @@ std::string_view finished::text(int which) const {
   return {text, size};
 }
 
-result<nlohmann::json> finished::structure(int which) const {
+result<nlohmann::json> finished::structure(int which, const char* without) const {
   if (which >= values_) return nlohmann::json();
   nlohmann::json value;
   std::string why;
-  if (read_json(by_, which + 1, value, why)) return value;
+  const bool is_less = without != nullptr && lua_istable(by_, which + 1);
+  if (is_less) {  // for as long as it is read: the script may give the same table again
+    luaL_checkstack(by_, 4, "to read a table");
+    lua_pushstring(by_, without);
+    lua_pushvalue(by_, -1);
+    lua_rawget(by_, which + 1);
+    lua_pushvalue(by_, -2);
+    lua_pushnil(by_);
+    lua_rawset(by_, which + 1);
+  }
+  const bool is_read = read_json(by_, which + 1, value, why);
+  if (is_less) lua_rawset(by_, which + 1);
+  if (is_read) return value;
   return failure(errc::invalid_argument, "take what the script gives", std::move(why),
                  "give texts, numbers, truth values and tables of them");
 }
 
 waiter::~waiter() {
-  if (of_ != nullptr) of_->tell = nullptr;
+  if (of_ == nullptr) return;
+  of_->tell = nullptr;
+  of_->steps = nullptr;
 }
 
 activity& machine::take_activity(waiter* tell) {
@@ -78,6 +92,7 @@ activity& machine::take_activity(waiter* tell) {
 void machine::release(activity& one, bool is_usable) {
   if (one.tell != nullptr) one.tell->of_ = nullptr;
   one.tell = nullptr;
+  one.steps = nullptr;
   if (is_usable && idle_.size() < most_idle) {
     lua_settop(one.thread, 0);
     idle_.push_back(&one);
@@ -88,16 +103,52 @@ void machine::release(activity& one, bool is_usable) {
 }
 
 bool machine::start(std::size_t callback, std::span<const argument> with, waiter* tell) {
-  auto& one = take_activity(tell);
-  one.callback = callback;
-  lua_rawgeti(one.thread, LUA_REGISTRYINDEX, callbacks_[callback]);
-  return begin(one, with);
+  return start_referred(callbacks_[callback], callback, with, tell);
 }
 
 bool machine::start(const value_ref& function, std::span<const argument> with, waiter* tell) {
+  return start_referred(function.reference(), stretch::no_callback, with, tell);
+}
+
+bool machine::start_referred(int reference, std::size_t callback, std::span<const argument> with,
+                             waiter* tell) {
   auto& one = take_activity(tell);
-  lua_rawgeti(one.thread, LUA_REGISTRYINDEX, function.reference());
+  one.callback = callback;
+  lua_rawgeti(one.thread, LUA_REGISTRYINDEX, reference);
   return begin(one, with);
+}
+
+bool machine::start(series& of) {
+  auto& one = take_activity(&of);
+  one.steps = &of;
+  one.has_begun = true;  // who gives the steps counts them
+  lua_rawgeti(one.thread, LUA_REGISTRYINDEX, runs_series_);
+  return begin(one, {});
+}
+
+// The function of the next step and its arguments. What has come since the script was loaded again
+// is for the other machine.
+int machine::take_step(lua_State* state) {
+  auto& here = of(state);
+  if (here.running_ == nullptr || here.running_->steps == nullptr || here.is_retired_) return 0;
+  const auto next = here.running_->steps->next();
+  if (!next) return 0;
+  here.turn_to(next->callback);
+  ++here.stretch_;
+  here.tidy();
+  const bool was_limited = std::exchange(here.is_limited_, false);
+  lua_rawgeti(state, LUA_REGISTRYINDEX, here.callbacks_[next->callback]);
+  for (std::size_t i = 0; i < next->count; ++i) push(state, next->with[i]);
+  here.is_limited_ = was_limited;
+  return static_cast<int>(next->count) + 1;
+}
+
+// Of a series: what ran until now was another callback's.
+void machine::turn_to(std::size_t callback) {
+  const auto before = std::exchange(running_->callback, callback);
+  if (before == callback || before == stretch::no_callback) return;
+  const auto now = std::chrono::steady_clock::now();
+  observer_.on_run({.callback = before, .took = now - std::exchange(stretch_began_, now)});
 }
 
 bool machine::begin(activity& one, std::span<const argument> with) {
@@ -110,9 +161,11 @@ bool machine::begin(activity& one, std::span<const argument> with) {
 bool machine::resume(activity& one, int arguments) {
   const bool was_limited = std::exchange(is_limited_, true);
   ++stretch_;
-  const auto began = std::chrono::steady_clock::now();
+  auto* const outer = std::exchange(running_, &one);
+  const auto outer_began = std::exchange(stretch_began_, std::chrono::steady_clock::now());
   const int status = lua_resume(one.thread, arguments);
-  const auto took = std::chrono::steady_clock::now() - began;
+  const auto took = std::chrono::steady_clock::now() - std::exchange(stretch_began_, outer_began);
+  running_ = outer;
   is_limited_ = was_limited;
   is_stopped_ = false;
   ++stretch_;

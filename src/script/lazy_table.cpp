@@ -14,9 +14,8 @@ lazy_table::~lazy_table() {
 
 // (table, key) -> the field, which is the table's own from then on.
 int machine::read_lazily(lua_State* state) {
-  const auto number = static_cast<std::uint64_t>(lua_tonumber(state, lua_upvalueindex(1)));
   const auto& known = of(state).lazy_tables_;
-  const auto found = known.find(number);
+  const auto found = known.find(lua_topointer(state, 1));
   if (found == known.end() || lua_type(state, 2) != LUA_TSTRING) return 0;
   std::size_t size = 0;
   const char* const name = lua_tolstring(state, 2, &size);
@@ -30,6 +29,16 @@ int machine::read_lazily(lua_State* state) {
   return 1;
 }
 
+// One for all: a table is known by its place, where it stays as long as the registry holds it.
+void machine::make_lazily() {
+  lua_createtable(state_, 0, 2);
+  lua_pushcfunction(state_, read_lazily);
+  lua_setfield(state_, -2, "__index");
+  lua_pushboolean(state_, 0);
+  lua_setfield(state_, -2, "__metatable");  // no script changes it for all others
+  lazily_ = luaL_ref(state_, LUA_REGISTRYINDEX);
+}
+
 void machine::push_lazy(lua_State* to, lazy_table& what) {
   if (what.in_ == this) {
     lua_rawgeti(to, LUA_REGISTRYINDEX, what.table_);
@@ -37,20 +46,17 @@ void machine::push_lazy(lua_State* to, lazy_table& what) {
   }
   if (what.in_ != nullptr) what.in_->forget(what);
   what.in_ = this;
-  what.number_ = ++last_lazy_table_;
-  lazy_tables_.emplace(what.number_, &what);
-  lua_newtable(to);
-  lua_createtable(to, 0, 1);
-  lua_pushnumber(to, static_cast<double>(what.number_));
-  lua_pushcclosure(to, read_lazily, 1);
-  lua_setfield(to, -2, "__index");
+  lua_createtable(to, 0, 4);
+  what.key_ = lua_topointer(to, -1);
+  lazy_tables_.emplace(what.key_, &what);
+  lua_rawgeti(to, LUA_REGISTRYINDEX, lazily_);
   lua_setmetatable(to, -2);
   lua_pushvalue(to, -1);
   what.table_ = luaL_ref(to, LUA_REGISTRYINDEX);
 }
 
 void machine::forget(lazy_table& gone) {
-  lazy_tables_.erase(gone.number_);
+  lazy_tables_.erase(gone.key_);
   luaL_unref(state_, LUA_REGISTRYINDEX, gone.table_);
   gone.in_ = nullptr;
 }

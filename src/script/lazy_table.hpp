@@ -24,9 +24,9 @@ class lazy_table {
 
  private:
   friend class machine;
-  machine* in_ = nullptr;     // that has it
-  int table_ = 0;             // the script's; one and the same for all handlers
-  std::uint64_t number_ = 0;  // by which the table knows it
+  machine* in_ = nullptr;      // that has it
+  int table_ = 0;              // the script's; one and the same for all handlers
+  const void* key_ = nullptr;  // where it is
 };
 
 }  // namespace strata::script

@@ -6,11 +6,13 @@
 // its handlers wait, not from within one.
 #pragma once
 
+#include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -44,6 +46,8 @@ struct settings {
   std::vector<std::string> libraries = {};
 };
 
+class kept_function;
+
 /// What a handler is given. Texts and structures live as long as the call that takes them.
 using argument = std::variant<std::monostate, bool, double, std::string_view, const nlohmann::json*,
                               lazy_table*>;
@@ -63,8 +67,11 @@ class finished {
   [[nodiscard]] bool is_false() const;
   [[nodiscard]] bool is_text(int which = 0) const;
   [[nodiscard]] std::string_view text(int which = 0) const;
-  /// Errors: it is nothing that JSON has.
-  [[nodiscard]] result<nlohmann::json> structure(int which = 0) const;
+  /// Errors: it is nothing that JSON has. `without`: a table's field that is left out.
+  [[nodiscard]] result<nlohmann::json> structure(int which = 0,
+                                                 const char* without = nullptr) const;
+  /// A function that is a field of the table which it has given. Null: there is none.
+  [[nodiscard]] std::unique_ptr<kept_function> function(const char* field) const;
 
  private:
   lua_State* by_;
@@ -98,6 +105,25 @@ struct stretch {
   std::size_t callback = no_callback;
   loop::duration took = {};
   bool has_begun = false;  ///< it is the handler's first
+};
+
+/// One call of a callback.
+struct step {
+  std::size_t callback = 0;
+  std::array<argument, 2> with = {};
+  std::size_t count = 0;  ///< of the arguments
+};
+
+/// Calls that run one behind the other as one handler, which costs little more than one of them.
+/// Each has its own time. It hears of the end of the last one; or of the one that has failed, and
+/// is then asked no further.
+class series : public waiter {
+ protected:
+  /// The next one. Its texts live until the next is asked for. Nullopt: there is none now.
+  virtual std::optional<step> next() = 0;
+
+ private:
+  friend class machine;
 };
 
 /// Hears what goes on in a machine.
@@ -147,6 +173,7 @@ class machine {
   /// Starts a handler. True: it has ended, and `tell` has heard of it. False: it waits.
   bool start(std::size_t callback, std::span<const argument> with, waiter* tell = nullptr);
   bool start(const value_ref& function, std::span<const argument> with, waiter* tell = nullptr);
+  bool start(series& of);
   /// The function that lines of Lua give, which belong to the program and end without waiting.
   [[nodiscard]] value_ref make_function(std::string_view lines, const char* name);
   /// A number that the script has set as a global.
@@ -160,6 +187,8 @@ class machine {
 
   [[nodiscard]] std::uint64_t memory() const { return used_; }
   [[nodiscard]] std::size_t waiting() const { return waiting_; }
+  /// Nothing waits, and nobody keeps a function of it.
+  [[nodiscard]] bool is_idle() const { return waiting_ == 0 && kept_.empty(); }
   [[nodiscard]] loop::loop& on() const { return loop_; }
   [[nodiscard]] const std::string& file() const { return file_; }
 
@@ -176,12 +205,14 @@ class machine {
   /// Where `require` finds a module. Errors: where it was looked for.
   [[nodiscard]] result<std::string> find_module(std::string_view name) const;
   void push_lazy(lua_State* to, lazy_table& what);
+  void make_lazily();
   void forget(lazy_table& gone);
   [[nodiscard]] bool has_room_for_object();
   void push_object(lua_State* to, const object_kind& kind, std::shared_ptr<object> what,
                    void* self);
 
  private:
+  friend class kept_function;
   struct bound_function;
   class script_timer;
 
@@ -193,9 +224,13 @@ class machine {
   static int dispatch_method(lua_State* state);
   static int collect_object(lua_State* state);
   static int read_lazily(lua_State* state);
+  static int take_step(lua_State* state);
   static int invoke(lua_State* state, const bound_function& of, void* host);
   static void check_arguments(lua_State* state, const bound_function& of);
   activity& take_activity(waiter* tell);
+  bool start_referred(int reference, std::size_t callback, std::span<const argument> with,
+                      waiter* tell);
+  void turn_to(std::size_t callback);
   bool begin(activity& one, std::span<const argument> with);
   bool resume(activity& one, int arguments);
   void end(activity& one, int status);
@@ -228,8 +263,13 @@ class machine {
   loop::task<answers> pending_;
   bool is_pending_ = false;
   int promised_ = 0;  // reference of what the pending one gives
-  boost::unordered_flat_map<std::uint64_t, lazy_table*> lazy_tables_;
-  std::uint64_t last_lazy_table_ = 0;
+  activity* running_ = nullptr;
+  std::chrono::steady_clock::time_point stretch_began_;
+  int runs_series_ = 0;  // reference of the function that takes one step after another
+  bool is_retired_ = false;
+  boost::unordered_flat_map<const void*, lazy_table*> lazy_tables_;  // by their tables
+  int lazily_ = 0;                                                   // reference of their metatable
+  std::set<kept_function*> kept_;
   std::set<object*> objects_;                          // that the script holds
   std::vector<std::unique_ptr<activity>> activities_;  // all
   std::vector<activity*> idle_;

@@ -15,6 +15,7 @@ struct activity {
   int anchor = 0;  // keeps the thread from being collected
   waiter* tell = nullptr;
   std::size_t callback = stretch::no_callback;
+  series* steps = nullptr;  // `tell`, where it is one
   bool has_begun = false;
   bool is_beginning = false;  // to wait
 };

@@ -26,9 +26,25 @@ std::size_t ascii_prefix(byte_span bytes) {
   return at;
 }
 
+/// All of it is ASCII. Short texts are asked about often, and most are.
+bool is_short_ascii(byte_span bytes) {
+  constexpr std::uint64_t high_bits = 0x8080808080808080ULL;
+  constexpr std::size_t word_size = sizeof high_bits;
+  if (bytes.size() < word_size || bytes.size() > 64) return false;
+  std::uint64_t seen = 0;
+  std::uint64_t word = 0;
+  for (std::size_t at = 0; at + word_size <= bytes.size(); at += word_size) {
+    std::memcpy(&word, bytes.data() + at, word_size);
+    seen |= word;
+  }
+  std::memcpy(&word, bytes.data() + bytes.size() - word_size, word_size);
+  return ((seen | word) & high_bits) == 0;
+}
+
 }  // namespace
 
 bool utf8_checker::feed(byte_span piece) {
+  if (missing_ == 0 && is_short_ascii(piece)) return true;
   for (std::size_t at = 0; at < piece.size();) {
     const auto byte = std::to_integer<std::uint8_t>(piece[at]);
     if (missing_ > 0) {

@@ -108,5 +108,25 @@ TEST(utf8, a_prefix_cuts_no_sequence) {
   EXPECT_EQ(utf8_prefix("\xE2\x82\xAC", 1), "");
 }
 
+// Short pieces are looked at as a whole first.
+TEST(utf8, where_a_wrong_byte_stands_in_a_piece_does_not_matter) {
+  for (std::size_t size = 1; size <= 70; ++size) {
+    std::string piece(size, 'a');
+    EXPECT_TRUE(is_utf8(piece)) << size;
+    for (std::size_t at = 0; at < size; ++at) {
+      piece[at] = '\xff';
+      EXPECT_FALSE(is_utf8(piece)) << size << ' ' << at;
+      piece[at] = 'a';
+      if (at + 1 == size) continue;
+      piece.replace(at, 2, "\xc3\xa9");
+      EXPECT_TRUE(is_utf8(piece)) << size << ' ' << at;
+      piece.replace(at, 2, "aa");
+    }
+    utf8_checker checker;
+    EXPECT_TRUE(checker.feed(as_bytes("\xc3"sv)));
+    EXPECT_FALSE(checker.feed(as_bytes(std::string_view(piece)))) << "a continuation is missing";
+  }
+}
+
 }  // namespace
 }  // namespace strata::text

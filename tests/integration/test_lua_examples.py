@@ -56,6 +56,25 @@ def test_no_mistake_is_found_in_them(daemon):
     assert daemon.cli("lua", "check", *map(str, EXAMPLES.glob("*.lua"))) == ""
 
 
+def luacheck(*files):
+    return subprocess.run(["luacheck", "--no-color", *map(str, files)], cwd=EXAMPLES.parents[1],
+                          capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+
+def test_luacheck_finds_no_mistake_in_them():
+    done = luacheck(*EXAMPLES.glob("*.lua"))
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("mistake", [
+    "self.sned(1, 'x')", "strata.lgo('x')", "strata.json.encoed({})", "function on_mesage() end",
+    "local unused = 1", "cache.gett('k')", "x = 1"])
+def test_luacheck_would_find_one(tmp_path, mistake):
+    (tmp_path / "bad.lua").write_text(f"{mistake}\n")
+    done = luacheck("--config", EXAMPLES.parents[1] / ".luacheckrc", tmp_path / "bad.lua")
+    assert done.returncode != 0, done.stdout
+
+
 def test_echo(daemon, example):
     with Talker(example("echo", protocol="raw")) as ann:
         ann.say("hi")
@@ -162,6 +181,24 @@ def test_limiter(daemon, example, threads):
     assert answers[0] == 200 and curl(url, "/", "-H", "X-Api-Key: bob")[0] == 200
     refused = curl(url, "/", "-i", "-H", "X-Api-Key: ann")
     assert "Retry-After: " in refused[1] or answers == [200] * 8
+
+
+def test_guard(daemon, example):
+    daemon.create("server", "store", listen=["tcp://127.0.0.1:0"], mode="echo", protocol="raw")
+    url = example("guard", kind="proxy", backend=["runtime://store"])
+    with Talker(url) as ann:
+        ann.say("GET a")
+        assert ann.hear() == "GET a"
+        ann.send(b"flush")
+        ann.send(b"all\nget b\n  CONFIG get x\nflushall")
+        assert ann.hear() == "get b"
+        ann.say("2", "card 4012888888881881, 40128888888818810 and 4012888888881881")
+        assert [ann.hear(), ann.hear()] == [
+            "flushall2", "card ****1881, 40128888888818810 and ****1881"]
+        ann.send(b"x" * 70_000)
+        assert ann.is_ended()
+    for line in ("says flushall: dropped", "has no end: it is closed"):
+        eventually(lambda: daemon.logged("guard", line), f"{line} is logged")
 
 
 def test_webhook(daemon, example, make_back):

@@ -7,9 +7,15 @@ namespace strata::runtime::client {
 
 using scripting::callback;
 
+namespace {
+
+constexpr std::uint64_t peer = 1;  // a client has one
+
+}  // namespace
+
 connection_script::connection_script(connection& home, loop::loop& on, const client_options& how,
                                      scripting::identity who)
-    : home_(home), loop_(on), host_(on, how, std::move(who)), turns_(on, *this), settled_(on) {
+    : home_(home), host_(on, how, std::move(who)), turns_(host_, peer, *this), settled_(on) {
   host_.offer(script_functions(), this);
 }
 
@@ -30,12 +36,6 @@ bool connection_script::on_message(byte_span said) {
 
 loop::task<> connection_script::heard() {
   [[maybe_unused]] const bool is = co_await settled_.wait([this] { return !turns_.is_busy(); });
-}
-
-// A client has one peer, whose number is 1.
-void connection_script::start(callback which, std::string_view message, script::waiter& told) {
-  constexpr std::uint64_t peer = 1;
-  host_.start_for(which, peer, message, &told);
 }
 
 loop::task<std::optional<std::string>> connection_script::on_send(std::string message) {

@@ -38,7 +38,6 @@ class connection_script final : private scripting::sequence::owner {
   [[nodiscard]] const scripting::script_figures& counted() const { return host_.counted(); }
 
  private:
-  void start(scripting::callback which, std::string_view message, script::waiter& told) override;
   void on_ended(scripting::callback /*which*/, const script::finished& /*with*/) override {}
   void on_settled() override { settled_.notify(); }
 
@@ -48,7 +47,6 @@ class connection_script final : private scripting::sequence::owner {
   friend std::span<const script::function_row> script_functions();
 
   connection& home_;
-  loop::loop& loop_;
   scripting::host host_;
   scripting::sequence turns_;
   loop::condition settled_;

@@ -208,7 +208,8 @@ result<void> gate::open_script() {
   scripting::identity who{given.name, "proxy", given.log, setting_.values, given.others};
   script_ = std::make_unique<gate_script>(
       loop_, options_, std::move(who),
-      gate_script::means{.backs = [this] { return all_backs(); },
+      gate_script::means{.number = number_,
+                         .backs = [this] { return all_backs(); },
                          .report = [this] { return json_of(report()); },
                          .connections = setting_.connections});
   return script_->open();
@@ -321,20 +322,28 @@ loop::task<> gate::serve(std::unique_ptr<net::stream> client, serve::connection_
 // Most connections are idle most of the time: of what finds a back nothing stays meanwhile.
 loop::task<> gate::serve_raw(std::unique_ptr<net::stream> client,
                              serve::connection_gauge::place place) {
-  auto found = co_await find_back(*client);
+  std::unique_ptr<known_client> known;
+  if (script_) {
+    known = std::make_unique<known_client>(*script_, peer_of(*client));
+    co_await known->begin();
+  }
+  auto found = co_await find_back(*client, known.get());
   if (!found) co_return;
   // A back that only listens says nothing for long: that there is a connection has to do.
   if (found->use.is_trial()) found->use.note(true);
   acceptor_.adopt(pass_on(std::move(client), std::move(found->over.bytes), std::move(found->use),
-                          std::move(found->of), std::move(place)));
+                          std::move(found->of), std::move(place), std::move(known)));
 }
 
 loop::task<> gate::pass_on(std::unique_ptr<net::byte_channel> client,
                            std::unique_ptr<net::byte_channel> back, back_use use,
                            [[maybe_unused]] std::shared_ptr<const backs> of,
-                           [[maybe_unused]] serve::connection_gauge::place place) {
-  relay joined(loop_, std::move(client), std::move(back), options_.max_buffer, counters_, &use);
+                           [[maybe_unused]] serve::connection_gauge::place place,
+                           std::unique_ptr<known_client> known) {
+  relay joined(loop_, std::move(client), std::move(back), options_.max_buffer, counters_, &use,
+               known.get());
   enter(joined);
+  if (known) known->join(joined, std::string(place_of(use.of()->is.text)));
   co_await joined.run();
 }
 

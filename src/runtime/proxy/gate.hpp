@@ -16,6 +16,7 @@
 #include "runtime/proxy/checker.hpp"
 #include "runtime/proxy/figures.hpp"
 #include "runtime/proxy/gate_script.hpp"
+#include "runtime/proxy/known_client.hpp"
 #include "runtime/proxy/message_gate.hpp"
 #include "runtime/proxy/options.hpp"
 #include "runtime/proxy/relay.hpp"
@@ -78,7 +79,7 @@ class gate final : public part, private loop::timer {
                      unsigned door);
   loop::task<> serve_raw(std::unique_ptr<net::stream> client, serve::connection_gauge::place place);
   /// A back for that client. Nullopt: there is none, and the client has been told.
-  loop::task<std::optional<opened_back>> find_back(net::stream& client);
+  loop::task<std::optional<opened_back>> find_back(net::stream& client, const known_client* known);
   [[nodiscard]] net::peer_info peer_of(net::stream& client) const;
   [[nodiscard]] unsigned door_of(const net::endpoint_url& front) const;
   /// Errors: of the back that was tried last; canceled where `client_left` came first.
@@ -86,7 +87,8 @@ class gate final : public part, private loop::timer {
                                             std::function<loop::task<>()> client_left,
                                             std::uint64_t mark = 0);
   /// What the script says of a connection: 0, or the mark of a back. Errors: it is to be ended.
-  loop::task<result<std::uint64_t>> mark_for(const net::peer_info& client, const std::string& name);
+  loop::task<result<std::uint64_t>> mark_for(const net::peer_info& client, const std::string& name,
+                                             const known_client* known);
   result<void> open_script();
   /// The host that a client of TLS asks for; empty: none, or it speaks something else.
   loop::task<std::string> name_asked_for(net::stream& client);
@@ -106,7 +108,8 @@ class gate final : public part, private loop::timer {
   /// The same of a connection, and it keeps what that has taken.
   loop::task<> pass_on(std::unique_ptr<net::byte_channel> client,
                        std::unique_ptr<net::byte_channel> back, back_use use,
-                       std::shared_ptr<const backs> of, serve::connection_gauge::place place);
+                       std::shared_ptr<const backs> of, serve::connection_gauge::place place,
+                       std::unique_ptr<known_client> known);
   void enter(bond& begun);
   void tell(level severity, std::string_view event, const std::string& text);
 

@@ -15,7 +15,8 @@ net::peer_info gate::peer_of(net::stream& client) const {
   return {.address = loop_.remote_address(socket), .local = loop_.local_address(socket)};
 }
 
-loop::task<std::optional<opened_back>> gate::find_back(net::stream& client) {
+loop::task<std::optional<opened_back>> gate::find_back(net::stream& client,
+                                                       const known_client* known) {
   std::shared_ptr<backs> named;
   std::string name;
   if (goes_by_names_) {
@@ -23,7 +24,7 @@ loop::task<std::optional<opened_back>> gate::find_back(net::stream& client) {
     named = web_.named(name);
   }
   const auto peer = peer_of(client);
-  const auto mark = co_await mark_for(peer, name);
+  const auto mark = co_await mark_for(peer, name, known);
   if (!mark) {
     client.break_off();
     co_return std::nullopt;
@@ -33,6 +34,10 @@ loop::task<std::optional<opened_back>> gate::find_back(net::stream& client) {
   if (found && !found->over.bytes) {
     found = failure(errc::invalid_argument, "connect to " + found->use.of()->is.where(),
                     "it carries no stream");
+  }
+  if (found && known != nullptr && known->is_closed()) {
+    client.break_off();
+    co_return std::nullopt;
   }
   if (found) {
     found->of = std::move(named);
@@ -49,9 +54,14 @@ loop::task<std::optional<opened_back>> gate::find_back(net::stream& client) {
 
 // One that it answers as if it were of HTTP is ended, too.
 loop::task<result<std::uint64_t>> gate::mark_for(const net::peer_info& client,
-                                                 const std::string& name) {
+                                                 const std::string& name,
+                                                 const known_client* known) {
+  if (known != nullptr && known->is_closed()) {
+    co_return failure(errc::permission_denied, "pass a connection on", "the script has ended it");
+  }
   if (!script_ || !script_->has(scripting::callback::route)) co_return 0U;
-  const nlohmann::json described{{"peer", client.address.text()},
+  const nlohmann::json described{{"id", known == nullptr ? 0 : known->id()},
+                                 {"peer", client.address.text()},
                                  {"local", client.local.text()},
                                  {"name", name},
                                  {"tls_subject", client.tls_subject}};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/proxy/known_client.hpp"
 #include "script/call.hpp"
 #include "text/word.hpp"
 
@@ -95,25 +96,39 @@ back_ref gate_script::back_of(const json& named) const {
   return found == all.end() ? nullptr : *found;
 }
 
+void gate_script::route(script::argument what, routing& into) {
+  const script::argument with[] = {what};
+  host_.start(callback::route, with, &into);
+}
+
 loop::task<result<gate_script::direction>> gate_script::route(script::argument what) {
-  std::vector<script::argument> with{what};
-  const auto given = co_await ask(callback::route, std::move(with));
-  if (!given) co_return std::unexpected(given.error());
+  auto asked = routing_for_one();
+  route(what, asked);
+  if (!asked.has_ended()) {
+    [[maybe_unused]] const bool has_come = co_await asked.ended();
+  }
+  co_return asked.take();
+}
+
+result<gate_script::direction> gate_script::read_direction(const script::finished& by) {
+  if (by.has_failed()) return failure(errc::canceled, "run the script", "it has failed");
   direction made;
-  if (given->is_null()) co_return made;
+  if (by.is_nothing()) return made;
+  const auto given = by.structure();
+  if (!given) return wrong(callback::route, given.error());
   if (is_answer(*given)) {
     auto answer = http_answer::read(*given, "on_route");
-    if (!answer) co_return wrong(callback::route, answer.error());
+    if (!answer) return wrong(callback::route, answer.error());
     made.answer = std::move(*answer);
-    co_return made;
+    return made;
   }
   made.to = back_of(*given);
-  if (made.to) co_return made;
+  if (made.to) return made;
   const auto why =
       not_taken(fmt::format("there is no back '{}'",
                             given->is_string() ? given->get<std::string>() : given->dump()),
                 "give one of --backend or of a route, or its number from 1");
-  co_return wrong(callback::route, why.error());
+  return wrong(callback::route, why.error());
 }
 
 loop::task<result<std::optional<http_answer>>> gate_script::change(script::lazy_table& request,
@@ -190,12 +205,72 @@ loop::task<result<std::string>> gate_script::change_piece(callback which, const 
   co_return piece == nullptr ? std::string() : *piece;
 }
 
+// --- single connections
+
+std::uint64_t gate_script::enter(known_client& arrived) {
+  constexpr unsigned number_bits = 40;  // of a number that Lua has exactly, the rest is the gate's
+  const auto id = means_.number << number_bits | ++last_client_;
+  clients_.emplace(id, &arrived);
+  return id;
+}
+
+void gate_script::leave(const known_client& gone) {
+  clients_.erase(gone.id());
+  if (has(callback::disconnect)) host_.start_for(callback::disconnect, gone.id(), {});
+}
+
+loop::task<> gate_script::tell_of(std::uint64_t id) {
+  if (!has(callback::connect)) co_return;
+  std::vector<script::argument> with{static_cast<double>(id)};
+  co_await host_.ask(callback::connect, std::move(with),
+                     [](const script::finished&) { return true; });
+}
+
+loop::task<result<std::string>> gate_script::change_said(callback which, std::uint64_t id,
+                                                         std::string piece) {
+  if (!has(which)) co_return piece;  // the script has been loaded again
+  const auto take = [](const script::finished& by) -> result<std::string> {
+    if (by.has_failed()) return failure(errc::canceled, "run the script", "it has failed");
+    if (by.is_nothing() || by.is_false()) return std::string();
+    if (by.is_text()) return std::string(by.text());
+    return not_taken("it gives neither a text nor nil", "give the text that goes on, or nil");
+  };
+  std::vector<script::argument> with{static_cast<double>(id), std::string_view(piece)};
+  auto given = co_await host_.ask(which, std::move(with), take);
+  if (given || given.error().code == errc::canceled) co_return given;
+  auto why = wrong(which, given.error()).error();
+  why.code = errc::canceled;
+  co_return std::unexpected(std::move(why));
+}
+
 // --- functions of the script
 
 void gate_script::call_backs(script::call& with) const { with.give(means_.report()); }
 
 void gate_script::call_connections(script::call& with) {
   with.give(static_cast<double>(means_.connections.now()));
+}
+
+void gate_script::call_clients(script::call& with) const {
+  auto ids = json::array();
+  for (const auto& [id, one] : clients_) ids.push_back(id);
+  with.give(ids);
+}
+
+void gate_script::call_peer(script::call& with) const {
+  const auto found = clients_.find(with.integer(0));
+  if (found == clients_.end()) return with.give_nothing();
+  const auto& one = *found->second;
+  json about{{"address", one.peer().address.text()}};
+  if (!one.peer().tls_subject.empty()) about["tls_subject"] = one.peer().tls_subject;
+  if (!one.back().empty()) about["back"] = one.back();
+  with.give(about);
+}
+
+void gate_script::call_close_client(script::call& with) const {
+  const auto found = clients_.find(with.integer(0));
+  if (found != clients_.end()) found->second->close();
+  with.give(found != clients_.end());
 }
 
 // A row is read as a row.
@@ -206,6 +281,16 @@ constexpr script::function_row gate_script::functions[] = {
      script::method<&gate_script::call_backs>},
     {"connections", "", "integer", "clients that are connected now",
      script::method<&gate_script::call_connections>},
+    {"clients", "", "integer[]",
+     "the ids of the clients of this loop whose connections pass as they are",
+     script::method<&gate_script::call_clients>},
+    {"peer", "id: integer", "table?",
+     "where such a client is and what it is joined with ({address=, tls_subject=, back=}), or nil "
+     "if it has gone",
+     script::method<&gate_script::call_peer>},
+    {"close_client", "id: integer", "boolean",
+     "ends such a client's connection at once; false if it has gone",
+     script::method<&gate_script::call_close_client>},
 };
 // clang-format on
 

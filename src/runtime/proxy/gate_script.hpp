@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -16,9 +17,12 @@
 
 namespace strata::runtime::proxy {
 
+class known_client;
+
 class gate_script {
  public:
   struct means {
+    std::size_t number = 0;  ///< of the gate
     /// All backs, those of routes too.
     std::function<std::vector<back_ref>()> backs;
     /// As `strata backends` shows them, as far as this loop knows.
@@ -48,6 +52,17 @@ class gate_script {
     back_ref to;                                   ///< null: as the options say
   };
   loop::task<result<direction>> route(script::argument what);
+  /// The same for one that goes on at once where the script does not wait: as most do, for each
+  /// request. `into` is as `routing_for_one` gives it.
+  struct direction_reader {
+    gate_script* of;
+    result<direction> operator()(const script::finished& by) const {
+      return of->read_direction(by);
+    }
+  };
+  using routing = script::question<direction_reader>;
+  [[nodiscard]] routing routing_for_one() { return {host_.on(), {this}}; }
+  void route(script::argument what, routing& into);
   /// Changes a request's head, unless it gives an answer. Errors: as of `route`.
   loop::task<result<std::optional<scripting::http_answer>>> change(script::lazy_table& request,
                                                                    forwarded_request& asked);
@@ -63,20 +78,37 @@ class gate_script {
   loop::task<result<std::string>> change_piece(scripting::callback which, const std::string* piece,
                                                script::lazy_table& request);
 
+  // --- of single connections
+  /// One has come: gives its number, by which the script knows it until it leaves.
+  [[nodiscard]] std::uint64_t enter(known_client& arrived);
+  void leave(const known_client& gone);
+  /// Awaits on_connect.
+  loop::task<> tell_of(std::uint64_t id);
+  /// What goes on in the place of a piece that a client or its back has said. Errors: as of
+  /// `route`.
+  loop::task<result<std::string>> change_said(scripting::callback which, std::uint64_t id,
+                                              std::string piece);
+
  private:
   loop::task<result<nlohmann::json>> ask(scripting::callback which,
                                          std::vector<script::argument> with);
   std::unexpected<error> wrong(scripting::callback which, const error& why);
+  [[nodiscard]] result<direction> read_direction(const script::finished& by);
   [[nodiscard]] back_ref back_of(const nlohmann::json& named) const;
 
   void call_backs(script::call& with) const;
   void call_connections(script::call& with);
+  void call_clients(script::call& with) const;
+  void call_peer(script::call& with) const;
+  void call_close_client(script::call& with) const;
   static const script::function_row functions[];
   friend std::span<const script::function_row> script_functions();
 
   const proxy_options& options_;
   scripting::host host_;
   means means_;
+  std::map<std::uint64_t, known_client*> clients_;
+  std::uint64_t last_client_ = 0;
 };
 
 /// What scripts of proxies see in `self`.

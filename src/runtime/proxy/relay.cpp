@@ -12,20 +12,23 @@ constexpr auto longest_delivery = std::chrono::seconds(1);
 
 relay::relay(loop::loop& on, std::unique_ptr<net::byte_channel> client,
              std::unique_ptr<net::byte_channel> back, std::size_t most, counters& counted,
-             back_use* use)
+             back_use* use, net::joint::changer* changing)
     : bond(on),
       client_(std::move(client)),
       back_(std::move(back)),
       counted_(counted),
       use_(use),
       joint_(on, *client_, *back_,
-             {.most_unsent = most, .on_bytes = [this](bool from_client, std::size_t count) {
-                note_active();
-                if (!from_client && !std::exchange(has_heard_, true) && use_ != nullptr) {
-                  use_->note(true);
-                }
-                (from_client ? counted_.bytes_in : counted_.bytes_out).add(count);
-              }}) {}
+             {.most_unsent = most,
+              .on_bytes =
+                  [this](bool from_client, std::size_t count) {
+                    note_active();
+                    if (!from_client && !std::exchange(has_heard_, true) && use_ != nullptr) {
+                      use_->note(true);
+                    }
+                    (from_client ? counted_.bytes_in : counted_.bytes_out).add(count);
+                  },
+              .changing = changing}) {}
 
 loop::task<> relay::run() {
   const auto breach = co_await joint_.run();

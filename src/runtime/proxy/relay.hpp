@@ -18,10 +18,11 @@ class relay final : public bond {
  public:
   /// `most`: how many bytes may wait for a side that reads slowly. `counted` outlives this, and so
   /// does `use`, which may be null: it is told, perhaps twice, that the back has said something or
-  /// all has gone well to the end; or that the back broke off.
+  /// all has gone well to the end; or that the back broke off. `changing`: null, or it outlives
+  /// this.
   relay(loop::loop& on, std::unique_ptr<net::byte_channel> client,
-        std::unique_ptr<net::byte_channel> back, std::size_t most, counters& counted,
-        back_use* use);
+        std::unique_ptr<net::byte_channel> back, std::size_t most, counters& counted, back_use* use,
+        net::joint::changer* changing = nullptr);
 
   [[nodiscard]] loop::task<> run();
   void break_off() override { joint_.give_up(); }

@@ -181,32 +181,42 @@ loop::task<> web_gate::serve_scripted(http::exchange& now, forwarded_request ask
       co_return;
     }
   }
-  const bool is_served = co_await obey(now, asked, of);
-  if (!is_served) co_await follow_route(now, std::move(asked), of);
+  ordered where;
+  if (means_.script->has(scripting::callback::route)) {
+    auto routing = means_.script->routing_for_one();
+    means_.script->route(&described, routing);
+    if (!routing.has_ended()) {
+      [[maybe_unused]] const bool has_come = co_await routing.ended();
+    }
+    where = obey(now, routing.take(), of);
+  }
+  if (where.is_answered) co_return;
+  if (where.to == nullptr) {
+    co_await follow_route(now, std::move(asked), of);
+  } else {
+    co_await pass_on(now, asked, *where.to, of);
+  }
 }
 
-// What on_route says. False: it leaves the request to the options.
-loop::task<bool> web_gate::obey(http::exchange& now, const forwarded_request& asked, passage& of) {
-  if (!means_.script->has(scripting::callback::route)) co_return false;
-  auto chosen = co_await means_.script->route(of.described);
+web_gate::ordered web_gate::obey(http::exchange& now, result<gate_script::direction> chosen,
+                                 passage& of) {
   if (!chosen) {
     answer_as_failed(now);
-    co_return true;
+    return {.is_answered = true, .keeps = {}};
   }
   if (chosen->answer) {
     chosen->answer->send(now);
-    co_return true;
+    return {.is_answered = true, .keeps = {}};
   }
-  if (!chosen->to) co_return false;
+  if (!chosen->to) return {};
   auto [home, taken] = home_of(*chosen->to);
-  if (home == nullptr) co_return false;
+  if (home == nullptr) return {};
   if (taken) {
     of.route = taken->is.text;
     of.branch = taken->counted;
   }
   of.mark = chosen->to->mark;
-  co_await pass_on(now, asked, *home, of);
-  co_return true;
+  return {.to = home, .keeps = std::move(taken)};
 }
 
 std::pair<backs*, std::shared_ptr<web_gate::route>> web_gate::home_of(const back& which) {

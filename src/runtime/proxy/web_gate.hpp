@@ -124,7 +124,14 @@ class web_gate {
   /// The script changes it first, or answers it.
   loop::task<> serve_scripted(http::exchange& now, forwarded_request asked, passage& of);
   void answer_as_failed(http::exchange& now);
-  loop::task<bool> obey(http::exchange& now, const forwarded_request& asked, passage& of);
+  /// Where on_route sends it: `to` null, and it goes as the options say; or it has been answered.
+  struct ordered {
+    bool is_answered = false;
+    backs* to = nullptr;
+    std::shared_ptr<route> keeps;  ///< what it is of
+  };
+  [[nodiscard]] ordered obey(http::exchange& now, result<gate_script::direction> chosen,
+                             passage& of);
   /// The set that it is of.
   [[nodiscard]] std::pair<backs*, std::shared_ptr<route>> home_of(const back& which);
   [[nodiscard]] std::shared_ptr<route> route_of(const proto::http_request& request) const;

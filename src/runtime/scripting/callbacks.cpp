@@ -17,7 +17,9 @@ constexpr script::callback_row callback_table[] = {
      "a message has come; in a server, the script and not --mode decides what becomes of it"},
     {"on_client_message", "id: integer, message: string", "",
      "the same, with the client that sent it first"},
-    {"on_connect", "id: integer", "", "a client has come; in a client: it is connected"},
+    {"on_connect", "id: integer", "",
+     "a client has come; in a client: it is connected; in a proxy: of those whose connections pass "
+     "as they are, before a back is looked for"},
     {"on_disconnect", "id: integer", "",
      "a client has gone, whose data are still there; in a client: the connection has ended"},
     {"on_send", "message: string", "string|boolean|nil",
@@ -25,7 +27,8 @@ constexpr script::callback_row callback_table[] = {
     {"on_auth", "id: integer", "boolean",
      "a client has come, and hears and says nothing yet: false sends it away"},
     {"on_http_request", "request: strata.request", "string|table|nil",
-     "an HTTP request: gives the answer, or nil for a file or a 404"},
+     "an HTTP request: gives the answer ({status=, headers=, body=} or {json=}, or a text), or nil "
+     "for a file or a 404. A body that is a function gives piece after piece, and nil at its end"},
     {"on_websocket", "request: strata.request", "boolean|string|nil",
      "a client asks for a WebSocket: false refuses it, a text chooses that subprotocol"},
     {"on_master_auth", "id: integer, password: string", "boolean",
@@ -48,12 +51,15 @@ constexpr script::callback_row callback_table[] = {
      "an HTTP request has come, or a connection ({peer=, local=, name=}): gives the back that it "
      "is for (one of --backend or of a route, or its number from 1), an answer "
      "({status=, headers=, body=}), or nil: as the options say"},
-    {"on_proxy_request", "request: strata.request", "table|nil",
+    {"on_proxy_request", "request: strata.request|integer, data?: string", "table|string|nil",
      "a request is to be passed on: gives what is changed ({target=, headers={name=value|false}}), "
-     "or an answer in its place"},
-    {"on_proxy_response", "response: table, request: strata.request", "table|nil",
+     "or an answer in its place. Of a connection that is no HTTP, (id, data): a piece of what the "
+     "client says; gives what goes on in its place, nil: nothing"},
+    {"on_proxy_response", "response: table|integer, request: strata.request|string",
+     "table|string|nil",
      "a back has answered ({status=, headers=}): gives what is changed ({status=, "
-     "headers={name=value|false}, body=})"},
+     "headers={name=value|false}, body=}). Of a connection that is no HTTP, (id, data): a piece of "
+     "what the back says, as on_proxy_request"},
     {"on_proxy_request_body", "piece: string?, request: strata.request", "string|boolean|nil",
      "a piece of a request's body, and nil at its end: another text is passed on, false: nothing"},
     {"on_proxy_response_body", "piece: string?, request: strata.request", "string|boolean|nil",
@@ -62,7 +68,7 @@ constexpr script::callback_row callback_table[] = {
 
 constexpr std::string_view callers[] = {
     "server|client|proxy|cache", "server|client|proxy|cache", "server|client|proxy|cache",
-    "server|client", "server|client", "server|client|cache", "server|client|cache",
+    "server|client", "server|client", "server|client|proxy|cache", "server|client|proxy|cache",
     "server|client", "server", "server", "server", "server", "server", "server", "server",
     "cache", "cache", "cache", "cache", "cache",
     "proxy", "proxy", "proxy", "proxy", "proxy",

@@ -31,12 +31,14 @@ std::uint64_t in_microseconds(loop::duration time) {
 
 }  // namespace
 
+void stopwatch::count(std::size_t callback) {
+  into_.calls.add();
+  into_.callback_calls[std::min(callback, callback_rows().size())].add();
+}
+
 void stopwatch::note(const script::stretch& ran) {
+  if (ran.has_begun) count(ran.callback);
   const auto at = std::min(ran.callback, callback_rows().size());
-  if (ran.has_begun) {
-    into_.calls.add();
-    into_.callback_calls[at].add();
-  }
   into_.time_us.set(in_microseconds(all_ += ran.took));
   into_.callback_time_us[at].set(in_microseconds(by_callback_[at] += ran.took));
 }

@@ -26,6 +26,8 @@ struct script_figures {
 class stopwatch {
  public:
   explicit stopwatch(script_figures& into) : into_(into) {}
+  /// A call begins. `callback`: its row; any larger number is another function.
+  void count(std::size_t callback);
   void note(const script::stretch& ran);
 
  private:

@@ -22,6 +22,15 @@ namespace {
 constexpr double usual_tick_ms = 100;
 constexpr double shortest_tick_ms = 10;
 constexpr auto between_looks = 500ms;  // at the script's file
+script::step call_of(callback which, std::uint64_t id, std::string_view message) {
+  const auto row = static_cast<std::size_t>(which);
+  const auto number = static_cast<double>(id);
+  if (which == callback::message) return {.callback = row, .with = {message, number}, .count = 2};
+  const bool has_message = which == callback::client_message || which == callback::upstream ||
+                           which == callback::master_auth;
+  return {.callback = row, .with = {number, message}, .count = has_message ? 2U : 1U};
+}
+
 // Whoever sends waits for it, and a stop behind that one.
 constexpr auto longest_answer = 2s;
 
@@ -108,7 +117,7 @@ result<void> host::reload() {
   if (!made) return std::unexpected(made.error());
   machine_->retire();
   retired_.push_back(std::exchange(machine_, std::move(*made)));
-  std::erase_if(retired_, [](const auto& each) { return each->waiting() == 0; });
+  std::erase_if(retired_, [](const auto& each) { return each->is_idle(); });
   figures_.reloads.add();
   note_size();
   arm_tick();
@@ -153,16 +162,13 @@ loop::task<> host::watch() {
 
 void host::start_for(callback which, std::uint64_t id, std::string_view message,
                      script::waiter* told) {
-  const auto number = static_cast<double>(id);
-  const script::argument backwards[] = {message, number};
-  const script::argument with[] = {number, message};
-  switch (which) {
-    case callback::message: start(which, backwards, told); break;
-    case callback::client_message:
-    case callback::master_auth:
-    case callback::upstream: start(which, with, told); break;
-    default: start(which, std::span(with).first(1), told);
-  }
+  const auto call = call_of(which, id, message);
+  start(which, std::span(call.with).first(call.count), told);
+}
+
+script::step host::step_of(callback which, std::uint64_t id, std::string_view message) {
+  watch_.count(static_cast<std::size_t>(which));
+  return call_of(which, id, message);
 }
 
 loop::task<std::optional<std::string>> host::change_sent(std::string message) {

@@ -63,7 +63,12 @@ class host final : private script::observer, private loop::timer {
              script::waiter* tell = nullptr) {
     return machine_->start(static_cast<std::size_t>(which), with, tell);
   }
-  /// Starts one that is told of a client and, if it is of a message, of what that has said.
+  /// Starts functions that run one behind the other; whoever gives them has them by `step_of`.
+  bool start(script::series& of) { return machine_->start(of); }
+  /// The call of a function that is told of a client and, if it is of a message, of what that has
+  /// said. It is counted.
+  script::step step_of(callback which, std::uint64_t id, std::string_view message);
+  /// Starts such a one.
   void start_for(callback which, std::uint64_t id, std::string_view message,
                  script::waiter* told = nullptr);
   template <class Read>
@@ -83,6 +88,8 @@ class host final : private script::observer, private loop::timer {
     return machine_->global_number(name, otherwise);
   }
 
+  /// Nothing of the script runs any more.
+  [[nodiscard]] bool has_ended() const { return machine_ == nullptr; }
   [[nodiscard]] const script_figures& counted() const { return figures_; }
   [[nodiscard]] const identity& who() const { return who_; }
   [[nodiscard]] loop::loop& on() const { return loop_; }

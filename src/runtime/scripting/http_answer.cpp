@@ -58,10 +58,21 @@ bool http_answer::take_body(const nlohmann::json& given) {
   return true;
 }
 
-void http_answer::send(http::exchange& on) {
+void http_answer::say_type() {
   if (!has_type_ && http::may_have_body(head_.status)) {
     head_.fields.emplace_back("Content-Type", type_);
   }
+}
+
+bool http_answer::begin(http::exchange& on) {
+  say_type();
+  const bool has_body = http::may_have_body(head_.status);
+  on.begin(std::move(head_));
+  return has_body;
+}
+
+void http_answer::send(http::exchange& on) {
+  say_type();
   on.respond(std::move(head_), body_);
 }
 

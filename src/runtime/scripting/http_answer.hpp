@@ -19,10 +19,13 @@ class http_answer {
   [[nodiscard]] std::size_t body_size() const { return body_.size(); }
   /// It is of no use after that.
   void send(http::exchange& on);
+  /// Begins an answer whose body follows in pieces. False: one of its status has none.
+  bool begin(http::exchange& on);
 
  private:
   result<void> take(const nlohmann::json& given);
   bool take_body(const nlohmann::json& given);
+  void say_type();
 
   http::answer_head head_;
   std::string body_;

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
+#include <optional>
 
 #include "loop/sim_loop.hpp"
 #include "loop/sim_world.hpp"
@@ -19,6 +21,21 @@ constexpr script::callback_row callbacks[] = {{"on_start", "n: number", "", ""}}
 class script_world : public script::observer {
  public:
   explicit script_world(std::uint64_t seed) : world_(seed) {}
+
+  /// Until `awaits` functions have begun to wait: then its machine goes. Gives how many have, if it
+  /// lives to its end.
+  int live_until(int awaits) {
+    make();
+    const auto is_over = [&] { return awaits_ >= awaits; };
+    for (auto calls = 1 + world_.draw(8); calls > 0 && !is_over(); --calls) {
+      call();
+      world_.run_until(is_over, std::chrono::milliseconds(world_.draw(30)));
+    }
+    world_.run_until(is_over, 1s);
+    machine_.reset();
+    EXPECT_EQ(ended_, started_) << text_;
+    return awaits_;
+  }
 
   void live() {
     for (int round = 0; round < 3; ++round) {
@@ -43,6 +60,24 @@ class script_world : public script::observer {
     int& ended_;
   };
 
+  /// Some calls, one behind the other.
+  class calls_in_a_row final : public script::series {
+   public:
+    calls_in_a_row(int& ended, std::uint64_t count) : ended_(ended), left_(count) {}
+
+   private:
+    std::optional<script::step> next() override {
+      if (left_ == 0) return std::nullopt;
+      return script::step{.with = {static_cast<double>(--left_ % 5)}, .count = 1};
+    }
+    void on_end(const script::finished& with) override {
+      EXPECT_TRUE(with.has_failed() || left_ == 0);
+      ++ended_;
+    }
+    int& ended_;
+    std::uint64_t left_;
+  };
+
   void make() {
     auto made = script::machine::make(
         loop_, {.most_memory = 2U << 20U, .most_time = 10s, .most_waiting = 40}, *this);
@@ -62,7 +97,11 @@ class script_world : public script::observer {
       ++ended_;
       return;
     }
-    machine_->start(0, with, &listeners_.emplace_back(ended_));
+    if (world_.chance(0.3)) {
+      machine_->start(rows_.emplace_back(ended_, world_.draw(6)));
+    } else {
+      machine_->start(0, with, &listeners_.emplace_back(ended_));
+    }
   }
 
   std::string statements(int depth) {
@@ -93,12 +132,18 @@ class script_world : public script::observer {
   void on_print(const std::string& /*line*/) override {}
   void on_run(const script::stretch& /*ran*/) override {}
 
-  loop::task<script::answers> sleep(script::call& with) { return sleep_for(loop_, with.number(0)); }
+  loop::task<script::answers> sleep(script::call& with) {
+    ++awaits_;
+    return sleep_for(loop_, with.number(0));
+  }
   static loop::task<script::answers> sleep_for(loop::loop& on, double seconds) {
     co_await on.sleep(loop::from_seconds(seconds));
     co_return std::vector<nlohmann::json>{nlohmann::json{{"slept", seconds}}};
   }
-  loop::task<script::answers> fail(script::call& /*with*/) { return fail_soon(loop_); }
+  loop::task<script::answers> fail(script::call& /*with*/) {
+    ++awaits_;
+    return fail_soon(loop_);
+  }
   static loop::task<script::answers> fail_soon(loop::loop& on) {
     co_await on.sleep(1ms);
     co_return failure(errc::timed_out, "do it", "it takes too long", "");
@@ -117,13 +162,23 @@ class script_world : public script::observer {
   loop::loop& loop_ = world_.add_loop();
   std::unique_ptr<script::machine> machine_;
   std::deque<listener> listeners_;
+  std::deque<calls_in_a_row> rows_;
   std::string text_;
   int started_ = 0;
   int ended_ = 0;
+  int awaits_ = 0;
 };
 
 TEST(script_simulation, whoever_waits_for_a_function_hears_of_its_end) {
   for_each_seed([](std::uint64_t seed) { script_world(seed).live(); });
+}
+
+TEST(script_simulation, a_machine_may_go_wherever_a_function_waits) {
+  static constexpr int most = 30;
+  for_each_seed([](std::uint64_t seed) {
+    const auto all = std::min(script_world(seed).live_until(most), most);
+    for (int awaits = 1; awaits <= all; ++awaits) script_world(seed).live_until(awaits);
+  });
 }
 
 }  // namespace

@@ -14,8 +14,8 @@
 namespace strata::runtime::server {
 
 struct shard_script::client final : scripting::sequence::owner {
-  client(shard_script& home, loop::loop& on, std::uint64_t number, member* who)
-      : id(number), is(who), turns(on, *this), home_(home) {}
+  client(shard_script& home, member& who)
+      : id(who.id()), is(&who), turns(home.host_, id, *this), home_(home) {}
 
   std::uint64_t id;
   member* is;               ///< null once it has gone
@@ -32,8 +32,8 @@ struct shard_script::client final : scripting::sequence::owner {
   scripting::sequence turns;
 
  private:
-  void start(scripting::callback which, std::string_view message, script::waiter& told) override {
-    home_.start(*this, which, message, told);
+  bool is_for_script(std::string_view message) override {
+    return !is_refused && !is_leaving && !home_.carry(*this, message);
   }
   void on_ended(scripting::callback which, const script::finished& with) override {
     home_.on_ended(*this, which, with);

@@ -39,10 +39,7 @@ void shard_script::call_send(call& with) {
     with.fail("the message is longer than --max-message");
     return;
   }
-  const auto id = with.integer(0);
-  send(id, message);
-  const auto* const home = home_.state().home_of(id);
-  with.give(home != nullptr && (home->who != &home_ || is_there(id)));
+  with.give(send(with.integer(0), message));
 }
 
 void shard_script::call_broadcast(call& with) {

@@ -1,5 +1,6 @@
 // HTTP requests that a server's script answers.
 #include "runtime/scripting/http_answer.hpp"
+#include "runtime/scripting/streamed_body.hpp"
 #include "runtime/server/shard.hpp"
 #include "runtime/server/shard_script.hpp"
 
@@ -21,16 +22,21 @@ loop::task<bool> shard_script::answer(http::exchange& now) {
   }
   const auto request = scripting::table_of(now, body);
   std::vector<script::argument> with{&request};
-  const auto take = [](const script::finished& by) -> result<nlohmann::json> {
+  std::unique_ptr<script::kept_function> pieces;
+  const auto take = [&pieces](const script::finished& by) -> result<nlohmann::json> {
     if (by.has_failed()) return failure(errc::canceled, "answer", "the script has failed", "");
-    return by.structure();
+    pieces = by.function("body");
+    return by.structure(0, pieces ? "body" : nullptr);
   };
   auto given = co_await host_.ask(callback::http_request, std::move(with), take);
   home_.publish();
   if (given && given->is_null()) co_return false;
   auto made = given ? scripting::http_answer::read(*given, "on_http_request")
                     : std::unexpected(given.error());
-  if (made) {
+  if (made && pieces) {
+    co_await scripting::send_in_pieces(host_, now, std::move(*made), std::move(pieces));
+    home_.publish();
+  } else if (made) {
     made->send(now);
   } else {
     if (made.error().code != errc::canceled) host_.log(level::error, describe(made.error()));

@@ -24,16 +24,16 @@ loop::task<answers> refused(std::string why) {
 
 }  // namespace
 
-bool shard_script::carry_on(member& from, const message& said) {
-  auto* const one = find(from.id());
-  if (one == nullptr || (!one->routed && one->piped == 0)) return false;
-  home_.keep(from, said);
-  if (one->piped != 0) {
-    send(one->piped, as_text(said.bytes));
+bool shard_script::is_carried(const client& one) { return one.routed != nullptr || one.piped != 0; }
+
+bool shard_script::carry(client& one, std::string_view said) {
+  if (!is_carried(one)) return false;
+  if (one.piped != 0) {
+    send(one.piped, said);
     return true;
   }
-  if (!one->routed->push(said.bytes)) home_.count().drop_message(drop::script);
-  if (is_held_up(*one)) carrying_.spawn(await_room(one->routed));
+  if (!one.routed->push(as_bytes(said))) home_.count().drop_message(drop::script);
+  if (is_held_up(one)) carrying_.spawn(await_room(one.routed));
   return true;
 }
 

@@ -368,6 +368,7 @@ void shard::say(const message& said, std::uint64_t except) {
 }
 
 void shard::publish() {
+  if (script_) script_->catch_up();
   if (!log_.empty()) deliver(speaker_);
   if (!told_.empty()) deliver_told();
 }

@@ -34,13 +34,16 @@ loop::task<> shard_script::end(loop::time_point limit) {
   upstreams_.end();
   leaving_.cancel();
   carrying_.cancel();
+  found_ = speaks_ = nullptr;
   clients_.clear();
   groups_.clear();
 }
 
 shard_script::client* shard_script::find(std::uint64_t id) const {
+  if (found_ != nullptr && found_->id == id) return found_;
   const auto found = clients_.find(id);
-  return found == clients_.end() ? nullptr : found->second.get();
+  if (found == clients_.end()) return nullptr;
+  return found_ = found->second.get();
 }
 
 bool shard_script::is_there(std::uint64_t id) const {
@@ -53,7 +56,7 @@ void shard_script::enter(member& arrived) {
   // Whoever has only come hears nothing, also before it is known what it speaks.
   arrived.is_admitted = !lets_in();
   if (arrived.is_passing()) return;
-  auto made = std::make_unique<client>(*this, home_.loop(), arrived.id(), &arrived);
+  auto made = std::make_unique<client>(*this, arrived);
   if (lets_in()) made->turns.tell_soon(callback::auth);
   if (host_.has(callback::connect)) made->turns.tell_soon(callback::connect);
   clients_.emplace(made->id, std::move(made));
@@ -74,14 +77,17 @@ void shard_script::leave(member& gone) {
 void shard_script::on_turn_end() { home_.publish(); }
 
 bool shard_script::on_message(member& from, const message& said) {
-  if (carry_on(from, said)) return true;
+  auto* const one = find(from.id());
+  if (one != nullptr && is_carried(*one)) {
+    home_.keep(from, said);
+    return carry(*one, as_text(said.bytes));
+  }
   if (!host_.has(callback::client_message) && !host_.has(callback::message)) {
     // The server's mode decides, of those that have been let in.
     if (!from.is_admitted) home_.count().drop_message(drop::script);
     return !from.is_admitted || withhold(from, said);
   }
   home_.keep(from, said);
-  auto* const one = find(from.id());
   if (one == nullptr) {  // it came by POST, and hears nothing
     for (const auto which : {callback::client_message, callback::message}) {
       if (host_.has(which)) host_.start_for(which, from.id(), as_text(said.bytes));
@@ -89,12 +95,19 @@ bool shard_script::on_message(member& from, const message& said) {
     return true;
   }
   if (one->is_refused || one->is_leaving) return true;
+  if (speaks_ != one) catch_up();
+  speaks_ = one;
   for (const auto which : {callback::client_message, callback::message}) {
     if (host_.has(which) && !one->turns.tell(which, as_text(said.bytes))) {
       home_.count().drop_message(drop::script);
     }
   }
+  if (one->turns.has_much()) catch_up();
   return true;
+}
+
+void shard_script::catch_up() {
+  if (auto* const one = std::exchange(speaks_, nullptr); one != nullptr) one->turns.catch_up();
 }
 
 bool shard_script::is_busy(std::uint64_t id) const {
@@ -104,11 +117,6 @@ bool shard_script::is_busy(std::uint64_t id) const {
 
 loop::task<> shard_script::idle(std::uint64_t id) {
   [[maybe_unused]] const bool is = co_await settled_.wait([this, id] { return !is_busy(id); });
-}
-
-void shard_script::start(const client& one, callback which, std::string_view message,
-                         script::waiter& told) {
-  host_.start_for(which, one.id, message, &told);
 }
 
 void shard_script::on_ended(client& one, callback which, const script::finished& with) {
@@ -161,20 +169,26 @@ void shard_script::on_settled(const client& one) {
     each->second.erase(one.id);
     each = each->second.empty() ? groups_.erase(each) : std::next(each);
   }
+  if (found_ == &one) found_ = nullptr;
+  if (speaks_ == &one) speaks_ = nullptr;
   clients_.erase(one.id);
 }
 
 // Messages are gathered until the turn's end, or the end of what a client has said.
-void shard_script::send(std::uint64_t to, std::string_view message) {
+bool shard_script::send(std::uint64_t to, std::string_view message) {
   home_.loop().at_turn_end(*this);
   auto* const one = find(to);
   if (one == nullptr) {
     home_.tell_member(to, std::string(message));
-  } else if (one->is == nullptr || !one->is->is_admitted) {
+    const auto* const home = home_.state().home_of(to);
+    return home != nullptr && home->who != &home_;
+  }
+  if (one->is == nullptr || !one->is->is_admitted) {
     home_.count().drop_message(drop::mode);
   } else {
     home_.tell(*one->is, {as_bytes(message)});
   }
+  return one->is != nullptr;
 }
 
 void shard_script::send_to_group(const std::string& group, const std::string& message,

@@ -49,6 +49,8 @@ class shard_script final : private loop::turn_end_hook {
   /// It says who may be master.
   [[nodiscard]] bool decides_master() const { return host_.has(scripting::callback::master_auth); }
   void ask_master(member& from, std::string_view password);
+  /// What was said last reaches the script now.
+  void catch_up();
   /// Something that was said still waits for the script.
   [[nodiscard]] bool is_busy(std::uint64_t id) const;
   /// Awaits that nothing waits any more.
@@ -81,8 +83,6 @@ class shard_script final : private loop::turn_end_hook {
   [[nodiscard]] client* find(std::uint64_t id) const;
   /// It has not gone.
   [[nodiscard]] bool is_there(std::uint64_t id) const;
-  void start(const client& one, scripting::callback which, std::string_view message,
-             script::waiter& told);
   void on_ended(client& one, scripting::callback which, const script::finished& with);
   static void on_admission(client& one, bool is_admitted);
   /// It waits behind a claim to be master. False: there is none.
@@ -92,7 +92,9 @@ class shard_script final : private loop::turn_end_hook {
   loop::task<> see_off(std::uint64_t id);
 
   // --- clients whose messages go elsewhere, in script_routes.cpp
-  [[nodiscard]] bool carry_on(member& from, const message& said);
+  [[nodiscard]] static bool is_carried(const client& one);
+  /// Passes on what it says, if that goes elsewhere.
+  [[nodiscard]] bool carry(client& one, std::string_view said);
   /// Too much waits for what it is routed to: it is not read from.
   [[nodiscard]] static bool is_held_up(const client& one);
   loop::task<script::answers> begin_route(std::uint64_t id, std::string name,
@@ -101,7 +103,8 @@ class shard_script final : private loop::turn_end_hook {
   loop::task<> await_room(std::shared_ptr<scripting::script_connection> of);
   static void end_route(client& one);
   void set_pipe(std::uint64_t id, std::uint64_t to);
-  void send(std::uint64_t to, std::string_view message);
+  /// False: it has gone, as far as this loop knows.
+  bool send(std::uint64_t to, std::string_view message);
 
   // --- functions of the script
   void call_send(script::call& with);
@@ -132,6 +135,8 @@ class shard_script final : private loop::turn_end_hook {
   scripting::host host_;
   upstreams upstreams_;
   boost::unordered_flat_map<std::uint64_t, std::unique_ptr<client>> clients_;
+  mutable client* found_ = nullptr;  // last: most often the next one is the same
+  client* speaks_ = nullptr;         // has said what the script has not heard yet
   std::map<std::string, std::set<std::uint64_t>, std::less<>> groups_;
   loop::condition settled_;
   loop::task_group leaving_;

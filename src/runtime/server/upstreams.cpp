@@ -24,7 +24,7 @@ constexpr double longest_pause_s = 10;
 
 struct upstreams::link final : scripting::sequence::owner {
   link(upstreams& home, std::uint64_t id, net::endpoint_url where)
-      : number(id), url(std::move(where)), turns(home.host_.on(), *this), home_(home) {}
+      : number(id), url(std::move(where)), turns(home.host_, id, *this), home_(home) {}
 
   void tell(callback which) {
     if (home_.host_.has(which)) turns.tell_soon(which);
@@ -37,9 +37,6 @@ struct upstreams::link final : scripting::sequence::owner {
   scripting::sequence turns;
 
  private:
-  void start(callback which, std::string_view message, script::waiter& told) override {
-    home_.host_.start_for(which, number, message, &told);
-  }
   void on_ended(callback /*which*/, const script::finished& /*with*/) override {}
   void on_settled() override { home_.told_.notify(); }
 
@@ -101,7 +98,7 @@ loop::task<result<void>> upstreams::converse(link& one) {
     if (!host_.has(callback::upstream)) continue;
     one.turns.tell(callback::upstream, *said);
     // What it says meanwhile waits in the connection, which holds it back.
-    co_await told_.wait([&one] { return !one.turns.is_busy(); });
+    if (one.turns.has_much()) co_await told_.wait([&one] { return !one.turns.is_busy(); });
   }
   one.to = nullptr;
   host_.log(level::info, fmt::format("upstream {}: {} has ended", one.number, one.url.text()));

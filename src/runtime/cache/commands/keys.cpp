@@ -4,6 +4,7 @@
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/access.hpp"
 #include "runtime/cache/engine/call.hpp"
+#include "runtime/cache/engine/key_source.hpp"
 #include "text/word.hpp"
 
 namespace strata::runtime::cache {
@@ -11,17 +12,25 @@ namespace strata::runtime::cache {
 namespace {
 
 void remove_keys(call& c, bool frees_later) {
-  std::int64_t removed = 0;
+  std::size_t removed = 0;
+  std::vector<std::string_view> said;  // what is propagated: those that were there
+  if (c.size() > 2) said.push_back(c[0]);
   for (std::size_t i = 1; i < c.size(); ++i) {
     const auto hash = c.hash(i);
     entry* const found = c.keys().find(c.who.database, c[i], hash);
-    if (found == nullptr) continue;
+    if (found == nullptr) {
+      auto* const source = c.home().source();
+      if (source != nullptr) source->note_removed(c.who.database, c[i]);
+      continue;
+    }
+    if (c.size() > 2) said.push_back(c[i]);
     if (frees_later) c.keys().free_later(*found);
     c.remove(found, hash);
     c.keys().count_change();
     ++removed;
   }
-  c.reply.integer(removed);
+  if (removed != 0 && removed + 1 < c.size()) c.propagate_list(said);
+  c.reply.integer(static_cast<std::int64_t>(removed));
 }
 
 void del(call& c) { remove_keys(c, false); }

@@ -30,6 +30,7 @@ struct key_use {
   std::vector<std::string_view> flags;
   std::optional<int> index;  // where keys begin, or where the keyword is looked for
   bool is_hidden = false;    // COMMAND INFO calls it unknown
+  bool only_reads = false;
   std::string_view keyword;  // empty: at the index itself
   enum class kind : std::uint8_t { range, counted, unknown } find = kind::unknown;
   int last = 0;
@@ -74,7 +75,21 @@ key_use read_use(std::string_view text) {
     made.index = number_in(begin);
   }
   read_find(made, std::span(words).subspan(at));
+  made.only_reads = std::ranges::find(made.flags, "RO") != made.flags.end();
   return made;
+}
+
+// A command's, taken apart once: keys are looked for in each change.
+std::span<const key_use> uses_of(const command& of) {
+  static const auto table = [] {
+    std::vector<std::vector<key_use>> all;
+    for (const auto& each : all_commands()) {
+      auto& uses = all.emplace_back();
+      for (const auto& text : split(each.row->key_uses, "; ")) uses.push_back(read_use(text));
+    }
+    return all;
+  }();
+  return table[of.index];
 }
 
 void reply_pair(proto::reply_writer& to, std::string_view name, int value) {
@@ -193,9 +208,9 @@ void reply_command_info(proto::reply_writer& to, const command& of) {
   to.set(categories.size());
   for (const auto& each : categories) to.status(each);
   to.array(0);
-  const auto uses = split(row.key_uses, "; ");
+  const auto uses = uses_of(of);
   to.array(uses.size());
-  for (const auto& each : uses) reply_use(to, read_use(each));
+  for (const auto& each : uses) reply_use(to, each);
   to.array(row.subcommands.size());
   for (const auto& each : row.subcommands) {
     reply_command_info(to, *find_subcommand(of, each.name));
@@ -228,10 +243,8 @@ bool has_category(const command& of, std::string_view category) {
 
 bool find_keys(const command& of, std::span<const std::string_view> words,
                std::vector<std::size_t>& positions, key_choice which) {
-  for (const auto& text : split(of.row->key_uses, "; ")) {
-    const auto use = read_use(text);
-    const bool only_reads = std::ranges::find(use.flags, "RO") != use.flags.end();
-    if (only_reads && which == key_choice::changed) continue;
+  for (const auto& use : uses_of(of)) {
+    if (use.only_reads && which == key_choice::changed) continue;
     const auto begin = find_begin(use, words);
     if (!begin || *begin >= words.size()) continue;
     if (use.find == key_use::kind::counted) {

@@ -15,6 +15,8 @@ class key_source {
   };
   /// Asks for a key, unless it is being fetched already. Called while a command is executed.
   [[nodiscard]] virtual answer fetch(unsigned database, std::string_view key) = 0;
+  /// A client has removed a key that is not there: what is being fetched may be what it was before.
+  virtual void note_removed(unsigned database, std::string_view key) = 0;
   /// For how long a client waits, in milliseconds.
   [[nodiscard]] virtual std::int64_t patience_ms() const = 0;
 

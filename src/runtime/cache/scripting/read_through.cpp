@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -23,6 +24,7 @@ class read_through::fetching final : public script::waiter {
  public:
   fetching(read_through& of, database_key key) : of_(of), key_(std::move(key)) {}
   [[nodiscard]] const database_key& key() const { return key_; }
+  bool is_overtaken = false;  ///< it has been written or removed since the script was asked
 
  private:
   void on_end(const script::finished& with) override { of_.on_fetched(*this, with); }
@@ -40,10 +42,15 @@ read_through::read_through(loop::loop& on, engine& data, own_client& hand, const
       script_(script),
       on_fill_(std::move(on_fill)) {}
 
-read_through::~read_through() { data_.home().set_source(nullptr); }
+read_through::~read_through() {
+  data_.home().set_source(nullptr);
+  if (is_listening_) data_.keys().remove_listener(*this);
+}
 
 void read_through::heed_script() {
-  data_.home().set_source(script_.has(callback::miss) ? this : nullptr);
+  const bool has_it = script_.has(callback::miss);
+  data_.home().set_source(has_it ? this : nullptr);
+  if (has_it && !std::exchange(is_listening_, true)) data_.keys().add_listener(*this);
   patience_ms_ = std::llround(script_.global_number("miss_ms", usual_patience_ms));
 }
 
@@ -59,16 +66,41 @@ key_source::answer read_through::fetch(unsigned database, std::string_view key) 
   return answer::fetching;
 }
 
+void read_through::note_removed(unsigned database, std::string_view key) {
+  const auto found = fetching_.find(database_key_view{database, key});
+  if (found != fetching_.end()) found->second->is_overtaken = true;
+}
+
+// MOVE, COPY and SWAPDB reach other databases, so that the key alone counts: at worst, one is
+// fetched twice.
+void read_through::on_change(unsigned /*database*/, std::span<const std::string_view> words) {
+  if (fetching_.empty() || is_filling_) return;
+  const auto* const what = find_command(words[0]);
+  if (what == nullptr || !what->has(flag_write)) return;  // MULTI and EXEC
+  std::vector<std::size_t> places;
+  const bool are_known = find_keys(*what, words, places, key_choice::changed) && !places.empty();
+  for (auto& [key, each] : fetching_) {
+    const auto is_it = [&](std::size_t place) { return words[place] == key.key; };
+    if (!are_known || std::ranges::any_of(places, is_it)) each->is_overtaken = true;
+  }
+}
+
 // A script's function never runs inside a command.
 void read_through::on_turn_end() {
   for (const auto& key : std::exchange(fresh_, {})) {
     const auto found = fetching_.find(key);
+    found->second->is_overtaken = false;
     const script::argument with[] = {std::string_view(key.key), static_cast<double>(key.database)};
     script_.start(callback::miss, with, found->second.get());
   }
 }
 
 void read_through::on_fetched(fetching& which, const script::finished& with) {
+  if (with.is_text() && is_stale(which)) {
+    fresh_.push_back(which.key());
+    loop_.at_turn_end(*this);
+    return;
+  }
   const auto found = fetching_.find(which.key());
   const auto ended = std::move(found->second);
   fetching_.erase(found);
@@ -82,6 +114,15 @@ void read_through::on_fetched(fetching& which, const script::finished& with) {
   } else if (const auto why = fill(key, with); !why.empty()) {
     fail(key, why);
   }
+}
+
+bool read_through::is_stale(const fetching& which) {
+  if (!which.is_overtaken) return false;
+  const auto& key = which.key();
+  hooks_.begin_work();
+  const bool is_there = data_.keys().find(key.database, key.key, hash_of(key.key)) != nullptr;
+  hooks_.end_work();
+  return !is_there;
 }
 
 // Puts the value into the cache, unless somebody has written one meanwhile: those who wait are
@@ -107,7 +148,9 @@ std::string read_through::fill(const database_key& key, const script::finished& 
     words.insert(words.end(), {"PX", life});
   }
   on_fill_(true);
+  is_filling_ = true;
   const auto said = hand_.execute(key.database, words);
+  is_filling_ = false;
   on_fill_(false);
   return said.what == proto::resp_value::kind::error ? said.text : std::string();
 }

@@ -1,5 +1,6 @@
 // Keys that are not there, fetched by the script's on_miss. A key that several clients miss at the
-// same time is fetched once.
+// same time is fetched once. What a client writes or removes meanwhile is not overwritten: if it is
+// not there in the end, it is fetched again.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "loop/loop.hpp"
+#include "runtime/cache/engine/change_listener.hpp"
 #include "runtime/cache/engine/database_key.hpp"
 #include "runtime/cache/engine/key_source.hpp"
 #include "runtime/cache/scripting/own_client.hpp"
@@ -14,7 +16,7 @@
 
 namespace strata::runtime::cache {
 
-class read_through final : public key_source, private loop::turn_end_hook {
+class read_through final : public key_source, private change_listener, private loop::turn_end_hook {
  public:
   /// `on_fill` is called with true before a fetched value is put into the cache, and with false
   /// behind that.
@@ -26,13 +28,17 @@ class read_through final : public key_source, private loop::turn_end_hook {
   void heed_script();
 
   [[nodiscard]] answer fetch(unsigned database, std::string_view key) override;
+  void note_removed(unsigned database, std::string_view key) override;
   [[nodiscard]] std::int64_t patience_ms() const override { return patience_ms_; }
 
  private:
   class fetching;
 
+  void on_change(unsigned database, std::span<const std::string_view> words) override;
   void on_turn_end() override;
   void on_fetched(fetching& which, const script::finished& with);
+  /// It has been written or removed meanwhile, and is not there.
+  [[nodiscard]] bool is_stale(const fetching& which);
   [[nodiscard]] std::string fill(const database_key& key, const script::finished& with);
   void fail(const database_key& key, std::string_view why);
 
@@ -43,6 +49,8 @@ class read_through final : public key_source, private loop::turn_end_hook {
   scripting::host& script_;
   std::function<void(bool)> on_fill_;
   std::int64_t patience_ms_ = 0;
+  bool is_listening_ = false;
+  bool is_filling_ = false;
   boost::unordered_flat_map<database_key, std::unique_ptr<fetching>, database_key_hash,
                             database_key_equal>
       fetching_;

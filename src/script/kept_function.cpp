@@ -1,0 +1,33 @@
+#include "script/kept_function.hpp"
+
+#include "script/lua.hpp"
+
+namespace strata::script {
+
+kept_function::kept_function(machine& in, int reference) : in_(&in), reference_(reference) {
+  in.kept_.insert(this);
+}
+
+kept_function::~kept_function() {
+  if (in_ == nullptr) return;
+  in_->kept_.erase(this);
+  luaL_unref(in_->state_, LUA_REGISTRYINDEX, reference_);
+}
+
+bool kept_function::start(std::span<const argument> with, waiter* tell) {
+  return in_->start_referred(reference_, stretch::no_callback, with, tell);
+}
+
+std::unique_ptr<kept_function> finished::function(const char* field) const {
+  if (values_ < 1 || !lua_istable(by_, 1)) return nullptr;
+  lua_pushstring(by_, field);
+  lua_rawget(by_, 1);
+  if (!lua_isfunction(by_, -1)) {
+    lua_pop(by_, 1);
+    return nullptr;
+  }
+  auto& home = machine::of(by_);
+  return std::make_unique<kept_function>(home, luaL_ref(by_, LUA_REGISTRYINDEX));
+}
+
+}  // namespace strata::script
