@@ -22,7 +22,7 @@ class script_world : public script::observer {
  public:
   explicit script_world(std::uint64_t seed) : world_(seed) {}
 
-  /// Until so many functions have begun to wait: then its machine goes. Gives how many have, if it
+  /// Until `awaits` functions have begun to wait: then its machine goes. Gives how many have, if it
   /// lives to its end.
   int live_until(int awaits) {
     make();
