@@ -416,3 +416,15 @@ def test_a_function_that_changes_what_it_is_told_of_leaves_time_for_others(cache
     for _ in range(20):
         assert client.ping()
     eventually(lambda: int(client.get("n")) > before, "it goes on")
+
+
+def test_a_key_that_on_miss_itself_removes_is_given_up(cached):
+    client = cached("""
+        function on_miss(key)
+          calls = (calls or 0) + 1
+          self.del(key)
+          return 'calls ' .. calls
+        end""")
+    with pytest.raises(redis.ResponseError, match="it was removed each time"):
+        client.get("k")
+    assert client.ping() and not client.exists("k")

@@ -15,6 +15,7 @@ using scripting::callback;
 namespace {
 
 constexpr std::size_t most_fetched = 10000;
+constexpr unsigned most_tries = 4;
 constexpr double usual_patience_ms = 5000;
 constexpr double longest_life_ms = 1e15;  // some 30,000 years
 
@@ -25,6 +26,7 @@ class read_through::fetching final : public script::waiter {
   fetching(read_through& of, database_key key) : of_(of), key_(std::move(key)) {}
   [[nodiscard]] const database_key& key() const { return key_; }
   bool is_overtaken = false;  ///< it has been written or removed since the script was asked
+  unsigned tries = 0;         ///< how often that was
 
  private:
   void on_end(const script::finished& with) override { of_.on_fetched(*this, with); }
@@ -96,7 +98,8 @@ void read_through::on_turn_end() {
 }
 
 void read_through::on_fetched(fetching& which, const script::finished& with) {
-  if (with.is_text() && is_stale(which)) {
+  const bool is_late = with.is_text() && is_stale(which);
+  if (is_late && ++which.tries < most_tries) {
     fresh_.push_back(which.key());
     loop_.at_turn_end(*this);
     return;
@@ -105,7 +108,9 @@ void read_through::on_fetched(fetching& which, const script::finished& with) {
   const auto ended = std::move(found->second);
   fetching_.erase(found);
   const auto& key = ended->key();
-  if (with.has_failed()) {
+  if (is_late) {  // perhaps by on_miss itself
+    fail(key, "ERR the key was not fetched: it was removed each time before it had come");
+  } else if (with.has_failed()) {
     fail(key, "ERR the key was not fetched: on_miss has failed");
   } else if (with.is_nothing() || with.is_false()) {
     hooks_.begin_work();
