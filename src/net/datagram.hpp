@@ -42,6 +42,13 @@ class datagram {
   /// Starts to send. False when there is no room. An empty address: to the connected peer.
   virtual bool send(const loop::socket_address& to, loop::slice bytes) = 0;
 
+  /// Messages can get away: an interface that has no carrier, or is down, sends none, and takes
+  /// none.
+  [[nodiscard]] virtual bool is_up() const { return true; }
+  /// Hands what was sent to the kernel now, where that would wait for the turn's end, so that
+  /// `take_send_errors` tells what it has refused.
+  virtual void flush() {}
+
   /// The largest message that can be sent, in bytes.
   [[nodiscard]] virtual std::size_t max_size() const = 0;
 

@@ -64,15 +64,24 @@ class stream_port final : public message_port {
 class datagram_port final : public message_port {
  public:
   datagram_port(loop::loop& on, std::unique_ptr<datagram> over, bool is_connected)
-      : loop_(on), datagrams_(std::move(over)), has_peer_(is_connected), is_open_(!is_connected) {}
+      : loop_(on),
+        datagrams_(std::move(over)),
+        losses_(on, [this](const auto& lost) { on_loss(lost); }),
+        has_peer_(is_connected),
+        is_open_(!is_connected) {}
 
   loop::task<error> receive(ears told) override {
     datagrams_->on_notice(told.on_notice);
+    hears_loss_ = told.on_loss;
+    if (!hears_loss_) {
+      hears_loss_ = [on_trouble = told.on_trouble](const losses& lost) {
+        for (auto left = lost.unsent; left != 0; --left)
+          on_trouble(system_error(EIO, "send"), false);
+      };
+    }
     for (bool failing = false;;) {
       auto got = co_await datagrams_->receive();
-      for (auto lost = datagrams_->take_send_errors(); lost != 0; --lost) {
-        told.on_trouble(system_error(EIO, "send"), false);
-      }
+      losses_.look_soon(*datagrams_);
       if (got.result == -ENODEV) {
         co_return system_error(ENODEV, "receive", "the interface was removed");
       }
@@ -92,13 +101,25 @@ class datagram_port final : public message_port {
 
   std::optional<std::size_t> offer(byte_span message) override {
     if (!has_peer_ || !datagrams_->send(peer_, loop::slice::copy_of(message))) return std::nullopt;
+    losses_.look_soon(*datagrams_);
     return message.size();
+  }
+  [[nodiscard]] bool is_up() const override { return datagrams_->is_up(); }
+  std::uint64_t flush() override {
+    datagrams_->flush();
+    refused_ = 0;
+    losses_.look();
+    return refused_;
   }
   [[nodiscard]] std::size_t max_size() const override { return datagrams_->max_size(); }
   [[nodiscard]] std::size_t unsent() const override { return 0; }
   loop::task<> flushed(loop::time_point /*limit*/) override { co_return; }
 
  private:
+  void on_loss(const losses& lost) {
+    refused_ += lost.unsent;
+    if (hears_loss_) hears_loss_(lost);
+  }
   bool is_of_peer(const loop::socket_address& from) {
     if (!is_open_) return true;
     if (!std::exchange(has_peer_, true)) peer_ = from;
@@ -107,6 +128,9 @@ class datagram_port final : public message_port {
 
   loop::loop& loop_;
   std::unique_ptr<datagram> datagrams_;
+  loss_watch losses_;
+  std::function<void(const losses& lost)> hears_loss_;
+  std::uint64_t refused_ = 0;
   bool has_peer_;
   bool is_open_;               // to anybody, until the first has come
   loop::socket_address peer_;  // none: the one that it is connected to

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "loop/task.hpp"
+#include "net/loss_watch.hpp"
 #include "net/scheme.hpp"
 #include "proto/framing.hpp"
 
@@ -24,6 +25,8 @@ enum class port_end : std::uint8_t {
 
 class message_port {
  public:
+  using losses = loss_watch::losses;
+
   /// What its owner is told while it receives.
   struct ears {
     std::function<void(std::size_t count)> on_bytes;
@@ -32,6 +35,8 @@ class message_port {
     /// Something was lost and it goes on. `is_new`: nothing was lost just before.
     std::function<void(const error& why, bool is_new)> on_trouble;
     datagram::notice on_notice;
+    /// Messages were lost in silence. Empty: `on_trouble` tells of those that were sent.
+    std::function<void(const losses& lost)> on_loss = {};
     /// Awaited before more is received than has come; may be empty. It holds back the peer, where
     /// there is a way to.
     std::function<loop::task<>()> room = {};
@@ -62,6 +67,11 @@ class message_port {
   [[nodiscard]] virtual std::string_view subprotocol() const { return {}; }
   /// To be destroyed next: the peer is told that it was broken, where it can be.
   virtual void break_off() {}
+  /// Messages can get away: there is a link.
+  [[nodiscard]] virtual bool is_up() const { return true; }
+  /// Hands what was offered to the kernel. Gives how many of these messages that has refused, as
+  /// far as it is known at once; `on_loss` tells of them too.
+  virtual std::uint64_t flush() { return 0; }
   /// Awaits that none waits, until `limit` at the longest.
   virtual loop::task<> flushed(loop::time_point limit) = 0;
 };

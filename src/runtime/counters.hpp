@@ -56,11 +56,17 @@ enum class drop : std::uint8_t {
   repeat,
   kernel,
   memory,
-  script
+  script,
+  link,    ///< the interface was down, or had no carrier
+  refused  ///< by the kernel, that was to send it
 };
-inline constexpr std::string_view drop_names[] = {
-    "rate_limit", "global_rate_limit", "slow_client", "mode",   "too_large", "file",
-    "connection", "stranger",          "repeat",      "kernel", "memory",    "script"};
+inline constexpr std::string_view drop_names[] = {"rate_limit",  "global_rate_limit",
+                                                  "slow_client", "mode",
+                                                  "too_large",   "file",
+                                                  "connection",  "stranger",
+                                                  "repeat",      "kernel",
+                                                  "memory",      "script",
+                                                  "link",        "refused"};
 static_assert(std::size(drop_names) <= std::tuple_size_v<options::case_counters>);
 
 struct counters;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "net/ethernet/xdp_device.hpp"
 #include "net/scheme.hpp"
@@ -171,7 +172,9 @@ void raw_ethernet::tell_state() {
 }
 
 bool raw_ethernet::send(const loop::socket_address& to, loop::slice bytes) {
-  if (outgoing_sizes_.size() >= most_waiting || bytes.bytes().size() > max_size()) return false;
+  if (!is_up() || outgoing_sizes_.size() >= most_waiting || bytes.bytes().size() > max_size()) {
+    return false;
+  }
   const auto destination =
       to.size() == 0 ? peer_.destination.value_or(mac_address::broadcast()) : to.mac();
   const auto start = outgoing_.size();
@@ -209,6 +212,12 @@ void raw_ethernet::on_turn_end() {
   }
   outgoing_.clear();
   outgoing_sizes_.clear();
+}
+
+std::uint64_t raw_ethernet::take_kernel_drops() {
+  const auto all = device_->statistics();
+  if (!all) return 0;
+  return all->dropped - std::exchange(drops_seen_, all->dropped);
 }
 
 }  // namespace strata::net

@@ -35,6 +35,9 @@ class raw_ethernet final : public datagram,
 
   /// An empty address: to the URL's `dst`.
   bool send(const loop::socket_address& to, loop::slice bytes) override;
+  [[nodiscard]] bool is_up() const override { return device_->link().is_running(); }
+  void flush() override { on_turn_end(); }
+  [[nodiscard]] std::uint64_t take_kernel_drops() override;
   [[nodiscard]] std::size_t max_size() const override { return device_->link().mtu; }
 
  private:
@@ -69,6 +72,7 @@ class raw_ethernet final : public datagram,
   std::vector<std::byte> outgoing_;  // whole frames, one behind the other
   std::vector<std::size_t> outgoing_sizes_;
   std::unique_ptr<link_watch> link_watch_;
+  std::uint64_t drops_seen_ = 0;
 };
 
 }  // namespace strata::net

@@ -190,6 +190,12 @@ loop::task<std::string> connection::receive() {
             if (is_trouble) counters_.errors.add();
             log_->write(is_trouble ? level::warning : level::info, what);
           },
+      .on_loss =
+          [this](const net::message_port::losses& lost) {
+            counters_.errors.add(lost.unsent);
+            counters_.drop_message(drop::refused, lost.unsent);
+            counters_.drop_message(drop::kernel, lost.unheard);
+          },
       .room = {},
   };
   if (script_) ears.room = [this] { return script_->heard(); };
@@ -221,7 +227,7 @@ void connection::on_message(byte_span message) {
 bool connection::push(byte_span message) {
   const auto sent = port_->offer(message);
   if (!sent) {
-    counters_.drop_message(drop::slow_client);
+    counters_.drop_message(port_->is_up() ? drop::slow_client : drop::link);
     return false;
   }
   counters_.messages_out.add();
@@ -252,7 +258,17 @@ result<send_outcome> connection::send(byte_span message) {
                      fmt::format("{} bytes wait already for it to read", unsent),
                      "send more slowly or raise --max-buffer");
     }
-    if (push(message)) return send_outcome{.delivered = 1};
+    port_->flush();  // what was sent before
+    const bool is_taken = push(message);
+    if (is_taken && port_->flush() == 0) return send_outcome{.delivered = 1};
+    if (!port_->is_up()) {
+      return failure(errc::conflict, operation, "its interface is down, or has no carrier",
+                     "see that both ends are up: ip link");
+    }
+    if (is_taken) {
+      return failure(errc::limit_exceeded, operation, "the kernel has refused it",
+                     "send more slowly, or see: tc -s qdisc");
+    }
     return failure(errc::limit_exceeded, operation, "too many messages wait to be sent",
                    "send more slowly");
   }

@@ -36,10 +36,13 @@ class datagram_port::peer final : public member {
     for (const auto& each : messages.messages()) {
       if (each.size > port_.wire_->max_size()) {
         home_.count().drop_message(drop::too_large);
+      } else if (!port_.wire_->is_up()) {
+        home_.count().drop_message(drop::link);
       } else if (is_stranger_ && !port_.may_send(*this, each.size)) {
         home_.count().drop_message(drop::stranger);
       } else if (port_.wire_->send(address_, messages.part(each))) {
         home_.count_out(1, each.size);
+        port_.losses_.look_soon(*port_.wire_);
         ++taken;
       } else {
         home_.count().drop_message(drop::slow_client);
@@ -63,13 +66,15 @@ class datagram_port::peer final : public member {
   serve::connection_gauge::place place_;
 };
 
-datagram_port::datagram_port(shard& home, std::unique_ptr<net::datagram> wire) : home_(home) {
-  take(std::move(wire));
-}
+datagram_port::datagram_port(shard& home, std::unique_ptr<net::datagram> wire)
+    : datagram_port(home, std::move(wire), {}, {}) {}
 
 datagram_port::datagram_port(shard& home, std::unique_ptr<net::datagram> wire,
                              std::string interface_name, opener reopen)
-    : home_(home), interface_name_(std::move(interface_name)), reopen_(std::move(reopen)) {
+    : home_(home),
+      losses_(home.loop(), [this](const auto& lost) { on_loss(lost); }),
+      interface_name_(std::move(interface_name)),
+      reopen_(std::move(reopen)) {
   take(std::move(wire));
 }
 
@@ -78,7 +83,6 @@ datagram_port::~datagram_port() = default;
 loop::task<> datagram_port::run() {
   for (;;) {
     auto got = co_await wire_->receive();
-    home_.count().errors.add(wire_->take_send_errors());
     if (got.result == -ENODEV && reopen_) {
       co_await open_again();
     } else if (got.result < 0 && got.result != -EMSGSIZE) {
@@ -114,11 +118,23 @@ loop::task<> datagram_port::open_again() {
   }
 }
 
-void datagram_port::on_timer() {
-  if (const auto lost = wire_->take_kernel_drops()) home_.count().drop_message(drop::kernel, lost);
+// What the kernel refused had been counted as sent.
+void datagram_port::on_loss(const net::loss_watch::losses& lost) {
+  refused_ += lost.unsent;
+  home_.count().errors.add(lost.unsent);
+  home_.count().drop_message(drop::refused, lost.unsent);
+  home_.count().drop_message(drop::kernel, lost.unheard);
+}
+
+std::uint64_t datagram_port::flush() {
+  wire_->flush();
+  refused_ = 0;
+  losses_.look();
+  return refused_;
 }
 
 void datagram_port::take(std::unique_ptr<net::datagram> wire) {
+  losses_.forget();
   wire_ = std::move(wire);
   wire_->on_notice([this](bool is_trouble, const std::string& what) {
     if (is_trouble) home_.count().errors.add();
@@ -128,7 +144,7 @@ void datagram_port::take(std::unique_ptr<net::datagram> wire) {
 
 void datagram_port::on_datagram(net::datagram::arrival got) {
   failing_ = false;
-  if (!armed()) home_.loop().arm_after(*this, 100ms);
+  losses_.look_soon(*wire_);
   const auto bytes = got.data.bytes();
   if (got.result == -EMSGSIZE) {
     home_.count().drop_message(drop::too_large);

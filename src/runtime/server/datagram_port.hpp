@@ -8,12 +8,13 @@
 #include <string>
 
 #include "net/datagram.hpp"
+#include "net/loss_watch.hpp"
 #include "runtime/server/shard.hpp"
 #include "runtime/server/stranger_guard.hpp"
 
 namespace strata::runtime::server {
 
-class datagram_port final : private loop::timer {
+class datagram_port final {
  public:
   using opener = std::function<result<std::unique_ptr<net::datagram>>()>;
 
@@ -21,7 +22,7 @@ class datagram_port final : private loop::timer {
   /// Of an interface: `reopen` makes the wire again when one of that name is there again.
   datagram_port(shard& home, std::unique_ptr<net::datagram> wire, std::string interface_name,
                 opener reopen);
-  ~datagram_port() override;
+  ~datagram_port();
   datagram_port(const datagram_port&) = delete;
   datagram_port& operator=(const datagram_port&) = delete;
 
@@ -30,11 +31,12 @@ class datagram_port final : private loop::timer {
   void expire(loop::time_point oldest);
   /// What UDP peers must send to join is another: they all have to join again.
   void forget_udp_peers();
+  /// Hands what was sent to the kernel, and counts what that has refused of it: gives how many.
+  std::uint64_t flush();
 
  private:
   class peer;
-  /// Looks a little after something has come: what the kernel drops comes with what it does not.
-  void on_timer() override;
+  void on_loss(const net::loss_watch::losses& lost);
   /// What cannot be received; says how long to wait before the next try.
   loop::duration on_failure(int code);
   void on_datagram(net::datagram::arrival got);
@@ -50,6 +52,8 @@ class datagram_port final : private loop::timer {
 
   shard& home_;
   std::unique_ptr<net::datagram> wire_;
+  net::loss_watch losses_;
+  std::uint64_t refused_ = 0;
   std::string interface_name_;
   opener reopen_;
   bool failing_ = false;

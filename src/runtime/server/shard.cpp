@@ -436,8 +436,11 @@ void shard::take_far(const far_batch& from) {
 
 std::uint64_t shard::broadcast(byte_span message) {
   publish();
+  for (auto& each : datagram_ports_) each.flush();  // what was said before
   log_.append({message});
-  return deliver(0);
+  auto taken = deliver(0);
+  for (auto& each : datagram_ports_) taken -= std::min(taken, each.flush());
+  return taken;
 }
 
 }  // namespace strata::runtime::server

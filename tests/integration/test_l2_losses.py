@@ -1,0 +1,126 @@
+"""What l2:// and xdp:// endpoints lose is told: by the answer of `send`, in stats and in metrics.
+
+    [ daemon, vethA ]----[ vethB ]
+"""
+
+import os
+import re
+import signal
+import time
+
+import pytest
+
+import strata_daemon
+from strata_daemon import eventually
+
+COUNT = 3000
+
+
+def url_of(scheme):
+    return {"l2": "l2://vethA/0x88b6", "xdp": "xdp://vethA/0?ethertype=0x88b6"}[scheme]
+
+
+def a_server_with_one_peer(veth, daemon, scheme="l2", **options):
+    daemon.create("server", "s", listen=[url_of(scheme)], **options)
+    veth.strata(veth.b, "l2", "send", "vethB", "hello", "-e", "0x88b6")
+    daemon.wait_connections("s", 1)
+
+
+def dropped(daemon, name="s"):
+    return {key: count for key, count in daemon.stats(name)["dropped"].items() if count}
+
+
+def shape(veth):
+    veth.inside(veth.a, "tc", "qdisc", "add", "dev", "vethA", "root", "tbf", "rate", "1mbit",
+                "burst", "2000", "limit", "3000")
+
+
+def shaped(veth):
+    told = veth.inside(veth.a, "tc", "-s", "qdisc", "show", "dev", "vethA")
+    return int(re.search(r"Sent \d+ bytes (\d+) pkt", told)[1])
+
+
+def test_what_a_shaper_refuses_is_not_delivered(veth, daemons):
+    daemon = daemons[0]
+    a_server_with_one_peer(veth, daemon)
+    shape(veth)
+    delivered = sum(daemon.send("s", b"x" * 40)["delivered"] for _ in range(COUNT))
+    assert 0 < delivered < COUNT
+    stats = daemon.stats("s")
+    assert stats["dropped"]["refused"] == COUNT - delivered == stats["errors"]
+    # Some wait in the shaper still.
+    eventually(lambda: shaped(veth) >= delivered, "what was delivered has left")
+    assert shaped(veth) < delivered + 20
+    metrics = daemon.exchange("GET", "/metrics")[1].decode()
+    assert f'reason="refused"}} {COUNT - delivered}\n' in metrics
+
+
+def test_a_client_hears_that_its_message_was_refused(veth, daemons):
+    daemon = daemons[0]
+    daemon.create("client", "c", connect=f"l2://vethA/0x88b6?dst={veth.mac(veth.b, 'vethB')}")
+    shape(veth)
+    with pytest.raises(strata_daemon.Refused) as refused:
+        for _ in range(COUNT):
+            daemon.send("c", b"x" * 40)
+    assert refused.value.code == "limit_exceeded" and "tc -s qdisc" in refused.value.remedy
+    assert dropped(daemon, "c") == {"refused": 1}
+
+
+def test_what_others_say_and_the_kernel_refuses_is_told_without_a_frame_coming(veth, daemons):
+    """A TCP client speaks, and only frames go out."""
+    daemon = daemons[0]
+    daemon.create("client", "c", connect="l2://vethA/0x88b6?dst=02:00:00:00:00:09",
+                  lua=str(daemon.folder / "talk.lua"), start=False)
+    (daemon.folder / "talk.lua").write_text(f"""
+        function on_connect() strata.set_timeout(200, function()
+          for n = 1, {COUNT} do self.send(('x'):rep(40)) end end) end""")
+    shape(veth)
+    daemon.act("c", "start")
+    eventually(lambda: dropped(daemon, "c").get("refused", 0) > COUNT / 2, "it is told")
+
+
+@pytest.mark.parametrize("scheme", ["l2", "xdp"])
+@pytest.mark.parametrize("end", ["down", "without carrier"])
+def test_nothing_is_delivered_to_a_dead_link(veth, daemons, scheme, end):
+    daemon = daemons[0]
+    a_server_with_one_peer(veth, daemon, scheme)
+    daemon.create("client", "c", connect="l2://vethA/0x88b7?dst=02:00:00:00:00:09")
+    assert daemon.send("s", b"alive")["delivered"] == 1
+    space, link = (veth.a, "vethA") if end == "down" else (veth.b, "vethB")
+    veth.inside(space, "ip", "link", "set", link, "down")
+
+    def is_known():
+        return daemon.send("s", b"dead")["delivered"] == 0 and "link" in dropped(daemon)
+
+    eventually(is_known, "it is known")
+    before = daemon.stats("s")
+    assert daemon.send("s", b"dead")["delivered"] == 0
+    after = daemon.stats("s")
+    assert after["dropped"]["link"] == before["dropped"]["link"] + 1
+    assert after["messages"]["out"] == before["messages"]["out"]
+    with pytest.raises(strata_daemon.Refused) as refused:
+        daemon.send("c", b"dead")
+    assert refused.value.code == "conflict" and "no carrier" in refused.value.message
+    veth.inside(space, "ip", "link", "set", link, "up")
+    eventually(lambda: daemon.send("s", b"alive")["delivered"] == 1, "it goes on")
+
+
+@pytest.mark.parametrize("scheme", ["l2", "xdp"])
+def test_what_the_kernel_has_no_room_for_is_counted(veth, daemons, scheme):
+    """The daemon is stopped while frames come."""
+    daemon, sent = daemons[0], 20000
+    daemon.create("server", "s", listen=[url_of(scheme)])
+    pid = daemon.pid
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        veth.strata(veth.b, "l2", "send", "vethB", "x" * 60, "-e", "0x88b6", "-c", str(sent))
+        time.sleep(0.1)  # veth hands over in a softirq
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+    def all_told():
+        stats = daemon.stats("s")
+        return stats["messages"]["in"] + stats["dropped"]["kernel"] == sent
+
+    eventually(all_told, "sent is what came and what was dropped")
+    assert dropped(daemon)["kernel"] > 0 and daemon.stats("s")["messages"]["in"] > 0
