@@ -141,6 +141,25 @@ def test_tshark_finds_every_checksum_right(veth):
 
 
 @pytest.mark.once
+def test_forwarding_into_a_dead_link_is_a_failure(veth):
+    """
+    a: vethA ---- vethB :b: vethC --//-- vethD :a      vethD is down
+    """
+    veth.needs_virtual("of other links nobody knows where frames went")
+    veth.run("ip", "link", "add", "vethC", "netns", veth.b, "type", "veth", "peer", "name",
+             "vethD", "netns", veth.a)
+    veth.inside(veth.b, "ip", "link", "set", "vethC", "up")
+    forwarding = veth.start(veth.b, BINARY, "xdp", "fwd", "vethB", "vethC", "--udp-port", str(PORT),
+                            "-c", "10", "--format", "json")
+    eventually(lambda: attached(veth, veth.b, "vethC")["program"] == "strata_filter",
+               "it forwards")
+    veth.strata(veth.a, "xdp", "gen", "vethA", "-c", "10")
+    out, errors = forwarding.communicate(timeout=30)
+    assert forwarding.returncode == 1 and json.loads(out)["forwarded"]["vethB"] == 10
+    assert "'vethC' has no carrier and dropped 10 of 10 frames" in errors
+
+
+@pytest.mark.once
 def test_frames_are_forwarded_between_two_interfaces(veth):
     """
     a: vethA ---- vethB :b: vethC ---- vethD :a      b forwards between its two
