@@ -127,15 +127,15 @@ std::optional<error> port::refusal_of(byte_span frame) const {
     return refuse(errc::invalid_argument, "that is no whole Ethernet header",
                   "begin with both addresses and the EtherType");
   }
-  if (frame.size() > mtu_ + view->header_size()) {
-    return refuse(errc::limit_exceeded, "its MTU was " + std::to_string(mtu_),
-                  "send less at once or raise it (ip link set " + name_ + " mtu N)");
-  }
   const auto chunk = socket_.memory()->frame_size();
-  if (is_multi_buffer_ || frame.size() <= chunk) return {};
-  return refuse(errc::invalid_argument,
-                "a chunk of the UMEM has " + std::to_string(chunk) + " bytes",
-                "for larger frames ask for multi-buffer");
+  if (!is_multi_buffer_ && frame.size() > chunk) {
+    return refuse(errc::invalid_argument,
+                  "a chunk of the UMEM has " + std::to_string(chunk) + " bytes",
+                  "for larger frames ask for multi-buffer");
+  }
+  if (frame.size() <= mtu_ + view->header_size()) return {};
+  return refuse(errc::limit_exceeded, "its MTU was " + std::to_string(mtu_),
+                "send less at once or raise it (ip link set " + name_ + " mtu N)");
 }
 
 result<void> port::push() {

@@ -141,6 +141,29 @@ def test_tshark_finds_every_checksum_right(veth):
 
 
 @pytest.mark.once
+def test_forwarding_into_a_dead_link_is_a_failure(veth):
+    """
+    a: vethA ---- vethB :b: vethC --//-- vethD :a      vethD is down
+    """
+    veth.needs_virtual("of other links nobody knows where frames went")
+    veth.run("ip", "link", "add", "vethC", "netns", veth.b, "type", "veth", "peer", "name",
+             "vethD", "netns", veth.a)
+    veth.inside(veth.b, "ip", "link", "set", "vethC", "up")
+    forwarding = veth.start(veth.b, BINARY, "xdp", "fwd", "vethB", "vethC", "--udp-port", str(PORT),
+                            "-c", "10", "--format", "json")
+    eventually(lambda: attached(veth, veth.b, "vethC")["program"] == "strata_filter",
+               "it forwards")
+    # It may need a moment more until it takes frames.
+    eventually(lambda: subprocess.run(["ip", "netns", "exec", veth.a, BINARY, "xdp", "gen", "vethA",
+                                       "-c", "10"], capture_output=True, timeout=60)
+               and forwarding.poll() is not None, "it ends")
+    out, errors = forwarding.communicate(timeout=30)
+    count = json.loads(out)["forwarded"]["vethB"]
+    assert forwarding.returncode == 1 and count >= 10
+    assert f"'vethC' has no carrier and dropped {count} of {count} frames" in errors
+
+
+@pytest.mark.once
 def test_frames_are_forwarded_between_two_interfaces(veth):
     """
     a: vethA ---- vethB :b: vethC ---- vethD :a      b forwards between its two

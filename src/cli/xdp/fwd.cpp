@@ -21,6 +21,9 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
+// How long the last frames may take to be sent.
+constexpr auto fwd_patience = 2s;
+
 // Both sockets work on one UMEM: a frame that one received the other sends, and its chunk goes back
 // to be received into.
 class forwarder {
@@ -51,7 +54,7 @@ class forwarder {
         return waited;
       }
     }
-    return {};
+    return finish();
   }
 
   [[nodiscard]] std::uint64_t forwarded(std::size_t side) const { return forwarded_[side]; }
@@ -102,6 +105,18 @@ class forwarder {
     }
     if (!done.empty()) over.completion().release(done.size());
     return all_sent;
+  }
+
+  // What is still in the transmit rings.
+  result<void> finish() {
+    const auto limit = clock::now() + fwd_patience;
+    for (auto& over : sockets_) {
+      for (result<bool> all_sent = false; !*all_sent && clock::now() < limit;) {
+        all_sent = push(over);
+        if (!all_sent) return std::unexpected(all_sent.error());
+      }
+    }
+    return {};
   }
 
   result<void> wait() {
