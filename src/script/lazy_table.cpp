@@ -8,6 +8,14 @@
 
 namespace strata::script {
 
+void text_table::begin(std::size_t count) { lua_createtable(to_, 0, static_cast<int>(count)); }
+
+void text_table::add(std::string_view name, std::string_view value) {
+  lua_pushlstring(to_, name.data(), name.size());
+  lua_pushlstring(to_, value.data(), value.size());
+  lua_rawset(to_, -3);
+}
+
 lazy_table::~lazy_table() {
   if (in_ != nullptr) in_->forget(*this);
 }
@@ -19,10 +27,13 @@ int machine::read_lazily(lua_State* state) {
   if (found == known.end() || lua_type(state, 2) != LUA_TSTRING) return 0;
   std::size_t size = 0;
   const char* const name = lua_tolstring(state, 2, &size);
-  const auto value = found->second->field({name, size});
-  if (value.is_null()) return 0;
   luaL_checkstack(state, 8, "to read a field");
-  push_json(state, value);
+  text_table texts(state);
+  if (!found->second->give_texts({name, size}, texts)) {
+    const auto value = found->second->field({name, size});
+    if (value.is_null()) return 0;
+    push_json(state, value);
+  }
   lua_pushvalue(state, 2);
   lua_pushvalue(state, -2);
   lua_rawset(state, 1);

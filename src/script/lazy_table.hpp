@@ -4,13 +4,27 @@
 // others. For the machine's loop.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <string_view>
+
+struct lua_State;
 
 namespace strata::script {
 
 class machine;
+
+/// A table of texts that a script is given.
+class text_table {
+ public:
+  explicit text_table(lua_State* to) : to_(to) {}
+  /// To be called first, once, with how many there are.
+  void begin(std::size_t count);
+  void add(std::string_view name, std::string_view value);
+
+ private:
+  lua_State* to_;
+};
 
 class lazy_table {
  public:
@@ -21,6 +35,9 @@ class lazy_table {
 
   /// Null: there is none of that name.
   [[nodiscard]] virtual nlohmann::json field(std::string_view name) const = 0;
+  /// A field that is a table of texts, each of another name, may be given so: that costs less.
+  /// False: it is to be asked for by `field`, and `into` has not begun.
+  virtual bool give_texts(std::string_view /*name*/, text_table& /*into*/) const { return false; }
 
  private:
   friend class machine;

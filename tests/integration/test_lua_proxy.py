@@ -219,3 +219,24 @@ def test_a_back_may_be_another_while_the_script_waits(daemon, make_back, scripte
     assert get(port, "/") == (200, b"one /")
     assert get(port, "/edits") == (200, b"two /edits")
     assert get(port, "/") == (200, b"two /")
+
+
+def test_fields_that_come_twice_are_one_and_all_are_gone_through(make_back, scripted):
+    port = scripted("""
+        function on_route(request)
+          local names = {}
+          for name in pairs(request.headers) do names[#names + 1] = name end
+          table.sort(names)
+          local has = request.headers
+          return {status = 200, json = {names = names, both = has['x-both'], many = has['x-39'],
+                                        cookie = has.cookie, host = has.host}}
+        end""", named(make_back, "one"))
+    twice = ("X-Both: a", "Cookie: c=1", "X-Both: b", "Cookie: d=2")
+    many = [f"X-{number}: {number}" for number in range(40)]
+    for fields in ((), twice, many, [*many, *twice]):
+        said = json.loads(get_with(port, "/", *fields)[1])
+        assert said["host"] == "h"
+        assert said["names"] == sorted({"host", *(each.split(":")[0].lower() for each in fields)})
+        assert (said.get("both"), said.get("cookie")) == (
+            ("a, b", "c=1; d=2") if twice[0] in fields else (None, None))
+        assert said.get("many") == ("39" if many[0] in fields else None)

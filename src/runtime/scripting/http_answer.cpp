@@ -1,6 +1,7 @@
 #include "runtime/scripting/http_answer.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -97,6 +98,21 @@ nlohmann::json table_of(const http::exchange& asked, const std::string& body) {
   nlohmann::json made{{"body", body}};
   for (const auto& each : request_fields) made[std::string(each.name)] = each.of(asked);
   return made;
+}
+
+// Those of one name are to be joined, which most requests have none of.
+bool lazy_request::give_texts(std::string_view name, script::text_table& into) const {
+  if (name != "headers") return false;
+  constexpr std::size_t many = 32;  // to be compared with each other
+  const auto& fields = asked_.request().headers;
+  if (fields.size() > many) return false;
+  for (auto one = fields.begin(); one != fields.end(); ++one) {
+    const auto is_same = [&](const auto& other) { return other.first == one->first; };
+    if (std::any_of(std::next(one), fields.end(), is_same)) return false;
+  }
+  into.begin(fields.size());
+  for (const auto& [each, value] : fields) into.add(each, value);
+  return true;
 }
 
 nlohmann::json lazy_request::field(std::string_view name) const {

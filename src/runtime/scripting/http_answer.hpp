@@ -41,6 +41,7 @@ class lazy_request final : public script::lazy_table {
  public:
   explicit lazy_request(const http::exchange& asked) : asked_(asked) {}
   [[nodiscard]] nlohmann::json field(std::string_view name) const override;
+  bool give_texts(std::string_view name, script::text_table& into) const override;
 
  private:
   const http::exchange& asked_;
