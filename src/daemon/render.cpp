@@ -168,13 +168,21 @@ std::string dump(const nlohmann::json& value) {
   return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+std::string warning_of(const entry& of) {
+  if (auto given = of.body->warning(); !given.empty()) return given;
+  if (of.state != run_state::running) return {};
+  const auto awaited = of.body->awaited_interface();
+  if (awaited.empty()) return {};
+  return fmt::format("it waits for the interface '{}', which is not there", awaited);
+}
+
 nlohmann::json summary_json(const entry& of, loop::time_point now) {
   const auto& common = of.body->common();
   return {{"name", of.name()},
           {"type", of.type->name},
           {"state", name_of(of.state)},
           {"reason", of.reason},
-          {"warning", of.body->warning()},
+          {"warning", warning_of(of)},
           {"endpoints", of.body->endpoints()},
           {"reach", reach_json(*of.body)},
           {"connections", of.body->stats().connections_now.get()},

@@ -88,6 +88,12 @@ loop::task<result<entry_ref>> supervisor::create(std::string type, std::string n
   tell(*made, "created");
   if (!start) co_return made;
   auto started = co_await locked_start(made);
+  // It would wait; but whoever creates it has most likely mistyped the name.
+  if (const auto awaited = made->body->awaited_interface(); started && !awaited.empty()) {
+    started = failure(errc::not_found, "listen or connect on '" + awaited + "'",
+                      "there is no such interface",
+                      "see: ip link; created without -s and started, it waits for one");
+  }
   if (started) co_return started;
   // What is answered with an error leaves nothing behind.
   const auto gone = co_await locked_remove(made);

@@ -129,6 +129,8 @@ class runtime {
   /// What it shows to those at the other ends of TLS, as an array of objects; empty without TLS. Of
   /// one that does not run, what is in its files now.
   [[nodiscard]] virtual nlohmann::json certificates() const;
+  /// The name of an interface that it waits for, since there is none; empty: it waits for none.
+  [[nodiscard]] virtual std::string awaited_interface() const { return {}; }
   /// What people should know of how it is set up; empty: nothing.
   [[nodiscard]] virtual std::string warning() const { return {}; }
   /// The figures that every runtime has.

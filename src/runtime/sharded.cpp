@@ -1,6 +1,9 @@
 #include "runtime/sharded.hpp"
 
+#include <net/if.h>
+
 #include <algorithm>
+#include <cerrno>
 
 namespace strata::runtime {
 
@@ -95,6 +98,16 @@ loop::task<void> runtime_of_parts::stop(loop::time_point limit) {
   bound_.clear();
   written_ = {};
   context_.loops.release(std::exchange(loops_, {}));
+}
+
+std::string runtime_of_parts::awaited_interface() const {
+  for (const auto& each : endpoints()) {
+    const auto url = net::parse_endpoint(each);
+    if (url && url->is_ethernet() && ::if_nametoindex(url->host.c_str()) == 0 && errno == ENODEV) {
+      return url->host;
+    }
+  }
+  return {};
 }
 
 statistics runtime_of_parts::stats() const {

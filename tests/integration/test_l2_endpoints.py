@@ -163,14 +163,55 @@ def test_an_interface_that_is_removed_and_made_again_works_again(veth, daemons):
     daemons[0].cli("create", "client", "c", "--connect", "l2://vethA/0x1234", "--reconnect",
                    "--reconnect-min", "100ms", "--reconnect-max", "200ms", "-s")
     veth.inside(veth.a, "ip", "link", "del", "vethA")
-    eventually(lambda: daemons[0].logged("s", "the interface was removed"), "the log says so")
+    eventually(lambda: daemons[0].logged("s", "the interface 'vethA' was removed"), "the log says so")
     eventually(lambda: daemons[0].logged("c", "the interface was removed"), "of the client too")
+    plug_in(veth)
+    heard_again(veth, daemons[0], "s")
+    assert daemons[0].logged("s", "the interface 'vethA' is there")
+
+
+def plug_in(veth):
     veth.run("ip", "link", "add", "vethA", "netns", veth.a, "type", "veth", "peer", "name", "vethB",
              "netns", veth.b)
     veth.inside(veth.a, "ip", "link", "set", "vethA", "up")
     veth.inside(veth.b, "ip", "link", "set", "vethB", "up")
-    heard_again(veth, daemons[0], "s")
-    assert daemons[0].logged("s", "there again")
+
+
+@pytest.mark.parametrize("scheme", ["l2", "xdp"])
+def test_an_interface_that_is_not_there_yet_is_waited_for(veth, daemons, scheme):
+    """A machine boots: the daemon is there before its card."""
+    daemon = daemons[0]
+    daemon.create("server", "s", listen=[f"{scheme}://vethA"])
+    daemon.create("client", "c", connect="l2://vethA/0x88b6?dst=02:00:00:00:00:09")
+    daemon.stop()
+    veth.inside(veth.a, "ip", "link", "del", "vethA")
+    daemon.start()
+    for name in ("s", "c"):
+        shown = daemon.show(name)
+        assert shown["state"] == "running" and "waits for the interface 'vethA'" in shown["warning"]
+        assert daemon.logged(name, "goes on when there is one")
+    assert daemon.send("s", b"nobody")["delivered"] == 0
+    with pytest.raises(strata_daemon.Refused):
+        daemon.send("c", b"nobody")
+    plug_in(veth)
+    heard_again(veth, daemon, "s")
+    daemon.wait_connections("c", 1)
+    assert daemon.show("s")["warning"] == daemon.show("c")["warning"] == ""
+
+
+def test_a_client_waits_for_its_interface_without_being_told_to(veth, daemons):
+    daemon = daemons[0]
+    daemon.create("client", "c", connect="l2://vethA/0x88b6?dst=02:00:00:00:00:09")
+    veth.inside(veth.a, "ip", "link", "del", "vethA")
+    daemon.wait_connections("c", 0)
+    assert daemon.show("c")["state"] == "running"
+    plug_in(veth)
+    daemon.wait_connections("c", 1)
+    daemon.create("server", "later", start=False, listen=["l2://vethC"])
+    assert daemon.act("later", "start")["state"] == "running"
+    assert "'vethC'" in daemon.show("later")["warning"]
+    daemon.act("later", "stop")
+    assert daemon.show("later")["warning"] == ""
 
 
 @pytest.mark.parametrize("url, message", [

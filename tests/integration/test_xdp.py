@@ -421,7 +421,7 @@ def test_an_interface_that_is_removed_and_made_again_works_again(veth, daemons):
     server, other = daemons
     server.cli("create", "server", "hub", "--listen", "xdp://vethA", "-s")
     veth.inside(veth.a, "ip", "link", "del", "vethA")
-    eventually(lambda: server.logged("hub", "the interface was removed"), "the log says so")
+    eventually(lambda: server.logged("hub", "the interface 'vethA' was removed"), "the log says so")
     veth.run("ip", "link", "add", "vethA", "netns", veth.a, "type", "veth", "peer", "name", "vethB",
              "netns", veth.b)
     veth.inside(veth.a, "ip", "link", "set", "vethA", "up")

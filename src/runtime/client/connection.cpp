@@ -54,7 +54,7 @@ loop::task<result<void>> connection::open(std::vector<net::bind_target>& /*targe
   if (!options_.reconnect) {
     auto first = co_await loop::within(loop_, connect(), loop::time_point::max(), &hurried_);
     if (!first) co_return failure(errc::canceled, "connect to " + url_.text(), "it was stopped");
-    if (!*first) co_return *first;
+    if (!*first && !is_awaited(first->error())) co_return *first;
   }
   tasks_.spawn(keep());
   co_return result<void>{};
@@ -87,15 +87,32 @@ loop::task<bool> connection::deliver(loop::time_point limit) {
   co_return true;
 }
 
+// An interface that is not there is waited for, whatever the options say of connections.
+bool connection::is_awaited(const error& why) const {
+  return url_.is_ethernet() && (why.code == errc::not_found || why.sys_errno == ENODEV);
+}
+
 loop::task<> connection::keep() {
-  for (;;) {
-    std::string why;
+  constexpr auto longest_look = 1s;
+  for (bool was_awaited = false;;) {
+    ending last;
     if (!port_) {
       auto made = co_await connect();
-      if (!made) why = describe(made.error());
+      if (!made) last = {describe(made.error()), is_awaited(made.error())};
     }
-    if (port_) why = co_await receive();
+    if (port_) {
+      auto ended = co_await receive();
+      last = std::move(ended);
+      was_awaited = false;
+    }
     end_connection();
+    const auto& why = last.why;
+    if (last.is_awaited) {
+      const bool is_told = std::exchange(was_awaited, true);
+      if (!is_told) log_->write(level::error, why + "; it goes on when there is one");
+      co_await net::link_comes(loop_, url_.host, longest_look);
+      continue;
+    }
     if (!options_.reconnect) {
       on_end_(why, true);
       co_return;
@@ -173,7 +190,7 @@ void connection::end_connection() {
 }
 
 // Until the connection ends: why it did.
-loop::task<std::string> connection::receive() {
+loop::task<connection::ending> connection::receive() {
   net::message_port::ears ears{
       .on_bytes = [this](std::size_t count) { counters_.bytes_in.add(count); },
       .on_message = [this](byte_span message) { on_message(message); },
@@ -203,12 +220,13 @@ loop::task<std::string> connection::receive() {
   if (why.code == errc::limit_exceeded) {
     counters_.drop_message(drop::too_large);
     counters_.errors.add();
-    co_return describe(why);
+    co_return ending{describe(why), false};
   }
   if (why.code == errc::connection_closed && why.sys_errno == 0) {
-    co_return fmt::format("{} closed the connection", url_.text());
+    co_return ending{fmt::format("{} closed the connection", url_.text()), false};
   }
-  co_return fmt::format("the connection to {} broke: {}", url_.text(), describe(why));
+  co_return ending{fmt::format("the connection to {} broke: {}", url_.text(), describe(why)),
+                   is_awaited(why)};
 }
 
 void connection::on_message(byte_span message) {

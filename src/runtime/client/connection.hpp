@@ -59,7 +59,13 @@ class connection final : public part {
   loop::task<result<void>> connect();
   loop::task<result<std::unique_ptr<net::message_port>>> open_websocket(
       std::unique_ptr<net::stream> over);
-  loop::task<std::string> receive();
+  /// Of a connection, or of an attempt to make one.
+  struct ending {
+    std::string why = {};
+    bool is_awaited = false;
+  };
+  [[nodiscard]] bool is_awaited(const error& why) const;
+  loop::task<ending> receive();
   void on_message(byte_span message);
   bool push(byte_span message);
   void begin_connection();

@@ -81,10 +81,11 @@ datagram_port::datagram_port(shard& home, std::unique_ptr<net::datagram> wire,
 datagram_port::~datagram_port() = default;
 
 loop::task<> datagram_port::run() {
+  if (!wire_) co_await open_again("is not there");
   for (;;) {
     auto got = co_await wire_->receive();
     if (got.result == -ENODEV && reopen_) {
-      co_await open_again();
+      co_await open_again("was removed");
     } else if (got.result < 0 && got.result != -EMSGSIZE) {
       co_await home_.loop().sleep(on_failure(-got.result));
     } else {
@@ -103,16 +104,17 @@ loop::duration datagram_port::on_failure(int code) {
   return 1ms;
 }
 
-loop::task<> datagram_port::open_again() {
+loop::task<> datagram_port::open_again(std::string_view what) {
   home_.state().log->write(
       level::error,
-      describe(system_error(ENODEV, "receive",
-                            "the interface was removed; it goes on when there is one again")));
+      fmt::format("cannot receive: the interface '{}' {}; it goes on when there is one",
+                  interface_name_, what));
   for (;;) {
     co_await net::link_comes(home_.loop(), interface_name_, 1s);
     auto opened = reopen_();
     if (!opened) continue;
-    home_.state().log->write(level::info, "the interface is there again");
+    home_.state().log->write(level::info,
+                             fmt::format("the interface '{}' is there", interface_name_));
     take(std::move(*opened));
     co_return;
   }
@@ -127,6 +129,7 @@ void datagram_port::on_loss(const net::loss_watch::losses& lost) {
 }
 
 std::uint64_t datagram_port::flush() {
+  if (!wire_) return 0;
   wire_->flush();
   refused_ = 0;
   losses_.look();
@@ -136,6 +139,7 @@ std::uint64_t datagram_port::flush() {
 void datagram_port::take(std::unique_ptr<net::datagram> wire) {
   losses_.forget();
   wire_ = std::move(wire);
+  if (!wire_) return;
   wire_->on_notice([this](bool is_trouble, const std::string& what) {
     if (is_trouble) home_.count().errors.add();
     home_.state().log->write(is_trouble ? level::warning : level::info, what);

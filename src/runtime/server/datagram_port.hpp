@@ -19,7 +19,8 @@ class datagram_port final {
   using opener = std::function<result<std::unique_ptr<net::datagram>>()>;
 
   datagram_port(shard& home, std::unique_ptr<net::datagram> wire);
-  /// Of an interface: `reopen` makes the wire again when one of that name is there again.
+  /// Of an interface: `reopen` makes the wire again when one of that name is there again. Null
+  /// `wire`: there is none yet.
   datagram_port(shard& home, std::unique_ptr<net::datagram> wire, std::string interface_name,
                 opener reopen);
   ~datagram_port();
@@ -45,7 +46,7 @@ class datagram_port final {
   [[nodiscard]] bool hears(peer& stranger, byte_span said);
   [[nodiscard]] stranger_guard& guard();
   [[nodiscard]] bool may_send(peer& stranger, std::size_t bytes);
-  loop::task<> open_again();
+  loop::task<> open_again(std::string_view what);
   void take(std::unique_ptr<net::datagram> wire);
   /// The peer that has said something, new or known; null when it does not become one.
   peer* peer_of(const loop::socket_address& address, byte_span said);

@@ -111,8 +111,10 @@ result<void> shard::open_target(net::bind_target& target) {
   // A Unix socket's path or an interface cannot be shared: one shard serves it.
   if (target.url.is_for_one() && number_ != 0) return {};
   auto opened = target.url.scheme->listen(loop_, target, {.share_port = state_->shards.size() > 1});
-  if (!opened) return std::unexpected(opened.error());
-  if (opened->streams) {
+  const bool is_awaited =
+      !opened && target.url.is_ethernet() && opened.error().code == errc::not_found;
+  if (!opened && !is_awaited) return std::unexpected(opened.error());
+  if (opened && opened->streams) {
     acceptor_.add(std::move(opened->streams), static_cast<unsigned>(protocol_of(target.url)),
                   target.url.scheme->is_secure ? state_->secure : nullptr);
   } else if (!target.url.is_ethernet()) {
@@ -124,7 +126,8 @@ result<void> shard::open_target(net::bind_target& target) {
       if (!again) return std::unexpected(again.error());
       return std::move(again->messages);
     };
-    datagram_ports_.emplace_back(*this, std::move(opened->messages), target.url.host, reopen);
+    datagram_ports_.emplace_back(*this, opened ? std::move(opened->messages) : nullptr,
+                                 target.url.host, reopen);
   }
   return {};
 }
