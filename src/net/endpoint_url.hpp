@@ -14,6 +14,13 @@ namespace strata::net {
 struct scheme_row;  // scheme.hpp
 
 /// How frames of an `l2://` or `xdp://` endpoint look.
+/// How a message's end is told from the zeros that fill a short frame.
+enum class l2_padding : std::uint8_t {
+  strip,  ///< zeros at the end of a frame that may have been filled are taken off
+  keep,   ///< all that the frame holds is the message
+  length  ///< two bytes before the message say how long it is, the most significant first
+};
+
 struct l2_address {
   std::uint16_t ethertype = 0x88B5;
   /// The peer: frames go to it, and unless it is a group, only its are heard.
@@ -21,6 +28,7 @@ struct l2_address {
   std::optional<std::uint16_t> vlan_id;
   std::optional<std::uint8_t> priority;
   bool drop_eligible = false;
+  l2_padding padding = l2_padding::strip;
 
   bool operator==(const l2_address&) const = default;
 };

@@ -1,4 +1,5 @@
-"""What l2:// and xdp:// endpoints lose is told: by the answer of `send`, in stats and in metrics.
+"""What l2:// and xdp:// endpoints lose is told: by the answer of `send`, in stats and in metrics;
+and no message is altered by the zeros that fill a frame.
 
     [ daemon, vethA ]----[ vethB ]
 """
@@ -124,3 +125,46 @@ def test_what_the_kernel_has_no_room_for_is_counted(veth, daemons, scheme):
 
     eventually(all_told, "sent is what came and what was dropped")
     assert dropped(daemon)["kernel"] > 0 and daemon.stats("s")["messages"]["in"] > 0
+
+
+@pytest.mark.parametrize("scheme", ["l2", "xdp"])
+def test_no_message_is_altered_where_its_length_is_sent(veth, daemons, scheme):
+    here, there = daemons
+    path = there.folder / "echo.lua"
+    path.write_text("function on_message(m, id) self.send(id, m) end")
+    there.create("server", "echo", listen=["l2://vethB?pad=length"], lua=str(path))
+    url = {"l2": "l2://vethA/0x88b5?", "xdp": "xdp://vethA/0?"}[scheme]
+    mac = veth.mac(veth.b, "vethB")
+    here.create("client", "c", connect=f"{url}dst={mac}&pad=length",
+                write=str(here.folder / "heard"))
+    assert here.show("c")["endpoints"][0].endswith("&pad=length")
+    heard = here.folder / "heard"
+    wanted = b""
+    for message in (b"AB\0\0", b"\0" * 46, b"\0", b"x" * 45, b"x" * 1498, b"end\0"):
+        assert here.send("c", message)["delivered"] == 1
+        wanted += message + b"\n"
+        eventually(lambda: heard.read_bytes() == wanted, f"{len(message)} bytes come back")
+    with pytest.raises(strata_daemon.Refused) as refused:
+        here.send("c", b"x" * 1499)
+    assert "1498" in refused.value.message
+    # What says that it is longer than it is.
+    before = there.stats("echo")["dropped"]["too_large"]
+    veth.strata(veth.a, "l2", "send", "vethA", "xxx", "--dst", mac)
+    eventually(lambda: there.stats("echo")["dropped"]["too_large"] == before + 1, "it is dropped")
+
+
+def test_zeros_are_kept_where_that_is_asked_for(veth, daemons):
+    here, there = daemons
+    mac = veth.mac(veth.b, "vethB")
+    for ethertype, rule, name in (("0x88b6", "keep", "kept"), ("0x88b7", "strip", "stripped")):
+        there.create("server", name, listen=[f"l2://vethB/{ethertype}?pad={rule}"],
+                     write=str(there.folder / name))
+        here.create("client", f"to-{name}", connect=f"l2://vethA/{ethertype}?dst={mac}")
+        here.send(f"to-{name}", b"AB\0\0")
+    eventually(lambda: (there.folder / "kept").read_bytes() == b"AB" + b"\0" * 44 + b"\n", "all")
+    eventually(lambda: (there.folder / "stripped").read_bytes() == b"AB\n", "the text alone")
+
+
+def test_another_rule_is_refused(daemons):
+    done = daemons[0].run("create", "server", "s", "--listen", "l2://vethA?pad=none", "-s")
+    assert done.returncode != 0 and "'none' is none of strip, keep and length" in done.stderr

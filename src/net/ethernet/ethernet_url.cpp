@@ -21,6 +21,11 @@ constexpr std::array<std::pair<std::string_view, xdp_mode>, 3> modes = {
     {"generic", xdp_mode::generic},
     {"zerocopy", xdp_mode::zerocopy}};
 
+constexpr std::array<std::pair<std::string_view, l2_padding>, 3> paddings = {
+    std::pair{"strip", l2_padding::strip},
+    {"keep", l2_padding::keep},
+    {"length", l2_padding::length}};
+
 std::expected<unsigned, std::string> parse_number(std::string_view text, unsigned least,
                                                   unsigned most, std::string_view what) {
   std::string_view digits = text;
@@ -57,6 +62,15 @@ outcome parse_mode(xdp_address& into, std::string_view text) {
   return refusal(fmt::format("'{}' is none of native, generic and zerocopy", text));
 }
 
+outcome parse_padding(l2_address& into, std::string_view text) {
+  for (const auto& [name, padding] : paddings) {
+    if (name != text) continue;
+    into.padding = padding;
+    return {};
+  }
+  return refusal(fmt::format("'{}' is none of strip, keep and length", text));
+}
+
 outcome parse_member(l2_address& into, std::string_view key, std::string_view value,
                      std::string_view others) {
   if (key == "dst") {
@@ -65,10 +79,11 @@ outcome parse_member(l2_address& into, std::string_view key, std::string_view va
     into.destination = *mac;
     return {};
   }
+  if (key == "pad") return parse_padding(into, value);
   const bool is_vlan = key == "vlan";
   const bool is_priority = key == "prio";
   if (!is_vlan && !is_priority && key != "dei") {
-    return refusal(fmt::format("'{}' is none of {}dst, vlan, prio and dei", key, others));
+    return refusal(fmt::format("'{}' is none of {}dst, vlan, prio, dei and pad", key, others));
   }
   const auto number = is_vlan       ? parse_number(value, 0, 4094, "VLAN id")
                       : is_priority ? parse_number(value, 0, 7, "priority")
@@ -124,6 +139,9 @@ class query_writer {
     if (address.vlan_id) add("vlan", *address.vlan_id);
     if (address.priority) add("prio", *address.priority);
     if (address.drop_eligible) add("dei", 1);
+    for (const auto& [name, padding] : paddings) {
+      if (padding == address.padding && padding != l2_padding::strip) add("pad", name);
+    }
     return std::move(text_);
   }
 

@@ -9,6 +9,7 @@
 
 #include "net/ethernet/xdp_device.hpp"
 #include "net/scheme.hpp"
+#include "strata/wire/big_endian.hpp"
 
 namespace strata::net {
 
@@ -128,9 +129,27 @@ void raw_ethernet::arrive_frame(std::uint32_t slot, const l2::received_frame& fr
     arrive({-EMSGSIZE, {}, {}});
     return;
   }
-  const auto message = view->message();
-  arrive({static_cast<int>(message.size()), std::move(lent).narrowed(message),
+  const auto message = message_in(*view);
+  if (!message) {
+    arrive({-EMSGSIZE, {}, {}});
+    return;
+  }
+  arrive({static_cast<int>(message->size()), std::move(lent).narrowed(*message),
           loop::socket_address::from_mac(view->source(), device_->link().index)});
+}
+
+std::optional<byte_span> raw_ethernet::message_in(const wire::ethernet_view& frame) const {
+  const auto payload = frame.payload();
+  switch (peer_.padding) {
+    case l2_padding::keep: return payload;
+    case l2_padding::length: break;
+    default: return frame.message();
+  }
+  if (payload.size() < length_size()) return std::nullopt;
+  const auto length = wire::read_u16(payload.first<2>());
+  const auto rest = payload.subspan(length_size());
+  if (length > rest.size()) return std::nullopt;
+  return rest.first(length);
 }
 
 void raw_ethernet::give_back(std::uint32_t id) {
@@ -171,18 +190,26 @@ void raw_ethernet::tell_state() {
   }
 }
 
+byte_span raw_ethernet::payload_of(byte_span message) {
+  if (length_size() == 0) return message;
+  measured_.resize(length_size() + message.size());
+  wire::write_u16(std::span(measured_).first<2>(), static_cast<std::uint16_t>(message.size()));
+  std::ranges::copy(message, measured_.begin() + static_cast<std::ptrdiff_t>(length_size()));
+  return measured_;
+}
+
 bool raw_ethernet::send(const loop::socket_address& to, loop::slice bytes) {
   if (!is_up() || outgoing_sizes_.size() >= most_waiting || bytes.bytes().size() > max_size()) {
     return false;
   }
+  const auto payload = payload_of(bytes.bytes());
   const auto destination =
       to.size() == 0 ? peer_.destination.value_or(mac_address::broadcast()) : to.mac();
   const auto start = outgoing_.size();
-  outgoing_.resize(start + wire::frame_size(tags_.size(), bytes.bytes().size()));
-  const auto built =
-      wire::build_frame_into(std::span(outgoing_).subspan(start),
-                             {destination, device_->link().mac, tags_, peer_.ethertype},
-                             bytes.bytes(), device_->link().mtu);
+  outgoing_.resize(start + wire::frame_size(tags_.size(), payload.size()));
+  const auto built = wire::build_frame_into(
+      std::span(outgoing_).subspan(start),
+      {destination, device_->link().mac, tags_, peer_.ethertype}, payload, device_->link().mtu);
   if (!built) {
     outgoing_.resize(start);
     return false;

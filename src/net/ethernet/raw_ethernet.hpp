@@ -1,9 +1,8 @@
 // Ethernet frames on a loop: each frame's payload is a message, each source address a sender.
 //
 // Frames are received in batches when the socket is ready, and those sent in one turn go in batches
-// at its end. A message shorter than the least frame is padded with zeros on its way, and zeros at
-// the end of such a frame are taken off again: a message that may end in zeros needs a length of
-// its own.
+// at its end. A message shorter than the least frame is padded with zeros on its way; what becomes
+// of zeros at the end of such a frame the URL says (`l2_padding`).
 //
 // The interface is followed by its index: it may go down and up, have another name, MTU or MAC, and
 // the endpoint goes on. -ENODEV is received when it was removed.
@@ -38,7 +37,9 @@ class raw_ethernet final : public datagram,
   [[nodiscard]] bool is_up() const override { return device_->link().is_running(); }
   void flush() override { on_turn_end(); }
   [[nodiscard]] std::uint64_t take_kernel_drops() override;
-  [[nodiscard]] std::size_t max_size() const override { return device_->link().mtu; }
+  [[nodiscard]] std::size_t max_size() const override {
+    return device_->link().mtu - length_size();
+  }
 
  private:
   static constexpr std::size_t batch = l2::raw_socket::max_batch;
@@ -55,6 +56,13 @@ class raw_ethernet final : public datagram,
   /// 0, or the errno of what went wrong.
   [[nodiscard]] int read();
   void arrive_frame(std::uint32_t slot, const l2::received_frame& frame);
+  [[nodiscard]] std::size_t length_size() const {
+    return peer_.padding == l2_padding::length ? sizeof(std::uint16_t) : 0;
+  }
+  /// With its length before it, if that is wanted. It lives until the next one.
+  [[nodiscard]] byte_span payload_of(byte_span message);
+  /// Nothing: it is shorter than its length says.
+  [[nodiscard]] std::optional<byte_span> message_in(const wire::ethernet_view& frame) const;
   /// Of a slot that is free; grows with the MTU.
   [[nodiscard]] mutable_byte_span memory_of(std::uint32_t slot);
   [[nodiscard]] std::size_t slot_size() const;
@@ -69,6 +77,7 @@ class raw_ethernet final : public datagram,
   std::vector<std::uint32_t> free_slots_;
   std::array<l2::frame_slot, batch> slots_;
 
+  std::vector<std::byte> measured_;
   std::vector<std::byte> outgoing_;  // whole frames, one behind the other
   std::vector<std::size_t> outgoing_sizes_;
   std::unique_ptr<link_watch> link_watch_;
