@@ -163,7 +163,7 @@ def test_an_interface_that_is_removed_and_made_again_works_again(veth, daemons):
     daemons[0].cli("create", "client", "c", "--connect", "l2://vethA/0x1234", "--reconnect",
                    "--reconnect-min", "100ms", "--reconnect-max", "200ms", "-s")
     veth.inside(veth.a, "ip", "link", "del", "vethA")
-    eventually(lambda: daemons[0].logged("s", "the interface 'vethA' was removed"), "the log says so")
+    eventually(lambda: daemons[0].logged("s", "the interface 'vethA' was removed"), "it is told")
     eventually(lambda: daemons[0].logged("c", "the interface was removed"), "of the client too")
     plug_in(veth)
     heard_again(veth, daemons[0], "s")

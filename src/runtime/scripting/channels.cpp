@@ -81,7 +81,9 @@ result<void> channel_subscription::take(resp_value said) {
                    "check what the user may do there");
   }
   if (what == "subscribe" || what == "psubscribe") {
-    if (unconfirmed_ == 0 || --unconfirmed_ != 0) return {};
+    if (unconfirmed_ == 0) return {};
+    --unconfirmed_;
+    if (unconfirmed_ != 0) return {};
     pauses_.succeeded();
     trouble_.clear();
     has_tried_ = true;

@@ -187,7 +187,7 @@ constexpr script::function_row own_table[] = {
 };
 // clang-format on
 
-constexpr std::string_view lines = R"lua(
+constexpr std::string_view house_lua = R"lua(
 local strata, ipairs, pcall, error, table_concat = strata, ipairs, pcall, error, table.concat
 
 function strata.group(name)
@@ -238,6 +238,6 @@ end
 
 std::span<const script::function_row> house_functions() { return house_table; }
 std::span<const script::function_row> own_functions() { return own_table; }
-std::string_view house_lines() { return lines; }
+std::string_view house_lines() { return house_lua; }
 
 }  // namespace strata::runtime::scripting

@@ -174,6 +174,7 @@ result<void> netlink_subscription::begin(acquaintance with, const std::string& g
   const auto* const found = with.family.find_group(group);
   if (found == nullptr) {
     std::vector<std::string> names;
+    names.reserve(with.family.groups.size());
     for (const auto& each : with.family.groups) names.push_back(each.name);
     return failure(errc::not_found, operation,
                    names.empty()

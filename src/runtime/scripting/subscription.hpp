@@ -26,7 +26,7 @@ class subscription : public script::object, private script::waiter, private loop
 
   // --- what scripts call
   void close_by(script::call& /*with*/) { close(); }
-  void is_open(script::call& with) { with.give(!is_closed_); }
+  void is_open(script::call& with) const { with.give(!is_closed_); }
 
  protected:
   /// The function will be called with these. False: too much waits for it already, or it is closed.

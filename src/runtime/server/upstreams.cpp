@@ -16,9 +16,9 @@ using scripting::script_connection;
 
 namespace {
 
-constexpr auto longest_connecting = std::chrono::seconds(5);
-constexpr double shortest_pause_s = 0.1;
-constexpr double longest_pause_s = 10;
+constexpr auto longest_upstream_connecting = std::chrono::seconds(5);
+constexpr double shortest_upstream_pause_s = 0.1;
+constexpr double longest_upstream_pause_s = 10;
 
 }  // namespace
 
@@ -74,7 +74,7 @@ loop::task<> upstreams::follow(link& one) {
       host_.log(level::warning, fmt::format("upstream {}: {}; it tries again", one.number, why));
     }
     trouble = why;
-    co_await host_.on().sleep(one.pauses.next(shortest_pause_s, longest_pause_s));
+    co_await host_.on().sleep(one.pauses.next(shortest_upstream_pause_s, longest_upstream_pause_s));
   }
 }
 
@@ -82,7 +82,7 @@ loop::task<> upstreams::follow(link& one) {
 loop::task<result<void>> upstreams::converse(link& one) {
   scripting::script_wishes how{.url = one.url,
                                .framing = how_.framing,
-                               .timeout = longest_connecting,
+                               .timeout = longest_upstream_connecting,
                                .max_message = how_.max_message};
   auto* const others = host_.who().others;
   const auto made = std::make_shared<script_connection>(
