@@ -9,7 +9,7 @@ namespace strata::cli {
 
 namespace {
 
-std::optional<std::uint64_t> number_at(const std::string& name, std::string_view file) {
+std::optional<std::uint64_t> counter_at(const std::string& name, std::string_view file) {
   std::ifstream text(fmt::format("/sys/class/net/{}/{}", name, file));
   std::uint64_t number = 0;
   if (text >> number) return number;
@@ -17,8 +17,8 @@ std::optional<std::uint64_t> number_at(const std::string& name, std::string_view
 }
 
 std::optional<std::uint64_t> losses_of(const std::string& name) {
-  const auto dropped = number_at(name, "statistics/tx_dropped");
-  const auto failed = number_at(name, "statistics/tx_errors");
+  const auto dropped = counter_at(name, "statistics/tx_dropped");
+  const auto failed = counter_at(name, "statistics/tx_errors");
   if (!dropped || !failed) return std::nullopt;
   return *dropped + *failed;
 }
@@ -37,7 +37,7 @@ std::optional<std::uint64_t> link_losses::dropped() const {
 std::optional<std::string> link_losses::trouble(std::uint64_t sent) const {
   const auto lost = dropped().value_or(0);
   if (sent == 0 || lost == 0) return std::nullopt;
-  if (number_at(name_, "carrier").value_or(1) == 0) {
+  if (counter_at(name_, "carrier").value_or(1) == 0) {
     return fmt::format(
         "'{}' has no carrier and dropped {} of {} frames; is its other end up, and the cable in?",
         name_, lost, sent);
