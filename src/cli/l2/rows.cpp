@@ -11,12 +11,7 @@ using enum verb_group;
 
 option_rows frame_flags() {
   return {
-      {.key = "ethertype",
-       .short_flag = 'e',
-       .kind = text,
-       .value_name = "TYPE",
-       .default_text = "0x88b5",
-       .help = "EtherType, as 0x88b5 or a decimal number"},
+      ethertype_row(),
       {.key = "vlan",
        .kind = count,
        .value_name = "VID",
@@ -160,6 +155,15 @@ option_rows choosing_flags() {
   };
 }
 
+options::option_row ethertype_row() {
+  return {.key = "ethertype",
+          .short_flag = 'e',
+          .kind = text,
+          .value_name = "TYPE",
+          .default_text = "0x88b5",
+          .help = "EtherType, as 0x88b5 or a decimal number"};
+}
+
 options::option_row through_daemon_flag() {
   return {.key = "through_daemon",
           .kind = flag,
@@ -169,7 +173,7 @@ options::option_row through_daemon_flag() {
 }
 
 std::vector<verb_row> l2_verbs() {
-  return {
+  std::vector<verb_row> rows{
       {"l2 ifaces",
        "",
        ethernet,
@@ -192,6 +196,8 @@ std::vector<verb_row> l2_verbs() {
        "send lines of input to another machine as frames, agreed on by TCP", 2, 3, run_l2_chat,
        l2_chat_flags()},
   };
+  for (auto& row : probe_verbs()) rows.push_back(row);
+  return rows;
 }
 
 }  // namespace strata::cli
