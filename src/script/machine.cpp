@@ -24,7 +24,7 @@ constexpr int instructions_between = 200;
 constexpr std::size_t much_memory = 64U << 10U;
 // A thread has 8 MiB, of which the program itself takes little. A coroutine in a coroutine takes a
 // few hundred bytes.
-constexpr std::ptrdiff_t most_stack = 512 * 1024;
+constexpr std::ptrdiff_t most_stack = 512L * 1024;
 
 std::chrono::nanoseconds cpu_time() {
   timespec now{};
