@@ -1,6 +1,7 @@
-"""l2 ping and l2 echo over a veth; veth.py draws the namespaces."""
+"""l2 ping, echo, flood and sink over a veth; veth.py draws the namespaces."""
 
 import json
+import signal
 import subprocess
 
 import pytest
@@ -112,6 +113,70 @@ def test_foreign_frames_are_no_requests_and_no_answers(veth):
     assert errors == "" and json.loads(out)["answered"] >= 10
 
 
+def flood(veth, *arguments):
+    return json.loads(veth.strata(veth.a, "l2", "flood", "vethA", veth.mac(veth.b, "vethB"),
+                                  "--format", "json", *arguments))
+
+
+def test_a_sink_counts_what_a_flood_sends(veth):
+    sink = listen(veth, veth.b, "sink", "vethB", "--vlan", "10", "-c", "100", "--format", "json")
+    told = flood(veth, "-c", "100", "-s", "200", "--vlan", "10", "--prio", "7")
+    assert told["frames"] == 100 and told["frames_per_second"] > 0
+    assert told["dropped_by_interface"] == 0
+    out = json.loads(sink.communicate(timeout=30)[0])
+    assert (out["frames"], out["bytes"]) == (100, 100 * (14 + 4 + 200))
+    assert [out[each] for each in ("foreign", "missing", "duplicates", "reordered")] == [0, 0, 0, 0]
+
+
+# Frames with numbers, as a flood has them.
+NUMBERED = """
+import socket, struct, sys
+link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+link.bind(("vethA", 0))
+head = bytes.fromhex(sys.argv[1].replace(":", "")) + bytes.fromhex("02000000009988b5")
+for number in map(int, sys.argv[2:]):
+    link.send(head + b"sL2P\\3\\0\\0\\0" + struct.pack(">QQQ", 77, number, 0) + bytes(14))
+"""
+
+
+def test_a_sink_tells_gaps_duplicates_and_foreign_frames(veth):
+    sink = listen(veth, veth.b, "sink", "vethB", "-c", "7", "--format", "json")
+    mac = veth.mac(veth.b, "vethB")
+    veth.strata(veth.a, "l2", "send", "vethA", "hello", "--dst", mac)
+    veth.inside(veth.a, "python3", "-c", NUMBERED, mac, "5", "6", "9", "9", "8", "11")
+    out = json.loads(sink.communicate(timeout=30)[0])
+    told = [out[each] for each in ("frames", "foreign", "missing", "duplicates", "reordered")]
+    assert told == [7, 1, 2, 1, 1]
+
+
+def test_a_sink_tells_what_the_kernel_dropped(veth):
+    sink = listen(veth, veth.b, "sink", "vethB", "-c", "10", "--format", "json")
+    sink.send_signal(signal.SIGSTOP)
+    assert flood(veth, "-c", "20000", "-s", "1000")["frames"] == 20000
+    sink.send_signal(signal.SIGCONT)
+    out = json.loads(sink.communicate(timeout=30)[0])
+    assert out["frames"] == 10 and out["dropped_by_kernel"] > 0
+
+
+def test_a_flood_goes_on_until_it_is_interrupted(veth):
+    sink = listen(veth, veth.b, "sink", "vethB")
+    process = veth.start(veth.a, BINARY, "l2", "flood", "vethA", veth.mac(veth.b, "vethB"))
+    assert "frames/s" in sink.stdout.readline()
+    out, errors = end(process)
+    assert " frames in " in out and process.returncode == 0, errors
+    out, _ = end(sink)
+    assert "numbers missing" in out and sink.returncode == 0
+
+
+def test_a_flood_into_a_link_without_carrier_is_told(veth):
+    veth.needs_virtual("the other end of a cable stays up")
+    veth.inside(veth.b, "ip", "link", "set", "vethB", "down")
+    done = subprocess.run(["ip", "netns", "exec", veth.a, BINARY, "l2", "flood", "vethA",
+                           veth.mac(veth.b, "vethB"), "-c", "100"],
+                          capture_output=True, text=True, timeout=30)
+    assert done.returncode != 0 and done.stderr != ""
+
+
 @pytest.mark.parametrize("arguments, complaint", [
     (["ping", "vethA", "nonsense"], "nonsense"),
     (["ping", "nothere", "02:00:00:00:00:01"], "nothere"),
@@ -122,6 +187,9 @@ def test_foreign_frames_are_no_requests_and_no_answers(veth):
     (["ping", "vethA", "02:00:00:00:00:01", "-c", "0"], "--count"),
     (["echo", "nothere"], "nothere"),
     (["echo", "vethA", "-e", "0x8100"], "--vlan"),
+    (["flood", "vethA", "nonsense"], "nonsense"),
+    (["flood", "vethA", "02:00:00:00:00:01", "-s", "1501"], "MTU of 1500"),
+    (["sink", "nothere"], "nothere"),
 ])
 def test_bad_input_is_told(veth, arguments, complaint):
     done = subprocess.run(["ip", "netns", "exec", veth.a, BINARY, "l2", *arguments],

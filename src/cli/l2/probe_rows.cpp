@@ -81,6 +81,11 @@ std::vector<verb_row> probe_verbs() {
       {"l2 ping", "IFACE DST", ethernet, "ask another machine's l2 echo, and time its answers", 2,
        2, run_l2_ping, ping_flags()},
       {"l2 echo", "IFACE", ethernet, "answer l2 ping", 1, 1, run_l2_echo, hearing_flags()},
+      {"l2 flood", "IFACE DST", ethernet,
+       "send numbered frames as fast as the interface takes them", 2, 2, run_l2_flood,
+       probing_flags()},
+      {"l2 sink", "IFACE", ethernet, "count frames, and the gaps in the numbers of an l2 flood", 1,
+       1, run_l2_sink, hearing_flags()},
   };
 }
 

@@ -16,6 +16,8 @@ outcome<int> run_l2_ipc(const invocation& call);
 outcome<int> run_l2_chat(const invocation& call);
 outcome<int> run_l2_ping(const invocation& call);
 outcome<int> run_l2_echo(const invocation& call);
+outcome<int> run_l2_flood(const invocation& call);
+outcome<int> run_l2_sink(const invocation& call);
 
 /// Which frames are wanted.
 [[nodiscard]] option_rows choosing_flags();
