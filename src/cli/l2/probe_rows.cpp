@@ -9,52 +9,33 @@ using enum options::option_kind;
 using enum verb_group;
 
 option_rows hearing_flags() {
-  return {
-      ethertype_row(),
-      {.key = "vlan",
-       .kind = count,
-       .value_name = "VID",
-       .help = "only this VLAN, 0 to 4094; 0 is frames that only have a priority",
-       .max = 4094},
-      {.key = "count",
-       .short_flag = 'c',
-       .kind = count,
-       .value_name = "N",
-       .help = "stop after N frames",
-       .min = 1},
-      through_daemon_flag(),
-  };
+  auto rows = frame_flags();
+  rows.push_back({.key = "count",
+                  .short_flag = 'c',
+                  .kind = count,
+                  .value_name = "N",
+                  .help = "stop after N frames",
+                  .min = 1});
+  rows.push_back(through_daemon_flag());
+  return rows;
 }
 
 option_rows probing_flags() {
-  return {
-      ethertype_row(),
-      {.key = "vlan",
-       .kind = count,
-       .value_name = "VID",
-       .help = "in this VLAN, 0 to 4094; 0 only gives a priority",
-       .max = 4094},
-      {.key = "prio",
-       .kind = count,
-       .value_name = "PCP",
-       .help = "priority, 0 to 7; a frame that has one is tagged",
-       .max = 7},
-      {.key = "count",
-       .short_flag = 'c',
-       .kind = count,
-       .value_name = "N",
-       .help = "stop after N frames",
-       .min = 1},
-      {.key = "size",
-       .short_flag = 's',
-       .kind = count,
-       .value_name = "BYTES",
-       .default_text = "46",
-       .help = "payload of each frame, 32 to the interface's MTU",
-       .max = 65535,
-       .min = 32},
-      through_daemon_flag(),
-  };
+  auto rows = hearing_flags();
+  rows.push_back({.key = "prio",
+                  .kind = count,
+                  .value_name = "PCP",
+                  .help = "priority, 0 to 7; a frame that has one is tagged",
+                  .max = 7});
+  rows.push_back({.key = "size",
+                  .short_flag = 's',
+                  .kind = count,
+                  .value_name = "BYTES",
+                  .default_text = "46",
+                  .help = "payload of each frame, 32 to the interface's MTU",
+                  .max = 65535,
+                  .min = 32});
+  return rows;
 }
 
 option_rows ping_flags() {

@@ -9,17 +9,6 @@ namespace {
 using enum options::option_kind;
 using enum verb_group;
 
-option_rows frame_flags() {
-  return {
-      ethertype_row(),
-      {.key = "vlan",
-       .kind = count,
-       .value_name = "VID",
-       .help = "in this VLAN, 0 to 4094; 0 only gives a priority",
-       .max = 4094},
-  };
-}
-
 option_rows l2_send_flags() {
   auto rows = frame_flags();
   rows.push_back({.key = "dst",
@@ -155,13 +144,20 @@ option_rows choosing_flags() {
   };
 }
 
-options::option_row ethertype_row() {
-  return {.key = "ethertype",
-          .short_flag = 'e',
-          .kind = text,
-          .value_name = "TYPE",
-          .default_text = "0x88b5",
-          .help = "EtherType, as 0x88b5 or a decimal number"};
+option_rows frame_flags() {
+  return {
+      {.key = "ethertype",
+       .short_flag = 'e',
+       .kind = text,
+       .value_name = "TYPE",
+       .default_text = "0x88b5",
+       .help = "EtherType, as 0x88b5 or a decimal number"},
+      {.key = "vlan",
+       .kind = count,
+       .value_name = "VID",
+       .help = "in this VLAN, 0 to 4094; 0 only gives a priority",
+       .max = 4094},
+  };
 }
 
 options::option_row through_daemon_flag() {

@@ -21,7 +21,8 @@ outcome<int> run_l2_sink(const invocation& call);
 
 /// Which frames are wanted.
 [[nodiscard]] option_rows choosing_flags();
-[[nodiscard]] options::option_row ethertype_row();
+/// EtherType and VLAN.
+[[nodiscard]] option_rows frame_flags();
 /// Not for verbs with two sockets: the daemon makes one for each request.
 [[nodiscard]] options::option_row through_daemon_flag();
 
