@@ -80,6 +80,7 @@ int machine::dispatch(lua_State* state) {
 
 int machine::invoke(lua_State* state, const bound_function& to, void* host) {
   auto& here = machine::of(state);
+  here.check_stack(state);
   check_arguments(state, to);
   call with(here, state, to.row->name);
   if (to.row->run != nullptr) {

@@ -160,6 +160,8 @@ bool machine::begin(activity& one, std::span<const argument> with) {
 // Says whether the handler has ended.
 bool machine::resume(activity& one, int arguments) {
   const bool was_limited = std::exchange(is_limited_, true);
+  const char* const outer = stack_begin_;
+  if (outer == nullptr) stack_begin_ = static_cast<const char*>(__builtin_frame_address(0));
   ++stretch_;
   auto* const outer = std::exchange(running_, &one);
   const auto outer_began = std::exchange(stretch_began_, std::chrono::steady_clock::now());
@@ -167,6 +169,7 @@ bool machine::resume(activity& one, int arguments) {
   const auto took = std::chrono::steady_clock::now() - std::exchange(stretch_began_, outer_began);
   running_ = outer;
   is_limited_ = was_limited;
+  stack_begin_ = outer;
   is_stopped_ = false;
   ++stretch_;
   const bool awaits = status == LUA_YIELD && is_pending_ && lua_gettop(one.thread) > 0 &&
@@ -226,12 +229,15 @@ std::string machine::trouble_of(lua_State* thread) {
   } else {
     // Its own `__tostring` may raise another, or never end.
     const bool was_limited = std::exchange(is_limited_, true);
+    const char* const outer = stack_begin_;
+    if (outer == nullptr) stack_begin_ = static_cast<const char*>(__builtin_frame_address(0));
     ++stretch_;
     lua_getglobal(state_, "tostring");
     lua_pushvalue(thread, -1);
     lua_xmove(thread, state_, 1);
     const bool is_shown = lua_pcall(state_, 1, 1, 0) == 0 && lua_isstring(state_, -1) != 0;
     is_limited_ = was_limited;
+    stack_begin_ = outer;
     is_stopped_ = false;
     what = is_shown ? lua_tostring(state_, -1)
                     : fmt::format("an error that is a {}, and cannot be shown",

@@ -23,6 +23,9 @@ namespace {
 constexpr int instructions_between = 200;
 // A library's function that takes that much at once may take long: the time is looked at behind it.
 constexpr std::size_t much_memory = 64U << 10U;
+// A thread has 8 MiB, of which the program itself takes little. A coroutine in a coroutine takes a
+// few hundred bytes.
+constexpr std::ptrdiff_t most_stack = 512L * 1024;
 
 std::chrono::nanoseconds cpu_time() {
   timespec now{};
@@ -157,6 +160,13 @@ void machine::check_time(lua_State* running, int level) {
       std::chrono::duration_cast<std::chrono::milliseconds>(settings_.most_time).count());
   lua_pushlstring(running, stop_reason_.data(), stop_reason_.size());
   lua_error(running);
+}
+
+void machine::check_stack(lua_State* running) const {
+  const char* const here = static_cast<const char*>(__builtin_frame_address(0));
+  if (stack_begin_ == nullptr || stack_begin_ - here < most_stack) return;
+  luaL_error(running,
+             "stack overflow (coroutines, or functions that C calls, are nested too deep)");
 }
 
 // LuaJIT gives up where there is no memory, though there may be much that nobody uses any more.

@@ -198,6 +198,10 @@ class machine {
   /// Ends the handler by an error that nothing catches, when its time is over.
   /// `level`: of the function that is named as the place, as Lua counts them.
   void check_time(lua_State* running, int level = 1);
+  /// Ends what the script does by an error when its calls are nested too deep on the stack of the
+  /// thread. Lua's own limit is of each coroutine's stack, which lies elsewhere: for what calls
+  /// the script from C, or resumes a coroutine.
+  void check_stack(lua_State* running) const;
   /// The handler that runs has had its time.
   [[nodiscard]] bool is_stopped() const { return is_stopped_; }
   [[nodiscard]] const settings& how() const { return settings_; }
@@ -250,8 +254,9 @@ class machine {
   std::string file_;
   std::uint64_t used_ = 0;
   std::uint64_t used_after_tidying_ = 0;
-  bool is_limited_ = false;  // memory, while the script runs
-  bool is_stopped_ = false;  // the handler that runs has had its time
+  bool is_limited_ = false;            // memory, while the script runs
+  const char* stack_begin_ = nullptr;  // of the thread, where the script began; while it runs
+  bool is_stopped_ = false;            // the handler that runs has had its time
   std::string stop_reason_;
   std::string last_error_;
   std::uint64_t stretch_ = 0;  // of running, from a resume to the next

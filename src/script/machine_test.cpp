@@ -326,7 +326,24 @@ TEST_F(script_test, memory_has_a_limit_and_the_machine_goes_on) {
 TEST_F(script_test, deep_recursion_is_an_error) {
   EXPECT_EQ(run("local function f() return 1 + f() end f()"), "(failed)");
   EXPECT_NE(last_error().find("stack overflow"), std::string::npos) << last_error();
-  EXPECT_EQ(run("local function f() return coroutine.wrap(f)() end f()"), "(failed)");
+  // What nests on the thread's stack ends long before that, and before time or memory are gone.
+  const settings ample{.most_memory = 1U << 30U, .most_time = 60s};
+  for (const char* const body :
+       {"local function f() return coroutine.wrap(f)() end f()",
+        "local function f() local ok, why = coroutine.resume(coroutine.create(f)) "
+        "if not ok then error(why, 0) end end f()",
+        "local function f() return coroutine.wrap(function() ('x'):gsub('x', f) end)() end f()",
+        "local function f() coroutine.wrap(function() table.sort({1, 2}, f) end)() end f()",
+        "local t = {} setmetatable(t, {__index = function() return ('x'):gsub('x', t) end}) "
+        "return t.x",
+        "local function f() coroutine.wrap(function() return string.format('%s', setmetatable({}, "
+        "{__tostring = f})) end)() return '' end f()"}) {
+    EXPECT_EQ(run(body, ample), "(failed)") << body;
+    EXPECT_NE(last_error().find("stack overflow"), std::string::npos) << last_error() << body;
+  }
+  run("local function f() return coroutine.wrap(f)() end error(setmetatable({}, {__tostring = f}))",
+      ample);
+  EXPECT_NE(last_error().find("cannot be shown"), std::string::npos) << last_error();
   EXPECT_EQ(run("local t = {} for i = 1, 100 do t = {t} end return t"),
             "cannot take what the script gives: it holds tables nested 65 deep; give texts, "
             "numbers, truth values and tables of them");

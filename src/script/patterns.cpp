@@ -186,6 +186,7 @@ class replacing {
     if (kind_ == LUA_TSTRING || kind_ == LUA_TNUMBER) {
       replace_by_text(at, end);
     } else {
+      machine::of(state_).check_stack(state_);
       if (kind_ == LUA_TTABLE) {
         push_capture(state_, by_, 0, subject_, at, end);
         lua_gettable(state_, 3);

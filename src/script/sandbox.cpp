@@ -19,9 +19,9 @@ const char mark = 0;
 // What is run once in each machine. A handler whose time is over, or that the program awaits, is
 // none of the script's affair: pcall and coroutines let both through.
 constexpr std::string_view wrappers = R"lua(
-local check, is_stopped, mark, find_module, write, is_unsafe = ...
+local check, check_stack, is_stopped, mark, find_module, write, is_unsafe = ...
 local raw_pcall, raw_xpcall, raw_load, raw_loadstring = pcall, xpcall, load, loadstring
-local resume, yield, create = coroutine.resume, coroutine.yield, coroutine.create
+local raw_resume, yield, create = coroutine.resume, coroutine.yield, coroutine.create
 local error, select, type, tostring, concat = error, select, type, tostring, table.concat
 
 local function passed(ok, ...)
@@ -37,6 +37,10 @@ function xpcall(body, handler, ...)
   end, ...))
 end
 
+local function resume(...)
+  check_stack()
+  return raw_resume(...)
+end
 local function went(co, ok, ...)
   if not ok then check()
   elseif (...) == mark then return went(co, resume(co, yield(mark))) end
@@ -101,6 +105,11 @@ end
 
 int check(lua_State* state) {
   machine::of(state).check_time(state);
+  return 0;
+}
+
+int check_stack(lua_State* state) {
+  machine::of(state).check_stack(state);
   return 0;
 }
 
@@ -188,12 +197,13 @@ void open_libraries(lua_State* in, bool is_unsafe) {
   sow(in);
   if (luaL_loadbuffer(in, wrappers.data(), wrappers.size(), "=strata") != 0) lua_error(in);
   lua_pushcfunction(in, check);
+  lua_pushcfunction(in, check_stack);
   lua_pushcfunction(in, is_stopped);
   lua_pushlightuserdata(in, await_mark());
   lua_pushcfunction(in, find_module);
   lua_pushcfunction(in, write);
   lua_pushboolean(in, is_unsafe ? 1 : 0);
-  lua_call(in, 6, 0);
+  lua_call(in, 7, 0);
 }
 
 }  // namespace strata::script

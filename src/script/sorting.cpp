@@ -52,6 +52,7 @@ class sorting {
   }
 
   bool is_less(int a, int b) {
+    if (compared_ == 0) machine::of(state_).check_stack(state_);
     if (++compared_ % 256 == 0) machine::of(state_).check_time(state_);
     if (!has_function_) return lua_lessthan(state_, a, b) != 0;
     lua_pushvalue(state_, 2);

@@ -217,7 +217,7 @@ ALLOWED = {
     "cli/system": FAMILY | {"cli/daemon_client"},
     "cli/cert": FAMILY | {"net/tls"},
     "cli/pipe": FAMILY | NET | {"loop", "proto", "http"},
-    "cli/l2": LIBRARY | FAMILY,
+    "cli/l2": LIBRARY | FAMILY | {"measure/counting"},
     "cli/lua": FAMILY | {"loop", "script", "runtime/script_tables", "cli/daemon_client"},
     "cli/xdp": LIBRARY | FAMILY | {"cli/l2"},
     "cli/nl": LIBRARY | FAMILY | {"ynl", "measure/node"},

@@ -9,22 +9,6 @@ namespace {
 using enum options::option_kind;
 using enum verb_group;
 
-option_rows frame_flags() {
-  return {
-      {.key = "ethertype",
-       .short_flag = 'e',
-       .kind = text,
-       .value_name = "TYPE",
-       .default_text = "0x88b5",
-       .help = "EtherType, as 0x88b5 or a decimal number"},
-      {.key = "vlan",
-       .kind = count,
-       .value_name = "VID",
-       .help = "in this VLAN, 0 to 4094; 0 only gives a priority",
-       .max = 4094},
-  };
-}
-
 option_rows l2_send_flags() {
   auto rows = frame_flags();
   rows.push_back({.key = "dst",
@@ -160,6 +144,22 @@ option_rows choosing_flags() {
   };
 }
 
+option_rows frame_flags() {
+  return {
+      {.key = "ethertype",
+       .short_flag = 'e',
+       .kind = text,
+       .value_name = "TYPE",
+       .default_text = "0x88b5",
+       .help = "EtherType, as 0x88b5 or a decimal number"},
+      {.key = "vlan",
+       .kind = count,
+       .value_name = "VID",
+       .help = "in this VLAN, 0 to 4094; 0 only gives a priority",
+       .max = 4094},
+  };
+}
+
 options::option_row through_daemon_flag() {
   return {.key = "through_daemon",
           .kind = flag,
@@ -169,7 +169,7 @@ options::option_row through_daemon_flag() {
 }
 
 std::vector<verb_row> l2_verbs() {
-  return {
+  std::vector<verb_row> rows{
       {"l2 ifaces",
        "",
        ethernet,
@@ -192,6 +192,8 @@ std::vector<verb_row> l2_verbs() {
        "send lines of input to another machine as frames, agreed on by TCP", 2, 3, run_l2_chat,
        l2_chat_flags()},
   };
+  for (auto& row : probe_verbs()) rows.push_back(row);
+  return rows;
 }
 
 }  // namespace strata::cli

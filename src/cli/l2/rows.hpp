@@ -14,12 +14,20 @@ outcome<int> run_l2_recv(const invocation& call);
 outcome<int> run_l2_dump(const invocation& call);
 outcome<int> run_l2_ipc(const invocation& call);
 outcome<int> run_l2_chat(const invocation& call);
+outcome<int> run_l2_ping(const invocation& call);
+outcome<int> run_l2_echo(const invocation& call);
+outcome<int> run_l2_flood(const invocation& call);
+outcome<int> run_l2_sink(const invocation& call);
 
 /// Which frames are wanted.
 [[nodiscard]] option_rows choosing_flags();
+/// EtherType and VLAN.
+[[nodiscard]] option_rows frame_flags();
 /// Not for verbs with two sockets: the daemon makes one for each request.
 [[nodiscard]] options::option_row through_daemon_flag();
 
 [[nodiscard]] std::vector<verb_row> l2_verbs();
+/// Those of them that measure a link.
+[[nodiscard]] std::vector<verb_row> probe_verbs();
 
 }  // namespace strata::cli

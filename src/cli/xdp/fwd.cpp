@@ -7,11 +7,11 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "cli/l2/link_losses.hpp"
 #include "cli/terminal/interrupt.hpp"
 #include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/xdp/flags.hpp"
-#include "cli/xdp/link_losses.hpp"
 #include "cli/xdp/rows.hpp"
 
 namespace strata::cli {

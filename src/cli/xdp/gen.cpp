@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/l2/frame_flags.hpp"
+#include "cli/l2/link_losses.hpp"
 #include "cli/terminal/interrupt.hpp"
 #include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/xdp/flags.hpp"
-#include "cli/xdp/link_losses.hpp"
 #include "cli/xdp/numbered_packet.hpp"
 #include "cli/xdp/rows.hpp"
 #include "strata/l2/interface.hpp"

@@ -1,5 +1,5 @@
-// What an interface dropped of what it was to send, while a verb sent by AF_XDP: the kernel takes
-// frames from the ring, and says that they are sent, whether or not the link lets them out.
+// What an interface dropped of what it was to send, while a verb sent: the kernel takes frames, and
+// says that they are sent, whether or not the link lets them out.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "cli/xdp/link_losses.hpp"
+#include "cli/l2/link_losses.hpp"
 
 #include <fmt/format.h>
 

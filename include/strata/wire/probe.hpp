@@ -1,0 +1,44 @@
+// What `strata l2 ping`, `echo`, `flood` and `sink` put into an Ethernet frame, in front of filling
+// up to the size that was asked for.
+//
+//      0  magic                        u32
+//      4  kind                         u8, and three zeros
+//      8  run                          u64     random, of one ping or flood
+//     16  sequence                     u64     of the frame in its run, from 1 on
+//     24  time                         u64     of the sender's own clock, in ns; an answer keeps it
+//
+// All numbers in network order. Sans-I/O and total: no input reads out of bounds, throws or
+// allocates. Any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "strata/base/bytes.hpp"
+
+namespace strata::wire {
+
+enum class probe_kind : std::uint8_t {
+  request = 1,  ///< wants an answer
+  answer,       ///< a request, sent back to its sender
+  load,         ///< is only counted
+};
+
+struct probe {
+  static constexpr std::size_t size = 32;
+
+  probe_kind kind = probe_kind::request;
+  std::uint64_t run = 0;
+  std::uint64_t sequence = 0;
+  std::uint64_t time_ns = 0;
+
+  /// `payload` begins behind the Ethernet header. nullopt when it is cut or something else.
+  [[nodiscard]] static std::optional<probe> parse(byte_span payload);
+  void write(std::span<std::byte, size> to) const;
+
+  bool operator==(const probe&) const = default;
+};
+
+}  // namespace strata::wire

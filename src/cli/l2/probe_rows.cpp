@@ -1,0 +1,73 @@
+// The verbs that measure a link, and their flags.
+#include "cli/l2/rows.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+using enum options::option_kind;
+using enum verb_group;
+
+option_rows hearing_flags() {
+  auto rows = frame_flags();
+  rows.push_back({.key = "count",
+                  .short_flag = 'c',
+                  .kind = count,
+                  .value_name = "N",
+                  .help = "stop after N frames",
+                  .min = 1});
+  rows.push_back(through_daemon_flag());
+  return rows;
+}
+
+option_rows probing_flags() {
+  auto rows = hearing_flags();
+  rows.push_back({.key = "prio",
+                  .kind = count,
+                  .value_name = "PCP",
+                  .help = "priority, 0 to 7; a frame that has one is tagged",
+                  .max = 7});
+  rows.push_back({.key = "size",
+                  .short_flag = 's',
+                  .kind = count,
+                  .value_name = "BYTES",
+                  .default_text = "46",
+                  .help = "payload of each frame, 32 to the interface's MTU",
+                  .max = 65535,
+                  .min = 32});
+  return rows;
+}
+
+option_rows ping_flags() {
+  auto rows = probing_flags();
+  rows.push_back({.key = "interval",
+                  .short_flag = 'i',
+                  .kind = seconds,
+                  .value_name = "TIME",
+                  .default_text = "1s",
+                  .help = "send a request every TIME"});
+  rows.push_back({.key = "timeout",
+                  .kind = seconds,
+                  .value_name = "TIME",
+                  .default_text = "1s",
+                  .help = "wait TIME for answers behind the last request"});
+  rows.push_back({.key = "histogram", .kind = flag, .help = "draw how long the answers took"});
+  return rows;
+}
+
+}  // namespace
+
+std::vector<verb_row> probe_verbs() {
+  return {
+      {"l2 ping", "IFACE DST", ethernet, "ask another machine's l2 echo, and time its answers", 2,
+       2, run_l2_ping, ping_flags()},
+      {"l2 echo", "IFACE", ethernet, "answer l2 ping", 1, 1, run_l2_echo, hearing_flags()},
+      {"l2 flood", "IFACE DST", ethernet,
+       "send numbered frames as fast as the interface takes them", 2, 2, run_l2_flood,
+       probing_flags()},
+      {"l2 sink", "IFACE", ethernet, "count frames, and the gaps in the numbers of an l2 flood", 1,
+       1, run_l2_sink, hearing_flags()},
+  };
+}
+
+}  // namespace strata::cli
