@@ -160,8 +160,8 @@ bool machine::begin(activity& one, std::span<const argument> with) {
 // Says whether the handler has ended.
 bool machine::resume(activity& one, int arguments) {
   const bool was_limited = std::exchange(is_limited_, true);
-  const char* const outer = stack_begin_;
-  if (outer == nullptr) stack_begin_ = static_cast<const char*>(__builtin_frame_address(0));
+  const char* const outer_stack = stack_begin_;
+  if (outer_stack == nullptr) stack_begin_ = static_cast<const char*>(__builtin_frame_address(0));
   ++stretch_;
   auto* const outer = std::exchange(running_, &one);
   const auto outer_began = std::exchange(stretch_began_, std::chrono::steady_clock::now());
@@ -169,7 +169,7 @@ bool machine::resume(activity& one, int arguments) {
   const auto took = std::chrono::steady_clock::now() - std::exchange(stretch_began_, outer_began);
   running_ = outer;
   is_limited_ = was_limited;
-  stack_begin_ = outer;
+  stack_begin_ = outer_stack;
   is_stopped_ = false;
   ++stretch_;
   const bool awaits = status == LUA_YIELD && is_pending_ && lua_gettop(one.thread) > 0 &&
