@@ -49,7 +49,7 @@ endfunction()
 
 function(strata_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "USES")
-  if(STRATA_THREADS_ONLY AND name MATCHES "^(cli|measure|ynl)$")
+  if(STRATA_THREADS_ONLY AND name MATCHES "^(cli|measure)$")
     return()
   endif()
   set(target strata_${name})
