@@ -33,9 +33,9 @@ STEPS = [
     ("up", ["link set vethA up"], "vethA is up"),
     ("rename", ["link set vethA name field0"], "vethA is called field0 now"),
     ("MTU", ["link set field0 mtu 1400"], "field0 has an MTU of 1400 bytes now"),
-    ("removal", ["link del field0"], "the interface was removed"),
+    ("removal", ["link del field0"], "the interface 'vethA' was removed"),
     ("made again", ["link add vethA type veth peer vethB netns PEER", "link set vethA up"],
-     "the interface is there again"),
+     "the interface 'vethA' is there"),
 ]
 
 

@@ -142,7 +142,7 @@ void shard_script::on_admission(client& one, bool is_admitted) {
   one.is->dismiss();
 }
 
-// One that has no script of its own came by POST, and hears nothing.
+// One that the script does not know came by POST, and hears nothing.
 void shard_script::ask_master(member& from, std::string_view password) {
   auto* const one = find(from.id());
   if (one != nullptr) one->is_claiming = true;
