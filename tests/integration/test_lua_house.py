@@ -115,6 +115,31 @@ def test_mistakes_are_told_with_file_and_line(daemon, house):
     assert daemon.run("run", "/nowhere/house.lua").returncode == 1
 
 
+def test_options_are_set_back_to_their_defaults(daemon, house):
+    given = {"server": {"listen": ["tcp://127.0.0.1:0"]}, "client": {"target": "127.0.0.1:1"},
+             "proxy": {"listen": ["tcp://127.0.0.1:0"], "backend": ["127.0.0.1:1"]},
+             "cache": {"listen": ["tcp://127.0.0.1:0"]}}
+    for kind, options in given.items():
+        daemon.cli("create", kind, kind, *(word for key, value in options.items() for word in (
+            f"--{key}", value if isinstance(value, str) else value[0])))
+        others = daemon.show(kind)["options"].keys() - options.keys()
+        names = ", ".join(f"'{each}'" for each in sorted(others))
+        # What has never been set is so by default.
+        assert house(f"strata.reset('{kind}', {{{names}}})") == (0, f"{kind}: unchanged\n", "")
+    edit = "strata.edit('server', {group = 'g', max_message = 10, max_connections = 3})"
+    assert house(edit)[0] == 0
+    text = "strata.reset('server', {'group', 'max_message'})"
+    said = "server: {}changed: group, max_message\n"
+    assert house(text, "--dry-run") == (0, said.format("would be "), "")
+    assert house(text) == (0, said.format(""), "")
+    assert house(text) == (0, "server: unchanged\n", "")
+    assert daemon.show("server")["options"]["max_connections"] == 3
+    for wrong, why in (("{'grup'}", "no option 'grup'"), ("{group = 1}", "no list"),
+                       ("{1}", "no list"), ("{'listen'}", "listen")):
+        code, output, complaint = house(f"strata.reset('server', {wrong})")
+        assert (code, output) == (1, "") and why in complaint, complaint
+
+
 def test_secrets_that_are_there_stay(daemon, house):
     text = """strata.create('cache', 'store', {listen = 'tcp://127.0.0.1:0', resp = true,
                                                password = 'se/cret'})"""

@@ -39,8 +39,18 @@ nlohmann::json value_for(const options::option_row& row, nlohmann::json value,
   return value;
 }
 
+bool is_default(const options::option_row& row, const nlohmann::json& there) {
+  if (row.default_text.empty()) {
+    return there.is_null() || there == false || there == "" || there.empty();
+  }
+  const auto parsed = options::parse_option(row, row.default_text);
+  return parsed && (there == *parsed || there == nlohmann::json::array({*parsed}));
+}
+
+// Null is wanted where the option is to be as it is by default.
 bool has_same(const options::option_row& row, const nlohmann::json& there,
               const nlohmann::json& wanted) {
+  if (wanted.is_null()) return is_default(row, there);
   // What it is nobody is told.
   if (row.kind == option_kind::secret && there == "********") return true;
   return there == wanted;
@@ -100,6 +110,21 @@ bool house::read_options(script::call& with, int which, json& into) const {
   return false;
 }
 
+// A list of names, each of which stands for its default.
+bool house::read_resets(script::call& with, int which, json& into) const {
+  json names;
+  if (!with.structure(which, names)) return false;
+  into = json::object();
+  for (const auto& each : names) {
+    if (!names.is_array() || !each.is_string()) {
+      with.fail("what is to be reset is no list of options' names: {'group', 'max_message'}");
+      return false;
+    }
+    into[each.get<std::string>()] = nullptr;
+  }
+  return true;
+}
+
 bool house::normalise(script::call& with, const runtime::type_row& type, json& given) const {
   for (auto& [key, value] : given.items()) {
     const auto* const row = row_of(type, key);
@@ -110,6 +135,7 @@ bool house::normalise(script::call& with, const runtime::type_row& type, json& g
           fmt::format("a {} has no option '{}'{}", type.name, key, text::did_you_mean(key, known)));
       return false;
     }
+    if (value.is_null()) continue;
     value = value_for(*row, std::move(value), folder_);
     if (const auto good = options::check_option(*row, value); !good) {
       with.fail(describe(good.error()));
@@ -185,10 +211,14 @@ void house::adjust(script::call& with, const runtime::type_row& type, const json
   deeds_.push_back(std::move(done));
 }
 
-void house::edit(script::call& with) {
+void house::edit(script::call& with) { change(with, &house::read_options); }
+
+void house::reset(script::call& with) { change(with, &house::read_resets); }
+
+void house::change(script::call& with, bool (house::*read)(script::call&, int, json&) const) {
   json wanted;
   const std::string name(with.text(0));
-  if (!read_options(with, 1, wanted)) return;
+  if (!(this->*read)(with, 1, wanted)) return;
   const auto there = find(with, name);
   if (!there || planned_.contains(name)) return;
   if (there->is_null()) return with.fail(fmt::format("there is no runtime '{}'", name));
@@ -245,6 +275,8 @@ std::span<const script::function_row> house::functions() {
        "start=false", method<&house::create>},
       {"edit", "name: string, options: table", "", "changes the options that differ",
        method<&house::edit>},
+      {"reset", "name: string, options: string[]", "",
+       "sees to it that these options are as they are by default", method<&house::reset>},
       {"remove", "name: string", "", "sees to it that there is none", method<&house::remove>},
       {"start", "name: string", "", "starts it, unless it runs", method<&house::start>},
       {"stop", "name: string", "", "stops it, if it runs", method<&house::stop>},

@@ -40,6 +40,7 @@ class house {
 
   void create(script::call& with);
   void edit(script::call& with);
+  void reset(script::call& with);
   void remove(script::call& with);
   void start(script::call& with) { act(with, "start", "running", "started"); }
   void stop(script::call& with) { act(with, "stop", "stopped", "stopped"); }
@@ -50,7 +51,9 @@ class house {
   void act(script::call& with, const char* verb, std::string_view state, const char* done);
   void make(script::call& with, json body);
   void adjust(script::call& with, const runtime::type_row& type, const json& there, json options);
+  void change(script::call& with, bool (house::*read)(script::call&, int, json&) const);
   [[nodiscard]] bool read_options(script::call& with, int which, json& into) const;
+  [[nodiscard]] bool read_resets(script::call& with, int which, json& into) const;
   [[nodiscard]] bool normalise(script::call& with, const runtime::type_row& type,
                                json& options) const;
   [[nodiscard]] const runtime::type_row* type_of(script::call& with, const std::string& name) const;
