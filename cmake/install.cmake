@@ -5,7 +5,7 @@ install(TARGETS strata RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES docs/openapi.yaml DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES packaging/strata.service DESTINATION lib/systemd/system)
 install(FILES packaging/lua/strata.lua DESTINATION ${CMAKE_INSTALL_DATADIR}/strata/lua)
-install(FILES kernel/strata_echo.yaml kernel/ynl/nlctrl.yaml
+install(FILES ${ynl_specs} kernel/ynl/linux/LICENSE
   DESTINATION ${CMAKE_INSTALL_DATADIR}/strata/ynl)
 
 # The component `c` is what bindings need.

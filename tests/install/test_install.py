@@ -126,12 +126,26 @@ def test_what_is_no_specification_makes_no_header(prefix, tmp_path, spec, says):
     assert done.returncode == 1 and done.stdout == "" and says in done.stderr, done.stderr
 
 
-def test_the_program_finds_installed_specifications(prefix):
-    specs = {**os.environ, "STRATA_YNL_PATH": f"{prefix}/share/strata/ynl"}
-    said = run(f"{prefix}/bin/strata", "nl", "call", "nlctrl", "getfamily", "-a",
-               "family-name=nlctrl", env=specs)
-    assert 'family-name "nlctrl"' in said
-    assert os.path.exists(f"{prefix}/share/strata/ynl/strata_echo.yaml")
+def test_the_program_finds_its_specifications_where_it_lies(prefix, tmp_path):
+    """Under a prefix that it was not built for, and where that was moved to: README's line."""
+    environment = {name: value for name, value in os.environ.items() if name != "STRATA_YNL_PATH"}
+    moved = tmp_path / "moved"
+    shutil.copytree(prefix / "bin", moved / "bin")
+    shutil.copytree(prefix / "share/strata", moved / "share/strata")
+    for folder in [prefix, moved]:
+        said = run(f"{folder}/bin/strata", "nl", "call", "nlctrl", "getfamily", "--attr",
+                   "family-name=nlctrl", env=environment)
+        assert 'family-name "nlctrl"' in said
+    (moved / "share/strata/ynl/nlctrl.yaml").unlink()
+    without = subprocess.run([f"{moved}/bin/strata", "nl", "call", "nlctrl", "getfamily"],
+                             capture_output=True, text=True, timeout=60, check=False,
+                             env=environment)
+    # Unless strata is installed on this machine, where it would be looked for as well.
+    if not os.path.exists("/usr/local/share/strata/ynl/nlctrl.yaml"):
+        assert "give a specification by --spec" in without.stderr, without
+    for kernels in ["ethtool", "netdev", "devlink", "strata_echo"]:
+        assert (prefix / f"share/strata/ynl/{kernels}.yaml").is_file()
+    assert "BSD-3-Clause" in (prefix / "share/strata/ynl/LICENSE").read_text()
 
 
 def test_pkg_config_finds_it_too(space, prefix, examples, tmp_path):
