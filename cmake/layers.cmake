@@ -33,6 +33,11 @@ file(GLOB ynl_specs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernel/*.yaml
 foreach(spec ${ynl_specs})
   file(COPY ${spec} DESTINATION ${PROJECT_BINARY_DIR}/share/strata/ynl)
 endforeach()
+file(RELATIVE_PATH libexec_from_program
+  ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBEXECDIR})
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/measure/node/contender.cpp PROPERTIES
+  SKIP_PRECOMPILE_HEADERS ON
+  COMPILE_DEFINITIONS "STRATA_LIBEXEC_FROM_PROGRAM=\"${libexec_from_program}\"")
 file(RELATIVE_PATH data_from_program ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_DATADIR})
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ynl/search.cpp PROPERTIES
   SKIP_PRECOMPILE_HEADERS ON

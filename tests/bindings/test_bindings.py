@@ -34,7 +34,7 @@ def prefix():
     build = BUILD / "strata"
     run("cmake", "-G", "Ninja", "-S", SOURCE, "-B", build, "-DCMAKE_BUILD_TYPE=Release",
         "-DBUILD_TESTING=OFF")
-    run("cmake", "--build", build, "--target", "strata_c")
+    run("cmake", "--build", build, "--target", "strata_c", "strata_c_static")
     run("cmake", "--install", build, "--prefix", BUILD / "prefix", "--component", "c")
     return BUILD / "prefix"
 

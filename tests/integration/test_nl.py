@@ -316,7 +316,7 @@ def test_what_is_no_file_is_not_read(tmp_path):
 
 
 def kernel_families():
-    """Of the specifications that strata brings from the kernel, those that this kernel answers to."""
+    """Those that this kernel has, and strata a specification of from it."""
     here = {each["name"] for each in nl_json("families")}
     return sorted(here & {each.stem for each in (ROOT / "kernel/ynl/linux").glob("*.yaml")})
 
