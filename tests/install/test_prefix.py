@@ -1,4 +1,4 @@
-"""Everything that `make install` brings, in a prefix, in a DESTDIR, and where a prefix was moved to."""
+"""All that `make install` brings: in a prefix, in a DESTDIR, and where a prefix was moved to."""
 
 import os
 import re
@@ -61,7 +61,9 @@ def test_its_manual_page_is_found(installed):
 def test_bash_completes_by_it(installed):
     script = f"""
         . '{installed}/share/bash-completion/completions/strata'
-        complete_line() {{ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _strata; echo "${{COMPREPLY[@]}}"; }}
+        complete_line() {{
+            COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _strata; echo "${{COMPREPLY[@]}}"
+        }}
         complete_line strata cre
         complete_line strata create ''
         complete_line strata l2 du
