@@ -59,7 +59,7 @@ typedef struct strata_ring_options {
   uint32_t block_size;                     /* of blocks: bytes, a power of two from a page on */
   uint32_t block_count;
   uint32_t block_timeout_ms;
-  uint32_t send_slots; /* of blocks: at least so many frames; 0: it cannot send */
+  uint32_t send_slots; /* of blocks: the least number of frames; 0: it cannot send */
   uint32_t slots;      /* of frames: how many there is room for */
   uint32_t frame_size; /* of frames: the largest that is not cut; 0: by the interface's MTU */
 } strata_ring_options;
