@@ -35,8 +35,8 @@ typedef struct strata_xdp_umem_options {
 void strata_xdp_umem_defaults(strata_xdp_umem_options* options);
 /* `options` may be NULL. -EINVAL for a size that the kernel would refuse. */
 int strata_xdp_umem_create(const strata_xdp_umem_options* options, strata_xdp_umem** created);
-/* The same over memory of the caller's, `size` bytes from a page's beginning on. It stays there, and
- * the caller's, until `released` is called with `context`, in the thread that closes the last
+/* The same over memory of the caller's, `size` bytes from a page's beginning on. It stays there,
+ * and the caller's, until `released` is called with `context`, in the thread that closes the last
  * socket or the UMEM, whichever comes last; `released` may be NULL. -EINVAL for memory that does
  * not begin with a page, or is too small. */
 int strata_xdp_umem_create_over(void* memory, size_t size, const strata_xdp_umem_options* options,

@@ -42,7 +42,7 @@ def prefix():
 def test_rust(prefix):
     out = run(SOURCE / "bindings/rust/run_tests.sh", prefix, CARGO="/usr/bin/cargo",
               CARGO_TARGET_DIR=str(BUILD / "rust"))
-    assert "strata-base, strata-xdp, strata-netlink: all tests passed" in out
+    assert "strata-base, strata-l2, strata-xdp, strata-netlink: all tests passed" in out
 
 
 def test_ocaml(prefix):
