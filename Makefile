@@ -99,7 +99,9 @@ check: deps-compile
 	@$(TIMED) 'check: rules fail' python3 -m unittest discover -q -s tools/check -p '*_test.py'
 	@$(TIMED) 'check: clang-tidy' python3 tools/tidy.py --jobs $(JOBS) build/tidy
 
+# The netlink clients go with it that need no registry: `strata bench netlink` measures them.
 install: build
+	$(MAKE) -s -C examples/netlink_exchange OUT=$(CURDIR)/build/release/clients pure libnl cpp rust
 	DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)
 
 clean:

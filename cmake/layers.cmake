@@ -27,10 +27,23 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 
 # Where specifications of netlink families are installed; one file's alone, so that no other is
-# compiled again for another prefix.
+# compiled again for another prefix. A build tree has them beside its program.
+file(GLOB ynl_specs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernel/*.yaml
+  ${PROJECT_SOURCE_DIR}/kernel/ynl/*.yaml ${PROJECT_SOURCE_DIR}/kernel/ynl/linux/*.yaml)
+foreach(spec ${ynl_specs})
+  file(COPY ${spec} DESTINATION ${PROJECT_BINARY_DIR}/share/strata/ynl)
+endforeach()
+file(RELATIVE_PATH libexec_from_program
+  ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBEXECDIR})
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/measure/node/contender.cpp PROPERTIES
+  SKIP_PRECOMPILE_HEADERS ON
+  COMPILE_DEFINITIONS "STRATA_LIBEXEC_FROM_PROGRAM=\"${libexec_from_program}\"")
+file(RELATIVE_PATH data_from_program ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_DATADIR})
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ynl/search.cpp PROPERTIES
   SKIP_PRECOMPILE_HEADERS ON
-  COMPILE_DEFINITIONS STRATA_DATA_DIR="${CMAKE_INSTALL_FULL_DATADIR}")
+  COMPILE_DEFINITIONS "STRATA_DATA_DIR=\"${CMAKE_INSTALL_FULL_DATADIR}\"")
+set_property(SOURCE ${PROJECT_SOURCE_DIR}/src/ynl/search.cpp APPEND PROPERTY
+  COMPILE_DEFINITIONS "STRATA_DATA_FROM_PROGRAM=\"${data_from_program}\"")
 # Their names mean something else in other files of the folder.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cli/runtimes/rows.cpp
   ${PROJECT_SOURCE_DIR}/src/text/yaml_text.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

@@ -39,4 +39,4 @@ fi
 timeout "${TEST_TIMEOUT_S:-600}" \
   "$cargo" test --offline --workspace --no-fail-fast -- --test-threads=1 --nocapture
 "$cargo" doc --offline --workspace --no-deps --quiet
-echo "strata-base, strata-xdp, strata-netlink: all tests passed"
+echo "strata-base, strata-l2, strata-xdp, strata-netlink: all tests passed"

@@ -71,7 +71,22 @@ typedef struct strata_raw_socket_options {
   uint8_t promiscuous;
   uint8_t qdisc_bypass;
   uint8_t timestamps; /* of the kernel, in nanoseconds */
+  /* Several sockets that share what comes (PACKET_FANOUT): a group, 0 to 65535; -1: none. */
+  int32_t fanout_group;
+  uint8_t fanout_mode;      /* STRATA_FANOUT_… */
+  int8_t priority;          /* SO_PRIORITY, 0 to 7; -1: the kernel's own */
+  uint32_t receive_buffer;  /* bytes; 0: the kernel's own */
+  uint32_t send_buffer;     /* likewise */
+  const uint8_t* multicast; /* `multicast_count` MAC addresses, one behind the other */
+  size_t multicast_count;   /* groups to be a member of */
 } strata_raw_socket_options;
+
+#define STRATA_FANOUT_HASH 0
+#define STRATA_FANOUT_LOAD_BALANCE 1
+#define STRATA_FANOUT_CPU 2
+#define STRATA_FANOUT_ROLLOVER 3
+#define STRATA_FANOUT_RANDOM 4
+#define STRATA_FANOUT_QUEUE 5
 
 /* Sets the size and all defaults: take all, hear nothing outgoing. */
 void strata_raw_socket_defaults(strata_raw_socket_options* options);

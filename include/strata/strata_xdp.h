@@ -35,6 +35,13 @@ typedef struct strata_xdp_umem_options {
 void strata_xdp_umem_defaults(strata_xdp_umem_options* options);
 /* `options` may be NULL. -EINVAL for a size that the kernel would refuse. */
 int strata_xdp_umem_create(const strata_xdp_umem_options* options, strata_xdp_umem** created);
+/* The same over memory of the caller's, `size` bytes from a page's beginning on. It stays there,
+ * and the caller's, until `released` is called with `context`, in the thread that closes the last
+ * socket or the UMEM, whichever comes last; `released` may be NULL. -EINVAL for memory that does
+ * not begin with a page, or is too small. */
+int strata_xdp_umem_create_over(void* memory, size_t size, const strata_xdp_umem_options* options,
+                                void (*released)(void* context), void* context,
+                                strata_xdp_umem** created);
 /* Gives the handle up; the memory goes with the last socket that uses it. */
 void strata_xdp_umem_close(strata_xdp_umem* which);
 /* The memory, page-aligned; `size` (may be NULL) becomes its size in bytes. It stays the UMEM's. */
@@ -135,6 +142,7 @@ typedef struct strata_xdp_route strata_xdp_route;
 
 #define STRATA_XDP_NATIVE 1
 #define STRATA_XDP_GENERIC 2
+#define STRATA_XDP_HARDWARE 3 /* on the network card; for one's own program only */
 
 /* What is -1 or NULL is not asked for; all so: every frame. */
 typedef struct strata_xdp_filter {
@@ -159,6 +167,23 @@ int strata_xdp_program_is_native(const strata_xdp_program* which);
 int strata_xdp_route_add(strata_xdp_program* program, const strata_xdp_filter* filter,
                          const strata_xdp_socket* socket, strata_xdp_route** added);
 void strata_xdp_route_close(strata_xdp_route* which);
+
+/* --- a program of one's own, loaded by libbpf or by hand, and the XSKMAP by which it redirects */
+
+typedef struct strata_xdp_own_program strata_xdp_own_program;
+
+/* Attaches the program of that descriptor, which stays the caller's, until it is closed, and no
+ * longer than the process lives. `mode` is STRATA_XDP_AUTOMATIC, _NATIVE, _GENERIC or _HARDWARE.
+ * -EBUSY when another is attached, -EOPNOTSUPP for a mode that the driver lacks, -EINVAL or -EBADF
+ * when it is no XDP program. */
+int strata_xdp_own_program_attach(const char* interface_name, int program_fd, int mode,
+                                  strata_xdp_own_program** attached);
+void strata_xdp_own_program_close(strata_xdp_own_program* which);
+/* STRATA_XDP_NATIVE, _GENERIC or _HARDWARE. */
+int strata_xdp_own_program_mode(const strata_xdp_own_program* which);
+/* Has an entry of an XSKMAP lead to the socket: `key`, or that of its queue when it is -1. The
+ * kernel takes it out when the socket closes. */
+int strata_xdp_socket_enter_in_map(const strata_xdp_socket* which, int map_fd, int64_t key);
 
 /* --- ports: frames instead of rings. UMEM, socket and program of their own. */
 

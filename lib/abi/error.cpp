@@ -18,6 +18,7 @@ int errno_of(const error& failure) {
     case errc::conflict: return EBUSY;
     case errc::permission_denied: return EPERM;
     case errc::limit_exceeded: return EMSGSIZE;
+    case errc::connection_closed: return ECONNRESET;
     case errc::timed_out: return ETIMEDOUT;
     case errc::not_supported: return EOPNOTSUPP;
     default: return EINVAL;

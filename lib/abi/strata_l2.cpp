@@ -1,18 +1,12 @@
-// The C ABI of frames and raw sockets: translates to the C++ library and back, and decides nothing
+// The C ABI of frames and their tags: translates to the C++ library and back, and decides nothing
 // itself.
+#include "strata/strata_l2.h"
+
 #include <algorithm>
-#include <cerrno>
-#include <new>
+#include <array>
 
 #include "abi/error.hpp"
-#include "abi/options.hpp"
-#include "strata/l2/raw_socket.hpp"
-#include "strata/strata.h"
 #include "strata/wire/ethernet.hpp"
-
-struct strata_raw_socket {
-  strata::l2::raw_socket within;
-};
 
 namespace {
 
@@ -28,25 +22,6 @@ strata::mac_address mac_of(const std::uint8_t* octets) {
 
 void copy_mac(const strata::mac_address& from, std::uint8_t* to) {
   std::ranges::copy(from.octets(), to);
-}
-
-strata::l2::raw_socket_options options_of(const strata_raw_socket_options* from) {
-  const auto given = strata::abi::known(from, strata_raw_socket_defaults);
-  strata::l2::raw_socket_options options;
-  if (given.ethertype >= 0) options.filter.ethertype = static_cast<std::uint16_t>(given.ethertype);
-  if (given.vlan_id >= 0) options.filter.vlan_id = static_cast<std::uint16_t>(given.vlan_id);
-  options.receives = given.send_only == 0;
-  options.ignore_outgoing = given.hear_outgoing == 0;
-  options.promiscuous = given.promiscuous != 0;
-  options.qdisc_bypass = given.qdisc_bypass != 0;
-  if (given.timestamps != 0) options.timestamps = strata::l2::timestamping::software;
-  return options;
-}
-
-int hand_over(strata::result<strata::l2::raw_socket> made, strata_raw_socket** to) {
-  if (!made) return fail(made.error());
-  *to = new (std::nothrow) strata_raw_socket{std::move(*made)};
-  return *to == nullptr ? -ENOMEM : 0;
 }
 
 }  // namespace
@@ -106,73 +81,26 @@ int strata_frame_parse(const void* bytes, size_t size, strata_frame* frame) {
   return 0;
 }
 
-void strata_raw_socket_defaults(strata_raw_socket_options* options) {
-  *options = {};
-  options->size = sizeof *options;
-  options->ethertype = -1;
-  options->vlan_id = -1;
+int strata_frame_outer_tag(const void* frame, size_t size, strata_vlan_tag* tag) {
+  if (frame == nullptr || tag == nullptr) return fail_missing("a frame");
+  const auto found = strata::wire::outer_tag({static_cast<const std::byte*>(frame), size});
+  if (!found) return 0;
+  *tag = {found->tpid, found->tci.vlan_id, found->tci.priority,
+          static_cast<std::uint8_t>(found->tci.dei)};
+  return 1;
 }
 
-int strata_raw_socket_open(const char* interface_name, const strata_raw_socket_options* options,
-                           strata_raw_socket** opened) {
-  if (interface_name == nullptr || opened == nullptr) return fail_missing("an interface");
-  return hand_over(strata::l2::raw_socket::create_bound(interface_name, options_of(options)),
-                   opened);
+int strata_frame_push_tag(void* memory, size_t size, const strata_vlan_tag* tag) {
+  if (memory == nullptr || tag == nullptr) return fail_missing("a frame");
+  const strata::wire::vlan_tci tci{tag->priority, tag->dei != 0, tag->vlan_id};
+  if (const auto fine = tci.check(); !fine) return fail(fine.error());
+  const auto done =
+      strata::wire::insert_tag({static_cast<std::byte*>(memory), size}, {tag->tpid, tci});
+  return done ? 0 : fail(done.error());
 }
 
-int strata_raw_socket_open_through_daemon(const char* daemon_socket, const char* interface_name,
-                                          const strata_raw_socket_options* options,
-                                          strata_raw_socket** opened) {
-  if (interface_name == nullptr || opened == nullptr) return fail_missing("an interface");
-  return hand_over(strata::l2::raw_socket::open_through_daemon(
-                       interface_name, options_of(options),
-                       daemon_socket == nullptr ? strata::broker::default_path() : daemon_socket),
-                   opened);
-}
-
-void strata_raw_socket_close(strata_raw_socket* which) { delete which; }
-
-int strata_raw_socket_fd(const strata_raw_socket* which) { return which->within.fd(); }
-
-void strata_raw_socket_mac(const strata_raw_socket* which, uint8_t mac[6]) {
-  copy_mac(which->within.link().mac, mac);
-}
-
-uint32_t strata_raw_socket_mtu(const strata_raw_socket* which) { return which->within.link().mtu; }
-
-int strata_raw_socket_send(strata_raw_socket* which, const void* frame, size_t size) {
-  const auto sent = which->within.send_raw({static_cast<const std::byte*>(frame), size});
-  return sent ? 0 : fail(sent.error());
-}
-
-int strata_raw_socket_send_batch(strata_raw_socket* which, const struct iovec* frames, size_t count,
-                                 size_t* sent) {
-  std::array<byte_span, strata::l2::raw_socket::max_batch> spans;
-  const auto batch = std::min(count, spans.size());
-  for (std::size_t i = 0; i < batch; ++i) {
-    spans[i] = {static_cast<const std::byte*>(frames[i].iov_base), frames[i].iov_len};
-  }
-  const auto taken = which->within.try_send(std::span(spans).first(batch));
-  if (!taken) return fail(taken.error());
-  *sent = *taken;
-  return 0;
-}
-
-int strata_raw_socket_receive(strata_raw_socket* which, void* memory, size_t size, int timeout_ms,
-                              strata_received* received) {
-  const mutable_byte_span room(static_cast<std::byte*>(memory), size);
-  const auto frame = timeout_ms < 0 ? which->within.receive(room)
-                                    : which->within.receive_with_timeout(
-                                          room, std::chrono::milliseconds(timeout_ms));
-  if (!frame) return fail(frame.error());
-  *received = {frame->bytes.data(), frame->bytes.size(), frame->wire_size, frame->time_ns};
-  return 0;
-}
-
-int strata_raw_socket_statistics(strata_raw_socket* which, uint64_t* received, uint64_t* dropped) {
-  const auto counted = which->within.statistics();
-  if (!counted) return fail(counted.error());
-  *received = counted->received;
-  *dropped = counted->dropped;
-  return 0;
+size_t strata_frame_pop_tag(void* frame, size_t size) {
+  if (frame == nullptr) return 0;
+  const mutable_byte_span all(static_cast<std::byte*>(frame), size);
+  return size - strata::wire::strip_tag(all).size();
 }

@@ -8,6 +8,7 @@
 
 #include "abi/error.hpp"
 #include "abi/options.hpp"
+#include "strata/xdp/own_program.hpp"
 #include "strata/xdp/port.hpp"
 
 struct strata_xdp_umem {
@@ -22,6 +23,9 @@ struct strata_xdp_program {
 };
 struct strata_xdp_route {
   strata::xdp::route within;
+};
+struct strata_xdp_own_program {
+  strata::xdp::own_program within;
 };
 struct strata_xdp_port {
   strata::xdp::port within;
@@ -82,6 +86,7 @@ xdp::filter filter_of(const strata_xdp_filter* given) {
 xdp::attach_mode mode_of(int mode) {
   if (mode == STRATA_XDP_NATIVE) return xdp::attach_mode::native;
   if (mode == STRATA_XDP_GENERIC) return xdp::attach_mode::generic;
+  if (mode == STRATA_XDP_HARDWARE) return xdp::attach_mode::hardware;
   return xdp::attach_mode::automatic;
 }
 
@@ -162,6 +167,22 @@ int strata_xdp_umem_create(const strata_xdp_umem_options* options, strata_xdp_um
   if (created == nullptr) return fail_missing("a place for a UMEM");
   auto made = xdp::umem::create(options_of(options));
   if (!made) return fail(made.error());
+  return hand_over(std::move(*made), created);
+}
+
+int strata_xdp_umem_create_over(void* memory, size_t size, const strata_xdp_umem_options* options,
+                                void (*released)(void* context), void* context,
+                                strata_xdp_umem** created) {
+  if (memory == nullptr || created == nullptr) return fail_missing("memory for a UMEM");
+  // What was never a UMEM is not given back: the caller learns of that by the error.
+  auto is_ours = std::make_shared<bool>(false);
+  const std::shared_ptr<void> keeps(memory, [=](void*) {
+    if (*is_ours && released != nullptr) released(context);
+  });
+  auto made =
+      xdp::umem::create_over({static_cast<std::byte*>(memory), size}, options_of(options), keeps);
+  if (!made) return fail(made.error());
+  *is_ours = true;
   return hand_over(std::move(*made), created);
 }
 
@@ -342,6 +363,31 @@ int strata_xdp_route_add(strata_xdp_program* program, const strata_xdp_filter* f
 }
 
 void strata_xdp_route_close(strata_xdp_route* which) { delete which; }
+
+// --- programs of one's own
+
+int strata_xdp_own_program_attach(const char* interface_name, int program_fd, int mode,
+                                  strata_xdp_own_program** attached) {
+  if (interface_name == nullptr || attached == nullptr) return fail_missing("an interface");
+  auto made = xdp::own_program::attach(interface_name, program_fd, mode_of(mode));
+  if (!made) return fail(made.error());
+  return hand_over(std::move(*made), attached);
+}
+
+void strata_xdp_own_program_close(strata_xdp_own_program* which) { delete which; }
+
+int strata_xdp_own_program_mode(const strata_xdp_own_program* which) {
+  const auto mode = which->within.mode();
+  if (mode == xdp::attach_mode::native) return STRATA_XDP_NATIVE;
+  return mode == xdp::attach_mode::generic ? STRATA_XDP_GENERIC : STRATA_XDP_HARDWARE;
+}
+
+int strata_xdp_socket_enter_in_map(const strata_xdp_socket* which, int map_fd, int64_t key) {
+  std::optional<std::uint32_t> at;
+  if (key >= 0) at = static_cast<std::uint32_t>(key);
+  const auto entered = xdp::enter_in_map(map_fd, which->within, at);
+  return entered ? 0 : fail(entered.error());
+}
 
 // --- ports
 

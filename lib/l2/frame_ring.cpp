@@ -90,6 +90,7 @@ result<frame_ring> frame_ring::create_bound(std::string_view interface_name,
 std::optional<ring_frame> frame_ring::try_frame() {
   std::byte* const slot = memory_.bytes().data() + next_ * slot_size_;
   if (!take_from_kernel(header_of(slot).tp_status)) return std::nullopt;
+  down_ = false;
   next_ = next_ + 1 == slot_count_ ? 0 : next_ + 1;
   const auto& header = header_of(slot);
   return ring_frame(slot,
@@ -103,12 +104,11 @@ result<std::size_t> frame_ring::try_receive(std::span<frame_slot> slots) {
     if (!frame) break;
     copy_into(slots[filled], **frame);
   }
-  if (filled != 0) {
-    down_ = false;
-  } else if (auto failed = take_socket_error(socket_.fd(), link(), down_)) {
+  if (filled != 0) return filled;
+  if (auto failed = take_socket_error(socket_.fd(), link(), down_)) {
     return std::unexpected(std::move(*failed));
   }
-  return filled;
+  return 0;
 }
 
 }  // namespace strata::l2

@@ -219,6 +219,7 @@ std::optional<frame_block> packet_ring::try_block() {
   if (block_count_ == 0) return std::nullopt;
   std::byte* const block = memory_.bytes().data() + next_block_ * block_size_;
   if (!take_from_kernel(block_header_of(block).block_status)) return std::nullopt;
+  down_ = false;
   next_block_ = next_block_ + 1 == block_count_ ? 0 : next_block_ + 1;
   return frame_block(block);
 }
@@ -236,12 +237,11 @@ result<std::size_t> packet_ring::try_receive(std::span<frame_slot> slots) {
     }
     if (position_ == open_->end()) open_.reset();
   }
-  if (filled != 0) {
-    down_ = false;
-  } else if (auto failed = take_socket_error(fd_.get(), link_, down_)) {
+  if (filled != 0) return filled;
+  if (auto failed = take_socket_error(fd_.get(), link_, down_)) {
     return std::unexpected(std::move(*failed));
   }
-  return filled;
+  return 0;
 }
 
 result<std::size_t> packet_ring::try_send(std::span<const byte_span> frames) {

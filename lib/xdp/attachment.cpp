@@ -51,7 +51,7 @@ result<std::optional<attached_program>> attached_at(int index, const std::string
   }
   attached_program there{.id = found.drv_prog_id, .name = "?", .mode = attach_mode::native};
   if (there.id == 0) there = {.id = found.skb_prog_id, .name = "?", .mode = attach_mode::generic};
-  if (there.id == 0) there = {.id = found.hw_prog_id, .name = "?", .mode = attach_mode::automatic};
+  if (there.id == 0) there = {.id = found.hw_prog_id, .name = "?", .mode = attach_mode::hardware};
   if (there.id == 0) return std::nullopt;
   const unique_fd opened(bpf_prog_get_fd_by_id(there.id));
   if (!opened && (errno == EMFILE || errno == ENFILE)) return system_failure(errno, what);
@@ -67,6 +67,30 @@ result<std::optional<attached_program>> dispatcher_at(int index, const std::stri
   auto there = attached_at(index, name);
   if (there && *there && (*there)->name != dispatcher_name) there->reset();
   return there;
+}
+
+const char* text_of(attach_mode mode) {
+  switch (mode) {
+    case attach_mode::native: return "native";
+    case attach_mode::generic: return "generic";
+    case attach_mode::hardware: return "hardware";
+    default: return "automatic";
+  }
+}
+
+error conflict_at(const std::string& name, int code) {
+  const auto other = attached_to(name);
+  error made{.code = errc::conflict,
+             .operation = "attach an XDP program to '" + name + "'",
+             .sys_errno = code,
+             .reason = "another is there",
+             .remedy = "end what uses it, or remove it: ip link set dev " + name + " xdp off",
+             .offset = {}};
+  if (other && *other) {
+    made.reason = "the program '" + (*other)->name + "' (" + std::to_string((*other)->id) + ", " +
+                  text_of((*other)->mode) + ") is there";
+  }
+  return made;
 }
 
 }  // namespace strata::xdp

@@ -26,4 +26,9 @@ namespace strata::xdp {
 [[nodiscard]] result<std::optional<attached_program>> dispatcher_at(int index,
                                                                     const std::string& name);
 
+/// A refusal since another program is attached to interface `name`, which is named.
+[[nodiscard]] error conflict_at(const std::string& name, int code);
+
+[[nodiscard]] const char* text_of(attach_mode mode);
+
 }  // namespace strata::xdp

@@ -52,23 +52,6 @@ result<void> load(bpf_object* opened, const std::string& name) {
   return std::unexpected(std::move(failed));
 }
 
-const char* text_of(attach_mode mode) { return mode == attach_mode::native ? "native" : "generic"; }
-
-error conflict_at(const std::string& name, int code) {
-  const auto other = attached_to(name);
-  error made{.code = errc::conflict,
-             .operation = "attach an XDP program to '" + name + "'",
-             .sys_errno = code,
-             .reason = "another is there",
-             .remedy = "end what uses it, or remove it: ip link set dev " + name + " xdp off",
-             .offset = {}};
-  if (other && *other) {
-    made.reason = "the program '" + (*other)->name + "' (" + std::to_string((*other)->id) + ", " +
-                  text_of((*other)->mode) + ") is there";
-  }
-  return made;
-}
-
 /// An interface: its network namespace (the inode of which), and its index there.
 using place = std::pair<ino_t, int>;
 
@@ -121,6 +104,11 @@ program::~program() = default;
 result<std::shared_ptr<program>> program::attach(std::string_view interface_name,
                                                  attach_mode mode) {
   const std::string name(interface_name);
+  if (mode == attach_mode::hardware) {
+    return failure(errc::not_supported, "attach an XDP program to '" + name + "' on its card",
+                   "strata's own is made for no network card",
+                   "load one that is, and attach it as your own program");
+  }
   const auto found = index_of(name, "attach an XDP program to '" + name + "'");
   if (!found) return std::unexpected(found.error());
   const int index = *found;

@@ -58,4 +58,21 @@ result<std::shared_ptr<umem>> umem::create_in(int memory_fd, const umem_options&
   return std::shared_ptr<umem>(new umem(options, std::move(*memory)));
 }
 
+result<std::shared_ptr<umem>> umem::create_over(mutable_byte_span memory,
+                                                const umem_options& options,
+                                                std::shared_ptr<void> keeps) {
+  if (auto fine = check(options); !fine) return std::unexpected(fine.error());
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const auto needed = size_of(options);
+  const bool is_aligned = reinterpret_cast<std::uintptr_t>(memory.data()) % page == 0;
+  if (memory.data() == nullptr || !is_aligned || memory.size() < needed) {
+    return failure(
+        errc::invalid_argument,
+        "make a UMEM over " + std::to_string(memory.size()) + " bytes of memory",
+        is_aligned ? "its frames take " + std::to_string(needed) : "it does not begin with a page",
+        "get it by mmap or posix_memalign, in whole pages");
+  }
+  return std::shared_ptr<umem>(new umem(options, memory.first(needed), std::move(keeps)));
+}
+
 }  // namespace strata::xdp

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/manual.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/screen.hpp"
 #include "cli/terminal/secret.hpp"
@@ -20,22 +21,12 @@ namespace {
 
 constexpr std::size_t text_column = 30;
 
-struct group_title {
-  verb_group group;
-  std::string_view title;
-};
-
 constexpr group_title groups[] = {
     {verb_group::runtimes, "runtimes"}, {verb_group::look, "look"},
     {verb_group::talk, "talk"},         {verb_group::ethernet, "Ethernet"},
     {verb_group::netlink, "netlink"},   {verb_group::system, "system"}};
 
-struct code_row {
-  exit_code code;
-  std::string_view meaning;
-};
-
-constexpr code_row exit_codes[] = {
+constexpr code_row codes[] = {
     {exit_done, "done"},
     {exit_failed, "it failed"},
     {exit_misused, "the command is not right, and nothing was done"},
@@ -73,29 +64,13 @@ std::string entry(const std::string& left, std::string_view text) {
   return page + '\n';
 }
 
-std::string flag_text(const option_row& row) {
-  std::string left = row.short_flag == 0 ? "    " : fmt::format("-{}, ", row.short_flag);
-  left += options::long_flag(row);
-  if (row.kind == option_kind::flag) return left;
-  const auto* form = row.implicit_text.empty() ? " {}" : " [{}]";
-  return left + fmt::format(fmt::runtime(form), row.value_name);
-}
-
 bool has_secret(std::span<const option_row> rows) {
   return std::ranges::any_of(rows,
                              [](const option_row& row) { return row.kind == option_kind::secret; });
 }
 
 std::string flag_entry(const option_row& row, bool with_restart) {
-  std::vector<std::string> notes;
-  if (!row.only_with.empty()) notes.push_back("with " + options::condition_text(row.only_with));
-  if (!row.choices.empty()) notes.push_back(fmt::format("one of {}", row.choices));
-  if (row.kind == option_kind::secret) notes.emplace_back("a secret");
-  if (!row.default_text.empty()) notes.push_back(fmt::format("default {}", row.default_text));
-  if (with_restart && row.needs_restart) notes.emplace_back("needs a restart");
-  std::string text(row.help);
-  if (!notes.empty()) text += fmt::format(" ({})", fmt::join(notes, "; "));
-  return entry(flag_text(row), text);
+  return entry(flag_text(row), flag_meaning(row, with_restart));
 }
 
 std::string flag_entries(std::string_view title, std::span<const option_row> rows,
@@ -123,6 +98,30 @@ std::string verb_entry(const verb_row& verb) {
 
 }  // namespace
 
+std::string flag_text(const option_row& row) {
+  std::string left = row.short_flag == 0 ? "    " : fmt::format("-{}, ", row.short_flag);
+  left += options::long_flag(row);
+  if (row.kind == option_kind::flag) return left;
+  const auto* form = row.implicit_text.empty() ? " {}" : " [{}]";
+  return left + fmt::format(fmt::runtime(form), row.value_name);
+}
+
+std::string flag_meaning(const option_row& row, bool with_restart) {
+  std::vector<std::string> notes;
+  if (!row.only_with.empty()) notes.push_back("with " + options::condition_text(row.only_with));
+  if (!row.choices.empty()) notes.push_back(fmt::format("one of {}", row.choices));
+  if (row.kind == option_kind::secret) notes.emplace_back("a secret");
+  if (!row.default_text.empty()) notes.push_back(fmt::format("default {}", row.default_text));
+  if (with_restart && row.needs_restart) notes.emplace_back("needs a restart");
+  std::string text(row.help);
+  if (!notes.empty()) text += fmt::format(" ({})", fmt::join(notes, "; "));
+  return text;
+}
+
+std::span<const group_title> verb_groups() { return groups; }
+
+std::span<const code_row> exit_codes() { return codes; }
+
 std::string general_help() {
   std::string text =
       "strata runs Linux network endpoints under one daemon.\n\nusage: strata VERB [flags]\n";
@@ -135,7 +134,7 @@ std::string general_help() {
   }
   text += flag_entries("flags of all verbs", common_flags(), false);
   text += "\nexit codes:\n";
-  for (const auto& [code, meaning] : exit_codes) text += entry(fmt::format("{:d}", code), meaning);
+  for (const auto& [code, meaning] : codes) text += entry(fmt::format("{:d}", code), meaning);
   return text + "\n'strata VERB --help' shows the flags of a verb.\n";
 }
 
@@ -162,6 +161,10 @@ std::string verb_help(const verb_row& verb, const runtime::type_row* type) {
 }
 
 outcome<int> run_help(const invocation& call) {
+  if (call.is_set("man")) {
+    print(manual_page());
+    return exit_done;
+  }
   if (call.words.empty()) {
     print(general_help());
     return exit_done;

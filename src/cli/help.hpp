@@ -1,6 +1,7 @@
 // Help, made from the table of verbs and the types' option tables.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,25 @@ namespace strata::cli {
 
 /// One verb with its flags; with those of `type` where the verb takes a type's options.
 [[nodiscard]] std::string verb_help(const verb_row& verb, const runtime::type_row* type = nullptr);
+
+/// "-p, --port PORT"
+[[nodiscard]] std::string flag_text(const options::option_row& row);
+
+/// What it does, and in parentheses with what, of what, and by default; `with_restart` says too
+/// what needs one.
+[[nodiscard]] std::string flag_meaning(const options::option_row& row, bool with_restart);
+
+struct group_title {
+  verb_group group;
+  std::string_view title;
+};
+[[nodiscard]] std::span<const group_title> verb_groups();
+
+struct code_row {
+  exit_code code;
+  std::string_view meaning;
+};
+[[nodiscard]] std::span<const code_row> exit_codes();
 
 outcome<int> run_help(const invocation& call);
 

@@ -2,6 +2,7 @@
 
 #include "cli/bench/rows.hpp"
 #include "cli/cert/rows.hpp"
+#include "cli/completion.hpp"
 #include "cli/help.hpp"
 #include "cli/l2/rows.hpp"
 #include "cli/lua/rows.hpp"
@@ -22,8 +23,16 @@ std::span<const verb_row> verbs() {
                             cert_verbs, lua_verbs, system_verbs}) {
       for (auto& verb : rows()) all.push_back(std::move(verb));
     }
-    all.push_back({"help", "[VERB [TYPE]]", verb_group::system,
-                   "show what there is, or what a verb takes", 0, 2, run_help});
+    all.push_back({"help",
+                   "[VERB [TYPE]]",
+                   verb_group::system,
+                   "show what there is, or what a verb takes",
+                   0,
+                   2,
+                   run_help,
+                   {{.key = "man", .kind = flag, .help = "all of it, as the manual page"}}});
+    all.push_back({"complete", "-- WORD...", verb_group::system,
+                   "what a shell may complete the last word to", 0, any_number, run_complete});
     return all;
   }();
   return table;

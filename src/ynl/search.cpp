@@ -17,10 +17,19 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t largest_file = 1 << 20;
 
+// An installation that was moved, or installed by another prefix than it was built for, brings its
+// specifications along.
+fs::path folder_of_program() {
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored).parent_path();
+}
+
 std::vector<std::string> folders() {
   const char* const said = std::getenv("STRATA_YNL_PATH");
   if (said == nullptr) {
-    return {STRATA_DATA_DIR "/strata/ynl", "/usr/share/strata/ynl", "/usr/local/share/strata/ynl",
+    const auto program = folder_of_program();
+    return {program / "share/strata/ynl",  // in a build tree
+            program / STRATA_DATA_FROM_PROGRAM "/strata/ynl", STRATA_DATA_DIR "/strata/ynl",
             "/usr/share/ynl/specs"};
   }
   std::vector<std::string> all;

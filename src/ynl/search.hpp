@@ -15,8 +15,9 @@ namespace strata::ynl {
 [[nodiscard]] result<spec> read_spec_file(const std::string& file);
 
 /// The family's specification: of `file`, unless that is empty; else of FAMILY.yaml in the folders
-/// of STRATA_YNL_PATH, else in those where strata and the kernel's tools install theirs. nullopt
-/// when there is none. Errors: those of `read_spec_file`; malformed, when it is another family's.
+/// of STRATA_YNL_PATH; else in strata's own folder, beside the program or where it was to be
+/// installed, and in that of the kernel's tools. nullopt when there is none. Errors: those of
+/// `read_spec_file`; malformed, when it is another family's.
 [[nodiscard]] result<std::optional<spec>> find_spec(const std::string& file,
                                                     std::string_view family);
 

@@ -34,7 +34,7 @@ def prefix():
     build = BUILD / "strata"
     run("cmake", "-G", "Ninja", "-S", SOURCE, "-B", build, "-DCMAKE_BUILD_TYPE=Release",
         "-DBUILD_TESTING=OFF")
-    run("cmake", "--build", build, "--target", "strata_c")
+    run("cmake", "--build", build, "--target", "strata_c", "strata_c_static")
     run("cmake", "--install", build, "--prefix", BUILD / "prefix", "--component", "c")
     return BUILD / "prefix"
 
@@ -42,7 +42,7 @@ def prefix():
 def test_rust(prefix):
     out = run(SOURCE / "bindings/rust/run_tests.sh", prefix, CARGO="/usr/bin/cargo",
               CARGO_TARGET_DIR=str(BUILD / "rust"))
-    assert "strata-base, strata-xdp, strata-netlink: all tests passed" in out
+    assert "strata-base, strata-l2, strata-xdp, strata-netlink: all tests passed" in out
 
 
 def test_ocaml(prefix):

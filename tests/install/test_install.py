@@ -9,25 +9,13 @@ import subprocess
 
 import pytest
 
-BUILD = os.environ["STRATA_BUILD"]
+from installing import run
+
 FLAGS = os.environ.get("STRATA_FLAGS", "")
 ALL_EXAMPLES = os.path.join(os.path.dirname(__file__), "..", "..", "examples")
 EXAMPLES = os.path.join(ALL_EXAMPLES, "l2")
 CXX = ["g++", "-std=c++23", "-Wall", "-Wextra", "-Werror"]
 C = ["gcc", "-std=c17", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-
-
-def run(*command, **how):
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, **how)
-    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
-
-
-@pytest.fixture(scope="module")
-def prefix(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("prefix")
-    run("cmake", "--install", BUILD, "--prefix", str(folder))
-    return folder
 
 
 def build_examples(source, prefix, folder):
@@ -126,18 +114,33 @@ def test_what_is_no_specification_makes_no_header(prefix, tmp_path, spec, says):
     assert done.returncode == 1 and done.stdout == "" and says in done.stderr, done.stderr
 
 
-def test_the_program_finds_installed_specifications(prefix):
-    specs = {**os.environ, "STRATA_YNL_PATH": f"{prefix}/share/strata/ynl"}
-    said = run(f"{prefix}/bin/strata", "nl", "call", "nlctrl", "getfamily", "-a",
-               "family-name=nlctrl", env=specs)
-    assert 'family-name "nlctrl"' in said
-    assert os.path.exists(f"{prefix}/share/strata/ynl/strata_echo.yaml")
+def test_the_program_finds_its_specifications_where_it_lies(prefix, tmp_path):
+    """Under a prefix that it was not built for, and where that was moved to: README's line."""
+    environment = {name: value for name, value in os.environ.items() if name != "STRATA_YNL_PATH"}
+    moved = tmp_path / "moved"
+    shutil.copytree(prefix / "bin", moved / "bin")
+    shutil.copytree(prefix / "share/strata", moved / "share/strata")
+    for folder in [prefix, moved]:
+        said = run(f"{folder}/bin/strata", "nl", "call", "nlctrl", "getfamily", "--attr",
+                   "family-name=nlctrl", env=environment)
+        assert 'family-name "nlctrl"' in said
+    (moved / "share/strata/ynl/nlctrl.yaml").unlink()
+    without = subprocess.run([f"{moved}/bin/strata", "nl", "call", "nlctrl", "getfamily"],
+                             capture_output=True, text=True, timeout=60, check=False,
+                             env=environment)
+    # Unless strata is installed on this machine, where it would be looked for as well.
+    if not os.path.exists("/usr/local/share/strata/ynl/nlctrl.yaml"):
+        assert "give a specification by --spec" in without.stderr, without
+    for kernels in ["ethtool", "netdev", "devlink", "strata_echo"]:
+        assert (prefix / f"share/strata/ynl/{kernels}.yaml").is_file()
+    assert "BSD-3-Clause" in (prefix / "share/strata/ynl/LICENSE").read_text()
 
 
 def test_pkg_config_finds_it_too(space, prefix, examples, tmp_path):
     folder = next(str(each) for each in prefix.glob("lib/**/pkgconfig"))
     environment = {**os.environ, "PKG_CONFIG_PATH": folder}
     flags = run("pkg-config", "--cflags", "--libs", "strata", env=environment).split()
+    assert not any("xdp" in flag or "bpf" in flag for flag in flags), flags
     # The shared library has the C ABI alone: C++ takes the static one.
     program = str(tmp_path / "send_frame")
     run(*CXX, *FLAGS.split(), f"{EXAMPLES}/send_frame.cpp", "-o", program, *flags)
@@ -184,11 +187,7 @@ def test_every_installed_header_compiles_alone(prefix):
     source = "".join(f"#include <{header}>\n" for header in headers)
     run(*CXX, "-fsyntax-only", "-x", "c++", "-", f"-I{prefix}/include", input=source)
     in_c = "".join(f"#include <{header}>\n" for header in headers if header.endswith(".h"))
-    assert in_c.count("\n") == 3
+    assert in_c.count("\n") == 5
     for standard in ["c11", "c17"]:
         run(*C, f"-std={standard}", "-fsyntax-only", "-x", "c", "-", f"-I{prefix}/include",
             input=in_c)
-
-
-def test_the_program_is_installed(prefix):
-    assert shutil.which("strata", path=str(prefix / "bin"))

@@ -313,3 +313,44 @@ def test_what_is_no_file_is_not_read(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path, tmp_path / "pipe", "/dev/zero"):
         assert "it is no regular file" in nl("show", "nlctrl", "--spec", str(path), exit_code=1)
+
+
+def kernel_families():
+    """Those that this kernel has, and strata a specification of from it."""
+    here = {each["name"] for each in nl_json("families")}
+    return sorted(here & {each.stem for each in (ROOT / "kernel/ynl/linux").glob("*.yaml")})
+
+
+def test_kernels_specifications_are_found_beside_the_program_of_a_build():
+    """What the README shows, and every family of this kernel that strata has a specification of."""
+    plain = {name: value for name, value in os.environ.items() if name != "STRATA_YNL_PATH"}
+
+    def call(*arguments):
+        done = subprocess.run([BINARY, "nl", *arguments, "--format", "json"], capture_output=True,
+                              text=True, timeout=60, env=plain)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert '"ethtool"' in call("call", "nlctrl", "getfamily", "--attr", "family-name=ethtool")
+    assert '"lo"' in call("call", "ethtool", "features-get", "--attr", "header.dev-name=lo")
+    assert '"ifindex"' in call("call", "netdev", "dev-get", "--dump")
+    assert {"ethtool", "netdev"} <= set(kernel_families())
+    for family in kernel_families():
+        names = {each["name"] for each in
+                 yaml.safe_load((ROOT / f"kernel/ynl/linux/{family}.yaml").read_text())
+                 ["operations"]["list"]}
+        shown = call("show", family)
+        assert any(f'"{name}"' in shown for name in names), shown
+
+
+@pytest.mark.parametrize("spec", sorted((ROOT / "kernel/ynl/linux").glob("*.yaml")),
+                         ids=lambda each: each.stem)
+def test_every_specification_of_the_kernel_can_be_read(spec):
+    """All but those with a fixed header, and one whose reply differs, make typed commands."""
+    done = subprocess.run([BINARY, "nl", "generate", str(spec)], capture_output=True, text=True,
+                          timeout=60)
+    if done.returncode != 0:
+        assert re.search("fixed header|answer with different numbers", done.stderr), done.stderr
+        assert spec.stem.startswith("ovs_") or spec.stem == "devlink"
+    else:
+        assert f"namespace {spec.stem}" in done.stdout

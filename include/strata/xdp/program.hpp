@@ -36,14 +36,14 @@ struct filter {
 };
 
 /// Where the program runs: in the driver, or behind it, on what the kernel has made of the frame,
-/// which works with every driver and costs a copy.
-enum class attach_mode : std::uint8_t { automatic, native, generic };
+/// which works with every driver and costs a copy; or on the network card itself, which only a
+/// program that was loaded for that card can (own_program).
+enum class attach_mode : std::uint8_t { automatic, native, generic, hardware };
 
 /// An XDP program that is attached, of whomever.
 struct attached_program {
   std::uint32_t id = 0;
   std::string name;  ///< "?" where the kernel does not tell this process
-  /// `automatic`: on the network card itself.
   attach_mode mode = attach_mode::native;
 };
 
@@ -59,7 +59,7 @@ class program : public std::enable_shared_from_this<program> {
   ///
   /// Errors: not_found when there is no such interface; permission_denied; conflict when another
   /// program is attached, which the error names, or this one is attached in another mode;
-  /// not_supported when the driver has no native mode.
+  /// not_supported when the driver has no native mode, and for `hardware`.
   [[nodiscard]] static result<std::shared_ptr<program>> attach(
       std::string_view interface_name, attach_mode mode = attach_mode::automatic);
   program(const program&) = delete;

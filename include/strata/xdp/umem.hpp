@@ -40,11 +40,18 @@ class umem {
   [[nodiscard]] static result<std::shared_ptr<umem>> create_in(int memory_fd,
                                                                const umem_options& options);
 
+  /// The same in memory of the caller's, page-aligned and at least `size_of(options)` bytes, of
+  /// which the first are used. It stays where it is until `keeps` is let go, which the UMEM does
+  /// when the last socket is gone. Errors: invalid_argument for other memory.
+  [[nodiscard]] static result<std::shared_ptr<umem>> create_over(mutable_byte_span memory,
+                                                                 const umem_options& options,
+                                                                 std::shared_ptr<void> keeps = {});
+
   /// The bytes that such a UMEM takes, whole pages.
   [[nodiscard]] static std::size_t size_of(const umem_options& options);
 
   [[nodiscard]] const umem_options& options() const { return options_; }
-  [[nodiscard]] mutable_byte_span memory() const { return memory_.bytes(); }
+  [[nodiscard]] mutable_byte_span memory() const { return memory_; }
   [[nodiscard]] std::uint32_t frame_count() const { return options_.frame_count; }
   [[nodiscard]] std::uint32_t frame_size() const { return options_.frame_size; }
   /// Where frame `index`, below `frame_count()`, begins.
@@ -54,7 +61,7 @@ class umem {
 
   /// The bytes of a descriptor that came from a ring. Undefined for one made up.
   [[nodiscard]] mutable_byte_span bytes(const descriptor& of) const {
-    return memory_.bytes().subspan(position(of.address), of.length);
+    return memory_.subspan(position(of.address), of.length);
   }
   /// The beginning of the frame that an address of a ring is in, to be used again.
   [[nodiscard]] std::uint64_t frame_of(std::uint64_t address) const {
@@ -72,7 +79,9 @@ class umem {
   static constexpr unsigned offset_shift = 48;  // XSK_UNALIGNED_BUF_OFFSET_SHIFT
 
   umem(const umem_options& options, mapping memory)
-      : options_(options), memory_(std::move(memory)) {}
+      : options_(options), mapped_(std::move(memory)), memory_(mapped_.bytes()) {}
+  umem(const umem_options& options, mutable_byte_span memory, std::shared_ptr<void> keeps)
+      : options_(options), memory_(memory), keeps_(std::move(keeps)) {}
 
   /// A socket that is bound, to share its UMEM, or its queue's fill and completion ring.
   struct queue_rings;
@@ -82,7 +91,9 @@ class umem {
   };
 
   umem_options options_;
-  mapping memory_;
+  mapping mapped_;  // empty over the caller's memory
+  mutable_byte_span memory_;
+  std::shared_ptr<void> keeps_;
   std::vector<user> users_;
 };
 

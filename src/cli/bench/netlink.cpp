@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/bench/rows.hpp"
@@ -10,7 +9,7 @@
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/progress_bar.hpp"
 #include "cli/terminal/table.hpp"
-#include "measure/remote/own_program.hpp"
+#include "measure/node/contender.hpp"
 #include "measure/run/netlink_exchange.hpp"
 
 namespace strata::cli {
@@ -18,12 +17,6 @@ namespace strata::cli {
 using nlohmann::json;
 
 namespace {
-
-std::string folder_beside_us() {
-  std::error_code wrong;
-  const auto self = std::filesystem::read_symlink(measure::own_program, wrong);
-  return self.parent_path() / "clients";
-}
 
 std::string times_cell(const json& times) {
   return fmt::format("{:.2f} / {:.2f}", times.at("median").get<double>() / 1000,
@@ -65,8 +58,9 @@ void print_table(const json& document) {
 }  // namespace
 
 outcome<int> run_bench_netlink(const invocation& call) {
+  const auto clients = measure::contender("clients");
   const measure::exchange_plan plan{
-      .folder = call.text("clients", folder_beside_us()),
+      .folder = call.text("clients", clients.empty() ? "clients" : clients.c_str()),
       .family = call.text("family"),
       .times = call.flags.value("times", std::uint64_t{100'000}),
       .repetitions = call.flags.value("repetitions", std::uint64_t{5})};

@@ -149,8 +149,8 @@ option_rows netlink_flags() {
       {.key = "clients",
        .kind = text,
        .value_name = "DIR",
-       .help = "where 'make -C clients OUT=DIR' has built the programs that take turns; else "
-               "'clients' beside this program"},
+       .help = "where 'make -C examples/netlink_exchange OUT=DIR' has built the programs that take "
+               "turns; else 'clients' beside this program, or in libexec/strata"},
       {.key = "family",
        .kind = text,
        .value_name = "FAMILY",

@@ -7,8 +7,8 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <filesystem>
 
+#include "measure/node/contender.hpp"
 #include "measure/node/pipe.hpp"
 #include "measure/node/running_part.hpp"
 #include "strata/base/unique_fd.hpp"
@@ -60,18 +60,13 @@ class plain_part final : public running_part {
 
 }  // namespace
 
-std::string plain_program() {
-  std::error_code wrong;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", wrong);
-  const auto beside = self.parent_path() / "strata-plain-packet";
-  if (wrong || ::access(beside.c_str(), X_OK) != 0) return {};
-  return beside;
-}
+std::string plain_program() { return contender("strata-plain-packet"); }
 
 result<std::unique_ptr<running_part>> start_plain_part(const order& what) {
   const auto program = plain_program();
   if (program.empty()) {
-    return failure(errc::not_found, "run the plain C program", "it is not beside this one",
+    return failure(errc::not_found, "run the plain C program",
+                   "it is neither beside this one nor in libexec/strata",
                    "build the target strata-plain-packet");
   }
   auto in = make_pipe();

@@ -48,7 +48,7 @@ result<std::vector<const path_row*>> paths_of(const request& wanted, bool has_pl
     if (!found) return std::unexpected(found.error());
     if ((*found)->open == nullptr && !has_plain) {
       return failure(errc::not_found, "measure " + std::string(part),
-                     "the plain C program is not beside this one",
+                     "the plain C program is neither beside this one nor in libexec/strata",
                      "build the target strata-plain-packet");
     }
     rows.push_back(*found);

@@ -2,8 +2,9 @@
 
 use std::ffi::{CStr, CString, OsStr};
 use std::mem::{size_of, MaybeUninit};
-use std::os::raw::c_int;
+use std::os::raw::{c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
+use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::ffi;
@@ -51,6 +52,34 @@ pub fn c_string<Text: AsRef<OsStr> + ?Sized>(text: &Text) -> Result<CString> {
     CString::new(text.as_bytes()).map_err(|_| {
         invalid(format!("use the name {text:?}: it has a NUL within; give one without"))
     })
+}
+
+/// As poll(2) takes it: -1 for ever, rounded up so that it never waits too short.
+pub fn milliseconds(timeout: Option<Duration>) -> c_int {
+    match timeout {
+        None => -1,
+        Some(limit) => {
+            let up = (limit.as_nanos() + 999_999) / 1_000_000;
+            c_int::try_from(up).unwrap_or(c_int::MAX)
+        }
+    }
+}
+
+/// struct iovec
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Iovec {
+    pub base: *mut c_void,
+    pub length: usize,
+}
+
+impl Iovec {
+    pub const NONE: Iovec = Iovec { base: std::ptr::null_mut(), length: 0 };
+
+    /// For what only reads it.
+    pub fn of(bytes: &[u8]) -> Iovec {
+        Iovec { base: bytes.as_ptr() as *mut _, length: bytes.len() }
+    }
 }
 
 /// Structures that begin with their size, and the library's function that sets them up.

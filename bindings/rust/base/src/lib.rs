@@ -1,5 +1,6 @@
 //! What strata's crates for Rust share: they find and link its C library by this one, and have
-//! [`Error`] and [`MacAddress`] of it. To be used through strata-xdp or strata-netlink.
+//! [`Error`] and [`MacAddress`] of it. To be used through strata-l2, strata-xdp
+//! or strata-netlink.
 #![deny(unsafe_op_in_unsafe_fn)]
 #![warn(missing_debug_implementations)]
 

@@ -79,17 +79,7 @@ pub struct PortOptions {
     pub socket: *const SocketOptions,
 }
 
-/// struct iovec
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct Iovec {
-    pub base: *mut c_void,
-    pub length: usize,
-}
-
-impl Iovec {
-    pub const NONE: Iovec = Iovec { base: std::ptr::null_mut(), length: 0 };
-}
+pub use strata_base::binding::Iovec;
 
 extern "C" {
     pub fn strata_xdp_umem_defaults(options: *mut UmemOptions);

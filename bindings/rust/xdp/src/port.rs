@@ -7,13 +7,12 @@ use std::ptr::{null, null_mut, NonNull};
 use std::time::Duration;
 use std::{fmt, slice};
 
-use strata_base::binding::{c_string, checked};
+use strata_base::binding::{c_string, checked, milliseconds};
 use strata_base::Result;
 
 use crate::ffi;
 use crate::options::{SocketOptions, UmemOptions};
 use crate::program::{AttachMode, Filter};
-use crate::socket::milliseconds;
 use crate::statistics::Statistics;
 
 /// Frames that one call of the library moves.

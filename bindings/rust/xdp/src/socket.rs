@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, ptr};
 
-use strata_base::binding::{c_string, checked};
+use strata_base::binding::{c_string, checked, milliseconds};
 use strata_base::Result;
 
 use crate::ffi;
@@ -251,16 +251,5 @@ impl fmt::Debug for Socket {
             .field("is_zerocopy", &self.is_zerocopy())
             .field("umem", &self.inner.umem)
             .finish()
-    }
-}
-
-/// As poll(2) takes it: -1 for ever, rounded up so that it never waits too short.
-pub(crate) fn milliseconds(timeout: Option<Duration>) -> c_int {
-    match timeout {
-        None => -1,
-        Some(limit) => {
-            let up = (limit.as_nanos() + 999_999) / 1_000_000;
-            c_int::try_from(up).unwrap_or(c_int::MAX)
-        }
     }
 }

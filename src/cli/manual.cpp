@@ -1,0 +1,89 @@
+#include "cli/manual.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/help.hpp"
+#include "cli/terminal/secret.hpp"
+#include "cli/verbs.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+/// As text of troff: nothing in it is a request, an escape or a hyphen that a shell does not take.
+std::string plain(std::string_view text) {
+  std::string made;
+  if (text.starts_with('.') || text.starts_with('\'')) made = "\\&";
+  for (const char letter : text) {
+    if (letter == '\\') {
+      made += "\\e";
+    } else if (letter == '-') {
+      made += "\\-";
+    } else {
+      made += letter;
+    }
+  }
+  return made;
+}
+
+std::string entry(std::string_view left, std::string_view text) {
+  return fmt::format(".TP\n.B {}\n{}\n", plain(left), plain(text));
+}
+
+std::string flag_entries(std::span<const options::option_row> rows, bool with_restart) {
+  std::string page;
+  for (const auto& row : rows) page += entry(flag_text(row), flag_meaning(row, with_restart));
+  return page;
+}
+
+std::string verb_entry(const verb_row& verb) {
+  auto page = fmt::format(".SS {}\n{}.\n", plain(usage_line(verb)), plain(verb.summary));
+  if (!verb.aliases.empty()) page += fmt::format("({})\n", plain(aliases_of(verb)));
+  if (verb.find_type != nullptr) page += "The flags of the runtime's type go with it: see TYPES.\n";
+  return page + flag_entries(verb.flags, false);
+}
+
+constexpr std::string_view ending =
+    ".SH FILES\n"
+    ".TP\n.B /var/lib/strata, /run/strata, /etc/strata\nState, sockets and settings of root's "
+    "daemon. Another user's are in XDG_STATE_HOME, XDG_RUNTIME_DIR and XDG_CONFIG_HOME.\n"
+    ".SH ENVIRONMENT\n"
+    ".TP\n.B STRATA_STATE_DIR, STRATA_SOCKET, STRATA_CONFIG_DIR, STRATA_LUA_DIR\n"
+    "Take the place of those folders, and of where scripts find their modules.\n"
+    ".TP\n.B STRATA_TIMEOUT\nStands for \\-\\-timeout where that is not given.\n"
+    ".TP\n.B STRATA_YNL_PATH\nFolders with specifications of netlink families, instead of the "
+    "usual ones.\n"
+    ".TP\n.B STRATA_BROKER_SOCKET\nWhere the daemon gives raw sockets to programs without "
+    "privileges.\n"
+    ".SH SEE ALSO\nThe documentation, in share/doc/strata of the prefix in which strata is "
+    "installed.\n";
+
+}  // namespace
+
+std::string manual_page() {
+  auto page = fmt::format(
+      ".TH STRATA 1 \"\" \"strata {0}\"\n.ad l\n.nh\n.SH NAME\nstrata \\- Linux network endpoints "
+      "under one "
+      "daemon\n.SH SYNOPSIS\n.B strata\n.I VERB\n[flags]\n.SH DESCRIPTION\nstrata runs servers, "
+      "clients, proxies and caches under one daemon, and has programs for raw Ethernet, AF_XDP and "
+      "netlink that need none.\n",
+      STRATA_VERSION);
+  for (const auto& [group, title] : verb_groups()) {
+    page += fmt::format(".SH VERBS: {}\n", plain(title));
+    for (const auto& verb : verbs()) {
+      if (verb.group == group) page += verb_entry(verb);
+    }
+  }
+  page += ".SH FLAGS OF ALL VERBS\n" + flag_entries(common_flags(), false);
+  page += ".SH TYPES\n";
+  for (const auto& type : runtime::types()) {
+    page += fmt::format(".SS {}\n{}.\n", plain(type.name), plain(type.summary));
+    page += flag_entries(type.rows(), true);
+  }
+  page += fmt::format(".SH SECRETS\n{}\n.SH EXIT STATUS\n", plain(secret_forms));
+  for (const auto& [code, meaning] : exit_codes())
+    page += entry(fmt::format("{:d}", code), meaning);
+  return page.append(ending);
+}
+
+}  // namespace strata::cli
