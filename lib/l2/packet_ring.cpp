@@ -269,7 +269,7 @@ result<std::size_t> packet_ring::try_send(std::span<const byte_span> frames) {
   }
   if (code == 0) return 0;
   return std::unexpected(
-      packet_error(code, "send a frame of " + std::to_string(size) + " bytes on", link_));
+      packet_error(fd(), code, "send a frame of " + std::to_string(size) + " bytes on", link_));
 }
 
 bool packet_ring::fits(byte_span frame) const {

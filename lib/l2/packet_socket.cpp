@@ -5,6 +5,9 @@
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <linux/net_tstamp.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -270,6 +273,14 @@ error packet_error(int sys_errno, std::string_view what, const interface& on) {
   return system_error(sys_errno, std::string(what) + " " + on.name, std::move(remedy));
 }
 
+error packet_error(int fd, int sys_errno, std::string_view what, interface on) {
+  ifreq request{};
+  request.ifr_ifindex = on.index;
+  // Asked of the socket, which may be in another network namespace than this thread.
+  if (::ioctl(fd, SIOCGIFNAME, &request) == 0) on.name = request.ifr_name;
+  return packet_error(sys_errno, what, on);
+}
+
 result<void> add_statistics(int fd, bool is_v3, const interface& on, device_statistics& to) {
   tpacket_stats_v3 counted{};
   socklen_t size = is_v3 ? sizeof(tpacket_stats_v3) : sizeof(tpacket_stats);
@@ -288,7 +299,7 @@ std::optional<error> take_socket_error(int fd, const interface& on, bool& down) 
   ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &size);
   if (code == 0 && !(down && is_removed(fd))) return std::nullopt;
   down = down || code == ENETDOWN;
-  return packet_error(code == 0 ? ENODEV : code, "receive on", on);
+  return packet_error(fd, code == 0 ? ENODEV : code, "receive on", on);
 }
 
 bool is_removed(int fd) {

@@ -173,8 +173,9 @@ result<void> raw_socket::send_raw_to(byte_span frame, const interface& through,
     if (sent >= 0) return {};
     if (errno == EINTR) continue;
     if (!is_wait(errno) && errno != ENOBUFS) {
-      return std::unexpected(packet_error(
-          errno, "send a frame of " + std::to_string(frame.size()) + " bytes on", through));
+      return std::unexpected(
+          packet_error(fd_.get(), errno,
+                       "send a frame of " + std::to_string(frame.size()) + " bytes on", through));
     }
     if (!room) room.emplace(*this, POLLOUT, timeout);
     const auto waited = room->wait();
@@ -211,8 +212,9 @@ result<std::size_t> raw_socket::try_send(std::span<const byte_span> frames) {
     // ENOBUFS: the driver's queue is full, as with EAGAIN.
     if (is_wait(errno) || errno == ENOBUFS) return 0;
     if (errno != EINTR) {
-      return std::unexpected(packet_error(
-          errno, "send a frame of " + std::to_string(frames[0].size()) + " bytes on", link_));
+      return std::unexpected(
+          packet_error(fd_.get(), errno,
+                       "send a frame of " + std::to_string(frames[0].size()) + " bytes on", link_));
     }
   }
 }
@@ -242,7 +244,8 @@ result<std::size_t> raw_socket::try_receive(std::span<frame_slot> slots) {
     const int code = errno;
     if (is_wait(code) && !(down_ && is_removed(fd_.get()))) return 0;
     down_ = down_ || code == ENETDOWN;
-    return std::unexpected(packet_error(is_wait(code) ? ENODEV : code, "receive on", link_));
+    return std::unexpected(
+        packet_error(fd_.get(), is_wait(code) ? ENODEV : code, "receive on", link_));
   }
   down_ = false;
   for (std::size_t i = 0; i < static_cast<std::size_t>(received); ++i) {

@@ -23,7 +23,7 @@ std::span<const verb_row> verbs() {
       for (auto& verb : rows()) all.push_back(std::move(verb));
     }
     all.push_back({"help", "[VERB [TYPE]]", verb_group::system,
-                   "show what there is, or what a verb takes", 0, 2, run_help});
+                   "show what there is, or what a verb takes", 0, 3, run_help});
     return all;
   }();
   return table;
