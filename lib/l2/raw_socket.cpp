@@ -115,11 +115,12 @@ struct raw_socket::batch {
   }
 };
 
-raw_socket::raw_socket(interface link, unique_fd fd, timestamping timestamps)
+raw_socket::raw_socket(interface link, unique_fd fd, const raw_socket_options& options)
     : link_(std::move(link)),
       fd_(std::move(fd)),
-      timestamps_(timestamps != timestamping::off),
-      stamps_(timestamps == timestamping::hardware ? card_stamps::on(link_) : nullptr),
+      timestamps_(options.receives && options.timestamps != timestamping::off),
+      sends_by_time_(options.send_times.has_value()),
+      stamps_(card_stamps::on(link_, wanted_stamps::by(options))),
       sending_(std::make_unique<batch>()),
       receiving_(std::make_unique<batch>()) {}
 
@@ -133,8 +134,7 @@ result<raw_socket> raw_socket::create_unbound(std::string_view interface_name,
   if (!found) return std::unexpected(found.error());
   auto fd = open_packet_socket(*found, options);
   if (!fd) return std::unexpected(fd.error());
-  return raw_socket(std::move(*found), std::move(*fd),
-                    options.receives ? options.timestamps : timestamping::off);
+  return raw_socket(std::move(*found), std::move(*fd), options);
 }
 
 result<void> raw_socket::bind(const raw_socket_options& options) {
