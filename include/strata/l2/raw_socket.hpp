@@ -104,7 +104,7 @@ class raw_socket final : public device {
   [[nodiscard]] result<void> send_raw(byte_span frame, const interface& through);
   /// Has the queueing discipline hold the frame until that time of the clock that was set in
   /// `raw_socket_options::send_times`. Needs one that does: etf, fq, or taprio with txtime-assist;
-  /// others send at once and tell nobody (nl::qdisc_list sees which it is). Waits for nothing.
+  /// others send at once and tell nobody (nl::route::qdiscs tells which it is). Waits for nothing.
   /// Errors: invalid_argument (opened without a clock); conflict (the discipline did not take it:
   /// its time is over, or of another clock, or the discipline is full; of etf `try_sent` tells
   /// which); as `send_raw`.

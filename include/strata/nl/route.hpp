@@ -13,6 +13,7 @@
 #include "strata/base/mac_address.hpp"
 #include "strata/nl/connection.hpp"
 #include "strata/nl/link_kind.hpp"
+#include "strata/nl/qdisc.hpp"
 
 namespace strata::nl {
 
@@ -95,6 +96,8 @@ class route {
   [[nodiscard]] result<link> link_named(std::string_view name);
   [[nodiscard]] result<link> link_at(int index);
   [[nodiscard]] result<std::vector<link_address>> addresses();
+  /// The queueing disciplines of an interface, the root first.
+  [[nodiscard]] result<std::vector<qdisc>> qdiscs(int index);
 
   /// Makes a link, and says what it is. Errors: already_exists; not_supported (the kernel has no
   /// links of that kind); permission_denied; invalid_argument, with the kernel's words.

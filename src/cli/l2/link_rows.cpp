@@ -104,6 +104,14 @@ std::vector<verb_row> link_verbs() {
        any_number,
        run_l2_link_del,
        {}},
+      {"l2 qdisc",
+       "IFACE",
+       ethernet,
+       "show the queueing disciplines of an interface, with the schedules of taprio and etf",
+       1,
+       1,
+       run_l2_qdisc,
+       {}},
   };
 }
 
