@@ -99,8 +99,7 @@ result<raw_socket> raw_socket::open_through_daemon(std::string_view interface_na
   if (auto done = set_adopted_options(fd, *found, options); !done) {
     return std::unexpected(done.error());
   }
-  return raw_socket(std::move(*found), std::move(got->descriptors[0]),
-                    options.receives ? options.timestamps : timestamping::off);
+  return raw_socket(std::move(*found), std::move(got->descriptors[0]), options);
 }
 
 result<packet_request> parse_request(byte_span bytes) {

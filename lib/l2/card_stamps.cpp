@@ -47,32 +47,49 @@ std::map<card, std::weak_ptr<card_stamps>>& cards() {
 
 }  // namespace
 
-std::shared_ptr<card_stamps> card_stamps::on(const interface& on) {
+std::shared_ptr<card_stamps> card_stamps::on(const interface& on, wanted_stamps wanted) {
+  if (!wanted.received && !wanted.sent) return nullptr;
   struct stat space{};
   (void)::stat("/proc/thread-self/ns/net", &space);
   const card which{space.st_ino, on.index};
   const std::lock_guard guard(cards_lock);
   std::erase_if(cards(), [](const auto& one) { return one.second.expired(); });
   if (const auto found = cards().find(which); found != cards().end()) {
-    if (auto shared = found->second.lock()) return shared;
+    if (auto shared = found->second.lock()) return shared->add(wanted) ? shared : nullptr;
   }
   unique_fd asked(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   const auto before = read_config(asked.get(), on.index);
   if (!before) return nullptr;
-  auto wanted = *before;
-  wanted.rx_filter = HWTSTAMP_FILTER_ALL;
-  const bool is_set = before->rx_filter == HWTSTAMP_FILTER_ALL;
-  if (!is_set && !write_config(asked.get(), on.index, wanted)) return nullptr;
   std::shared_ptr<card_stamps> made(new card_stamps(std::move(asked), on.index, *before));
+  if (!made->add(wanted)) return nullptr;
   cards()[which] = made;
   return made;
 }
 
-card_stamps::~card_stamps() {
+bool card_stamps::add(wanted_stamps wanted) {
   const auto now = read_config(asked_.get(), index_);
-  if (!now || now->rx_filter == before_.rx_filter || now->rx_filter != HWTSTAMP_FILTER_ALL) return;
+  if (!now) return false;
+  auto next = *now;
+  if (wanted.received) next.rx_filter = HWTSTAMP_FILTER_ALL;
+  if (wanted.sent && next.tx_type == HWTSTAMP_TX_OFF) next.tx_type = HWTSTAMP_TX_ON;
+  const wanted_stamps changed{next.rx_filter != now->rx_filter, next.tx_type != now->tx_type};
+  if (!changed.received && !changed.sent) return true;
+  if (!write_config(asked_.get(), index_, next)) return false;
+  set_.received = set_.received || changed.received;
+  set_.sent = set_.sent || changed.sent;
+  return true;
+}
+
+card_stamps::~card_stamps() {
+  if (!set_.received && !set_.sent) return;
+  const auto now = read_config(asked_.get(), index_);
+  if (!now) return;
   auto restored = *now;
-  restored.rx_filter = before_.rx_filter;
+  if (set_.received && now->rx_filter == HWTSTAMP_FILTER_ALL) {
+    restored.rx_filter = before_.rx_filter;
+  }
+  if (set_.sent && now->tx_type == HWTSTAMP_TX_ON) restored.tx_type = before_.tx_type;
+  if (restored.rx_filter == now->rx_filter && restored.tx_type == now->tx_type) return;
   (void)write_config(asked_.get(), index_, restored);
 }
 

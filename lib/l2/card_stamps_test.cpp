@@ -101,6 +101,19 @@ TEST_F(card_stamps_test, a_card_that_takes_all_times_already_is_left_alone) {
   EXPECT_EQ(card_.writes, 0);
 }
 
+TEST_F(card_stamps_test, the_card_takes_the_time_of_sent_frames_for_as_long_as_it_is_wanted) {
+  card_.config = {.flags = 0, .tx_type = HWTSTAMP_TX_OFF, .rx_filter = HWTSTAMP_FILTER_NONE};
+  auto heard = open();
+  auto sender = raw_socket::create_bound("vethA", {.send_timestamps = timestamping::hardware});
+  ASSERT_TRUE(sender);
+  EXPECT_EQ(card_.config.tx_type, HWTSTAMP_TX_ON);
+  EXPECT_EQ(card_.config.rx_filter, HWTSTAMP_FILTER_ALL);
+  heard.reset();
+  sender = std::unexpected(error{});
+  EXPECT_EQ(card_.config.tx_type, HWTSTAMP_TX_OFF);
+  EXPECT_EQ(card_.config.rx_filter, HWTSTAMP_FILTER_NONE);
+}
+
 TEST_F(card_stamps_test, a_time_that_the_kernel_took_is_not_said_to_be_the_cards) {
   const auto options = raw_socket_options{.timestamps = timestamping::hardware};
   auto plain = raw_socket::create_bound("vethA", options);

@@ -53,6 +53,9 @@ result<void> check(const packet_ring_options& options) {
   if (options.block_timeout < std::chrono::milliseconds(1)) {
     return refuse("a block timeout below 1 ms", "use frame_ring where each frame counts");
   }
+  if (options.socket.send_timestamps != timestamping::off || options.socket.send_times) {
+    return refuse("times of what it sends", "use raw_socket, which has them");
+  }
   if (!options.socket.receives && options.send_slots == 0) {
     return refuse("neither receiving nor send slots", "set one of them");
   }
@@ -158,9 +161,7 @@ packet_ring::packet_ring(interface link, unique_fd fd, mapping memory,
                          const packet_ring_options& options)
     : link_(std::move(link)),
       fd_(std::move(fd)),
-      stamps_(options.socket.receives && options.socket.timestamps == timestamping::hardware
-                  ? card_stamps::on(link_)
-                  : nullptr),
+      stamps_(card_stamps::on(link_, wanted_stamps::by(options.socket))),
       memory_(std::move(memory)),
       block_size_(options.block_size),
       block_count_(options.socket.receives ? options.block_count : 0) {
@@ -269,7 +270,7 @@ result<std::size_t> packet_ring::try_send(std::span<const byte_span> frames) {
   }
   if (code == 0) return 0;
   return std::unexpected(
-      packet_error(code, "send a frame of " + std::to_string(size) + " bytes on", link_));
+      packet_error(fd(), code, "send a frame of " + std::to_string(size) + " bytes on", link_));
 }
 
 bool packet_ring::fits(byte_span frame) const {

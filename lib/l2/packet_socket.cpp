@@ -5,12 +5,16 @@
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <linux/net_tstamp.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 
 #include "strata/wire/ethernet.hpp"
 
@@ -42,19 +46,49 @@ result<void> set_filter(int fd, const frame_filter& filter) {
   return set(fd, SOL_SOCKET, SO_ATTACH_FILTER, attached, "attach the frame filter");
 }
 
-result<void> set_timestamps(int fd, const interface& on, timestamping how) {
-  if (how == timestamping::off) return {};
-  int flags = SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE;
-  if (how == timestamping::hardware) {
-    // The kernel's own is asked for as well: the card may be unable. Rings have their own option.
-    flags |= SOF_TIMESTAMPING_RAW_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE;
-    auto done = set(fd, SOL_PACKET, PACKET_TIMESTAMP, flags, "ask for timestamps on " + on.name);
-    if (!done) return done;
+result<void> set_timestamps(int fd, const interface& on, const raw_socket_options& options) {
+  const auto received = options.receives ? options.timestamps : timestamping::off;
+  const auto sent = options.send_timestamps;
+  const auto what = "ask for timestamps on " + on.name;
+  int flags = 0;
+  if (received != timestamping::off) flags |= SOF_TIMESTAMPING_RX_SOFTWARE;
+  // The number of each, and not its bytes.
+  if (sent != timestamping::off) {
+    flags |= SOF_TIMESTAMPING_TX_SOFTWARE | SOF_TIMESTAMPING_OPT_ID | SOF_TIMESTAMPING_OPT_TSONLY;
   }
-  return set(fd, SOL_SOCKET, SO_TIMESTAMPING, flags, "ask for timestamps on " + on.name);
+  if (flags == 0) return {};
+  flags |= SOF_TIMESTAMPING_SOFTWARE;
+  // The kernel's own is asked for as well: the card may be unable. Rings have their own option.
+  if (received == timestamping::hardware) {
+    flags |= SOF_TIMESTAMPING_RAW_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE;
+    if (auto done = set(fd, SOL_PACKET, PACKET_TIMESTAMP, flags, what); !done) return done;
+  }
+  if (sent == timestamping::hardware) {
+    flags |= SOF_TIMESTAMPING_RAW_HARDWARE | SOF_TIMESTAMPING_TX_HARDWARE;
+  }
+  return set(fd, SOL_SOCKET, SO_TIMESTAMPING, flags, what);
 }
 
-result<void> set_sending_options(int fd, const raw_socket_options& options) {
+// SO_TXTIME, with word of what is dropped.
+result<void> set_send_times(int fd, const interface& on, send_clock by) {
+  const sock_txtime wanted{.clockid = by == send_clock::tai ? CLOCK_TAI : CLOCK_MONOTONIC,
+                           .flags = SOF_TXTIME_REPORT_ERRORS};
+  auto done = set(fd, SOL_SOCKET, SO_TXTIME, wanted, "send frames at a time on " + on.name);
+  if (done) return done;
+  if (done.error().sys_errno == EPERM) {
+    done.error().remedy = "run it as root, grant it CAP_NET_ADMIN, or use the monotonic clock";
+  } else if (done.error().sys_errno == ENOPROTOOPT) {
+    done.error().code = errc::not_supported;
+    done.error().remedy = "Linux has it since 4.19";
+  }
+  return done;
+}
+
+result<void> set_sending_options(int fd, const interface& on, const raw_socket_options& options) {
+  if (auto done = set_timestamps(fd, on, options); !done) return done;
+  if (options.send_times) {
+    if (auto done = set_send_times(fd, on, *options.send_times); !done) return done;
+  }
   if (options.qdisc_bypass) {
     auto done = set(fd, SOL_PACKET, PACKET_QDISC_BYPASS, 1, "bypass the queueing discipline");
     if (!done) return done;
@@ -74,8 +108,7 @@ result<void> set_sending_options(int fd, const raw_socket_options& options) {
 }
 
 // How what it receives is received, and not what.
-result<void> set_reception(int fd, const interface& on, const raw_socket_options& options) {
-  if (auto done = set_timestamps(fd, on, options.timestamps); !done) return done;
+result<void> set_reception(int fd, const raw_socket_options& options) {
   if (options.busy_poll_us) {
     auto done = set(fd, SOL_SOCKET, SO_BUSY_POLL, *options.busy_poll_us, "set busy polling");
     if (!done) return done;
@@ -122,7 +155,7 @@ result<void> set_receiving_options(int fd, const interface& on, const raw_socket
     auto done = set(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1, "leave out outgoing frames");
     if (!done) return done;
   }
-  return set_reception(fd, on, options);
+  return set_reception(fd, options);
 }
 
 result<void> join(int fd, const interface& on, unsigned short how, const mac_address* group) {
@@ -178,7 +211,7 @@ result<unique_fd> open_packet_socket(const interface& on, const raw_socket_optio
     return system_failure(code, "open a raw socket on " + on.name,
                           code == EPERM ? std::string(grant) : "");
   }
-  if (auto done = set_sending_options(fd.get(), options); !done) {
+  if (auto done = set_sending_options(fd.get(), on, options); !done) {
     return std::unexpected(done.error());
   }
   if (options.receives) {
@@ -204,9 +237,9 @@ result<void> bind_packet_socket(int fd, const interface& on, const raw_socket_op
 }
 
 result<void> set_adopted_options(int fd, const interface& on, const raw_socket_options& options) {
-  if (auto done = set_sending_options(fd, options); !done) return done;
+  if (auto done = set_sending_options(fd, on, options); !done) return done;
   if (!options.receives) return {};
-  if (auto done = set_reception(fd, on, options); !done) return done;
+  if (auto done = set_reception(fd, options); !done) return done;
   return join_groups(fd, on, options);
 }
 
@@ -270,6 +303,14 @@ error packet_error(int sys_errno, std::string_view what, const interface& on) {
   return system_error(sys_errno, std::string(what) + " " + on.name, std::move(remedy));
 }
 
+error packet_error(int fd, int sys_errno, std::string_view what, interface on) {
+  ifreq request{};
+  request.ifr_ifindex = on.index;
+  // Asked of the socket, which may be in another network namespace than this thread.
+  if (::ioctl(fd, SIOCGIFNAME, &request) == 0) on.name = request.ifr_name;
+  return packet_error(sys_errno, what, on);
+}
+
 result<void> add_statistics(int fd, bool is_v3, const interface& on, device_statistics& to) {
   tpacket_stats_v3 counted{};
   socklen_t size = is_v3 ? sizeof(tpacket_stats_v3) : sizeof(tpacket_stats);
@@ -288,7 +329,7 @@ std::optional<error> take_socket_error(int fd, const interface& on, bool& down) 
   ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &size);
   if (code == 0 && !(down && is_removed(fd))) return std::nullopt;
   down = down || code == ENETDOWN;
-  return packet_error(code == 0 ? ENODEV : code, "receive on", on);
+  return packet_error(fd, code == 0 ? ENODEV : code, "receive on", on);
 }
 
 bool is_removed(int fd) {

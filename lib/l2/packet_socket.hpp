@@ -36,6 +36,8 @@ namespace strata::l2 {
 
 /// An error of a send or a receive on `on`, with what to do about it.
 [[nodiscard]] error packet_error(int sys_errno, std::string_view what, const interface& on);
+/// The same of a socket, with the name that the interface has by now.
+[[nodiscard]] error packet_error(int fd, int sys_errno, std::string_view what, interface on);
 
 /// Adds what PACKET_STATISTICS counted since the last call.
 [[nodiscard]] result<void> add_statistics(int fd, bool is_v3, const interface& on,

@@ -115,11 +115,12 @@ struct raw_socket::batch {
   }
 };
 
-raw_socket::raw_socket(interface link, unique_fd fd, timestamping timestamps)
+raw_socket::raw_socket(interface link, unique_fd fd, const raw_socket_options& options)
     : link_(std::move(link)),
       fd_(std::move(fd)),
-      timestamps_(timestamps != timestamping::off),
-      stamps_(timestamps == timestamping::hardware ? card_stamps::on(link_) : nullptr),
+      timestamps_(options.receives && options.timestamps != timestamping::off),
+      sends_by_time_(options.send_times.has_value()),
+      stamps_(card_stamps::on(link_, wanted_stamps::by(options))),
       sending_(std::make_unique<batch>()),
       receiving_(std::make_unique<batch>()) {}
 
@@ -133,8 +134,7 @@ result<raw_socket> raw_socket::create_unbound(std::string_view interface_name,
   if (!found) return std::unexpected(found.error());
   auto fd = open_packet_socket(*found, options);
   if (!fd) return std::unexpected(fd.error());
-  return raw_socket(std::move(*found), std::move(*fd),
-                    options.receives ? options.timestamps : timestamping::off);
+  return raw_socket(std::move(*found), std::move(*fd), options);
 }
 
 result<void> raw_socket::bind(const raw_socket_options& options) {
@@ -173,8 +173,9 @@ result<void> raw_socket::send_raw_to(byte_span frame, const interface& through,
     if (sent >= 0) return {};
     if (errno == EINTR) continue;
     if (!is_wait(errno) && errno != ENOBUFS) {
-      return std::unexpected(packet_error(
-          errno, "send a frame of " + std::to_string(frame.size()) + " bytes on", through));
+      return std::unexpected(
+          packet_error(fd_.get(), errno,
+                       "send a frame of " + std::to_string(frame.size()) + " bytes on", through));
     }
     if (!room) room.emplace(*this, POLLOUT, timeout);
     const auto waited = room->wait();
@@ -211,8 +212,9 @@ result<std::size_t> raw_socket::try_send(std::span<const byte_span> frames) {
     // ENOBUFS: the driver's queue is full, as with EAGAIN.
     if (is_wait(errno) || errno == ENOBUFS) return 0;
     if (errno != EINTR) {
-      return std::unexpected(packet_error(
-          errno, "send a frame of " + std::to_string(frames[0].size()) + " bytes on", link_));
+      return std::unexpected(
+          packet_error(fd_.get(), errno,
+                       "send a frame of " + std::to_string(frames[0].size()) + " bytes on", link_));
     }
   }
 }
@@ -242,7 +244,8 @@ result<std::size_t> raw_socket::try_receive(std::span<frame_slot> slots) {
     const int code = errno;
     if (is_wait(code) && !(down_ && is_removed(fd_.get()))) return 0;
     down_ = down_ || code == ENETDOWN;
-    return std::unexpected(packet_error(is_wait(code) ? ENODEV : code, "receive on", link_));
+    return std::unexpected(
+        packet_error(fd_.get(), is_wait(code) ? ENODEV : code, "receive on", link_));
   }
   down_ = false;
   for (std::size_t i = 0; i < static_cast<std::size_t>(received); ++i) {

@@ -239,6 +239,19 @@ TEST_F(raw_socket_test, a_removed_interface_is_a_clear_error) {
   EXPECT_EQ(b.receive_with_timeout(memory_, patience).error().sys_errno, ENODEV);
 }
 
+TEST_F(raw_socket_test, an_error_has_the_name_that_the_interface_was_given_since) {
+  auto a = open("vethA");
+  auto b = open("vethB", {.filter = {.ethertype = type}});
+  run_command("ip link set vethA down; ip link set vethA name newA");
+  run_command("ip link set vethB down; ip link set vethB name newB");
+  const auto sent = a.send_raw(bytes_of(60));
+  ASSERT_FALSE(sent);
+  EXPECT_TRUE(describe(sent.error()).contains("ip link set newA up")) << describe(sent.error());
+  const auto heard = b.receive_with_timeout(memory_, patience);
+  ASSERT_FALSE(heard);
+  EXPECT_TRUE(describe(heard.error()).contains("receive on newB")) << describe(heard.error());
+}
+
 TEST_F(raw_socket_test, without_the_capability_the_error_says_how_to_grant_it) {
   error refused;
   // Credentials set by the bare system call are those of this thread only.

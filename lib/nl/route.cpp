@@ -9,6 +9,8 @@
 #include <array>
 #include <cstring>
 
+#include "nl/link_request.hpp"
+
 namespace strata::nl {
 
 namespace {
@@ -45,14 +47,19 @@ std::optional<link> link_of(const wire::netlink_message& message) {
           made.mac = mac_address(each.value().first<mac_address::size>());
         }
         break;
+      case IFLA_MASTER:
+        if (number) made.master = static_cast<int>(*number);
+        break;
       case IFLA_LINKINFO: {
-        const auto kind = wire::netlink_attributes(each.value()).find(IFLA_INFO_KIND);
-        if (kind) made.kind = kind->text();
+        const wire::netlink_attributes info(each.value());
+        if (const auto kind = info.find(IFLA_INFO_KIND)) made.kind = kind->text();
+        if (made.kind == "vlan") made.vlan = vlan_of(info.nest(IFLA_INFO_DATA), 0);
         break;
       }
       default: break;
     }
   }
+  if (made.vlan) made.vlan->parent = made.peer.value_or(0);
   return made;
 }
 

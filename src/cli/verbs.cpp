@@ -28,7 +28,7 @@ std::span<const verb_row> verbs() {
                    verb_group::system,
                    "show what there is, or what a verb takes",
                    0,
-                   2,
+                   3,
                    run_help,
                    {{.key = "man", .kind = flag, .help = "all of it, as the manual page"}}});
     all.push_back({"complete", "-- WORD...", verb_group::system,

@@ -24,7 +24,8 @@ constexpr unit size_units[] = {
     {"", 1},          {"B", 1},           {"K", 1024.0},       {"KiB", 1024.0},
     {"M", 1048576.0}, {"MiB", 1048576.0}, {"G", 1073741824.0}, {"GiB", 1073741824.0},
 };
-constexpr unit time_units[] = {{"", 1}, {"ms", 0.001}, {"s", 1}, {"m", 60}, {"h", 3600}};
+constexpr unit time_units[] = {{"", 1},  {"us", 1e-6}, {"ms", 0.001},
+                               {"s", 1}, {"m", 60},    {"h", 3600}};
 
 result<double> parse_with_unit(std::string_view text, std::span<const unit> units,
                                std::string_view what, std::string_view example) {

@@ -14,6 +14,7 @@
 #include "strata/broker/channel.hpp"
 #include "strata/l2/device.hpp"
 #include "strata/l2/frame_filter.hpp"
+#include "strata/l2/sent_frame.hpp"
 
 struct sockaddr_ll;
 
@@ -24,7 +25,7 @@ enum class timestamping : std::uint8_t {
   software,  ///< taken by the kernel
   /// Taken by the network card, where it can; else by the kernel: `received_frame::is_card_time`
   /// tells. Needs CAP_NET_ADMIN, unless the card does so already, and a driver that tells what is
-  /// set. What the card does for sent frames stays, and the rest comes back at the end.
+  /// set. What the card does for the other direction stays, and what was comes back at the end.
   hardware,
 };
 
@@ -54,7 +55,12 @@ struct raw_socket_options {
   std::optional<fanout> share;
   /// Hand frames to the driver without its queue: no shaping, and EAGAIN when the driver is busy.
   bool qdisc_bypass = false;
-  timestamping timestamps = timestamping::off;
+  timestamping timestamps = timestamping::off;  ///< of what is received
+  /// Of what is sent: `try_sent` tells each. They are to be read, for as long as there is one a
+  /// poll of the descriptor returns at once (POLLERR), and they take of the receive buffer.
+  timestamping send_timestamps = timestamping::off;
+  /// For `send_at` (SO_TXTIME). Linux 4.19 or newer.
+  std::optional<send_clock> send_times;
   /// SO_PRIORITY, 0 to 7: for the queueing discipline, and by its map for a VLAN device's PCP. A
   /// tag that is in the frame already stays as it is.
   std::optional<int> priority;
@@ -96,6 +102,18 @@ class raw_socket final : public device {
       byte_span frame, std::optional<std::chrono::milliseconds> timeout = std::nullopt);
   /// As above, through another interface than the one it is bound to.
   [[nodiscard]] result<void> send_raw(byte_span frame, const interface& through);
+  /// Has the queueing discipline hold the frame until that time of the clock that was set in
+  /// `raw_socket_options::send_times`. Needs one that does: etf, fq, or taprio with txtime-assist;
+  /// others send at once and tell nobody (nl::route::qdiscs tells which it is). Waits for nothing.
+  /// Errors: invalid_argument (opened without a clock); conflict (the discipline did not take it:
+  /// its time is over, or of another clock, or the discipline is full; of etf `try_sent` tells
+  /// which); as `send_raw`.
+  [[nodiscard]] result<void> send_at(byte_span frame, std::uint64_t time_ns);
+  /// What became of a frame that was sent, in the order in which the kernel hears of it; nullopt
+  /// when there is nothing new. With `send_timestamps` each frame is told of that its driver takes
+  /// (one without software stamps says nothing), with `send_times` each that etf or taprio dropped.
+  /// By the thread that sends.
+  [[nodiscard]] result<std::optional<sent_frame>> try_sent();
   /// Builds a frame from this interface's address to `destination` and sends it.
   [[nodiscard]] result<void> send_to(const mac_address& destination, std::uint16_t ethertype,
                                      byte_span payload);
@@ -117,7 +135,7 @@ class raw_socket final : public device {
   friend class frame_ring;
   struct batch;  // the headers of sendmmsg and recvmmsg, made once
 
-  raw_socket(interface link, unique_fd fd, timestamping timestamps);
+  raw_socket(interface link, unique_fd fd, const raw_socket_options& options);
   static result<raw_socket> create_unbound(std::string_view interface_name,
                                            const raw_socket_options& options);
   result<void> bind(const raw_socket_options& options);
@@ -127,6 +145,7 @@ class raw_socket final : public device {
   interface link_;
   unique_fd fd_;
   bool timestamps_ = false;
+  bool sends_by_time_ = false;
   std::shared_ptr<card_stamps> stamps_;
   bool down_ = false;  // the link went down, and nothing has come since
   device_statistics counted_;

@@ -25,6 +25,8 @@ constexpr std::uint16_t multi = 0x002;
 constexpr std::uint16_t ack = 0x004;
 constexpr std::uint16_t dump_interrupted = 0x010;
 constexpr std::uint16_t dump = 0x300;
+constexpr std::uint16_t exclusive = 0x200;  ///< of a request to make: it must not be there
+constexpr std::uint16_t create = 0x400;
 constexpr std::uint16_t capped = 0x100;    ///< of an ACK: of the request it has the header only
 constexpr std::uint16_t ack_tlvs = 0x200;  ///< of an ACK: an extended one
 }  // namespace netlink_flag

@@ -164,7 +164,7 @@ void show_sunk(const nlohmann::json& told) {
 }  // namespace
 
 outcome<int> run_l2_flood(const invocation& call) {
-  auto over = probe_port::open(call, false);
+  auto over = probe_port::open(call, {.receives = false});
   if (!over) return std::unexpected(over.error());
   const auto frame = probe_frame::make(call, *over);
   if (!frame) return std::unexpected(frame.error());

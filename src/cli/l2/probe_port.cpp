@@ -27,18 +27,16 @@ probe_port::probe_port(l2::raw_socket socket, std::uint16_t ethertype, bool rece
   }
 }
 
-outcome<probe_port> probe_port::open(const invocation& call, bool receives) {
+outcome<probe_port> probe_port::open(const invocation& call, l2::raw_socket_options options) {
   const auto type = ethertype_flag(call, wire::ethertype_experimental);
   if (!type) return std::unexpected(type.error());
-  l2::raw_socket_options options;
-  options.receives = receives;
   options.filter.ethertype = *type;
   if (call.flags.contains("vlan")) {
     options.filter.vlan_id = call.flags.value("vlan", std::uint16_t{0});
   }
   auto socket = open_raw_socket(call, options);
   if (!socket) return std::unexpected(socket.error());
-  return probe_port(std::move(*socket), **type, receives);
+  return probe_port(std::move(*socket), **type, options.receives);
 }
 
 outcome<> probe_port::hear(std::chrono::milliseconds most,

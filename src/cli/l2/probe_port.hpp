@@ -22,7 +22,8 @@ class probe_port {
   };
 
   /// By --ethertype, --vlan and --through-daemon, on the interface that is the verb's first word.
-  static outcome<probe_port> open(const invocation& call, bool receives = true);
+  /// `options` has what the flags do not say.
+  static outcome<probe_port> open(const invocation& call, l2::raw_socket_options options = {});
 
   /// Waits until something is there, or for `most`, and hands over what there is. A link that goes
   /// down is told on standard error, and may come back. Errors: the interface is gone.

@@ -55,6 +55,49 @@ option_rows ping_flags() {
   return rows;
 }
 
+option_rows cycle_flags() {
+  auto rows = probing_flags();
+  const option_rows own{
+      {.key = "period",
+       .kind = seconds,
+       .value_name = "TIME",
+       .default_text = "1ms",
+       .help = "a frame every TIME, at absolute deadlines"},
+      {.key = "at",
+       .kind = seconds,
+       .value_name = "TIME",
+       .default_text = "0",
+       .help = "deadlines lie TIME behind each multiple of the period"},
+      {.key = "clock",
+       .kind = text,
+       .value_name = "CLOCK",
+       .default_text = "tai",
+       .help = "tai, mono, or a network card's: ptp:/dev/ptp0"},
+      {.key = "txtime",
+       .kind = flag,
+       .help = "give each frame its deadline, for etf, fq or taprio to send it then"},
+      {.key = "lead",
+       .kind = seconds,
+       .value_name = "TIME",
+       .default_text = "500us",
+       .help = "with --txtime: hand frames to the kernel TIME before their deadline"},
+      {.key = "fifo",
+       .kind = count,
+       .value_name = "PRIO",
+       .help = "run with SCHED_FIFO at this priority",
+       .max = 99,
+       .min = 1},
+      {.key = "mlock", .kind = flag, .help = "lock the process's memory"},
+      {.key = "cpu", .kind = count, .value_name = "N", .help = "run on this CPU only", .max = 1023},
+      {.key = "receive",
+       .kind = flag,
+       .help = "be the other end: show how far what is between frames is off the period"},
+      {.key = "histogram", .kind = flag, .help = "draw the times"},
+  };
+  rows.insert(rows.end(), own.begin(), own.end());
+  return rows;
+}
+
 }  // namespace
 
 std::vector<verb_row> probe_verbs() {
@@ -67,6 +110,9 @@ std::vector<verb_row> probe_verbs() {
        probing_flags()},
       {"l2 sink", "IFACE", ethernet, "count frames, and the gaps in the numbers of an l2 flood", 1,
        1, run_l2_sink, hearing_flags()},
+      {"l2 cycle", "IFACE [DST]", ethernet,
+       "send a frame each period, and show how late; with --receive the other end", 1, 2,
+       run_l2_cycle, cycle_flags()},
   };
 }
 

@@ -1,13 +1,12 @@
 // What became of the requests of one ping.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
-#include "measure/counting/histogram.hpp"
+#include "cli/l2/time_spread.hpp"
 
 namespace strata::cli {
 
@@ -29,21 +28,14 @@ class round_trips {
   /// The summary's lines.
   [[nodiscard]] std::string text() const;
   /// A line for each power of two of the times, from the shortest to the longest.
-  [[nodiscard]] std::string drawn() const;
+  [[nodiscard]] std::string drawn() const { return times_.drawn(); }
   [[nodiscard]] nlohmann::json json() const;
 
  private:
   std::vector<bool> seen_;
   std::uint64_t refused_ = 0;
   std::uint64_t duplicates_ = 0;
-  std::uint64_t least_ns_ = UINT64_MAX;
-  std::uint64_t most_ns_ = 0;
-  double sum_ns_ = 0;
-  measure::histogram times_;
-  std::array<std::uint64_t, 65> powers_{};  // by bit width
+  time_spread times_;
 };
-
-/// Nanoseconds as `12.3 us`.
-[[nodiscard]] std::string in_microseconds(double ns);
 
 }  // namespace strata::cli

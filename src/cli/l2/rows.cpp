@@ -1,5 +1,6 @@
 #include "cli/l2/rows.hpp"
 
+#include "cli/l2/link_flags.hpp"
 #include "cli/terminal/listing.hpp"
 
 namespace strata::cli {
@@ -193,6 +194,7 @@ std::vector<verb_row> l2_verbs() {
        l2_chat_flags()},
   };
   for (auto& row : probe_verbs()) rows.push_back(row);
+  for (auto& row : link_verbs()) rows.push_back(row);
   return rows;
 }
 

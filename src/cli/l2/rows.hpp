@@ -18,6 +18,12 @@ outcome<int> run_l2_ping(const invocation& call);
 outcome<int> run_l2_echo(const invocation& call);
 outcome<int> run_l2_flood(const invocation& call);
 outcome<int> run_l2_sink(const invocation& call);
+outcome<int> run_l2_cycle(const invocation& call);
+outcome<int> run_l2_qdisc(const invocation& call);
+outcome<int> run_l2_link_list(const invocation& call);
+outcome<int> run_l2_link_add(const invocation& call);
+outcome<int> run_l2_link_set(const invocation& call);
+outcome<int> run_l2_link_del(const invocation& call);
 
 /// Which frames are wanted.
 [[nodiscard]] option_rows choosing_flags();

@@ -94,8 +94,8 @@ outcome<parsed_line> line_reader::read() {
   return finish();
 }
 
-/// The first word, or two where the first is a family's, name the verb. What names none may name a
-/// runtime.
+/// The first word names the verb, or as many as are a family's and the one behind them. What names
+/// none may name a runtime.
 outcome<> line_reader::take_word(const std::string& word) {
   if (line_.verb != nullptr) {
     line_.words.push_back(word);
@@ -103,7 +103,7 @@ outcome<> line_reader::take_word(const std::string& word) {
   }
   const bool is_first = line_.named.empty();
   line_.named += is_first ? word : ' ' + word;
-  if (is_first && is_family(rules_.verbs, word)) return {};
+  if (is_family(rules_.verbs, line_.named)) return {};
   auto verb = find_verb(rules_.verbs, line_.named);
   const bool may_be_runtime = !verb && is_first && !word.empty() && rules_.is_runtime != nullptr;
   if (may_be_runtime && rules_.is_runtime(word, daemon())) {

@@ -28,10 +28,10 @@ bool has_own_flag(const verb_row& verb, std::string_view key) {
   return std::ranges::find(verb.flags, key, &options::option_row::key) != verb.flags.end();
 }
 
-bool is_family(std::span<const verb_row> verbs, std::string_view word) {
+bool is_family(std::span<const verb_row> verbs, std::string_view words) {
   return std::ranges::any_of(verbs, [&](const verb_row& verb) {
-    return verb.name.size() > word.size() && verb.name.starts_with(word) &&
-           verb.name[word.size()] == ' ';
+    return verb.name.size() > words.size() && verb.name.starts_with(words) &&
+           verb.name[words.size()] == ' ';
   });
 }
 

@@ -27,7 +27,7 @@ using type_finder = outcome<const runtime::type_row*> (*)(const std::string& fir
 using name_checker = bool (*)(const std::string& name, const daemon_address& daemon);
 
 struct verb_row {
-  std::string_view name;      ///< one word, or a family's and its member's: `l2 send`
+  std::string_view name;      ///< one word, or those of its families before it: `l2 send`
   std::string_view synopsis;  ///< what follows the name: `NAME|GLOB...`
   verb_group group = verb_group::system;
   std::string_view summary;
@@ -49,8 +49,8 @@ inline constexpr std::size_t any_number = SIZE_MAX;
 /// Whether the verb has a flag of that key itself. It takes the place of one that all verbs have.
 [[nodiscard]] bool has_own_flag(const verb_row& verb, std::string_view key);
 
-/// Whether verbs of two words begin with `word`.
-[[nodiscard]] bool is_family(std::span<const verb_row> verbs, std::string_view word);
+/// Whether verbs of more words begin with `words`.
+[[nodiscard]] bool is_family(std::span<const verb_row> verbs, std::string_view words);
 
 /// Whether the verb's first word is a type, and not the name of a runtime that has one.
 [[nodiscard]] bool names_type(const verb_row& verb);

@@ -1,0 +1,47 @@
+// Clocks by which frames are sent: CLOCK_MONOTONIC, CLOCK_TAI, and those of network cards, which
+// PTP sets (/dev/ptpN, Documentation/driver-api/ptp.rst).
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+#include <string>
+#include <string_view>
+
+#include "strata/base/result.hpp"
+#include "strata/base/unique_fd.hpp"
+
+namespace strata::l2 {
+
+/// A clock that can be read and waited for. It owns the descriptor of its device, if it has one. Any
+/// thread may read and wait, several at a time.
+class time_source {
+ public:
+  [[nodiscard]] static time_source monotonic();
+  /// Atomic time: UTC and the leap seconds. Where nobody told the kernel how many those are (ptp4l,
+  /// chronyd do), it is UTC.
+  [[nodiscard]] static time_source tai();
+  /// A card's clock, by its device: "/dev/ptp0". Errors: not_found; permission_denied;
+  /// not_supported (no PTP clock). Linux 2.6.39 or newer.
+  [[nodiscard]] static result<time_source> ptp(const std::string& path);
+  /// "mono", "tai", "ptp:/dev/ptp0". Errors: invalid_argument; as `ptp`.
+  [[nodiscard]] static result<time_source> from_text(std::string_view text);
+
+  /// As `from_text` takes it.
+  [[nodiscard]] const std::string& text() const { return text_; }
+  /// For clock_gettime(2).
+  [[nodiscard]] clockid_t id() const { return id_; }
+  [[nodiscard]] std::uint64_t now_ns() const;
+  /// Waits until this clock shows that time. False when a signal came first. A card's clock cannot
+  /// be slept by: it is compared with the monotonic one, which is slept by.
+  [[nodiscard]] result<bool> wait_until(std::uint64_t time_ns) const;
+
+ private:
+  time_source(clockid_t id, std::string text, unique_fd device)
+      : id_(id), text_(std::move(text)), device_(std::move(device)) {}
+
+  clockid_t id_;
+  std::string text_;
+  unique_fd device_;
+};
+
+}  // namespace strata::l2

@@ -1,0 +1,28 @@
+// What strata l2 cycle is to do: by its flags.
+#pragma once
+
+#include <cstdint>
+
+#include "cli/line/invocation.hpp"
+#include "strata/l2/raw_socket.hpp"
+#include "strata/l2/time_source.hpp"
+
+namespace strata::cli {
+
+struct cycle_plan {
+  l2::time_source clock;
+  std::uint64_t period_ns = 0;
+  std::uint64_t phase_ns = 0;  ///< each deadline is so much behind a multiple of the period
+  std::uint64_t count = UINT64_MAX;
+  bool by_txtime = false;
+  std::uint64_t lead_ns = 0;  ///< with txtime: wakes so long before the deadline
+
+  /// Errors: misused; there is no such clock; with --txtime, that no queueing discipline of the
+  /// interface would hold a frame until its time.
+  static outcome<cycle_plan> make(const invocation& call);
+  /// The first one that is to come, with some time to get ready.
+  [[nodiscard]] std::uint64_t first_deadline() const;
+  [[nodiscard]] l2::raw_socket_options socket_options() const;
+};
+
+}  // namespace strata::cli

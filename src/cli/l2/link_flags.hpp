@@ -1,0 +1,29 @@
+// What strata l2 link takes from the command line.
+#pragma once
+
+#include "cli/line/invocation.hpp"
+#include "cli/line/verb.hpp"
+#include "strata/base/unique_fd.hpp"
+#include "strata/nl/route.hpp"
+
+namespace strata::cli {
+
+/// A link to be made, and the namespace that its `kind` may point to.
+struct wanted_link {
+  nl::new_link link;
+  unique_fd network_namespace;
+};
+
+/// By --type and what belongs to it. Errors: misused; there is no such parent or namespace.
+[[nodiscard]] outcome<wanted_link> new_link_flags(const invocation& call, nl::route& over);
+
+/// By --mtu, --up, --down, --mac, --master, --no-master and --name.
+[[nodiscard]] outcome<nl::link_changes> link_change_flags(const invocation& call, nl::route& over);
+
+/// The network namespace of a process (its number) or of a name (`ip netns`).
+[[nodiscard]] outcome<unique_fd> open_network_namespace(const std::string& pid_or_name);
+
+/// The verbs of `strata l2 link`.
+[[nodiscard]] std::vector<verb_row> link_verbs();
+
+}  // namespace strata::cli

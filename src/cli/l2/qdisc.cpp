@@ -1,0 +1,121 @@
+// strata l2 qdisc: the queueing disciplines of an interface, with the schedules of taprio and etf.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/l2/rows.hpp"
+#include "cli/terminal/listing.hpp"
+#include "cli/terminal/output.hpp"
+#include "strata/nl/route.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+using nlohmann::json;
+
+std::string span_text(std::int64_t ns) {
+  if (ns % 1'000'000 == 0) return fmt::format("{} ms", ns / 1'000'000);
+  return ns % 1000 == 0 ? fmt::format("{} us", ns / 1000) : fmt::format("{} ns", ns);
+}
+
+json schedule_as_json(const nl::gate_schedule& of) {
+  auto entries = json::array();
+  for (const auto& each : of.entries) {
+    entries.push_back(
+        {{"command", each.command}, {"gates", each.gates}, {"interval_ns", each.interval_ns}});
+  }
+  return {{"base_time_ns", of.base_time_ns},
+          {"cycle_time_ns", of.cycle_time_ns},
+          {"cycle_extension_ns", of.cycle_extension_ns},
+          {"entries", entries}};
+}
+
+struct to_json_object {
+  json& made;
+  void operator()(std::monostate /*other*/) const {}
+  void operator()(const nl::taprio& of) const {
+    made["clock"] = nl::clock_text(of.clock_id);
+    made["txtime_assist"] = of.assists_txtime();
+    made["offload"] = of.is_offloaded();
+    made["txtime_delay_ns"] = of.txtime_delay_ns;
+    made["class_of_priority"] = of.class_of_priority;
+    if (of.running) made["running"] = schedule_as_json(*of.running);
+    if (of.next) made["next"] = schedule_as_json(*of.next);
+  }
+  void operator()(const nl::etf& of) const {
+    made["clock"] = nl::clock_text(of.clock_id);
+    made["delta_ns"] = of.delta_ns;
+    made["deadline"] = of.is_deadline;
+    made["offload"] = of.is_offloaded;
+    made["skip_socket_check"] = of.skips_socket_check;
+  }
+};
+
+json qdisc_as_json(const nl::qdisc& of) {
+  json made{{"kind", of.kind},
+            {"handle", nl::qdisc::text_of(of.handle)},
+            {"parent", nl::qdisc::text_of(of.parent)},
+            {"holds_frames", of.holds_frames()}};
+  std::visit(to_json_object{made}, of.what);
+  return made;
+}
+
+std::string schedule_text(std::string_view which, const nl::gate_schedule& of) {
+  auto text = fmt::format("  {}: base time {} ns, cycle {}\n", which, of.base_time_ns,
+                          span_text(of.cycle_time_ns));
+  for (const auto& each : of.entries) {
+    text += fmt::format("    gates {:#04x}  {}\n", each.gates, span_text(each.interval_ns));
+  }
+  return text;
+}
+
+struct to_text {
+  void operator()(std::monostate /*other*/) const {}
+  void operator()(const nl::taprio& of) const {
+    text += fmt::format(", clock {}{}{}\n", nl::clock_text(of.clock_id),
+                        of.assists_txtime() ? ", txtime-assist" : "",
+                        of.is_offloaded() ? ", in the card" : "");
+    text +=
+        fmt::format("  classes of priorities 0 to 15: {}\n", fmt::join(of.class_of_priority, " "));
+    if (of.running) text += schedule_text("running", *of.running);
+    if (of.next) text += schedule_text("next", *of.next);
+  }
+  void operator()(const nl::etf& of) const {
+    text += fmt::format(", clock {}, delta {}{}{}{}\n", nl::clock_text(of.clock_id),
+                        span_text(of.delta_ns), of.is_deadline ? ", deadline mode" : "",
+                        of.is_offloaded ? ", in the card" : "",
+                        of.skips_socket_check ? ", without a check of sockets" : "");
+  }
+  std::string& text;
+};
+
+std::string qdisc_text(const nl::qdisc& of) {
+  auto text = of.is_root() ? fmt::format("{} {} root", of.kind, nl::qdisc::text_of(of.handle))
+                           : fmt::format("{} {} below {}", of.kind, nl::qdisc::text_of(of.handle),
+                                         nl::qdisc::text_of(of.parent));
+  std::visit(to_text{text}, of.what);
+  if (!text.ends_with('\n')) text += '\n';
+  return text;
+}
+
+}  // namespace
+
+outcome<int> run_l2_qdisc(const invocation& call) {
+  auto over = nl::route::open();
+  if (!over) return refuse(exit_failed, over.error());
+  const auto on = over->link_named(call.words[0]);
+  if (!on) return refuse(exit_not_found, on.error());
+  const auto all = over->qdiscs(on->index);
+  if (!all) return refuse(exit_failed, all.error());
+  auto objects = json::array();
+  for (const auto& each : *all) objects.push_back(qdisc_as_json(each));
+  if (call.as_json) {
+    print_json(objects);
+  } else {
+    for (const auto& each : *all) print(call.quiet ? each.kind + "\n" : qdisc_text(each));
+  }
+  return exit_done;
+}
+
+}  // namespace strata::cli
