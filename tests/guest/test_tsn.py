@@ -1,7 +1,7 @@
-"""What needs kernel parts that machines for development do not have: VLAN devices, taprio, etf and a
-PTP clock, on Debian's stock kernel, in a QEMU guest that is booted once.
+"""What needs kernel parts that machines for development do not have: VLAN devices, taprio, etf and
+a PTP clock, on Debian's stock kernel, in a QEMU guest that is booted once.
 
-    vethA (4 queues) ===[ the guest's first namespace ]=== vethB        eth0: an e1000e, with a clock
+    vethA (4 queues) ===[ the guest's first namespace ]=== vethB      eth0: an e1000e, with a clock
 
 What the guest does is in SCRIPT; each test looks at a part of what came of it. STRATA_GUEST_KERNELS
 says which kernels, 6.1 alone if it does not."""

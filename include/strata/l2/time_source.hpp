@@ -12,8 +12,8 @@
 
 namespace strata::l2 {
 
-/// A clock that can be read and waited for. It owns the descriptor of its device, if it has one. Any
-/// thread may read and wait, several at a time.
+/// A clock that can be read and waited for. It owns the descriptor of its device, if it has one.
+/// Any thread may read and wait, several at a time.
 class time_source {
  public:
   [[nodiscard]] static time_source monotonic();
