@@ -76,6 +76,11 @@ result<bool> time_source::wait_until(std::uint64_t time_ns) const {
     if (now >= time_ns) return true;
     auto slept = sleep_by(CLOCK_MONOTONIC, before + (time_ns - now));
     if (!slept || !*slept) return slept;
+    if (read_clock(id_) < now + (time_ns - now) / 2) {
+      return failure(errc::conflict, "wait by the clock " + text_,
+                     "it stands still, or runs at less than half its speed",
+                     "see whether PTP sets it (phc_ctl), or use another");
+    }
   }
 }
 

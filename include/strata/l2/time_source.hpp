@@ -12,8 +12,8 @@
 
 namespace strata::l2 {
 
-/// A clock that can be read and waited for. It owns the descriptor of its device, if it has one. Any
-/// thread may read and wait, several at a time.
+/// A clock that can be read and waited for. It owns the descriptor of its device, if it has one.
+/// Any thread may read and wait, several at a time.
 class time_source {
  public:
   [[nodiscard]] static time_source monotonic();
@@ -32,7 +32,8 @@ class time_source {
   [[nodiscard]] clockid_t id() const { return id_; }
   [[nodiscard]] std::uint64_t now_ns() const;
   /// Waits until this clock shows that time. False when a signal came first. A card's clock cannot
-  /// be slept by: it is compared with the monotonic one, which is slept by.
+  /// be slept by: it is compared with the monotonic one, which is slept by. Errors: conflict (a
+  /// card's clock that stands still).
   [[nodiscard]] result<bool> wait_until(std::uint64_t time_ns) const;
 
  private:

@@ -40,7 +40,7 @@ struct bridge_kind {};
 
 /// A further address of another interface.
 struct macvlan_kind {
-  enum class mode : std::uint8_t { private_, vepa, bridge, passthru };
+  enum class mode : std::uint8_t { isolated, vepa, bridge, passthru };  // isolated: "private"
   int parent = 0;
   mode how = mode::bridge;
 };

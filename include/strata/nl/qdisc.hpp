@@ -43,7 +43,7 @@ struct taprio {
 /// Holds frames until their SO_TXTIME. Linux 4.19 or newer.
 struct etf {
   int clock_id = 0;
-  std::int32_t delta_ns = 0;  ///< so long before it the frame is handed to the driver
+  std::int32_t delta_ns = 0;  ///< before it, when the frame is handed to the driver
   bool is_deadline = false;   ///< sends as soon as it can until then
   bool is_offloaded = false;
   bool skips_socket_check = false;

@@ -12,10 +12,10 @@ namespace strata::cli {
 struct cycle_plan {
   l2::time_source clock;
   std::uint64_t period_ns = 0;
-  std::uint64_t phase_ns = 0;  ///< each deadline is so much behind a multiple of the period
+  std::uint64_t phase_ns = 0;  ///< of each deadline, behind a multiple of the period
   std::uint64_t count = UINT64_MAX;
   bool by_txtime = false;
-  std::uint64_t lead_ns = 0;  ///< with txtime: wakes so long before the deadline
+  std::uint64_t lead_ns = 0;  ///< with txtime: from waking to the deadline
 
   /// Errors: misused; there is no such clock; with --txtime, that no queueing discipline of the
   /// interface would hold a frame until its time.

@@ -4,6 +4,7 @@
 
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "cli/terminal/interrupt.hpp"
 
@@ -53,9 +54,7 @@ outcome<> cycle_sender::run() {
     cycles_.store(cycle + 1, std::memory_order_relaxed);
   }
   // What a discipline or a card still has is told a little later.
-  if (auto done = plan_.clock.wait_until(plan_.clock.now_ns() + plan_.lead_ns + 1'000'000); !done) {
-    return refuse(exit_failed, done.error());
-  }
+  std::this_thread::sleep_for(std::chrono::nanoseconds(plan_.lead_ns + 1'000'000));
   return take_reports();
 }
 

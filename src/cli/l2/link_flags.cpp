@@ -72,7 +72,7 @@ outcome<nl::link_kind> macvlan_flags(const invocation& call, nl::route& over) {
   if (!parent) return std::unexpected(parent.error());
   using enum nl::macvlan_kind::mode;
   const auto mode = call.text("mode", "bridge");
-  const auto how = mode == "private"  ? private_
+  const auto how = mode == "private"  ? isolated
                    : mode == "vepa"   ? vepa
                    : mode == "bridge" ? bridge
                                       : passthru;
