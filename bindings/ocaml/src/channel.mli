@@ -11,8 +11,8 @@ module Config : sig
     name : string;
     ethertype : int;
     acknowledged : bool;
-        (** exactly two endpoints, and each message arrives once and in order; else any number, and a
-            slow one loses some *)
+        (** exactly two endpoints, and each message arrives once and in order; else any number, and
+            a slow one loses some *)
     max_message : int;  (** bytes; both ends should agree *)
     send_buffer : int;  (** bytes of frames that wait to be sent, or acknowledged *)
     receive_buffer : int;  (** bytes of frames that the kernel keeps *)

@@ -193,7 +193,8 @@ static int take(struct device_body* body, int is_ring, strata_received* frames, 
 }
 
 /* Puts new byte strings into the array `to`. Up to 64 at once. */
-value xsk_frames_receive(value handle, value is_ring, value to, value pos_and_nb, value timeout_ms) {
+value xsk_frames_receive(value handle, value is_ring, value to, value pos_and_nb,
+                         value timeout_ms) {
   CAMLparam2(handle, to);
   CAMLlocal1(copy);
   strata_received frames[some];

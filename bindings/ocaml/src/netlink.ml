@@ -38,7 +38,8 @@ type raw_link = int * int * string * string * int * int * string
 external open_in : t -> int = "xsk_nl_open"
 external resolve_raw : t -> string -> int = "xsk_nl_resolve"
 
-external ask_raw : t -> int * int * int * int * bool -> (int * value) list -> raw_message list array -> int
+external ask_raw :
+  t -> int * int * int * int * bool -> (int * value) list -> raw_message list array -> int
   = "xsk_nl_ask"
 
 external join_raw : t -> int -> bool -> int = "xsk_nl_join"

@@ -54,7 +54,13 @@ type message = {
 }
 
 val ask :
-  t -> family:int -> command:int -> ?version:int -> ?ack:bool -> (int * value) list -> message option
+  t ->
+  family:int ->
+  command:int ->
+  ?version:int ->
+  ?ack:bool ->
+  (int * value) list ->
+  message option
 (** Sends a request with attributes of those types, and waits for its reply; [None] when that is an
     acknowledgement alone, for which [ack] asks.
     @raise Xsk.Error the kernel's errors, in its own words; [ETIMEDOUT]; [EMSGSIZE].

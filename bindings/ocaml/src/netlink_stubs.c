@@ -1,5 +1,5 @@
-/* Netlink: requests go from OCaml's values straight into the connection's memory; what comes back is
- * collected without the runtime lock, and copied to OCaml's memory afterwards. */
+/* Netlink: requests go from OCaml's values straight into the connection's memory; what comes back
+ * is collected without the runtime lock, and copied to OCaml's memory afterwards. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,7 +118,7 @@ static void put(strata_nl* on, value attributes, int depth) {
   }
 }
 
-/* `ints`: family, command, version, flags, is_dump. The messages go into the first field of `to`. */
+/* `ints`: family, command, version, flags, is_dump. The messages go into `to`'s first field. */
 value xsk_nl_ask(value handle, value ints, value attributes, value to) {
   CAMLparam4(handle, ints, attributes, to);
   CAMLlocal1(list);

@@ -4,9 +4,9 @@
     and has four rings: {!Fill_queue}, {!Rx_queue}, {!Tx_queue} and {!Comp_queue}. A {!Program}
     brings frames to sockets. {!Port} is all of it in one, for those who want frames and no rings.
 
-    A {!Raw_socket} and a {!Ring} send and receive whole frames without AF_XDP, which {!Frame} builds
-    and reads; a {!Channel} carries messages between processes. {!Netlink} asks generic netlink's
-    families, and lists links.
+    A {!Raw_socket} and a {!Ring} send and receive whole frames without AF_XDP, which {!Frame}
+    builds and reads; a {!Channel} carries messages between processes. {!Netlink} asks generic
+    netlink's families, and lists links.
 
     All that is closed by hand may be forgotten instead: the collector closes it. *)
 

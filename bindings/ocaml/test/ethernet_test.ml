@@ -40,8 +40,8 @@ let frames () =
   let by_length = { made with ethertype = None; tags = [] } in
   Expect.is_true "802.3" (Frame.parse (Frame.build by_length) = by_length);
   Expect.int "padded" ~wanted:60 (Bytes.length (Frame.build (frame "")));
-  Expect.error "cut" ~code:(Unix.EUNKNOWNERR 74) ~operation:"Frame.parse" ~says:"13 bytes" (fun () ->
-      Frame.parse (Bytes.create 13));
+  Expect.error "cut" ~code:(Unix.EUNKNOWNERR 74) ~operation:"Frame.parse" ~says:"13 bytes"
+    (fun () -> Frame.parse (Bytes.create 13));
   Expect.invalid "five tags" (fun () -> Frame.build (frame ~tags:[ tag; tag; tag; tag; tag ] ""));
   Expect.invalid "VID" (fun () -> Frame.build (frame ~tags:[ Frame.Tag.make 4095 ] ""));
   Expect.raises "too large"

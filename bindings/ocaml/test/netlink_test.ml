@@ -25,7 +25,8 @@ let families () =
         (List.exists
            (fun (each : Netlink.operation) -> each.command = get_family)
            one.operations);
-      Expect.is_true "its group" (List.exists (fun (each : Netlink.group) -> each.name = "notify") one.groups)
+      Expect.is_true "its group"
+        (List.exists (fun (each : Netlink.group) -> each.name = "notify") one.groups)
   | _ -> Expect.fail "there is one nlctrl");
   Expect.int "that one alone" ~wanted:1 (List.length (Netlink.families ~name:"nlctrl" on));
   Expect.raises "none"
@@ -43,7 +44,8 @@ let asking () =
       Expect.is_true "nests" (List.length operations > 1);
       List.iter
         (fun (_, nest) ->
-          Expect.is_true "a command" (Netlink.number (List.assoc 1 (Netlink.attributes nest)) <> None))
+          Expect.is_true "a command"
+            (Netlink.number (List.assoc 1 (Netlink.attributes nest)) <> None))
         operations
   | None -> Expect.fail "no reply");
   (match ask [ (family_id, U16 controller) ] with
@@ -52,7 +54,7 @@ let asking () =
   let dumped = Netlink.dump on ~family:controller ~command:get_family [] in
   Expect.int "dumped" ~wanted:(List.length (Netlink.families on)) (List.length dumped);
   Expect.raises "in the kernel's words"
-    (function Error (ERANGE, "Netlink.ask", _) | Error (EINVAL, "Netlink.ask", _) -> true | _ -> false)
+    (function Error ((ERANGE | EINVAL), "Netlink.ask", _) -> true | _ -> false)
     (fun () -> ask [ (family_name, Text (String.make 40 'x')) ]);
   Expect.raises "too large"
     (function Error (EMSGSIZE, "Netlink.ask", _) -> true | _ -> false)
@@ -85,7 +87,7 @@ let links () =
     (function Error (ENODEV, "Netlink.links", _) -> true | _ -> false)
     (fun () -> Netlink.links ~name:"none0" ())
 
-(* Nothing is multicast meanwhile: that it waits, gives up the lock, and is interrupted by closing. *)
+(* Nothing is multicast meanwhile: that it waits, gives up the lock, and closing ends it. *)
 let events () =
   let on = Netlink.open_ () in
   let group =
