@@ -75,22 +75,9 @@ let finish t ~timeout_ms =
   Fault.check_range operation "the timeout" ~most:0x3fff_ffff timeout_ms;
   ignore (Fault.check operation (finish_raw t timeout_ms))
 
-(* In pieces, between which signal handlers run. *)
 let receive t ~timeout_ms =
   let to_ = [| Bytes.empty |] in
-  let piece_ms = 100 in
-  let until = Unix.gettimeofday () +. (float_of_int timeout_ms /. 1000.) in
-  let rec wait () =
-    let left =
-      if timeout_ms < 0 then piece_ms
-      else
-        let left = ceil ((until -. Unix.gettimeofday ()) *. 1000.) in
-        max 0 (min piece_ms (int_of_float left))
-    in
-    match Fault.check "Channel.receive" (receive_raw t to_ left) with
-    | 1 -> Some to_.(0)
-    | _ -> if left = 0 then None else wait ()
-  in
-  wait ()
+  let came = Device.wait_in_pieces "Channel.receive" ~timeout_ms (receive_raw t to_) in
+  if came then Some to_.(0) else None
 
 let has_peer t = Fault.check "Channel.has_peer" (has_peer_raw t) <> 0

@@ -99,23 +99,10 @@ let dump t ~family ~command ?(version = 1) attributes =
 let join t group = ignore (Fault.check "Netlink.join" (join_raw t group true))
 let leave t group = ignore (Fault.check "Netlink.leave" (join_raw t group false))
 
-(* In pieces, between which signal handlers run. *)
 let event t ~timeout_ms =
   let got = [| [] |] in
-  let piece_ms = 100 in
-  let until = Unix.gettimeofday () +. (float_of_int timeout_ms /. 1000.) in
-  let rec wait () =
-    let left =
-      if timeout_ms < 0 then piece_ms
-      else
-        let left = ceil ((until -. Unix.gettimeofday ()) *. 1000.) in
-        max 0 (min piece_ms (int_of_float left))
-    in
-    match Fault.check "Netlink.event" (event_raw t got left) with
-    | 1 -> message_of (List.hd got.(0))
-    | _ -> if left = 0 then None else wait ()
-  in
-  wait ()
+  let came = Device.wait_in_pieces "Netlink.event" ~timeout_ms (event_raw t got) in
+  if came then message_of (List.hd got.(0)) else None
 
 let families ?name t =
   let operation = "Netlink.families" in
