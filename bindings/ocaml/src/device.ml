@@ -7,8 +7,8 @@ external close : t -> unit = "xsk_device_close"
 external fd_raw : t -> int = "xsk_device_fd"
 external descriptor_of_int : int -> Unix.file_descr = "%identity"
 
-(* What [call] gives within that many milliseconds, negative: for ever. It is called for a tenth of a
-   second at a time, and signal handlers run in between; it gives 1 when there is something. *)
+(* Whether [call] gives 1 within that many milliseconds, negative: for ever. It is called for a
+   tenth of a second at a time, and signal handlers run in between. *)
 let wait_in_pieces operation ~timeout_ms call =
   let piece_ms = 100 in
   let until = Unix.gettimeofday () +. (float_of_int timeout_ms /. 1000.) in
