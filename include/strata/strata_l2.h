@@ -77,7 +77,8 @@ void strata_ring_mac(const strata_ring* which, uint8_t mac[6]);
 uint32_t strata_ring_mtu(const strata_ring* which);
 /* Points up to `count` frames to what has arrived, with all their tags, and writes how many. They
  * are valid, and their place in the ring is taken, until the next call. Waits for the first for
- * `timeout_ms` (0: not, -1: for ever); none is no error. -ENETDOWN, -ENODEV. */
+ * `timeout_ms` (0: not, -1: for ever); none is no error. With a count of 0 it only gives back what
+ * is lent: until then the descriptor may poll as readable. -ENETDOWN, -ENODEV. */
 int strata_ring_receive(strata_ring* which, strata_received* frames, size_t count, int timeout_ms,
                         size_t* received);
 /* Sends frames without waiting and writes how many were taken to `sent`; 0 when there is no room.

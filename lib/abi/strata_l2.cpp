@@ -6,6 +6,7 @@
 #include <array>
 
 #include "abi/error.hpp"
+#include "abi/raw_options.hpp"
 #include "strata/wire/ethernet.hpp"
 
 namespace {
@@ -13,15 +14,12 @@ namespace {
 using strata::byte_span;
 using strata::errc;
 using strata::mutable_byte_span;
+using strata::abi::copy_mac;
 using strata::abi::fail;
 using strata::abi::fail_missing;
 
 strata::mac_address mac_of(const std::uint8_t* octets) {
   return strata::mac_address(std::as_bytes(std::span<const std::uint8_t, 6>(octets, 6)));
-}
-
-void copy_mac(const strata::mac_address& from, std::uint8_t* to) {
-  std::ranges::copy(from.octets(), to);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "strata/strata_l2.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <array>
 #include <cerrno>
@@ -167,6 +168,9 @@ TEST_P(strata_ring_test, lends_frames_until_the_next_call) {
       for (std::size_t i = 0; i < received; ++i) EXPECT_EQ(number_in(lent[i], 20), next++);
     }
   }
+  ASSERT_EQ(strata_ring_receive(ring.get(), nullptr, 0, 0, &received), 0);
+  pollfd idle{.fd = strata_ring_fd(ring.get()), .events = POLLIN, .revents = 0};
+  EXPECT_EQ(::poll(&idle, 1, 0), 0) << "all was given back";
   std::uint64_t counted = 0;
   std::uint64_t dropped = 1;
   ASSERT_EQ(strata_ring_statistics(ring.get(), &counted, &dropped), 0);

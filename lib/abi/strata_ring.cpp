@@ -30,8 +30,11 @@ struct block_reader {
   std::optional<l2::frame_block> lent{};
   l2::frame_block::iterator next{};
 
-  result<std::size_t> read(std::span<strata_received> frames) {
+  void give_back() {
     if (lent && next == lent->end()) lent.reset();
+  }
+  result<std::size_t> read(std::span<strata_received> frames) {
+    give_back();
     if (!lent) {
       lent = ring.try_block();
       if (!lent) return news();
@@ -52,8 +55,9 @@ struct frame_reader {
   l2::frame_ring ring;
   std::vector<l2::ring_frame> lent{};
 
+  void give_back() { lent.clear(); }
   result<std::size_t> read(std::span<strata_received> frames) {
-    lent.clear();
+    give_back();
     // The ring gives each at most once, so half of it is always the kernel's.
     while (lent.size() < std::min(frames.size(), lent.capacity())) {
       auto frame = ring.try_frame();
@@ -133,7 +137,14 @@ uint32_t strata_ring_mtu(const strata_ring* which) { return which->device().link
 
 int strata_ring_receive(strata_ring* which, strata_received* frames, size_t count, int timeout_ms,
                         size_t* received) {
-  if (frames == nullptr || received == nullptr) return fail_missing("room for frames");
+  if ((frames == nullptr && count != 0) || received == nullptr) {
+    return fail_missing("room for frames");
+  }
+  if (count == 0) {
+    std::visit([](auto& reader) { reader.give_back(); }, which->within);
+    *received = 0;
+    return 0;
+  }
   const auto taken = std::visit(
       [&](auto& reader) {
         return strata::abi::wait_for_some(reader.ring, timeout_ms,

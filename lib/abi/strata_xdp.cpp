@@ -8,6 +8,7 @@
 
 #include "abi/error.hpp"
 #include "abi/options.hpp"
+#include "abi/waiting.hpp"
 #include "strata/xdp/own_program.hpp"
 #include "strata/xdp/port.hpp"
 
@@ -37,6 +38,7 @@ namespace xdp = strata::xdp;
 using strata::abi::fail;
 using strata::abi::fail_missing;
 using strata::abi::known;
+using strata::abi::limit_of;
 
 static_assert(sizeof(strata_xdp_descriptor) == sizeof(xdp::descriptor));
 
@@ -88,11 +90,6 @@ xdp::attach_mode mode_of(int mode) {
   if (mode == STRATA_XDP_GENERIC) return xdp::attach_mode::generic;
   if (mode == STRATA_XDP_HARDWARE) return xdp::attach_mode::hardware;
   return xdp::attach_mode::automatic;
-}
-
-std::optional<std::chrono::milliseconds> limit_of(int timeout_ms) {
-  if (timeout_ms < 0) return {};
-  return std::chrono::milliseconds(timeout_ms);
 }
 
 // 0 or 1.

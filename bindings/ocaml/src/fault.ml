@@ -14,11 +14,14 @@ external unix_error : int -> Unix.error = "xsk_unix_error"
 (* As handles.h has them. *)
 let closed_code = -100_000
 let range_code = -100_001
+let busy_code = -100_002
 
 let raise_for operation code =
   if code = closed_code then raise (Closed operation)
   else if code = range_code then
     invalid_arg (operation ^ ": an address, length or option that is negative or too large")
+  else if code = busy_code then
+    raise (Error (Unix.EBUSY, operation, "another thread is in a call with it"))
   else raise (Error (unix_error (-code), operation, last_error ()))
 
 let check operation code = if code < 0 then raise_for operation code else code

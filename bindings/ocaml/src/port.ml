@@ -15,27 +15,23 @@ module Config = struct
     }
 end
 
-type t
+type t = Device.t
 
-external blank : int -> t = "xsk_port_blank"
 external open_in : t -> Socket.request -> int = "xsk_port_open"
 
 external open_through_daemon_in : t -> Socket.request -> string option -> int
   = "xsk_port_open_through_daemon"
 
-external close : t -> unit = "xsk_port_close"
-external fd_raw : t -> int = "xsk_port_fd"
 external is_zerocopy_raw : t -> int = "xsk_port_is_zerocopy"
 external is_native_raw : t -> int = "xsk_port_is_native"
 external statistics_raw : t -> int array -> int = "xsk_port_statistics"
 external send_raw : t -> bytes array -> int -> int -> int = "xsk_port_send"
 external receive_raw : t -> bytes array -> int -> int -> int -> int = "xsk_port_receive"
-external descriptor_of_int : int -> Unix.file_descr = "%identity"
 
 let make operation ~interface ~queue (config : Config.t) ~open_in =
   let { Config.mode; filter; umem; socket } = config in
   let request = Socket.request operation ~interface ~queue ~mode ~filter ~umem socket in
-  let made = blank (Umem.Config.size umem) in
+  let made = Device.blank (Umem.Config.size umem) in
   ignore (Fault.check operation (open_in made request));
   made
 
@@ -47,7 +43,8 @@ let open_through_daemon ?daemon_socket ~interface ~queue config =
   let open_in made request = open_through_daemon_in made request daemon_socket in
   make operation ~interface ~queue config ~open_in
 
-let is_closed t = fd_raw t < 0
+let close = Device.close
+let is_closed = Device.is_closed
 
 let send_batch t frames ~pos ~nb =
   Fault.check_slice "Port.send_batch" ~length:(Array.length frames) ~pos ~nb;
@@ -65,7 +62,7 @@ let receive t ~timeout_ms =
   | 0 -> None
   | _ -> Some frames.(0)
 
-let fd t = descriptor_of_int (Fault.check "Port.fd" (fd_raw t))
+let fd t = Device.fd "Port.fd" t
 let is_zerocopy t = Fault.check "Port.is_zerocopy" (is_zerocopy_raw t) <> 0
 
 let is_native t =

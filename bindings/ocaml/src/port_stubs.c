@@ -1,47 +1,14 @@
 /* Ports: frames instead of rings. */
 #include <errno.h>
-#include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "handles.h"
+#include "devices.h"
 
 enum { some = 64 };
 
-struct port_body {
-  strata_xdp_port* handle;
-  long waits; /* threads that wait for it without the runtime lock */
-  int is_closed;
-};
-
-#define Port_body(v) (*(struct port_body**)Data_custom_val(v))
-
-static void end(struct port_body* which) {
-  strata_xdp_port_close(which->handle);
-  free(which);
-}
-
-static void finalize_port(value handle) {
-  if (Port_body(handle) != NULL) end(Port_body(handle));
-}
-
-static struct custom_operations port_operations = {
-    .identifier = "strata.xsk.port",
-    .finalize = finalize_port,
-    .compare = custom_compare_default,
-    .hash = custom_hash_default,
-    .serialize = custom_serialize_default,
-    .deserialize = custom_deserialize_default,
-    .compare_ext = custom_compare_ext_default,
-    .fixed_length = custom_fixed_length_default,
-};
-
-value xsk_port_blank(value size) {
-  const value made =
-      caml_alloc_custom_mem(&port_operations, sizeof(struct port_body*), (mlsize_t)Long_val(size));
-  Port_body(made) = NULL;
-  return made;
-}
+static strata_xdp_port* port_of(value handle) { return Device_body(handle)->handle; }
+static void close_port(void* which) { strata_xdp_port_close(which); }
+static int fd_of_port(const void* which) { return strata_xdp_port_fd(which); }
 
 static char* copy_of(value text) { return caml_stat_strdup(String_val(text)); }
 
@@ -81,19 +48,14 @@ static value open_by(int (*open)(const struct xsk_request*, strata_xdp_port**), 
                      value request, value daemon_socket) {
   CAMLparam1(blank);
   struct xsk_request asked;
-  struct port_body* const body = calloc(1, sizeof *body);
-  if (body == NULL) CAMLreturn(Val_int(-ENOMEM));
+  strata_xdp_port* opened = NULL;
   xsk_read_request(&asked, request, daemon_socket);
   caml_enter_blocking_section();
-  const int code = open(&asked, &body->handle);
+  const int code = open(&asked, &opened);
   caml_leave_blocking_section();
   xsk_free_request(&asked);
-  if (code == 0) {
-    Port_body(blank) = body;
-  } else {
-    free(body);
-  }
-  CAMLreturn(Val_int(code));
+  if (code != 0) CAMLreturn(Val_int(code));
+  CAMLreturn(Val_int(xsk_device_adopt(blank, opened, close_port, fd_of_port)));
 }
 
 value xsk_port_open(value blank, value request) {
@@ -104,37 +66,20 @@ value xsk_port_open_through_daemon(value blank, value request, value daemon_sock
   return open_by(open_through_daemon, blank, request, daemon_socket);
 }
 
-value xsk_port_close(value handle) {
-  struct port_body* const body = Port_body(handle);
-  if (body == NULL) return Val_unit;
-  Port_body(handle) = NULL;
-  body->is_closed = 1;
-  if (body->waits != 0) return Val_unit;
-  caml_enter_blocking_section();
-  end(body);
-  caml_leave_blocking_section();
-  return Val_unit;
-}
-
-value xsk_port_fd(value handle) {
-  if (Port_body(handle) == NULL) return Val_int(XSK_CLOSED);
-  return Val_int(strata_xdp_port_fd(Port_body(handle)->handle));
-}
-
 value xsk_port_is_zerocopy(value handle) {
-  if (Port_body(handle) == NULL) return Val_int(XSK_CLOSED);
-  return Val_int(strata_xdp_port_is_zerocopy(Port_body(handle)->handle));
+  if (Device_body(handle) == NULL) return Val_int(XSK_CLOSED);
+  return Val_int(strata_xdp_port_is_zerocopy(port_of(handle)));
 }
 
 value xsk_port_is_native(value handle) {
-  if (Port_body(handle) == NULL) return Val_int(XSK_CLOSED);
-  return Val_int(strata_xdp_port_is_native(Port_body(handle)->handle));
+  if (Device_body(handle) == NULL) return Val_int(XSK_CLOSED);
+  return Val_int(strata_xdp_port_is_native(port_of(handle)));
 }
 
 value xsk_port_statistics(value handle, value to) {
   strata_xdp_statistics counted;
-  if (Port_body(handle) == NULL) return Val_int(XSK_CLOSED);
-  const int code = strata_xdp_port_statistics(Port_body(handle)->handle, &counted);
+  if (Device_body(handle) == NULL) return Val_int(XSK_CLOSED);
+  const int code = strata_xdp_port_statistics(port_of(handle), &counted);
   if (code == 0) xsk_write_statistics(&counted, to);
   return Val_int(code);
 }
@@ -142,7 +87,7 @@ value xsk_port_statistics(value handle, value to) {
 /* Never waits, so the frames stay where they are. */
 value xsk_port_send(value handle, value frames, value pos, value nb) {
   struct iovec part[some];
-  if (Port_body(handle) == NULL) return Val_int(XSK_CLOSED);
+  if (Device_body(handle) == NULL) return Val_int(XSK_CLOSED);
   const long count = Long_val(nb);
   long done = 0;
   while (done < count) {
@@ -153,7 +98,7 @@ value xsk_port_send(value handle, value frames, value pos, value nb) {
       part[i].iov_len = caml_string_length(frame);
     }
     size_t sent = 0;
-    const int code = strata_xdp_port_send(Port_body(handle)->handle, part, (size_t)next, &sent);
+    const int code = strata_xdp_port_send(port_of(handle), part, (size_t)next, &sent);
     if (code != 0 && done == 0) return Val_int(code);
     done += (long)sent;
     if (code != 0 || (long)sent < next) break;
@@ -162,24 +107,9 @@ value xsk_port_send(value handle, value frames, value pos, value nb) {
 }
 
 static int take(value handle, struct iovec* frames, long count, size_t* got) {
-  if (Port_body(handle) == NULL) return XSK_CLOSED;
+  if (Device_body(handle) == NULL) return XSK_CLOSED;
   const size_t most = (size_t)(count < some ? count : some);
-  return strata_xdp_port_receive(Port_body(handle)->handle, frames, most, 0, got);
-}
-
-static int wait_for_frames(value handle, intnat timeout_ms) {
-  CAMLparam1(handle);
-  struct port_body* const body = Port_body(handle);
-  value raised = Val_unit;
-  body->waits++;
-  int outcome = xsk_poll(strata_xdp_port_fd(body->handle), POLLIN, timeout_ms, &raised);
-  body->waits--;
-  if (body->is_closed) {
-    if (body->waits == 0) end(body);
-    outcome = XSK_CLOSED;
-  }
-  if (Is_exception_result(raised)) caml_raise(Extract_exception(raised));
-  CAMLreturnT(int, outcome);
+  return strata_xdp_port_receive(port_of(handle), frames, most, 0, got);
 }
 
 /* Puts new byte strings into the array `to`. */
@@ -190,7 +120,9 @@ value xsk_port_receive(value handle, value to, value pos, value nb, value timeou
   size_t got = 0;
   int code = take(handle, frames, Long_val(nb), &got);
   if (code == 0 && got == 0 && Long_val(nb) != 0 && Long_val(timeout_ms) != 0) {
-    code = wait_for_frames(handle, Long_val(timeout_ms));
+    value raised = Val_unit;
+    code = xsk_device_wait(Device_body(handle), Long_val(timeout_ms), &raised);
+    if (Is_exception_result(raised)) caml_raise(Extract_exception(raised));
     if (code > 0) code = take(handle, frames, Long_val(nb), &got);
   }
   if (code != 0) CAMLreturn(Val_int(code));

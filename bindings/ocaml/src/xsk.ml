@@ -1,8 +1,12 @@
-(** AF_XDP over the C ABI of strata.
+(** AF_XDP, raw Ethernet and netlink over the C ABI of strata.
 
     A {!Umem} is memory divided into frames; a {!Socket} of it is bound to a queue of an interface,
     and has four rings: {!Fill_queue}, {!Rx_queue}, {!Tx_queue} and {!Comp_queue}. A {!Program}
     brings frames to sockets. {!Port} is all of it in one, for those who want frames and no rings.
+
+    A {!Raw_socket} and a {!Ring} send and receive whole frames without AF_XDP, which {!Frame}
+    builds and reads; a {!Channel} carries messages between processes. {!Netlink} asks generic
+    netlink's families, and lists links.
 
     All that is closed by hand may be forgotten instead: the collector closes it. *)
 
@@ -14,12 +18,17 @@ exception Error = Fault.Error
 exception Closed = Fault.Closed
 (** [Closed operation]: the UMEM, socket, program or port was closed before. *)
 
+module Channel = Channel
 module Comp_queue = Comp_queue
 module Desc = Desc
 module Fill_queue = Fill_queue
+module Frame = Frame
 module Mac = Mac
+module Netlink = Netlink
 module Port = Port
 module Program = Program
+module Raw_socket = Raw_socket
+module Ring = Ring
 module Rx_queue = Rx_queue
 module Socket = Socket
 module Tx_queue = Tx_queue

@@ -4,6 +4,8 @@ let () =
   Life_test.all ();
   Threads_test.all ();
   Allocation_test.all ();
+  Ethernet_test.all ();
+  Netlink_test.all ();
   if !Expect.failures > 0 then (
     Printf.printf "%d tests failed\n" !Expect.failures;
     exit 1)

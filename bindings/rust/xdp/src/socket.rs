@@ -1,4 +1,3 @@
-use std::os::raw::c_int;
 use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::path::Path;
 use std::ptr::{null, null_mut, NonNull};
