@@ -1,6 +1,5 @@
 #include "ipc/assembly.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace strata::ipc {
@@ -11,8 +10,7 @@ std::optional<byte_span> assembly::add(std::uint64_t sender, std::uint64_t seque
   auto& message = find_or_begin(sender, piece, now);
   // Of one sender, pieces of one message agree; else they are no message.
   if (message.bytes.size() != piece.total || message.count != piece.count) return std::nullopt;
-  const auto offset = static_cast<std::ptrdiff_t>(piece.offset_of(sequence));
-  std::ranges::copy(piece.piece, message.bytes.begin() + offset);
+  copy_bytes(piece.piece, mutable_byte_span(message.bytes).subspan(piece.offset_of(sequence)));
   if (--message.missing != 0) return std::nullopt;
   complete_ = std::move(message.bytes);
   bytes_ -= complete_.size();

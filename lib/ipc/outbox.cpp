@@ -25,8 +25,7 @@ outbox::outbox(std::size_t payload_size, std::size_t count, const wire::frame_he
     free_.push_back(static_cast<std::uint32_t>(i));
     const auto head =
         mutable_byte_span(memory_).subspan(i * buffer_size_, wire::ethernet_header_size);
-    std::ranges::copy(header.destination.bytes(), head.begin());
-    std::ranges::copy(header.source.bytes(), head.begin() + mac_address::size);
+    copy_bytes(header.source.bytes(), copy_bytes(header.destination.bytes(), head));
     wire::write_u16(head.last<2>(), header.ethertype.value_or(0));
   }
 }

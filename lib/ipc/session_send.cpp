@@ -178,8 +178,7 @@ byte_span session::build_frame(std::size_t slot, ipc_kind kind, std::uint64_t to
                                std::uint64_t sequence, bool with_body) {
   const mutable_byte_span bytes(controls_[slot]);
   const auto payload = bytes.subspan(wire::ethernet_header_size);
-  std::ranges::copy(how_.header.destination.bytes(), bytes.begin());
-  std::ranges::copy(how_.header.source.bytes(), bytes.begin() + mac_address::size);
+  copy_bytes(how_.header.source.bytes(), copy_bytes(how_.header.destination.bytes(), bytes));
   wire::write_u16(bytes.subspan<2 * mac_address::size, 2>(), how_.header.ethertype.value_or(0));
   auto size = wire::ipc_header_size;
   if (with_body) {

@@ -16,14 +16,47 @@ namespace {
 
 tpacket2_hdr& header_of(std::byte* slot) { return *reinterpret_cast<tpacket2_hdr*>(slot); }
 
-std::size_t slot_size_for(const interface& on, const frame_ring_options& options) {
+constexpr std::size_t least_slots = 16;
+
+std::string text_of(std::size_t slots) {
+  return "a frame ring of " + std::to_string(slots) + " slots";
+}
+
+}  // namespace
+
+std::size_t frame_ring::slot_size_for(const interface& on, const wishes& wanted) {
   const auto frame =
-      options.frame_size != 0 ? options.frame_size : on.mtu + wire::ethernet_header_size;
+      wanted.frame_size != 0 ? wanted.frame_size : on.mtu + wire::ethernet_header_size;
   // The kernel aligns the IP header behind the Ethernet header: up to 16 bytes more.
   return std::bit_ceil(TPACKET2_HDRLEN + 16 + wire::vlan_tag_size + frame);
 }
 
-}  // namespace
+result<frame_ring::slot_memory> frame_ring::make_slots(const raw_socket& of, const wishes& wanted) {
+  const auto size = slot_size_for(of.link(), wanted);
+  const auto count =
+      wanted.memory == 0 ? wanted.slots : std::max(wanted.memory / size, least_slots);
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const auto block_size = std::max(size, page);
+  const auto slots_a_block = block_size / size;
+  const auto blocks = (count + slots_a_block - 1) / slots_a_block;
+  if (auto fits = check_ring_memory(blocks, block_size, text_of(count)); !fits) {
+    return std::unexpected(fits.error());
+  }
+  tpacket_req shape{};
+  shape.tp_block_size = static_cast<unsigned>(block_size);
+  shape.tp_block_nr = static_cast<unsigned>(blocks);
+  shape.tp_frame_size = static_cast<unsigned>(size);
+  shape.tp_frame_nr = static_cast<unsigned>(blocks * slots_a_block);
+  if (::setsockopt(of.fd(), SOL_PACKET, PACKET_RX_RING, &shape, sizeof shape) != 0) {
+    return system_failure(errno,
+                          "make a receive ring of " + std::to_string(shape.tp_frame_nr) +
+                              " slots of " + std::to_string(size) + " bytes",
+                          "ask for fewer");
+  }
+  auto memory = mapping::of(of.fd(), block_size * blocks, "the ring of " + of.link().name);
+  if (!memory) return std::unexpected(memory.error());
+  return slot_memory{std::move(*memory), size, blocks * slots_a_block};
+}
 
 ring_frame& ring_frame::operator=(ring_frame&& other) noexcept {
   if (this != &other) {
@@ -46,10 +79,9 @@ result<frame_ring> frame_ring::create_bound(std::string_view interface_name,
     return failure(errc::invalid_argument, "make a frame ring that receives nothing", {},
                    "use a raw_socket to send only");
   }
-  const auto what = "a frame ring of " + std::to_string(options.slots) + " slots";
   // Already before sizes are rounded up.
-  if (auto fits =
-          check_ring_memory(options.slots, std::max<std::size_t>(options.frame_size, 1), what);
+  if (auto fits = check_ring_memory(options.slots, std::max<std::size_t>(options.frame_size, 1),
+                                    text_of(options.slots));
       !fits) {
     return std::unexpected(fits.error());
   }
@@ -62,39 +94,50 @@ result<frame_ring> frame_ring::create_bound(std::string_view interface_name,
       ::setsockopt(fd, SOL_PACKET, PACKET_RESERVE, &reserve, sizeof reserve) != 0) {
     return system_failure(errno, "use TPACKET_V2 on " + made->link().name);
   }
-  const auto slot_size = slot_size_for(made->link(), options);
-  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  const auto block_size = std::max(slot_size, page);
-  const auto slots_a_block = block_size / slot_size;
-  const auto blocks = (options.slots + slots_a_block - 1) / slots_a_block;
-  if (auto fits = check_ring_memory(blocks, block_size, what); !fits) {
-    return std::unexpected(fits.error());
-  }
-  tpacket_req shape{};
-  shape.tp_block_size = static_cast<unsigned>(block_size);
-  shape.tp_block_nr = static_cast<unsigned>(blocks);
-  shape.tp_frame_size = static_cast<unsigned>(slot_size);
-  shape.tp_frame_nr = static_cast<unsigned>(blocks * slots_a_block);
-  if (::setsockopt(fd, SOL_PACKET, PACKET_RX_RING, &shape, sizeof shape) != 0) {
-    return system_failure(errno,
-                          "make a receive ring of " + std::to_string(shape.tp_frame_nr) +
-                              " slots of " + std::to_string(slot_size) + " bytes",
-                          "ask for fewer");
-  }
-  auto memory = mapping::of(fd, block_size * blocks, "the ring of " + made->link().name);
-  if (!memory) return std::unexpected(memory.error());
+  const wishes wanted{options.slots, options.frame_size, options.memory};
+  auto slots = make_slots(*made, wanted);
+  if (!slots) return std::unexpected(slots.error());
   if (auto bound = made->bind(options.socket); !bound) return std::unexpected(bound.error());
-  return frame_ring(std::move(*made), std::move(*memory), slot_size, blocks * slots_a_block);
+  return frame_ring(std::move(*made), std::move(*slots), wanted);
+}
+
+void frame_ring::update_link(const interface& now) {
+  const auto before = link();
+  socket_.update_link(now);
+  if (slot_size_for(now, wanted_) <= slots_.size) return;
+  for (std::size_t which = 0; which < slots_.count; ++which) {
+    const std::atomic_ref status(header_of(slot(which)).tp_status);
+    if ((status.load(std::memory_order_acquire) & TP_STATUS_USER) != 0) ++lost_;
+  }
+  // The kernel takes a ring away that nobody has mapped, and only where there is none makes one.
+  slots_ = {};
+  next_ = 0;
+  const tpacket_req none{};
+  (void)::setsockopt(fd(), SOL_PACKET, PACKET_RX_RING, &none, sizeof none);
+  auto made = make_slots(socket_, wanted_);
+  if (!made) {
+    // As before then: longer frames are cut, which they tell.
+    auto smaller = wanted_;
+    smaller.frame_size = before.mtu + wire::ethernet_header_size;
+    made = make_slots(socket_, smaller);
+  }
+  if (made) slots_ = std::move(*made);
+}
+
+result<device_statistics> frame_ring::statistics() {
+  auto counted = socket_.statistics();
+  if (counted) counted->dropped += lost_;
+  return counted;
 }
 
 std::optional<ring_frame> frame_ring::try_frame() {
-  std::byte* const slot = memory_.bytes().data() + next_ * slot_size_;
-  if (!take_from_kernel(header_of(slot).tp_status)) return std::nullopt;
+  if (slots_.count == 0) return std::nullopt;
+  std::byte* const at = slot(next_);
+  if (!take_from_kernel(header_of(at).tp_status)) return std::nullopt;
   down_ = false;
-  next_ = next_ + 1 == slot_count_ ? 0 : next_ + 1;
-  const auto& header = header_of(slot);
-  return ring_frame(slot,
-                    read_ring_frame<tpacket2_hdr>(slot, header.tp_vlan_tpid, header.tp_vlan_tci));
+  next_ = next_ + 1 == slots_.count ? 0 : next_ + 1;
+  const auto& header = header_of(at);
+  return ring_frame(at, read_ring_frame<tpacket2_hdr>(at, header.tp_vlan_tpid, header.tp_vlan_tci));
 }
 
 result<std::size_t> frame_ring::try_receive(std::span<frame_slot> slots) {

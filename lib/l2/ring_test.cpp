@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "l2/veth_test.hpp"
 #include "strata/l2/frame.hpp"
 #include "strata/l2/frame_ring.hpp"
@@ -104,6 +106,31 @@ TEST_F(ring_test, what_a_ring_cannot_hold_is_counted_as_dropped) {
   EXPECT_EQ(counted.received, heard);
   EXPECT_EQ(counted.received + counted.dropped, 100U);
   EXPECT_GT(counted.dropped, 0U);
+}
+
+TEST_F(ring_test, a_frame_ring_follows_an_mtu_that_grows) {
+  auto b = open<frame_ring>(
+      "vethB", frame_ring_options{.socket = {.filter = {.ethertype = type}}, .memory = 1U << 16U});
+  auto a = open<raw_socket>("vethA", raw_socket_options{.receives = false});
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(a.send_to(b.link().mac, type, bytes_of(50, i)));
+  run_command("ip link set vethA mtu 9000; ip link set vethB mtu 9000");
+  a.update_link(*interface::query("vethA"));
+  b.update_link(*interface::query("vethB"));
+  const auto large = bytes_of(9000, 1);
+  ASSERT_TRUE(a.send_to(b.link().mac, type, large));
+  std::vector<std::byte> memory(10000);
+  const auto frame = receive_frame(b, memory, 1000ms);
+  ASSERT_TRUE(frame) << describe(frame.error());
+  EXPECT_FALSE(frame->is_truncated());
+  EXPECT_TRUE(std::ranges::equal(ethernet_view::parse(frame->bytes)->payload(), large));
+  // What nobody had read when the slots were replaced.
+  const auto counted = *b.statistics();
+  EXPECT_EQ(counted.dropped, 3U);
+  // One that shrinks changes nothing.
+  run_command("ip link set vethA mtu 1500; ip link set vethB mtu 1500");
+  b.update_link(*interface::query("vethB"));
+  ASSERT_TRUE(a.send_to(b.link().mac, type, bytes_of(50, 9)));
+  EXPECT_TRUE(receive_frame(b, memory, 1000ms));
 }
 
 TEST_F(ring_test, both_rings_are_devices_and_the_send_ring_delivers) {

@@ -41,11 +41,10 @@ result<void> arp::write(mutable_byte_span memory) const {
   write_u32(memory.first<4>(), ethernet_and_ipv4);
   write_u16(memory.subspan<4, 2>(), address_sizes);
   write_u16(memory.subspan<6, 2>(), operation);
-  const auto out = memory.begin();
-  std::ranges::copy(sender_mac.bytes(), out + 8);
-  std::ranges::copy(std::as_bytes(std::span(sender.octets)), out + 14);
-  std::ranges::copy(target_mac.bytes(), out + 18);
-  std::ranges::copy(std::as_bytes(std::span(target.octets)), out + 24);
+  auto rest = copy_bytes(sender_mac.bytes(), memory.subspan(8));
+  rest = copy_bytes(std::as_bytes(std::span(sender.octets)), rest);
+  rest = copy_bytes(target_mac.bytes(), rest);
+  copy_bytes(std::as_bytes(std::span(target.octets)), rest);
   return {};
 }
 

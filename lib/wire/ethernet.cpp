@@ -127,19 +127,18 @@ result<std::size_t> build_frame_into(mutable_byte_span memory, const frame_heade
     return failure(errc::limit_exceeded, "build a frame of " + std::to_string(size) + " bytes",
                    "its memory has " + std::to_string(memory.size()));
   }
-  auto out = std::ranges::copy(header.destination.bytes(), memory.begin()).out;
-  out = std::ranges::copy(header.source.bytes(), out).out;
-  const auto put = [&out](std::uint16_t value) {
-    write_u16(std::span<std::byte, 2>(out, 2), value);
-    out += 2;
+  auto rest = copy_bytes(header.destination.bytes(), memory.first(size));
+  rest = copy_bytes(header.source.bytes(), rest);
+  const auto put = [&rest](std::uint16_t value) {
+    write_u16(rest.first<2>(), value);
+    rest = rest.subspan(2);
   };
   for (const auto& tag : header.tags) {
     put(tag.tpid);
     put(tag.tci.encode());
   }
   put(header.ethertype.value_or(static_cast<std::uint16_t>(payload.size())));
-  out = std::ranges::copy(payload, out).out;
-  std::fill(out, memory.begin() + static_cast<std::ptrdiff_t>(size), std::byte{0});
+  std::ranges::fill(copy_bytes(payload, rest), std::byte{0});
   return size;
 }
 

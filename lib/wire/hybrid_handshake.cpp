@@ -1,6 +1,5 @@
 #include "strata/wire/hybrid_handshake.hpp"
 
-#include <algorithm>
 #include <string>
 
 #include "strata/wire/big_endian.hpp"
@@ -57,11 +56,11 @@ result<hybrid_greeting> hybrid_greeting::parse(std::span<const std::byte, size> 
 std::array<std::byte, hybrid_greeting::size> hybrid_greeting::build() const {
   std::array<std::byte, size> made{};
   const mutable_byte_span bytes(made);
-  std::ranges::copy(as_bytes(magic), bytes.begin());
+  copy_bytes(as_bytes(magic), bytes);
   write_u16(bytes.subspan<8, 2>(), hybrid_version);
   write_u16(bytes.subspan<10, 2>(), static_cast<std::uint16_t>(role));
   write_u64(bytes.subspan<12, 8>(), session);
-  std::ranges::copy(mac.bytes(), bytes.begin() + 20);
+  copy_bytes(mac.bytes(), bytes.subspan(20));
   write_u16(bytes.subspan<26, 2>(), ethertype);
   write_u16(bytes.subspan<28, 2>(), vlan_id.value_or(no_vlan));
   write_u16(bytes.subspan<30, 2>(), mtu);
@@ -79,7 +78,7 @@ std::optional<hybrid_data> hybrid_data::parse(byte_span payload) {
 std::size_t hybrid_data::write(mutable_byte_span memory) const {
   write_u64(memory.first<8>(), session);
   write_u16(memory.subspan<8, 2>(), static_cast<std::uint16_t>(message.size()));
-  std::ranges::copy(message, memory.begin() + head_size);
+  copy_bytes(message, memory.subspan(head_size));
   return head_size + message.size();
 }
 

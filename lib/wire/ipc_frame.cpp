@@ -114,7 +114,7 @@ std::size_t ipc_fragment::write(mutable_byte_span memory) const {
   write_u64(memory.first<8>(), first);
   write_u32(memory.subspan<8, 4>(), total);
   write_u32(memory.subspan<12, 4>(), count);
-  std::ranges::copy(piece, memory.begin() + head_size);
+  copy_bytes(piece, memory.subspan(head_size));
   return head_size + piece.size();
 }
 
@@ -132,7 +132,7 @@ std::optional<ipc_acknowledgement> ipc_acknowledgement::parse(byte_span body) {
 std::size_t ipc_acknowledgement::write(mutable_byte_span memory) const {
   write_u64(memory.first<8>(), next);
   write_u32(memory.subspan<8, 4>(), window);
-  std::ranges::copy(selective, memory.begin() + head_size);
+  copy_bytes(selective, memory.subspan(head_size));
   return head_size + selective.size();
 }
 

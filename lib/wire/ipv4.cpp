@@ -85,8 +85,8 @@ result<void> write_ipv4_header(mutable_byte_span memory, const ipv4_header& head
   out[6] = do_not_fragment;
   out[8] = static_cast<std::byte>(header.time_to_live);
   out[9] = static_cast<std::byte>(header.protocol);
-  std::ranges::copy(std::as_bytes(std::span(header.source.octets)), out.begin() + 12);
-  std::ranges::copy(std::as_bytes(std::span(header.destination.octets)), out.begin() + 16);
+  copy_bytes(std::as_bytes(std::span(header.source.octets)), out.subspan<12>());
+  copy_bytes(std::as_bytes(std::span(header.destination.octets)), out.subspan<16>());
   write_u16(out.subspan<10, 2>(), finish_sum(add_to_sum(out)));
   return {};
 }

@@ -101,7 +101,7 @@ netlink_writer& netlink_writer::begin(std::uint16_t type, std::uint16_t flags) {
 }
 
 netlink_writer& netlink_writer::put_header(byte_span header) {
-  if (auto* const at = room_for(header.size())) std::ranges::copy(header, at);
+  if (auto* const at = room_for(header.size())) copy_bytes(header, {at, header.size()});
   write_size();
   return *this;
 }
@@ -113,7 +113,7 @@ netlink_writer& netlink_writer::put(std::uint16_t type, byte_span value) {
   if (auto* const at = room_for(size)) {
     write_u16(begins, static_cast<std::uint16_t>(size));
     write_u16(begins + 2, type);
-    std::ranges::copy(value, at + netlink_attribute::header_size);
+    copy_bytes(value, {at + netlink_attribute::header_size, value.size()});
   }
   write_size();
   return *this;
@@ -126,7 +126,7 @@ netlink_writer& netlink_writer::put_text(std::uint16_t type, std::string_view te
   if (auto* const at = room_for(size)) {
     write_u16(begins, static_cast<std::uint16_t>(size));
     write_u16(begins + 2, type);
-    std::ranges::copy(as_bytes(text), at + netlink_attribute::header_size);
+    copy_bytes(as_bytes(text), {at + netlink_attribute::header_size, text.size()});
     at[size - 1] = std::byte{0};
   }
   write_size();

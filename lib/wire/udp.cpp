@@ -59,7 +59,7 @@ result<std::size_t> build_udp_packet_into(mutable_byte_span memory, const udp_en
   write_u16(datagram.subspan<2, 2>(), to.port);
   write_u16(datagram.subspan<4, 2>(), static_cast<std::uint16_t>(length));
   write_u16(datagram.subspan<6, 2>(), 0);
-  std::ranges::copy(payload, datagram.begin() + udp_header_size);
+  copy_bytes(payload, datagram.subspan(udp_header_size));
   const auto sum = finish_sum(add_to_sum(datagram, start_sum(from.address, to.address, length)));
   // A sum of 0 is sent as its other form, since 0 means that there is none.
   write_u16(datagram.subspan<6, 2>(), sum == 0 ? 0xFFFF : sum);

@@ -89,8 +89,7 @@ bool port::queue(byte_span frame) {
     places[i] = {.address = free_.back(),
                  .length = static_cast<std::uint32_t>(part.size()),
                  .options = i + 1 == count ? 0 : descriptor::continues};
-    std::ranges::copy(
-        part, socket_.memory()->memory().begin() + static_cast<std::ptrdiff_t>(free_.back()));
+    copy_bytes(part, socket_.memory()->memory().subspan(free_.back()));
     free_.pop_back();
   }
   socket_.transmit().submit(count);

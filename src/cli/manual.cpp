@@ -36,7 +36,7 @@ std::string flag_entries(std::span<const options::option_row> rows, bool with_re
   return page;
 }
 
-std::string verb_entry(const verb_row& verb) {
+std::string verb_section(const verb_row& verb) {
   auto page = fmt::format(".SS {}\n{}.\n", plain(usage_line(verb)), plain(verb.summary));
   if (!verb.aliases.empty()) page += fmt::format("({})\n", plain(aliases_of(verb)));
   if (verb.find_type != nullptr) page += "The flags of the runtime's type go with it: see TYPES.\n";
@@ -71,7 +71,7 @@ std::string manual_page() {
   for (const auto& [group, title] : verb_groups()) {
     page += fmt::format(".SH VERBS: {}\n", plain(title));
     for (const auto& verb : verbs()) {
-      if (verb.group == group) page += verb_entry(verb);
+      if (verb.group == group) page += verb_section(verb);
     }
   }
   page += ".SH FLAGS OF ALL VERBS\n" + flag_entries(common_flags(), false);

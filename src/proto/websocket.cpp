@@ -177,7 +177,7 @@ bool websocket_reader::take_control(byte_span piece, pass& now) {
     return end_control(bytes, now);
   }
   auto& kept = begun();
-  std::ranges::copy(bytes, kept.control.begin() + kept.control_size);
+  copy_bytes(bytes, mutable_byte_span(kept.control).subspan(kept.control_size));
   kept.control_size = static_cast<std::uint8_t>(kept.control_size + bytes.size());
   if (is_in_payload_) return true;
   const auto whole = kept.control;
@@ -252,7 +252,7 @@ bool websocket_reader::append_plain(byte_span piece) {
     if (frame_.mask) {
       apply_mask(piece, to, *frame_.mask, mask_offset_);
     } else {
-      std::ranges::copy(piece, to);
+      copy_bytes(piece, {to, piece.size()});
     }
     return size;
   });

@@ -1,7 +1,9 @@
 // Byte spans, and the two ways between them and text.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
+#include <cstring>
 #include <span>
 #include <string_view>
 
@@ -18,6 +20,15 @@ using mutable_byte_span = std::span<std::byte>;
 /// The same memory, seen as text; valid as long as `bytes`' memory is.
 [[nodiscard]] inline std::string_view as_text(byte_span bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// Copies all of `from` to the beginning of `to`, which has room for it, and gives what of `to` is
+/// behind it. They do not overlap. std::ranges::copy takes one byte at a time from a span of bytes,
+/// as GCC 12's library has it.
+inline mutable_byte_span copy_bytes(byte_span from, mutable_byte_span to) {
+  assert(from.size() <= to.size());
+  if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
+  return to.subspan(from.size());
 }
 
 }  // namespace strata

@@ -17,8 +17,11 @@ namespace strata::l2 {
 struct frame_ring_options {
   raw_socket_options socket;
   std::size_t slots = 1024;
-  /// The largest frame that is not cut, without tags; 0 takes the interface's MTU and a header.
+  /// The largest frame that is not cut, without tags; 0 takes the interface's MTU and a header, and
+  /// follows an MTU that grows.
   std::size_t frame_size = 0;
+  /// Not 0: bytes for slots, in the place of their number; there are 16 at least.
+  std::size_t memory = 0;
 };
 
 /// A frame in its slot; goes back to the kernel when destroyed. Its bytes are valid until then.
@@ -53,7 +56,9 @@ class frame_ring final : public device {
   ~frame_ring() override = default;
 
   [[nodiscard]] const interface& link() const override { return socket_.link(); }
-  void update_link(const interface& now) override { socket_.update_link(now); }
+  /// An MTU that has grown beyond the slots replaces them by larger ones: frames that nobody has
+  /// read are dropped, and counted. No frame may be held meanwhile.
+  void update_link(const interface& now) override;
   [[nodiscard]] int fd() const override { return socket_.fd(); }
 
   /// The next frame, in place; nullopt when none is there. Frames are given back in any order, but
@@ -71,21 +76,34 @@ class frame_ring final : public device {
   }
   /// Copies frames out of the ring; `try_frame` copies nothing.
   [[nodiscard]] result<std::size_t> try_receive(std::span<frame_slot> slots) override;
-  [[nodiscard]] result<device_statistics> statistics() override { return socket_.statistics(); }
+  [[nodiscard]] result<device_statistics> statistics() override;
 
  private:
-  frame_ring(raw_socket socket, mapping memory, std::size_t slot_size, std::size_t slot_count)
-      : socket_(std::move(socket)),
-        memory_(std::move(memory)),
-        slot_size_(slot_size),
-        slot_count_(slot_count) {}
+  /// What is wished of slots.
+  struct wishes {
+    std::size_t slots;
+    std::size_t frame_size;
+    std::size_t memory;
+  };
+  struct slot_memory {
+    mapping memory;
+    std::size_t size = 0;
+    std::size_t count = 0;
+  };
+  frame_ring(raw_socket socket, slot_memory made, const wishes& wanted)
+      : socket_(std::move(socket)), slots_(std::move(made)), wanted_(wanted) {}
+  [[nodiscard]] static std::size_t slot_size_for(const interface& on, const wishes& wanted);
+  [[nodiscard]] static result<slot_memory> make_slots(const raw_socket& of, const wishes& wanted);
+  [[nodiscard]] std::byte* slot(std::size_t which) const {
+    return slots_.memory.bytes().data() + which * slots_.size;
+  }
 
   raw_socket socket_;
-  mapping memory_;
-  std::size_t slot_size_;
-  std::size_t slot_count_;
+  slot_memory slots_;
+  wishes wanted_;
   std::size_t next_ = 0;
-  bool down_ = false;  // the link went down, and nothing has come since
+  std::uint64_t lost_ = 0;  // unread when the slots were replaced
+  bool down_ = false;       // the link went down, and nothing has come since
 };
 
 }  // namespace strata::l2

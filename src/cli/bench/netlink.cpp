@@ -58,7 +58,7 @@ void print_table(const json& document) {
 }  // namespace
 
 outcome<int> run_bench_netlink(const invocation& call) {
-  const auto clients = measure::contender("clients");
+  const auto clients = measure::contender_path("clients");
   const measure::exchange_plan plan{
       .folder = call.text("clients", clients.empty() ? "clients" : clients.c_str()),
       .family = call.text("family"),

@@ -33,7 +33,7 @@ class generator {
     const auto& memory = *over_.memory();
     for (std::uint32_t i = 0; i < memory.frame_count(); ++i) {
       free_.push_back(memory.frame_at(i));
-      std::ranges::copy(packet_.frame(), bytes_at(memory.frame_at(i)).begin());
+      copy_bytes(packet_.frame(), bytes_at(memory.frame_at(i)));
     }
   }
 

@@ -4,7 +4,6 @@
 
 #include <time.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -48,7 +47,7 @@ class message_batch {
         memory_(stride_ * count) {
     for (std::size_t i = 0; i < count; ++i) {
       const mutable_byte_span whole(memory_.data() + i * stride_, stride_);
-      std::ranges::copy(prefix, whole.begin());
+      copy_bytes(prefix, whole);
       spans_.emplace_back(whole);
     }
   }

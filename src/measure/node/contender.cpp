@@ -4,7 +4,7 @@
 
 namespace strata::measure {
 
-std::filesystem::path contender(std::string_view name) {
+std::filesystem::path contender_path(std::string_view name) {
   std::error_code wrong;
   const auto ours = std::filesystem::read_symlink("/proc/self/exe", wrong).parent_path();
   if (wrong) return {};

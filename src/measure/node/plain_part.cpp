@@ -60,7 +60,7 @@ class plain_part final : public running_part {
 
 }  // namespace
 
-std::string plain_program() { return contender("strata-plain-packet"); }
+std::string plain_program() { return contender_path("strata-plain-packet"); }
 
 result<std::unique_ptr<running_part>> start_plain_part(const order& what) {
   const auto program = plain_program();

@@ -9,11 +9,15 @@
 
 #include "net/ethernet/xdp_device.hpp"
 #include "net/scheme.hpp"
+#include "strata/l2/frame_ring.hpp"
 #include "strata/wire/big_endian.hpp"
 
 namespace strata::net {
 
 namespace {
+
+// At the usual MTU it holds 1024 frames.
+constexpr std::size_t ring_memory = std::size_t{2} << 20U;
 
 l2::raw_socket_options options_for(const l2_address& peer) {
   l2::raw_socket_options options;
@@ -30,9 +34,10 @@ l2::raw_socket_options options_for(const l2_address& peer) {
 
 result<std::unique_ptr<l2::device>> open_device(const endpoint_url& url) {
   if (url.scheme->form == url_form::queue) return xdp_device::open(url);
-  auto socket = l2::raw_socket::create_bound(url.host, options_for(url.l2));
+  auto socket = l2::frame_ring::create_bound(
+      url.host, {.socket = options_for(url.l2), .memory = ring_memory});
   if (!socket) return std::unexpected(socket.error());
-  return std::make_unique<l2::raw_socket>(std::move(*socket));
+  return std::make_unique<l2::frame_ring>(std::move(*socket));
 }
 
 }  // namespace
@@ -194,7 +199,7 @@ byte_span raw_ethernet::payload_of(byte_span message) {
   if (length_size() == 0) return message;
   measured_.resize(length_size() + message.size());
   wire::write_u16(std::span(measured_).first<2>(), static_cast<std::uint16_t>(message.size()));
-  std::ranges::copy(message, measured_.begin() + static_cast<std::ptrdiff_t>(length_size()));
+  copy_bytes(message, mutable_byte_span(measured_).subspan(length_size()));
   return measured_;
 }
 

@@ -1,8 +1,8 @@
 // Ethernet frames on a loop: each frame's payload is a message, each source address a sender.
 //
-// Frames are received in batches when the socket is ready, and those sent in one turn go in batches
-// at its end. A message shorter than the least frame is padded with zeros on its way; what becomes
-// of zeros at the end of such a frame the URL says (`l2_padding`).
+// Frames of `l2://` are received through a ring (l2::frame_ring), and those sent in one turn go in
+// batches at its end. A message shorter than the least frame is padded with zeros on its way; what
+// becomes of zeros at the end of such a frame the URL says (`l2_padding`).
 //
 // The interface is followed by its index: it may go down and up, have another name, MTU or MAC, and
 // the endpoint goes on. -ENODEV is received when it was removed.

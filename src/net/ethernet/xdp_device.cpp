@@ -63,7 +63,7 @@ result<std::size_t> xdp_device::try_receive(std::span<l2::frame_slot> slots) {
       if (!is_for_us(frame)) continue;
       auto& slot = slots[filled++];
       const auto size = std::min(frame.size(), slot.memory.size());
-      std::ranges::copy(frame.first(size), slot.memory.begin());
+      copy_bytes(frame.first(size), slot.memory);
       slot.frame = {.bytes = slot.memory.first(size), .wire_size = frame.size()};
     }
   }

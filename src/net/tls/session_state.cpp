@@ -18,7 +18,7 @@ int read_wire(BIO* wire, char* into, int size) {
     return -1;
   }
   const auto part = of.input.first(std::min(of.input.size(), static_cast<std::size_t>(size)));
-  std::ranges::copy(part, reinterpret_cast<std::byte*>(into));
+  copy_bytes(part, {reinterpret_cast<std::byte*>(into), part.size()});
   of.input = of.input.subspan(part.size());
   of.records.pass(part);
   return static_cast<int>(part.size());

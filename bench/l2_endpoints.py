@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""Measures endpoints of raw Ethernet against plain C: frames a second that come back from a server
+that echoes, or that a pipe passes on, counted by the interface where they arrive, and the CPU of
+each frame. One sender for all sends more than any of them takes. The contenders take turns.
+
+    +-- strata-e-<pid>-far --+          +-- strata-e-<pid>-near --+
+    |  src  =================|==========|================  in     |
+    |  dst  =================|==========|================  out    |
+    +------------------------+          +-------------------------+
+"""
+
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.comparison import argument_parser, heading, is_chosen, publish, take_turns, verdict
+from harness.machine import describe_machine
+from harness.measured import Measured
+from harness.process import Failure, Process, wait_until
+
+SECONDS = 3.0
+SETTLE = 0.5
+GOAL = 0.8
+ETHERTYPE = "0x88b5"
+MACS = {"src": "02:00:00:00:e0:01", "in": "02:00:00:00:e0:02", "out": "02:00:00:00:e0:03",
+        "dst": "02:00:00:00:e0:04"}
+
+
+@dataclass(frozen=True)
+class Scenario:
+    name: str
+    about: str
+    arrives: str  # the interface where frames are counted
+    size: int
+    contenders: dict  # words, by name; STRATA, PLAIN, RUNTIME stand at their beginning
+
+    @property
+    def peers(self):
+        return [name for name in self.contenders if name.startswith("plain")]
+
+
+def plain(way, *ends):
+    return ["PLAIN", way, *ends]
+
+
+def echo(size):
+    listen = {"strata l2": f"l2://in/{ETHERTYPE}",
+              "strata xdp": f"xdp://in/0?ethertype={ETHERTYPE}"}
+    return Scenario(
+        f"echo {size}", f"a server sends frames of {size} B of payload back", "src", size,
+        {"plain simple": plain("simple", "in", "in", "-"),
+         "plain batch": plain("batch", "in", "in", "-"),
+         "plain xdp": plain("xdp", "in", "in", "-"),
+         **{name: ["RUNTIME", "server", "bench", "--mode", "echo", "--listen", url, "-s"]
+            for name, url in listen.items()}})
+
+
+def passed_on(size):
+    return Scenario(
+        f"pipe {size}", f"frames of {size} B of payload go from one interface to another", "dst",
+        size,
+        {"plain simple": plain("simple", "in", "out", MACS["dst"]),
+         "plain batch": plain("batch", "in", "out", MACS["dst"]),
+         "strata l2": ["STRATA", "pipe", f"l2://in/{ETHERTYPE}?dst={MACS['src']}",
+                       f"l2://out/{ETHERTYPE}?dst={MACS['dst']}"]})
+
+
+SCENARIOS = [echo(46), echo(1400), passed_on(46), passed_on(1400)]
+
+
+class Links:
+    """The namespaces, and the links between them."""
+
+    def __init__(self):
+        name = f"strata-e-{os.getpid()}"
+        self.far, self.near = f"{name}-far", f"{name}-near"
+        for space in (self.far, self.near):
+            self.run("ip", "netns", "add", space)
+        for far, near in (("src", "in"), ("dst", "out")):
+            self.run("ip", "link", "add", far, "address", MACS[far], "netns", self.far, "type",
+                     "veth", "peer", "name", near, "address", MACS[near], "netns", self.near)
+            for space, link in ((self.far, far), (self.near, near)):
+                self.run("ip", "netns", "exec", space, "sysctl", "-qw",
+                         f"net.ipv6.conf.{link}.disable_ipv6=1")
+                self.run("ip", "-n", space, "link", "set", link, "up")
+
+    @staticmethod
+    def run(*command):
+        return subprocess.run(command, check=True, timeout=60, text=True,
+                              stdout=subprocess.PIPE).stdout
+
+    def arrived(self, interface):
+        return int(self.run("ip", "netns", "exec", self.far, "cat",
+                            f"/sys/class/net/{interface}/statistics/rx_packets"))
+
+    def close(self):
+        for space in (self.far, self.near):
+            subprocess.run(["ip", "netns", "del", space], check=False)
+
+
+class Endpoint(Measured):
+    """A contender while it runs, in the near namespace."""
+
+    def __init__(self, name, build_dir, links, folder, words):
+        self.name = name
+        self._links = links
+        folder.mkdir(parents=True)
+        log, strata = folder / "log", build_dir / "strata"
+        inside = ["ip", "netns", "exec", links.near]
+        if words[0] == "RUNTIME":
+            control = folder / "control.sock"
+            self._process = Process([*inside, strata, "daemon", "--state-dir", folder / "state",
+                                     "--socket", control], log)
+            environment = {**os.environ, "STRATA_SOCKET": str(control)}
+            wait_until(control.exists, f"{name}: no daemon")
+            made = subprocess.run([strata, "create", *words[1:]], env=environment, text=True,
+                                  capture_output=True, check=False, timeout=30)
+            if made.returncode != 0:
+                raise Failure(f"{name}: {made.stderr}")
+            return
+        program = strata if words[0] == "STRATA" else build_dir / "strata-plain-forward"
+        self._process = Process([*inside, program, *words[1:]], log)
+        time.sleep(SETTLE)
+
+    def stop(self):
+        super().stop()
+        # libxdp's program stays behind when its process ends.
+        self._links.run("ip", "-n", self._links.near, "link", "set", "dev", "in", "xdp", "off")
+
+
+def measure(links, build_dir):
+    def once(endpoint, scenario):
+        sender = subprocess.Popen(
+            ["ip", "netns", "exec", links.far, build_dir / "strata", "l2", "flood", "src",
+             MACS["in"], "-e", ETHERTYPE, "-s", str(scenario.size)],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            time.sleep(SETTLE)
+            came, spent, began = (links.arrived(scenario.arrives), endpoint.cpu_us(),
+                                  time.monotonic())
+            time.sleep(SECONDS)
+            took = time.monotonic() - began
+            count = links.arrived(scenario.arrives) - came
+            spent = endpoint.cpu_us() - spent
+            if sender.poll() is not None:
+                raise Failure(f"the sender has ended: {sender.communicate()[1]}")
+        finally:
+            sender.send_signal(signal.SIGINT)
+            sender.wait(timeout=10)
+        if count == 0:
+            raise Failure(f"{endpoint.name} sends nothing")
+        return {"rate": count / took, "cpu_us": spent / count}
+    return once
+
+
+def summary(found, scenario):
+    rows = {}
+    for name in scenario.contenders:
+        runs = found[scenario.name, name]
+        rates = [each["rate"] for each in runs]
+        rows[name] = {"rate": statistics.median(rates), "rates": rates,
+                      "cpu_us": statistics.median(each["cpu_us"] for each in runs)}
+    return {"name": scenario.name, "about": scenario.about, "contenders": rows,
+            "ratios": {own: {peer: rows[own]["rate"] / rows[peer]["rate"]
+                             for peer in scenario.peers}
+                       for own in scenario.contenders if own not in scenario.peers}}
+
+
+def render(document):
+    lines = heading("endpoints of raw Ethernet", document,
+                    f"frames that arrived, goal {GOAL} of plain C's")
+    for row in document["scenarios"]:
+        lines.append(f"{row['name']}: {row['about']}")
+        for name, each in row["contenders"].items():
+            lines.append(f"  {name:14}{each['rate']:>12,.0f} frames/s {each['cpu_us']:8.3f} us "
+                         f"({min(each['rates']):,.0f} to {max(each['rates']):,.0f})")
+        for own, ratios in row["ratios"].items():
+            lines += [f"  {own} to {peer}: {ratio:.2f}: {verdict(ratio >= GOAL)}"
+                      for peer, ratio in ratios.items() if ("xdp" in own) == ("xdp" in peer)]
+    return "\n".join(lines)
+
+
+def main():
+    wanted = argument_parser(__doc__.split("\n\n", maxsplit=1)[0], "none").parse_args()
+    if os.geteuid() != 0:
+        sys.exit("bench: it makes network namespaces; run it as root")
+    build_dir = wanted.build_dir.resolve()
+    scenarios = [each for each in SCENARIOS if is_chosen(wanted, each.name)]
+    links = Links()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            found = take_turns(
+                wanted.repetitions, scenarios, lambda scenario: scenario.contenders,
+                lambda name, scenario, place: Endpoint(name, build_dir, links,
+                                                       Path(folder) / place.replace(" ", "-"),
+                                                       scenario.contenders[name]),
+                measure(links, build_dir))
+    finally:
+        links.close()
+    publish({"machine": describe_machine(), "repetitions": wanted.repetitions, "goal": GOAL,
+             "scenarios": [summary(found, each) for each in scenarios]}, wanted, render)
+
+
+if __name__ == "__main__":
+    main()
