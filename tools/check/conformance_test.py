@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""docs/conformance.md and docs/security.md say of each rule what holds it: tests that exist."""
+"""docs/conformance.md and docs/security.md say of each rule what holds it, and
+docs/low-half.md of each finding: tests that exist."""
 
 import re
 import unittest
@@ -41,6 +42,12 @@ def faults(text, tests):
             yield f"{cells[0]}: '{cells[1]}' is held by no test"
 
 
+def findings(text):
+    """What each row of docs/low-half.md says of a finding; its own count is in the last table."""
+    return [cells for cells in rows(text) if len(cells) == 4 and
+            cells[2] in ("held by", "text", "open", "against")]
+
+
 class ConformanceTest(unittest.TestCase):
     def test_each_rule_is_held_by_tests_that_exist(self):
         page = (ROOT / "docs" / "conformance.md").read_text()
@@ -51,6 +58,18 @@ class ConformanceTest(unittest.TestCase):
         page = (ROOT / "docs" / "security.md").read_text()
         self.assertGreater(len(list(rows(page))), 30)
         self.assertEqual(list(faults(page, unit_tests() | integration_tests())), [])
+
+    def test_each_finding_is_held_by_tests_that_exist(self):
+        page = (ROOT / "docs" / "low-half.md").read_text()
+        tests = unit_tests() | integration_tests()
+        for finding in findings(page):
+            named = re.findall(r"`(\w+\.py::\w+|\w+_test\.(?!cpp|ml|py)\w+)`", finding[3])
+            self.assertEqual([name for name in named if name not in tests], [])
+            self.assertTrue(named or finding[2] != "held by", finding)
+        count = [sum(each[2] == kind for each in findings(page))
+                 for kind in ("held by", "text", "open", "against")]
+        said = [int(each) for each in re.findall(r"\d+", page.splitlines()[-1])]
+        self.assertEqual([sum(count), *count], said)
 
     def test_what_is_wrong_is_found(self):
         tests = {"suite.name"}
