@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 TIMED := tools/timed.sh
 
-.PHONY: all deps deps-compile build demo test test-asan test-tsan simulations test-guest faults bench bench-cache bench-web bench-proxy bench-lua bench-xdp bench-netlink fuzz \
+.PHONY: all deps deps-compile build demo test test-asan test-tsan simulations test-guest faults bench bench-cache bench-web bench-proxy bench-lua bench-xdp bench-l2 bench-netlink fuzz \
         check install clean
 
 all: build
@@ -80,6 +80,10 @@ bench-lua: build
 # AF_XDP in each language beside plain C.
 bench-xdp: build
 	python3 bench/xdp.py --build-dir build/release $(BENCH_FLAGS)
+
+# Servers and pipes on l2:// and xdp:// beside plain C.
+bench-l2: build
+	python3 bench/l2_endpoints.py --build-dir build/release $(BENCH_FLAGS)
 
 # A netlink exchange in each language and library.
 bench-netlink: build

@@ -26,13 +26,14 @@ std::string plain(std::string_view text) {
   return made;
 }
 
-std::string entry(std::string_view left, std::string_view text) {
+std::string manual_entry(std::string_view left, std::string_view text) {
   return fmt::format(".TP\n.B {}\n{}\n", plain(left), plain(text));
 }
 
 std::string flag_entries(std::span<const options::option_row> rows, bool with_restart) {
   std::string page;
-  for (const auto& row : rows) page += entry(flag_text(row), flag_meaning(row, with_restart));
+  for (const auto& row : rows)
+    page += manual_entry(flag_text(row), flag_meaning(row, with_restart));
   return page;
 }
 
@@ -82,7 +83,7 @@ std::string manual_page() {
   }
   page += fmt::format(".SH SECRETS\n{}\n.SH EXIT STATUS\n", plain(secret_forms));
   for (const auto& [code, meaning] : exit_codes())
-    page += entry(fmt::format("{:d}", code), meaning);
+    page += manual_entry(fmt::format("{:d}", code), meaning);
   return page.append(ending);
 }
 
