@@ -41,7 +41,8 @@ nlohmann::json value_for(const options::option_row& row, nlohmann::json value,
 
 bool is_default(const options::option_row& row, const nlohmann::json& there) {
   if (row.default_text.empty()) {
-    return there.is_null() || there == false || there == "" || there.empty();
+    const auto* const text = there.get_ptr<const nlohmann::json::string_t*>();
+    return there == false || (text != nullptr ? text->empty() : there.empty());
   }
   const auto parsed = options::parse_option(row, row.default_text);
   return parsed && (there == *parsed || there == nlohmann::json::array({*parsed}));
