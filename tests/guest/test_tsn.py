@@ -78,8 +78,6 @@ exit 0
 
 @pytest.fixture(scope="session")
 def outcome(kernel):
-    if ROOT.is_relative_to("/tmp"):
-        pytest.skip(f"THERE IS NO GUEST: it has a /tmp of its own, and sees no {ROOT}")
     folder = WORK / f"out-{kernel.version}"
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "bin").mkdir(parents=True)

@@ -23,11 +23,11 @@ using mutable_byte_span = std::span<std::byte>;
 }
 
 /// Copies all of `from` to the beginning of `to`, which has room for it, and gives what of `to` is
-/// behind it. They do not overlap. std::ranges::copy takes one byte at a time from a span of bytes,
-/// as GCC 12's library has it.
+/// behind it. They may overlap: what is copied may lie there already. std::ranges::copy takes one
+/// byte at a time from a span of bytes, as GCC 12's library has it.
 inline mutable_byte_span copy_bytes(byte_span from, mutable_byte_span to) {
   assert(from.size() <= to.size());
-  if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
+  if (!from.empty()) std::memmove(to.data(), from.data(), from.size());
   return to.subspan(from.size());
 }
 
