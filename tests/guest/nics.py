@@ -9,7 +9,7 @@
        eth0                eth1
 """
 
-import os
+import secrets
 import subprocess
 
 # Native XDP takes frames as they were on the wire: nothing that the device put together, and no
@@ -33,7 +33,7 @@ def pair(options=WITHOUT_OFFLOADS):
 
 class Taps:
     def __init__(self):
-        self.space = f"strata-g-{os.getpid()}"
+        self.space = f"strata-g-{secrets.token_hex(4)}"
         self.prefix = ["ip", "netns", "exec", self.space]
         self.count = 0
 

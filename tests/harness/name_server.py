@@ -7,7 +7,7 @@ As a program, `name_server.py ZONE` answers what the file ZONE says at the momen
 import contextlib
 import ipaddress
 import json
-import os
+import secrets
 import shutil
 import socket
 import struct
@@ -46,7 +46,7 @@ def answer(query, zone):
 @contextlib.contextmanager
 def namespace(options="", zone=None):
     """The name of one in which names are looked up with such a server on 127.0.0.1."""
-    name = f"strata-names-{os.getpid()}"
+    name = f"strata-names-{secrets.token_hex(4)}"
     folder = Path("/etc/netns") / name  # `ip netns exec` lays its files over those of /etc
     with contextlib.ExitStack() as stack:
         subprocess.run(["ip", "netns", "add", name], check=True)

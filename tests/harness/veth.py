@@ -1,6 +1,6 @@
 """Two network namespaces of a test's own, joined by a veth, and how to run programs in them.
 
-    +-- strata-t-<pid>-a --+            +-- strata-t-<pid>-b --+
+    +-- strata-t-<any>-a --+            +-- strata-t-<any>-b --+
     |  vethA 192.0.2.1/24 =|============|= vethB 192.0.2.2/24  |
     |  lo                  |            |  lo                  |
     +----------------------+            +----------------------+
@@ -10,9 +10,9 @@ veth. They must be in the namespace that the tests run in, and are put back ther
 STRATA_TEST_ZEROCOPY=1 they must have AF_XDP's zero-copy mode, and without it must not.
 """
 
-import itertools
 import json
 import os
+import secrets
 import signal
 import subprocess
 
@@ -22,12 +22,11 @@ import strata_daemon
 from strata_daemon import BINARY, Daemon
 
 KERNEL = tuple(map(int, os.uname().release.split(".")[:2]))
-_numbers = itertools.count()
 
 
 class Veth:
     def __init__(self, mtu=1500, queues=1):
-        name = f"strata-t-{os.getpid()}-{next(_numbers)}"
+        name = f"strata-t-{secrets.token_hex(4)}"
         self.a, self.b = f"{name}-a", f"{name}-b"
         self.lent = os.environ.get("STRATA_TEST_LINKS", "").split(",")[:2]
         self.is_virtual = self.lent == [""]

@@ -4,6 +4,7 @@
 """
 
 import os
+import secrets
 import shutil
 import subprocess
 
@@ -47,7 +48,7 @@ def nl_examples(prefix, tmp_path_factory):
 def space():
     if os.geteuid() != 0:
         pytest.skip("NEEDS ROOT: it makes a network namespace")
-    name = f"strata-i-{os.getpid()}"
+    name = f"strata-i-{secrets.token_hex(4)}"
     run("ip", "netns", "add", name)
     inside = ["ip", "netns", "exec", name]
     run(*inside, "ip", "link", "add", "vethA", "type", "veth", "peer", "name", "vethB")

@@ -3,7 +3,7 @@
     netns: lo 127.0.0.1 --- the daemon and its clients --- 10.77.1.1 (on lo too)
 """
 
-import os
+import secrets
 import stat
 import subprocess
 
@@ -78,7 +78,7 @@ def test_it_is_said_that_other_machines_can_use_it(daemon, tmp_path):
 @pytest.fixture
 def lan(root):
     """An address of this machine that is not loopback, in a namespace of its own."""
-    name = f"strata-doors-{os.getpid()}"
+    name = f"strata-doors-{secrets.token_hex(4)}"
     def ip(*words):
         subprocess.run(["ip", *words], check=True)
     ip("netns", "add", name)

@@ -7,6 +7,7 @@ run in a network namespace of their own, for the sake of their ports:
 import os
 import pathlib
 import re
+import secrets
 import signal
 import subprocess
 
@@ -31,7 +32,7 @@ def blocks():
 
 @pytest.fixture
 def namespace(root):
-    name = f"strata-readme-{os.getpid()}"
+    name = f"strata-readme-{secrets.token_hex(4)}"
     subprocess.run(["ip", "netns", "add", name], check=True)
     subprocess.run(["ip", "-n", name, "link", "set", "lo", "up"], check=True)
     yield name
