@@ -38,6 +38,7 @@
 ---@field on_send? fun(message: string): string|boolean|nil
 ---@field on_auth? fun(id: integer): boolean
 ---@field on_http_request? fun(request: strata.request): string|table|nil
+---@field on_http_body? fun(request: strata.request): function|string|table|nil
 ---@field on_websocket? fun(request: strata.request): boolean|string|nil
 ---@field on_master_auth? fun(id: integer, password: string): boolean
 ---@field on_upstream_connect? fun(upstream: integer)

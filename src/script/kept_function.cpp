@@ -18,16 +18,31 @@ bool kept_function::start(std::span<const argument> with, waiter* tell) {
   return in_->start_referred(reference_, stretch::no_callback, with, tell);
 }
 
+namespace {
+
+// Takes the value on top.
+std::unique_ptr<kept_function> keep(lua_State* from) {
+  if (!lua_isfunction(from, -1)) {
+    lua_pop(from, 1);
+    return nullptr;
+  }
+  auto& home = machine::of(from);
+  return std::make_unique<kept_function>(home, luaL_ref(from, LUA_REGISTRYINDEX));
+}
+
+}  // namespace
+
+std::unique_ptr<kept_function> finished::function() const {
+  if (values_ < 1) return nullptr;
+  lua_pushvalue(by_, 1);
+  return keep(by_);
+}
+
 std::unique_ptr<kept_function> finished::function(const char* field) const {
   if (values_ < 1 || !lua_istable(by_, 1)) return nullptr;
   lua_pushstring(by_, field);
   lua_rawget(by_, 1);
-  if (!lua_isfunction(by_, -1)) {
-    lua_pop(by_, 1);
-    return nullptr;
-  }
-  auto& home = machine::of(by_);
-  return std::make_unique<kept_function>(home, luaL_ref(by_, LUA_REGISTRYINDEX));
+  return keep(by_);
 }
 
 }  // namespace strata::script

@@ -70,7 +70,9 @@ class finished {
   /// Errors: it is nothing that JSON has. `without`: a table's field that is left out.
   [[nodiscard]] result<nlohmann::json> structure(int which = 0,
                                                  const char* without = nullptr) const;
-  /// A function that is a field of the table which it has given. Null: there is none.
+  /// A function that it has given. Null: it has given something else.
+  [[nodiscard]] std::unique_ptr<kept_function> function() const;
+  /// The same as a field of the table which it has given.
   [[nodiscard]] std::unique_ptr<kept_function> function(const char* field) const;
 
  private:

@@ -29,6 +29,10 @@ constexpr script::callback_row callback_table[] = {
     {"on_http_request", "request: strata.request", "string|table|nil",
      "an HTTP request: gives the answer ({status=, headers=, body=} or {json=}, or a text), or nil "
      "for a file or a 404. A body that is a function gives piece after piece, and nil at its end"},
+    {"on_http_body", "request: strata.request", "function|string|table|nil",
+     "an HTTP request with a body that has not been read yet: a function takes it piece by piece, "
+     "and nil at its end, for which it gives the answer; nil: it is read whole, for "
+     "on_http_request"},
     {"on_websocket", "request: strata.request", "boolean|string|nil",
      "a client asks for a WebSocket: false refuses it, a text chooses that subprotocol"},
     {"on_master_auth", "id: integer, password: string", "boolean",
@@ -69,7 +73,7 @@ constexpr script::callback_row callback_table[] = {
 constexpr std::string_view callers[] = {
     "server|client|proxy|cache", "server|client|proxy|cache", "server|client|proxy|cache",
     "server|client", "server|client", "server|client|proxy|cache", "server|client|proxy|cache",
-    "server|client", "server", "server", "server", "server", "server", "server", "server",
+    "server|client", "server", "server", "server", "server", "server", "server", "server", "server",
     "cache", "cache", "cache", "cache", "cache",
     "proxy", "proxy", "proxy", "proxy", "proxy",
 };

@@ -21,6 +21,7 @@ enum class callback : std::uint8_t {
   send,
   auth,
   http_request,
+  http_body,
   websocket,
   master_auth,
   upstream_connect,

@@ -1,6 +1,7 @@
 // HTTP requests that a server's script answers.
 #include "runtime/scripting/http_answer.hpp"
 #include "runtime/scripting/streamed_body.hpp"
+#include "runtime/scripting/taken_body.hpp"
 #include "runtime/server/shard.hpp"
 #include "runtime/server/shard_script.hpp"
 
@@ -8,41 +9,71 @@ namespace strata::runtime::server {
 
 using scripting::callback;
 
+using scripting::given_answer;
+
+namespace {
+
+constexpr auto http_body = "on_http_body";
+constexpr auto http_request = "on_http_request";
+
+}  // namespace
+
 loop::task<bool> shard_script::answer(http::exchange& now) {
+  std::string_view by = http_body;
+  result<given_answer> given;
+  if (now.has_body() && host_.has(callback::http_body)) given = co_await ask_for_taker(now);
+  if (given && given->head.is_null() && !now.has_begun() && host_.has(callback::http_request)) {
+    by = http_request;
+    given = co_await ask_for_answer(now);
+  }
+  home_.publish();
+  if (now.has_begun()) co_return true;  // its body could not be read
+  if (given && given->head.is_null()) co_return false;
+  auto made =
+      given ? scripting::http_answer::read(given->head, by) : std::unexpected(given.error());
+  if (!made) {
+    if (made.error().code != errc::canceled) host_.log(level::error, describe(made.error()));
+    now.respond(500, scripting::plain_answer, "the server's script has failed\n");
+  } else if (given->body) {
+    co_await scripting::send_in_pieces(host_, now, std::move(*made), std::move(given->body));
+    home_.publish();
+  } else {
+    made->send(now);
+  }
+  co_return true;
+}
+
+loop::task<result<given_answer>> shard_script::ask_for_taker(http::exchange& now) {
+  const auto request = scripting::table_of(now, {});
+  std::vector<script::argument> with{&request};
+  std::unique_ptr<script::kept_function> taker;
+  const auto take = [&taker](const script::finished& by) {
+    taker = by.function();
+    return taker ? result<given_answer>() : scripting::read_answer(by, http_body);
+  };
+  auto given = co_await host_.ask(callback::http_body, std::move(with), take);
+  if (!taker) co_return given;
+  co_return co_await scripting::take_in_pieces(host_, now, *taker, home_.count().bytes_in);
+}
+
+loop::task<result<given_answer>> shard_script::ask_for_answer(http::exchange& now) {
   std::string body;
   if (now.has_body()) {
     auto read = co_await now.read_all(home_.options().http_max_body);
     if (!read) {
       now.respond(http::status_of(read.error()), scripting::plain_answer,
                   describe(read.error()) + "\n");
-      co_return true;
+      co_return given_answer{};
     }
     home_.count().bytes_in.add(read->size());
     body = std::move(*read);
   }
   const auto request = scripting::table_of(now, body);
   std::vector<script::argument> with{&request};
-  std::unique_ptr<script::kept_function> pieces;
-  const auto take = [&pieces](const script::finished& by) -> result<nlohmann::json> {
-    if (by.has_failed()) return failure(errc::canceled, "answer", "the script has failed", "");
-    pieces = by.function("body");
-    return by.structure(0, pieces ? "body" : nullptr);
+  const auto take = [](const script::finished& by) {
+    return scripting::read_answer(by, http_request);
   };
-  auto given = co_await host_.ask(callback::http_request, std::move(with), take);
-  home_.publish();
-  if (given && given->is_null()) co_return false;
-  auto made = given ? scripting::http_answer::read(*given, "on_http_request")
-                    : std::unexpected(given.error());
-  if (made && pieces) {
-    co_await scripting::send_in_pieces(host_, now, std::move(*made), std::move(pieces));
-    home_.publish();
-  } else if (made) {
-    made->send(now);
-  } else {
-    if (made.error().code != errc::canceled) host_.log(level::error, describe(made.error()));
-    now.respond(500, scripting::plain_answer, "the server's script has failed\n");
-  }
-  co_return true;
+  co_return co_await host_.ask(callback::http_request, std::move(with), take);
 }
 
 loop::task<shard_script::websocket_choice> shard_script::choose(http::exchange& now) {

@@ -20,8 +20,9 @@
 #include "runtime/server/upstreams.hpp"
 
 namespace strata::runtime::scripting {
+struct given_answer;
 class script_connection;
-}
+}  // namespace strata::runtime::scripting
 
 namespace strata::runtime::server {
 
@@ -58,7 +59,10 @@ class shard_script final : private loop::turn_end_hook {
 
   /// What becomes of a message that `strata send` sends: nullopt when the script drops it.
   loop::task<std::optional<std::string>> on_send(std::string message);
-  [[nodiscard]] bool answers_http() const { return host_.has(scripting::callback::http_request); }
+  [[nodiscard]] bool answers_http() const {
+    return host_.has(scripting::callback::http_request) ||
+           host_.has(scripting::callback::http_body);
+  }
   /// Answers, unless the script leaves the request to others: then false.
   loop::task<bool> answer(http::exchange& now);
   struct websocket_choice {
@@ -90,6 +94,10 @@ class shard_script final : private loop::turn_end_hook {
   void on_settled(const client& one);
   void on_turn_end() override;
   loop::task<> see_off(std::uint64_t id);
+
+  // --- requests, in script_http.cpp. An answer whose head is null: the script leaves it
+  loop::task<result<scripting::given_answer>> ask_for_taker(http::exchange& now);
+  loop::task<result<scripting::given_answer>> ask_for_answer(http::exchange& now);
 
   // --- clients whose messages go elsewhere, in script_routes.cpp
   [[nodiscard]] static bool is_carried(const client& one);
