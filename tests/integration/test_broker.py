@@ -187,6 +187,54 @@ def test_what_the_owner_of_a_raw_socket_can_do_is_what_the_docs_say(veth, broker
     assert promiscuity(veth, "lo") == promiscuity(veth, "vethB") == 0
 
 
+XDP_OWNER_MAY_NOT = {
+    "open another": "EPERM",
+    "bind to its queue": "EBUSY",
+    "bind to another interface": "EBUSY",
+    "register other memory": "EBUSY",
+    "make a ring larger": "EBUSY",
+    "make its memory smaller": "EPERM",
+    "make its memory larger": "EPERM",
+    "seal its memory": "EPERM",
+    "hold the program": "EPERM",
+}
+
+
+def test_what_the_owner_of_an_xdp_socket_can_do_is_what_the_docs_say(veth, broker):
+    """docs/xdp.md lists what it can, and what it cannot."""
+    if is_too_old(broker):
+        return
+    broker.allow("user=nobody iface=vethB queue=0 ethertype=0x88b5\n").start()
+    harness = Path(__file__).parent.parent / "harness"
+    shutil.copy(harness / "packet_owner.py", broker.folder)
+    script = shutil.copy(harness / "xdp_owner.py", broker.folder)
+    owner = broker.start_as_nobody("/usr/bin/python3", script, stdin=subprocess.PIPE)
+
+    def says(go_on=True):
+        if go_on:
+            owner.stdin.write("\n")
+            owner.stdin.flush()
+        said = owner.stdout.readline()
+        assert said, owner.communicate(timeout=30)[1]
+        return json.loads(said)
+
+    assert says(go_on=False) == XDP_OWNER_MAY_NOT | {"send another type": "done"}
+    for ethertype in ("0x88b6", "0x88b5", "0x0800"):
+        veth.strata(veth.a, "l2", "send", "vethA", "a message", "-e", ethertype)
+    assert says() == {"heard": [0x88b5]}
+    # Its rings are full of nonsense now, which harms nobody.
+    assert attached(veth, veth.b, "vethB")["program"] is not None
+    assert says() == {"keep the socket": "done"}
+    eventually(lambda: attached(veth, veth.b, "vethB")["program"] is None, "it is taken away")
+    assert "another socket holds that queue" in refusal_of(
+        broker.as_nobody("xdp", "drop", "vethB", "-e", "0x88b5"))
+    owner.communicate(timeout=30)
+    receiver = broker.as_nobody("xdp", "drop", "vethB", "-e", "0x88b5", "-c", "1")
+    assert "takes frames" in receiver.stderr.readline()
+    veth.strata(veth.a, "l2", "send", "vethA", "a message", "-e", "0x88b5")
+    assert result_of(receiver)["packets"] == 1
+
+
 XDP_MESSAGE = struct.pack("<I16sIiii12s3I4B6I", 0x58440002, b"vethB", 0, 0x88b5, -1, -1, bytes(12),
                           2, 4096, 0, 0, 0, 0, 0, 0, 0, 8, 8, 8, 8)
 PACKET_MESSAGE = struct.pack("<I16sii21xBBBB3x", 0x504B0002, b"vethB", 0x88b5, -1, 0, 1, 1, 0)
