@@ -3,7 +3,7 @@
 -- its value (four bytes), the most significant first. Zeros at a frame's end may be its padding:
 -- what is missing is zero.
 local where = DEVICE or "l2://eth0/0x88b5?dst=02:00:00:00:00:01&prio=6"
-local device
+local device ---@type strata.connection?
 local waiting = {} -- the clients that wait for a register's answer
 
 local function number(bytes, from, to)

@@ -3,7 +3,7 @@
 local driver = require "luasql.postgres"
 local environment = driver.postgres()
 local where = STORE or "dbname=strata"
-local db
+local db ---@type table?
 
 -- The connection, made again where it broke.
 local function connected()

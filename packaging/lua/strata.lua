@@ -102,8 +102,9 @@ function connection:close() end
 ---@return boolean
 function connection:is_open() end
 
----what strata.redis gives
+---what strata.redis gives; each command of Redis is a method
 ---@class strata.redis
+---@field [string] fun(self: strata.redis, ...: any): any, string?
 local redis = {}
 
 ---asks for a command, and waits: db:call('SET', 'k', 1), which db:set('k', 1) is too;

@@ -82,8 +82,9 @@ std::string declared_callbacks() {
 
 // Methods with their colon, for editors.
 std::string declared_kind(const script::object_kind& kind) {
-  auto text = fmt::format("---{}\n---@class strata.{}\nlocal {} = {{}}\n\n", kind.help, kind.name,
-                          kind.name);
+  auto text = fmt::format("---{}\n---@class strata.{}\n", kind.help, kind.name);
+  if (!kind.others.empty()) text += fmt::format("---@field [string] {}\n", kind.others);
+  text += fmt::format("local {} = {{}}\n\n", kind.name);
   for (const auto& row : kind.methods) {
     text +=
         declared(fmt::format("{}:{}", kind.name, row.name), row.parameters, row.returns, row.help);

@@ -19,6 +19,8 @@ struct object_kind {
   std::string_view help;
   /// Their host is the object.
   std::span<const function_row> methods;
+  /// The type of a method of any other name, as annotations write it; empty: there are none.
+  std::string_view others = {};
 };
 
 class object : public std::enable_shared_from_this<object> {

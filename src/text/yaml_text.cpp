@@ -46,7 +46,8 @@ std::string in_line(const json& value) {
 /// Whether the lines that a text is folded into are joined to this text again.
 bool can_be_folded(std::string_view text) {
   return !text.empty() && text.front() != ' ' && text.back() != ' ' && !text.contains("  ") &&
-         std::ranges::none_of(text, [](char each) { return each >= 0 && each < ' '; });
+         std::ranges::none_of(text,
+                              [](char each) { return static_cast<unsigned char>(each) < ' '; });
 }
 
 std::string folded(std::string_view text, std::size_t indent) {

@@ -229,7 +229,9 @@ loop::task<answers> redis_client::call_together(call& with) {
 void redis_client::close_by(call& /*with*/) { close(); }
 
 const script::object_kind& redis_kind() {
-  static constexpr script::object_kind kind{"redis", "what strata.redis gives", redis_methods};
+  static constexpr script::object_kind kind{
+      "redis", "what strata.redis gives; each command of Redis is a method", redis_methods,
+      "fun(self: strata.redis, ...: any): any, string?"};
   return kind;
 }
 
