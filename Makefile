@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 TIMED := tools/timed.sh
 
-.PHONY: all deps deps-compile build demo test test-asan test-tsan simulations test-guest faults bench bench-cache bench-web bench-proxy bench-lua bench-xdp bench-l2 bench-netlink fuzz \
+.PHONY: all deps deps-compile build static test-static arm64 test-arm64 demo test test-asan test-tsan simulations test-guest faults bench bench-cache bench-web bench-proxy bench-lua bench-xdp bench-l2 bench-netlink fuzz \
         check install clean
 
 all: build
@@ -25,6 +25,28 @@ demo: build
 	tools/demo.sh build/release/strata
 
 test: test-asan test-tsan
+
+# One program that needs nothing but the kernel, in build/static; and for ARM's 64-bit machines, in
+# build/arm64, whose unit tests QEMU runs here.
+static: deps
+	tools/archives.sh amd64 build/archives/amd64
+	cmake --preset static
+	cmake --build --preset static -j $(JOBS) --target strata strata_library strata_c_static
+
+test-static: static
+	cmake --build --preset static -j $(JOBS) --target strata_unit_tests
+	STRATA_BIN=$(CURDIR)/build/static/strata /usr/bin/python3 -m pytest -q -rs -p no:cacheprovider tests/static
+
+arm64: deps
+	tools/deps.sh arm64
+	tools/archives.sh arm64 build/archives/arm64
+	cmake --preset arm64
+	cmake --build --preset arm64 -j $(JOBS) --target strata strata_library strata_c_static strata_unit_tests
+
+# Unit tests of what speaks to a kernel are left out where QEMU emulates none of it.
+test-arm64: arm64
+	STRATA_BIN=$(CURDIR)/build/arm64/strata STRATA_EMULATOR=qemu-aarch64-static \
+	  /usr/bin/python3 -m pytest -q -rs -p no:cacheprovider tests/static
 
 # Everything under AddressSanitizer and UndefinedBehaviorSanitizer, on io_uring and on epoll.
 test-asan: deps-compile

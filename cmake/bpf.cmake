@@ -9,7 +9,7 @@ set(bpf_sources ${PROJECT_BINARY_DIR}/filter_object.cpp)
 add_custom_command(OUTPUT ${bpf_object}
   COMMAND ${STRATA_BPF_CLANG} -target bpf -O2 -g -Wall -Wextra -Werror
     -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.
-    -I${PROJECT_SOURCE_DIR}/lib -I/usr/include/${CMAKE_LIBRARY_ARCHITECTURE}
+    -I${PROJECT_SOURCE_DIR}/lib -I${CMAKE_SYSROOT}/usr/include/${CMAKE_LIBRARY_ARCHITECTURE}
     -c ${bpf_folder}/filter.bpf.c -o ${bpf_object}
   DEPENDS ${bpf_folder}/filter.bpf.c ${bpf_folder}/rules.h
   COMMENT "Compiling the XDP program")

@@ -8,8 +8,10 @@ install(FILES packaging/lua/strata.lua DESTINATION ${data_dir}/lua)
 install(FILES ${ynl_specs} kernel/ynl/linux/LICENSE DESTINATION ${data_dir}/ynl)
 
 # What `strata bench` measures beside strata: plain C, and the netlink clients if they are built.
-install(PROGRAMS ${PROJECT_BINARY_DIR}/strata-plain-packet
-  DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/strata)
+if(NOT STRATA_STATIC)
+  install(PROGRAMS ${PROJECT_BINARY_DIR}/strata-plain-packet
+    DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/strata)
+endif()
 install(PROGRAMS ${PROJECT_BINARY_DIR}/clients/pure ${PROJECT_BINARY_DIR}/clients/libnl
   ${PROJECT_BINARY_DIR}/clients/neli ${PROJECT_BINARY_DIR}/clients/cpp
   ${PROJECT_BINARY_DIR}/clients/rust
@@ -47,8 +49,9 @@ endforeach()
 
 # The component `c` is what bindings need.
 install(DIRECTORY include/strata DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT c)
+list(REMOVE_ITEM libraries strata_library)
 install(TARGETS strata_library EXPORT strataTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS strata_c strata_c_static EXPORT strataTargets
+install(TARGETS ${libraries} EXPORT strataTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT c
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT c)
 

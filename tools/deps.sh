@@ -1,9 +1,14 @@
 #!/usr/bin/env bash
-# Installs those packages of deps.txt that are missing. Usage: tools/deps.sh [compile]
-# `compile`: only what compiling and `make check` need.
+# Installs those packages of deps.txt that are missing. Usage: tools/deps.sh [compile|arm64]
+# `compile`: only what compiling and `make check` need. `arm64`: what compiling for ARM needs more.
 set -euo pipefail
 cd "$(dirname "$0")"
-wanted=$(if [ "${1:-}" = compile ]; then sed '/^# ---/,$d' deps.txt; else cat deps.txt; fi |
+case ${1:-} in
+  compile) lines='1,/^# ---/p' ;;
+  arm64) lines='/^# --- arm64/,$p' ;;
+  *) lines='/^# --- arm64/q;p' ;;
+esac
+wanted=$(sed -n "$lines" deps.txt |
   sed 's/#.*//' | tr -s ' \n' '\n' | sed '/^$/d' | sort)
 
 # What another package provides is there: NodeSource's nodejs brings npm, and conflicts with

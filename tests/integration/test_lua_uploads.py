@@ -165,7 +165,10 @@ def test_what_the_end_may_give(scripted):
           return function(piece)
             if piece or request.path == '/nothing' then return end
             local at = 0
-            return {status = 202, body = function() at = at + 1 return at < 4 and 'p' .. at or nil end}
+            return {status = 202, body = function()
+              at = at + 1
+              return at < 4 and "p" .. at or nil
+            end}
           end
         end
         function on_http_request(request) return 'whole ' .. request.body end""")

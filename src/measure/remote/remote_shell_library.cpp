@@ -7,8 +7,17 @@ namespace strata::measure {
 namespace {
 
 constexpr auto file = "libssh.so.4";
+#ifdef STRATA_STATIC
+constexpr bool is_static = true;
+#else
+constexpr bool is_static = false;
+#endif
 
 result<ssh_library> open_library() {
+  if constexpr (is_static) {
+    return failure(errc::not_supported, "load libssh", "this strata is linked statically",
+                   "run one that is not");
+  }
   const auto missing = [] {
     const char* const why = ::dlerror();
     return failure(errc::not_found, "load libssh", why != nullptr ? why : "",
