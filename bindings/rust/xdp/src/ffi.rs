@@ -2,7 +2,7 @@
 
 use std::os::raw::{c_char, c_int, c_void};
 
-strata_base::opaque!(Umem, Socket, Program, Route, Port);
+strata_base::opaque!(Umem, Socket, Program, OwnProgram, Route, Port);
 
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -31,6 +31,7 @@ pub const ZEROCOPY: c_int = 2;
 
 pub const NATIVE: c_int = 1;
 pub const GENERIC: c_int = 2;
+pub const HARDWARE: c_int = 3;
 
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -84,6 +85,14 @@ pub use strata_base::binding::Iovec;
 extern "C" {
     pub fn strata_xdp_umem_defaults(options: *mut UmemOptions);
     pub fn strata_xdp_umem_create(options: *const UmemOptions, created: *mut *mut Umem) -> c_int;
+    pub fn strata_xdp_umem_create_over(
+        memory: *mut c_void,
+        size: usize,
+        options: *const UmemOptions,
+        released: Option<unsafe extern "C" fn(*mut c_void)>,
+        context: *mut c_void,
+        created: *mut *mut Umem,
+    ) -> c_int;
     pub fn strata_xdp_umem_close(which: *mut Umem);
     pub fn strata_xdp_umem_memory(which: *const Umem, size: *mut usize) -> *mut c_void;
     pub fn strata_xdp_umem_frame_of(which: *const Umem, address: u64) -> u64;
@@ -138,6 +147,16 @@ extern "C" {
         added: *mut *mut Route,
     ) -> c_int;
     pub fn strata_xdp_route_close(which: *mut Route);
+
+    pub fn strata_xdp_own_program_attach(
+        interface_name: *const c_char,
+        program_fd: c_int,
+        mode: c_int,
+        attached: *mut *mut OwnProgram,
+    ) -> c_int;
+    pub fn strata_xdp_own_program_close(which: *mut OwnProgram);
+    pub fn strata_xdp_own_program_mode(which: *const OwnProgram) -> c_int;
+    pub fn strata_xdp_socket_enter_in_map(which: *const Socket, map_fd: c_int, key: i64) -> c_int;
 
     pub fn strata_xdp_port_open(
         interface_name: *const c_char,

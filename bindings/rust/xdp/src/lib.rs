@@ -48,6 +48,7 @@
 mod ffi;
 mod frame;
 mod options;
+mod own_program;
 mod port;
 mod program;
 mod rings;
@@ -57,6 +58,7 @@ mod umem;
 
 pub use frame::{Descriptor, Frame};
 pub use options::{BusyPoll, CopyMode, SocketOptions, UmemOptions};
+pub use own_program::OwnProgram;
 pub use port::{Frames, Port, PortOptions};
 pub use program::{AttachMode, Filter, Program, Route};
 pub use rings::{CompletionRing, FillRing, Rings, RxRing, TxRing};

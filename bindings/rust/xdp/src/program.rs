@@ -20,6 +20,8 @@ pub enum AttachMode {
     /// Behind the driver, on what the kernel has made of the frame: works with every driver, and
     /// costs a copy.
     Generic,
+    /// On the network card, which few can. For an [`OwnProgram`](crate::OwnProgram) only.
+    Hardware,
 }
 
 impl AttachMode {
@@ -28,6 +30,7 @@ impl AttachMode {
             AttachMode::Automatic => ffi::AUTOMATIC,
             AttachMode::Native => ffi::NATIVE,
             AttachMode::Generic => ffi::GENERIC,
+            AttachMode::Hardware => ffi::HARDWARE,
         }
     }
 }

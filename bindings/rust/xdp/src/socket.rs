@@ -184,6 +184,18 @@ impl Socket {
         self.inner.wait_writable(timeout)
     }
 
+    /// Has an entry of an XSKMAP lead to it: `key`, or that of its queue's number. The kernel takes
+    /// it out when the socket closes. Fails with `E2BIG` above the map's last key, `EBADF` or
+    /// `EINVAL` for what is no such map.
+    pub fn enter_in_map(&self, map: BorrowedFd<'_>, key: Option<u32>) -> Result<()> {
+        let key = key.map_or(-1, i64::from);
+        // SAFETY: both are open as long as the call.
+        checked(unsafe {
+            ffi::strata_xdp_socket_enter_in_map(self.inner.pointer(), map.as_raw_fd(), key)
+        })?;
+        Ok(())
+    }
+
     pub(crate) fn pointer(&self) -> *const ffi::Socket {
         self.inner.pointer()
     }

@@ -1,3 +1,4 @@
+use std::os::raw::c_void;
 use std::ptr::{null_mut, NonNull};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -80,6 +81,47 @@ impl Umem {
         let mut handle = null_mut();
         // SAFETY: both live as long as the call.
         checked(unsafe { ffi::strata_xdp_umem_create(&options.raw(), &mut handle) })?;
+        // SAFETY: it was just made, of these options.
+        unsafe { Umem::of(handle, options) }
+    }
+
+    /// Makes one over memory of the caller's, from a page's beginning on, which `owner` keeps there:
+    /// a mapping, a buffer that other programs share. It is dropped when the last handle, and the
+    /// last socket, have gone, in the thread of that.
+    ///
+    /// Fails with `EINVAL` for memory that does not begin with a page or is too small; `owner` is
+    /// dropped then.
+    ///
+    /// # Safety
+    /// `memory` is initialised and may be read and written until `owner` is dropped. What others do
+    /// with it meanwhile, they do with frames that nobody here has.
+    pub unsafe fn over<Owner: Send + 'static>(
+        memory: NonNull<[u8]>,
+        owner: Owner,
+        options: &UmemOptions,
+    ) -> Result<Umem> {
+        unsafe extern "C" fn release<Owner>(context: *mut c_void) {
+            // SAFETY: it is what `into_raw` gave, and the library calls this once.
+            drop(unsafe { Box::from_raw(context.cast::<Owner>()) });
+        }
+        let context = Box::into_raw(Box::new(owner)).cast::<c_void>();
+        let mut handle = null_mut();
+        // SAFETY: the caller's promise; the rest lives as long as the call.
+        let made = checked(unsafe {
+            ffi::strata_xdp_umem_create_over(
+                memory.as_ptr().cast(),
+                memory.len(),
+                &options.raw(),
+                Some(release::<Owner>),
+                context,
+                &mut handle,
+            )
+        });
+        if let Err(refused) = made {
+            // SAFETY: the library has not taken it.
+            unsafe { release::<Owner>(context) };
+            return Err(refused);
+        }
         // SAFETY: it was just made, of these options.
         unsafe { Umem::of(handle, options) }
     }

@@ -1,6 +1,6 @@
 //! What every test over the wire runs in, made by it and removed with it:
 //!
-//!     namespace strata-rust-PID-N-a           namespace strata-rust-PID-N-b
+//!     namespace strata-rust-ANY-N-a           namespace strata-rust-ANY-N-b
 //!     vethA 02:00:00:00:00:0a  <===========>  vethB 02:00:00:00:00:0b
 //!           10.77.0.1/30                            10.77.0.2/30
 //!
@@ -35,7 +35,9 @@ static NEXT: AtomicU32 = AtomicU32::new(0);
 impl Veth {
     pub fn new() -> Veth {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = |side| format!("strata-rust-{}-{number}-{side}", std::process::id());
+        // A process's number comes again: one that was ended may have left its namespace behind.
+        let any = std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos();
+        let name = |side| format!("strata-rust-{any}-{number}-{side}");
         let made = Veth { a: name("a"), b: name("b") };
         let (a, b) = (&made.a, &made.b);
         run(&format!("ip netns add {a}"));
