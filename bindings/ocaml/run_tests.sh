@@ -27,7 +27,7 @@ export PKG_CONFIG_PATH LD_LIBRARY_PATH
 timeout 600 dune build --root . --build-dir "$build" -j 2 \
   @install ./test/xsk_test.exe ./test/xsk_test.bc ./bench/udp_pkt_gen.exe ./bench/rxdrop.exe
 built=$build/default
-CAML_LD_LIBRARY_PATH="$built/src${CAML_LD_LIBRARY_PATH:+:$CAML_LD_LIBRARY_PATH}"
+CAML_LD_LIBRARY_PATH="$built/src:$built/test${CAML_LD_LIBRARY_PATH:+:$CAML_LD_LIBRARY_PATH}"
 export CAML_LD_LIBRARY_PATH
 
 # What README.md shows, built as its readers would: with the library installed.

@@ -101,6 +101,7 @@ external open_through_daemon_in :
   = "xsk_socket_open_through_daemon"
 
 external close_handle : Endpoint.handle -> unit = "xsk_socket_close"
+external enter_raw : Endpoint.handle -> Unix.file_descr -> int -> int = "xsk_socket_enter_in_map"
 external fd_raw : Endpoint.handle -> int = "xsk_socket_fd"
 external is_zerocopy_raw : Endpoint.handle -> int = "xsk_socket_is_zerocopy"
 external is_busy_polled_raw : Endpoint.handle -> int = "xsk_socket_is_busy_polled"
@@ -148,6 +149,12 @@ let rx_queue t =
 let tx_queue t =
   if t.config.tx_size = 0 then Fault.refuse "Socket.tx_queue" "the socket only receives";
   Tx_queue.of_endpoint t.endpoint
+
+let enter_in_map ?key t map =
+  let operation = "Socket.enter_in_map" in
+  Option.iter (Fault.check_range operation "key" ~most:Fault.largest_u32) key;
+  let number = Option.value key ~default:(-1) in
+  ignore (Fault.check operation (enter_raw t.endpoint.handle map number))
 
 let fd t = descriptor_of_int (Fault.check "Socket.fd" (fd_raw t.endpoint.handle))
 let is_closed t = fd_raw t.endpoint.handle < 0

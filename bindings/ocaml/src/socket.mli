@@ -131,6 +131,12 @@ val tx_queue : t -> Tx_queue.t
 
     All raise {!Xsk.Closed} after [close]. *)
 
+val enter_in_map : ?key:int -> t -> Unix.file_descr -> unit
+(** Has an entry of an XSKMAP lead to it: [key], or that of its queue's number. The kernel takes it
+    out when the socket closes. For programs of one's own: {!Own_program}.
+    @raise Xsk.Error [E2BIG] above the map's last key; another for what is no such map.
+    @raise Xsk.Closed after [close]. *)
+
 val fd : t -> Unix.file_descr
 (** For [Unix.select] and the like. It stays the socket's: do not close it, nor use it after
     [close]. *)

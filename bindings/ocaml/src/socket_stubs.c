@@ -132,6 +132,13 @@ value xsk_socket_open_through_daemon(value blank, value umem_blank, value reques
   CAMLreturn(Val_int(code));
 }
 
+/* `key` is negative for that of its queue. */
+value xsk_socket_enter_in_map(value handle, value map, value key) {
+  if (Socket_body(handle) == NULL) return Val_int(XSK_CLOSED);
+  return Val_int(
+      strata_xdp_socket_enter_in_map(Socket_body(handle)->handle, Int_val(map), Long_val(key)));
+}
+
 /* The kernel may take some 20 ms for it. When another thread waits for the socket, that one closes
  * it at last. */
 value xsk_socket_close(value handle) {

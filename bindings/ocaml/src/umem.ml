@@ -33,6 +33,7 @@ type t = {
 
 external blank : int -> handle = "xsk_umem_blank"
 external create_in : handle -> int array -> int = "xsk_umem_create"
+external create_over_in : handle -> int array -> buffer -> int = "xsk_umem_create_over"
 external close_handle : handle -> unit = "xsk_umem_close"
 external memory_of : handle -> buffer = "xsk_umem_memory"
 
@@ -63,6 +64,11 @@ let create config =
   let operation = "Umem.create" in
   let ints = Config.to_ints operation config in
   make operation config ~make_in:(fun handle -> create_in handle ints)
+
+let create_over config memory =
+  let operation = "Umem.create_over" in
+  let ints = Config.to_ints operation config in
+  make operation config ~make_in:(fun handle -> create_over_in handle ints memory)
 
 let no_memory = Array1.create char c_layout 0
 

@@ -45,6 +45,13 @@ val create : Config.t -> t
       [EINVAL] for a size that the kernel would refuse; [ENOMEM] when there is no such memory.
     @raise Invalid_argument for a size that is negative or above 2{^32}-1. *)
 
+val create_over : Config.t -> buffer -> t
+(** The same in memory of the caller's, from a page's beginning on, as [Unix.map_file] gives it of a
+    file in memory (tmpfs, hugetlbfs; the kernel takes none of a disk's: [EFAULT] of a socket): a
+    mapping that other programs share, say. It stays reachable as long as the UMEM's memory does.
+    @raise Xsk.Error [EINVAL] for memory that does not begin with a page, or is too small.
+    @raise Invalid_argument as [create]. *)
+
 val close : t -> unit
 (** Gives the UMEM up: no more sockets can be made of it, and its memory is not reached through it.
     Sockets that are open go on, as do Bigarrays that [memory] returned. Twice is harmless. *)

@@ -74,6 +74,35 @@ value xsk_umem_create(value blank, value ints) {
   return Val_int(code != 0 ? code : xsk_umem_adopt(blank, handle));
 }
 
+/* A Bigarray of the caller's that a UMEM lies in. */
+struct lent_memory {
+  value bigarray;
+};
+
+/* By xsk_umem_leave alone, which has the runtime lock: sockets are among a UMEM's users. */
+static void give_back(void* context) {
+  struct lent_memory* const lent = context;
+  caml_remove_generational_global_root(&lent->bigarray);
+  free(lent);
+}
+
+value xsk_umem_create_over(value blank, value ints, value memory) {
+  const strata_xdp_umem_options options = xsk_umem_options(ints);
+  struct lent_memory* const lent = malloc(sizeof *lent);
+  if (lent == NULL) return Val_int(-ENOMEM);
+  lent->bigarray = memory;
+  caml_register_generational_global_root(&lent->bigarray);
+  strata_xdp_umem* handle = NULL;
+  const int code = strata_xdp_umem_create_over(Caml_ba_data_val(memory),
+                                               caml_ba_byte_size(Caml_ba_array_val(memory)),
+                                               &options, give_back, lent, &handle);
+  if (code != 0) {
+    give_back(lent);
+    return Val_int(code);
+  }
+  return Val_int(xsk_umem_adopt(blank, handle));
+}
+
 value xsk_umem_close(value handle) {
   struct umem_body* const body = Umem_body(handle);
   Umem_body(handle) = NULL;

@@ -25,6 +25,7 @@ module Fill_queue = Fill_queue
 module Frame = Frame
 module Mac = Mac
 module Netlink = Netlink
+module Own_program = Own_program
 module Port = Port
 module Program = Program
 module Raw_socket = Raw_socket

@@ -6,6 +6,7 @@ let () =
   Allocation_test.all ();
   Ethernet_test.all ();
   Netlink_test.all ();
+  Own_program_test.all ();
   if !Expect.failures > 0 then (
     Printf.printf "%d tests failed\n" !Expect.failures;
     exit 1)
