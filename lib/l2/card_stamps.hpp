@@ -18,6 +18,7 @@ struct wanted_stamps {
     return {options.receives && options.timestamps == timestamping::hardware,
             options.send_timestamps == timestamping::hardware};
   }
+  [[nodiscard]] bool any() const { return received || sent; }
 };
 
 class card_stamps {

@@ -102,7 +102,7 @@ result<void> set_sending_options(int fd, const interface& on, const raw_socket_o
     if (!done) return done;
   }
   if (options.send_buffer) {
-    return set_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, *options.send_buffer, "set the send buffer");
+    return set_send_buffer(fd, *options.send_buffer);
   }
   return {};
 }
@@ -114,8 +114,7 @@ result<void> set_reception(int fd, const raw_socket_options& options) {
     if (!done) return done;
   }
   if (options.receive_buffer) {
-    return set_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF, *options.receive_buffer,
-                      "set the receive buffer");
+    return set_receive_buffer(fd, *options.receive_buffer);
   }
   return {};
 }
@@ -158,19 +157,6 @@ result<void> set_receiving_options(int fd, const interface& on, const raw_socket
   return set_reception(fd, options);
 }
 
-result<void> join(int fd, const interface& on, unsigned short how, const mac_address* group) {
-  packet_mreq membership{};
-  membership.mr_ifindex = on.index;
-  membership.mr_type = how;
-  if (group != nullptr) {
-    membership.mr_alen = mac_address::size;
-    std::ranges::copy(group->octets(), membership.mr_address);
-  }
-  return set(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, membership,
-             group != nullptr ? "join group " + group->text() + " on " + on.name
-                              : "make " + on.name + " promiscuous");
-}
-
 result<void> share(int fd, const fanout& how) {
   constexpr int modes[] = {PACKET_FANOUT_HASH,     PACKET_FANOUT_LB,  PACKET_FANOUT_CPU,
                            PACKET_FANOUT_ROLLOVER, PACKET_FANOUT_RND, PACKET_FANOUT_QM};
@@ -187,12 +173,46 @@ result<void> share(int fd, const fanout& how) {
 
 result<void> join_groups(int fd, const interface& on, const raw_socket_options& options) {
   for (const auto& group : options.multicast) {
-    if (auto done = join(fd, on, PACKET_MR_MULTICAST, &group); !done) return done;
+    if (auto done = set_membership(fd, on, &group, true); !done) return done;
   }
   return options.share ? share(fd, *options.share) : result<void>{};
 }
 
 }  // namespace
+
+result<void> replace_filter(int fd, const interface& on, const frame_filter& by) {
+  if (auto good = check_filter(by, on); !good) return good;
+  if (!by.takes_all()) return set_filter(fd, by);
+  const int none = 0;
+  auto done = set(fd, SOL_SOCKET, SO_DETACH_FILTER, none, "take the frame filter away");
+  // It had none.
+  if (!done && done.error().sys_errno == ENOENT) return {};
+  return done;
+}
+
+result<void> set_membership(int fd, const interface& on, const mac_address* group, bool is_member) {
+  packet_mreq membership{};
+  membership.mr_ifindex = on.index;
+  membership.mr_type = group != nullptr ? PACKET_MR_MULTICAST : PACKET_MR_PROMISC;
+  if (group != nullptr) {
+    membership.mr_alen = mac_address::size;
+    std::ranges::copy(group->octets(), membership.mr_address);
+  }
+  const std::string verb = is_member ? "join group " : "leave group ";
+  auto what = group != nullptr
+                  ? verb + group->text() + " on " + on.name
+                  : "make " + on.name + (is_member ? "" : " no longer") + " promiscuous";
+  return set(fd, SOL_PACKET, is_member ? PACKET_ADD_MEMBERSHIP : PACKET_DROP_MEMBERSHIP, membership,
+             std::move(what));
+}
+
+result<void> set_receive_buffer(int fd, std::size_t bytes) {
+  return set_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF, bytes, "set the receive buffer");
+}
+
+result<void> set_send_buffer(int fd, std::size_t bytes) {
+  return set_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, bytes, "set the send buffer");
+}
 
 sockaddr_ll address_of(const interface& on, std::uint16_t protocol) {
   sockaddr_ll address{};
@@ -231,7 +251,7 @@ result<void> bind_packet_socket(int fd, const interface& on, const raw_socket_op
   }
   if (!options.receives) return {};
   if (options.promiscuous) {
-    if (auto done = join(fd, on, PACKET_MR_PROMISC, nullptr); !done) return done;
+    if (auto done = set_membership(fd, on, nullptr, true); !done) return done;
   }
   return join_groups(fd, on, options);
 }
@@ -295,6 +315,10 @@ error packet_error(int sys_errno, std::string_view what, const interface& on) {
     case ENETDOWN: remedy = "set it up: ip link set " + on.name + " up"; break;
     case ENXIO:
     case ENODEV:
+      if (on.index == 0) {
+        remedy = "say through which interface: this socket is of all";
+        break;
+      }
       sys_errno = ENODEV;
       remedy = "the interface was removed: make it again and open a new socket";
       break;

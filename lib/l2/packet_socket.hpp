@@ -27,6 +27,14 @@ namespace strata::l2 {
 /// no other's, to take a part of what that hears, and cannot be bound again.
 [[nodiscard]] result<void> seclude(int fd, const interface& on, const raw_socket_options& options);
 
+/// In place of the filter that a socket has; one that takes all is none.
+[[nodiscard]] result<void> replace_filter(int fd, const interface& on, const frame_filter& by);
+/// Of a multicast group, or, without one, of promiscuous mode.
+[[nodiscard]] result<void> set_membership(int fd, const interface& on, const mac_address* group,
+                                          bool is_member);
+[[nodiscard]] result<void> set_receive_buffer(int fd, std::size_t bytes);
+[[nodiscard]] result<void> set_send_buffer(int fd, std::size_t bytes);
+
 /// Before the kernel is asked for a ring, since it ends other processes where memory is short.
 /// `count` pieces of `size` bytes. Errors: limit_exceeded.
 [[nodiscard]] result<void> check_ring_memory(std::size_t count, std::size_t size,

@@ -65,13 +65,14 @@ aside read_control(msghdr& header) {
 
 // The frame was received four bytes into `memory`; `size` is its size on the wire.
 received_frame assemble(mutable_byte_span memory, std::size_t size, aside beside,
-                        packet_type type) {
+                        const sockaddr_ll& from) {
   const auto room = memory.size() - wire::vlan_tag_size;
   auto bytes = memory.subspan(wire::vlan_tag_size, std::min(size, room));
   received_frame made{.bytes = {},
                       .wire_size = size,
-                      .type = type,
+                      .type = packet_type_of(from.sll_pkttype),
                       .time_ns = beside.time_ns,
+                      .interface_index = from.sll_ifindex,
                       .is_card_time = beside.is_card_time};
   if (beside.tag) {
     const auto whole = memory.first(bytes.size() + wire::vlan_tag_size);
@@ -118,6 +119,9 @@ struct raw_socket::batch {
 raw_socket::raw_socket(interface link, unique_fd fd, const raw_socket_options& options)
     : link_(std::move(link)),
       fd_(std::move(fd)),
+      receives_(options.receives),
+      ignores_outgoing_(options.ignore_outgoing && options.share.has_value()),
+      is_promiscuous_(options.receives && options.promiscuous),
       timestamps_(options.receives && options.timestamps != timestamping::off),
       sends_by_time_(options.send_times.has_value()),
       stamps_(card_stamps::on(link_, wanted_stamps::by(options))),
@@ -146,6 +150,24 @@ result<raw_socket> raw_socket::create_bound(std::string_view interface_name,
   auto made = create_unbound(interface_name, options);
   if (!made) return made;
   if (auto bound = made->bind(options); !bound) return std::unexpected(bound.error());
+  return made;
+}
+
+result<raw_socket> raw_socket::create_on_all(const raw_socket_options& options) {
+  if (!options.multicast.empty() || options.promiscuous || options.share ||
+      wanted_stamps::by(options).any()) {
+    return failure(errc::invalid_argument, "open a raw socket on all interfaces",
+                   "it is asked for groups, promiscuous mode, fanout or times of one card",
+                   "open one on that interface");
+  }
+  const auto found = interface::list();
+  if (!found) return std::unexpected(found.error());
+  interface all{.name = "all interfaces"};
+  for (const auto& each : *found) all.mtu = std::max(all.mtu, each.mtu);
+  auto fd = open_packet_socket(all, options);
+  if (!fd) return std::unexpected(fd.error());
+  raw_socket made(std::move(all), std::move(*fd), options);
+  if (auto bound = made.bind(options); !bound) return std::unexpected(bound.error());
   return made;
 }
 
@@ -251,9 +273,55 @@ result<std::size_t> raw_socket::try_receive(std::span<frame_slot> slots) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(received); ++i) {
     auto& header = receiving_->headers[i];
     slots[i].frame = assemble(slots[i].memory, header.msg_len, read_control(header.msg_hdr),
-                              packet_type_of(receiving_->addresses[i].sll_pkttype));
+                              receiving_->addresses[i]);
   }
   return static_cast<std::size_t>(received);
+}
+
+result<void> raw_socket::set_filter(const frame_filter& filter) {
+  if (auto may = may_change("filter frames on", false); !may) return may;
+  auto wanted = filter;
+  wanted.incoming_only = wanted.incoming_only || ignores_outgoing_;
+  return replace_filter(fd_.get(), link_, wanted);
+}
+
+result<void> raw_socket::join(const mac_address& group) {
+  if (auto may = may_change("join a group on", true); !may) return may;
+  return set_membership(fd_.get(), link_, &group, true);
+}
+
+result<void> raw_socket::leave(const mac_address& group) {
+  if (auto may = may_change("leave a group on", true); !may) return may;
+  return set_membership(fd_.get(), link_, &group, false);
+}
+
+result<void> raw_socket::set_promiscuous(bool is) {
+  if (auto may = may_change("change the mode of", true); !may) return may;
+  if (is == is_promiscuous_) return {};
+  auto done = set_membership(fd_.get(), link_, nullptr, is);
+  if (done) is_promiscuous_ = is;
+  return done;
+}
+
+result<void> raw_socket::set_receive_buffer(std::size_t bytes) {
+  if (auto may = may_change("change the receive buffer on", false); !may) return may;
+  return l2::set_receive_buffer(fd_.get(), bytes);
+}
+
+result<void> raw_socket::set_send_buffer(std::size_t bytes) {
+  return l2::set_send_buffer(fd_.get(), bytes);
+}
+
+result<void> raw_socket::may_change(std::string_view what, bool needs_interface) const {
+  const auto refuse = [&](std::string reason, std::string remedy) {
+    return failure(errc::invalid_argument, std::string(what) + " " + link_.name, std::move(reason),
+                   std::move(remedy));
+  };
+  if (!receives_) return refuse("this socket only sends", "open one that receives");
+  if (needs_interface && link_.index == 0) {
+    return refuse("this socket has no interface of its own", "open one on that interface");
+  }
+  return {};
 }
 
 result<device_statistics> raw_socket::statistics() {

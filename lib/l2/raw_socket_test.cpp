@@ -59,6 +59,118 @@ TEST_F(raw_socket_test, a_frame_arrives_as_it_was_sent) {
   EXPECT_TRUE(is_silent(a)) << "a hears itself";
 }
 
+TEST_F(raw_socket_test, one_of_all_interfaces_hears_each_and_says_which) {
+  auto all = raw_socket::create_on_all({.filter = {.ethertype = type}});
+  ASSERT_TRUE(all) << describe(all.error());
+  EXPECT_EQ(all->link().index, 0);
+  EXPECT_EQ(all->link().mtu, 65536U) << "that of lo";
+  auto a = open("vethA");
+  auto b = open("vethB");
+  ASSERT_TRUE(a.send_to(b.link().mac, type, bytes_of(100)));
+  ASSERT_TRUE(hear(*all));
+  EXPECT_EQ(last_.interface_index, b.link().index);
+  ASSERT_TRUE(b.send_to(a.link().mac, type, bytes_of(100)));
+  ASSERT_TRUE(hear(*all));
+  EXPECT_EQ(last_.interface_index, a.link().index);
+  // One that comes later is heard, too.
+  run_command("ip link add vethC type veth peer name vethD; ip link set vethC up");
+  run_command("ip link set vethD up");
+  auto c = open("vethC");
+  const auto d = *interface::query("vethD");
+  const auto frame = ethernet{d.mac, c.link().mac, {}, type, bytes_of(50)}.build();
+  for (int tries = 0; tries < 100 && !hear(*all, 50ms); ++tries) ASSERT_TRUE(c.send_raw(*frame));
+  EXPECT_EQ(last_.interface_index, d.index);
+  while (!is_silent(*all)) {
+  }
+  ASSERT_TRUE(all->send_raw(*frame, c.link()));
+  EXPECT_TRUE(hear(*all));
+  const auto refused = all->send_raw(*frame);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().remedy, "say through which interface: this socket is of all");
+}
+
+TEST_F(raw_socket_test, one_of_all_interfaces_refuses_what_one_has_to_have) {
+  const auto group = *mac_address::from_text("01:00:5e:00:00:07");
+  std::vector<raw_socket_options> wrong(4);
+  wrong[0].promiscuous = true;
+  wrong[1].multicast.push_back(group);
+  wrong[2].share = fanout{.group = 7};
+  wrong[3].timestamps = timestamping::hardware;
+  for (const auto& options : wrong) {
+    const auto made = raw_socket::create_on_all(options);
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().code, errc::invalid_argument);
+  }
+  auto all = raw_socket::create_on_all();
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->join(group).error().code, errc::invalid_argument);
+  EXPECT_EQ(all->set_promiscuous(true).error().code, errc::invalid_argument);
+}
+
+TEST_F(raw_socket_test, a_filter_changes_while_the_socket_is_open) {
+  constexpr std::uint16_t other = 0x88B6;
+  auto a = open("vethA");
+  auto b = open("vethB", {.filter = {.ethertype = type}});
+  const auto hears = [&](std::uint16_t which) {
+    const auto heard = hear(b);
+    return heard && heard->ethertype == which;
+  };
+  ASSERT_TRUE(b.set_filter({.ethertype = other}));
+  for (const auto which : {type, other}) {
+    ASSERT_TRUE(a.send_to(b.link().mac, which, bytes_of(50)));
+  }
+  EXPECT_TRUE(hears(other));
+  EXPECT_TRUE(is_silent(b));
+  ASSERT_TRUE(b.set_filter({}));
+  ASSERT_TRUE(a.send_to(b.link().mac, type, bytes_of(50)));
+  EXPECT_TRUE(hears(type));
+  ASSERT_TRUE(b.set_filter({})) << "there is none to take away";
+  EXPECT_EQ(b.set_filter({.vlan_id = 5000}).error().code, errc::invalid_argument);
+  ASSERT_TRUE(a.send_to(b.link().mac, other, bytes_of(50)));
+  EXPECT_TRUE(hears(other)) << "what was refused has changed nothing";
+  auto sender = open("vethB", {.receives = false});
+  EXPECT_EQ(sender.set_filter({}).error().code, errc::invalid_argument);
+}
+
+bool shell(const char* line) { return std::system(line) == 0; }  // NOLINT(*-command-processor)
+
+TEST_F(raw_socket_test, groups_and_modes_change_while_the_socket_is_open) {
+  const auto is_member = [] {
+    return shell("ip maddress show dev vethB | grep -q 01:00:5e:00:00:07");
+  };
+  const auto group = *mac_address::from_text("01:00:5e:00:00:07");
+  auto b = open("vethB");
+  ASSERT_TRUE(b.join(group));
+  ASSERT_TRUE(b.join(group));
+  EXPECT_TRUE(is_member());
+  ASSERT_TRUE(b.leave(group));
+  EXPECT_TRUE(is_member()) << "it was joined twice";
+  ASSERT_TRUE(b.leave(group));
+  EXPECT_FALSE(is_member());
+  ASSERT_TRUE(b.leave(group));
+  for (const bool is : {true, true, false, false, true}) {
+    ASSERT_TRUE(b.set_promiscuous(is));
+    EXPECT_EQ(shell("ip -d link show vethB | grep -q 'promiscuity 1'"), is);
+  }
+}
+
+TEST_F(raw_socket_test, buffers_change_while_the_socket_is_open) {
+  const auto size_of = [](const raw_socket& of, int which) {
+    int size = 0;
+    socklen_t length = sizeof size;
+    ::getsockopt(of.fd(), SOL_SOCKET, which, &size, &length);
+    return size / 2;  // the kernel doubles it, for what it keeps beside
+  };
+  auto b = open("vethB");
+  ASSERT_TRUE(b.set_receive_buffer(3U << 20U));
+  ASSERT_TRUE(b.set_send_buffer(2U << 20U));
+  EXPECT_EQ(size_of(b, SO_RCVBUF), 3 << 20);
+  EXPECT_EQ(size_of(b, SO_SNDBUF), 2 << 20);
+  auto sender = open("vethB", {.receives = false});
+  EXPECT_EQ(sender.set_receive_buffer(1U << 20U).error().code, errc::invalid_argument);
+  EXPECT_TRUE(sender.set_send_buffer(1U << 20U));
+}
+
 TEST_F(raw_socket_test, tags_of_every_kind_survive_the_kernel) {
   auto a = open("vethA");
   auto b = open("vethB", {.filter = {.ethertype = type}});

@@ -177,6 +177,18 @@ def test_dump_shows_what_it_knows(veth):
     assert "vlan 5 prio 2 dei" in out and f"type {TYPE}: \\x1b[2Jhi" in out
 
 
+def test_dump_shows_the_frames_of_all_interfaces(veth):
+    dump = listen(veth, veth.b, "dump", "any", "-e", TYPE, "--format", "json", "-c", "2")
+    veth.strata(veth.a, "l2", "send", "vethA", "by the wire")
+    veth.strata(veth.b, "l2", "send", "lo", "at home")
+    heard = json.loads(dump.communicate(timeout=30)[0])
+    assert [(each["interface"], each["message"]) for each in heard] == [
+        ("vethB", "by the wire"), ("lo", "at home")]
+    dump = listen(veth, veth.b, "dump", "any", "-e", TYPE, "-c", "1")
+    veth.strata(veth.a, "l2", "send", "vethA", "by the wire")
+    assert dump.communicate(timeout=30)[0].startswith("vethB ")
+
+
 def test_a_silence_ends_it_and_is_a_failure_only_if_nothing_came(veth):
     recv = listen(veth, veth.b, "recv", "vethB", "--timeout", "300ms")
     assert recv.communicate(timeout=30) == ("", "")
@@ -197,6 +209,7 @@ def test_a_silence_ends_it_and_is_a_failure_only_if_nothing_came(veth):
     (["send", "vethA", "x" * 1501], "1501"),
     (["recv", "vethA", "--src", "zz"], "zz"),
     (["dump", "vethA", "-w", "/nonexistent/file"], "/nonexistent/file"),
+    (["dump", "any", "-w", "file"], "name one"),
 ])
 def test_what_cannot_be_is_refused_with_its_value(veth, arguments, message):
     done = subprocess.run(["ip", "netns", "exec", veth.a, BINARY, "l2", *arguments],

@@ -29,6 +29,8 @@ struct received_frame {
   /// Nanoseconds since 1970. Rings always tell; of a socket, 0 unless timestamps were asked for,
   /// and for the first frames after they were, since the kernel takes a moment to begin.
   std::uint64_t time_ns = 0;
+  /// Where it came in, for sockets that hear more than one interface; of a ring 0.
+  int interface_index = 0;
   /// The network card took the time, by its own clock, which PTP or nobody sets; else the kernel.
   bool is_card_time = false;
 

@@ -80,7 +80,14 @@ class raw_socket final : public device {
   [[nodiscard]] static result<raw_socket> create_bound(std::string_view interface_name,
                                                        const raw_socket_options& options = {});
 
-  /// As above, for a process without CAP_NET_RAW: the daemon at `path` makes the socket, if its
+  /// Opens a socket that hears all interfaces of this network namespace, and those to come:
+  /// `received_frame::interface_index` says by which a frame came. `link()` is none of them: its
+  /// index is 0, its MTU the largest that there is now; sending needs `send_raw(frame, through)`.
+  /// Errors: permission_denied; invalid_argument for what one interface has to have (`multicast`,
+  /// `promiscuous`, `share`, times by the card).
+  [[nodiscard]] static result<raw_socket> create_on_all(const raw_socket_options& options = {});
+
+  /// As `create_bound`, for a process without CAP_NET_RAW: the daemon at `path` makes the socket, if its
   /// policy allows, and neither its filter nor its interface can be changed any more. Errors: as
   /// above; not_supported for `share`; those of `broker::ask`.
   [[nodiscard]] static result<raw_socket> open_through_daemon(
@@ -128,6 +135,21 @@ class raw_socket final : public device {
   [[nodiscard]] result<std::size_t> try_send(std::span<const byte_span> frames) override;
   [[nodiscard]] result<std::size_t> try_receive(std::span<frame_slot> slots) override;
 
+  // What may change while it is open, by any one thread at a time. Errors: invalid_argument (a
+  // socket that only sends has no reception; of all interfaces, it joins nothing);
+  // permission_denied (the filter of one that the daemon has made).
+
+  /// In place of the filter that it has. Frames that wait in the socket already have passed that.
+  [[nodiscard]] result<void> set_filter(const frame_filter& filter);
+  /// To be left as often as joined; to leave what it has not joined changes nothing.
+  [[nodiscard]] result<void> join(const mac_address& group);
+  [[nodiscard]] result<void> leave(const mac_address& group);
+  [[nodiscard]] result<void> set_promiscuous(bool is);
+  /// Bytes; without CAP_NET_ADMIN no more than net.core.rmem_max and wmem_max, to which the kernel
+  /// cuts them.
+  [[nodiscard]] result<void> set_receive_buffer(std::size_t bytes);
+  [[nodiscard]] result<void> set_send_buffer(std::size_t bytes);
+
   /// Of the kernel (PACKET_STATISTICS), added up since the socket was opened.
   [[nodiscard]] result<device_statistics> statistics() override;
 
@@ -139,11 +161,15 @@ class raw_socket final : public device {
   static result<raw_socket> create_unbound(std::string_view interface_name,
                                            const raw_socket_options& options);
   result<void> bind(const raw_socket_options& options);
+  [[nodiscard]] result<void> may_change(std::string_view what, bool needs_interface) const;
   result<void> send_raw_to(byte_span frame, const interface& through, const sockaddr_ll* to,
                            std::optional<std::chrono::milliseconds> timeout);
 
   interface link_;
   unique_fd fd_;
+  bool receives_ = false;
+  bool ignores_outgoing_ = false;  // by its filter
+  bool is_promiscuous_ = false;
   bool timestamps_ = false;
   bool sends_by_time_ = false;
   std::shared_ptr<card_stamps> stamps_;

@@ -1,5 +1,6 @@
 // strata l2 recv and strata l2 dump: frames as they come, until Ctrl-C, a count or a silence.
 #include <fmt/format.h>
+#include <net/if.h>
 
 #include <array>
 #include <nlohmann/json.hpp>
@@ -23,6 +24,15 @@ using clock = std::chrono::steady_clock;
 
 constexpr std::size_t slot_size = 65536 + 64;
 constexpr std::size_t slot_count = 32;
+constexpr auto all_interfaces = "any";  // for `l2 dump`, as tcpdump has it
+
+// Of where a frame came in, which may have gone since.
+std::string name_of_interface(int index) {
+  std::array<char, IF_NAMESIZE> name{};
+  return ::if_indextoname(static_cast<unsigned>(index), name.data()) != nullptr
+             ? name.data()
+             : fmt::format("interface {}", index);
+}
 
 // What becomes of the frames.
 class frame_sink {
@@ -46,22 +56,26 @@ class message_sink final : public frame_sink {
 
 class line_sink final : public frame_sink {
  public:
-  explicit line_sink(bool with_hex) : with_hex_(with_hex) {}
+  line_sink(bool with_hex, bool with_interface)
+      : with_hex_(with_hex), with_interface_(with_interface) {}
   outcome<> take(const l2::received_frame& frame) override {
+    if (with_interface_) print(name_of_interface(frame.interface_index) + " ");
     print(describe_frame(frame) + "\n" + (with_hex_ ? hex_dump(frame.bytes) : ""));
     return {};
   }
 
  private:
   bool with_hex_;
+  bool with_interface_;
 };
 
 // One array, written as it grows.
 class json_sink final : public frame_sink {
  public:
   outcome<> take(const l2::received_frame& frame) override {
-    print((std::exchange(begun_, true) ? ",\n" : "[\n") +
-          text::escaped_for_json(frame_to_json(frame).dump()));
+    auto made = frame_to_json(frame);
+    made["interface"] = name_of_interface(frame.interface_index);
+    print((std::exchange(begun_, true) ? ",\n" : "[\n") + text::escaped_for_json(made.dump()));
     return {};
   }
   outcome<> end() override {
@@ -89,7 +103,8 @@ class file_sink final : public frame_sink {
   l2::capture_file file_;
 };
 
-outcome<l2::raw_socket> open_listener(const invocation& call, std::optional<std::uint16_t> type) {
+outcome<l2::raw_socket> open_listener(const invocation& call, std::optional<std::uint16_t> type,
+                                      bool hears_all) {
   const auto source = mac_flag(call, "src");
   if (!source) return std::unexpected(source.error());
   l2::raw_socket_options options;
@@ -100,7 +115,10 @@ outcome<l2::raw_socket> open_listener(const invocation& call, std::optional<std:
   }
   options.promiscuous = call.is_set("promiscuous");
   options.timestamps = l2::timestamping::software;
-  return open_raw_socket(call, options);
+  if (!hears_all) return open_raw_socket(call, options);
+  auto made = l2::raw_socket::create_on_all(options);
+  if (!made) return refuse_open(made.error());
+  return std::move(*made);
 }
 
 struct listening {
@@ -145,8 +163,9 @@ outcome<> listen_to(l2::raw_socket& on, listening& state, frame_sink& sink) {
   return {};
 }
 
-outcome<int> listen(const invocation& call, std::optional<std::uint16_t> type, frame_sink& sink) {
-  auto on = open_listener(call, type);
+outcome<int> listen(const invocation& call, std::optional<std::uint16_t> type, frame_sink& sink,
+                    bool hears_all = false) {
+  auto on = open_listener(call, type, hears_all);
   if (!on) return std::unexpected(on.error());
   watch_for_interrupt();
   listening state(call);
@@ -176,6 +195,12 @@ outcome<int> run_l2_recv(const invocation& call) {
 outcome<int> run_l2_dump(const invocation& call) {
   const auto type = ethertype_flag(call, std::nullopt);
   if (!type) return std::unexpected(type.error());
+  const bool hears_all = call.words[0] == all_interfaces;
+  if (hears_all && (call.flags.contains("write") || call.is_set("through_daemon"))) {
+    return refuse(exit_misused,
+                  "all interfaces are shown, and neither kept in a file nor heard "
+                  "through the daemon; name one");
+  }
   if (call.flags.contains("write")) {
     auto found = l2::interface::query(call.words[0]);
     if (!found) return refuse(exit_not_found, found.error());
@@ -186,10 +211,10 @@ outcome<int> run_l2_dump(const invocation& call) {
   }
   if (call.as_json) {
     json_sink sink;
-    return listen(call, *type, sink);
+    return listen(call, *type, sink, hears_all);
   }
-  line_sink sink(call.is_set("hex"));
-  return listen(call, *type, sink);
+  line_sink sink(call.is_set("hex"), hears_all);
+  return listen(call, *type, sink, hears_all);
 }
 
 }  // namespace strata::cli
