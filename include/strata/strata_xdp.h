@@ -223,6 +223,9 @@ int strata_xdp_port_send(strata_xdp_port* which, const struct iovec* frames, siz
  * Waits for the first for `timeout_ms` (0: not, -1: for ever); none is no error. */
 int strata_xdp_port_receive(strata_xdp_port* which, struct iovec* frames, size_t count,
                             int timeout_ms, size_t* received);
+/* Waits until the kernel has sent all frames, for `timeout_ms` at most (0: not, -1: for ever).
+ * -ETIMEDOUT when it has not. */
+int strata_xdp_port_flush(strata_xdp_port* which, int timeout_ms);
 int strata_xdp_port_statistics(const strata_xdp_port* which, strata_xdp_statistics* counted);
 
 /* NOLINTEND(modernize-use-using) */

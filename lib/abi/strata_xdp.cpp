@@ -456,6 +456,18 @@ int strata_xdp_port_receive(strata_xdp_port* which, struct iovec* frames, size_t
   return 0;
 }
 
+int strata_xdp_port_flush(strata_xdp_port* which, int timeout_ms) {
+  const auto done = which->within.flush(limit_of(timeout_ms));
+  if (!done) return fail(done.error());
+  if (*done) return 0;
+  return fail({.code = strata::errc::timed_out,
+               .operation = "send all that an AF_XDP port has",
+               .sys_errno = ETIMEDOUT,
+               .reason = {},
+               .remedy = "give it longer",
+               .offset = {}});
+}
+
 int strata_xdp_port_statistics(const strata_xdp_port* which, strata_xdp_statistics* counted) {
   return write(which->within.statistics(), counted);
 }

@@ -121,7 +121,12 @@ void frame_ring::update_link(const interface& now) {
     smaller.frame_size = before.mtu + wire::ethernet_header_size;
     made = make_slots(socket_, smaller);
   }
-  if (made) slots_ = std::move(*made);
+  if (made) {
+    slots_ = std::move(*made);
+    return;
+  }
+  ringless_ = made.error();
+  if (ringless_->sys_errno == 0) ringless_->sys_errno = ENOMEM;
 }
 
 result<device_statistics> frame_ring::statistics() {
@@ -141,6 +146,8 @@ std::optional<ring_frame> frame_ring::try_frame() {
 }
 
 result<std::size_t> frame_ring::try_receive(std::span<frame_slot> slots) {
+  // Its socket has frames that nobody can take.
+  if (ringless_) return std::unexpected(*ringless_);
   std::size_t filled = 0;
   for (; filled < slots.size(); ++filled) {
     const auto frame = try_frame();

@@ -159,16 +159,25 @@ result<void> set_receiving_options(int fd, const interface& on, const raw_socket
 
 result<void> share(int fd, const fanout& how) {
   constexpr int modes[] = {PACKET_FANOUT_HASH,     PACKET_FANOUT_LB,  PACKET_FANOUT_CPU,
-                           PACKET_FANOUT_ROLLOVER, PACKET_FANOUT_RND, PACKET_FANOUT_QM};
+                           PACKET_FANOUT_ROLLOVER, PACKET_FANOUT_RND, PACKET_FANOUT_QM,
+                           PACKET_FANOUT_EBPF};
   const unsigned mode = static_cast<unsigned>(modes[static_cast<std::size_t>(how.how)]) |
-                        (how.defragment ? PACKET_FANOUT_FLAG_DEFRAG : 0U);
+                        (how.defragment ? PACKET_FANOUT_FLAG_DEFRAG : 0U) |
+                        (how.is_new ? PACKET_FANOUT_FLAG_UNIQUEID : 0U);
+  if (how.is_new && how.group != 0) {
+    return failure(errc::invalid_argument,
+                   "make fanout group " + std::to_string(how.group) + " as a new one",
+                   "the kernel chooses its number", "give group 0");
+  }
   auto joined = set(fd, SOL_PACKET, PACKET_FANOUT, static_cast<int>(mode << 16U | how.group),
                     "join fanout group " + std::to_string(how.group));
   if (!joined && joined.error().sys_errno == EINVAL) {
     joined.error().remedy =
         "all sockets of a group have the same interface and mode: use those, or another group";
   }
-  return joined;
+  if (!joined || how.how != fanout::mode::program) return joined;
+  return set(fd, SOL_PACKET, PACKET_FANOUT_DATA, how.program_fd,
+             "have program " + std::to_string(how.program_fd) + " share frames out");
 }
 
 result<void> join_groups(int fd, const interface& on, const raw_socket_options& options) {

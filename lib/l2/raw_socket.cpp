@@ -278,6 +278,19 @@ result<std::size_t> raw_socket::try_receive(std::span<frame_slot> slots) {
   return static_cast<std::size_t>(received);
 }
 
+result<std::uint16_t> raw_socket::fanout_group() const {
+  int group = 0;
+  socklen_t size = sizeof group;
+  if (::getsockopt(fd_.get(), SOL_PACKET, PACKET_FANOUT, &group, &size) != 0) {
+    return std::unexpected(packet_error(errno, "ask for the fanout group of", link_));
+  }
+  if (group == 0) {
+    return failure(errc::invalid_argument, "ask for the fanout group of " + link_.name,
+                   "this socket is in none", "open it with one to share");
+  }
+  return static_cast<std::uint16_t>(group & 0xFFFF);
+}
+
 result<void> raw_socket::set_filter(const frame_filter& filter) {
   if (auto may = may_change("filter frames on", false); !may) return may;
   auto wanted = filter;

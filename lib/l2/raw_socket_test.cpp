@@ -1,6 +1,9 @@
 #include "strata/l2/raw_socket.hpp"
 
+#include <bpf/bpf.h>
 #include <gtest/gtest.h>
+#include <linux/bpf.h>
+#include <linux/filter.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -393,6 +396,52 @@ TEST_F(raw_socket_test, what_no_frame_can_be_is_refused_with_what_to_do) {
   const auto runt = sender.send_raw(bytes_of(13));
   ASSERT_FALSE(runt);
   EXPECT_NE(describe(runt.error()).find("14 bytes"), std::string::npos) << describe(runt.error());
+}
+
+TEST_F(raw_socket_test, a_new_fanout_group_is_one_that_nobody_has) {
+  const fanout made{.how = fanout::mode::load_balance, .is_new = true};
+  const auto first = open("vethB", {.share = made});
+  const auto second = open("vethB", {.share = made});
+  ASSERT_TRUE(first.fanout_group() && second.fanout_group());
+  EXPECT_NE(*first.fanout_group(), *second.fanout_group());
+  const auto third =
+      open("vethB",
+           {.share = fanout{.group = *first.fanout_group(), .how = fanout::mode::load_balance}});
+  EXPECT_EQ(third.fanout_group().value_or(0), *first.fanout_group());
+  EXPECT_EQ(open("vethB").fanout_group().error().code, errc::invalid_argument);
+  const auto refused =
+      raw_socket::create_bound("vethB", {.share = fanout{.group = 7, .is_new = true}});
+  EXPECT_EQ(refused.error().code, errc::invalid_argument);
+}
+
+TEST_F(raw_socket_test, a_program_shares_frames_out) {
+  // By the last byte of the destination.
+  const std::array code{
+      bpf_insn{.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = 6, .src_reg = 1, .off = 0, .imm = 0},
+      bpf_insn{.code = BPF_LD | BPF_B | BPF_ABS, .dst_reg = 0, .src_reg = 0, .off = 0, .imm = SKF_LL_OFF + 5},
+      bpf_insn{.code = BPF_JMP | BPF_EXIT, .dst_reg = 0, .src_reg = 0, .off = 0, .imm = 0}};
+  const unique_fd program(bpf_prog_load(BPF_PROG_TYPE_SOCKET_FILTER, "share", "GPL", code.data(),
+                                        code.size(), nullptr));
+  ASSERT_TRUE(program);
+  const raw_socket_options options{
+      .filter = {.ethertype = type},
+      .share = fanout{.how = fanout::mode::program, .is_new = true, .program_fd = program.get()}};
+  auto first = open("vethB", options);
+  auto others = options;
+  others.share->is_new = false;
+  others.share->group = *first.fanout_group();
+  auto second = open("vethB", others);
+  auto a = open("vethA");
+  for (const auto& [to, which] :
+       {std::pair("02:00:00:00:00:04", &first), std::pair("02:00:00:00:00:07", &second)}) {
+    ASSERT_TRUE(a.send_to(*mac_address::from_text(to), type, bytes_of(50)));
+    EXPECT_TRUE(hear(*which)) << to;
+  }
+  EXPECT_TRUE(is_silent(first) && is_silent(second));
+  others.share->group = 0;
+  others.share->is_new = true;
+  others.share->program_fd = first.fd();
+  EXPECT_FALSE(raw_socket::create_bound("vethB", others)) << "a socket is no program";
 }
 
 TEST_F(raw_socket_test, timestamps_groups_fanout_and_priorities_are_accepted_and_work) {

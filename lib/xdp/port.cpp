@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <thread>
 
 #include "strata/wire/ethernet.hpp"
 #include "xdp/attachment.hpp"
@@ -164,6 +166,17 @@ result<std::size_t> port::try_send(std::span<const byte_span> frames) {
     if (auto pushed = push(); !pushed && taken == 0) return std::unexpected(pushed.error());
   }
   return taken;
+}
+
+result<bool> port::flush(std::optional<std::chrono::milliseconds> timeout) {
+  constexpr std::chrono::microseconds pause(50);
+  const auto begun = std::chrono::steady_clock::now();
+  for (;;) {
+    if (auto pushed = try_send({}); !pushed) return std::unexpected(pushed.error());
+    if (in_flight_ == 0) return true;
+    if (timeout && std::chrono::steady_clock::now() - begun >= *timeout) return false;
+    std::this_thread::sleep_for(pause);
+  }
 }
 
 // --- receiving

@@ -302,6 +302,36 @@ TEST_F(xdp_test, a_broker_gives_no_more_than_its_limits) {
 }
 
 // The kernel would take it, say that it is sent, and drop it.
+TEST_F(xdp_test, a_port_waits_for_what_it_has_in_flight) {
+  auto made = port::open("vethA", 0, {.socket = {.receive_size = 0}});
+  ASSERT_TRUE(made) << describe(made.error());
+  auto heard = port::open("vethB", 0, {.which = {.ethertype = type}});
+  ASSERT_TRUE(heard);
+  EXPECT_EQ(made->flush(0ms).value_or(false), true) << "there is nothing to wait for";
+  const auto frame = frame_of(type, 50, 1);
+  std::size_t sent = 0;
+  while (sent < 1000) {
+    const std::vector<byte_span> batch(std::min<std::size_t>(64, 1000 - sent), byte_span(frame));
+    const auto taken = made->try_send(batch);
+    ASSERT_TRUE(taken);
+    sent += *taken;
+  }
+  EXPECT_EQ(made->flush(10s).value_or(false), true);
+  EXPECT_EQ(made->in_flight(), 0U);
+}
+
+TEST_F(xdp_test, a_time_to_poll_that_no_socket_takes_is_named) {
+  for (const auto duration : {0us, -1us, std::chrono::microseconds(std::int64_t{1} << 31U)}) {
+    port_options options;
+    options.socket.busy_poll = busy_poll_options{.duration = duration};
+    const auto made = port::open("vethB", 0, options);
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().code, errc::invalid_argument);
+    EXPECT_TRUE(describe(made.error()).contains(" " + std::to_string(duration.count()) + " us"))
+        << describe(made.error());
+  }
+}
+
 TEST_F(xdp_test, a_frame_above_the_mtu_is_refused_and_a_tag_is_no_part_of_it) {
   auto a = sender();
   auto b = open("vethB", {.which = {.ethertype = type}});

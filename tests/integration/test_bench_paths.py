@@ -208,3 +208,13 @@ def test_what_is_asked_wrongly_is_refused_with_a_remedy():
                         (["--iface", "lo", "--peer", "nonsense"], "HOST:PORT")]:
         done = bench(*flags)
         assert done.returncode != 0 and part in done.stderr, (flags, done.stderr)
+
+
+def test_without_privileges_it_says_what_it_needs(root):
+    done = subprocess.run(["setpriv", "--reuid", "65534", "--clear-groups", "--inh-caps", "-all",
+                           BINARY, "bench", "paths", *SHORT], capture_output=True,
+                          text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "cannot make a network namespace" in done.stderr
+    assert "run it as root" in done.stderr and "--iface" in done.stderr
+    assert done.stderr.count("\n") == 1

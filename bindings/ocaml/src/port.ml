@@ -24,6 +24,7 @@ external open_through_daemon_in : t -> Socket.request -> string option -> int
 
 external is_zerocopy_raw : t -> int = "xsk_port_is_zerocopy"
 external is_native_raw : t -> int = "xsk_port_is_native"
+external try_flush : t -> int = "xsk_port_try_flush"
 external statistics_raw : t -> int array -> int = "xsk_port_statistics"
 external send_raw : t -> bytes array -> int -> int -> int = "xsk_port_send"
 external receive_raw : t -> bytes array -> int -> int -> int -> int = "xsk_port_receive"
@@ -61,6 +62,19 @@ let receive t ~timeout_ms =
   match Fault.check "Port.receive" (receive_raw t frames 0 1 timeout_ms) with
   | 0 -> None
   | _ -> Some frames.(0)
+
+(* With the runtime lock at each try: others may send in between. *)
+let flush t ~timeout_ms =
+  let until = Unix.gettimeofday () +. (float_of_int timeout_ms /. 1000.) in
+  let is_late () = timeout_ms >= 0 && Unix.gettimeofday () >= until in
+  let rec go () =
+    match Fault.check "Port.flush" (try_flush t) with
+    | _ -> ()
+    | exception Fault.Error (Unix.ETIMEDOUT, _, _) when not (is_late ()) ->
+        Unix.sleepf 50e-6;
+        go ()
+  in
+  go ()
 
 let fd t = Device.fd "Port.fd" t
 let is_zerocopy t = Fault.check "Port.is_zerocopy" (is_zerocopy_raw t) <> 0

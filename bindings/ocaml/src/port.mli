@@ -67,4 +67,8 @@ val is_zerocopy : t -> bool
 val is_native : t -> bool option
 (** Whether its program is in the driver; [None] for a port that only sends. *)
 
+val flush : t -> timeout_ms:int -> unit
+(** Waits until the kernel has sent all frames; negative: for ever. Other threads run meanwhile.
+    @raise Xsk.Error [ETIMEDOUT] when it has not. *)
+
 val statistics : t -> Socket.Statistics.t

@@ -106,6 +106,11 @@ value xsk_port_send(value handle, value frames, value pos, value nb) {
   return Val_long(done);
 }
 
+value xsk_port_try_flush(value handle) {
+  if (Device_body(handle) == NULL) return Val_int(XSK_CLOSED);
+  return Val_int(strata_xdp_port_flush(port_of(handle), 0));
+}
+
 static int take(value handle, struct iovec* frames, long count, size_t* got) {
   if (Device_body(handle) == NULL) return XSK_CLOSED;
   const size_t most = (size_t)(count < some ? count : some);

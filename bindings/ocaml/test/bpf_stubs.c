@@ -1,5 +1,5 @@
-/* What a loader does, by bpf(2): an XSKMAP, and a program that redirects every frame to its entry 5.
- * Each returns a descriptor, or a negative errno. */
+/* What a loader does, by bpf(2): an XSKMAP, and a program that redirects every frame to its entry
+ * 5. Each returns a descriptor, or a negative errno. */
 #define _GNU_SOURCE
 #include <caml/mlvalues.h>
 #include <errno.h>

@@ -68,6 +68,7 @@ let go_through_ports () =
   done;
   let sent = Array.init 40 Rig.tagged_frame in
   Expect.int "sent" ~wanted:40 (Port.send_batch a sent ~pos:0 ~nb:40);
+  Port.flush a ~timeout_ms:20_000;
   let got = Array.make 64 Bytes.empty in
   let count = ref 0 in
   while !count < 40 do
@@ -82,6 +83,7 @@ let go_through_ports () =
   List.iter Port.close [ a; b; a; b ];
   Expect.closed "send" (fun () -> Port.send a sent.(0));
   Expect.closed "receive" (fun () -> Port.receive b ~timeout_ms:1000);
+  Expect.closed "flush" (fun () -> Port.flush a ~timeout_ms:0);
   Expect.closed "statistics" (fun () -> Port.statistics b);
   Expect.closed "fd" (fun () -> Port.fd b)
 

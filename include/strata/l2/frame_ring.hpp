@@ -57,7 +57,8 @@ class frame_ring final : public device {
 
   [[nodiscard]] const interface& link() const override { return socket_.link(); }
   /// An MTU that has grown beyond the slots replaces them by larger ones: frames that nobody has
-  /// read are dropped, and counted. No frame may be held meanwhile.
+  /// read are dropped, and counted. No frame may be held meanwhile. Where there is no memory for
+  /// larger slots, longer frames are cut; where there is none at all, `try_receive` is an error.
   void update_link(const interface& now) override;
   [[nodiscard]] int fd() const override { return socket_.fd(); }
 
@@ -102,8 +103,9 @@ class frame_ring final : public device {
   slot_memory slots_;
   wishes wanted_;
   std::size_t next_ = 0;
-  std::uint64_t lost_ = 0;  // unread when the slots were replaced
-  bool down_ = false;       // the link went down, and nothing has come since
+  std::uint64_t lost_ = 0;         // unread when the slots were replaced
+  std::optional<error> ringless_;  // why there are no slots any more
+  bool down_ = false;              // the link went down, and nothing has come since
 };
 
 }  // namespace strata::l2

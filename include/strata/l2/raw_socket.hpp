@@ -38,10 +38,18 @@ class card_stamps;
 /// Several sockets that share what comes (PACKET_FANOUT). All of a group, of whatever program, have
 /// the same interface, mode and flags.
 struct fanout {
-  enum class mode : std::uint8_t { hash, load_balance, cpu, rollover, random, queue };
+  enum class mode : std::uint8_t { hash, load_balance, cpu, rollover, random, queue, program };
   std::uint16_t group = 0;
   mode how = mode::hash;
   bool defragment = false;
+  /// Make a group that nobody has yet; `group` is 0. `raw_socket::fanout_group` tells its number,
+  /// by which others join. Linux 4.14 or newer.
+  bool is_new = false;
+  /// For `mode::program`: the descriptor of a loaded BPF program (BPF_PROG_TYPE_SOCKET_FILTER),
+  /// which stays the caller's. It reads what is behind the Ethernet header (which lies at
+  /// SKF_LL_OFF); what it returns, modulo their count, is the number of the group's socket, from 0 in the order
+  /// in which they joined.
+  int program_fd = -1;
 };
 
 struct raw_socket_options {
@@ -87,9 +95,9 @@ class raw_socket final : public device {
   /// `promiscuous`, `share`, times by the card).
   [[nodiscard]] static result<raw_socket> create_on_all(const raw_socket_options& options = {});
 
-  /// As `create_bound`, for a process without CAP_NET_RAW: the daemon at `path` makes the socket, if its
-  /// policy allows, and neither its filter nor its interface can be changed any more. Errors: as
-  /// above; not_supported for `share`; those of `broker::ask`.
+  /// As `create_bound`, for a process without CAP_NET_RAW: the daemon at `path` makes the socket,
+  /// if its policy allows, and neither its filter nor its interface can be changed any more. Errors:
+  /// as of that; not_supported for `share`; those of `broker::ask`.
   [[nodiscard]] static result<raw_socket> open_through_daemon(
       std::string_view interface_name, const raw_socket_options& options = {},
       const std::string& path = broker::default_path());
@@ -134,6 +142,9 @@ class raw_socket final : public device {
   /// sendmmsg and recvmmsg, up to `max_batch` frames a system call; no allocation.
   [[nodiscard]] result<std::size_t> try_send(std::span<const byte_span> frames) override;
   [[nodiscard]] result<std::size_t> try_receive(std::span<frame_slot> slots) override;
+
+  /// The number of its fanout group. Errors: invalid_argument when it is in none.
+  [[nodiscard]] result<std::uint16_t> fanout_group() const;
 
   // What may change while it is open, by any one thread at a time. Errors: invalid_argument (a
   // socket that only sends has no reception; of all interfaces, it joins nothing);

@@ -68,6 +68,9 @@ class port {
   [[nodiscard]] result<socket_statistics> statistics() const { return socket_.statistics(); }
   /// Frames of whose sending nothing was heard yet.
   [[nodiscard]] std::size_t in_flight() const { return in_flight_; }
+  /// Waits until the kernel has sent all, for `timeout` at most (forever without one), asking again
+  /// and again: nothing tells of it. False when it has not. Errors: as of `try_send`.
+  [[nodiscard]] result<bool> flush(std::optional<std::chrono::milliseconds> timeout = std::nullopt);
 
  private:
   port(socket made, std::string name, bool is_multi_buffer);

@@ -188,6 +188,7 @@ extern "C" {
         timeout_ms: c_int,
         received: *mut usize,
     ) -> c_int;
+    pub fn strata_xdp_port_flush(which: *mut Port, timeout_ms: c_int) -> c_int;
     pub fn strata_xdp_port_statistics(which: *const Port, counted: *mut Statistics) -> c_int;
 }
 

@@ -213,6 +213,16 @@ impl Port {
         Ok(Frames { parts: self.received[..count].iter() })
     }
 
+    /// Waits until the kernel has sent all frames, for at most `timeout` (`None`: for ever). Fails
+    /// with `ETIMEDOUT` when it has not.
+    pub fn flush(&mut self, timeout: Option<Duration>) -> Result<()> {
+        // SAFETY: open as long as `self`, which is borrowed alone.
+        checked(unsafe {
+            ffi::strata_xdp_port_flush(self.handle.as_ptr(), milliseconds(timeout))
+        })?;
+        Ok(())
+    }
+
     /// What the kernel counted since it was opened.
     pub fn statistics(&self) -> Result<Statistics> {
         let mut counted = ffi::Statistics::default();

@@ -25,6 +25,7 @@ fn send(port: &mut Port, frames: &[Vec<u8>]) {
         assert!(Instant::now() < until, "{sent} frames were taken");
         sent += port.send(&frames[sent..]).unwrap();
     }
+    port.flush(Some(SOON)).unwrap();
 }
 
 fn receive(port: &mut Port, count: usize) -> Vec<Vec<u8>> {

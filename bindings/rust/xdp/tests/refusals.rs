@@ -76,6 +76,9 @@ fn bad_sockets_are_refused() {
     let neither = SocketOptions { receive_size: 0, transmit_size: 0, ..usual.clone() };
     refused(open("vethA", 0, &neither), EINVAL, &["0 (receive)"]);
     refused(open("none0", 0, &usual), ENODEV, &["none0"]);
+    let absent = open("none0", 0, &usual).unwrap_err();
+    assert_eq!(absent.kind(), std::io::ErrorKind::NotFound);
+    assert_eq!(std::io::Error::from(absent).kind(), std::io::ErrorKind::NotFound);
     refused(open("veth\0A", 0, &usual), EINVAL, &["NUL"]);
     refused(open("vethA", 9, &usual), EINVAL, &["queue 9"]);
     let zerocopy = SocketOptions { mode: CopyMode::ZeroCopy, ..usual.clone() };
