@@ -418,7 +418,11 @@ TEST_F(raw_socket_test, a_program_shares_frames_out) {
   // By the last byte of the destination.
   const std::array code{
       bpf_insn{.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = 6, .src_reg = 1, .off = 0, .imm = 0},
-      bpf_insn{.code = BPF_LD | BPF_B | BPF_ABS, .dst_reg = 0, .src_reg = 0, .off = 0, .imm = SKF_LL_OFF + 5},
+      bpf_insn{.code = BPF_LD | BPF_B | BPF_ABS,
+               .dst_reg = 0,
+               .src_reg = 0,
+               .off = 0,
+               .imm = SKF_LL_OFF + 5},
       bpf_insn{.code = BPF_JMP | BPF_EXIT, .dst_reg = 0, .src_reg = 0, .off = 0, .imm = 0}};
   const unique_fd program(bpf_prog_load(BPF_PROG_TYPE_SOCKET_FILTER, "share", "GPL", code.data(),
                                         code.size(), nullptr));

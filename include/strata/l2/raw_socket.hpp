@@ -46,9 +46,9 @@ struct fanout {
   /// by which others join. Linux 4.14 or newer.
   bool is_new = false;
   /// For `mode::program`: the descriptor of a loaded BPF program (BPF_PROG_TYPE_SOCKET_FILTER),
-  /// which stays the caller's. It reads what is behind the Ethernet header (which lies at
-  /// SKF_LL_OFF); what it returns, modulo their count, is the number of the group's socket, from 0 in the order
-  /// in which they joined.
+  /// which stays the caller's. It reads what is behind the Ethernet header (that lies at
+  /// SKF_LL_OFF); what it returns, modulo their count, is the number of the group's socket, from 0
+  /// in the order in which they joined.
   int program_fd = -1;
 };
 
@@ -96,8 +96,8 @@ class raw_socket final : public device {
   [[nodiscard]] static result<raw_socket> create_on_all(const raw_socket_options& options = {});
 
   /// As `create_bound`, for a process without CAP_NET_RAW: the daemon at `path` makes the socket,
-  /// if its policy allows, and neither its filter nor its interface can be changed any more. Errors:
-  /// as of that; not_supported for `share`; those of `broker::ask`.
+  /// if its policy allows, and neither its filter nor its interface can be changed any more.
+  /// Errors: as of that; not_supported for `share`; those of `broker::ask`.
   [[nodiscard]] static result<raw_socket> open_through_daemon(
       std::string_view interface_name, const raw_socket_options& options = {},
       const std::string& path = broker::default_path());

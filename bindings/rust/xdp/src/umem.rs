@@ -86,8 +86,8 @@ impl Umem {
     }
 
     /// Makes one over memory of the caller's, from a page's beginning on, which `owner` keeps
-    /// there: a mapping, a buffer that other programs share. It is dropped when the last handle, and
-    /// the last socket, have gone, in the thread of that.
+    /// there: a mapping, a buffer that other programs share. It is dropped when the last handle
+    /// and the last socket have gone, in the thread of that.
     ///
     /// Fails with `EINVAL` for memory that does not begin with a page or is too small; `owner` is
     /// dropped then.
