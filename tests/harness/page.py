@@ -1,13 +1,13 @@
-"""A page of docs/ as its reader follows it. Blocks of it are fenced, and what stands behind the fence
+"""A page of docs/ as its reader follows it. Its blocks are fenced, and what stands behind the fence
 says what they are:
 
-    ```console            what a terminal shows: a prompt, a command, what that prints. One prompt is
-                          one terminal, unless the test says that two are the same.
+    ```console            what a terminal shows: a prompt, a command, what that prints. One prompt
+                          is one terminal, unless the test says that two are the same.
     ```console there#     what the terminal with the prompt `there# ` has printed meanwhile
     ```c hello.c          a part of a file; all parts of it on the page are the file
 
-In what is printed, `<anything>` stands for what differs from run to run, and for the same within one
-block; a line `…` for any lines. Spaces are alike, however many they are.
+In what is printed, `<anything>` stands for what differs from run to run, and for the same within
+one block; a line `…` for any lines. Spaces are alike, however many they are.
 """
 
 import re
@@ -100,7 +100,7 @@ class Reader:
             self.awaited[id(terminal)] += step.printed
             # What it prints is awaited before another terminal goes on.
             self.await_text(terminal, pattern(self.awaited[id(terminal)]))
-        for terminal in self.terminals.values():
+        for terminal in {id(each): each for each in self.terminals.values()}.values():
             self.await_prompt(terminal, self.prompts_of(terminal))
 
     def prompts_of(self, terminal):

@@ -30,7 +30,7 @@ def shell(prompt, folder, inside=()):
 
 @pytest.fixture
 def apart(root):
-    """A command that runs another where nothing that `ip netns` makes is seen by others, and nothing
+    """A command that runs another where nobody else sees what `ip netns` makes, and nothing of it
     stays when the test has ended."""
     holder = subprocess.Popen(
         ["unshare", "-mn", "--propagation", "private", "sh", "-c",
