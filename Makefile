@@ -6,7 +6,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 TIMED := tools/timed.sh
 
 .PHONY: all deps deps-compile build demo test test-asan test-tsan simulations test-guest faults bench bench-cache bench-web bench-proxy bench-lua bench-xdp bench-l2 bench-netlink fuzz \
-        check install clean
+        check reference install clean
 
 all: build
 
@@ -102,6 +102,13 @@ check: deps-compile
 	@$(TIMED) 'check: rules' python3 tools/check.py
 	@$(TIMED) 'check: rules fail' python3 -m unittest discover -q -s tools/check -p '*_test.py'
 	@$(TIMED) 'check: clang-tidy' python3 tools/tidy.py --jobs $(JOBS) build/tidy
+
+# The reference of C++, C, OCaml and Rust: build/reference/index.html.
+reference: deps
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target strata_c strata_c_static
+	cmake --install build/release --prefix build/reference_library --component c > build/reference.log
+	tools/reference/reference.py build/reference_library build/reference
 
 # The netlink clients go with it that need no registry: `strata bench netlink` measures them.
 install: build

@@ -100,11 +100,14 @@ int strata_raw_socket_open(const char* interface_name, const strata_raw_socket_o
 int strata_raw_socket_open_through_daemon(const char* daemon_socket, const char* interface_name,
                                           const strata_raw_socket_options* options,
                                           strata_raw_socket** opened);
+/* Closes the socket and frees the handle. */
 void strata_raw_socket_close(strata_raw_socket* which);
 
 /* To poll; stays the socket's. */
 int strata_raw_socket_fd(const strata_raw_socket* which);
+/* The interface's MAC address, as it was when the socket was opened. */
 void strata_raw_socket_mac(const strata_raw_socket* which, uint8_t mac[6]);
+/* The interface's MTU in bytes, as it was then: the largest payload of a frame. */
 uint32_t strata_raw_socket_mtu(const strata_raw_socket* which);
 
 /* Sends one frame, waiting for room. -EMSGSIZE above the MTU, -ENETDOWN, -ENODEV. */

@@ -47,6 +47,7 @@ int strata_channel_send(strata_channel* which, const void* message, size_t size)
 /* Leaves it to go together with others: with a flush, when they fill frames, or at a turn after
  * `max_delay_us`. 1, or 0 when there is no room now. */
 int strata_channel_post(strata_channel* which, const void* message, size_t size);
+/* Sends what was posted, as far as there is room; the rest goes with later calls. */
 int strata_channel_flush(strata_channel* which);
 /* Waits until all is sent, and, acknowledged, has arrived. -ETIMEDOUT. */
 int strata_channel_finish(strata_channel* which, int timeout_ms);
@@ -64,13 +65,16 @@ int strata_channel_receive(strata_channel* which, int timeout_ms, strata_message
 /* For a loop of one's own: call `turn` when the descriptor is readable, when it is writable if the
  * channel wants that, and at the deadline; then receive until there is nothing. */
 int strata_channel_turn(strata_channel* which);
+/* To poll; stays the channel's. */
 int strata_channel_fd(const strata_channel* which);
+/* 1 when `turn` is to be called once the descriptor is writable, else 0. */
 int strata_channel_wants_to_write(const strata_channel* which);
 /* Microseconds until the deadline, 0 when it has passed, or -1 when there is none. */
 int64_t strata_channel_deadline_us(const strata_channel* which);
 
 /* 1 or 0: acknowledged, the two ends have found each other. */
 int strata_channel_has_peer(const strata_channel* which);
+/* The endpoint's random number, which its peers are given as `sender`. */
 uint64_t strata_channel_id(const strata_channel* which);
 
 typedef struct strata_channel_statistics {
@@ -110,7 +114,9 @@ void strata_hybrid_defaults(strata_hybrid_options* options);
 /* Listens on the port (0: a free one). `options` may be NULL. -ENODEV, -EPERM, -EADDRINUSE. */
 int strata_hybrid_listen(const char* interface_name, const strata_hybrid_options* options,
                          strata_hybrid_listener** opened);
+/* Endpoints that were accepted stay open. */
 void strata_hybrid_listener_close(strata_hybrid_listener* which);
+/* The TCP port that it listens on, also when 0 was asked for. */
 uint16_t strata_hybrid_listener_port(const strata_hybrid_listener* which);
 /* To poll; stays the listener's. */
 int strata_hybrid_listener_fd(const strata_hybrid_listener* which);
@@ -120,12 +126,15 @@ int strata_hybrid_accept(strata_hybrid_listener* which, strata_hybrid** opened);
  * -ETIMEDOUT, -EBUSY when it uses another EtherType or VLAN. */
 int strata_hybrid_connect(const char* interface_name, const char* host,
                           const strata_hybrid_options* options, strata_hybrid** opened);
+/* Closes the connection, by which the peer notices it, and frees the handle. */
 void strata_hybrid_close(strata_hybrid* which);
 
 /* One message, in one frame. -EMSGSIZE above strata_hybrid_max_payload; -ECONNRESET when the peer
  * is gone. */
 int strata_hybrid_send(strata_hybrid* which, const void* payload, size_t size);
+/* The bytes of the largest message, by the MTU. */
 size_t strata_hybrid_max_payload(const strata_hybrid* which);
+/* The peer's MAC address. */
 void strata_hybrid_peer(const strata_hybrid* which, uint8_t mac[6]);
 
 typedef struct strata_hybrid_message {
@@ -141,6 +150,7 @@ typedef struct strata_hybrid_message {
 int strata_hybrid_receive(strata_hybrid* which, int timeout_ms, strata_hybrid_message* received);
 /* To poll both for reading; they stay the endpoint's. */
 int strata_hybrid_data_fd(const strata_hybrid* which);
+/* As strata_hybrid_data_fd, of the TCP connection. */
 int strata_hybrid_control_fd(const strata_hybrid* which);
 
 /* NOLINTEND(modernize-use-using) */

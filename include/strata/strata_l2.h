@@ -70,10 +70,13 @@ void strata_ring_defaults(strata_ring_options* options);
  * half of the machine's. */
 int strata_ring_open(const char* interface_name, const strata_ring_options* options,
                      strata_ring** opened);
+/* Closes the ring and frees the handle; frames that were lent are no longer valid. */
 void strata_ring_close(strata_ring* which);
 /* To poll; stays the ring's. */
 int strata_ring_fd(const strata_ring* which);
+/* The interface's MAC address, as it was when the ring was opened. */
 void strata_ring_mac(const strata_ring* which, uint8_t mac[6]);
+/* The interface's MTU in bytes, as it was then. */
 uint32_t strata_ring_mtu(const strata_ring* which);
 /* Points up to `count` frames to what has arrived, with all their tags, and writes how many. They
  * are valid, and their place in the ring is taken, until the next call. Waits for the first for

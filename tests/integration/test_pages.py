@@ -83,3 +83,10 @@ def test_a_page_that_is_wrong_is_found(tmp_path, before, after):
     assert before in GOOD
     with shell("$", tmp_path) as terminal, pytest.raises(AssertionError, match="the page says"):
         Reader({"$": terminal}, patience=3).follow(GOOD.replace(before, after))
+
+
+def test_the_index_leads_to_each_page():
+    docs = REPOSITORY / "docs"
+    index = (docs / "README.md").read_text()
+    wanted = {each.name for each in docs.glob("*.md")} - {"README.md"}
+    assert not {name for name in wanted if f"({name})" not in index}
