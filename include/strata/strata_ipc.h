@@ -18,8 +18,10 @@ extern "C" {
  * any number: each message goes to all others, and a slow one loses some. Acknowledged, exactly
  * two: each message arrives once and in order. */
 
+/* An endpoint of a channel. */
 typedef struct strata_channel strata_channel;
 
+/* Of strata_channel_open; strata_channel_defaults sets them up. */
 typedef struct strata_channel_options {
   size_t size;                /* sizeof(strata_channel_options) */
   const char* interface_name; /* "lo": between processes of this machine */
@@ -52,6 +54,7 @@ int strata_channel_flush(strata_channel* which);
 /* Waits until all is sent, and, acknowledged, has arrived. -ETIMEDOUT. */
 int strata_channel_finish(strata_channel* which, int timeout_ms);
 
+/* A message that came. */
 typedef struct strata_message {
   const void* bytes; /* valid until the next call with the channel */
   size_t size;
@@ -77,6 +80,7 @@ int strata_channel_has_peer(const strata_channel* which);
 /* The endpoint's random number, which its peers are given as `sender`. */
 uint64_t strata_channel_id(const strata_channel* which);
 
+/* What a channel counted since it was opened. */
 typedef struct strata_channel_statistics {
   size_t size; /* sizeof(strata_channel_statistics); what is beyond is not written */
   uint64_t messages_sent, frames_sent, messages_received, frames_received;
@@ -94,9 +98,12 @@ int strata_channel_statistics_of(const strata_channel* which, strata_channel_sta
 /* --- hybrids: two endpoints agree over TCP, notice each other's end by it, and send data in
  * frames, with a VLAN tag for switches. Data may be lost. Not over lo. */
 
+/* An endpoint that is connected. */
 typedef struct strata_hybrid strata_hybrid;
+/* Where clients are awaited. */
 typedef struct strata_hybrid_listener strata_hybrid_listener;
 
+/* Of strata_hybrid_listen and strata_hybrid_connect; strata_hybrid_defaults sets them up. */
 typedef struct strata_hybrid_options {
   size_t size; /* sizeof(strata_hybrid_options) */
   uint16_t tcp_port;
@@ -137,6 +144,7 @@ size_t strata_hybrid_max_payload(const strata_hybrid* which);
 /* The peer's MAC address. */
 void strata_hybrid_peer(const strata_hybrid* which, uint8_t mac[6]);
 
+/* A message that came, and the tag that it had. */
 typedef struct strata_hybrid_message {
   const void* bytes; /* valid until the next call with the endpoint */
   size_t size;

@@ -44,6 +44,7 @@ int strata_raw_socket_receive_batch(strata_raw_socket* which, strata_slot* slots
 
 /* --- rings: what is received is read in place, in memory that the kernel writes */
 
+/* A packet ring, with its socket. */
 typedef struct strata_ring strata_ring;
 
 /* Frames come by whole blocks, when one is full or `block_timeout_ms` has passed (TPACKET_V3): for
@@ -52,6 +53,7 @@ typedef struct strata_ring strata_ring;
 /* Each is there at once (TPACKET_V2): for those who spin, or where one frame's delay counts. */
 #define STRATA_RING_FRAMES 1
 
+/* Of strata_ring_open; strata_ring_defaults sets them up. */
 typedef struct strata_ring_options {
   size_t size;                             /* sizeof(strata_ring_options) */
   const strata_raw_socket_options* socket; /* or NULL */

@@ -30,6 +30,7 @@ typedef struct strata_nl_attributes {
   size_t size;
 } strata_nl_attributes;
 
+/* One attribute, within the message that it came in. */
 typedef struct strata_nl_attribute {
   uint16_t type;
   uint8_t is_nest;       /* its sender says so; older families do not */
@@ -104,8 +105,10 @@ static inline strata_nl_attributes strata_nl_nest(const strata_nl_attribute* of)
 
 /* --- a connection to generic netlink */
 
+/* A connection to generic netlink. */
 typedef struct strata_nl strata_nl;
 
+/* Of strata_nl_open; strata_nl_defaults sets them up. */
 typedef struct strata_nl_options {
   size_t size;             /* sizeof(strata_nl_options) */
   uint32_t receive_buffer; /* SO_RCVBUF; what is multicast above it is lost. 0: the kernel's own */
@@ -142,22 +145,25 @@ const strata_nl_failure* strata_nl_last_failure(const strata_nl* which);
 int strata_nl_resolve(strata_nl* on, const char* name, uint16_t* family);
 
 /* Of an operation (GENL_…). */
-#define STRATA_NL_NEEDS_ADMIN 0x01U /* CAP_NET_ADMIN */
-#define STRATA_NL_CAN_DO 0x02U
-#define STRATA_NL_CAN_DUMP 0x04U
-#define STRATA_NL_HAS_POLICY 0x08U
+#define STRATA_NL_NEEDS_ADMIN 0x01U     /* CAP_NET_ADMIN */
+#define STRATA_NL_CAN_DO 0x02U          /* it can be asked */
+#define STRATA_NL_CAN_DUMP 0x04U        /* it can be dumped */
+#define STRATA_NL_HAS_POLICY 0x08U      /* the kernel tells what it takes */
 #define STRATA_NL_NEEDS_UNS_ADMIN 0x10U /* the same, of the user namespace of the network's */
 
+/* A command of a family. */
 typedef struct strata_nl_operation {
   uint32_t command;
   uint32_t flags; /* STRATA_NL_… */
 } strata_nl_operation;
 
+/* A multicast group of a family. */
 typedef struct strata_nl_group {
   const char* name;
   uint32_t id;
 } strata_nl_group;
 
+/* What the controller tells of a family. */
 typedef struct strata_nl_family {
   const char* name;
   uint16_t id;
@@ -249,6 +255,7 @@ int strata_nl_event(strata_nl* on, int timeout_ms, const strata_nl_message** eve
 
 /* --- links: the network interfaces, by rtnetlink */
 
+/* A network interface. */
 typedef struct strata_nl_link {
   int32_t index;
   int32_t peer;     /* the other end of a veth, or what a VLAN device stands on; or 0 */

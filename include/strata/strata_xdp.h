@@ -20,8 +20,10 @@ extern "C" {
 
 /* --- UMEM: the memory whose frames sockets send from and receive into */
 
+/* Memory that is divided into frames and shared with the kernel. */
 typedef struct strata_xdp_umem strata_xdp_umem;
 
+/* Of strata_xdp_umem_create; strata_xdp_umem_defaults sets them up. */
 typedef struct strata_xdp_umem_options {
   size_t size; /* sizeof(strata_xdp_umem_options) */
   uint32_t frame_count;
@@ -53,6 +55,7 @@ uint64_t strata_xdp_umem_position(const strata_xdp_umem* which, uint64_t address
 
 /* --- sockets: one queue of one interface, and its rings */
 
+/* An AF_XDP socket with its rings. */
 typedef struct strata_xdp_socket strata_xdp_socket;
 
 /* struct xdp_desc */
@@ -65,10 +68,11 @@ typedef struct strata_xdp_descriptor {
 /* The frame goes on in the next descriptor. */
 #define STRATA_XDP_CONTINUES 1
 
-#define STRATA_XDP_AUTOMATIC 0
-#define STRATA_XDP_COPY 1
-#define STRATA_XDP_ZEROCOPY 2
+#define STRATA_XDP_AUTOMATIC 0 /* the best that there is */
+#define STRATA_XDP_COPY 1      /* frames are copied */
+#define STRATA_XDP_ZEROCOPY 2  /* the card uses the UMEM itself */
 
+/* Of strata_xdp_socket_open; strata_xdp_socket_defaults sets them up. */
 typedef struct strata_xdp_socket_options {
   size_t size;           /* sizeof(strata_xdp_socket_options) */
   uint32_t receive_size; /* entries of the rings, powers of two; 0: sends only */
@@ -146,11 +150,13 @@ int strata_xdp_socket_statistics(const strata_xdp_socket* which, strata_xdp_stat
 
 /* --- the program that brings frames to sockets; all others go on to the kernel */
 
+/* The program of an interface. */
 typedef struct strata_xdp_program strata_xdp_program;
+/* A filter that leads to a socket, as long as the handle is open. */
 typedef struct strata_xdp_route strata_xdp_route;
 
-#define STRATA_XDP_NATIVE 1
-#define STRATA_XDP_GENERIC 2
+#define STRATA_XDP_NATIVE 1   /* in the driver */
+#define STRATA_XDP_GENERIC 2  /* in the kernel, with any driver */
 #define STRATA_XDP_HARDWARE 3 /* on the network card; for one's own program only */
 
 /* What is -1 or NULL is not asked for; all so: every frame. */
@@ -183,6 +189,7 @@ void strata_xdp_route_close(strata_xdp_route* which);
 
 /* --- a program of one's own, loaded by libbpf or by hand, and the XSKMAP by which it redirects */
 
+/* A program of one's own that is attached. */
 typedef struct strata_xdp_own_program strata_xdp_own_program;
 
 /* Attaches the program of that descriptor, which stays the caller's, until it is closed, and no
@@ -201,8 +208,10 @@ int strata_xdp_socket_enter_in_map(const strata_xdp_socket* which, int map_fd, i
 
 /* --- ports: frames instead of rings. UMEM, socket and program of their own. */
 
+/* A queue of an interface, with all that it needs. */
 typedef struct strata_xdp_port strata_xdp_port;
 
+/* Of strata_xdp_port_open; what is NULL has its defaults. */
 typedef struct strata_xdp_port_options {
   size_t size;                             /* sizeof(strata_xdp_port_options) */
   int attach_mode;                         /* as for strata_xdp_program_attach */

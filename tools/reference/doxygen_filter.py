@@ -10,15 +10,16 @@ from pathlib import Path
 
 NOT_DOCUMENTATION = re.compile(r"^ *(/\*|//) (---|NOLINT|namespace)")
 BEFORE = re.compile(r"^ */\* ")
-BEHIND = re.compile(r"^[^#/].*[;,{\w]\s*/\* ")
+BEHIND = re.compile(r"^(#define|[^#/]).*[;,{\w]\s*/\* ")
 
 
 def of_c(lines):
     """Comments become `/** … */`, and `/**< … */` behind a member."""
     inside = False
-    for line in lines:
+    for line, following in zip(lines, [*lines[1:], ""]):
         begins = "/*" in line and not inside
-        if begins and not NOT_DOCUMENTATION.search(line):
+        about_lint = NOT_DOCUMENTATION.search(line) or "NOLINT" in following
+        if begins and not about_lint:
             if BEFORE.match(line):
                 line = line.replace("/* ", "/** ", 1)
             elif BEHIND.match(line):
