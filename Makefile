@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 TIMED := tools/timed.sh
 
-.PHONY: all deps deps-compile build demo test test-asan test-tsan simulations test-guest faults bench bench-cache bench-web bench-proxy bench-lua bench-xdp bench-l2 bench-netlink fuzz \
+.PHONY: all deps deps-compile build demo test test-asan test-tsan simulations test-guest test-pages faults bench bench-cache bench-web bench-proxy bench-lua bench-xdp bench-l2 bench-netlink fuzz \
         check reference install clean
 
 all: build
@@ -51,6 +51,12 @@ simulations: deps-compile
 test-guest: build
 	$(SUDO) env STRATA_BUILD=$(CURDIR)/build/release /usr/bin/python3 -m pytest -v -rs --tb=short \
 	  -p no:cacheprovider tests/guest
+
+# Two pages of docs/, followed word for word: raw Ethernet in C, and the netlink tutorial. Needs root.
+test-pages: build
+	$(SUDO) env STRATA_BUILD=$(CURDIR)/build/release STRATA_BIN=$(CURDIR)/build/release/strata \
+	  /usr/bin/python3 -m pytest -v -rs --tb=short -p no:cacheprovider \
+	  tests/integration/test_pages.py tests/guest/test_tutorial.py
 
 # Each system call of a daemon is made to fail once, on each backend of the loop: a table of what
 # comes of it. FAULTS_FLAGS='--sample 200' tries fewer, '--only openat' some of them.
