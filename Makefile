@@ -5,8 +5,8 @@ JOBS ?= $(shell nproc)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 TIMED := tools/timed.sh
 
-.PHONY: all deps deps-compile build static test-static arm64 test-arm64 demo test test-asan test-tsan simulations test-guest faults bench bench-cache bench-web bench-proxy bench-lua bench-xdp bench-l2 bench-netlink fuzz \
-        check install clean
+.PHONY: all deps deps-compile build static test-static arm64 test-arm64 demo test test-asan test-tsan simulations test-guest test-pages faults bench bench-cache bench-web bench-proxy bench-lua bench-xdp bench-l2 bench-netlink fuzz \
+        check reference install clean
 
 all: build
 
@@ -74,6 +74,12 @@ test-guest: build
 	$(SUDO) env STRATA_BUILD=$(CURDIR)/build/release /usr/bin/python3 -m pytest -v -rs --tb=short \
 	  -p no:cacheprovider tests/guest
 
+# Two pages of docs/, followed word for word: raw Ethernet in C, and the netlink tutorial. Needs root.
+test-pages: build
+	$(SUDO) env STRATA_BUILD=$(CURDIR)/build/release STRATA_BIN=$(CURDIR)/build/release/strata \
+	  /usr/bin/python3 -m pytest -v -rs --tb=short -p no:cacheprovider \
+	  tests/integration/test_pages.py tests/guest/test_tutorial.py
+
 # Each system call of a daemon is made to fail once, on each backend of the loop: a table of what
 # comes of it. FAULTS_FLAGS='--sample 200' tries fewer, '--only openat' some of them.
 faults: build
@@ -124,6 +130,13 @@ check: deps-compile
 	@$(TIMED) 'check: rules' python3 tools/check.py
 	@$(TIMED) 'check: rules fail' python3 -m unittest discover -q -s tools/check -p '*_test.py'
 	@$(TIMED) 'check: clang-tidy' python3 tools/tidy.py --jobs $(JOBS) build/tidy
+
+# The reference of C++, C, OCaml and Rust: build/reference/index.html.
+reference: deps
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target strata_c strata_c_static
+	cmake --install build/release --prefix build/reference_library --component c > build/reference.log
+	tools/reference/reference.py build/reference_library build/reference
 
 # The netlink clients go with it that need no registry: `strata bench netlink` measures them.
 install: build

@@ -37,6 +37,9 @@ install(FILES README.md ARCHITECTURE.md CONTRIBUTING.md LICENSE DESTINATION ${CM
 install(FILES bench/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench)
 install(DIRECTORY docs examples kernel DESTINATION ${CMAKE_INSTALL_DOCDIR}
   USE_SOURCE_PERMISSIONS ${not_sources})
+# Where `make reference` has made it.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/build/reference DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  OPTIONAL)
 install(DIRECTORY bindings DESTINATION ${data_dir} USE_SOURCE_PERMISSIONS ${not_sources})
 foreach(linked bindings include)
   set(bindings_dir ${CMAKE_INSTALL_FULL_DATADIR}/strata/bindings)

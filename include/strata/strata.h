@@ -19,9 +19,9 @@ extern "C" {
 /* C has no other way to name a type. */
 /* NOLINTBEGIN(modernize-use-using) */
 
-#define STRATA_MAX_VLAN_TAGS 4
+#define STRATA_MAX_VLAN_TAGS 4  /* of one frame */
 #define STRATA_MAC_TEXT_SIZE 18 /* with its final NUL */
-#define STRATA_DEFAULT_MTU 1500
+#define STRATA_DEFAULT_MTU 1500 /* of Ethernet, bytes */
 
 /* What the last failed call of this thread could not do, why, and what to do; valid until the next
  * failed call of this thread. Never NULL. */
@@ -35,6 +35,7 @@ int strata_mac_parse(const char* text, uint8_t mac[6]);
 /* Writes STRATA_MAC_TEXT_SIZE characters. */
 void strata_mac_format(const uint8_t mac[6], char* text);
 
+/* A tag of IEEE 802.1Q. */
 typedef struct strata_vlan_tag {
   uint16_t tpid;    /* 0x8100 (802.1Q) or 0x88a8 (802.1ad) */
   uint16_t vlan_id; /* VID, 0 to 4094 */
@@ -42,6 +43,7 @@ typedef struct strata_vlan_tag {
   uint8_t dei;      /* drop eligible: 0 or 1 */
 } strata_vlan_tag;
 
+/* An Ethernet frame, to be built or as it was parsed. */
 typedef struct strata_frame {
   uint8_t destination[6];
   uint8_t source[6];
@@ -60,8 +62,10 @@ int strata_frame_build(const strata_frame* frame, size_t mtu, void* memory, size
 /* Reads a frame; `payload` points into `bytes`. -EBADMSG when it ends within its header. */
 int strata_frame_parse(const void* bytes, size_t size, strata_frame* frame);
 
+/* An AF_PACKET socket. */
 typedef struct strata_raw_socket strata_raw_socket;
 
+/* Of strata_raw_socket_open; strata_raw_socket_defaults sets them up. */
 typedef struct strata_raw_socket_options {
   size_t size;           /* sizeof(strata_raw_socket_options) */
   int32_t ethertype;     /* take only this, behind all tags; -1 takes all */
@@ -81,12 +85,12 @@ typedef struct strata_raw_socket_options {
   size_t multicast_count;   /* groups to be a member of */
 } strata_raw_socket_options;
 
-#define STRATA_FANOUT_HASH 0
-#define STRATA_FANOUT_LOAD_BALANCE 1
-#define STRATA_FANOUT_CPU 2
-#define STRATA_FANOUT_ROLLOVER 3
-#define STRATA_FANOUT_RANDOM 4
-#define STRATA_FANOUT_QUEUE 5
+#define STRATA_FANOUT_HASH 0         /* frames of a flow go to one socket */
+#define STRATA_FANOUT_LOAD_BALANCE 1 /* in turns */
+#define STRATA_FANOUT_CPU 2          /* by the processor that they came on */
+#define STRATA_FANOUT_ROLLOVER 3     /* to the next when one is full */
+#define STRATA_FANOUT_RANDOM 4       /* by chance */
+#define STRATA_FANOUT_QUEUE 5        /* by the card's queue */
 
 /* Sets the size and all defaults: take all, hear nothing outgoing. */
 void strata_raw_socket_defaults(strata_raw_socket_options* options);
@@ -100,11 +104,14 @@ int strata_raw_socket_open(const char* interface_name, const strata_raw_socket_o
 int strata_raw_socket_open_through_daemon(const char* daemon_socket, const char* interface_name,
                                           const strata_raw_socket_options* options,
                                           strata_raw_socket** opened);
+/* Closes the socket and frees the handle. */
 void strata_raw_socket_close(strata_raw_socket* which);
 
 /* To poll; stays the socket's. */
 int strata_raw_socket_fd(const strata_raw_socket* which);
+/* The interface's MAC address, as it was when the socket was opened. */
 void strata_raw_socket_mac(const strata_raw_socket* which, uint8_t mac[6]);
+/* The interface's MTU in bytes, as it was then: the largest payload of a frame. */
 uint32_t strata_raw_socket_mtu(const strata_raw_socket* which);
 
 /* Sends one frame, waiting for room. -EMSGSIZE above the MTU, -ENETDOWN, -ENODEV. */
@@ -114,6 +121,7 @@ int strata_raw_socket_send(strata_raw_socket* which, const void* frame, size_t s
 int strata_raw_socket_send_batch(strata_raw_socket* which, const struct iovec* frames, size_t count,
                                  size_t* sent);
 
+/* A frame that came. */
 typedef struct strata_received {
   const void* bytes; /* within the memory that was given, with all VLAN tags */
   size_t size;

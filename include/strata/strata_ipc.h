@@ -18,8 +18,10 @@ extern "C" {
  * any number: each message goes to all others, and a slow one loses some. Acknowledged, exactly
  * two: each message arrives once and in order. */
 
+/* An endpoint of a channel. */
 typedef struct strata_channel strata_channel;
 
+/* Of strata_channel_open; strata_channel_defaults sets them up. */
 typedef struct strata_channel_options {
   size_t size;                /* sizeof(strata_channel_options) */
   const char* interface_name; /* "lo": between processes of this machine */
@@ -47,10 +49,12 @@ int strata_channel_send(strata_channel* which, const void* message, size_t size)
 /* Leaves it to go together with others: with a flush, when they fill frames, or at a turn after
  * `max_delay_us`. 1, or 0 when there is no room now. */
 int strata_channel_post(strata_channel* which, const void* message, size_t size);
+/* Sends what was posted, as far as there is room; the rest goes with later calls. */
 int strata_channel_flush(strata_channel* which);
 /* Waits until all is sent, and, acknowledged, has arrived. -ETIMEDOUT. */
 int strata_channel_finish(strata_channel* which, int timeout_ms);
 
+/* A message that came. */
 typedef struct strata_message {
   const void* bytes; /* valid until the next call with the channel */
   size_t size;
@@ -64,15 +68,19 @@ int strata_channel_receive(strata_channel* which, int timeout_ms, strata_message
 /* For a loop of one's own: call `turn` when the descriptor is readable, when it is writable if the
  * channel wants that, and at the deadline; then receive until there is nothing. */
 int strata_channel_turn(strata_channel* which);
+/* To poll; stays the channel's. */
 int strata_channel_fd(const strata_channel* which);
+/* 1 when `turn` is to be called once the descriptor is writable, else 0. */
 int strata_channel_wants_to_write(const strata_channel* which);
 /* Microseconds until the deadline, 0 when it has passed, or -1 when there is none. */
 int64_t strata_channel_deadline_us(const strata_channel* which);
 
 /* 1 or 0: acknowledged, the two ends have found each other. */
 int strata_channel_has_peer(const strata_channel* which);
+/* The endpoint's random number, which its peers are given as `sender`. */
 uint64_t strata_channel_id(const strata_channel* which);
 
+/* What a channel counted since it was opened. */
 typedef struct strata_channel_statistics {
   size_t size; /* sizeof(strata_channel_statistics); what is beyond is not written */
   uint64_t messages_sent, frames_sent, messages_received, frames_received;
@@ -90,9 +98,12 @@ int strata_channel_statistics_of(const strata_channel* which, strata_channel_sta
 /* --- hybrids: two endpoints agree over TCP, notice each other's end by it, and send data in
  * frames, with a VLAN tag for switches. Data may be lost. Not over lo. */
 
+/* An endpoint that is connected. */
 typedef struct strata_hybrid strata_hybrid;
+/* Where clients are awaited. */
 typedef struct strata_hybrid_listener strata_hybrid_listener;
 
+/* Of strata_hybrid_listen and strata_hybrid_connect; strata_hybrid_defaults sets them up. */
 typedef struct strata_hybrid_options {
   size_t size; /* sizeof(strata_hybrid_options) */
   uint16_t tcp_port;
@@ -110,7 +121,9 @@ void strata_hybrid_defaults(strata_hybrid_options* options);
 /* Listens on the port (0: a free one). `options` may be NULL. -ENODEV, -EPERM, -EADDRINUSE. */
 int strata_hybrid_listen(const char* interface_name, const strata_hybrid_options* options,
                          strata_hybrid_listener** opened);
+/* Endpoints that were accepted stay open. */
 void strata_hybrid_listener_close(strata_hybrid_listener* which);
+/* The TCP port that it listens on, also when 0 was asked for. */
 uint16_t strata_hybrid_listener_port(const strata_hybrid_listener* which);
 /* To poll; stays the listener's. */
 int strata_hybrid_listener_fd(const strata_hybrid_listener* which);
@@ -120,14 +133,18 @@ int strata_hybrid_accept(strata_hybrid_listener* which, strata_hybrid** opened);
  * -ETIMEDOUT, -EBUSY when it uses another EtherType or VLAN. */
 int strata_hybrid_connect(const char* interface_name, const char* host,
                           const strata_hybrid_options* options, strata_hybrid** opened);
+/* Closes the connection, by which the peer notices it, and frees the handle. */
 void strata_hybrid_close(strata_hybrid* which);
 
 /* One message, in one frame. -EMSGSIZE above strata_hybrid_max_payload; -ECONNRESET when the peer
  * is gone. */
 int strata_hybrid_send(strata_hybrid* which, const void* payload, size_t size);
+/* The bytes of the largest message, by the MTU. */
 size_t strata_hybrid_max_payload(const strata_hybrid* which);
+/* The peer's MAC address. */
 void strata_hybrid_peer(const strata_hybrid* which, uint8_t mac[6]);
 
+/* A message that came, and the tag that it had. */
 typedef struct strata_hybrid_message {
   const void* bytes; /* valid until the next call with the endpoint */
   size_t size;
@@ -141,6 +158,7 @@ typedef struct strata_hybrid_message {
 int strata_hybrid_receive(strata_hybrid* which, int timeout_ms, strata_hybrid_message* received);
 /* To poll both for reading; they stay the endpoint's. */
 int strata_hybrid_data_fd(const strata_hybrid* which);
+/* As strata_hybrid_data_fd, of the TCP connection. */
 int strata_hybrid_control_fd(const strata_hybrid* which);
 
 /* NOLINTEND(modernize-use-using) */

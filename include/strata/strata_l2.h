@@ -44,6 +44,7 @@ int strata_raw_socket_receive_batch(strata_raw_socket* which, strata_slot* slots
 
 /* --- rings: what is received is read in place, in memory that the kernel writes */
 
+/* A packet ring, with its socket. */
 typedef struct strata_ring strata_ring;
 
 /* Frames come by whole blocks, when one is full or `block_timeout_ms` has passed (TPACKET_V3): for
@@ -52,6 +53,7 @@ typedef struct strata_ring strata_ring;
 /* Each is there at once (TPACKET_V2): for those who spin, or where one frame's delay counts. */
 #define STRATA_RING_FRAMES 1
 
+/* Of strata_ring_open; strata_ring_defaults sets them up. */
 typedef struct strata_ring_options {
   size_t size;                             /* sizeof(strata_ring_options) */
   const strata_raw_socket_options* socket; /* or NULL */
@@ -70,10 +72,13 @@ void strata_ring_defaults(strata_ring_options* options);
  * half of the machine's. */
 int strata_ring_open(const char* interface_name, const strata_ring_options* options,
                      strata_ring** opened);
+/* Closes the ring and frees the handle; frames that were lent are no longer valid. */
 void strata_ring_close(strata_ring* which);
 /* To poll; stays the ring's. */
 int strata_ring_fd(const strata_ring* which);
+/* The interface's MAC address, as it was when the ring was opened. */
 void strata_ring_mac(const strata_ring* which, uint8_t mac[6]);
+/* The interface's MTU in bytes, as it was then. */
 uint32_t strata_ring_mtu(const strata_ring* which);
 /* Points up to `count` frames to what has arrived, with all their tags, and writes how many. They
  * are valid, and their place in the ring is taken, until the next call. Waits for the first for

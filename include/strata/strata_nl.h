@@ -30,6 +30,7 @@ typedef struct strata_nl_attributes {
   size_t size;
 } strata_nl_attributes;
 
+/* One attribute, within the message that it came in. */
 typedef struct strata_nl_attribute {
   uint16_t type;
   uint8_t is_nest;       /* its sender says so; older families do not */
@@ -94,6 +95,7 @@ static inline const char* strata_nl_text(const strata_nl_attribute* of, size_t* 
   return (const char*)of->value;
 }
 
+/* The attributes within this one; they are valid as long as it is. */
 static inline strata_nl_attributes strata_nl_nest(const strata_nl_attribute* of) {
   strata_nl_attributes within;
   within.bytes = of->value;
@@ -103,8 +105,10 @@ static inline strata_nl_attributes strata_nl_nest(const strata_nl_attribute* of)
 
 /* --- a connection to generic netlink */
 
+/* A connection to generic netlink. */
 typedef struct strata_nl strata_nl;
 
+/* Of strata_nl_open; strata_nl_defaults sets them up. */
 typedef struct strata_nl_options {
   size_t size;             /* sizeof(strata_nl_options) */
   uint32_t receive_buffer; /* SO_RCVBUF; what is multicast above it is lost. 0: the kernel's own */
@@ -119,6 +123,7 @@ typedef struct strata_nl_options {
 void strata_nl_defaults(strata_nl_options* options);
 /* `options` may be NULL. -EINVAL for a largest message out of bounds. */
 int strata_nl_open(const strata_nl_options* options, strata_nl** opened);
+/* Closes the connection and frees the handle; its replies are no longer valid. */
 void strata_nl_close(strata_nl* which);
 /* To poll; stays the connection's. */
 int strata_nl_fd(const strata_nl* which);
@@ -130,6 +135,7 @@ typedef struct strata_nl_failure {
   const char* text; /* why, in the kernel's words (extended ACK) where it has any; never NULL */
 } strata_nl_failure;
 
+/* Valid until the next call with the connection that fails. */
 const strata_nl_failure* strata_nl_last_failure(const strata_nl* which);
 
 /* --- families, as the kernel's controller tells of them */
@@ -139,22 +145,25 @@ const strata_nl_failure* strata_nl_last_failure(const strata_nl* which);
 int strata_nl_resolve(strata_nl* on, const char* name, uint16_t* family);
 
 /* Of an operation (GENL_…). */
-#define STRATA_NL_NEEDS_ADMIN 0x01U /* CAP_NET_ADMIN */
-#define STRATA_NL_CAN_DO 0x02U
-#define STRATA_NL_CAN_DUMP 0x04U
-#define STRATA_NL_HAS_POLICY 0x08U
+#define STRATA_NL_NEEDS_ADMIN 0x01U     /* CAP_NET_ADMIN */
+#define STRATA_NL_CAN_DO 0x02U          /* it can be asked */
+#define STRATA_NL_CAN_DUMP 0x04U        /* it can be dumped */
+#define STRATA_NL_HAS_POLICY 0x08U      /* the kernel tells what it takes */
 #define STRATA_NL_NEEDS_UNS_ADMIN 0x10U /* the same, of the user namespace of the network's */
 
+/* A command of a family. */
 typedef struct strata_nl_operation {
   uint32_t command;
   uint32_t flags; /* STRATA_NL_… */
 } strata_nl_operation;
 
+/* A multicast group of a family. */
 typedef struct strata_nl_group {
   const char* name;
   uint32_t id;
 } strata_nl_group;
 
+/* What the controller tells of a family. */
 typedef struct strata_nl_family {
   const char* name;
   uint16_t id;
@@ -172,7 +181,9 @@ typedef struct strata_nl_families strata_nl_families;
 
 /* The family of that name, or all of them, by id, when it is NULL. -ENOENT as above. */
 int strata_nl_families_open(strata_nl* on, const char* name, strata_nl_families** told);
+/* Frees the list and all that it told. */
 void strata_nl_families_close(strata_nl_families* which);
+/* How many families there are. */
 size_t strata_nl_families_count(const strata_nl_families* which);
 /* NULL from `count` on. */
 const strata_nl_family* strata_nl_families_at(const strata_nl_families* which, size_t index);
@@ -183,21 +194,29 @@ const strata_nl_family* strata_nl_families_at(const strata_nl_families* which, s
 
 #define STRATA_NL_ACK 0x004U /* NLM_F_ACK: the reply also when there is no other */
 
+/* Begins a request to a family, in place of what was begun before. */
 void strata_nl_begin(strata_nl* on, uint16_t family, uint8_t command, uint8_t version);
 /* NLM_F_…; NLM_F_REQUEST is there already. */
 void strata_nl_add_flags(strata_nl* on, uint16_t flags);
 /* For families that have a header of their own, before all attributes. */
 void strata_nl_put_header(strata_nl* on, const void* header, size_t size);
+/* An attribute without data. */
 void strata_nl_put_flag(strata_nl* on, uint16_t type);
+/* A number of 8 bits. */
 void strata_nl_put_u8(strata_nl* on, uint16_t type, uint8_t value);
+/* A number of 16 bits, in the byte order of the machine, as all numbers here. */
 void strata_nl_put_u16(strata_nl* on, uint16_t type, uint16_t value);
+/* A number of 32 bits. */
 void strata_nl_put_u32(strata_nl* on, uint16_t type, uint32_t value);
+/* A number of 64 bits. */
 void strata_nl_put_u64(strata_nl* on, uint16_t type, uint64_t value);
 /* So many characters, and a NUL behind them. */
 void strata_nl_put_text(strata_nl* on, uint16_t type, const char* text, size_t size);
+/* Bytes as they are. */
 void strata_nl_put_bytes(strata_nl* on, uint16_t type, const void* bytes, size_t size);
 /* Attributes up to the matching close are within this one. At most 8 deep. */
 void strata_nl_open_nest(strata_nl* on, uint16_t type);
+/* Ends the nest that was opened last. */
 void strata_nl_close_nest(strata_nl* on);
 
 /* A message of the kernel's. */
@@ -228,6 +247,7 @@ int strata_nl_dump(strata_nl* on, void (*each)(void* context, const strata_nl_me
 
 /* `group` is an id of strata_nl_group. -EPERM, -ENOENT. */
 int strata_nl_join(strata_nl* on, uint32_t group);
+/* `group` is an id of strata_nl_group; what came before may still be read. */
 int strata_nl_leave(strata_nl* on, uint32_t group);
 /* 1 and the next message, or 0 when none has come in `timeout_ms` (0: does not wait, -1: waits for
  * ever). -ENOBUFS when some were lost, as they came faster than they were read; then goes on. */
@@ -235,6 +255,7 @@ int strata_nl_event(strata_nl* on, int timeout_ms, const strata_nl_message** eve
 
 /* --- links: the network interfaces, by rtnetlink */
 
+/* A network interface. */
 typedef struct strata_nl_link {
   int32_t index;
   int32_t peer;     /* the other end of a veth, or what a VLAN device stands on; or 0 */
@@ -251,7 +272,9 @@ typedef struct strata_nl_links strata_nl_links;
 /* The link of that name, or all of them, by index, when it is NULL; by a socket that is open no
  * longer than the call. -ENODEV when there is none of that name. */
 int strata_nl_links_open(const char* name, strata_nl_links** told);
+/* Frees the list and all that it told. */
 void strata_nl_links_close(strata_nl_links* which);
+/* How many links there are. */
 size_t strata_nl_links_count(const strata_nl_links* which);
 /* NULL from `count` on. */
 const strata_nl_link* strata_nl_links_at(const strata_nl_links* which, size_t index);
@@ -265,6 +288,7 @@ typedef struct strata_nl_watch strata_nl_watch;
 
 /* `options` may be NULL. */
 int strata_nl_watch_open(const strata_nl_options* options, strata_nl_watch** opened);
+/* Closes the watch and frees the handle. */
 void strata_nl_watch_close(strata_nl_watch* which);
 /* To poll: readable when something has happened. Stays the watch's. */
 int strata_nl_watch_fd(const strata_nl_watch* which);

@@ -20,8 +20,10 @@ extern "C" {
 
 /* --- UMEM: the memory whose frames sockets send from and receive into */
 
+/* Memory that is divided into frames and shared with the kernel. */
 typedef struct strata_xdp_umem strata_xdp_umem;
 
+/* Of strata_xdp_umem_create; strata_xdp_umem_defaults sets them up. */
 typedef struct strata_xdp_umem_options {
   size_t size; /* sizeof(strata_xdp_umem_options) */
   uint32_t frame_count;
@@ -53,6 +55,7 @@ uint64_t strata_xdp_umem_position(const strata_xdp_umem* which, uint64_t address
 
 /* --- sockets: one queue of one interface, and its rings */
 
+/* An AF_XDP socket with its rings. */
 typedef struct strata_xdp_socket strata_xdp_socket;
 
 /* struct xdp_desc */
@@ -65,10 +68,11 @@ typedef struct strata_xdp_descriptor {
 /* The frame goes on in the next descriptor. */
 #define STRATA_XDP_CONTINUES 1
 
-#define STRATA_XDP_AUTOMATIC 0
-#define STRATA_XDP_COPY 1
-#define STRATA_XDP_ZEROCOPY 2
+#define STRATA_XDP_AUTOMATIC 0 /* the best that there is */
+#define STRATA_XDP_COPY 1      /* frames are copied */
+#define STRATA_XDP_ZEROCOPY 2  /* the card uses the UMEM itself */
 
+/* Of strata_xdp_socket_open; strata_xdp_socket_defaults sets them up. */
 typedef struct strata_xdp_socket_options {
   size_t size;           /* sizeof(strata_xdp_socket_options) */
   uint32_t receive_size; /* entries of the rings, powers of two; 0: sends only */
@@ -91,6 +95,7 @@ void strata_xdp_socket_defaults(strata_xdp_socket_options* options);
  * would be locked than allowed. */
 int strata_xdp_socket_open(strata_xdp_umem* memory, const char* interface_name, uint32_t queue,
                            const strata_xdp_socket_options* options, strata_xdp_socket** opened);
+/* Closes the socket and frees the handle; its UMEM stays. */
 void strata_xdp_socket_close(strata_xdp_socket* which);
 /* To poll; stays the socket's. */
 int strata_xdp_socket_fd(const strata_xdp_socket* which);
@@ -102,25 +107,32 @@ int strata_xdp_socket_is_busy_polled(const strata_xdp_socket* which);
 /* Each moves up to `count` entries and returns how many. `which` must be open, the array have room.
  * None allocates or waits. */
 uint32_t strata_xdp_fill(strata_xdp_socket* which, const uint64_t* addresses, uint32_t count);
+/* Takes back frames that were sent: their addresses in the UMEM. */
 uint32_t strata_xdp_complete(strata_xdp_socket* which, uint64_t* addresses, uint32_t count);
+/* Takes frames that came. */
 uint32_t strata_xdp_receive(strata_xdp_socket* which, strata_xdp_descriptor* descriptors,
                             uint32_t count);
+/* Gives the kernel frames to send. */
 uint32_t strata_xdp_transmit(strata_xdp_socket* which, const strata_xdp_descriptor* descriptors,
                              uint32_t count);
 /* Free places in the fill and transmit ring: up to `most` of them. */
 uint32_t strata_xdp_fill_room(strata_xdp_socket* which, uint32_t most);
+/* As strata_xdp_fill_room, of the transmit ring. */
 uint32_t strata_xdp_transmit_room(strata_xdp_socket* which, uint32_t most);
 
 /* 1 when the kernel waits for the matching strata_xdp_wake_. */
 int strata_xdp_fill_needs_wakeup(const strata_xdp_socket* which);
+/* As strata_xdp_fill_needs_wakeup, of the transmit ring. */
 int strata_xdp_transmit_needs_wakeup(const strata_xdp_socket* which);
 /* 1, or 0 when the kernel took only a part and wants to be called again; in copy mode it takes 32
  * frames a call, and needs one after each strata_xdp_transmit. */
 int strata_xdp_wake_transmit(strata_xdp_socket* which);
+/* 1 when the kernel was told to look into the fill ring. */
 int strata_xdp_wake_receive(strata_xdp_socket* which);
 /* 1 when there is something to receive, or more can be sent; 0 after `timeout_ms` (-1: for ever).
  */
 int strata_xdp_wait_readable(const strata_xdp_socket* which, int timeout_ms);
+/* As strata_xdp_wait_readable, until the kernel takes more to send. */
 int strata_xdp_wait_writable(const strata_xdp_socket* which, int timeout_ms);
 
 /* What the kernel counted since the socket was made. */
@@ -133,15 +145,18 @@ typedef struct strata_xdp_statistics {
   uint64_t invalid_transmit;    /* descriptors in the transmit ring */
 } strata_xdp_statistics;
 
+/* Writes what the kernel counted to `counted`. */
 int strata_xdp_socket_statistics(const strata_xdp_socket* which, strata_xdp_statistics* counted);
 
 /* --- the program that brings frames to sockets; all others go on to the kernel */
 
+/* The program of an interface. */
 typedef struct strata_xdp_program strata_xdp_program;
+/* A filter that leads to a socket, as long as the handle is open. */
 typedef struct strata_xdp_route strata_xdp_route;
 
-#define STRATA_XDP_NATIVE 1
-#define STRATA_XDP_GENERIC 2
+#define STRATA_XDP_NATIVE 1   /* in the driver */
+#define STRATA_XDP_GENERIC 2  /* in the kernel, with any driver */
 #define STRATA_XDP_HARDWARE 3 /* on the network card; for one's own program only */
 
 /* What is -1 or NULL is not asked for; all so: every frame. */
@@ -153,6 +168,7 @@ typedef struct strata_xdp_filter {
   const uint8_t* destination; /* a MAC address */
 } strata_xdp_filter;
 
+/* Sets the size, and asks for nothing: every frame. */
 void strata_xdp_filter_defaults(strata_xdp_filter* filter);
 
 /* The program of an interface, which a process has once: attached as long as a handle or a route
@@ -160,16 +176,20 @@ void strata_xdp_filter_defaults(strata_xdp_filter* filter);
  * _GENERIC. -EBUSY when another is attached, which strata_last_error() names; -EPERM without
  * CAP_NET_ADMIN and CAP_BPF. */
 int strata_xdp_program_attach(const char* interface_name, int mode, strata_xdp_program** attached);
+/* Gives the handle back; the program stays as long as another handle or a route holds it. */
 void strata_xdp_program_close(strata_xdp_program* which);
+/* 1 when it runs in the driver, 0 in the kernel's generic hook. */
 int strata_xdp_program_is_native(const strata_xdp_program* which);
 /* Brings the frames that `filter` is about (NULL: all), of the socket's queue, to the socket.
  * -EEXIST when another socket has them. */
 int strata_xdp_route_add(strata_xdp_program* program, const strata_xdp_filter* filter,
                          const strata_xdp_socket* socket, strata_xdp_route** added);
+/* Frames of the filter go on to the kernel again. */
 void strata_xdp_route_close(strata_xdp_route* which);
 
 /* --- a program of one's own, loaded by libbpf or by hand, and the XSKMAP by which it redirects */
 
+/* A program of one's own that is attached. */
 typedef struct strata_xdp_own_program strata_xdp_own_program;
 
 /* Attaches the program of that descriptor, which stays the caller's, until it is closed, and no
@@ -178,6 +198,7 @@ typedef struct strata_xdp_own_program strata_xdp_own_program;
  * when it is no XDP program. */
 int strata_xdp_own_program_attach(const char* interface_name, int program_fd, int mode,
                                   strata_xdp_own_program** attached);
+/* Detaches the program and frees the handle; the descriptor stays open. */
 void strata_xdp_own_program_close(strata_xdp_own_program* which);
 /* STRATA_XDP_NATIVE, _GENERIC or _HARDWARE. */
 int strata_xdp_own_program_mode(const strata_xdp_own_program* which);
@@ -187,8 +208,10 @@ int strata_xdp_socket_enter_in_map(const strata_xdp_socket* which, int map_fd, i
 
 /* --- ports: frames instead of rings. UMEM, socket and program of their own. */
 
+/* A queue of an interface, with all that it needs. */
 typedef struct strata_xdp_port strata_xdp_port;
 
+/* Of strata_xdp_port_open; what is NULL has its defaults. */
 typedef struct strata_xdp_port_options {
   size_t size;                             /* sizeof(strata_xdp_port_options) */
   int attach_mode;                         /* as for strata_xdp_program_attach */
@@ -197,6 +220,8 @@ typedef struct strata_xdp_port_options {
   const strata_xdp_socket_options* socket; /* or NULL; a receive_size of 0: only sends */
 } strata_xdp_port_options;
 
+/* Opens a port on a queue; `options` may be NULL. The errors of strata_xdp_socket_open and
+ * strata_xdp_program_attach. */
 int strata_xdp_port_open(const char* interface_name, uint32_t queue,
                          const strata_xdp_port_options* options, strata_xdp_port** opened);
 /* The same for a process without privileges: made by the daemon that listens at `daemon_socket`
@@ -210,8 +235,11 @@ int strata_xdp_port_open_through_daemon(const char* daemon_socket, const char* i
 int strata_xdp_socket_open_through_daemon(const char* daemon_socket, const char* interface_name,
                                           uint32_t queue, const strata_xdp_port_options* options,
                                           strata_xdp_umem** memory, strata_xdp_socket** opened);
+/* Closes the port and frees the handle and its memory. */
 void strata_xdp_port_close(strata_xdp_port* which);
+/* To poll; stays the port's. */
 int strata_xdp_port_fd(const strata_xdp_port* which);
+/* 1 or 0: the mode that the kernel chose. */
 int strata_xdp_port_is_zerocopy(const strata_xdp_port* which);
 /* 1, 0, or -ENOENT when it only sends. */
 int strata_xdp_port_is_native(const strata_xdp_port* which);
@@ -226,6 +254,7 @@ int strata_xdp_port_receive(strata_xdp_port* which, struct iovec* frames, size_t
 /* Waits until the kernel has sent all frames, for `timeout_ms` at most (0: not, -1: for ever).
  * -ETIMEDOUT when it has not. */
 int strata_xdp_port_flush(strata_xdp_port* which, int timeout_ms);
+/* Writes what the kernel counted to `counted`. */
 int strata_xdp_port_statistics(const strata_xdp_port* which, strata_xdp_statistics* counted);
 
 /* NOLINTEND(modernize-use-using) */

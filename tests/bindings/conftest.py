@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from c_library import prefix  # noqa: F401
 from fixtures import broker, root, veth  # noqa: F401
 from strata_daemon import BINARY
 

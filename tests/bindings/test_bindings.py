@@ -1,8 +1,5 @@
 """The bindings' own tests, against the C library as it is installed; and their tools, run by a user
-without privileges through the daemon. veth.py draws the namespaces.
-
-It is built here without sanitizers, since those of other languages' programs would have to be too.
-"""
+without privileges through the daemon. veth.py draws the namespaces."""
 
 import json
 import os
@@ -15,29 +12,8 @@ from pathlib import Path
 import pytest
 
 from broker import NOBODY, refusal_of
+from c_library import BUILD, SOURCE, run
 from veth import KERNEL
-
-SOURCE = Path(__file__).parents[2]
-BUILD = Path(os.environ["STRATA_BUILD"]) / "bindings"
-
-
-def run(*command, **environment):
-    done = subprocess.run([str(word) for word in command], cwd=SOURCE, text=True, timeout=800,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          env={**os.environ, **environment})
-    assert done.returncode == 0, done.stdout[-20000:]
-    return done.stdout
-
-
-@pytest.fixture(scope="session")
-def prefix():
-    build = BUILD / "strata"
-    run("cmake", "-G", "Ninja", "-S", SOURCE, "-B", build, "-DCMAKE_BUILD_TYPE=Release",
-        "-DBUILD_TESTING=OFF")
-    run("cmake", "--build", build, "--target", "strata_c", "strata_c_static")
-    run("cmake", "--install", build, "--prefix", BUILD / "prefix", "--component", "c")
-    return BUILD / "prefix"
-
 
 def test_rust(prefix):
     out = run(SOURCE / "bindings/rust/run_tests.sh", prefix, CARGO="/usr/bin/cargo",

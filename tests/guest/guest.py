@@ -180,33 +180,35 @@ class Outcome:
         return path.read_text(errors="replace") if path.exists() else ""
 
 
-def boot(kernel, script, folder, nics=(), seconds=600, prefix=()):
+def boot(kernel, script, folder, nics=(), seconds=600, prefix=(), terminal=False):
     """Runs a shell script, as root, in a guest that has these NICs (arguments of QEMU's); `prefix`
     runs QEMU where those NICs are. `folder` is /run/out there. After `seconds` the guest is ended;
-    its exit code is None then."""
+    its exit code is None then. With `terminal` its console, /dev/ttyS0, is this terminal."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in ["exit_code", "output", "console"]:
         (folder / old).unlink(missing_ok=True)
     (folder / "script").write_text(script)
     arguments = [
         "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "2G", "-nodefaults",
-        "-no-reboot", "-display", "none", "-monitor", "none", "-serial", f"file:{folder}/console",
+        "-no-reboot", "-display", "none", "-monitor", "none",
+        "-serial", "mon:stdio" if terminal else f"file:{folder}/console",
         "-kernel", kernel.image, "-initrd", kernel.initramfs(folder),
         "-append", f"console=ttyS0 quiet panic=-1 mitigations=off modules={kernel.modules.parent}",
         "-virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap",
         "-virtfs", f"local,path={folder},mount_tag=out,security_model=none", *nics]
     for _ in range(BOOTS):
-        ended = emulate([*prefix, QEMU, *map(str, arguments)], folder / "qemu", seconds)
+        ended = emulate([*prefix, QEMU, *map(str, arguments)], folder / "qemu", seconds, terminal)
         if not ended or (folder / "output").exists():
             break
     (folder / "initramfs.cpio").unlink()
     return Outcome(folder)
 
 
-def emulate(command, log, seconds):
+def emulate(command, log, seconds, terminal):
     """Runs QEMU; false when the guest did not end by itself."""
     with open(log, "wb") as said:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+        process = subprocess.Popen(command, stdin=None if terminal else subprocess.DEVNULL,
+                                   stdout=None if terminal else said, stderr=said)
         try:
             process.wait(seconds)
             return True

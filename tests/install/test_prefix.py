@@ -135,10 +135,12 @@ def test_links_between_the_pages_lead_somewhere(installed):
 def test_licenses_scripts_and_sources_are_there(installed):
     data, doc = installed / "share/strata", installed / "share/doc/strata"
     for path in [doc / "LICENSE", doc / "docs/openapi.yaml", doc / "examples/lua/rooms.lua",
-                 doc / "kernel/Kbuild", data / "lua/strata.lua", data / "ynl/LICENSE",
+                 doc / "kernel/Kbuild", doc / "docs/netlink-message.svg",
+                 data / "lua/strata.lua", data / "ynl/LICENSE",
                  data / "bindings/rust/Cargo.toml", data / "bindings/ocaml/dune-project"]:
         assert path.is_file(), path
-    assert os.access(data / "bindings/rust/run_tests.sh", os.X_OK)
+    for path in [data / "bindings/rust/run_tests.sh", doc / "examples/netlink_tutorial/run.sh"]:
+        assert os.access(path, os.X_OK), path
     assert not [each for each in data.rglob("*") if each.name in ("target", "_build")]
 
 

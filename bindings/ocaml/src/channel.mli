@@ -47,11 +47,13 @@ val post : t -> bytes -> bool
 val flush : t -> unit
 
 val finish : t -> timeout_ms:int -> unit
-(** Waits until all is sent, and, acknowledged, has arrived. @raise Xsk.Error [ETIMEDOUT]. *)
+(** Waits until all is sent, and, acknowledged, has arrived.
+    @raise Xsk.Error [ETIMEDOUT]. *)
 
 val receive : t -> timeout_ms:int -> bytes option
 (** The next message; [None] when none came within [timeout_ms] (negative: waits for ever; 0: does
-    not). @raise Xsk.Error [ECONNRESET] once when the peer is gone; [ENETDOWN]. *)
+    not).
+    @raise Xsk.Error [ECONNRESET] once when the peer is gone; [ENETDOWN]. *)
 
 val has_peer : t -> bool
 (** Acknowledged: the two ends have found each other. *)

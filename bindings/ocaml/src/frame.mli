@@ -26,4 +26,5 @@ val build : ?mtu:int -> t -> bytes
     @raise Xsk.Error [EINVAL] when a field cannot be right, [EMSGSIZE] above the MTU. *)
 
 val parse : bytes -> t
-(** With copies of what it has. @raise Xsk.Error [EBADMSG] when it ends within its header. *)
+(** With copies of what it has.
+    @raise Xsk.Error [EBADMSG] when it ends within its header. *)

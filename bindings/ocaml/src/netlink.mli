@@ -78,7 +78,8 @@ val leave : t -> int -> unit
 
 val event : t -> timeout_ms:int -> message option
 (** The next message; [None] when none came within [timeout_ms] (negative: waits for ever; 0: does
-    not). @raise Xsk.Error [ENOBUFS] when some were lost; then goes on. *)
+    not).
+    @raise Xsk.Error [ENOBUFS] when some were lost; then goes on. *)
 
 (** {1 Attributes, as they are received}
 
@@ -106,4 +107,5 @@ type link = {
 }
 
 val links : ?name:string -> unit -> link list
-(** That one, or all, by index. @raise Xsk.Error [ENODEV] when there is none of that name. *)
+(** That one, or all, by index.
+    @raise Xsk.Error [ENODEV] when there is none of that name. *)

@@ -59,7 +59,8 @@ val mac : t -> Mac.t
 val mtu : t -> int
 
 val send : t -> bytes -> unit
-(** Waits for room. @raise Xsk.Error [EMSGSIZE] above the MTU, [ENETDOWN], [ENODEV]. *)
+(** Waits for room.
+    @raise Xsk.Error [EMSGSIZE] above the MTU, [ENETDOWN], [ENODEV]. *)
 
 val send_batch : t -> bytes array -> pos:int -> nb:int -> int
 (** Sends [nb] frames without waiting, and returns how many were taken, from the first on. Raises
@@ -67,7 +68,8 @@ val send_batch : t -> bytes array -> pos:int -> nb:int -> int
 
 val receive : t -> timeout_ms:int -> bytes option
 (** The next frame; [None] when none came within [timeout_ms] (negative: waits for ever; 0: does
-    not). @raise Xsk.Error [ENETDOWN] once each time that the link goes down, [ENODEV]. *)
+    not).
+    @raise Xsk.Error [ENETDOWN] once each time that the link goes down, [ENODEV]. *)
 
 val receive_batch : t -> bytes array -> pos:int -> nb:int -> timeout_ms:int -> int
 (** Waits for the first of up to [nb] frames (64 at most), puts new byte strings into the array from

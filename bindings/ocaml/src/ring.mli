@@ -28,7 +28,8 @@ val close : t -> unit
 val is_closed : t -> bool
 
 val send_batch : t -> bytes array -> pos:int -> nb:int -> int
-(** As {!Raw_socket.send_batch}. @raise Xsk.Error [EOPNOTSUPP] when it has no slots to send. *)
+(** As {!Raw_socket.send_batch}.
+    @raise Xsk.Error [EOPNOTSUPP] when it has no slots to send. *)
 
 val receive : t -> timeout_ms:int -> bytes option
 val receive_batch : t -> bytes array -> pos:int -> nb:int -> timeout_ms:int -> int

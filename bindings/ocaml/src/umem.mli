@@ -114,4 +114,4 @@ type handle
 val handle : t -> handle
 
 val make : string -> Config.t -> make_in:(handle -> int) -> t
-(** Of what [make_in] puts into the handle; it returns 0 or a code as {!Fault.check} takes it. *)
+(** Of what [make_in] puts into the handle; it returns 0 or a code as [Fault.check] takes it. *)

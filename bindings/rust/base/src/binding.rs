@@ -47,6 +47,7 @@ pub fn checked(code: c_int) -> Result<c_int> {
     Ok(code)
 }
 
+/// A text for C; an error when there is a NUL in it.
 pub fn c_string<Text: AsRef<OsStr> + ?Sized>(text: &Text) -> Result<CString> {
     let text = text.as_ref();
     CString::new(text.as_bytes()).map_err(|_| {
@@ -69,11 +70,14 @@ pub fn milliseconds(timeout: Option<Duration>) -> c_int {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Iovec {
+    /// Where the bytes begin.
     pub base: *mut c_void,
+    /// How many there are.
     pub length: usize,
 }
 
 impl Iovec {
+    /// No bytes.
     pub const NONE: Iovec = Iovec { base: std::ptr::null_mut(), length: 0 };
 
     /// For what only reads it.
@@ -87,7 +91,9 @@ impl Iovec {
 /// # Safety
 /// `Self` is `repr(C)`, begins with the `usize` that `size_mut` names, and has no invalid values.
 pub unsafe trait Grows: Copy {
+    /// Sets the size and all defaults.
     const SET_DEFAULTS: unsafe extern "C" fn(*mut Self);
+    /// The member that has the size.
     fn size_mut(&mut self) -> &mut usize;
 }
 

@@ -15,7 +15,9 @@ use crate::ffi;
 pub struct ChannelOptions {
     /// `lo`: between processes of this machine.
     pub interface: String,
+    /// All that open the same name on an interface hear each other.
     pub name: String,
+    /// Of its frames.
     pub ethertype: u16,
     /// Exactly two endpoints, and each message arrives once and in order; else any number, and a
     /// slow one loses some.
@@ -28,6 +30,7 @@ pub struct ChannelOptions {
     pub receive_buffer: usize,
     /// The longest that a posted message waits for others.
     pub max_delay_us: u32,
+    /// The longest that sending waits for room.
     pub send_timeout_ms: u32,
     /// Acknowledged: a peer that says nothing for this time is gone.
     pub peer_timeout_ms: u32,
@@ -55,6 +58,7 @@ impl Default for ChannelOptions {
 /// A message, lent until the next call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message<'a> {
+    /// The message itself.
     pub bytes: &'a [u8],
     /// The endpoint's random number; 0 where the call had to wait.
     pub sender: u64,
@@ -131,6 +135,7 @@ impl Channel {
         Ok(taken == 1)
     }
 
+    /// Sends what was posted, as far as there is room; the rest goes with later calls.
     pub fn flush(&mut self) -> Result<()> {
         // SAFETY: open as long as `self`.
         checked(unsafe { ffi::strata_channel_flush(self.handle.as_ptr()) })?;
@@ -170,6 +175,7 @@ impl Channel {
         Ok(())
     }
 
+    /// Whether `turn` is to be called once the descriptor is writable.
     pub fn wants_to_write(&self) -> bool {
         // SAFETY: open as long as `self`.
         unsafe { ffi::strata_channel_wants_to_write(self.handle.as_ptr()) != 0 }

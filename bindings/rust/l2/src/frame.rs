@@ -115,11 +115,15 @@ impl Deref for Tags {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame<'a> {
+    /// To whom it goes.
     pub destination: MacAddress,
+    /// From whom it comes.
     pub source: MacAddress,
+    /// Its VLAN tags, the outermost first.
     pub tags: Tags,
     /// From 0x0600 on; `None`: an 802.3 frame, which has its payload's length there.
     pub ethertype: Option<u16>,
+    /// What is behind the type, the padding of short frames included.
     pub payload: &'a [u8],
 }
 

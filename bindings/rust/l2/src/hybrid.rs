@@ -19,6 +19,7 @@ pub struct HybridOptions {
     pub tcp_port: u16,
     /// A listener's numeric address; `None`: all.
     pub listen_address: Option<String>,
+    /// Of its frames.
     pub ethertype: u16,
     /// `Some(0)`: only a priority; `None`: no tag.
     pub vlan_id: Option<u16>,
@@ -28,6 +29,7 @@ pub struct HybridOptions {
     pub timeout_ms: u32,
     /// A listener's patience with one caller.
     pub greeting_timeout_ms: u32,
+    /// How long a peer may say nothing.
     pub peer_timeout_ms: u32,
 }
 
@@ -87,6 +89,7 @@ impl HybridListener {
         Ok(HybridListener { handle, not_sync: PhantomData })
     }
 
+    /// The TCP port that it listens on, also when 0 was asked for.
     pub fn port(&self) -> u16 {
         // SAFETY: open as long as `self`.
         unsafe { ffi::strata_hybrid_listener_port(self.handle.as_ptr()) }
@@ -117,6 +120,7 @@ impl fmt::Debug for HybridListener {
 /// A message, lent until the next call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HybridMessage<'a> {
+    /// The message itself.
     pub bytes: &'a [u8],
     /// (VID, priority) of the tag that it came with.
     pub tag: Option<(u16, u8)>,
@@ -154,6 +158,7 @@ impl Hybrid {
         Hybrid { handle, not_sync: PhantomData }
     }
 
+    /// The peer's MAC address.
     pub fn peer(&self) -> MacAddress {
         let mut mac = [0; 6];
         // SAFETY: open as long as `self`; room for six bytes.
@@ -161,6 +166,7 @@ impl Hybrid {
         MacAddress(mac)
     }
 
+    /// The bytes of the largest message, by the MTU.
     pub fn max_payload(&self) -> usize {
         // SAFETY: open as long as `self`.
         unsafe { ffi::strata_hybrid_max_payload(self.handle.as_ptr()) }

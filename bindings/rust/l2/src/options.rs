@@ -8,17 +8,24 @@ use crate::ffi;
 pub enum FanoutMode {
     /// A flow always goes to the same.
     Hash,
+    /// In turns.
     LoadBalance,
+    /// By the processor that a frame came on.
     Cpu,
+    /// To the next when one is full.
     Rollover,
+    /// By chance.
     Random,
+    /// By the card's queue.
     Queue,
 }
 
 /// Membership of a group (PACKET_FANOUT), all of whose members have the same interface and mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fanout {
+    /// The group's number.
     pub group: u16,
+    /// How it shares what comes.
     pub mode: FanoutMode,
 }
 
@@ -34,10 +41,13 @@ pub struct RawOptions {
     pub send_only: bool,
     /// Also what this machine sends.
     pub hear_outgoing: bool,
+    /// The card takes frames for other MAC addresses too.
     pub promiscuous: bool,
+    /// Frames go to the driver without its queue: no shaping.
     pub qdisc_bypass: bool,
     /// Of the kernel.
     pub timestamps: bool,
+    /// Shares what comes with other sockets.
     pub fanout: Option<Fanout>,
     /// SO_PRIORITY, 0 to 7.
     pub priority: Option<u8>,
@@ -80,13 +90,16 @@ pub enum RingKind {
     Blocks {
         /// Bytes, a power of two from a page on.
         size: u32,
+        /// How many blocks there are.
         count: u32,
+        /// The longest that a block waits until it is full.
         timeout_ms: u32,
         /// The least number of frames that it has room to send; 0: it cannot send.
         send_slots: u32,
     },
     /// Each at once (TPACKET_V2): where one frame's delay counts.
     Frames {
+        /// How many frames there is room for.
         slots: u32,
         /// The largest frame that is not cut; 0: by the interface's MTU.
         size: u32,
@@ -114,7 +127,9 @@ impl RingKind {
 /// What a [`Ring`](crate::Ring) is made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RingOptions {
+    /// How frames come.
     pub kind: RingKind,
+    /// What it takes.
     pub socket: RawOptions,
 }
 

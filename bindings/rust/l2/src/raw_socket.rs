@@ -85,6 +85,7 @@ impl RawSocket {
         MacAddress(mac)
     }
 
+    /// The interface's MTU in bytes, as it was when the socket was opened.
     pub fn mtu(&self) -> usize {
         // SAFETY: open as long as `self`.
         unsafe { ffi::strata_raw_socket_mtu(self.handle.as_ptr()) as usize }
@@ -158,6 +159,7 @@ impl RawSocket {
         Ok(Frames { of: Source::Slots(slots.slots[..count].iter()) })
     }
 
+    /// Frames that the filter took, and those of them that were lost.
     pub fn statistics(&mut self) -> Result<DeviceStatistics> {
         let mut counted = DeviceStatistics::default();
         // SAFETY: open as long as `self`; both numbers live as long as the call.

@@ -6,6 +6,7 @@ use crate::ffi;
 /// A frame that was received, with all its VLAN tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Received<'a> {
+    /// The frame, with all its VLAN tags.
     pub bytes: &'a [u8],
     /// Above the size of `bytes` when it was cut.
     pub wire_size: usize,
@@ -25,6 +26,7 @@ impl<'a> Received<'a> {
         Received { bytes, wire_size: raw.wire_size, time_ns: raw.time_ns }
     }
 
+    /// Whether the frame was larger than the memory that was given.
     pub fn is_cut(&self) -> bool {
         self.wire_size > self.bytes.len()
     }

@@ -64,6 +64,7 @@ impl Ring {
         MacAddress(mac)
     }
 
+    /// The interface's MTU in bytes, as it was when the ring was opened.
     pub fn mtu(&self) -> usize {
         // SAFETY: open as long as `self`.
         unsafe { ffi::strata_ring_mtu(self.handle.as_ptr()) as usize }
@@ -96,6 +97,7 @@ impl Ring {
         })
     }
 
+    /// Frames that the filter took, and those of them that were lost.
     pub fn statistics(&mut self) -> Result<DeviceStatistics> {
         let mut counted = DeviceStatistics::default();
         // SAFETY: open as long as `self`; both numbers live as long as the call.

@@ -97,6 +97,7 @@ impl<'a> Attribute<'a> {
         self.head & BIG_ENDIAN != 0
     }
 
+    /// Its data, without the padding.
     pub fn value(&self) -> &'a [u8] {
         self.value
     }

@@ -8,35 +8,45 @@ use crate::ffi;
 /// What the kernel's controller tells of a family.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Family {
+    /// The family's name.
     pub name: String,
     /// Another one each time that it is registered.
     pub id: u16,
+    /// Of its commands.
     pub version: u32,
     /// Bytes of the family's own header; almost all have none.
     pub header_size: u32,
     /// 0 where each operation has its own.
     pub max_attribute: u32,
+    /// Its commands.
     pub operations: Vec<Operation>,
+    /// Its multicast groups.
     pub groups: Vec<Group>,
 }
 
 /// A command of a family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operation {
+    /// The command's number.
     pub command: u32,
     /// CAP_NET_ADMIN.
     pub needs_admin: bool,
     /// CAP_NET_ADMIN in the user namespace that owns the network's.
     pub needs_uns_admin: bool,
+    /// It can be asked.
     pub can_do: bool,
+    /// It can be dumped.
     pub can_dump: bool,
+    /// The kernel tells what it takes.
     pub has_policy: bool,
 }
 
 /// A multicast group of a family.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
+    /// The group's name.
     pub name: String,
+    /// The number to join it by.
     pub id: u32,
 }
 

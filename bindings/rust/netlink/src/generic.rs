@@ -82,6 +82,7 @@ pub struct Generic {
 unsafe impl Send for Generic {}
 
 impl Generic {
+    /// With the defaults of [`Options`].
     pub fn open() -> Result<Generic> {
         // SAFETY: NULL stands for the defaults.
         unsafe { Generic::open_raw(null()) }
@@ -143,6 +144,7 @@ impl Generic {
         self.request_of_version(family, command, 1)
     }
 
+    /// Begins a request in another version of the family's commands.
     pub fn request_of_version(&mut self, family: u16, command: u8, version: u8) -> Request<'_> {
         Request::new(self, family, command, version)
     }
@@ -155,6 +157,7 @@ impl Generic {
         self.checked(code).map(drop)
     }
 
+    /// Hears the group no longer; what came before may still be read.
     pub fn leave(&mut self, group: u32) -> Result<()> {
         // SAFETY: open as long as `self`.
         let code = unsafe { ffi::strata_nl_leave(self.raw(), group) };

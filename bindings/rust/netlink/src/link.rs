@@ -30,12 +30,15 @@ const IFF_RUNNING: u32 = 0x40;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
+    /// The interface's number.
     pub index: i32,
+    /// Its name.
     pub name: String,
     /// "veth", "vlan", …; empty for hardware.
     pub kind: String,
     /// Zero for those that have none.
     pub mac: MacAddress,
+    /// Bytes of the largest payload.
     pub mtu: u32,
     /// IFF_… of netdevice(7).
     pub flags: u32,
@@ -58,6 +61,7 @@ impl Link {
         Ok(told.pop().expect("the library told of one link"))
     }
 
+    /// It was set up; whether it has a carrier, [`Link::is_running`] tells.
     pub fn is_up(&self) -> bool {
         self.flags & IFF_UP != 0
     }
@@ -124,6 +128,7 @@ pub struct LinkWatch {
 unsafe impl Send for LinkWatch {}
 
 impl LinkWatch {
+    /// Hears what happens from now on.
     pub fn open() -> Result<LinkWatch> {
         LinkWatch::open_with(&Options::default())
     }

@@ -9,7 +9,9 @@ use crate::ffi;
 pub struct Message<'a> {
     /// The number of the family that sent it.
     pub family: u16,
+    /// The command that it is of.
     pub command: u8,
+    /// The version of the family's commands.
     pub version: u8,
     /// NLM_F_… of linux/netlink.h.
     pub flags: u16,

@@ -39,30 +39,35 @@ macro_rules! puts {
     ($of:ident) => {
         /// Attributes, each with its type.
         impl<'a> $of<'a> {
+            /// An attribute without data.
             pub fn flag(self, kind: u16) -> Self {
                 // SAFETY: the connection is open as long as it lives, here and below.
                 unsafe { ffi::strata_nl_put_flag(self.on.raw(), kind) };
                 self
             }
 
+            /// A number of 8 bits.
             pub fn u8(self, kind: u16, value: u8) -> Self {
                 // SAFETY: as above.
                 unsafe { ffi::strata_nl_put_u8(self.on.raw(), kind, value) };
                 self
             }
 
+            /// A number of 16 bits, in the byte order of the machine, as all numbers here.
             pub fn u16(self, kind: u16, value: u16) -> Self {
                 // SAFETY: as above.
                 unsafe { ffi::strata_nl_put_u16(self.on.raw(), kind, value) };
                 self
             }
 
+            /// A number of 32 bits.
             pub fn u32(self, kind: u16, value: u32) -> Self {
                 // SAFETY: as above.
                 unsafe { ffi::strata_nl_put_u32(self.on.raw(), kind, value) };
                 self
             }
 
+            /// A number of 64 bits.
             pub fn u64(self, kind: u16, value: u64) -> Self {
                 // SAFETY: as above.
                 unsafe { ffi::strata_nl_put_u64(self.on.raw(), kind, value) };
@@ -77,6 +82,7 @@ macro_rules! puts {
                 self
             }
 
+            /// Bytes as they are.
             pub fn bytes(self, kind: u16, bytes: &[u8]) -> Self {
                 let (start, size) = (bytes.as_ptr().cast(), bytes.len());
                 // SAFETY: as above; that number of bytes, which are copied.

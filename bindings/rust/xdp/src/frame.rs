@@ -43,6 +43,7 @@ impl Frame {
         self.length as usize
     }
 
+    /// Whether it covers none.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }

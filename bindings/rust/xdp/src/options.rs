@@ -8,6 +8,7 @@ use crate::ffi;
 /// not named.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UmemOptions {
+    /// How many frames there are.
     pub frame_count: u32,
     /// In bytes: 2048 or 4096, or with `unaligned` any size between them.
     pub frame_size: u32,
@@ -16,6 +17,7 @@ pub struct UmemOptions {
     /// Frames may have a size that is no power of two. A driver in zero-copy mode may then want
     /// `huge_pages` too.
     pub unaligned: bool,
+    /// In pages of 2 MiB, of those that the system has set aside.
     pub huge_pages: bool,
 }
 
@@ -82,6 +84,7 @@ pub struct SocketOptions {
     pub fill_size: u32,
     /// Entries, a power of two.
     pub completion_size: u32,
+    /// Whether frames are copied.
     pub mode: CopyMode,
     /// The kernel sleeps until it is woken: see [`wake_if_needed`].
     ///
@@ -91,6 +94,7 @@ pub struct SocketOptions {
     ///
     /// [`Frame::continues`]: crate::Frame::continues
     pub multi_buffer: bool,
+    /// The program's calls drive the card.
     pub busy_poll: Option<BusyPoll>,
     /// How long to wait for a queue that is still held, as it is for some 20 ms after its last
     /// socket was closed. In milliseconds.

@@ -23,7 +23,9 @@ const BATCH: usize = 64;
 pub struct PortOptions {
     /// Which frames to receive.
     pub filter: Filter,
+    /// Where the program runs.
     pub attach_mode: AttachMode,
+    /// Of its UMEM.
     pub memory: UmemOptions,
     /// A `receive_size` of 0: it only sends, and attaches no program.
     pub socket: SocketOptions,

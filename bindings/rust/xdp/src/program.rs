@@ -99,6 +99,7 @@ impl Program {
         Ok(Program { handle, not_sync: PhantomData })
     }
 
+    /// Whether it runs in the driver, and not in the kernel's generic hook.
     pub fn is_native(&self) -> bool {
         // SAFETY: open as long as `self`.
         unsafe { ffi::strata_xdp_program_is_native(self.handle.as_ptr()) != 0 }

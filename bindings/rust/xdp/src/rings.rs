@@ -19,7 +19,9 @@ const BATCH: usize = 64;
 /// it. Each keeps the socket open, also one that stays behind in a variable.
 #[derive(Debug)]
 pub struct Rings {
+    /// Frames that the kernel may receive into.
     pub fill: FillRing,
+    /// Frames that were sent.
     pub completion: CompletionRing,
     /// `None` for a socket that only sends.
     pub rx: Option<RxRing>,

@@ -149,6 +149,7 @@ impl Socket {
         (Socket { inner }, rings)
     }
 
+    /// The memory of its frames.
     pub fn umem(&self) -> &Umem {
         &self.inner.umem
     }

@@ -162,6 +162,7 @@ impl Umem {
         Ok(Umem { shared: Arc::new(shared) })
     }
 
+    /// How many frames it is divided into.
     pub fn frame_count(&self) -> usize {
         self.shared.frame_count as usize
     }
