@@ -4,8 +4,9 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 TIMED := tools/timed.sh
+REVISION = $(shell git describe --always --dirty 2> /dev/null || echo unknown)
 
-.PHONY: all deps deps-compile build demo test test-asan test-tsan simulations test-guest faults bench bench-cache bench-web bench-proxy bench-lua bench-xdp bench-l2 bench-netlink fuzz \
+.PHONY: all deps deps-compile build demo test test-asan test-tsan simulations test-guest faults bench bench-cache bench-web bench-proxy bench-lua bench-paths bench-xdp bench-l2 bench-netlink fuzz \
         check install clean
 
 all: build
@@ -76,6 +77,10 @@ bench-proxy: build
 # Scripts beside what is built in, and node.
 bench-lua: build
 	python3 bench/lua.py --build-dir build/release $(BENCH_FLAGS)
+
+# What TCP, UDP, raw Ethernet and AF_XDP cost here. BENCH_FLAGS='-o results' writes a report.
+bench-paths: build
+	$(SUDO) build/release/strata bench paths --revision $(REVISION) $(BENCH_FLAGS)
 
 # AF_XDP in each language beside plain C.
 bench-xdp: build

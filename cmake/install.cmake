@@ -10,7 +10,8 @@ install(FILES ${ynl_specs} kernel/ynl/linux/LICENSE DESTINATION ${data_dir}/ynl)
 # What `strata bench` measures beside strata: plain C, and the netlink clients if they are built.
 install(PROGRAMS ${PROJECT_BINARY_DIR}/strata-plain-packet
   DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/strata)
-install(PROGRAMS ${PROJECT_BINARY_DIR}/clients/pure ${PROJECT_BINARY_DIR}/clients/libnl
+install(PROGRAMS ${PROJECT_BINARY_DIR}/clients/pure ${PROJECT_BINARY_DIR}/clients/pure_static
+  ${PROJECT_BINARY_DIR}/clients/libnl
   ${PROJECT_BINARY_DIR}/clients/neli ${PROJECT_BINARY_DIR}/clients/cpp
   ${PROJECT_BINARY_DIR}/clients/rust
   DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/strata/clients OPTIONAL)

@@ -3,6 +3,8 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <thread>
 
@@ -30,6 +32,13 @@ std::string governor() {
   return "unknown (no cpufreq here, as in most virtual machines)";
 }
 
+// How many threads wanted to run during the last minute: others' too.
+nlohmann::json load_average() {
+  double last_minute = 0;
+  if (::getloadavg(&last_minute, 1) != 1) return nullptr;
+  return std::round(last_minute * 100) / 100;
+}
+
 }  // namespace
 
 nlohmann::json describe_machine() {
@@ -42,7 +51,8 @@ nlohmann::json describe_machine() {
           {"cpu", cpu.empty() ? "unknown" : cpu},
           {"cores", std::thread::hardware_concurrency()},
           {"governor", governor()},
-          {"virtual_machine", virtual_machine}};
+          {"virtual_machine", virtual_machine},
+          {"load_average", load_average()}};
 }
 
 nlohmann::json describe_offloads(const std::string& link) {

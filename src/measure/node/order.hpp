@@ -22,6 +22,8 @@ struct order {
   std::uint16_t peer_port = 0;
   std::uint64_t payload = 50;
   bool tagged = false;
+  std::uint16_t vlan_id = 10;  ///< of the tag, as `priority`
+  std::uint8_t priority = 7;
   bool busy = false;
   std::uint64_t buffer = 0;
   std::uint64_t run = 0;

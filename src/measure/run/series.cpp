@@ -1,9 +1,5 @@
 #include "measure/run/series.hpp"
 
-#include <algorithm>
-
-#include "measure/counting/statistics.hpp"
-
 namespace strata::measure {
 
 namespace {
@@ -46,10 +42,21 @@ void series::add(const measured& one) {
 }
 
 double series::headline() const { return median(headlines_); }
-double series::spread() const { return relative_spread(headlines_); }
 double series::packets_per_second() const { return median(packets_per_second_); }
 double series::sender_ns() const { return median(sender_ns_); }
 double series::receiver_ns() const { return median(receiver_ns_); }
+
+estimate series::bytes_estimate() const {
+  auto bytes = packets_per_second_;
+  for (double& each : bytes) each *= static_cast<double>(payload_);
+  return estimate_of(bytes);
+}
+
+estimate series::cpu_estimate() const {
+  auto both = sender_ns_;
+  for (std::size_t i = 0; i < both.size(); ++i) both[i] += receiver_ns_[i];
+  return estimate_of(both);
+}
 
 std::optional<double> series::allocations() const {
   if (!counts_allocations_ || sent_ == 0) return std::nullopt;

@@ -1,12 +1,14 @@
-// The repetitions of one measurement, and what they say together.
+// One measurement of each run, and what they say together.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "measure/counting/statistics.hpp"
 #include "measure/run/plan.hpp"
 #include "measure/run/testbed.hpp"
 
@@ -38,17 +40,22 @@ class series {
 
   /// Of what is compared: packets a second, µs of a round trip, or the receiver's ns a packet.
   [[nodiscard]] double headline() const;
-  [[nodiscard]] double spread() const;
-  [[nodiscard]] std::size_t repetitions() const { return headlines_.size(); }
+  [[nodiscard]] estimate headline_estimate() const { return estimate_of(headlines_); }
+  /// Of each run, in order.
+  [[nodiscard]] std::span<const double> headlines() const { return headlines_; }
+  [[nodiscard]] std::size_t runs() const { return headlines_.size(); }
 
   /// Medians. CPU is of the threads that send and receive, per message sent and delivered.
   [[nodiscard]] double packets_per_second() const;
   [[nodiscard]] double bytes_per_second() const {
     return packets_per_second() * static_cast<double>(payload_);
   }
+  [[nodiscard]] estimate bytes_estimate() const;
   [[nodiscard]] double sender_ns() const;
   [[nodiscard]] double receiver_ns() const;
-  /// Of all repetitions together, in µs: round trips, or delays at a rate. 0 without any.
+  /// Of both ends together, in ns a message.
+  [[nodiscard]] estimate cpu_estimate() const;
+  /// Of all runs together, in µs: round trips, or delays at a rate. 0 without any.
   [[nodiscard]] double time_us(double part) const { return times_.percentile(part) / 1000; }
   [[nodiscard]] std::uint64_t time_count() const { return times_.total(); }
 
