@@ -212,6 +212,15 @@ std::vector<verb_row> bench_verbs() {
        "measure the same between this machine and another, on which it copies and starts the far "
        "end by ssh",
        0, 0, run_bench_remote, remote_flags()},
+      {"bench compare",
+       "RESULTS.JSON RESULTS.JSON...",
+       verb_group::ethernet,
+       "several results of 'bench paths' or 'bench remote' in one table: which ratios agree within "
+       "their intervals",
+       2,
+       any_number,
+       run_bench_compare,
+       {}},
       {"bench netlink", "", verb_group::netlink,
        "measure what one netlink exchange costs by plain C, libnl, neli and this library", 0, 0,
        run_bench_netlink, netlink_flags()},

@@ -18,6 +18,7 @@ constexpr double left = 80;
 constexpr double right = 660;  // the legend stands behind it
 constexpr double top = 50;
 constexpr double bottom = 460;
+constexpr double margin = 16;  // for the points at either end
 
 std::string escaped(std::string_view text) {
   std::string made;
@@ -176,7 +177,7 @@ std::string line_of(const plot& what, const plot_line& line, const axis& x, cons
 
 std::string draw(const plot& what) {
   const auto found = extent_of(what);
-  const axis x(found.least_payload, found.most_payload, left, right, true);
+  const axis x(found.least_payload, found.most_payload, left + margin, right - margin, true);
   const axis y(found.least, found.most, bottom, top, what.is_logarithmic);
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
