@@ -93,6 +93,7 @@ void print_tables(const measure::findings& found) {
     print(fmt::format("{}\n{}\n", each.title, align(each.rows, to_the_right)));
   }
   print(fmt::format("{:.0f} s. {}\n", found.seconds, measure::meaning_of_intervals(found.of.runs)));
+  if (const auto missing = measure::missing_events(found); !missing.empty()) print(missing + '\n');
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "measure/node/thread_events.hpp"
 #include "strata/nl/ethtool.hpp"
 
 namespace strata::measure {
@@ -39,6 +40,12 @@ nlohmann::json load_average() {
   return std::round(last_minute * 100) / 100;
 }
 
+// "yes", or why not.
+std::string cycle_counters() {
+  const auto opened = thread_events::open_cycles_and_instructions();
+  return opened ? "yes" : describe(opened.error());
+}
+
 }  // namespace
 
 nlohmann::json describe_machine() {
@@ -52,7 +59,8 @@ nlohmann::json describe_machine() {
           {"cores", std::thread::hardware_concurrency()},
           {"governor", governor()},
           {"virtual_machine", virtual_machine},
-          {"load_average", load_average()}};
+          {"load_average", load_average()},
+          {"cycle_counters", cycle_counters()}};
 }
 
 nlohmann::json describe_offloads(const std::string& link) {

@@ -12,7 +12,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(order, role, path, interface, mt
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(end_result, failure, sent, foreign, seconds,
                                                 delivered, rate, duplicates, reordered, strays,
                                                 dropped, interface_dropped, cpu_ns, allocations,
-                                                times)
+                                                cycles, instructions, times)
 // NOLINTEND(readability-identifier-naming)
 
 }  // namespace wire_form

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "measure/node/allocation_count.hpp"
+#include "measure/node/thread_events.hpp"
 
 namespace strata::measure {
 
@@ -11,17 +12,22 @@ namespace {
 
 constexpr std::uint64_t second_ns = 1'000'000'000;
 
-// A thread's CPU time and allocations, from its making to `into`.
+// A thread's CPU time, events and allocations, from its making to `into`.
 class meter {
  public:
   void into(end_result& to) const {
     to.cpu_ns = thread_cpu_ns() - cpu_;
+    if (const auto counted = events_ ? events_->read() : std::unexpected(events_.error())) {
+      to.cycles = static_cast<std::int64_t>((*counted)[0]);
+      to.instructions = static_cast<std::int64_t>((*counted)[1]);
+    }
     if (allocations_) {
       to.allocations = static_cast<std::int64_t>(*allocation_count() - *allocations_);
     }
   }
 
  private:
+  result<thread_events> events_ = thread_events::open_cycles_and_instructions();
   std::uint64_t cpu_ = thread_cpu_ns();
   std::optional<std::uint64_t> allocations_ = allocation_count();
 };

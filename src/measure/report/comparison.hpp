@@ -1,4 +1,4 @@
-// What several results of `strata bench paths` say together: which ratios agree, machine by machine.
+// What several results of `strata bench paths` say together: which ratios agree between machines.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -29,6 +29,11 @@ json json_of(const estimate& figure) {
           {"high", rounded(figure.high)}};
 }
 
+json json_of(const std::optional<series::events>& counted) {
+  if (!counted) return nullptr;
+  return {{"sender", rounded(counted->sender)}, {"receiver", rounded(counted->receiver)}};
+}
+
 json headlines_of(const series& one) {
   auto all = json::array();
   for (const double each : one.headlines()) all.push_back(rounded(each));
@@ -61,6 +66,8 @@ json row_of(const findings& of, const series& one) {
   row["strays"] = one.strays();
   row["sender_ns"] = rounded(one.sender_ns());
   row["receiver_ns"] = rounded(one.receiver_ns());
+  row["cycles"] = json_of(one.cycles());
+  row["instructions"] = json_of(one.instructions());
   const auto allocations = one.allocations();
   row["allocations"] = allocations ? json(rounded(*allocations)) : json(nullptr);
   if (one.kind() == quantity::round_trip) {

@@ -206,6 +206,7 @@ std::string report_of(const findings& of) {
     if (!plot_of(row, of).lines.empty()) out += fmt::format("![{}]({})\n\n", row.title, row.file);
   }
   for (const auto& each : tables_of(of)) out += markdown_of(each);
+  if (const auto missing = missing_events(of); !missing.empty()) out += missing + "\n\n";
   out += "## Paths\n\n";
   for (const auto& row : catalogue()) out += fmt::format("- `{}`: {}\n", row.name, row.title);
   return out + '\n' + std::string(caveats);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "measure/run/verdict.hpp"
 
@@ -21,6 +22,12 @@ std::string beside_base(const findings& of, const series& one) {
   if (&one.path() == of.of.base) return "1";
   const auto ratio = ratio_to_base(of, one);
   return ratio.runs == 0 ? "-" : with_interval(ratio);
+}
+
+std::string measure_text(const series& one) {
+  if (one.kind() == quantity::one_way) return "one way";
+  if (one.kind() == quantity::filter) return "beside foreign frames";
+  return one.is_busy() ? "round trip, spinning" : "round trip, blocking";
 }
 
 std::string percent_lost(const series& one) {
@@ -90,6 +97,23 @@ table filter(const findings& of) {
               });
 }
 
+std::string both_ends(const std::optional<series::events>& counted) {
+  if (!counted) return "-";
+  return fmt::format("{} / {}", short_number(counted->sender), short_number(counted->receiver));
+}
+
+// Empty where nothing was counted: why, stands below the tables.
+table events(const findings& of) {
+  table made{.title = "What the processor counted for a message, sender / receiver",
+             .rows = {{"BYTES", "PATH", "MEASURE", "CYCLES", "INSTRUCTIONS"}}};
+  for (const auto& one : of.all) {
+    if (!one.failure().empty() || !one.cycles()) continue;
+    made.rows.push_back({std::to_string(one.payload()), name_with_tag(one), measure_text(one),
+                         both_ends(one.cycles()), both_ends(one.instructions())});
+  }
+  return made;
+}
+
 table sockets(const nlohmann::json& document) {
   table made{.title = "Opening and closing a socket",
              .rows = {{"RUNS", "SOCKET", "OPEN US", "CLOSE US"}}};
@@ -122,12 +146,8 @@ table verdicts(const findings& of) {
              .rows = {{"BYTES", "MEASURE", "BEST AF_XDP", "BEST AF_PACKET", "BEST UDP", "AF_XDP"}}};
   for (const auto& each : verdicts_of(of)) {
     const auto& one = *each.xdp;
-    const bool trips = one.kind() == quantity::round_trip;
     const auto outcome = each.outcome();
-    made.rows.push_back({std::to_string(one.payload()),
-                         !trips          ? "one way"
-                         : one.is_busy() ? "round trip, spinning"
-                                         : "round trip, blocking",
+    made.rows.push_back({std::to_string(one.payload()), measure_text(one),
                          std::string(one.path().name), rival(each, each.packet),
                          rival(each, each.udp),
                          outcome == ruling::reached  ? "wins"
@@ -173,10 +193,24 @@ std::string meaning_of_intervals(std::uint64_t runs) {
       runs, chance * 100, runs < least_runs ? ", which decides nothing" : "");
 }
 
+std::string missing_events(const findings& of) {
+  const bool is_counted =
+      std::ranges::any_of(of.all, [](const series& one) { return one.cycles().has_value(); });
+  if (is_counted) return {};
+  const auto end = of.link.value("near", nlohmann::json::object());
+  const auto machine = end.value("machine", nlohmann::json::object());
+  const auto why = machine.value("cycle_counters", std::string("the far end does not count them"));
+  return "Cycles and instructions of a message are not known: " +
+         (why == "yes" ? "the far end, or another program's use of the counters, keeps them"
+                       : why) +
+         ".";
+}
+
 std::vector<table> tables_of(const findings& of) {
   std::vector<table> all{one_way(of), round_trip(of, false),    round_trip(of, true),
                          filter(of),  sockets(document_of(of)), verdicts(of),
                          goals(of)};
+  all.insert(all.begin() + 4, events(of));
   std::erase_if(all, [](const table& each) { return each.rows.size() < 2; });
   return all;
 }

@@ -25,6 +25,9 @@ struct table {
 /// The median, and the interval in parentheses if it is one: "2.61 (2.34 to 2.88)".
 [[nodiscard]] std::string with_interval(const estimate& figure);
 
+/// Why there is no table of cycles and instructions; empty if there is one.
+[[nodiscard]] std::string missing_events(const findings& of);
+
 /// What the figures in parentheses are, in a sentence.
 [[nodiscard]] std::string meaning_of_intervals(std::uint64_t runs);
 

@@ -19,6 +19,8 @@ void series::add(const measured& one) {
   packets_per_second_.push_back(rate);
   sender_ns_.push_back(per(near.cpu_ns, near.sent));
   receiver_ns_.push_back(per(far.cpu_ns, far.delivered));
+  cycles_.add(near.cycles, near.sent, far.cycles, far.delivered);
+  instructions_.add(near.instructions, near.sent, far.instructions, far.delivered);
   const auto& times = both_ways ? near.times : far.times;
   times_.add(times);
   histogram alone;
@@ -39,6 +41,18 @@ void series::add(const measured& one) {
   strays_ += near.strays + far.strays;
   counts_allocations_ = counts_allocations_ && near.allocations >= 0 && far.allocations >= 0;
   allocations_ += near.allocations + far.allocations;
+}
+
+void series::event_samples::add(std::int64_t near, std::uint64_t sent, std::int64_t far,
+                                std::uint64_t delivered) {
+  if (near < 0 || far < 0) return;
+  sender.push_back(per(static_cast<std::uint64_t>(near), sent));
+  receiver.push_back(per(static_cast<std::uint64_t>(far), delivered));
+}
+
+std::optional<series::events> series::event_samples::medians(std::size_t runs) const {
+  if (runs == 0 || sender.size() != runs) return std::nullopt;
+  return events{.sender = median(sender), .receiver = median(receiver)};
 }
 
 double series::headline() const { return median(headlines_); }

@@ -55,6 +55,13 @@ class series {
   [[nodiscard]] double receiver_ns() const;
   /// Of both ends together, in ns a message.
   [[nodiscard]] estimate cpu_estimate() const;
+  /// Medians of both ends, a message; nullopt unless each run counted them.
+  struct events {
+    double sender = 0;
+    double receiver = 0;
+  };
+  [[nodiscard]] std::optional<events> cycles() const { return cycles_.medians(runs()); }
+  [[nodiscard]] std::optional<events> instructions() const { return instructions_.medians(runs()); }
   /// Of all runs together, in µs: round trips, or delays at a rate. 0 without any.
   [[nodiscard]] double time_us(double part) const { return times_.percentile(part) / 1000; }
   [[nodiscard]] std::uint64_t time_count() const { return times_.total(); }
@@ -72,6 +79,13 @@ class series {
   [[nodiscard]] std::optional<double> allocations() const;
 
  private:
+  struct event_samples {
+    std::vector<double> sender;
+    std::vector<double> receiver;
+    void add(std::int64_t near, std::uint64_t sent, std::int64_t far, std::uint64_t delivered);
+    [[nodiscard]] std::optional<events> medians(std::size_t runs) const;
+  };
+
   quantity kind_;
   bool busy_;
   std::uint64_t payload_;
@@ -83,6 +97,8 @@ class series {
   std::vector<double> packets_per_second_;
   std::vector<double> sender_ns_;
   std::vector<double> receiver_ns_;
+  event_samples cycles_;
+  event_samples instructions_;
   histogram times_;
   std::uint64_t sent_ = 0;
   std::uint64_t foreign_sent_ = 0;
