@@ -124,6 +124,35 @@ def test_one_run_decides_nothing(left_as_found):
     assert told["goals"] and {goal["outcome"] for goal in told["goals"]} == {"undecided"}
 
 
+def test_results_are_compared_in_one_table(left_as_found, tmp_path):
+    files = []
+    for number in range(2):
+        files.append(str(tmp_path / f"{number}.json"))
+        told = document("--seconds", "0.02", "--runs", "5", "--payloads", "50", "--paths",
+                        "udp,udp_gso,packet", "--measures", "one-way", "--tagged", "none")
+        (tmp_path / f"{number}.json").write_text(json.dumps(told))
+
+    def compare(*words):
+        return subprocess.run([BINARY, "bench", "compare", *words], capture_output=True, text=True,
+                              timeout=60)
+    told = json.loads(compare(*files, "--format", "json").stdout)
+    assert [host["name"] for host in told["hosts"]] == files
+    rows = {row["measurement"]["path"]: row for row in told["rows"]}
+    assert list(rows) == ["udp", "udp_gso", "packet"] and rows["udp"]["ratios"] == [None, None]
+    one, other = rows["packet"]["ratios"]
+    assert rows["packet"]["agree"] == (max(one["low"], other["low"]) <=
+                                       min(one["high"], other["high"]))
+    # It hands the kernel 64 messages at once: no doubt on which side of 1 that is.
+    assert rows["udp_gso"]["side"] == "above"
+    shown = compare(*files)
+    assert shown.returncode == 0 and "X udp, HOST 2" in shown.stdout and files[1] in shown.stdout
+    (tmp_path / "old.json").write_text('{"format": "strata bench paths", "version": 1}')
+    for wrong in ["old.json", "none.json"]:
+        refused = compare(files[0], str(tmp_path / wrong))
+        assert refused.returncode == 1 and wrong in refused.stderr, refused.stderr
+    assert compare(files[0]).returncode == 2
+
+
 def test_all_share_the_mtu_that_is_told(left_as_found):
     # Messages of 4096 B: cut in pieces at 1500, packed together at 65535.
     for mtu in (1500, 65535):

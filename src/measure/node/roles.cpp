@@ -17,12 +17,13 @@ class meter {
  public:
   void into(end_result& to) const {
     to.cpu_ns = thread_cpu_ns() - cpu_;
-    if (const auto counted = events_ ? events_->read() : std::unexpected(events_.error())) {
-      to.cycles = static_cast<std::int64_t>((*counted)[0]);
-      to.instructions = static_cast<std::int64_t>((*counted)[1]);
-    }
     if (allocations_) {
       to.allocations = static_cast<std::int64_t>(*allocation_count() - *allocations_);
+    }
+    if (!events_) return;
+    if (const auto counted = events_->read()) {
+      to.cycles = static_cast<std::int64_t>((*counted)[0]);
+      to.instructions = static_cast<std::int64_t>((*counted)[1]);
     }
   }
 

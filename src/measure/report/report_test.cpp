@@ -121,6 +121,32 @@ TEST(paths_document, a_path_that_failed_says_why_and_is_compared_with_nothing) {
   EXPECT_EQ(find_series(found, quantity::one_way, "udp", 50), nullptr);
 }
 
+TEST(paths_report, cycles_are_shown_or_there_is_a_reason) {
+  auto found = two_paths();
+  const auto machine = nlohmann::json{{"cycle_counters", "cannot count them: none here"}};
+  found.link["near"]["machine"] = machine;
+  EXPECT_EQ(document_of(found)["one_way"][0]["cycles"], nullptr);
+  EXPECT_NE(report_of(found).find("are not known: cannot count them: none here."),
+            std::string::npos);
+  for (auto& one : found.all) {
+    auto counting = series(found.of.groups[0], {.path = &one.path()});
+    auto run = seen(1000, 1000, 500, 0);
+    run.near.cycles = run.near.instructions = 2'000'000;
+    run.far.cycles = run.far.instructions = 500'000;
+    counting.add(run);
+    one = std::move(counting);
+  }
+  const auto cycles = document_of(found)["one_way"][0]["cycles"];
+  EXPECT_EQ(cycles["sender"], 2000);
+  EXPECT_EQ(cycles["receiver"], 1000);
+  const auto report = report_of(found);
+  EXPECT_NE(report.find("| one way | 2.00k / 1.00k | 2.00k / 1.00k |"), std::string::npos);
+  EXPECT_EQ(report.find("are not known"), std::string::npos);
+  // A run that did not count them leaves a median that is of fewer runs than it says.
+  found.all[0].add(seen(1000, 1000, 500, 0));
+  EXPECT_EQ(document_of(found)["one_way"][0]["cycles"], nullptr);
+}
+
 TEST(paths_report, names_its_plots_conditions_and_caveats) {
   const auto report = report_of(two_paths());
   EXPECT_NE(report.find("(packets.svg)"), std::string::npos);
