@@ -13,6 +13,8 @@ namespace {
 
 using json = nlohmann::json;
 
+// What wide intervals have in common says little.
+constexpr double narrow = 1.5;
 constexpr std::array measures{"one_way", "round_trip", "filter"};
 
 // What has to be equal for two rows to be of the same measurement.
@@ -224,19 +226,24 @@ std::vector<table> comparison_tables(const json& compared) {
 std::string comparison_summary(const json& compared) {
   std::size_t all = 0;
   std::size_t agree = 0;
+  std::size_t narrowly = 0;
   std::size_t same_side = 0;
   std::size_t unknown = 0;
   for (const auto& row : compared.at("rows")) {
     if (row.at("low").is_null()) continue;
     ++all;
     if (row.at("agree").is_null()) ++unknown;
-    if (row.at("agree") == true) ++agree;
+    if (row.at("agree") == true) {
+      ++agree;
+      if (row.at("high").get<double>() <= narrow * row.at("low").get<double>()) ++narrowly;
+    }
     if (row.at("side") == "above" || row.at("side") == "below") ++same_side;
   }
   return fmt::format(
-      "{} ratios that two hosts or more have: {} agree, which is that their intervals overlap; {} "
-      "lie on the same side of 1 everywhere.{}",
-      all, agree, same_side,
+      "{} ratios that two hosts or more have: {} agree, which is that their intervals overlap, {} "
+      "of "
+      "them within a factor of {:g}; {} lie on the same side of 1 everywhere.{}",
+      all, agree, narrowly, narrow, same_side,
       unknown == 0
           ? ""
           : fmt::format(" Of {} nothing is said: {} runs are too few.", unknown, least_runs - 1));
