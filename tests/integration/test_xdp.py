@@ -107,6 +107,31 @@ def test_frames_that_cannot_leave_are_not_said_to_be_sent(veth):
     assert "'vethA'" in errors and "ip link set vethA up" in errors
 
 
+@pytest.mark.parametrize("size", [4096, 4097, 9014])
+@pytest.mark.once
+def test_frames_of_several_chunks_are_sent_and_counted_as_one(root, size):
+    """Before kernel 6.6 they cannot be, and that is what the error says."""
+    veth = Veth(mtu=9000)
+    try:
+        if KERNEL < (6, 6):
+            assert "6.6 or newer" in generated(veth, "--size", "9014")[1]
+            return
+        receiver = drop(veth, veth.b, "vethB", "--udp-port", str(PORT), "--multi-buffer", "-c",
+                        "2000", "--timeout", "1s")
+        captured = tshark(veth, veth.b, "vethB", 1, "frame.len", "udp.checksum.status",
+                          options=["-o", "udp.check_checksum:TRUE"])
+        sent = json.loads(veth.strata(veth.a, "xdp", "gen", "vethA", "--size", str(size), "-c",
+                                      "2000", "--format", "json"))
+        heard = result_of(receiver)
+        assert sent["packets"] == 2000 and heard["packets"] > 0
+        all_are_counted(veth, heard, 2000)
+        # One that nobody takes by AF_XDP: whole, and its checksum right.
+        veth.strata(veth.a, "xdp", "gen", "vethA", "--size", str(size), "-c", "1")
+        assert fields_of(captured) == [[str(size), "1"]]
+    finally:
+        veth.close()
+
+
 @pytest.mark.parametrize("change", ["del vethB", "set vethB netns {a} name vethC"],
                          ids=["removed", "moved"])
 @pytest.mark.once
@@ -295,7 +320,7 @@ def test_a_dispatcher_of_another_mode_is_named(shared):
     (["drop", "vethB", "--ethertype", "7"], 2, "--ethertype"),
     (["gen", "vethB", "--dip", "nowhere"], 2, "--dip cannot be 'nowhere'"),
     (["gen", "vethB", "--dmac", "x"], 2, "--dmac"),
-    (["gen", "vethB", "--size", "5000"], 2, "4096"),
+    (["gen", "vethB", "--size", "5000"], 2, "MTU of 1500"),
     (["fwd", "vethB", "vethB"], 2, "name two interfaces"),
     (["fwd", "vethB", "lo", "--through-daemon"], 2, "--through-daemon"),
     (["stats", "none0"], 3, "none0"),

@@ -101,13 +101,15 @@ class receiver {
   // said so: the rest is taken the next time.
   void take(const xdp::ring_slice<const xdp::descriptor>& there) {
     const auto back = from_.fill().reserve(there.size());
+    std::uint64_t frames = 0;
     for (std::uint32_t i = 0; i < back.size(); ++i) {
       back[i] = from_.memory()->frame_of(there[i].address);
+      if ((there[i].options & xdp::descriptor::continues) == 0) ++frames;
     }
     if (back.empty()) return;
     from_.fill().submit(back.size());
     from_.receive().release(back.size());
-    rates_.count(back.size(), clock::now());
+    if (frames != 0) rates_.count(frames, clock::now());
   }
 
   result<void> wait() {
@@ -168,6 +170,7 @@ outcome<int> report(const invocation& call, const receiver& work, bool is_native
 outcome<int> run_xdp_drop(const invocation& call) {
   auto options = socket_flags(call);
   options.transmit_size = 0;
+  options.multi_buffer = call.is_set("multi_buffer");
   auto opened = open_queue_of(call, call.words[0], options);
   if (!opened) return std::unexpected(opened.error());
   receiver work(std::move(opened->socket));

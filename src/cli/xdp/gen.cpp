@@ -26,12 +26,20 @@ using clock = std::chrono::steady_clock;
 // How long the last frames may take to be sent.
 constexpr auto patience = 2s;
 
+// A frame that is longer than a chunk of the UMEM lies in several, one behind the other.
+std::uint32_t chunks_of(std::size_t frame) {
+  const std::size_t chunk = xdp::umem_options{}.frame_size;
+  return static_cast<std::uint32_t>((frame + chunk - 1) / chunk);
+}
+
 class generator {
  public:
   generator(xdp::socket over, numbered_packet packet)
-      : over_(std::move(over)), packet_(std::move(packet)) {
+      : over_(std::move(over)),
+        packet_(std::move(packet)),
+        chunks_(chunks_of(packet_.frame().size())) {
     const auto& memory = *over_.memory();
-    for (std::uint32_t i = 0; i < memory.frame_count(); ++i) {
+    for (std::uint32_t i = 0; i + chunks_ <= memory.frame_count(); i += chunks_) {
       free_.push_back(memory.frame_at(i));
       copy_bytes(packet_.frame(), bytes_at(memory.frame_at(i)));
     }
@@ -64,15 +72,26 @@ class generator {
 
   void fill(std::uint64_t most) {
     const auto room = std::min<std::uint64_t>(most, free_.size());
-    const auto places = over_.transmit().reserve(static_cast<std::uint32_t>(room));
-    for (std::uint32_t i = 0; i < places.size(); ++i) {
+    const auto places = over_.transmit().reserve(static_cast<std::uint32_t>(room) * chunks_);
+    const auto frames = places.size() / chunks_;
+    for (std::uint32_t i = 0; i < frames; ++i) {
       const auto address = free_.back();
       free_.pop_back();
       packet_.number(bytes_at(address), queued_++);
-      places[i] = {.address = address,
-                   .length = static_cast<std::uint32_t>(packet_.frame().size())};
+      for (std::uint32_t part = 0; part < chunks_; ++part) {
+        places[i * chunks_ + part] = part_of(address, part);
+      }
     }
-    if (!places.empty()) over_.transmit().submit(places.size());
+    if (frames != 0) over_.transmit().submit(frames * chunks_);
+  }
+
+  [[nodiscard]] xdp::descriptor part_of(std::uint64_t address, std::uint32_t part) const {
+    const std::size_t chunk = over_.memory()->frame_size();
+    const bool is_last = part + 1 == chunks_;
+    const auto length = is_last ? packet_.frame().size() - part * chunk : chunk;
+    return {.address = address + part * chunk,
+            .length = static_cast<std::uint32_t>(length),
+            .options = is_last ? 0 : xdp::descriptor::continues};
   }
 
   result<void> push() {
@@ -80,15 +99,24 @@ class generator {
       if (auto woken = over_.wake_transmit(); !woken) return std::unexpected(woken.error());
     }
     const auto done = over_.completion().peek(batch);
-    for (std::uint32_t i = 0; i < done.size(); ++i) free_.push_back(done[i]);
+    const auto before_last = std::uint64_t{chunks_ - 1} * over_.memory()->frame_size();
+    for (std::uint32_t i = 0; i < done.size(); ++i) {
+      // All of a frame has gone when its last chunk has.
+      const auto first = done[i] - before_last;
+      if (done[i] < before_last || first % (before_last + over_.memory()->frame_size()) != 0) {
+        continue;
+      }
+      free_.push_back(first);
+      ++sent_;
+    }
     if (!done.empty()) over_.completion().release(done.size());
-    sent_ += done.size();
     return {};
   }
 
   xdp::socket over_;
   numbered_packet packet_;
-  std::vector<std::uint64_t> free_;
+  std::uint32_t chunks_;
+  std::vector<std::uint64_t> free_;  // where frames begin
   std::uint64_t queued_ = 0;
   std::uint64_t sent_ = 0;
   clock::time_point began_;
@@ -136,10 +164,6 @@ outcome<int> run_xdp_gen(const invocation& call) {
   if (!link) return refuse_open(link.error());
   auto packet = packet_of(call, link->mac);
   if (!packet) return std::unexpected(packet.error());
-  if (const auto most = xdp::umem_options{}.frame_size; packet->frame().size() > most) {
-    return refuse(exit_misused, fmt::format("--size cannot be {}: a frame has at most {} bytes",
-                                            packet->frame().size(), most));
-  }
   if (const auto most = link->mtu + wire::ethernet_header_size; packet->frame().size() > most) {
     return refuse(exit_misused,
                   fmt::format("--size cannot be {}: '{}' has an MTU of {}, so a frame has at most "
@@ -148,6 +172,7 @@ outcome<int> run_xdp_gen(const invocation& call) {
   }
   auto options = socket_flags(call);
   options.receive_size = 0;
+  options.multi_buffer = chunks_of(packet->frame().size()) > 1;
   auto over = open_queue_of(call, link->name, options);
   if (!over) return std::unexpected(over.error());
   watch_for_interrupt();

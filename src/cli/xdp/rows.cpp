@@ -56,8 +56,8 @@ option_rows xdp_gen_flags() {
                   .kind = count,
                   .value_name = "BYTES",
                   .default_text = "60",
-                  .help = "of a frame, without FCS",
-                  .max = 4096,
+                  .help = "of a frame, without FCS; above 4096 in several chunks (Linux 6.6)",
+                  .max = 65535,
                   .min = 60});
   return rows;
 }
@@ -84,6 +84,9 @@ option_rows xdp_receive_flags() {
 option_rows xdp_drop_flags() {
   auto rows = xdp_receive_flags();
   rows.push_back(through_daemon_flag());
+  rows.push_back({.key = "multi_buffer",
+                  .kind = flag,
+                  .help = "also take frames that need several chunks of the UMEM (Linux 6.6)"});
   rows.push_back({.key = "busy_poll",
                   .kind = count,
                   .value_name = "US",
