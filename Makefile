@@ -4,8 +4,9 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 TIMED := tools/timed.sh
+REVISION = $(shell git describe --always --dirty 2> /dev/null || echo unknown)
 
-.PHONY: all deps deps-compile build static test-static arm64 test-arm64 demo test test-asan test-tsan simulations test-guest test-pages faults bench bench-cache bench-web bench-proxy bench-lua bench-xdp bench-l2 bench-netlink fuzz \
+.PHONY: all deps deps-compile build static test-static arm64 test-arm64 demo test test-asan test-tsan simulations test-guest test-pages faults bench bench-cache bench-web bench-proxy bench-lua bench-codecs bench-paths bench-xdp bench-l2 bench-netlink fuzz \
         check reference install clean
 
 all: build
@@ -104,6 +105,18 @@ bench-proxy: build
 # Scripts beside what is built in, and node.
 bench-lua: build
 	python3 bench/lua.py --build-dir build/release $(BENCH_FLAGS)
+
+# What building and parsing of each codec costs, by google-benchmark: seven times in random order, and
+# their median and spread. BENCH_FLAGS='--benchmark_filter=frame' runs some.
+bench-codecs: deps
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target bench_codecs
+	build/release/bench/bench_codecs --benchmark_enable_random_interleaving \
+	  --benchmark_repetitions=7 --benchmark_report_aggregates_only $(BENCH_FLAGS)
+
+# What TCP, UDP, raw Ethernet and AF_XDP cost here. BENCH_FLAGS='-o results' writes a report.
+bench-paths: build
+	$(SUDO) build/release/strata bench paths --revision $(REVISION) $(BENCH_FLAGS)
 
 # AF_XDP in each language beside plain C.
 bench-xdp: build

@@ -11,7 +11,6 @@ each frame. One sender for all sends more than any of them takes. The contenders
 
 import os
 import signal
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -19,7 +18,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.comparison import argument_parser, heading, is_chosen, publish, take_turns, verdict
+from harness import interval
+from harness.comparison import argument_parser, heading, is_chosen, publish, take_turns
 from harness.machine import describe_machine
 from harness.measured import Measured
 from harness.process import Failure, Process, wait_until
@@ -164,24 +164,31 @@ def summary(found, scenario):
     for name in scenario.contenders:
         runs = found[scenario.name, name]
         rates = [each["rate"] for each in runs]
-        rows[name] = {"rate": statistics.median(rates), "rates": rates,
-                      "cpu_us": statistics.median(each["cpu_us"] for each in runs)}
+        rows[name] = {"rate": interval.estimate(rates), "rates": rates,
+                      "cpu_us": interval.estimate([each["cpu_us"] for each in runs])}
     return {"name": scenario.name, "about": scenario.about, "contenders": rows,
-            "ratios": {own: {peer: rows[own]["rate"] / rows[peer]["rate"]
+            "ratios": {own: {peer: judged(rows[own]["rates"], rows[peer]["rates"])
                              for peer in scenario.peers}
                        for own in scenario.contenders if own not in scenario.peers}}
+
+
+def judged(own, peer):
+    """By the ratio within each repetition."""
+    value = interval.ratio(own, peer)
+    return {**value, "outcome": interval.decide(value, GOAL)}
 
 
 def render(document):
     lines = heading("endpoints of raw Ethernet", document,
                     f"frames that arrived, goal {GOAL} of plain C's")
+    lines[-1:] = [interval.meaning(document["repetitions"]), ""]
     for row in document["scenarios"]:
         lines.append(f"{row['name']}: {row['about']}")
         for name, each in row["contenders"].items():
-            lines.append(f"  {name:14}{each['rate']:>12,.0f} frames/s {each['cpu_us']:8.3f} us "
-                         f"({min(each['rates']):,.0f} to {max(each['rates']):,.0f})")
+            lines.append(f"  {name:14}{interval.text(each['rate'], 0):>34} frames/s "
+                         f"{interval.text(each['cpu_us'], 3)} us")
         for own, ratios in row["ratios"].items():
-            lines += [f"  {own} to {peer}: {ratio:.2f}: {verdict(ratio >= GOAL)}"
+            lines += [f"  {own} to {peer}: {interval.text(ratio)}: {ratio['outcome']}"
                       for peer, ratio in ratios.items() if ("xdp" in own) == ("xdp" in peer)]
     return "\n".join(lines)
 

@@ -5,7 +5,7 @@
 //   strata-plain-packet ROLE KIND HOW IFACE PEER_MAC PAYLOAD SECONDS BUFFER RUN
 //
 // ROLE  send | receive | ping | echo
-// KIND  socket: sendto, recvmsg      ring: sendmmsg into a V3 ring; ping and echo: sendto, V2 ring
+// KIND  socket: send, recvmsg        ring: sendmmsg into a V3 ring; ping and echo: sendto, V2 ring
 // HOW   wait | busy: how ping and echo receive
 //
 // It says "ready" once its socket is open, runs for SECONDS (send, ping) or until its standard
@@ -15,6 +15,7 @@
 #include <linux/filter.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
+#include <linux/perf_event.h>
 #include <net/if.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -25,6 +26,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -60,6 +62,8 @@ struct seen {
   uint64_t first_ns, last_ns, first_count;
   double seconds;
   uint64_t cpu_ns;
+  int64_t cycles; /* -1 where the processor counts none */
+  int64_t instructions;
   uint64_t times[bucket_count];
 };
 
@@ -168,8 +172,6 @@ static void open_socket(struct job* job, const char* interface, const char* peer
   if (job->fd < 0) give_up("open a raw socket");
   const int buffer = (int)job->buffer;
   setsockopt(job->fd, SOL_SOCKET, SO_RCVBUFFORCE, &buffer, sizeof buffer);
-  const struct timeval patience = {.tv_sec = 0, .tv_usec = patience_ms * 1000};
-  setsockopt(job->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   if (!sends_only) set_up_receiving(job->fd);
   if (job->ring && !sends_only) set_up_ring(job, strcmp(job->role, "receive") == 0);
   struct sockaddr_ll address = {0};
@@ -220,28 +222,34 @@ static void run_send(struct job* job, struct seen* seen) {
   }
 }
 
-// Whether there was a frame.
+static void await(struct job* job) {
+  struct pollfd asked = {.fd = job->fd, .events = POLLIN};
+  poll(&asked, 1, patience_ms);
+}
+
+// Whether there was a frame. It waits as the library does: a blocking recvmsg would be another way
+// to receive, and not the same in plain C.
 static bool receive_from_socket(struct job* job, struct seen* seen, bool busy) {
   unsigned char memory[largest];
   struct iovec vector = {memory, sizeof memory};
   struct sockaddr_ll from;
   _Alignas(struct cmsghdr) unsigned char control[CMSG_SPACE(sizeof(struct tpacket_auxdata))];
-  struct msghdr header = {.msg_name = &from,
-                          .msg_namelen = sizeof from,
-                          .msg_iov = &vector,
-                          .msg_iovlen = 1,
-                          .msg_control = control,
-                          .msg_controllen = sizeof control};
-  const ssize_t got = recvmsg(job->fd, &header, MSG_TRUNC | (busy ? MSG_DONTWAIT : 0));
-  if (got < 0) return false;
-  begin(seen);
-  take(seen, job, memory, (size_t)got);
-  return true;
-}
-
-static void await(struct job* job) {
-  struct pollfd asked = {.fd = job->fd, .events = POLLIN};
-  poll(&asked, 1, patience_ms);
+  for (bool waited = busy;; waited = true) {
+    struct msghdr header = {.msg_name = &from,
+                            .msg_namelen = sizeof from,
+                            .msg_iov = &vector,
+                            .msg_iovlen = 1,
+                            .msg_control = control,
+                            .msg_controllen = sizeof control};
+    const ssize_t got = recvmsg(job->fd, &header, MSG_TRUNC | MSG_DONTWAIT);
+    if (got >= 0) {
+      begin(seen);
+      take(seen, job, memory, (size_t)got);
+      return true;
+    }
+    if (waited) return false;
+    await(job);
+  }
 }
 
 static bool receive_block(struct job* job, struct seen* seen) {
@@ -342,10 +350,12 @@ static void say(const struct job* job, struct seen* seen) {
                           : (double)(seen->delivered - seen->first_count) * 1e9 / span;
   printf(
       "{\"sent\":%llu,\"delivered\":%llu,\"duplicates\":%llu,\"strays\":%llu,\"dropped\":%u,"
-      "\"cpu_ns\":%llu,\"seconds\":%.9f,\"rate\":%.1f,\"times\":[",
+      "\"cpu_ns\":%llu,\"cycles\":%lld,\"instructions\":%lld,\"seconds\":%.9f,\"rate\":%.1f,"
+      "\"times\":[",
       (unsigned long long)seen->sent, (unsigned long long)seen->delivered,
       (unsigned long long)seen->duplicates, (unsigned long long)seen->strays, counted.tp_drops,
-      (unsigned long long)seen->cpu_ns, seen->seconds, rate);
+      (unsigned long long)seen->cpu_ns, (long long)seen->cycles, (long long)seen->instructions,
+      seen->seconds, rate);
   const char* before = "";
   for (size_t bucket = 0; bucket < bucket_count; ++bucket) {
     if (seen->times[bucket] == 0) continue;
@@ -353,6 +363,25 @@ static void say(const struct job* job, struct seen* seen) {
     before = ",";
   }
   printf("]}\n");
+}
+
+static int open_event(uint64_t which, int group) {
+  struct perf_event_attr wanted = {.type = PERF_TYPE_HARDWARE, .size = sizeof wanted};
+  wanted.config = which;
+  wanted.read_format =
+      PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  return (int)syscall(SYS_perf_event_open, &wanted, 0, -1, group, PERF_FLAG_FD_CLOEXEC);
+}
+
+static void read_events(int fd, struct seen* seen) {
+  struct {
+    uint64_t count, enabled_ns, running_ns, values[2];
+  } counted;
+  seen->cycles = seen->instructions = -1;
+  if (read(fd, &counted, sizeof counted) != sizeof counted || counted.count != 2) return;
+  if (counted.running_ns < counted.enabled_ns) return;
+  seen->cycles = (int64_t)counted.values[0];
+  seen->instructions = (int64_t)counted.values[1];
 }
 
 int main(int argc, char** argv) {
@@ -375,6 +404,8 @@ int main(int argc, char** argv) {
   open_socket(&job, argv[4], argv[5]);
   printf("ready\n");
   fflush(stdout);
+  const int events = open_event(PERF_COUNT_HW_CPU_CYCLES, -1);
+  if (events >= 0) (void)open_event(PERF_COUNT_HW_INSTRUCTIONS, events);
   const uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
   const uint64_t start = now_ns();
   if (strcmp(job.role, "send") == 0) run_send(&job, &seen);
@@ -383,6 +414,7 @@ int main(int argc, char** argv) {
   if (strcmp(job.role, "echo") == 0) run_echo(&job, &seen);
   seen.seconds = (double)(now_ns() - start) / 1e9;
   seen.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+  read_events(events, &seen);
   say(&job, &seen);
   return 0;
 }

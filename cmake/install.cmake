@@ -12,7 +12,8 @@ if(NOT STRATA_STATIC)
   install(PROGRAMS ${PROJECT_BINARY_DIR}/strata-plain-packet
     DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/strata)
 endif()
-install(PROGRAMS ${PROJECT_BINARY_DIR}/clients/pure ${PROJECT_BINARY_DIR}/clients/libnl
+install(PROGRAMS ${PROJECT_BINARY_DIR}/clients/pure ${PROJECT_BINARY_DIR}/clients/pure_static
+  ${PROJECT_BINARY_DIR}/clients/libnl
   ${PROJECT_BINARY_DIR}/clients/neli ${PROJECT_BINARY_DIR}/clients/cpp
   ${PROJECT_BINARY_DIR}/clients/rust
   DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/strata/clients OPTIONAL)

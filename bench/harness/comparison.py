@@ -12,7 +12,7 @@ def argument_parser(about, single):
     """`single` is what is measured beside the scenarios."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--build-dir", type=Path, default=Path("build/release"))
-    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--only", action="append",
                         help=f"scenarios whose name starts so; '{single}'")
     parser.add_argument("--format", choices=("table", "json"), default="table")

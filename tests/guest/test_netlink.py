@@ -102,7 +102,7 @@ def script(kernel):
     lines += [f"part noise python3 ./noise_netlink.py {MESSAGES} {SEED}",
               "part life python3 ./module_life.py ./strata_echo.ko"]
     lines += [f"part bench ./strata bench netlink --clients . --family strata_echo "
-              f"--times {TIMES} --repetitions 1 --format json"]
+              f"--times {TIMES} --runs 1 --format json"]
     return "\n".join([*lines, "part rmmod rmmod strata_echo", "part dmesg dmesg", "exit 0"])
 
 

@@ -110,7 +110,7 @@ def test_the_benchmark_finds_its_contenders(installed):
         fake.write_text("#!/bin/sh\nexit 7\n")
         fake.chmod(0o755)
     done = subprocess.run([f"{installed}/bin/strata", "bench", "netlink", "--times", "1",
-                           "--repetitions", "1"], capture_output=True, text=True, timeout=60,
+                           "--runs", "1"], capture_output=True, text=True, timeout=60,
                           check=False)
     assert "none of its programs" not in done.stderr, done.stderr
     if not was:

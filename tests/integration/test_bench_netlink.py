@@ -27,26 +27,34 @@ def clients(tmp_path_factory):
 
 
 def test_clients_take_turns_and_their_system_calls_are_counted(clients):
-    done = bench("--clients", clients, "--times", 200, "--repetitions", 2, "--format", "json")
+    done = bench("--clients", clients, "--times", 200, "--runs", 5, "--format", "json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert document["other_end"] == "nlctrl" and document["times"] == 200
     assert document["absent"] == ["libnl", "neli", "rust"]
     rows = {row["client"]: row for row in document["clients"]}
-    assert list(rows) == ["pure", "cpp"]
+    assert list(rows) == ["pure", "pure_static", "cpp"]
+    assert [row["linking"] for row in rows.values()] == ["dynamic", "static", "static"]
     for row in rows.values():
-        assert 0 < row["exchange_ns"]["median"] <= row["whole_ns"]["median"]
+        assert 0 < row["exchange_ns"]["low"] <= row["exchange_ns"]["median"]
+        assert row["exchange_ns"]["median"] <= row["whole_ns"]["median"] <= row["whole_ns"]["high"]
         assert row["exchange_ns"]["median"] <= row["exchange_ns"]["p99"]
         # Socket, send, receive; and another exchange.
         assert 5 <= row["system_calls"]["on_socket"] < row["system_calls"]["all"]
+    # Static as it is.
+    assert [goal["figure"] for goal in document["goals"]] == [
+        "whole_ns to pure_static's", "exchange_ns to pure_static's", "system calls"]
     for goal in document["goals"]:
-        assert goal["client"] == "cpp" and goal["reached"] == (goal["value"] <= goal["goal"])
-    assert len(document["goals"]) == 3
+        value, bound = goal["value"], goal["goal"]
+        assert goal["client"] == "cpp"
+        assert goal["outcome"] == ("reached" if value["high"] <= bound else
+                                   "missed" if value["low"] > bound else "undecided")
 
 
 def test_the_table_says_what_was_not_measured(clients):
-    done = bench("--clients", clients, "--times", 50, "--repetitions", 1)
+    done = bench("--clients", clients, "--times", 50, "--runs", 1)
     assert done.returncode == 0 and "cpp: system calls: " in done.stdout
+    assert "cpp: whole_ns to pure_static's: " in done.stdout and "undecided" in done.stdout
     assert "neli: not measured: its program is not there" in done.stdout
 
 

@@ -9,12 +9,12 @@ import xml.etree.ElementTree as xml
 
 import pytest
 
-from strata_daemon import BINARY
+from strata_daemon import BINARY, eventually
 from veth import Veth, end
 
 pytestmark = [pytest.mark.once, pytest.mark.serial]
 
-SHORT = ["--seconds", "0.05", "--repetitions", "1", "--payloads", "50"]
+SHORT = ["--seconds", "0.05", "--runs", "1", "--payloads", "50"]
 
 
 def bench(*flags, **how):
@@ -60,7 +60,7 @@ def check_row(row):
     assert row["sent"] > 0 and row["delivered"] > 0
     assert row["lost"] == row["sent"] - row["delivered"]
     assert row["duplicates"] == row["strays"] == 0
-    assert row["repetitions"] == 1
+    assert len(row["figure_of_each_run"]) == 1
 
 
 def test_every_path_delivers_and_the_document_tells_all(left_as_found):
@@ -93,10 +93,70 @@ def test_every_path_delivers_and_the_document_tells_all(left_as_found):
     assert isinstance(told["link"]["near"]["offloads"], dict)
 
 
+def test_figures_have_intervals_and_decide_by_them(left_as_found):
+    told = document("--seconds", "0.02", "--runs", "5", "--payloads", "50,200", "--paths",
+                    "udp,packet,packet_ring", "--measures", "one-way", "--tagged", "none",
+                    "--revision", "abc")
+    assert (told["runs"], told["confidence"], told["revision"]) == (5, 0.9375, "abc")
+    assert len(told["one_way"]) == 6
+    for row in told["one_way"]:
+        runs = row["figure_of_each_run"]
+        assert row["figure"] == {"median": sorted(runs)[2], "low": min(runs), "high": max(runs)}
+        ratio = row["ratio_to_base"]
+        if row["path"] == "udp":
+            assert ratio is None
+            continue
+        base = next(each for each in told["one_way"]
+                    if each["path"] == "udp" and each["payload"] == row["payload"])
+        of_each = sorted(one / other for one, other in zip(runs, base["figure_of_each_run"]))
+        assert (ratio["low"], ratio["median"], ratio["high"]) == pytest.approx(
+            (of_each[0], of_each[2], of_each[4]), rel=0.002)
+    for goal in told["goals"]:
+        bound, value = goal["bound"], goal["value"]
+        least = goal["relation"] == ">="
+        reached = value["low"] >= bound if least else value["high"] <= bound
+        missed = value["high"] < bound if least else value["low"] > bound
+        assert goal["outcome"] == ("reached" if reached else "missed" if missed else "undecided")
+
+
+def test_one_run_decides_nothing(left_as_found):
+    told = document(*SHORT, "--paths", "udp,packet", "--measures", "one-way")
+    assert told["goals"] and {goal["outcome"] for goal in told["goals"]} == {"undecided"}
+
+
+def test_results_are_compared_in_one_table(left_as_found, tmp_path):
+    files = []
+    for number in range(2):
+        files.append(str(tmp_path / f"{number}.json"))
+        told = document("--seconds", "0.02", "--runs", "5", "--payloads", "50", "--paths",
+                        "udp,udp_gso,packet", "--measures", "one-way", "--tagged", "none")
+        (tmp_path / f"{number}.json").write_text(json.dumps(told))
+
+    def compare(*words):
+        return subprocess.run([BINARY, "bench", "compare", *words], capture_output=True, text=True,
+                              timeout=60)
+    told = json.loads(compare(*files, "--format", "json").stdout)
+    assert [host["name"] for host in told["hosts"]] == files
+    rows = {row["measurement"]["path"]: row for row in told["rows"]}
+    assert list(rows) == ["udp", "udp_gso", "packet"] and rows["udp"]["ratios"] == [None, None]
+    one, other = rows["packet"]["ratios"]
+    assert rows["packet"]["agree"] == (max(one["low"], other["low"]) <=
+                                       min(one["high"], other["high"]))
+    # It hands the kernel 64 messages at once: no doubt on which side of 1 that is.
+    assert rows["udp_gso"]["side"] == "above"
+    shown = compare(*files)
+    assert shown.returncode == 0 and "X udp, HOST 2" in shown.stdout and files[1] in shown.stdout
+    (tmp_path / "old.json").write_text('{"format": "strata bench paths", "version": 1}')
+    for wrong in ["old.json", "none.json"]:
+        refused = compare(files[0], str(tmp_path / wrong))
+        assert refused.returncode == 1 and wrong in refused.stderr, refused.stderr
+    assert compare(files[0]).returncode == 2
+
+
 def test_all_share_the_mtu_that_is_told(left_as_found):
     # Messages of 4096 B: cut in pieces at 1500, packed together at 65535.
     for mtu in (1500, 65535):
-        told = document("--seconds", "0.05", "--repetitions", "1", "--payloads", "50,4096",
+        told = document("--seconds", "0.05", "--runs", "1", "--payloads", "50,4096",
                         "--paths", "tcp,ipc", "--measures", "one-way,round-trip", "--mtu", str(mtu))
         assert {row["mtu"] for row in told["one_way"] + told["round_trip"]} == {mtu}
         assert told["settings"]["mtu"] == mtu
@@ -112,7 +172,7 @@ def test_a_packed_message_is_not_kept_back_at_a_rate(left_as_found):
 
 
 def test_a_receiver_that_sleeps_shows_up_as_drops(left_as_found):
-    told = document("--seconds", "0.1", "--repetitions", "1", "--payloads", "50", "--tagged",
+    told = document("--seconds", "0.1", "--runs", "1", "--payloads", "50", "--tagged",
                     "none", "--measures", "one-way", "--paths", "packet_batch,packet_ring",
                     "--plant", "receiver-sleep")
     assert told["settings"]["planted"] == "receiver-sleep"
@@ -137,11 +197,13 @@ def test_the_report_is_written_with_its_plots(left_as_found, tmp_path):
     done = bench(*SHORT, "--measures", "one-way", "--paths", "udp,packet", "-o", str(folder))
     assert done.returncode == 0, done.stderr
     assert "One way, counted at the receiver" in done.stdout
-    assert sorted(os.listdir(folder)) == ["bytes.svg", "cpu.svg", "packets.svg", "report.md",
-                                          "results.json"]
-    json.loads((folder / "results.json").read_text())
+    plots = ["bytes.svg", "cpu.svg", "packets.svg", "ratio-messages.svg",
+             "udp-and-raw-messages.svg"]
+    assert sorted(os.listdir(folder)) == sorted([*plots, "report.md", "results.json"])
+    told = json.loads((folder / "results.json").read_text())
+    assert told["command"].startswith("strata bench paths --seconds 0.05")
     assert "(packets.svg)" in (folder / "report.md").read_text()
-    for name in ("bytes.svg", "cpu.svg", "packets.svg"):
+    for name in plots:
         assert xml.parse(folder / name).getroot().tag.endswith("svg")
 
 
@@ -180,6 +242,27 @@ def test_over_interfaces_with_a_node_as_the_far_end(left_as_found):
         veth.close()
 
 
+def test_tagged_frames_have_the_vlan_and_priority_that_are_told(left_as_found):
+    veth = Veth()
+    try:
+        node = veth.start(veth.b, BINARY, "bench", "node", "vethB", "--listen", "192.0.2.2:4790")
+        assert "waits at 192.0.2.2:4790" in node.stdout.readline()
+        before = veth.packet_sockets(veth.b)
+        dump = veth.start(veth.b, BINARY, "l2", "dump", "vethB", "-e", "0x88b5", "--vlan", "77",
+                          "-c", "20", "--format", "json")
+        eventually(lambda: veth.packet_sockets(veth.b) > before, "its socket hears")
+        veth.strata(veth.a, "bench", "paths", "--iface", "vethA", "--peer", "192.0.2.2:4790",
+                    *SHORT, "--paths", "packet", "--measures", "one-way", "--tagged", "all",
+                    "--vlan", "77", "--prio", "3", "--format", "json")
+        frames = json.loads(dump.communicate(timeout=30)[0])
+        end(node)
+        assert len(frames) == 20
+        tags = {(tag["vlan_id"], tag["priority"]) for frame in frames for tag in frame["tags"]}
+        assert tags == {(77, 3)}
+    finally:
+        veth.close()
+
+
 def test_a_node_survives_what_is_no_bench(left_as_found):
     import socket
     node = subprocess.Popen([BINARY, "bench", "node", "lo", "--listen", "127.0.0.1:0"], text=True,
@@ -205,6 +288,10 @@ def test_what_is_asked_wrongly_is_refused_with_a_remedy():
                         (["--iface", "lo"], "--peer"),
                         (["--iface", "lo", "--peer", "a:1", "--mtu", "9000"], "ip link set"),
                         (["--mtu", "500"], "576"),
+                        (["--runs", "0"], "from 1"),
+                        (["--base", "nonsense"], "choose from tcp"),
+                        (["--vlan", "4095"], "4094"),
+                        (["--tagged", "none", "--prio", "3"], "--tagged none"),
                         (["--iface", "lo", "--peer", "nonsense"], "HOST:PORT")]:
         done = bench(*flags)
         assert done.returncode != 0 and part in done.stderr, (flags, done.stderr)

@@ -19,7 +19,7 @@ from veth import Veth
 pytestmark = pytest.mark.once
 
 SHORT = {"--paths": "udp,packet_ring", "--payloads": "50", "--seconds": "0.05",
-         "--repetitions": "2", "--tagged": "none", "--measures": "one-way,round-trip"}
+         "--runs": "2", "--tagged": "none", "--measures": "one-way,round-trip"}
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def check_measured(done, paths=("udp", "packet_ring")):
     assert {row["path"] for row in told["one_way"]} == set(paths)
     for row in told["one_way"] + told["round_trip"]:
         assert "failure" not in row, row
-        assert row["repetitions"] == 2 and row["sent"] > 0 and row["delivered"] > 0
+        assert len(row["figure_of_each_run"]) == 2 and row["sent"] > 0 and row["delivered"] > 0
         assert row["duplicates"] == row["strays"] == 0
     return told
 

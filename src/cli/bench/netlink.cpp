@@ -9,7 +9,9 @@
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/progress_bar.hpp"
 #include "cli/terminal/table.hpp"
+#include "measure/counting/statistics.hpp"
 #include "measure/node/contender.hpp"
+#include "measure/report/table.hpp"
 #include "measure/run/netlink_exchange.hpp"
 
 namespace strata::cli {
@@ -18,8 +20,15 @@ using nlohmann::json;
 
 namespace {
 
-std::string times_cell(const json& times) {
-  return fmt::format("{:.2f} / {:.2f}", times.at("median").get<double>() / 1000,
+measure::estimate estimate_from(const json& from, std::uint64_t runs, double unit) {
+  return {.median = from.at("median").get<double>() / unit,
+          .low = from.at("low").get<double>() / unit,
+          .high = from.at("high").get<double>() / unit,
+          .runs = runs};
+}
+
+std::string times_cell(const json& times, std::uint64_t runs) {
+  return fmt::format("{} / {:.2f}", measure::with_interval(estimate_from(times, runs, 1000)),
                      times.at("p99").get<double>() / 1000);
 }
 
@@ -28,23 +37,25 @@ std::string calls_cell(const json& calls, const char* which) {
 }
 
 void print_table(const json& document) {
-  std::vector<std::vector<std::string>> rows{{"client", "connect + resolve + exchange",
+  const auto runs = document.at("runs").get<std::uint64_t>();
+  std::vector<std::vector<std::string>> rows{{"client", "linked", "connect + resolve + exchange",
                                               "exchange alone", "system calls", "on the socket"}};
   for (const auto& each : document.at("clients")) {
     const auto& calls = each.at("system_calls");
-    rows.push_back({each.at("client"), times_cell(each.at("whole_ns")),
-                    times_cell(each.at("exchange_ns")), calls_cell(calls, "all"),
-                    calls_cell(calls, "on_socket")});
+    const auto& linking = each.at("linking");
+    rows.push_back({each.at("client"), linking.is_null() ? "-" : linking.get<std::string>(),
+                    times_cell(each.at("whole_ns"), runs), times_cell(each.at("exchange_ns"), runs),
+                    calls_cell(calls, "all"), calls_cell(calls, "on_socket")});
   }
-  print(fmt::format("us, median / p99 of {}; medians of {} runs; the other end: {}\n{}",
-                    document.at("times").dump(), document.at("repetitions").dump(),
-                    document.at("other_end").get<std::string>(),
-                    align(rows, {false, true, true, true, true})));
+  print(fmt::format("us, median / p99 of {}; the other end: {}\n{}{}\n",
+                    document.at("times").dump(), document.at("other_end").get<std::string>(),
+                    align(rows, {false, false, true, true, true, true}),
+                    measure::meaning_of_intervals(runs)));
   for (const auto& each : document.at("goals")) {
-    print(fmt::format("{}: {}: {:.4g} (goal: at most {}: {})\n",
-                      each.at("client").get<std::string>(), each.at("figure").get<std::string>(),
-                      each.at("value").get<double>(), each.at("goal").dump(),
-                      each.at("reached").get<bool>() ? "reached" : "MISSED"));
+    print(fmt::format("{}: {}: {}; goal: at most {}: {}\n", each.at("client").get<std::string>(),
+                      each.at("figure").get<std::string>(),
+                      measure::with_interval(estimate_from(each.at("value"), runs, 1)),
+                      each.at("goal").dump(), each.at("outcome").get<std::string>()));
   }
   for (const auto& each : document.at("absent")) {
     print(fmt::format("{}: not measured: its program is not there\n", each.get<std::string>()));
@@ -63,7 +74,7 @@ outcome<int> run_bench_netlink(const invocation& call) {
       .folder = call.text("clients", clients.empty() ? "clients" : clients.c_str()),
       .family = call.text("family"),
       .times = call.flags.value("times", std::uint64_t{100'000}),
-      .repetitions = call.flags.value("repetitions", std::uint64_t{5})};
+      .runs = call.flags.value("runs", std::uint64_t{measure::least_runs})};
   result<json> measured;
   {
     progress_bar bar;

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <filesystem>
+#include <fstream>
 
 #include "cli/bench/rows.hpp"
 #include "cli/terminal/listing.hpp"
@@ -74,16 +76,24 @@ outcome<measure::testbed> make_testbed(const invocation& call) {
   return std::move(*made);
 }
 
+// As it was typed, for whoever wants to measure the same.
+std::string own_command() {
+  std::ifstream file("/proc/self/cmdline");
+  std::string all;
+  for (std::string word; std::getline(file, word, '\0');) {
+    all += all.empty() ? std::filesystem::path(word).filename().string() : ' ' + word;
+  }
+  return all;
+}
+
 void print_tables(const measure::findings& found) {
   for (const auto& each : measure::tables_of(found)) {
     std::vector<bool> to_the_right(each.rows.front().size(), true);
     to_the_right[0] = to_the_right[1] = false;
     print(fmt::format("{}\n{}\n", each.title, align(each.rows, to_the_right)));
   }
-  print(
-      fmt::format("{:.0f} s. A '!' marks a median that had not settled to {:.0f} % when the "
-                  "repetitions or the time ended.\n",
-                  found.seconds, found.of.spread_bound * 100));
+  print(fmt::format("{:.0f} s. {}\n", found.seconds, measure::meaning_of_intervals(found.of.runs)));
+  if (const auto missing = measure::missing_events(found); !missing.empty()) print(missing + '\n');
 }
 
 }  // namespace
@@ -94,14 +104,15 @@ measure::request request_of(const invocation& call) {
                         .paths = call.text("paths"),
                         .payloads = call.text("payloads"),
                         .tagged = call.text("tagged", "some"),
+                        .vlan_id = call.flags.value("vlan", std::uint16_t{10}),
+                        .priority = call.flags.value("prio", std::uint8_t{7}),
+                        .base = call.text("base", "udp"),
                         .rate = static_cast<double>(call.flags.value("rate", std::uint64_t{0})),
                         .planted_sleep = call.flags.contains("plant")};
   if (call.flags.contains("mtu")) made.mtu = call.flags["mtu"].get<std::uint32_t>();
   if (call.flags.contains("seconds")) made.seconds = call.flags["seconds"].get<double>();
   if (call.flags.contains("buffer")) made.buffer = call.flags["buffer"].get<std::uint64_t>();
-  if (call.flags.contains("repetitions")) {
-    made.repetitions = call.flags["repetitions"].get<std::uint64_t>();
-  }
+  if (call.flags.contains("runs")) made.runs = call.flags["runs"].get<std::uint64_t>();
   if (call.flags.contains("foreign")) {
     made.foreign = static_cast<double>(call.flags["foreign"].get<std::uint64_t>());
   }
@@ -110,6 +121,11 @@ measure::request request_of(const invocation& call) {
 
 outcome<int> measure(const invocation& call, measure::testbed& in, bool has_plain) {
   auto request = request_of(call);
+  if (request.tagged == "none" && (call.flags.contains("vlan") || call.flags.contains("prio"))) {
+    return refuse(exit_misused,
+                  "--vlan and --prio are of tagged frames, and '--tagged none' sends none; leave "
+                  "one of them out");
+  }
   // That of an interface is what it is.
   if (!in.is_veth()) request.mtu = in.largest_mtu();
   const auto plan = measure::make_plan(request, in.largest_mtu(), has_plain);
@@ -121,6 +137,8 @@ outcome<int> measure(const invocation& call, measure::testbed& in, bool has_plai
         in, *plan, [&](double part, const std::string& next) { bar.show(part, next); });
   }
   if (!found) return refuse(exit_failed, found.error());
+  found->command = own_command();
+  found->revision = call.text("revision");
   if (const auto folder = call.text("output"); !folder.empty()) {
     if (auto written = measure::write_report(*found, folder); !written) {
       return refuse(exit_failed, written.error());

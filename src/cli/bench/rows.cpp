@@ -6,12 +6,46 @@ namespace {
 
 using enum options::option_kind;
 
-option_rows measuring_flags() {
+options::option_row runs_flag(std::string_view help) {
+  return {.key = "runs",
+          .kind = count,
+          .value_name = "N",
+          .default_text = "5",
+          .help = help,
+          .max = 1000,
+          .min = 1};
+}
+
+option_rows tag_flags() {
   return {
+      {.key = "tagged",
+       .kind = choice,
+       .value_name = "WHICH",
+       .default_text = "some",
+       .help = "which payloads raw paths are measured with a VLAN tag too; some is the smallest "
+               "and the last below 1500, and all of those with --full",
+       .choices = "none|some|all"},
+      {.key = "vlan",
+       .kind = count,
+       .value_name = "VID",
+       .default_text = "10",
+       .help = "VLAN of the tagged frames",
+       .max = 4094},
+      {.key = "prio",
+       .kind = count,
+       .value_name = "PCP",
+       .default_text = "7",
+       .help = "priority of the tagged frames, 0 to 7",
+       .max = 7},
+  };
+}
+
+option_rows measuring_flags() {
+  option_rows rows{
       {.key = "full",
        .kind = flag,
-       .help = "all payloads and up to 15 repetitions, however long it takes (half an hour); else "
-               "under 5 minutes"},
+       .help = "all payloads, from 50 to 1500 B in steps of 50, 4096 and 8000, however long it "
+               "takes"},
       {.key = "measures",
        .kind = text,
        .value_name = "A,B",
@@ -24,25 +58,23 @@ option_rows measuring_flags() {
        .kind = text,
        .value_name = "A,B",
        .help = "bytes of the messages; else 50,200,600,1000,1400,4096,8000"},
-      {.key = "tagged",
-       .kind = choice,
-       .value_name = "WHICH",
-       .default_text = "some",
-       .help = "which payloads raw paths are measured with a VLAN tag too; some is the smallest "
-               "and the last below 1500, and all of those with --full",
-       .choices = "none|some|all"},
       {.key = "seconds",
        .kind = seconds,
        .value_name = "TIME",
        .default_text = "0.1",
        .help = "length of one measurement"},
-      {.key = "repetitions",
-       .kind = count,
-       .value_name = "N",
-       .help = "most repetitions, which end early when the medians' spread is under 5 %; else 9, "
-               "or 15 with --full",
-       .max = 1000,
-       .min = 1},
+      runs_flag(
+          "runs; in each, every path is measured once with every payload, and a figure is the "
+          "median of all; below 5 nothing is decided"),
+      {.key = "base",
+       .kind = text,
+       .value_name = "PATH",
+       .default_text = "udp",
+       .help = "the path that the others are set beside"},
+      {.key = "revision",
+       .kind = text,
+       .value_name = "TEXT",
+       .help = "the version of the source that is measured, for the document and the report"},
       {.key = "buffer",
        .kind = bytes,
        .value_name = "SIZE",
@@ -63,6 +95,8 @@ option_rows measuring_flags() {
        .help = "frames of another EtherType a second, for the measure filter",
        .max = 10'000'000},
   };
+  for (auto& row : tag_flags()) rows.push_back(row);
+  return rows;
 }
 
 options::option_row output_flag() {
@@ -163,13 +197,7 @@ option_rows netlink_flags() {
        .help = "exchanges of one run",
        .max = 1'000'000,
        .min = 1},
-      {.key = "repetitions",
-       .kind = count,
-       .value_name = "N",
-       .default_text = "5",
-       .help = "runs of each program",
-       .max = 1000,
-       .min = 1},
+      runs_flag("runs of each program, which take turns; below 5 nothing is decided"),
   };
 }
 
@@ -184,6 +212,15 @@ std::vector<verb_row> bench_verbs() {
        "measure the same between this machine and another, on which it copies and starts the far "
        "end by ssh",
        0, 0, run_bench_remote, remote_flags()},
+      {"bench compare",
+       "RESULTS.JSON RESULTS.JSON...",
+       verb_group::ethernet,
+       "several results of 'bench paths' or 'bench remote' in one table: which ratios agree within "
+       "their intervals",
+       2,
+       any_number,
+       run_bench_compare,
+       {}},
       {"bench netlink", "", verb_group::netlink,
        "measure what one netlink exchange costs by plain C, libnl, neli and this library", 0, 0,
        run_bench_netlink, netlink_flags()},

@@ -10,6 +10,7 @@ namespace strata::cli {
 
 outcome<int> run_bench_paths(const invocation& call);
 outcome<int> run_bench_remote(const invocation& call);
+outcome<int> run_bench_compare(const invocation& call);
 outcome<int> run_bench_netlink(const invocation& call);
 outcome<int> run_bench_node(const invocation& call);
 

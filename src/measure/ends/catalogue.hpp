@@ -27,6 +27,10 @@ struct path_row {
   bool round_trip = false;
   /// A datagram of it that does not fit the MTU cannot be sent at all.
   bool needs_room = false;
+  /// In every chart: a colour for each kind of path, which the colour-blind tell apart (Okabe and
+  /// Ito), and a dash for each of a kind, as SVG has it.
+  std::string_view colour;
+  std::string_view dash;
 };
 
 [[nodiscard]] std::span<const path_row> catalogue();

@@ -29,6 +29,8 @@ struct end_options {
   std::uint16_t peer_port = 0;
   std::size_t payload = 0;
   bool tagged = false;
+  std::uint16_t vlan_id = 0;  ///< of the tag, as `priority`
+  std::uint8_t priority = 0;
   bool sends = false;
   bool receives = false;
   bool busy = false;       ///< never wait in `receive`

@@ -7,9 +7,6 @@ namespace strata::measure {
 
 namespace {
 
-constexpr wire::vlan_tag tag{.tpid = wire::tpid_customer,
-                             .tci = {.priority = 7, .dei = false, .vlan_id = 10}};
-
 std::size_t header_size(const end_options& options) {
   return wire::ethernet_header_size + (options.tagged ? wire::vlan_tag_size : 0);
 }
@@ -18,7 +15,10 @@ std::size_t header_size(const end_options& options) {
 
 result<message_batch> make_frames(const l2::interface& from, const end_options& options,
                                   std::size_t count) {
-  const std::span<const wire::vlan_tag> tags(&tag, options.tagged ? 1 : 0);
+  const wire::vlan_tag tag{
+      .tpid = wire::tpid_customer,
+      .tci = {.priority = options.priority, .dei = false, .vlan_id = options.vlan_id}};
+  const std::span tags(&tag, options.tagged ? 1 : 0);
   std::vector<std::byte> whole(wire::frame_size(tags.size(), options.payload));
   const std::vector<std::byte> payload(options.payload);
   const auto size = wire::build_frame_into(

@@ -16,6 +16,7 @@
 #include "measure/node/roles.hpp"
 #include "measure/node/running_part.hpp"
 #include "strata/base/unique_fd.hpp"
+#include "strata/wire/vlan.hpp"
 #include "text/json_text.hpp"
 
 namespace strata::measure {
@@ -107,6 +108,8 @@ result<end_options> options_of(const order& what) {
                      .peer_port = what.peer_port,
                      .payload = what.payload,
                      .tagged = what.tagged,
+                     .vlan_id = what.vlan_id,
+                     .priority = what.priority,
                      .sends = both || what.role == "send",
                      .receives = both || what.role == "receive",
                      .busy = what.busy,
@@ -127,6 +130,12 @@ result<void> check(const order& what) {
   }
   if (what.mtu < 576 || what.mtu > 65'535) {
     return refuse("MTU of " + std::to_string(what.mtu) + " bytes is not from 576 to 65535");
+  }
+  if (what.vlan_id > wire::max_vlan_id) {
+    return refuse("VLAN id of " + std::to_string(what.vlan_id) + " is not from 0 to 4094");
+  }
+  if (what.priority > 7) {
+    return refuse("priority of " + std::to_string(what.priority) + " is not from 0 to 7");
   }
   if (!(what.seconds >= 0 && what.seconds <= 3600)) return refuse("seconds are not from 0 to 3600");
   if (!(what.rate >= 0 && what.rate <= 1e9)) return refuse("rate is not from 0 to 10^9");

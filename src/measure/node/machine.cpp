@@ -3,9 +3,12 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <thread>
 
+#include "measure/node/thread_events.hpp"
 #include "strata/nl/ethtool.hpp"
 
 namespace strata::measure {
@@ -30,6 +33,19 @@ std::string governor() {
   return "unknown (no cpufreq here, as in most virtual machines)";
 }
 
+// How many threads wanted to run during the last minute: others' too.
+nlohmann::json load_average() {
+  double last_minute = 0;
+  if (::getloadavg(&last_minute, 1) != 1) return nullptr;
+  return std::round(last_minute * 100) / 100;
+}
+
+// "yes", or why not.
+std::string cycle_counters() {
+  const auto opened = thread_events::open_cycles_and_instructions();
+  return opened ? "yes" : describe(opened.error());
+}
+
 }  // namespace
 
 nlohmann::json describe_machine() {
@@ -42,7 +58,9 @@ nlohmann::json describe_machine() {
           {"cpu", cpu.empty() ? "unknown" : cpu},
           {"cores", std::thread::hardware_concurrency()},
           {"governor", governor()},
-          {"virtual_machine", virtual_machine}};
+          {"virtual_machine", virtual_machine},
+          {"load_average", load_average()},
+          {"cycle_counters", cycle_counters()}};
 }
 
 nlohmann::json describe_offloads(const std::string& link) {

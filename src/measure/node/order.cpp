@@ -7,12 +7,12 @@ namespace wire_form {
 // NOLINTBEGIN(readability-identifier-naming)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(order, role, path, interface, mtu, peer_mac,
                                                 address, peer_address, peer_port, payload, tagged,
-                                                busy, buffer, run, seconds, rate, foreign,
-                                                planted_sleep)
+                                                vlan_id, priority, busy, buffer, run, seconds, rate,
+                                                foreign, planted_sleep)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(end_result, failure, sent, foreign, seconds,
                                                 delivered, rate, duplicates, reordered, strays,
                                                 dropped, interface_dropped, cpu_ns, allocations,
-                                                times)
+                                                cycles, instructions, times)
 // NOLINTEND(readability-identifier-naming)
 
 }  // namespace wire_form

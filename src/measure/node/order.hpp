@@ -22,6 +22,8 @@ struct order {
   std::uint16_t peer_port = 0;
   std::uint64_t payload = 50;
   bool tagged = false;
+  std::uint16_t vlan_id = 10;  ///< of the tag, as `priority`
+  std::uint8_t priority = 7;
   bool busy = false;
   std::uint64_t buffer = 0;
   std::uint64_t run = 0;
@@ -46,6 +48,8 @@ struct end_result {
   std::uint64_t interface_dropped = 0;  ///< by the interface, sending or receiving
   std::uint64_t cpu_ns = 0;             ///< of the thread in its loop
   std::int64_t allocations = -1;        ///< in its loop; -1: not counted in this build
+  std::int64_t cycles = -1;             ///< of the thread in its loop; -1: not counted here
+  std::int64_t instructions = -1;       ///< as `cycles`
   /// Round trips; or delays from the intended send time to the receiver.
   histogram::sparse times;
 };

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "measure/node/allocation_count.hpp"
+#include "measure/node/thread_events.hpp"
 
 namespace strata::measure {
 
@@ -11,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t second_ns = 1'000'000'000;
 
-// A thread's CPU time and allocations, from its making to `into`.
+// A thread's CPU time, events and allocations, from its making to `into`.
 class meter {
  public:
   void into(end_result& to) const {
@@ -19,9 +20,15 @@ class meter {
     if (allocations_) {
       to.allocations = static_cast<std::int64_t>(*allocation_count() - *allocations_);
     }
+    if (!events_) return;
+    if (const auto counted = events_->read()) {
+      to.cycles = static_cast<std::int64_t>((*counted)[0]);
+      to.instructions = static_cast<std::int64_t>((*counted)[1]);
+    }
   }
 
  private:
+  result<thread_events> events_ = thread_events::open_cycles_and_instructions();
   std::uint64_t cpu_ = thread_cpu_ns();
   std::optional<std::uint64_t> allocations_ = allocation_count();
 };

@@ -22,7 +22,25 @@ double rounded(double value) {
   return std::round(value * scale) / scale;
 }
 
-json row_of(const series& one, double bound) {
+json json_of(const estimate& figure) {
+  if (figure.runs == 0) return nullptr;
+  return {{"median", rounded(figure.median)},
+          {"low", rounded(figure.low)},
+          {"high", rounded(figure.high)}};
+}
+
+json json_of(const std::optional<series::events>& counted) {
+  if (!counted) return nullptr;
+  return {{"sender", rounded(counted->sender)}, {"receiver", rounded(counted->receiver)}};
+}
+
+json headlines_of(const series& one) {
+  auto all = json::array();
+  for (const double each : one.headlines()) all.push_back(rounded(each));
+  return all;
+}
+
+json row_of(const findings& of, const series& one) {
   json row{{"path", one.path().name},
            {"title", one.path().title},
            {"payload", one.payload()},
@@ -32,9 +50,9 @@ json row_of(const series& one, double bound) {
     row["failure"] = one.failure();
     return row;
   }
-  row["repetitions"] = one.repetitions();
-  row["spread"] = rounded(one.spread());
-  row["settled"] = one.spread() <= bound;
+  row["figure"] = json_of(one.headline_estimate());
+  row["figure_of_each_run"] = headlines_of(one);
+  row["ratio_to_base"] = json_of(ratio_to_base(of, one));
   row["sent"] = one.sent();
   row["delivered"] = one.delivered();
   const auto lost = one.sent() - std::min(one.sent(), one.delivered());
@@ -48,6 +66,8 @@ json row_of(const series& one, double bound) {
   row["strays"] = one.strays();
   row["sender_ns"] = rounded(one.sender_ns());
   row["receiver_ns"] = rounded(one.receiver_ns());
+  row["cycles"] = json_of(one.cycles());
+  row["instructions"] = json_of(one.instructions());
   const auto allocations = one.allocations();
   row["allocations"] = allocations ? json(rounded(*allocations)) : json(nullptr);
   if (one.kind() == quantity::round_trip) {
@@ -74,18 +94,18 @@ json row_of(const series& one, double bound) {
 json row_of(const verdict& one) {
   const auto against = [&](const series* rival) -> json {
     if (rival == nullptr) return nullptr;
-    return {{"path", rival->path().name}, {"ratio", rounded(verdict::ratio(one.xdp, rival))}};
+    return {{"path", rival->path().name}, {"ratio", json_of(verdict::ratio(one.xdp, rival))}};
   };
-  const auto ruling = one.outcome();
+  const auto outcome = one.outcome();
   return {{"measure", name_of(one.xdp->kind())},
           {"busy", one.xdp->is_busy()},
           {"payload", one.xdp->payload()},
           {"path", one.xdp->path().name},
           {"af_packet", against(one.packet)},
           {"udp", against(one.udp)},
-          {"verdict", ruling == verdict::ruling::wins    ? "wins"
-                      : ruling == verdict::ruling::loses ? "loses"
-                                                         : "even"}};
+          {"verdict", outcome == ruling::reached  ? "wins"
+                      : outcome == ruling::missed ? "loses"
+                                                  : "undecided"}};
 }
 
 json sockets_of(const json& measured) {
@@ -127,14 +147,21 @@ class goal_list {
              double bound) {
     if (of == nullptr || to == nullptr || to->headline() <= 0) return;
     add(fmt::format("{}: {} to {}, {} B", what, of->path().name, to->path().name, least_),
-        of->headline() / to->headline(), at_least, bound);
+        ratio_of(of->headlines(), to->headlines()), at_least, bound);
   }
   void difference(const series* of, const series* to, std::string_view what, double bound) {
     if (of == nullptr || to == nullptr) return;
     add(fmt::format("{}: {} less {}, {} B", what, of->path().name, to->path().name, least_),
-        of->headline() - to->headline(), false, bound);
+        difference_of(of->headlines(), to->headlines()), false, bound);
   }
-  void add(std::string text, double value, bool at_least, double bound) {
+  // Of all runs together, which is counted and not estimated.
+  void allocations(const series* of) {
+    const auto each = of == nullptr ? std::nullopt : of->allocations();
+    if (!each) return;
+    add(fmt::format("allocations a message: {}", of->path().name),
+        {.median = *each, .low = *each, .high = *each, .runs = of->runs()}, false, 0.001);
+  }
+  void add(std::string text, const estimate& value, bool at_least, double bound) {
     made.push_back({std::move(text), value, at_least, bound});
   }
 
@@ -161,6 +188,17 @@ const series* find_series(const findings& in, quantity kind, std::string_view pa
   return found == in.all.end() ? nullptr : &*found;
 }
 
+estimate ratio_to_base(const findings& of, const series& one) {
+  if (!one.failure().empty() || &one.path() == of.of.base) return {};
+  const auto base = std::ranges::find_if(of.all, [&](const series& other) {
+    return &other.path() == of.of.base && other.kind() == one.kind() &&
+           other.payload() == one.payload() && other.is_busy() == one.is_busy() &&
+           other.foreign() == one.foreign() && !other.is_tagged() && other.failure().empty();
+  });
+  if (base == of.all.end() || base->headline() <= 0) return {};
+  return ratio_of(one.headlines(), base->headlines());
+}
+
 std::vector<goal> goals_of(const findings& of) {
   // At a rate that all can carry, rates say nothing.
   const bool at_rate = std::ranges::any_of(of.of.groups, [](const group& each) {
@@ -185,11 +223,7 @@ std::vector<goal> goals_of(const findings& of) {
   list.difference(list.busy("frame_ring"), list.busy("plain_ring"), "library, busy round trip, us",
                   0.2);
   for (const std::string_view path : {"packet_batch", "packet_ring", "ipc"}) {
-    const auto* const one = list.rate_of(path);
-    const auto allocations = one == nullptr ? std::nullopt : one->allocations();
-    if (allocations) {
-      list.add(fmt::format("allocations a message: {}", path), *allocations, false, 0.001);
-    }
+    list.allocations(list.rate_of(path));
     for (const auto& group : of.of.groups) {
       if (group.kind != quantity::filter) continue;
       list.ratio(list.filter(path, group.contenders.back().foreign), list.filter(path, 0),
@@ -201,15 +235,20 @@ std::vector<goal> goals_of(const findings& of) {
 
 json document_of(const findings& of) {
   json made{{"format", "strata bench paths"},
-            {"version", 1},
+            {"version", 2},
+            {"began", of.began},
+            {"command", of.command},
+            {"revision", of.revision.empty() ? json(nullptr) : json(of.revision)},
+            {"base", of.of.base->name},
+            {"runs", of.of.runs},
+            {"confidence", rounded(confidence_of(of.of.runs))},
             {"seconds", rounded(of.seconds)},
             {"link", of.link},
             {"settings",
              {{"seconds_a_measurement", of.of.seconds},
-              {"least_repetitions", of.of.least_repetitions},
-              {"most_repetitions", of.of.most_repetitions},
-              {"spread_bound", of.of.spread_bound},
               {"buffer", of.of.buffer},
+              {"vlan_id", of.of.vlan_id},
+              {"priority", of.of.priority},
               {"mtu", of.of.mtu ? json(*of.of.mtu) : json(nullptr)},
               {"planted", of.of.planted_sleep ? json("receiver-sleep") : json(nullptr)}}},
             {"one_way", json::array()},
@@ -219,17 +258,17 @@ json document_of(const findings& of) {
             {"af_xdp", json::array()},
             {"goals", json::array()}};
   for (const auto& one : of.all) {
-    made[std::string(name_of(one.kind()))].push_back(row_of(one, of.of.spread_bound));
+    made[std::string(name_of(one.kind()))].push_back(row_of(of, one));
   }
   for (const auto& each : verdicts_of(of)) {
     made["af_xdp"].push_back(row_of(each));
   }
   for (const auto& each : goals_of(of)) {
     made["goals"].push_back({{"text", each.text},
-                             {"value", rounded(each.value)},
+                             {"value", json_of(each.value)},
                              {"relation", each.at_least ? ">=" : "<="},
                              {"bound", each.bound},
-                             {"met", each.is_met()}});
+                             {"outcome", name_of(each.outcome())}});
   }
   return made;
 }

@@ -6,23 +6,28 @@
 #include <string>
 #include <vector>
 
+#include "measure/counting/statistics.hpp"
 #include "measure/run/experiment.hpp"
 
 namespace strata::measure {
 
-/// A ratio or difference within one run, and what it should be.
+/// A ratio or difference within each run, and what it should be.
 struct goal {
   std::string text;  ///< what it is, for people
-  double value = 0;
+  estimate value;
   bool at_least = true;  ///< else at most
   double bound = 0;
 
-  [[nodiscard]] bool is_met() const { return at_least ? value >= bound : value <= bound; }
+  [[nodiscard]] ruling outcome() const { return decide(value, at_least, bound); }
 };
 
-/// Those that this run can tell: goals on paths that were not measured are left out. All are of
-/// the smallest payload.
+/// Those that were measured: goals on paths that were not are left out. All are of the
+/// smallest payload.
 [[nodiscard]] std::vector<goal> goals_of(const findings& of);
+
+/// Beside the base path with the same payload, wait and foreign frames; without runs for the base
+/// itself, and where the base was not measured.
+[[nodiscard]] estimate ratio_to_base(const findings& of, const series& one);
 
 [[nodiscard]] nlohmann::json document_of(const findings& of);
 

@@ -18,11 +18,7 @@ constexpr double left = 80;
 constexpr double right = 660;  // the legend stands behind it
 constexpr double top = 50;
 constexpr double bottom = 460;
-
-// Told apart by the colour-blind too (Okabe and Ito), and by dashes when they come round again.
-constexpr std::string_view colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                        "#e69f00", "#56b4e9", "#000000"};
-constexpr std::string_view dashes[] = {"", "7 4", "2 3"};
+constexpr double margin = 16;  // for the points at either end
 
 std::string escaped(std::string_view text) {
   std::string made;
@@ -38,15 +34,38 @@ std::string escaped(std::string_view text) {
   return made;
 }
 
+// The last of 1, 2, 5, 10, 20, 50 … that is not above the value, or the first that is not below.
+double round_step(double value, bool upwards) {
+  const double decade = std::pow(10, std::floor(std::log10(value)));
+  constexpr double exact = 1e-9;
+  double below = decade;
+  for (const double step : {1.0, 2.0, 5.0, 10.0}) {
+    const double tick = step * decade;
+    if (upwards && tick >= value * (1 - exact)) return tick;
+    if (tick <= value * (1 + exact)) below = tick;
+  }
+  return below;
+}
+
+// It begins and ends with a tick.
 class axis {
  public:
   axis(double least, double most, double from, double to, bool is_logarithmic)
       : least_(least), most_(most), from_(from), to_(to), is_logarithmic_(is_logarithmic) {
-    // A single value stands in the middle.
-    if (least_ == most_) {
-      least_ = is_logarithmic_ ? least_ / 2 : least_ - 1;
-      most_ = is_logarithmic_ ? most_ * 2 : most_ + 1;
+    if (is_logarithmic_) {
+      least_ = round_step(least_, false);
+      most_ = round_step(most_, true);
+      // A single value stands in the middle.
+      if (least_ == most_) {
+        least_ = round_step(least_ / 2, false);
+        most_ = round_step(most_ * 2, true);
+      }
+      return;
     }
+    if (least_ == most_) most_ = least_ + 1;
+    step_ = round_step((most_ - least_) / 8, true);
+    least_ = std::floor(least_ / step_) * step_;
+    most_ = std::ceil(most_ / step_) * step_;
   }
   [[nodiscard]] double at(double value) const {
     const double part = is_logarithmic_ ? std::log(value / least_) / std::log(most_ / least_)
@@ -54,24 +73,12 @@ class axis {
     return from_ + part * (to_ - from_);
   }
   [[nodiscard]] std::vector<double> ticks() const {
-    std::vector<double> made;
-    if (is_logarithmic_) {
-      const int first = static_cast<int>(std::floor(std::log10(least_)));
-      const int last = static_cast<int>(std::floor(std::log10(most_)));
-      for (int exponent = first; exponent <= last; ++exponent) {
-        for (const double step : {1.0, 2.0, 5.0}) {
-          const double tick = step * std::pow(10, exponent);
-          if (tick >= least_ && tick <= most_) made.push_back(tick);
-        }
-      }
-      return made;
+    std::vector<double> made{least_};
+    constexpr double slightly = 1.001;
+    while (made.back() * slightly < most_) {
+      made.push_back(is_logarithmic_ ? round_step(made.back() * slightly, true)
+                                     : made.back() + step_);
     }
-    const double rough = (most_ - least_) / 8;
-    const double decade = std::pow(10, std::floor(std::log10(rough)));
-    const double step = decade * (rough < 2 * decade ? 2 : rough < 5 * decade ? 5 : 10);
-    const auto first = static_cast<long>(std::ceil(least_ / step));
-    const auto last = static_cast<long>(std::floor(most_ / step));
-    for (auto at = first; at <= last; ++at) made.push_back(static_cast<double>(at) * step);
     return made;
   }
 
@@ -81,11 +88,14 @@ class axis {
   double from_;
   double to_;
   bool is_logarithmic_;
+  double step_ = 1;
 };
 
-bool can_be_drawn(const plot& what, const std::pair<double, double>& point) {
-  return point.first > 0 && std::isfinite(point.second) &&
-         (what.is_logarithmic ? point.second > 0 : point.second >= 0);
+bool can_be_drawn(const plot& what, const plot_point& point) {
+  const auto fits = [&](double value) {
+    return std::isfinite(value) && (what.is_logarithmic ? value > 0 : value >= 0);
+  };
+  return point.payload > 0 && fits(point.value) && fits(point.low) && fits(point.high);
 }
 
 struct extent {
@@ -97,13 +107,17 @@ extent extent_of(const plot& what) {
   for (const auto& line : what.lines) {
     for (const auto& point : line.points) {
       if (!can_be_drawn(what, point)) continue;
-      found.least_payload = std::min(found.least_payload, point.first);
-      found.most_payload = std::max(found.most_payload, point.first);
-      found.least = std::min(found.least, point.second);
-      found.most = std::max(found.most, point.second);
+      found.least_payload = std::min(found.least_payload, point.payload);
+      found.most_payload = std::max(found.most_payload, point.payload);
+      found.least = std::min(found.least, point.low);
+      found.most = std::max(found.most, point.high);
     }
   }
   if (found.most_payload == 0) found = {1, 10000, 1, 10};
+  if (what.is_ratio) {
+    found.least = std::min(found.least, 1.0);
+    found.most = std::max(found.most, 1.0);
+  }
   // A linear axis begins at nothing, so that heights can be compared.
   if (!what.is_logarithmic) found.least = 0;
   return found;
@@ -132,30 +146,38 @@ std::string axes(const plot& what, const axis& x, const axis& y) {
   return out;
 }
 
+// Its points stand a little beside those of the other lines, so that intervals can be seen.
 std::string line_of(const plot& what, const plot_line& line, const axis& x, const axis& y,
-                    std::string_view colour, std::string_view dash) {
+                    double beside) {
   std::string way;
   std::string dots;
   for (const auto& point : line.points) {
     if (!can_be_drawn(what, point)) continue;
-    const double at_x = x.at(point.first);
-    const double at_y = y.at(point.second);
+    const double at_x = x.at(point.payload) + beside;
+    const double at_y = y.at(point.value);
     way += fmt::format("{}{:.1f} {:.1f}", way.empty() ? "M" : "L", at_x, at_y);
+    if (point.low < point.high) {
+      dots += fmt::format(
+          "<path class=\"interval\" d=\"M{0:.1f} {1:.1f}H{2:.1f}M{3:.1f} {1:.1f}V{4:.1f}M{0:.1f} "
+          "{4:.1f}H{2:.1f}\" fill=\"none\" stroke=\"{5}\"/>\n",
+          at_x - 3, y.at(point.low), at_x + 3, at_x, y.at(point.high), line.colour);
+    }
     dots += fmt::format(
-        "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"><title>{}: {} at {:g} "
+        "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"><title>{}: {} ({} to {}) at {:g} "
         "B</title></circle>\n",
-        at_x, at_y, colour, escaped(line.name), short_number(point.second), point.first);
+        at_x, at_y, line.colour, escaped(line.name), short_number(point.value),
+        short_number(point.low), short_number(point.high), point.payload);
   }
   return fmt::format(
       "<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\" stroke-dasharray=\"{}\"/>\n{}",
-      way, colour, dash, dots);
+      way, line.colour, line.dash, dots);
 }
 
 }  // namespace
 
 std::string draw(const plot& what) {
   const auto found = extent_of(what);
-  const axis x(found.least_payload, found.most_payload, left, right, true);
+  const axis x(found.least_payload, found.most_payload, left + margin, right - margin, true);
   const axis y(found.least, found.most, bottom, top, what.is_logarithmic);
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
@@ -164,16 +186,23 @@ std::string draw(const plot& what) {
       "<text x=\"{2}\" y=\"22\" font-size=\"16\">{3}</text>\n",
       width, height, left - 60, escaped(what.title));
   out += axes(what, x, y);
+  if (what.is_ratio) {
+    out += fmt::format(
+        "<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#333\" "
+        "stroke-width=\"1.5\"/>\n",
+        left, right, y.at(1), y.at(1));
+  }
+  const auto count = static_cast<double>(what.lines.size());
   for (std::size_t i = 0; i < what.lines.size(); ++i) {
-    const auto colour = colours[i % std::size(colours)];
-    const auto dash = dashes[i / std::size(colours) % std::size(dashes)];
-    out += line_of(what, what.lines[i], x, y, colour, dash);
+    const auto& line = what.lines[i];
+    const double step = std::min(5.0, 20 / count);
+    out += line_of(what, line, x, y, (static_cast<double>(i) - (count - 1) / 2) * step);
     const double at = top + 14 + 20 * static_cast<double>(i);
     out += fmt::format(
         "<line x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\" stroke=\"{}\" stroke-width=\"2\" "
         "stroke-dasharray=\"{}\"/>\n<text x=\"{}\" y=\"{}\">{}</text>\n",
-        right + 20, right + 50, at, at, colour, dash, right + 58, at + 4,
-        escaped(what.lines[i].name));
+        right + 20, right + 50, at, at, line.colour, line.dash, right + 58, at + 4,
+        escaped(line.name));
   }
   return out + "</svg>\n";
 }

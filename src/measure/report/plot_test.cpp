@@ -19,7 +19,8 @@ std::size_t count(const std::string& in, const std::string& what) {
 plot two_lines() {
   return {.title = "Round trip",
           .unit = "us",
-          .lines = {{"udp", {{50, 4}, {1500, 5}, {8000, 9}}}, {"raw", {{50, 2}, {1500, 3}}}}};
+          .lines = {{.name = "udp", .points = {{50, 4}, {1500, 5}, {8000, 9}}},
+                    {.name = "raw", .points = {{50, 2}, {1500, 3}}}}};
 }
 
 TEST(paths_plot, has_a_point_for_each_value_and_a_legend) {
@@ -43,15 +44,31 @@ TEST(paths_plot, escapes_what_would_be_markup) {
 }
 
 TEST(paths_plot, leaves_out_what_its_axis_cannot_have) {
-  plot what{.title = "t", .unit = "u", .is_logarithmic = true, .lines = {{"x", {}}}};
+  plot what{.title = "t", .unit = "u", .is_logarithmic = true, .lines = {{.name = "x"}}};
   const double infinite = std::numeric_limits<double>::infinity();
-  what.lines[0].points = {{50, 0}, {100, -1}, {200, infinite}, {0, 5}, {400, 5}};
+  what.lines[0].points = {{50, 0}, {100, -1}, {200, infinite}, {0, 5}, {400, 5}, {500, 5, 0, 6}};
   EXPECT_EQ(count(draw(what), "<circle "), 1U);
   what.lines[0].points.clear();
   const auto empty = draw(what);
   EXPECT_EQ(count(empty, "<circle "), 0U);
   EXPECT_EQ(empty.find("nan"), std::string::npos);
   EXPECT_EQ(empty.find("inf"), std::string::npos);
+}
+
+TEST(paths_plot, an_interval_is_drawn_where_there_is_one) {
+  auto what = two_lines();
+  EXPECT_EQ(count(draw(what), "class=\"interval\""), 0U);
+  what.lines[0].points[1] = {1500, 5, 4, 7};
+  EXPECT_EQ(count(draw(what), "class=\"interval\""), 1U);
+}
+
+TEST(paths_plot, axes_begin_and_end_with_a_label) {
+  plot what{.title = "t", .unit = "u", .is_logarithmic = true, .lines = {{.name = "x"}}};
+  what.lines[0].points = {{60, 30'000}, {8000, 610'000}};
+  const auto drawn = draw(what);
+  for (const auto* const tick : {">50<", ">10000<", ">20.0k<", ">1.00M<"}) {
+    EXPECT_EQ(count(drawn, tick), 1U) << tick;
+  }
 }
 
 TEST(paths_table, numbers_have_three_digits_and_a_letter) {

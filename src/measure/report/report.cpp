@@ -6,7 +6,8 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <functional>
+#include <span>
+#include <string_view>
 
 #include "measure/report/document.hpp"
 #include "measure/report/plot.hpp"
@@ -25,37 +26,70 @@ struct plot_row {
   bool is_logarithmic;
   quantity kind;
   bool busy;
-  double (*value)(const series&);
+  estimate (*value)(const findings&, const series&);
+  std::span<const std::string_view> paths = {};  ///< empty: all
+  bool is_ratio = false;
 };
+
+estimate headline_of(const findings& /*of*/, const series& one) { return one.headline_estimate(); }
+
+// The few that a reader asks for first.
+constexpr std::string_view round_trips[] = {"udp", "packet", "frame_ring", "xdp_native"};
+constexpr std::string_view one_ways[] = {"udp", "packet", "packet_ring", "xdp_native"};
+constexpr std::string_view packed[] = {"packet", "packet_ring", "xdp_native", "ipc"};
+constexpr std::string_view trips[] = {"tcp", "packet", "frame_ring", "xdp_native"};
 
 constexpr plot_row plots[] = {
-    {"round-trip-busy.svg", "Round trip, receivers spin: median", "us", false, quantity::round_trip,
-     true, [](const series& one) { return one.headline(); }},
-    {"round-trip-blocking.svg", "Round trip, receivers block: median", "us", false,
-     quantity::round_trip, false, [](const series& one) { return one.headline(); }},
-    {"packets.svg", "Messages delivered, counted at the receiver", "messages/s", true,
-     quantity::one_way, false, [](const series& one) { return one.packets_per_second(); }},
-    {"bytes.svg", "Payload delivered, counted at the receiver", "bytes/s", true, quantity::one_way,
-     false, [](const series& one) { return one.bytes_per_second(); }},
-    {"cpu.svg", "CPU of both ends' threads for a message delivered", "ns", true, quantity::one_way,
-     false, [](const series& one) { return one.sender_ns() + one.receiver_ns(); }},
+    {"ratio-messages.svg", "Messages delivered, beside the base path", "times the base path", true,
+     quantity::one_way, false, ratio_to_base, packed, true},
+    {"ratio-round-trip-busy.svg", "Round trip beside the base path, receivers spin",
+     "times the base path", true, quantity::round_trip, true, ratio_to_base, trips, true},
+    {"ratio-round-trip-blocking.svg", "Round trip beside the base path, receivers block",
+     "times the base path", true, quantity::round_trip, false, ratio_to_base, trips, true},
+    {"udp-and-raw-round-trip.svg", "Round trip by UDP and by raw frames, receivers spin", "us",
+     false, quantity::round_trip, true, headline_of, round_trips},
+    {"udp-and-raw-messages.svg", "Messages delivered by UDP and by raw frames", "messages/s", false,
+     quantity::one_way, false, headline_of, one_ways},
+    {"round-trip-busy.svg", "Round trip, receivers spin, all paths", "us", false,
+     quantity::round_trip, true, headline_of},
+    {"round-trip-blocking.svg", "Round trip, receivers block, all paths", "us", false,
+     quantity::round_trip, false, headline_of},
+    {"packets.svg", "Messages delivered, all paths", "messages/s", true, quantity::one_way, false,
+     headline_of},
+    {"bytes.svg", "Payload delivered, all paths", "bytes/s", true, quantity::one_way, false,
+     [](const findings&, const series& one) { return one.bytes_estimate(); }},
+    {"cpu.svg", "CPU of both ends' threads for a message delivered, all paths", "ns", true,
+     quantity::one_way, false,
+     [](const findings&, const series& one) { return one.cpu_estimate(); }},
 };
 
+bool is_drawn(const plot_row& row, const series& one) {
+  const auto name = one.path().name;
+  return one.kind() == row.kind && one.is_busy() == row.busy && !one.is_tagged() &&
+         one.failure().empty() &&
+         (row.paths.empty() || std::ranges::find(row.paths, name) != row.paths.end());
+}
+
 plot plot_of(const plot_row& row, const findings& of) {
-  plot made{.title = row.title, .unit = row.unit, .is_logarithmic = row.is_logarithmic};
+  plot made{.title = row.title,
+            .unit = row.is_ratio ? fmt::format("times {}", of.of.base->name) : row.unit,
+            .is_logarithmic = row.is_logarithmic,
+            .is_ratio = row.is_ratio};
   for (const auto& one : of.all) {
-    if (one.kind() != row.kind || one.is_busy() != row.busy || one.is_tagged() ||
-        !one.failure().empty()) {
-      continue;
-    }
-    auto line = std::ranges::find(made.lines, one.path().name, &plot_line::name);
+    if (!is_drawn(row, one)) continue;
+    const auto value = row.value(of, one);
+    if (value.runs == 0) continue;
+    const auto& path = one.path();
+    auto line = std::ranges::find(made.lines, path.name, &plot_line::name);
     if (line == made.lines.end()) {
-      made.lines.push_back({.name = std::string(one.path().name), .points = {}});
+      made.lines.push_back(
+          {.name = std::string(path.name), .colour = path.colour, .dash = path.dash, .points = {}});
       line = std::prev(made.lines.end());
     }
-    line->points.emplace_back(static_cast<double>(one.payload()), row.value(one));
+    line->points.push_back(
+        {static_cast<double>(one.payload()), value.median, value.low, value.high});
   }
-  for (auto& line : made.lines) std::ranges::sort(line.points);
+  for (auto& line : made.lines) std::ranges::sort(line.points, {}, &plot_point::payload);
   return made;
 }
 
@@ -95,20 +129,23 @@ std::string conditions_of(const findings& of) {
     const auto end = of.link.value(side, json::object());
     const auto machine = end.value("machine", json::object());
     out += fmt::format(
-        "- {}: Linux {} on {} ({}{} cores, governor {}); {}; offloads: {}\n", side,
-        text_of(machine.value("kernel", json())), text_of(machine.value("cpu", json())),
+        "- {}: Linux {} on {} ({}{} cores, governor {}; load average before: {}); {}; offloads: "
+        "{}\n",
+        side, text_of(machine.value("kernel", json())), text_of(machine.value("cpu", json())),
         machine.value("virtual_machine", false) ? "virtual machine, " : "",
         text_of(machine.value("cores", json())), text_of(machine.value("governor", json())),
-        text_of(end.value("interface", json())), offloads_of(end));
+        text_of(machine.value("load_average", json())), text_of(end.value("interface", json())),
+        offloads_of(end));
   }
   out += is_veth ? "- A veth between two network namespaces, MTU 1500, and 9000 for payloads above "
                    "1500 B. The near end's process is pinned to the first core, the far end's to "
                    "the second (if there are two).\n"
                  : "- On real interfaces, each as it is set up.\n";
   return out + fmt::format(
-                   "- Each measurement sends for {:g} s. The contenders of one payload take turns; "
-                   "{} to {} repetitions, until the standard error of each median is under {:.0f} "
-                   "%. SPREAD is that error; with a `!` it was not reached.\n"
+                   "- Each measurement sends for {:g} s. In a run each path is measured once with "
+                   "each payload; paths and payloads take turns. {} Ratios and differences are "
+                   "those within each run. Where a bound lies within an interval, what it decides "
+                   "is undecided; of ten such intervals, about one does not hold what it should.\n"
                    "- A receiver has {} KiB of memory: its socket buffer or its ring.\n"
                    "- DELIVERED/S is counted by the receiver, from its first batch to its last, "
                    "by its own clock; each message bears a sequence number and counts once. LOST "
@@ -117,8 +154,7 @@ std::string conditions_of(const findings& of) {
                    " per message. {}\n"
                    "- A round trip is measured by the near end, and its times are counted in "
                    "buckets of 1.6 %.\n{}\n",
-                   of.of.seconds, of.of.least_repetitions, of.of.most_repetitions,
-                   of.of.spread_bound * 100, of.of.buffer / 1024,
+                   of.of.seconds, meaning_of_intervals(of.of.runs), of.of.buffer / 1024,
                    is_veth ? "On a veth the kernel's receive work (softirq) runs on the sender's "
                              "core and is billed to the sender."
                            : "What the kernel does in interrupts is billed to whom it interrupts.",
@@ -161,14 +197,16 @@ result<void> write_file(const std::filesystem::path& path, const std::string& te
 std::string report_of(const findings& of) {
   std::string out = "# What raw Ethernet, UDP and TCP cost on this machine\n\n";
   out += fmt::format(
-      "By `strata bench paths`, in {:.0f} s; the figures are in "
+      "By `{}`{}, begun at {}, in {:.0f} s; the figures are in "
       "[results.json](results.json).\n\n",
-      of.seconds);
+      of.command.empty() ? "strata bench paths" : of.command,
+      of.revision.empty() ? "" : ", revision " + of.revision, of.began, of.seconds);
   out += conditions_of(of);
   for (const auto& row : plots) {
     if (!plot_of(row, of).lines.empty()) out += fmt::format("![{}]({})\n\n", row.title, row.file);
   }
   for (const auto& each : tables_of(of)) out += markdown_of(each);
+  if (const auto missing = missing_events(of); !missing.empty()) out += missing + "\n\n";
   out += "## Paths\n\n";
   for (const auto& row : catalogue()) out += fmt::format("- `{}`: {}\n", row.name, row.title);
   return out + '\n' + std::string(caveats);

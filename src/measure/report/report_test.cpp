@@ -35,7 +35,8 @@ findings two_paths() {
   for (const auto& who : found.of.groups[0].contenders) {
     found.all.emplace_back(found.of.groups[0], who);
     const double rate = who.path->name == "udp" ? 100'000 : 400'000;
-    for (int i = 0; i < 3; ++i) found.all.back().add(seen(rate, 1000, 900, 60));
+    // A run that is slow is so for all.
+    for (int i = 1; i <= 5; ++i) found.all.back().add(seen(rate / i, 1000, 900, 60));
   }
   return found;
 }
@@ -43,7 +44,6 @@ findings two_paths() {
 TEST(paths_plan, covers_all_payloads_when_full_and_leaves_out_what_does_not_fit) {
   const auto all = planned({.full = true, .measures = "one-way"});
   EXPECT_EQ(all.groups.size(), 32U);
-  EXPECT_EQ(all.limit_seconds, 0);
   for (const auto& each : all.groups) {
     for (const auto& who : each.contenders) {
       if (who.path->name != "udp_gso") continue;
@@ -82,21 +82,36 @@ TEST(paths_document, what_was_sent_is_delivered_dropped_or_unexplained) {
   const auto document = document_of(two_paths());
   ASSERT_EQ(document["one_way"].size(), 2U);
   const auto& row = document["one_way"][0];
-  EXPECT_EQ(row["sent"], 3000);
-  EXPECT_EQ(row["delivered"], 2700);
-  EXPECT_EQ(row["lost"], 300);
-  EXPECT_EQ(row["dropped"]["receiver"], 180);
-  EXPECT_EQ(row["unexplained"], 120);
-  EXPECT_EQ(row["packets_per_s"], 100'000);
-  EXPECT_EQ(row["bytes_per_s"], 5'000'000);
-  EXPECT_EQ(row["settled"], true);
+  EXPECT_EQ(row["sent"], 5000);
+  EXPECT_EQ(row["delivered"], 4500);
+  EXPECT_EQ(row["lost"], 500);
+  EXPECT_EQ(row["dropped"]["receiver"], 300);
+  EXPECT_EQ(row["unexplained"], 200);
+  EXPECT_EQ(row["packets_per_s"], 33'330);
+  EXPECT_EQ(row["bytes_per_s"], 1'667'000);
+}
+
+TEST(paths_document, a_figure_has_an_interval_and_a_ratio_is_of_each_run) {
+  const auto document = document_of(two_paths());
+  EXPECT_EQ(document["base"], "udp");
+  EXPECT_EQ(document["runs"], 5);
+  EXPECT_EQ(document["confidence"], 0.9375);
+  const auto& base = document["one_way"][0];
+  EXPECT_EQ(base["figure"]["low"], 20'000);
+  EXPECT_EQ(base["figure"]["high"], 100'000);
+  EXPECT_EQ(base["figure_of_each_run"].size(), 5U);
+  EXPECT_EQ(base["ratio_to_base"], nullptr);
+  const auto& other = document["one_way"][1];
+  EXPECT_EQ(other["ratio_to_base"]["low"], 4);
+  EXPECT_EQ(other["ratio_to_base"]["high"], 4);
 }
 
 TEST(paths_document, holds_the_run_against_its_goals) {
   const auto goals = goals_of(two_paths());
   ASSERT_FALSE(goals.empty());
-  EXPECT_EQ(goals[0].value, 4);
-  EXPECT_TRUE(goals[0].is_met());
+  EXPECT_EQ(goals[0].value.median, 4);
+  EXPECT_EQ(goals[0].outcome(), ruling::reached);
+  EXPECT_EQ(document_of(two_paths())["goals"][0]["outcome"], "reached");
 }
 
 TEST(paths_document, a_path_that_failed_says_why_and_is_compared_with_nothing) {
@@ -106,11 +121,38 @@ TEST(paths_document, a_path_that_failed_says_why_and_is_compared_with_nothing) {
   EXPECT_EQ(find_series(found, quantity::one_way, "udp", 50), nullptr);
 }
 
+TEST(paths_report, cycles_are_shown_or_there_is_a_reason) {
+  auto found = two_paths();
+  const auto machine = nlohmann::json{{"cycle_counters", "cannot count them: none here"}};
+  found.link["near"]["machine"] = machine;
+  EXPECT_EQ(document_of(found)["one_way"][0]["cycles"], nullptr);
+  EXPECT_NE(report_of(found).find("are not known: cannot count them: none here."),
+            std::string::npos);
+  for (auto& one : found.all) {
+    auto counting = series(found.of.groups[0], {.path = &one.path()});
+    auto run = seen(1000, 1000, 500, 0);
+    run.near.cycles = run.near.instructions = 2'000'000;
+    run.far.cycles = run.far.instructions = 500'000;
+    counting.add(run);
+    one = std::move(counting);
+  }
+  const auto cycles = document_of(found)["one_way"][0]["cycles"];
+  EXPECT_EQ(cycles["sender"], 2000);
+  EXPECT_EQ(cycles["receiver"], 1000);
+  const auto report = report_of(found);
+  EXPECT_NE(report.find("| one way | 2.00k / 1.00k | 2.00k / 1.00k |"), std::string::npos);
+  EXPECT_EQ(report.find("are not known"), std::string::npos);
+  // A run that did not count them leaves a median that is of fewer runs than it says.
+  found.all[0].add(seen(1000, 1000, 500, 0));
+  EXPECT_EQ(document_of(found)["one_way"][0]["cycles"], nullptr);
+}
+
 TEST(paths_report, names_its_plots_conditions_and_caveats) {
   const auto report = report_of(two_paths());
   EXPECT_NE(report.find("(packets.svg)"), std::string::npos);
+  EXPECT_NE(report.find("(ratio-messages.svg)"), std::string::npos);
   EXPECT_EQ(report.find("(round-trip-busy.svg)"), std::string::npos);
-  EXPECT_NE(report.find("| 50 | packet_ring | 400k |"), std::string::npos);
+  EXPECT_NE(report.find("| 50 | packet_ring | 133k (80.0k to 400k) | 4 |"), std::string::npos);
   EXPECT_NE(report.find("softirq"), std::string::npos);
   EXPECT_NE(report.find("udp_gso"), std::string::npos);
 }

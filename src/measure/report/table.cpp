@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "measure/run/verdict.hpp"
 
@@ -17,8 +18,16 @@ std::string name_with_tag(const series& one) {
   return std::string(one.path().name) + (one.is_tagged() ? " +vlan" : "");
 }
 
-std::string spread_of(const series& one, double bound) {
-  return fmt::format("{:.1f}%{}", one.spread() * 100, one.spread() <= bound ? "" : " !");
+std::string beside_base(const findings& of, const series& one) {
+  if (&one.path() == of.of.base) return "1";
+  const auto ratio = ratio_to_base(of, one);
+  return ratio.runs == 0 ? "-" : with_interval(ratio);
+}
+
+std::string measure_text(const series& one) {
+  if (one.kind() == quantity::one_way) return "one way";
+  if (one.kind() == quantity::filter) return "beside foreign frames";
+  return one.is_busy() ? "round trip, spinning" : "round trip, blocking";
 }
 
 std::string percent_lost(const series& one) {
@@ -27,6 +36,8 @@ std::string percent_lost(const series& one) {
       static_cast<double>(one.sent() - one.delivered()) / static_cast<double>(one.sent());
   return part < 0.0001 ? "<0.01%" : fmt::format("{:.2f}%", part * 100);
 }
+
+std::string heading_of_ratio(const findings& of) { return fmt::format("X {}", of.of.base->name); }
 
 template <class Heading, class Cells>
 table make(const std::string& title, const findings& of, Heading headings, quantity kind, bool busy,
@@ -48,18 +59,15 @@ table make(const std::string& title, const findings& of, Heading headings, quant
 table one_way(const findings& of) {
   const bool at_rate = std::ranges::any_of(
       of.all, [](const series& one) { return one.kind() == quantity::one_way && one.rate() > 0; });
-  std::vector<std::string> headings{"BYTES",   "PATH",    "DELIVERED/S", "BYTES/S", "LOST",
-                                    "SEND NS", "RECV NS", "SPREAD",      "RUNS"};
+  std::vector<std::string> headings{"BYTES",   "PATH", "DELIVERED/S", heading_of_ratio(of),
+                                    "BYTES/S", "LOST", "SEND NS",     "RECV NS"};
   if (at_rate) headings.insert(headings.end(), {"P50 US", "P99 US", "P99.9 US"});
   return make("One way, counted at the receiver", of, headings, quantity::one_way, false,
               [&](const series& one) {
-                rows::value_type cells{short_number(one.packets_per_second()),
-                                       short_number(one.bytes_per_second()),
-                                       percent_lost(one),
-                                       short_number(one.sender_ns()),
-                                       short_number(one.receiver_ns()),
-                                       spread_of(one, of.of.spread_bound),
-                                       std::to_string(one.repetitions())};
+                rows::value_type cells{
+                    with_interval(one.headline_estimate()), beside_base(of, one),
+                    short_number(one.bytes_per_second()),   percent_lost(one),
+                    short_number(one.sender_ns()),          short_number(one.receiver_ns())};
                 if (at_rate) {
                   for (const double part : {0.5, 0.99, 0.999}) {
                     cells.push_back(short_number(one.time_us(part)));
@@ -71,25 +79,39 @@ table one_way(const findings& of) {
 
 table round_trip(const findings& of, bool busy) {
   return make(busy ? "Round trip, receivers spin" : "Round trip, receivers block", of,
-              std::vector<std::string>{"BYTES", "PATH", "MEDIAN US", "P99 US", "P99.9 US", "LOST",
-                                       "SPREAD", "RUNS"},
+              std::vector<std::string>{"BYTES", "PATH", "MEDIAN US", heading_of_ratio(of), "P99 US",
+                                       "P99.9 US", "LOST"},
               quantity::round_trip, busy, [&](const series& one) {
-                return rows::value_type{
-                    short_number(one.headline()),       short_number(one.time_us(0.99)),
-                    short_number(one.time_us(0.999)),   percent_lost(one),
-                    spread_of(one, of.of.spread_bound), std::to_string(one.repetitions())};
+                return rows::value_type{with_interval(one.headline_estimate()),
+                                        beside_base(of, one), short_number(one.time_us(0.99)),
+                                        short_number(one.time_us(0.999)), percent_lost(one)};
               });
 }
 
 table filter(const findings& of) {
-  return make(
-      "Receiver beside foreign frames, which its filter refuses", of,
-      std::vector<std::string>{"BYTES", "PATH", "FOREIGN/S", "RECV NS", "LOST", "SPREAD", "RUNS"},
-      quantity::filter, false, [&](const series& one) {
-        return rows::value_type{short_number(one.foreign()), short_number(one.receiver_ns()),
-                                percent_lost(one), spread_of(one, of.of.spread_bound),
-                                std::to_string(one.repetitions())};
-      });
+  return make("Receiver beside foreign frames, which its filter refuses", of,
+              std::vector<std::string>{"BYTES", "PATH", "FOREIGN/S", "RECV NS", "LOST"},
+              quantity::filter, false, [&](const series& one) {
+                return rows::value_type{short_number(one.foreign()),
+                                        with_interval(one.headline_estimate()), percent_lost(one)};
+              });
+}
+
+std::string both_ends(const std::optional<series::events>& counted) {
+  if (!counted) return "-";
+  return fmt::format("{} / {}", short_number(counted->sender), short_number(counted->receiver));
+}
+
+// Empty where nothing was counted: why, stands below the tables.
+table events(const findings& of) {
+  table made{.title = "What the processor counted for a message, sender / receiver",
+             .rows = {{"BYTES", "PATH", "MEASURE", "CYCLES", "INSTRUCTIONS"}}};
+  for (const auto& one : of.all) {
+    if (!one.failure().empty() || !one.cycles()) continue;
+    made.rows.push_back({std::to_string(one.payload()), name_with_tag(one), measure_text(one),
+                         both_ends(one.cycles()), both_ends(one.instructions())});
+  }
+  return made;
 }
 
 table sockets(const nlohmann::json& document) {
@@ -105,10 +127,10 @@ table sockets(const nlohmann::json& document) {
 }
 
 table goals(const findings& of) {
-  table made{.title = "Goals, as ratios and differences of this run",
-             .rows = {{"MET", "WHAT", "VALUE", "GOAL"}}};
+  table made{.title = "Goals, as ratios and differences within each run",
+             .rows = {{"OUTCOME", "WHAT", "VALUE", "GOAL"}}};
   for (const auto& each : goals_of(of)) {
-    made.rows.push_back({each.is_met() ? "yes" : "no", each.text, fmt::format("{:.3g}", each.value),
+    made.rows.push_back({std::string(name_of(each.outcome())), each.text, with_interval(each.value),
                          fmt::format("{} {:g}", each.at_least ? ">=" : "<=", each.bound)});
   }
   return made;
@@ -116,7 +138,7 @@ table goals(const findings& of) {
 
 std::string rival(const verdict& of, const series* which) {
   if (which == nullptr) return "-";
-  return fmt::format("{} ({:.2f} x)", which->path().name, verdict::ratio(of.xdp, which));
+  return fmt::format("{}: {}", which->path().name, with_interval(verdict::ratio(of.xdp, which)));
 }
 
 table verdicts(const findings& of) {
@@ -124,17 +146,13 @@ table verdicts(const findings& of) {
              .rows = {{"BYTES", "MEASURE", "BEST AF_XDP", "BEST AF_PACKET", "BEST UDP", "AF_XDP"}}};
   for (const auto& each : verdicts_of(of)) {
     const auto& one = *each.xdp;
-    const bool trips = one.kind() == quantity::round_trip;
-    const auto ruling = each.outcome();
-    made.rows.push_back({std::to_string(one.payload()),
-                         !trips          ? "one way"
-                         : one.is_busy() ? "round trip, spinning"
-                                         : "round trip, blocking",
+    const auto outcome = each.outcome();
+    made.rows.push_back({std::to_string(one.payload()), measure_text(one),
                          std::string(one.path().name), rival(each, each.packet),
                          rival(each, each.udp),
-                         ruling == verdict::ruling::wins    ? "wins"
-                         : ruling == verdict::ruling::loses ? "does not win"
-                                                            : "is even"});
+                         outcome == ruling::reached  ? "wins"
+                         : outcome == ruling::missed ? "does not win"
+                                                     : "undecided"});
   }
   return made;
 }
@@ -157,10 +175,42 @@ std::string short_number(double value) {
   return value == 0 ? "0" : fmt::format("{:.3g}", value);
 }
 
+std::string with_interval(const estimate& figure) {
+  const auto signed_number = [](double value) {
+    return value < 0 ? '-' + short_number(-value) : short_number(value);
+  };
+  if (figure.low == figure.high) return signed_number(figure.median);
+  return fmt::format("{} ({} to {})", signed_number(figure.median), signed_number(figure.low),
+                     signed_number(figure.high));
+}
+
+std::string meaning_of_intervals(std::uint64_t runs) {
+  if (runs == 1) return "Of one run, which says nothing of the next one.";
+  const auto chance = confidence_of(runs);
+  return fmt::format(
+      "A figure is the median of {} runs; in parentheses the interval that holds the median of all "
+      "such runs with a confidence of {:.1f} %{}.",
+      runs, chance * 100, runs < least_runs ? ", which decides nothing" : "");
+}
+
+std::string missing_events(const findings& of) {
+  const bool is_counted =
+      std::ranges::any_of(of.all, [](const series& one) { return one.cycles().has_value(); });
+  if (is_counted) return {};
+  const auto end = of.link.value("near", nlohmann::json::object());
+  const auto machine = end.value("machine", nlohmann::json::object());
+  const auto why = machine.value("cycle_counters", std::string("the far end does not count them"));
+  return "Cycles and instructions of a message are not known: " +
+         (why == "yes" ? "the far end, or another program's use of the counters, keeps them"
+                       : why) +
+         ".";
+}
+
 std::vector<table> tables_of(const findings& of) {
   std::vector<table> all{one_way(of), round_trip(of, false),    round_trip(of, true),
                          filter(of),  sockets(document_of(of)), verdicts(of),
                          goals(of)};
+  all.insert(all.begin() + 4, events(of));
   std::erase_if(all, [](const table& each) { return each.rows.size() < 2; });
   return all;
 }

@@ -1,6 +1,10 @@
 #include "measure/run/experiment.hpp"
 
+#include <fmt/chrono.h>
+
 #include <algorithm>
+#include <ctime>
+#include <iterator>
 
 #include "measure/counting/message.hpp"
 
@@ -14,6 +18,8 @@ order order_for(const plan& what, const series& one, std::uint64_t run) {
           .mtu = one.mtu(),
           .payload = one.payload(),
           .tagged = one.is_tagged(),
+          .vlan_id = what.vlan_id,
+          .priority = what.priority,
           .busy = one.is_busy(),
           .buffer = what.buffer,
           .run = run,
@@ -23,78 +29,93 @@ order order_for(const plan& what, const series& one, std::uint64_t run) {
           .planted_sleep = what.planted_sleep};
 }
 
+// The order of one run: of each group one contender, then of each group another one. Whoever is
+// compared with the base is measured within seconds of it, and what slows the machine for a while
+// touches all payloads.
+std::vector<series*> order_of_run(std::vector<std::vector<series>>& groups, std::uint64_t run) {
+  std::size_t passes = 0;
+  for (const auto& each : groups) passes = std::max(passes, each.size());
+  std::vector<series*> order;
+  for (std::size_t pass = 0; pass < passes; ++pass) {
+    for (auto& group : groups) {
+      if (pass < group.size()) order.push_back(&group[(pass + run) % group.size()]);
+    }
+  }
+  return order;
+}
+
+std::string text_of(const series& one) {
+  return std::string(name_of(one.kind())) + ' ' + std::string(one.path().name) + ' ' +
+         std::to_string(one.payload()) + " B";
+}
+
 class runner {
  public:
   runner(testbed& in, const plan& what, const progress& show)
-      : testbed_(in), plan_(what), show_(show), begin_ns_(now_ns()) {}
-
-  result<void> run(std::size_t index, std::vector<series>& into) {
-    const auto& group = plan_.groups[index];
-    std::vector<series> contenders;
-    contenders.reserve(group.contenders.size());
-    for (const auto& who : group.contenders) contenders.emplace_back(group, who);
-    for (std::uint64_t round = 0; round < plan_.most_repetitions; ++round) {
-      if (round >= plan_.least_repetitions && (is_settled(contenders) || is_late(index))) break;
-      for (std::size_t i = 0; i < contenders.size(); ++i) {
-        auto& one = contenders[(i + round) % contenders.size()];
-        if (!one.failure().empty()) continue;
-        show_(part_done(index, round, i, contenders.size()), text_of(one));
-        const auto seen = testbed_.run(order_for(plan_, one, ++run_));
-        if (seen) {
-          one.add(*seen);
-        } else if (seen.error().code == errc::connection_closed) {
-          return std::unexpected(seen.error());
-        } else {
-          one.give_up(strata::describe(seen.error()));
-        }
-      }
+      : testbed_(in), plan_(what), show_(show), begin_ns_(now_ns()) {
+    for (const auto& group : what.groups) {
+      auto& contenders = groups_.emplace_back();
+      for (const auto& who : group.contenders) contenders.emplace_back(group, who);
     }
-    std::ranges::move(contenders, std::back_inserter(into));
+  }
+
+  result<void> run(std::uint64_t number) {
+    const auto order = order_of_run(groups_, number);
+    double done = 0;
+    for (auto* const one : order) {
+      const double part = done++ / static_cast<double>(order.size());
+      if (!one->failure().empty()) continue;
+      show_((static_cast<double>(number) + part) / static_cast<double>(plan_.runs), text_of(*one));
+      if (auto measured = measure(*one); !measured) return measured;
+    }
     return {};
+  }
+  [[nodiscard]] std::vector<series> take() {
+    std::vector<series> all;
+    for (auto& each : groups_) std::ranges::move(each, std::back_inserter(all));
+    return all;
   }
   [[nodiscard]] double seconds() const { return static_cast<double>(now_ns() - begin_ns_) / 1e9; }
 
  private:
-  [[nodiscard]] bool is_settled(const std::vector<series>& all) const {
-    return std::ranges::all_of(all, [&](const series& one) {
-      return !one.failure().empty() || one.spread() <= plan_.spread_bound;
-    });
-  }
-  // Each group may take its share of the time.
-  [[nodiscard]] bool is_late(std::size_t index) const {
-    if (plan_.limit_seconds <= 0) return false;
-    const double share = static_cast<double>(index + 1) / static_cast<double>(plan_.groups.size());
-    return seconds() > plan_.limit_seconds * share;
-  }
-  [[nodiscard]] double part_done(std::size_t index, std::uint64_t round, std::size_t at,
-                                 std::size_t count) const {
-    const auto rounds = static_cast<double>(plan_.most_repetitions);
-    const double within =
-        (static_cast<double>(round) + static_cast<double>(at) / static_cast<double>(count)) /
-        rounds;
-    return (static_cast<double>(index) + within) / static_cast<double>(plan_.groups.size());
-  }
-  static std::string text_of(const series& one) {
-    return std::string(name_of(one.kind())) + ' ' + std::string(one.path().name) + ' ' +
-           std::to_string(one.payload()) + " B";
+  // Fails only where no other path could be measured either.
+  result<void> measure(series& one) {
+    const auto seen = testbed_.run(order_for(plan_, one, ++count_));
+    if (seen) {
+      one.add(*seen);
+    } else if (seen.error().code == errc::connection_closed) {
+      return std::unexpected(seen.error());
+    } else {
+      one.give_up(strata::describe(seen.error()));
+    }
+    return {};
   }
 
   testbed& testbed_;
   const plan& plan_;
   const progress& show_;
   std::uint64_t begin_ns_;
-  std::uint64_t run_ = 0;
+  std::vector<std::vector<series>> groups_;
+  std::uint64_t count_ = 0;
 };
+
+std::string local_time() {
+  const auto now = std::time(nullptr);
+  std::tm parts{};
+  ::localtime_r(&now, &parts);
+  return fmt::format("{:%FT%T%z}", parts);
+}
 
 }  // namespace
 
 result<findings> run_experiment(testbed& in, const plan& what, const progress& show) {
   constexpr std::size_t socket_repetitions = 15;
-  findings found{.of = what, .link = in.describe()};
+  findings found{.of = what, .link = in.describe(), .began = local_time()};
   runner doing(in, what, show);
-  for (std::size_t i = 0; i < what.groups.size(); ++i) {
-    if (auto done = doing.run(i, found.all); !done) return std::unexpected(done.error());
+  for (std::uint64_t number = 0; number < what.runs; ++number) {
+    if (auto done = doing.run(number); !done) return std::unexpected(done.error());
   }
+  found.all = doing.take();
   if (what.measures_sockets) {
     show(1, "sockets");
     auto timed = in.time_sockets(socket_repetitions);

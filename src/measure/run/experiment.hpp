@@ -18,15 +18,19 @@ struct findings {
   std::vector<series> all;
   nlohmann::json sockets = nlohmann::json::array();  ///< as `time_sockets` gives them
   nlohmann::json link;                               ///< as the testbed describes itself
-  double seconds = 0;                                ///< that the run took
+  double seconds = 0;                                ///< that it took
+  std::string began;                                 ///< local time, as ISO 8601 has it
+  std::string command;                               ///< by which it was asked for
+  std::string revision;  ///< of the program's source; empty if nobody said
 };
 
 /// Called before each measurement with what part (0 to 1) is done, and what comes.
 using progress = std::function<void(double part, const std::string& next)>;
 
-/// Carries out the plan. The contenders of a group take turns, a measurement each, and each round
-/// begins with another one; a group goes on until the medians of all are settled or the limit is
-/// reached. A path that fails is left out with its reason. Errors: of the testbed.
+/// Carries out the plan: in each run each contender of each group is measured once. Groups take
+/// turns, so that no payload is measured in one piece and none at a time of its own, and each run
+/// begins with another contender. A path that fails is left out with its reason. Errors: of the
+/// testbed.
 [[nodiscard]] result<findings> run_experiment(testbed& in, const plan& what, const progress& show);
 
 }  // namespace strata::measure

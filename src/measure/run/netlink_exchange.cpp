@@ -1,9 +1,11 @@
 #include "measure/run/netlink_exchange.hpp"
 
+#include <elf.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -21,12 +23,17 @@ using json = nlohmann::json;
 
 struct contender {
   std::string_view name;
-  bool is_ours;
+  bool is_ours = false;
+  bool is_yardstick = false;
 };
-constexpr std::array contenders{contender{"pure", false}, contender{"libnl", false},
-                                contender{"neli", false}, contender{"cpp", true},
-                                contender{"rust", true}};
-constexpr std::string_view yardstick = "pure";
+constexpr std::array contenders{
+    contender{.name = "pure", .is_yardstick = true},
+    contender{.name = "pure_static", .is_yardstick = true},
+    contender{.name = "libnl"},
+    contender{.name = "neli"},
+    contender{.name = "cpp", .is_ours = true},
+    contender{.name = "rust", .is_ours = true},
+};
 constexpr std::array kinds_of_time{"whole_ns", "exchange_ns"};
 // The system calls that a client makes on its socket, whatever library it uses.
 constexpr std::array<std::string_view, 12> on_socket{
@@ -115,48 +122,92 @@ result<json> run_once(const exchange_plan& plan, std::string_view name) {
   return made;
 }
 
-double median_of(const runs& of, const std::string& kind, const std::string& part) {
+std::vector<double> samples_of(const runs& of, const std::string& kind, const std::string& part) {
   std::vector<double> samples;
   for (const auto& run : of) samples.push_back(run.at(kind).at(part).get<double>());
-  return median(samples);
+  return samples;
 }
 
-json row_of(const exchange_plan& plan, std::string_view name, const runs& of) {
-  json row{{"client", name}};
-  for (const std::string kind : kinds_of_time) {
-    row[kind] = {{"median", median_of(of, kind, "median")}, {"p99", median_of(of, kind, "p99")}};
+json json_of(const estimate& figure) {
+  return {{"median", figure.median}, {"low", figure.low}, {"high", figure.high}};
+}
+
+/// An ELF file of 64 bits that names no interpreter is linked statically. Empty where it is none.
+std::string linking_of(const std::string& program) {
+  std::ifstream file(program, std::ios::binary);
+  Elf64_Ehdr header{};
+  if (!file.read(reinterpret_cast<char*>(&header), sizeof header) ||
+      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64) {
+    return {};
   }
-  row["system_calls"] = count_system_calls(command_for(plan, name));
+  for (int i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr part{};
+    file.seekg(static_cast<std::streamoff>(header.e_phoff + i * sizeof part));
+    if (!file.read(reinterpret_cast<char*>(&part), sizeof part)) return {};
+    if (part.p_type == PT_INTERP) return "dynamic";
+  }
+  return "static";
+}
+
+/// A client, what its runs said, and what it calls.
+struct measured_client {
+  contender who;
+  runs of;
+  std::string linking;
+  json system_calls;
+};
+
+json row_of(const measured_client& from) {
+  json row{{"client", from.who.name},
+           {"linking", from.linking.empty() ? json(nullptr) : json(from.linking)},
+           {"system_calls", from.system_calls}};
+  for (const std::string kind : kinds_of_time) {
+    row[kind] = json_of(estimate_of(samples_of(from.of, kind, "median")));
+    row[kind]["p99"] = median(samples_of(from.of, kind, "p99"));
+  }
   return row;
 }
 
-json goals_of(const json& clients) {
-  const auto row_named = [&](std::string_view name) {
-    return std::find_if(clients.begin(), clients.end(),
-                        [&](const json& row) { return row.at("client") == name; });
-  };
-  const auto peer = row_named(yardstick);
+json times_goal(const measured_client& ours, const measured_client& peer, const std::string& kind) {
+  const auto ratio =
+      ratio_of(samples_of(ours.of, kind, "median"), samples_of(peer.of, kind, "median"));
+  return {{"client", ours.who.name},
+          {"figure", kind + " to " + std::string(peer.who.name) + "'s"},
+          {"value", json_of(ratio)},
+          {"goal", most_time},
+          {"outcome", name_of(decide(ratio, false, most_time))}};
+}
+
+/// A count is what it is, however often it is taken.
+json calls_goal(const measured_client& ours) {
+  const auto calls = ours.system_calls.at("all").get<std::uint64_t>();
+  const auto outcome = calls < most_calls ? ruling::reached : ruling::missed;
+  const auto value = static_cast<double>(calls);
+  return {{"client", ours.who.name},
+          {"figure", "system calls"},
+          {"value", json_of({.median = value, .low = value, .high = value})},
+          {"goal", most_calls - 1},
+          {"outcome", name_of(outcome)}};
+}
+
+/// Times are held against the yardstick that is linked as they are: what a dynamic program does
+/// before its first line is not the library's cost.
+const measured_client* peer_of(const std::vector<measured_client>& all,
+                               const measured_client& ours) {
+  const auto found = std::ranges::find_if(all, [&](const measured_client& each) {
+    return each.who.is_yardstick && each.linking == ours.linking;
+  });
+  return found == all.end() ? nullptr : &*found;
+}
+
+json goals_of(const std::vector<measured_client>& all) {
   auto goals = json::array();
-  for (const auto& each : contenders) {
-    const auto row = row_named(each.name);
-    if (!each.is_ours || row == clients.end()) continue;
-    for (const std::string kind : kinds_of_time) {
-      if (peer == clients.end()) continue;
-      const auto ratio =
-          row->at(kind).at("median").get<double>() / peer->at(kind).at("median").get<double>();
-      goals.push_back({{"client", each.name},
-                       {"figure", kind + " to " + std::string(yardstick) + "'s"},
-                       {"value", ratio},
-                       {"goal", most_time},
-                       {"reached", ratio <= most_time}});
+  for (const auto& each : all) {
+    if (!each.who.is_ours) continue;
+    if (const auto* const peer = peer_of(all, each)) {
+      for (const std::string kind : kinds_of_time) goals.push_back(times_goal(each, *peer, kind));
     }
-    if (row->at("system_calls").is_null()) continue;
-    const auto calls = row->at("system_calls").at("all").get<std::uint64_t>();
-    goals.push_back({{"client", each.name},
-                     {"figure", "system calls"},
-                     {"value", calls},
-                     {"goal", most_calls - 1},
-                     {"reached", calls < most_calls}});
+    if (!each.system_calls.is_null()) goals.push_back(calls_goal(each));
   }
   return goals;
 }
@@ -166,12 +217,13 @@ json goals_of(const json& clients) {
 result<json> measure_exchanges(
     const exchange_plan& plan,
     const std::function<void(double part, const std::string& next)>& tell) {
-  std::vector<std::string_view> present;
+  std::vector<measured_client> present;
   auto absent = json::array();
   for (const auto& each : contenders) {
     const auto program = std::filesystem::path(plan.folder) / each.name;
     if (::access(program.c_str(), X_OK) == 0) {
-      present.push_back(each.name);
+      present.push_back(
+          {.who = each, .of = {}, .linking = linking_of(program), .system_calls = {}});
     } else {
       absent.push_back(each.name);
     }
@@ -182,27 +234,31 @@ result<json> measure_exchanges(
                    "build them: make -C examples/netlink_exchange OUT=" + plan.folder +
                        "; --clients names another folder");
   }
-  std::vector<runs> made(present.size());
-  const auto steps = static_cast<double>(plan.repetitions * present.size());
+  const auto steps = static_cast<double>(plan.runs * present.size());
   double done = 0;
-  for (std::uint64_t turn = 0; turn < plan.repetitions; ++turn) {
+  for (std::uint64_t turn = 0; turn < plan.runs; ++turn) {
     for (std::size_t i = 0; i < present.size(); ++i) {
-      tell(done++ / steps, std::string(present[i]));
-      auto run = run_once(plan, present[i]);
+      // Each run begins with another one.
+      auto& each = present[(i + turn) % present.size()];
+      tell(done++ / steps, std::string(each.who.name));
+      auto run = run_once(plan, each.who.name);
       if (!run) return std::unexpected(run.error());
-      made[i].push_back(std::move(*run));
+      each.of.push_back(std::move(*run));
     }
   }
   auto clients = json::array();
-  for (std::size_t i = 0; i < present.size(); ++i) {
-    clients.push_back(row_of(plan, present[i], made[i]));
+  for (auto& each : present) {
+    each.system_calls = count_system_calls(command_for(plan, each.who.name));
+    clients.push_back(row_of(each));
   }
-  auto goals = goals_of(clients);
-  return json{
-      {"machine", describe_machine()}, {"other_end", plan.family.empty() ? "nlctrl" : plan.family},
-      {"times", plan.times},           {"repetitions", plan.repetitions},
-      {"clients", std::move(clients)}, {"absent", std::move(absent)},
-      {"goals", std::move(goals)}};
+  return json{{"machine", describe_machine()},
+              {"other_end", plan.family.empty() ? "nlctrl" : plan.family},
+              {"times", plan.times},
+              {"runs", plan.runs},
+              {"confidence", confidence_of(plan.runs)},
+              {"clients", std::move(clients)},
+              {"absent", std::move(absent)},
+              {"goals", goals_of(present)}};
 }
 
 }  // namespace strata::measure

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "measure/counting/statistics.hpp"
+
 namespace strata::measure {
 
 namespace {
@@ -143,14 +145,17 @@ result<plan> make_plan(const request& wanted, std::uint32_t mtu, bool has_plain)
   if (!rows) return std::unexpected(rows.error());
   const auto chosen = measures_of(wanted);
   if (!chosen) return std::unexpected(chosen.error());
+  const auto base = find_path(wanted.base);
+  if (!base) return std::unexpected(base.error());
   // A planted bug must not hide in a great buffer.
   const std::uint64_t usual_buffer = wanted.planted_sleep ? 1U << 16U : 1U << 22U;
   plan made{.measures_sockets = chosen->sockets,
             .seconds = wanted.seconds.value_or(0.1),
-            .least_repetitions = std::min<std::uint64_t>(3, wanted.repetitions.value_or(3)),
-            .most_repetitions = wanted.repetitions.value_or(wanted.full ? 15 : 9),
-            .limit_seconds = wanted.full ? 0.0 : 240.0,
+            .runs = wanted.runs.value_or(least_runs),
             .buffer = wanted.buffer.value_or(usual_buffer),
+            .vlan_id = wanted.vlan_id,
+            .priority = wanted.priority,
+            .base = *base,
             .mtu = wanted.mtu,
             .planted_sleep = wanted.planted_sleep};
   for (const auto payload : *payloads) {

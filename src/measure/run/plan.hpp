@@ -27,9 +27,12 @@ struct request {
   std::string paths;     ///< names of the catalogue; empty: all
   std::string payloads;  ///< bytes; empty: a choice, or all of them
   std::string tagged;    ///< `none`, `some` (the least and the last that fits 1500 B) or `all`
+  std::uint16_t vlan_id = 10;
+  std::uint8_t priority = 7;
+  std::string base = "udp";          ///< the path that the others are set beside
   std::optional<std::uint32_t> mtu;  ///< of all measurements; unset: 1500, or 9000 for large ones
   std::optional<double> seconds;
-  std::optional<std::uint64_t> repetitions;
+  std::optional<std::uint64_t> runs;
   std::optional<std::uint64_t> buffer;
   double rate = 0;
   double foreign = 100'000;
@@ -42,7 +45,7 @@ struct contender {
   double foreign = 0;
 };
 
-/// Contenders that take turns, and are to be compared.
+/// Contenders that are to be compared.
 struct group {
   quantity kind = quantity::one_way;
   std::uint64_t payload = 0;
@@ -55,12 +58,12 @@ struct group {
 struct plan {
   std::vector<group> groups;
   bool measures_sockets = false;
-  double seconds = 0;  ///< of one measurement
-  std::uint64_t least_repetitions = 0;
-  std::uint64_t most_repetitions = 0;
-  double spread_bound = 0.05;  ///< of the median, as a part of it
-  double limit_seconds = 0;    ///< of all, by dropping repetitions above the least; 0: none
+  double seconds = 0;      ///< of one measurement
+  std::uint64_t runs = 0;  ///< how often each contender of each group is measured
   std::uint64_t buffer = 0;
+  std::uint16_t vlan_id = 0;  ///< in the tags of those that are tagged
+  std::uint8_t priority = 0;
+  const path_row* base = nullptr;    ///< what the others are set beside; never null
   std::optional<std::uint32_t> mtu;  ///< of all groups, if they were to have the same
   bool planted_sleep = false;
 };

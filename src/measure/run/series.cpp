@@ -1,9 +1,5 @@
 #include "measure/run/series.hpp"
 
-#include <algorithm>
-
-#include "measure/counting/statistics.hpp"
-
 namespace strata::measure {
 
 namespace {
@@ -23,6 +19,8 @@ void series::add(const measured& one) {
   packets_per_second_.push_back(rate);
   sender_ns_.push_back(per(near.cpu_ns, near.sent));
   receiver_ns_.push_back(per(far.cpu_ns, far.delivered));
+  cycles_.add(near.cycles, near.sent, far.cycles, far.delivered);
+  instructions_.add(near.instructions, near.sent, far.instructions, far.delivered);
   const auto& times = both_ways ? near.times : far.times;
   times_.add(times);
   histogram alone;
@@ -45,11 +43,34 @@ void series::add(const measured& one) {
   allocations_ += near.allocations + far.allocations;
 }
 
+void series::event_samples::add(std::int64_t near, std::uint64_t sent, std::int64_t far,
+                                std::uint64_t delivered) {
+  if (near < 0 || far < 0) return;
+  sender.push_back(per(static_cast<std::uint64_t>(near), sent));
+  receiver.push_back(per(static_cast<std::uint64_t>(far), delivered));
+}
+
+std::optional<series::events> series::event_samples::medians(std::size_t runs) const {
+  if (runs == 0 || sender.size() != runs) return std::nullopt;
+  return events{.sender = median(sender), .receiver = median(receiver)};
+}
+
 double series::headline() const { return median(headlines_); }
-double series::spread() const { return relative_spread(headlines_); }
 double series::packets_per_second() const { return median(packets_per_second_); }
 double series::sender_ns() const { return median(sender_ns_); }
 double series::receiver_ns() const { return median(receiver_ns_); }
+
+estimate series::bytes_estimate() const {
+  auto bytes = packets_per_second_;
+  for (double& each : bytes) each *= static_cast<double>(payload_);
+  return estimate_of(bytes);
+}
+
+estimate series::cpu_estimate() const {
+  auto both = sender_ns_;
+  for (std::size_t i = 0; i < both.size(); ++i) both[i] += receiver_ns_[i];
+  return estimate_of(both);
+}
 
 std::optional<double> series::allocations() const {
   if (!counts_allocations_ || sent_ == 0) return std::nullopt;

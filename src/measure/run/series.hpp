@@ -1,12 +1,14 @@
-// The repetitions of one measurement, and what they say together.
+// One measurement of each run, and what they say together.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "measure/counting/statistics.hpp"
 #include "measure/run/plan.hpp"
 #include "measure/run/testbed.hpp"
 
@@ -38,17 +40,29 @@ class series {
 
   /// Of what is compared: packets a second, µs of a round trip, or the receiver's ns a packet.
   [[nodiscard]] double headline() const;
-  [[nodiscard]] double spread() const;
-  [[nodiscard]] std::size_t repetitions() const { return headlines_.size(); }
+  [[nodiscard]] estimate headline_estimate() const { return estimate_of(headlines_); }
+  /// Of each run, in order.
+  [[nodiscard]] std::span<const double> headlines() const { return headlines_; }
+  [[nodiscard]] std::size_t runs() const { return headlines_.size(); }
 
   /// Medians. CPU is of the threads that send and receive, per message sent and delivered.
   [[nodiscard]] double packets_per_second() const;
   [[nodiscard]] double bytes_per_second() const {
     return packets_per_second() * static_cast<double>(payload_);
   }
+  [[nodiscard]] estimate bytes_estimate() const;
   [[nodiscard]] double sender_ns() const;
   [[nodiscard]] double receiver_ns() const;
-  /// Of all repetitions together, in µs: round trips, or delays at a rate. 0 without any.
+  /// Of both ends together, in ns a message.
+  [[nodiscard]] estimate cpu_estimate() const;
+  /// Medians of both ends, a message; nullopt unless each run counted them.
+  struct events {
+    double sender = 0;
+    double receiver = 0;
+  };
+  [[nodiscard]] std::optional<events> cycles() const { return cycles_.medians(runs()); }
+  [[nodiscard]] std::optional<events> instructions() const { return instructions_.medians(runs()); }
+  /// Of all runs together, in µs: round trips, or delays at a rate. 0 without any.
   [[nodiscard]] double time_us(double part) const { return times_.percentile(part) / 1000; }
   [[nodiscard]] std::uint64_t time_count() const { return times_.total(); }
 
@@ -65,6 +79,13 @@ class series {
   [[nodiscard]] std::optional<double> allocations() const;
 
  private:
+  struct event_samples {
+    std::vector<double> sender;
+    std::vector<double> receiver;
+    void add(std::int64_t near, std::uint64_t sent, std::int64_t far, std::uint64_t delivered);
+    [[nodiscard]] std::optional<events> medians(std::size_t runs) const;
+  };
+
   quantity kind_;
   bool busy_;
   std::uint64_t payload_;
@@ -76,6 +97,8 @@ class series {
   std::vector<double> packets_per_second_;
   std::vector<double> sender_ns_;
   std::vector<double> receiver_ns_;
+  event_samples cycles_;
+  event_samples instructions_;
   histogram times_;
   std::uint64_t sent_ = 0;
   std::uint64_t foreign_sent_ = 0;

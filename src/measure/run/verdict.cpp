@@ -28,20 +28,16 @@ bool takes_part(const series& one) {
 
 }  // namespace
 
-double verdict::ratio(const series* xdp, const series* rival) {
-  if (xdp == nullptr || rival == nullptr) return 0;
-  return xdp->kind() == quantity::one_way ? xdp->headline() / rival->headline()
-                                          : rival->headline() / xdp->headline();
+estimate verdict::ratio(const series* xdp, const series* rival) {
+  if (xdp == nullptr || rival == nullptr) return {};
+  return xdp->kind() == quantity::one_way ? ratio_of(xdp->headlines(), rival->headlines())
+                                          : ratio_of(rival->headlines(), xdp->headlines());
 }
 
-verdict::ruling verdict::outcome() const {
+ruling verdict::outcome() const {
   const auto* rival = packet == nullptr ? udp : packet;
   if (packet != nullptr && udp != nullptr && is_better(*udp, *packet)) rival = udp;
-  if (rival == nullptr) return ruling::even;
-  const double by = ratio(xdp, rival);
-  const double doubt = xdp->spread() + rival->spread();
-  if (by > 1 + doubt) return ruling::wins;
-  return by < 1 - doubt ? ruling::loses : ruling::even;
+  return decide(ratio(xdp, rival), true, 1);
 }
 
 std::vector<verdict> verdicts_of(const findings& of) {

@@ -1,9 +1,9 @@
 // Where AF_XDP stands beside the kernel's other ways to send and receive one message after another.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
+#include "measure/counting/statistics.hpp"
 #include "measure/run/experiment.hpp"
 
 namespace strata::measure {
@@ -15,10 +15,9 @@ struct verdict {
   const series* packet = nullptr;  ///< AF_PACKET
   const series* udp = nullptr;
 
-  enum class ruling : std::uint8_t { wins, loses, even };
-  /// How many times as good as the rival; 0 without one.
-  [[nodiscard]] static double ratio(const series* xdp, const series* rival);
-  /// Against the better rival: even when the difference is within the medians' spreads.
+  /// How many times as good as the rival; without runs if there is none.
+  [[nodiscard]] static estimate ratio(const series* xdp, const series* rival);
+  /// Whether it is better than the better rival.
   [[nodiscard]] ruling outcome() const;
 };
 
