@@ -8,6 +8,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 UNIT_TEST = re.compile(r"^TEST(?:_P|_F)?\(\s*(\w+),\s*(\w+)\)", re.MULTILINE)
+# In prose, where files are named too.
+TEST_NAME = re.compile(r"`(\w+\.py::\w+|\w+\.(?!(?:cpp|hpp|h|c|ml|rs|py|md|sh|txt)`)\w+)`")
 WITHOUT_TEST = ("not ours: ", "not held: ")
 
 
@@ -63,7 +65,7 @@ class ConformanceTest(unittest.TestCase):
         page = (ROOT / "docs" / "low-half.md").read_text()
         tests = unit_tests() | integration_tests()
         for finding in findings(page):
-            named = re.findall(r"`(\w+\.py::\w+|\w+_test\.(?!cpp|ml|py)\w+)`", finding[3])
+            named = TEST_NAME.findall(finding[3])
             self.assertEqual([name for name in named if name not in tests], [])
             self.assertTrue(named or finding[2] != "held by", finding)
         count = [sum(each[2] == kind for each in findings(page))

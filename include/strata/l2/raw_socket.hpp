@@ -154,11 +154,14 @@ class raw_socket final : public device {
   [[nodiscard]] result<void> set_filter(const frame_filter& filter);
   /// To be left as often as joined; to leave what it has not joined changes nothing.
   [[nodiscard]] result<void> join(const mac_address& group);
+  /// As `join` says.
   [[nodiscard]] result<void> leave(const mac_address& group);
+  /// Whether the card takes frames for other MAC addresses too.
   [[nodiscard]] result<void> set_promiscuous(bool is);
   /// Bytes; without CAP_NET_ADMIN no more than net.core.rmem_max and wmem_max, to which the kernel
   /// cuts them.
   [[nodiscard]] result<void> set_receive_buffer(std::size_t bytes);
+  /// As `set_receive_buffer` says.
   [[nodiscard]] result<void> set_send_buffer(std::size_t bytes);
 
   /// Of the kernel (PACKET_STATISTICS), added up since the socket was opened.
