@@ -188,10 +188,10 @@ def show(document):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--build-dir", type=Path, default=SOURCE / "build/release")
-    parser.add_argument("--runs", type=int, default=7,
+    parser.add_argument("--runs", type=int, default=15,
                         help=f"of each, which take turns; below {interval.LEAST_RUNS} nothing is "
                              "decided")
-    parser.add_argument("--count", type=int, default=500_000)
+    parser.add_argument("--count", type=int, default=200_000)
     parser.add_argument("--format", choices=["table", "json"], default="table")
     arguments = parser.parse_args()
     if os.geteuid() != 0:

@@ -281,6 +281,13 @@ def test_a_node_survives_what_is_no_bench(left_as_found):
     end(node)
 
 
+def test_without_privileges_it_says_which_it_needs(root):
+    done = bench("--paths", "udp", user=65534, group=65534, extra_groups=[])
+    assert done.returncode == 1
+    assert "cannot make a network namespace" in done.stderr and "CAP_SYS_ADMIN" in done.stderr
+    assert "--iface" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
 def test_what_is_asked_wrongly_is_refused_with_a_remedy():
     for flags, part in [(["--paths", "nonsense"], "choose from tcp"),
                         (["--payloads", "3"], "from 24 to"),

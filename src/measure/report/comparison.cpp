@@ -6,6 +6,7 @@
 #include <array>
 
 #include "measure/counting/statistics.hpp"
+#include "text/readable.hpp"
 
 namespace strata::measure {
 
@@ -17,29 +18,42 @@ using json = nlohmann::json;
 constexpr double narrow = 1.5;
 constexpr std::array measures{"one_way", "round_trip", "filter"};
 
+// All that is taken out of a result has its type from here on: json throws where it has another.
+
 // What has to be equal for two rows to be of the same measurement.
 json identity_of(const std::string& measure, const json& row) {
   return {{"measure", measure},
-          {"payload", row.at("payload")},
-          {"path", row.at("path")},
-          {"tagged", row.at("tagged")},
-          {"wait", row.value("wait", json(nullptr))},
-          {"foreign_per_s", row.value("foreign_per_s", json(nullptr))}};
+          {"payload", row.at("payload").get<std::uint64_t>()},
+          {"path", row.at("path").get<std::string>()},
+          {"tagged", row.at("tagged").get<bool>()},
+          {"wait", row.value("wait", std::string())},
+          {"foreign_per_s", row.value("foreign_per_s", 0.0)}};
+}
+
+json machine_of(const json& end) {
+  const auto& from = end.at("machine");
+  const auto load = from.value("load_average", json());
+  return {{"cpu", from.value("cpu", std::string("unknown"))},
+          {"cores", from.value("cores", 0)},
+          {"kernel", from.value("kernel", std::string("unknown"))},
+          {"virtual_machine", from.value("virtual_machine", false)},
+          {"load_average", load.is_number() ? load : json(nullptr)}};
 }
 
 json host_of(const named_result& from) {
   const auto& of = from.document;
   const auto& link = of.at("link");
   json machines = json::array();
-  for (const auto* const side : {"near", "far"}) machines.push_back(link.at(side).at("machine"));
+  for (const auto* const side : {"near", "far"}) machines.push_back(machine_of(link.at(side)));
+  const auto revision = of.at("revision");
   return {{"name", from.name},
-          {"link", link.at("kind")},
+          {"link", link.at("kind").get<std::string>()},
           {"machines", std::move(machines)},
-          {"began", of.at("began")},
-          {"command", of.at("command")},
-          {"revision", of.at("revision")},
-          {"runs", of.at("runs")},
-          {"confidence", of.at("confidence")}};
+          {"began", of.at("began").get<std::string>()},
+          {"command", of.at("command").get<std::string>()},
+          {"revision", revision.is_string() ? revision : json(nullptr)},
+          {"runs", of.at("runs").get<std::uint64_t>()},
+          {"confidence", of.at("confidence").get<double>()}};
 }
 
 estimate estimate_from(const json& value, const json& host) {
@@ -48,6 +62,13 @@ estimate estimate_from(const json& value, const json& host) {
           .low = value.at("low").get<double>(),
           .high = value.at("high").get<double>(),
           .runs = host.at("runs").get<std::size_t>()};
+}
+
+json interval_of(const json& value) {
+  if (value.is_null()) return nullptr;
+  return {{"median", value.at("median").get<double>()},
+          {"low", value.at("low").get<double>()},
+          {"high", value.at("high").get<double>()}};
 }
 
 // The ratios of one row, judged together. Nothing is said of fewer than two.
@@ -90,17 +111,24 @@ json compare_all(const std::vector<named_result>& results) {
           rows.push_back({{"measurement", which}, {"ratios", none}, {"figures", none}});
           found = std::prev(rows.end());
         }
-        found->at("ratios").at(i) = each.at("ratio_to_base");
-        found->at("figures").at(i) = each.at("figure");
+        found->at("ratios").at(i) = interval_of(each.at("ratio_to_base"));
+        found->at("figures").at(i) = interval_of(each.at("figure"));
       }
     }
   }
   for (auto& row : rows) judge(row, hosts);
   return {{"format", "strata bench compare"},
           {"version", 1},
-          {"base", results.front().document.at("base")},
+          {"base", results.front().document.at("base").get<std::string>()},
           {"hosts", std::move(hosts)},
           {"rows", std::move(rows)}};
+}
+
+std::string text_of_cell(const json& value) {
+  return value.is_null()      ? "unknown"
+         : value.is_boolean() ? value.get<bool>() ? "yes" : "NO"
+         : value.is_string()  ? text::printable(value.get<std::string>())
+                              : value.dump();
 }
 
 std::string measure_text(const json& which) {
@@ -114,7 +142,7 @@ std::string measure_text(const json& which) {
 
 std::vector<std::string> name_cells(const json& which) {
   return {which.at("payload").dump(), measure_text(which),
-          which.at("path").get<std::string>() + (which.at("tagged").get<bool>() ? " +vlan" : "")};
+          text_of_cell(which.at("path")) + (which.at("tagged").get<bool>() ? " +vlan" : "")};
 }
 
 void add_cells(std::vector<std::string>& to, const json& values, const json& hosts) {
@@ -122,13 +150,6 @@ void add_cells(std::vector<std::string>& to, const json& values, const json& hos
     const auto value = estimate_from(values.at(i), hosts.at(i));
     to.push_back(value.runs == 0 ? "-" : with_interval(value));
   }
-}
-
-std::string text_of_cell(const json& value) {
-  return value.is_null()      ? "unknown"
-         : value.is_boolean() ? value.get<bool>() ? "yes" : "NO"
-         : value.is_string()  ? value.get<std::string>()
-                              : value.dump();
 }
 
 // A far end that is like the near one is not told again.
@@ -154,9 +175,10 @@ table hosts_table(const json& hosts) {
              .rows = {{"HOST", "RESULT", "LINK", "MACHINE", "LOAD", "BEGAN", "REVISION", "RUNS"}}};
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     const auto& host = hosts.at(i);
-    made.rows.push_back({std::to_string(i + 1), host.at("name"), text_of_cell(host.at("link")),
-                         machine_text(host), load_text(host), text_of_cell(host.at("began")),
-                         text_of_cell(host.at("revision")), host.at("runs").dump()});
+    made.rows.push_back({std::to_string(i + 1), text_of_cell(host.at("name")),
+                         text_of_cell(host.at("link")), machine_text(host), load_text(host),
+                         text_of_cell(host.at("began")), text_of_cell(host.at("revision")),
+                         host.at("runs").dump()});
   }
   return made;
 }
@@ -198,7 +220,7 @@ result<json> compare(const std::vector<named_result>& results) {
 
 std::vector<table> comparison_tables(const json& compared) {
   const auto& hosts = compared.at("hosts");
-  const auto base = compared.at("base").get<std::string>();
+  const auto base = text_of_cell(compared.at("base"));
   table ratios{.title = "Ratios to " + base, .rows = {headings(hosts, "X " + base + ", HOST ")}};
   for (const auto* const more : {"AGREE", "SIDE OF 1", "ALL TOGETHER"}) {
     ratios.rows.front().emplace_back(more);

@@ -114,6 +114,18 @@ TEST(paths_comparison, what_is_no_result_is_refused_by_its_name) {
   broken = good.document;
   broken["link"] = 5;
   EXPECT_NE(refused(broken), "");
+  // Whatever a value is: it is refused, or can be shown.
+  const auto flat = good.document.flatten();
+  for (const auto& [where, was] : flat.items()) {
+    for (const auto& value : {json(-1.5), json("x"), json(true), json(nullptr), json::array()}) {
+      auto changed = good.document;
+      changed[json::json_pointer(where)] = value;
+      const auto made = compare({good, {.name = "bad", .document = changed}});
+      if (!made) continue;
+      EXPECT_EQ(comparison_tables(*made).size(), 3U) << where;
+      EXPECT_NE(comparison_summary(*made), "") << where;
+    }
+  }
 }
 
 }  // namespace

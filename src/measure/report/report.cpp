@@ -28,7 +28,6 @@ struct plot_row {
   bool busy;
   estimate (*value)(const findings&, const series&);
   std::span<const std::string_view> paths = {};  ///< empty: all
-  bool is_ratio = false;
 };
 
 estimate headline_of(const findings& /*of*/, const series& one) { return one.headline_estimate(); }
@@ -40,12 +39,12 @@ constexpr std::string_view packed[] = {"packet", "packet_ring", "xdp_native", "i
 constexpr std::string_view trips[] = {"tcp", "packet", "frame_ring", "xdp_native"};
 
 constexpr plot_row plots[] = {
-    {"ratio-messages.svg", "Messages delivered, beside the base path", "times the base path", true,
-     quantity::one_way, false, ratio_to_base, packed, true},
-    {"ratio-round-trip-busy.svg", "Round trip beside the base path, receivers spin",
-     "times the base path", true, quantity::round_trip, true, ratio_to_base, trips, true},
-    {"ratio-round-trip-blocking.svg", "Round trip beside the base path, receivers block",
-     "times the base path", true, quantity::round_trip, false, ratio_to_base, trips, true},
+    {"ratio-messages.svg", "Messages delivered, beside the base path", "", true, quantity::one_way,
+     false, ratio_to_base, packed},
+    {"ratio-round-trip-busy.svg", "Round trip beside the base path, receivers spin", "", true,
+     quantity::round_trip, true, ratio_to_base, trips},
+    {"ratio-round-trip-blocking.svg", "Round trip beside the base path, receivers block", "", true,
+     quantity::round_trip, false, ratio_to_base, trips},
     {"udp-and-raw-round-trip.svg", "Round trip by UDP and by raw frames, receivers spin", "us",
      false, quantity::round_trip, true, headline_of, round_trips},
     {"udp-and-raw-messages.svg", "Messages delivered by UDP and by raw frames", "messages/s", false,
@@ -71,10 +70,11 @@ bool is_drawn(const plot_row& row, const series& one) {
 }
 
 plot plot_of(const plot_row& row, const findings& of) {
+  const bool is_ratio = row.value == ratio_to_base;
   plot made{.title = row.title,
-            .unit = row.is_ratio ? fmt::format("times {}", of.of.base->name) : row.unit,
+            .unit = is_ratio ? fmt::format("times {}", of.of.base->name) : row.unit,
             .is_logarithmic = row.is_logarithmic,
-            .is_ratio = row.is_ratio};
+            .is_ratio = is_ratio};
   for (const auto& one : of.all) {
     if (!is_drawn(row, one)) continue;
     const auto value = row.value(of, one);
