@@ -10,6 +10,9 @@
 #include <array>
 #include <cassert>
 #include <cerrno>
+#include <cstdint>
+#include <ctime>
+#include <span>
 
 namespace strata::loop {
 
@@ -17,6 +20,17 @@ namespace {
 
 constexpr int accepts_a_step = 64;
 constexpr std::size_t edges_a_wait = 256;
+
+// Without that call (in an emulator, or a sandbox that is older) in whole milliseconds, and no
+// shorter. A null `timeout` is for ever.
+int await_edges(int fd, std::span<epoll_event> into, const timespec* timeout) {
+  const int most = static_cast<int>(into.size());
+  const int count = ::epoll_pwait2(fd, into.data(), most, timeout, nullptr);
+  if (count >= 0 || errno != ENOSYS) return count;
+  if (timeout == nullptr) return ::epoll_wait(fd, into.data(), most, -1);
+  const auto ms = timeout->tv_sec * 1000 + (timeout->tv_nsec + 999'999) / 1'000'000;
+  return ::epoll_wait(fd, into.data(), most, static_cast<int>(std::min<long>(ms, INT32_MAX)));
+}
 
 bool is_receive(const operation& of) {
   return of.type == operation::kind::receive || of.type == operation::kind::receive_from;
@@ -393,8 +407,7 @@ void epoll_loop::wait(time_point deadline) {
   }
   std::array<epoll_event, edges_a_wait> edges;
   const bool for_ever = deadline == time_point::max() && !has_events() && ready_.empty();
-  const int count = ::epoll_pwait2(epoll_fd_.get(), edges.data(), static_cast<int>(edges.size()),
-                                   for_ever ? nullptr : &timeout, nullptr);
+  const int count = await_edges(epoll_fd_.get(), edges, for_ever ? nullptr : &timeout);
   for (int i = 0; i < count; ++i) {
     const auto& edge = edges[static_cast<std::size_t>(i)];
     if (edge.data.fd == wake_fd()) {

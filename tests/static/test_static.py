@@ -67,7 +67,10 @@ def cell(tmp_path):
     made.start()
     yield made
     made.daemon.send_signal(signal.SIGTERM)
-    assert made.daemon.wait(PATIENCE) == 0, made.log()
+    try:
+        assert made.daemon.wait(PATIENCE) == 0, made.log()
+    finally:
+        made.daemon.kill()
 
 
 def dial(port):
@@ -145,10 +148,21 @@ def test_what_it_cannot_is_said(cell):
     assert "native.so" in cell.say("logs", "native")
 
 
-def test_the_unit_tests_of_codecs():
-    """All of those that need nothing of the kernel that QEMU does not emulate."""
+# Of the unit tests, what needs sockets and counters of the kernel that QEMU's emulation of programs
+# has not: AF_PACKET, AF_XDP, netlink, io_uring, perf.
+NOT_EMULATED = """
+    backends/* *uring* *simulation* *raw_socket* *ring_test* *xdp* *umem* *veth* strata_* nl_*
+    typed_* generic_test* *shaper* *broker* *sent_frames* *qdisc* *route* *link_* *held_frame*
+    *card_stamps* *hybrid_test* *ipc_channel_test* *ipc_port_test* ethtool_test*
+    paths_thread_events*"""
+
+
+def test_unit_tests():
+    """Codecs, parsers, tables, the cache's structures, scripts: 700 and more."""
     tests = Path(BINARY).parent / "tests" / "strata_unit_tests"
+    left_out = "-" + ":".join(NOT_EMULATED.split()) if EMULATOR else "-*simulation*"
     done = subprocess.run([*EMULATOR.split(), tests, "--gtest_brief=1",
-                           "--gtest_filter=" + os.environ.get("STRATA_UNIT_TESTS", "*")],
-                          capture_output=True, text=True, timeout=3600, check=False)
+                           f"--gtest_filter={left_out}"], cwd=tests.parent, capture_output=True,
+                          text=True, timeout=3600, check=False, env={**os.environ, "STRATA_CI": ""})
     assert done.returncode == 0, done.stdout[-5000:]
+    print(done.stdout.splitlines()[-1])
