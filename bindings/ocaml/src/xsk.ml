@@ -5,7 +5,8 @@
     brings frames to sockets. {!Port} is all of it in one, for those who want frames and no rings.
 
     A {!Raw_socket} and a {!Ring} send and receive whole frames without AF_XDP, which {!Frame}
-    builds and reads; a {!Channel} carries messages between processes. {!Netlink} asks generic
+    builds and reads; a {!Channel} carries messages between processes, a {!Hybrid} between two ends
+    that also hold a TCP connection. {!Netlink} asks generic
     netlink's families, and lists links.
 
     All that is closed by hand may be forgotten instead: the collector closes it. *)
@@ -23,6 +24,7 @@ module Comp_queue = Comp_queue
 module Desc = Desc
 module Fill_queue = Fill_queue
 module Frame = Frame
+module Hybrid = Hybrid
 module Mac = Mac
 module Netlink = Netlink
 module Own_program = Own_program

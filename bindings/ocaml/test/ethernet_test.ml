@@ -184,6 +184,57 @@ let shared () =
   | _ -> Expect.fail "the one that waited was not told");
   Expect.closed "send" (fun () -> Channel.send channel Bytes.empty)
 
+(* They agree by way of lo, and send by the veth. *)
+let hybrids () =
+  let config =
+    {
+      Hybrid.Config.default with
+      tcp_port = 0;
+      listen_address = Some "127.0.0.1";
+      vlan_id = Some 42;
+      priority = 6;
+      timeout_ms = 10_000;
+    }
+  in
+  let listener = Hybrid.listen ~interface:"vethB" config in
+  let port = Hybrid.port listener in
+  Expect.is_true "a free port" (port <> 0);
+  let accepted = ref None in
+  let accepting = Thread.create (fun () -> accepted := Some (Hybrid.accept listener)) () in
+  let client =
+    Hybrid.connect ~interface:"vethA" ~host:"127.0.0.1" { config with tcp_port = port }
+  in
+  Thread.join accepting;
+  let server = match !accepted with Some one -> one | None -> Expect.fail "nobody was accepted" in
+  Expect.is_true "they know each other" (Hybrid.peer client <> Hybrid.peer server);
+  Expect.is_true "nothing yet" (Hybrid.receive client ~timeout_ms:0 = None);
+  Expect.is_true "two descriptors" (Hybrid.data_fd client <> Hybrid.control_fd client);
+  Hybrid.send server (Bytes.of_string "start the pump");
+  (match Hybrid.receive client ~timeout_ms:20_000 with
+  | Some { bytes; tag = Some (42, 6) } ->
+      Expect.bytes "message" ~wanted:(Bytes.of_string "start the pump") bytes
+  | Some _ -> Expect.fail "with another tag, or none"
+  | None -> Expect.fail "no message");
+  Expect.error "too long" ~code:Unix.EMSGSIZE ~operation:"Hybrid.send" ~says:"" (fun () ->
+      Hybrid.send client (Bytes.create (Hybrid.max_payload client + 1)));
+  Hybrid.close server;
+  Hybrid.close server;
+  Expect.error "the peer went" ~code:Unix.ECONNRESET ~operation:"Hybrid.receive" ~says:""
+    (fun () -> Hybrid.receive client ~timeout_ms:20_000);
+  Expect.closed "send" (fun () -> Hybrid.send server Bytes.empty);
+  Hybrid.close client;
+  Hybrid.close_listener listener;
+  Expect.closed "accept" (fun () -> Hybrid.accept listener);
+  Expect.closed "control_fd" (fun () -> Hybrid.control_fd client);
+  Expect.error "not over lo" ~code:Unix.EINVAL ~operation:"Hybrid.listen" ~says:"lo" (fun () ->
+      Hybrid.listen ~interface:"lo" config);
+  Expect.error "no interface" ~code:Unix.ENODEV ~operation:"Hybrid.connect" ~says:"none0"
+    (fun () -> Hybrid.connect ~interface:"none0" ~host:"127.0.0.1" config);
+  Expect.invalid "a priority" (fun () ->
+      Hybrid.listen ~interface:"vethB" { config with priority = 8 });
+  Expect.invalid "a VLAN id" (fun () ->
+      Hybrid.listen ~interface:"vethB" { config with vlan_id = Some (-1) })
+
 let interrupted () =
   with_raw "vethB" @@ fun receiver ->
   let previous = Sys.signal Sys.sigalrm (Signal_handle (fun _ -> failwith "alarm")) in
@@ -233,5 +284,6 @@ let all () =
   Expect.test "channels carry messages of any size" channels;
   Expect.test "an acknowledged peer that goes is told of once" acknowledged;
   Expect.test "a channel has one thread at a time" shared;
+  Expect.test "hybrids agree by TCP and send tagged frames" hybrids;
   Expect.test "signals end waiting" interrupted;
   Expect.test "sockets, rings and channels close, also by the collector" closed
