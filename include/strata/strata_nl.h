@@ -188,6 +188,44 @@ size_t strata_nl_families_count(const strata_nl_families* which);
 /* NULL from `count` on. */
 const strata_nl_family* strata_nl_families_at(const strata_nl_families* which, size_t index);
 
+/* --- policies: what the kernel takes as the attributes of a family's requests */
+
+#define STRATA_NL_HAS_RANGE 1U
+#define STRATA_NL_HAS_SIGNED_RANGE 2U
+#define STRATA_NL_HAS_LEAST_SIZE 4U
+#define STRATA_NL_HAS_MOST_SIZE 8U
+#define STRATA_NL_HAS_MASK 16U
+#define STRATA_NL_HAS_TABLE 32U
+
+/* An attribute; `known` says which of its limits the kernel tells (STRATA_NL_HAS_…). */
+typedef struct strata_nl_policy {
+  uint32_t table;     /* that it is of: what is in a nest has one of its own */
+  uint16_t attribute; /* its type */
+  const char* kind;   /* "u32", "nul-string", "nested", … */
+  uint32_t known;
+  uint64_t least, most;
+  int64_t least_signed, most_signed;
+  uint32_t least_size, most_size; /* bytes */
+  uint64_t mask;                  /* bits that it may have */
+  uint32_t nested_table;          /* of what is in it */
+} strata_nl_policy;
+
+/* A list that stays as it is until it is closed; the connection may be closed before. */
+typedef struct strata_nl_policies strata_nl_policies;
+
+/* By table and type (CTRL_CMD_GETPOLICY). -ENOENT when there is no such family, or the kernel tells
+ * none of its policies. */
+int strata_nl_policies_open(strata_nl* on, const char* family, strata_nl_policies** told);
+/* Frees the list and all that it told. */
+void strata_nl_policies_close(strata_nl_policies* which);
+/* How many attributes there are, of all tables. */
+size_t strata_nl_policies_count(const strata_nl_policies* which);
+/* NULL from `count` on. */
+const strata_nl_policy* strata_nl_policies_at(const strata_nl_policies* which, size_t index);
+/* The table of a command's requests, or of its dumps; -1 where the kernel tells none. */
+int64_t strata_nl_policies_table_of(const strata_nl_policies* which, uint32_t command,
+                                    uint8_t is_dump);
+
 /* --- requests. A connection has one at a time, in its own memory: begin it, put attributes into
  * it, and ask. None of this allocates. What has no room is left out, and asking is -EMSGSIZE then.
  */
@@ -278,6 +316,28 @@ void strata_nl_links_close(strata_nl_links* which);
 size_t strata_nl_links_count(const strata_nl_links* which);
 /* NULL from `count` on. */
 const strata_nl_link* strata_nl_links_at(const strata_nl_links* which, size_t index);
+
+/* An address of a link. */
+typedef struct strata_nl_address {
+  int32_t link;      /* its index */
+  uint8_t is_v6;     /* 16 bytes; else 4 */
+  uint8_t prefix;    /* bits */
+  uint8_t bytes[16]; /* in network byte order */
+  const char* text;  /* "192.0.2.1/24" */
+} strata_nl_address;
+
+/* A list that stays as it is until it is closed. */
+typedef struct strata_nl_addresses strata_nl_addresses;
+
+/* The addresses of the link with that index, or of all when it is 0; by a socket that is open no
+ * longer than the call. */
+int strata_nl_addresses_open(int32_t link, strata_nl_addresses** told);
+/* Frees the list and all that it told. */
+void strata_nl_addresses_close(strata_nl_addresses* which);
+/* How many addresses there are. */
+size_t strata_nl_addresses_count(const strata_nl_addresses* which);
+/* NULL from `count` on. */
+const strata_nl_address* strata_nl_addresses_at(const strata_nl_addresses* which, size_t index);
 
 /* Hears what happens to links from the moment on when it was opened: open it first, and look at
  * what there is then. */

@@ -13,6 +13,7 @@
 
 #include "abi/error.hpp"
 #include "abi/options.hpp"
+#include "abi/strata_nl.hpp"
 #include "strata/nl/generic.hpp"
 #include "strata/nl/route.hpp"
 
@@ -46,16 +47,6 @@ strata_nl_link show(const nl::link& of) {
 
 }  // namespace
 
-struct strata_nl {
-  nl::generic within;
-  wire::netlink_writer request;
-  bool has_request = false;
-  std::uint16_t family = 0;  // that the request is to
-  std::uint8_t command = 0;
-  strata_nl_message message{};
-  std::string failure_text;
-  strata_nl_failure failure{0, 0, ""};
-};
 struct strata_nl_families {
   std::vector<told_family> all;
 };

@@ -29,6 +29,8 @@ struct closing {
 using connection_handle = std::unique_ptr<strata_nl, closing<strata_nl_close>>;
 using families_handle = std::unique_ptr<strata_nl_families, closing<strata_nl_families_close>>;
 using links_handle = std::unique_ptr<strata_nl_links, closing<strata_nl_links_close>>;
+using policies_handle = std::unique_ptr<strata_nl_policies, closing<strata_nl_policies_close>>;
+using addresses_handle = std::unique_ptr<strata_nl_addresses, closing<strata_nl_addresses_close>>;
 using watch_handle = std::unique_ptr<strata_nl_watch, closing<strata_nl_watch_close>>;
 
 connection_handle open(const strata_nl_options* options = nullptr) {
@@ -245,6 +247,55 @@ TEST_F(strata_nl_link_test, a_group_is_joined_and_left) {
   EXPECT_GE(strata_nl_fd(on.get()), 0);
   EXPECT_EQ(strata_nl_leave(on.get(), group), 0) << strata_last_error();
   EXPECT_LT(strata_nl_join(on.get(), 1U << 30U), 0);
+}
+
+TEST_F(strata_nl_link_test, policies_are_told) {
+  const auto on = open();
+  strata_nl_policies* made = nullptr;
+  ASSERT_EQ(strata_nl_policies_open(on.get(), "nlctrl", &made), 0) << strata_last_error();
+  const policies_handle told(made);
+  const auto table = strata_nl_policies_table_of(told.get(), CTRL_CMD_GETFAMILY, 0);
+  ASSERT_GE(table, 0);
+  EXPECT_EQ(strata_nl_policies_table_of(told.get(), 200, 0), -1);
+  bool has_name = false;
+  const auto count = strata_nl_policies_count(told.get());
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto& each = *strata_nl_policies_at(told.get(), i);
+    if (each.table != table || each.attribute != CTRL_ATTR_FAMILY_NAME) continue;
+    has_name = true;
+    EXPECT_STREQ(each.kind, "nul-string");
+    EXPECT_NE(each.known & STRATA_NL_HAS_MOST_SIZE, 0U);
+    EXPECT_EQ(each.most_size, GENL_NAMSIZ - 1U);
+  }
+  EXPECT_TRUE(has_name);
+  EXPECT_EQ(strata_nl_policies_at(told.get(), count), nullptr);
+  EXPECT_EQ(strata_nl_policies_open(on.get(), "none such", &made), -ENOENT);
+  EXPECT_EQ(strata_nl_policies_open(on.get(), nullptr, &made), -EINVAL);
+}
+
+TEST_F(strata_nl_link_test, addresses_are_listed) {
+  run_command("ip address add 192.0.2.9/24 dev vethA; ip address add 2001:db8::9/64 dev lo");
+  const auto all_of = [](std::int32_t link) {
+    strata_nl_addresses* made = nullptr;
+    EXPECT_EQ(strata_nl_addresses_open(link, &made), 0) << strata_last_error();
+    const addresses_handle told(made);
+    std::set<std::string> texts;
+    for (std::size_t i = 0; i < strata_nl_addresses_count(told.get()); ++i) {
+      const auto& each = *strata_nl_addresses_at(told.get(), i);
+      texts.insert(each.text);
+      EXPECT_EQ(each.is_v6 != 0, std::string(each.text).contains(':'));
+      if (link != 0) {
+        EXPECT_EQ(each.link, link);
+      }
+    }
+    return texts;
+  };
+  const auto a = links("vethA");
+  EXPECT_EQ(all_of(strata_nl_links_at(a.get(), 0)->index), std::set<std::string>{"192.0.2.9/24"});
+  const auto all = all_of(0);
+  EXPECT_TRUE(all.contains("192.0.2.9/24") && all.contains("127.0.0.1/8"));
+  EXPECT_TRUE(all.contains("2001:db8::9/64"));
+  EXPECT_TRUE(all_of(9999).empty());
 }
 
 TEST_F(strata_nl_link_test, links_are_listed) {
