@@ -190,12 +190,12 @@ const strata_nl_family* strata_nl_families_at(const strata_nl_families* which, s
 
 /* --- policies: what the kernel takes as the attributes of a family's requests */
 
-#define STRATA_NL_HAS_RANGE 1U
-#define STRATA_NL_HAS_SIGNED_RANGE 2U
-#define STRATA_NL_HAS_LEAST_SIZE 4U
-#define STRATA_NL_HAS_MOST_SIZE 8U
-#define STRATA_NL_HAS_MASK 16U
-#define STRATA_NL_HAS_TABLE 32U
+#define STRATA_NL_HAS_RANGE 1U        /* `least` and `most` */
+#define STRATA_NL_HAS_SIGNED_RANGE 2U /* `least_signed` and `most_signed` */
+#define STRATA_NL_HAS_LEAST_SIZE 4U   /* `least_size` */
+#define STRATA_NL_HAS_MOST_SIZE 8U    /* `most_size` */
+#define STRATA_NL_HAS_MASK 16U        /* `mask` */
+#define STRATA_NL_HAS_TABLE 32U       /* `nested_table` */
 
 /* An attribute; `known` says which of its limits the kernel tells (STRATA_NL_HAS_…). */
 typedef struct strata_nl_policy {
