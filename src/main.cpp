@@ -4,6 +4,7 @@
 
 #include "cli/cli.hpp"
 #include "daemon/daemon.hpp"
+#include "options/own_lookups.hpp"
 
 namespace {
 
@@ -19,6 +20,7 @@ void open_standard_descriptors() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  strata::options::use_own_lookups();
   open_standard_descriptors();
   return strata::cli::run(argc, argv, strata::daemon::run);
 }

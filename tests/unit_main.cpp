@@ -8,6 +8,8 @@
 #include <set>
 #include <string>
 
+#include "options/own_lookups.hpp"
+
 namespace {
 
 std::set<std::string> allowed_skips() {
@@ -44,6 +46,7 @@ class skip_listener : public testing::EmptyTestEventListener {
 }  // namespace
 
 int main(int argc, char** argv) {
+  strata::options::use_own_lookups();
   testing::InitGoogleTest(&argc, argv);
   auto* skips = new skip_listener;  // gtest owns it
   testing::UnitTest::GetInstance()->listeners().Append(skips);
