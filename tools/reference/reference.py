@@ -69,11 +69,15 @@ def cpp(out):
 
 
 def with_library(prefix):
-    """The environment in which the bindings find the C library."""
+    """The environment in which the bindings find the C library. Without CI, where dune names each
+    command that said something, so that what is said would not be the same everywhere."""
     folder = next((each.parent for each in prefix.rglob("strata-c.pc")), None)
     if not folder:
         sys.exit(f"reference.py: there is no strata-c.pc in {prefix}; install strata there")
-    return {**os.environ, "PKG_CONFIG_PATH": str(folder), "LD_LIBRARY_PATH": str(folder.parent)}
+    environment = {**os.environ, "PKG_CONFIG_PATH": str(folder),
+                   "LD_LIBRARY_PATH": str(folder.parent)}
+    environment.pop("CI", None)
+    return environment
 
 
 def ocaml(out, prefix, scratch):
