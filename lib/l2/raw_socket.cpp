@@ -120,6 +120,7 @@ raw_socket::raw_socket(interface link, unique_fd fd, const raw_socket_options& o
     : link_(std::move(link)),
       fd_(std::move(fd)),
       receives_(options.receives),
+      shares_(options.share.has_value()),
       ignores_outgoing_(options.ignore_outgoing && options.share.has_value()),
       is_promiscuous_(options.receives && options.promiscuous),
       timestamps_(options.receives && options.timestamps != timestamping::off),
@@ -284,7 +285,8 @@ result<std::uint16_t> raw_socket::fanout_group() const {
   if (::getsockopt(fd_.get(), SOL_PACKET, PACKET_FANOUT, &group, &size) != 0) {
     return std::unexpected(packet_error(errno, "ask for the fanout group of", link_));
   }
-  if (group == 0) {
+  // Group 0 by hash is told as 0 too.
+  if (group == 0 && !shares_) {
     return failure(errc::invalid_argument, "ask for the fanout group of " + link_.name,
                    "this socket is in none", "open it with one to share");
   }

@@ -409,6 +409,9 @@ TEST_F(raw_socket_test, a_new_fanout_group_is_one_that_nobody_has) {
            {.share = fanout{.group = *first.fanout_group(), .how = fanout::mode::load_balance}});
   EXPECT_EQ(third.fanout_group().value_or(0), *first.fanout_group());
   EXPECT_EQ(open("vethB").fanout_group().error().code, errc::invalid_argument);
+  const auto zeroth = open("vethB", {.share = fanout{.group = 0}}).fanout_group();
+  ASSERT_TRUE(zeroth) << describe(zeroth.error());
+  EXPECT_EQ(*zeroth, 0);
   const auto refused =
       raw_socket::create_bound("vethB", {.share = fanout{.group = 7, .is_new = true}});
   EXPECT_EQ(refused.error().code, errc::invalid_argument);

@@ -436,10 +436,12 @@ loop::task<result<runtime::edit_outcome>> supervisor::edit(std::string name,
     auto undo = nlohmann::json::object();
     for (const auto& [key, value] : changes.items()) undo[key] = before.at(key);
     (void)who->body->edit(undo);
+    co_await who->body->settle();
     co_return std::unexpected(saved.error());
   }
   std::string keys;
   for (const auto& [key, value] : changes.items()) keys += (keys.empty() ? "" : ", ") + key;
+  co_await who->body->settle();
   tell(*who, "edited", keys);
   co_return edited;
 }

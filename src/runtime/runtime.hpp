@@ -111,8 +111,11 @@ class runtime {
   /// Whether each option that `changes` names does something, as the options are with them. What
   /// was saved before is not asked. Errors: as `edit`, and of what would have no effect.
   [[nodiscard]] virtual result<void> check_effects(const nlohmann::json& changes) const = 0;
-  /// Changes options, all or none.
+  /// Changes options, all or none. What needs no restart is in force on each loop when its turn
+  /// comes: `settle` awaits that.
   virtual result<edit_outcome> edit(const nlohmann::json& changes) = 0;
+  /// Until all edits so far are in force. Not while it starts or stops.
+  virtual loop::task<void> settle() = 0;
 
   [[nodiscard]] virtual nlohmann::json options(bool with_secrets) const = 0;
   [[nodiscard]] virtual const common_options& common() const = 0;

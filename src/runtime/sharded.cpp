@@ -100,6 +100,13 @@ loop::task<void> runtime_of_parts::stop(loop::time_point limit) {
   context_.loops.release(std::exchange(loops_, {}));
 }
 
+// Posts run in their order: this one is behind those of the edits.
+loop::task<void> runtime_of_parts::settle() {
+  for (std::size_t i = 0; i < opened_; ++i) {
+    co_await loop::run_on(context_.home, *loops_[i], [] {});
+  }
+}
+
 std::string runtime_of_parts::awaited_interface() const {
   for (const auto& each : endpoints()) {
     const auto url = net::parse_endpoint(each);

@@ -55,6 +55,7 @@ class runtime_of_parts : public runtime {
   loop::task<void> stop(loop::time_point limit) override;
   using runtime::stop;
   void hurry() final { hurried_ = true; }
+  loop::task<void> settle() final;
   loop::task<result<void>> rehearse() final;
   [[nodiscard]] std::vector<std::string> endpoints() const final {
     return bound_.empty() ? wanted_endpoints() : bound_;

@@ -182,6 +182,7 @@ class raw_socket final : public device {
   interface link_;
   unique_fd fd_;
   bool receives_ = false;
+  bool shares_ = false;
   bool ignores_outgoing_ = false;  // by its filter
   bool is_promiscuous_ = false;
   bool timestamps_ = false;
