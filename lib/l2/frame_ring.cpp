@@ -79,6 +79,7 @@ result<frame_ring> frame_ring::create_bound(std::string_view interface_name,
     return failure(errc::invalid_argument, "make a frame ring that receives nothing", {},
                    "use a raw_socket to send only");
   }
+  if (auto fits = check_ring_socket(options.socket); !fits) return std::unexpected(fits.error());
   // Already before sizes are rounded up.
   if (auto fits = check_ring_memory(options.slots, std::max<std::size_t>(options.frame_size, 1),
                                     text_of(options.slots));

@@ -53,9 +53,7 @@ result<void> check(const packet_ring_options& options) {
   if (options.block_timeout < std::chrono::milliseconds(1)) {
     return refuse("a block timeout below 1 ms", "use frame_ring where each frame counts");
   }
-  if (options.socket.send_timestamps != timestamping::off || options.socket.send_times) {
-    return refuse("times of what it sends", "use raw_socket, which has them");
-  }
+  if (auto fits = check_ring_socket(options.socket); !fits) return fits;
   if (!options.socket.receives && options.send_slots == 0) {
     return refuse("neither receiving nor send slots", "set one of them");
   }

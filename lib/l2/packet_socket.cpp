@@ -298,6 +298,12 @@ result<void> seclude(int fd, const interface& on, const raw_socket_options& opti
   return set(fd, SOL_PACKET, PACKET_FANOUT, mode << 16, "give a socket a fanout group of its own");
 }
 
+result<void> check_ring_socket(const raw_socket_options& options) {
+  if (options.send_timestamps == timestamping::off && !options.send_times) return {};
+  return failure(errc::invalid_argument, "make a ring with times of what it sends", {},
+                 "use raw_socket, which has them");
+}
+
 result<void> check_ring_memory(std::size_t count, std::size_t size, const std::string& what) {
   const auto machine = static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) *
                        static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));

@@ -35,6 +35,8 @@ namespace strata::l2 {
 [[nodiscard]] result<void> set_receive_buffer(int fd, std::size_t bytes);
 [[nodiscard]] result<void> set_send_buffer(int fd, std::size_t bytes);
 
+/// Errors: invalid_argument for what a ring cannot give, and would leave out in silence.
+[[nodiscard]] result<void> check_ring_socket(const raw_socket_options& options);
 /// Before the kernel is asked for a ring, since it ends other processes where memory is short.
 /// `count` pieces of `size` bytes. Errors: limit_exceeded.
 [[nodiscard]] result<void> check_ring_memory(std::size_t count, std::size_t size,

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "l2/veth_test.hpp"
+#include "strata/l2/frame_ring.hpp"
 #include "strata/l2/packet_ring.hpp"
 #include "strata/l2/raw_socket.hpp"
 #include "strata/l2/time_source.hpp"
@@ -128,10 +129,15 @@ TEST_F(sent_frames_test, without_privileges_there_is_the_monotonic_clock_only) {
 }
 
 TEST_F(sent_frames_test, a_ring_has_neither) {
-  const auto refused =
-      packet_ring::create_bound("vethA", {.socket = {.send_timestamps = timestamping::software}});
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, errc::invalid_argument);
+  for (const raw_socket_options& wrong :
+       {raw_socket_options{.send_timestamps = timestamping::software},
+        raw_socket_options{.send_times = send_clock::monotonic}}) {
+    const auto blocks = packet_ring::create_bound("vethA", {.socket = wrong});
+    const auto slots = frame_ring::create_bound("vethA", {.socket = wrong});
+    ASSERT_FALSE(blocks || slots);
+    EXPECT_EQ(blocks.error().code, errc::invalid_argument);
+    EXPECT_EQ(slots.error().code, errc::invalid_argument);
+  }
 }
 
 TEST(time_source_test, waits_until_its_clock_shows_that_time) {
