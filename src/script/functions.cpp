@@ -48,6 +48,14 @@ bool fits(lua_State* state, int index, value_kind kind) {
   return false;
 }
 
+// Of a table its list is what is known of it.
+bool may_be_much(lua_State* state, int index) {
+  constexpr std::size_t value_size = 16;
+  const int type = lua_type(state, index);
+  if (type == LUA_TTABLE) return lua_objlen(state, index) >= much_at_once / value_size;
+  return type == LUA_TSTRING && lua_objlen(state, index) >= much_at_once;
+}
+
 std::string_view described(value_kind kind) {
   const auto* const row = std::ranges::find(kind_names, kind, &kind_row::kind);
   return row == std::end(kind_names) ? "a value" : row->described;
@@ -55,13 +63,17 @@ std::string_view described(value_kind kind) {
 
 }  // namespace
 
-void machine::check_arguments(lua_State* state, const bound_function& of) {
+bool machine::check_arguments(lua_State* state, const bound_function& of) {
   const int given = lua_gettop(state);
+  bool is_much = false;
   int at = 0;
   for (const auto& each : of.parameters) {
     ++at;
-    if (each.name == "...") return;
-    if (at <= given && fits(state, at, each.kind)) continue;
+    if (each.name == "...") return is_much;
+    if (at <= given && fits(state, at, each.kind)) {
+      is_much = is_much || may_be_much(state, at);
+      continue;
+    }
     if (each.is_optional && lua_isnoneornil(state, at)) continue;
     const auto said = fmt::format(
         "{}: argument {} ({}) is {}, it must be {}", of.shown_name, at, each.name,
@@ -71,6 +83,7 @@ void machine::check_arguments(lua_State* state, const bound_function& of) {
   if (given > at) {
     luaL_error(state, "%s: %d arguments are given, it takes %d", of.shown_name.c_str(), given, at);
   }
+  return is_much;
 }
 
 int machine::dispatch(lua_State* state) {
@@ -81,10 +94,9 @@ int machine::dispatch(lua_State* state) {
 int machine::invoke(lua_State* state, const bound_function& to, void* host) {
   auto& here = machine::of(state);
   here.check_stack(state);
-  check_arguments(state, to);
+  if (check_arguments(state, to)) here.expect_much();
   call with(here, state, to.row->name);
   if (to.row->run != nullptr) {
-    luaL_checkstack(state, 16, to.shown_name.c_str());
     to.row->run(host, with);
   } else {
     if (here.waiting_ >= here.settings_.most_waiting) {

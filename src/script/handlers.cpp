@@ -163,6 +163,7 @@ bool machine::resume(activity& one, int arguments) {
   const char* const outer_stack = stack_begin_;
   if (outer_stack == nullptr) stack_begin_ = static_cast<const char*>(__builtin_frame_address(0));
   ++stretch_;
+  look_again(instructions_to_look());
   auto* const outer = std::exchange(running_, &one);
   const auto outer_began = std::exchange(stretch_began_, std::chrono::steady_clock::now());
   const int status = lua_resume(one.thread, arguments);

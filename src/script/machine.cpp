@@ -21,8 +21,12 @@ namespace {
 
 // Between two looks at the time. A look costs 25 ns, an instruction of the interpreter about one.
 constexpr int instructions_between = 200;
-// A library's function that takes that much at once may take long: the time is looked at behind it.
-constexpr std::size_t much_memory = 64U << 10U;
+// The same while there are blocks of a MiB: an instruction that goes through one takes up to a ms.
+constexpr std::uint64_t large_block = 1U << 20U;
+constexpr int instructions_between_large = 20;
+// What took longer than that from one look to the next comes again, most likely.
+constexpr auto slow = std::chrono::milliseconds(1);
+constexpr int looks_behind_slow = 1000;
 // A thread has 8 MiB, of which the program itself takes little. A coroutine in a coroutine takes a
 // few hundred bytes.
 constexpr std::ptrdiff_t most_stack = 512L * 1024;
@@ -115,19 +119,51 @@ void* machine::allocate(void* self, void* block, std::size_t old_size, std::size
   auto& here = *static_cast<machine*>(self);
   if (new_size == 0) {
     std::free(block);  // NOLINT(cppcoreguidelines-no-malloc)
-    here.used_ -= old_size;
+    here.count_memory(old_size, 0);
     return nullptr;
   }
   if (new_size > old_size) {
     const auto more = new_size - old_size;
     if (here.is_limited_ && here.used_ + more > here.settings_.most_memory) return nullptr;
-    if (here.is_limited_ && more >= much_memory) {
-      lua_sethook(here.state_, on_count, LUA_MASKCOUNT, 1);
-    }
+    if (more >= much_at_once) here.expect_much();
   }
   void* const moved = std::realloc(block, new_size);  // NOLINT(cppcoreguidelines-no-malloc)
-  if (moved != nullptr) here.used_ = here.used_ - old_size + new_size;
+  if (moved != nullptr) here.count_memory(old_size, new_size);
   return moved;
+}
+
+void machine::count_memory(std::size_t before, std::size_t now) {
+  used_ = used_ - before + now;
+  if (before >= large_block) large_ -= before;
+  if (now >= large_block) large_ += now;
+}
+
+void machine::expect_much() {
+  if (!is_limited_) return;
+  begin_timing(std::chrono::steady_clock::now());
+  if (cpu_began_ == std::chrono::nanoseconds::zero()) cpu_began_ = cpu_time();
+  looks_ = std::max(looks_, 1);
+  look_again(1);
+}
+
+// Says whether the stretch has not been timed before.
+bool machine::begin_timing(std::chrono::steady_clock::time_point now) {
+  if (timed_stretch_ == stretch_) return false;
+  timed_stretch_ = stretch_;
+  began_ = looked_ = now;
+  cpu_began_ = {};
+  return true;
+}
+
+int machine::instructions_to_look() const {
+  if (looks_ > 0) return 1;
+  return large_ > 0 ? instructions_between_large : instructions_between;
+}
+
+void machine::look_again(int instructions) {
+  if (lua_gethookcount(state_) != instructions) {
+    lua_sethook(state_, on_count, LUA_MASKCOUNT, instructions);
+  }
 }
 
 void machine::check_time(lua_State* running, int level) {
@@ -135,17 +171,13 @@ void machine::check_time(lua_State* running, int level) {
     lua_pushlstring(running, stop_reason_.data(), stop_reason_.size());
     lua_error(running);
   }
-  if (lua_gethookcount(running) != instructions_between) {
-    lua_sethook(running, on_count, LUA_MASKCOUNT, instructions_between);
-  }
-  if (!is_limited_) return;
+  if (looks_ > 0) --looks_;
+  if (!is_limited_) return look_again(instructions_to_look());
   const auto now = std::chrono::steady_clock::now();
-  if (timed_stretch_ != stretch_) {
-    timed_stretch_ = stretch_;
-    began_ = now;
-    cpu_began_ = {};
-    return;
-  }
+  const bool is_first = begin_timing(now);
+  if (now - std::exchange(looked_, now) > slow) looks_ = looks_behind_slow;
+  look_again(instructions_to_look());
+  if (is_first) return;
   tidy();
   // Most handlers have ended by then: the kernel is asked about the others alone.
   if (cpu_began_ == std::chrono::nanoseconds::zero()) cpu_began_ = cpu_time();

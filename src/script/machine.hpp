@@ -48,6 +48,9 @@ struct settings {
 
 class kept_function;
 
+/// Of a text or a block: to go through it may take a while.
+constexpr std::size_t much_at_once = 64U << 10U;
+
 /// What a handler is given. Texts and structures live as long as the call that takes them.
 using argument = std::variant<std::monostate, bool, double, std::string_view, const nlohmann::json*,
                               lazy_table*>;
@@ -200,6 +203,9 @@ class machine {
   /// Ends the handler by an error that nothing catches, when its time is over.
   /// `level`: of the function that is named as the place, as Lua counts them.
   void check_time(lua_State* running, int level = 1);
+  /// What comes may take long, in one instruction: its time counts from here on, and is looked at
+  /// when it is over. Enough is `much_at_once` bytes.
+  void expect_much();
   /// Ends what the script does by an error when its calls are nested too deep on the stack of the
   /// thread. Lua's own limit is of each coroutine's stack, which lies elsewhere: for what calls
   /// the script from C, or resumes a coroutine.
@@ -232,11 +238,16 @@ class machine {
   static int read_lazily(lua_State* state);
   static int take_step(lua_State* state);
   static int invoke(lua_State* state, const bound_function& of, void* host);
-  static void check_arguments(lua_State* state, const bound_function& of);
+  /// Says whether they are so large that the function may take long.
+  static bool check_arguments(lua_State* state, const bound_function& of);
   activity& take_activity(waiter* tell);
   bool start_referred(int reference, std::size_t callback, std::span<const argument> with,
                       waiter* tell);
   void turn_to(std::size_t callback);
+  void count_memory(std::size_t before, std::size_t now);
+  bool begin_timing(std::chrono::steady_clock::time_point now);
+  void look_again(int instructions);
+  [[nodiscard]] int instructions_to_look() const;
   bool begin(activity& one, std::span<const argument> with);
   bool resume(activity& one, int arguments);
   void end(activity& one, int status);
@@ -264,6 +275,9 @@ class machine {
   std::uint64_t stretch_ = 0;  // of running, from a resume to the next
   std::uint64_t timed_stretch_ = 0;
   std::chrono::steady_clock::time_point began_;
+  std::chrono::steady_clock::time_point looked_;  // at the time, last
+  int looks_ = 0;                                 // to come, one behind each instruction
+  std::uint64_t large_ = 0;                       // bytes in blocks that take long to go through
   std::chrono::nanoseconds cpu_began_{};
   std::vector<std::unique_ptr<bound_function>> functions_;
   std::vector<int> callbacks_;  // references, 0 of those that the script has not

@@ -95,6 +95,7 @@ class script_test : public testing::Test, public observer {
   std::string refusal_;
   std::vector<std::string> errors_;
   std::vector<std::string> printed_;
+  int weighed_ = 0;
 
   loop::task<> ask_it(std::optional<std::string>& given, std::size_t callback,
                       std::vector<argument> with) {
@@ -112,6 +113,7 @@ class script_test : public testing::Test, public observer {
   void on_run(const stretch&) override {}
 
   void add(call& with) { with.give(with.number(0) + with.number(1)); }
+  void weigh(call& /*with*/) { ++weighed_; }
   void later(call& with) {
     with.give(machine_->arm(loop::from_seconds(with.number(0)), false, with.function(1)));
   }
@@ -134,6 +136,7 @@ class script_test : public testing::Test, public observer {
 
   static constexpr function_row functions[] = {
       {"add", "a: number, b: number", "number", "", method<&script_test::add>},
+      {"weigh", "what: any", "", "", method<&script_test::weigh>},
       {"later", "s: number, f: function", "integer", "", method<&script_test::later>},
       {"make_box", "", "box", "", method<&script_test::make_box>},
       {"fetch_box", "s: number", "box", "", nullptr, method<&script_test::fetch_box>},
@@ -301,6 +304,34 @@ INSTANTIATE_TEST_SUITE_P(
                 "setmetatable(_G, {__index = function(_, k) while true do end end}) "
                 "return nothing"}),
     [](const auto& one) { return std::string(one.param.what); });
+
+// What takes long in one instruction is seen when that is over, and not hundreds of them later.
+// Here nothing may take any time.
+class long_instruction_test : public script_test, public testing::WithParamInterface<endless> {};
+
+TEST_P(long_instruction_test, is_the_last_one) {
+  host("function on_start() for _ = 1, 1000 do host.weigh(1) " + std::string(GetParam().body) +
+           " end end",
+       {.most_time = 0ms});
+  ASSERT_EQ(refusal_, "");
+  machine_->set("host", "long", std::string(2U << 20U, 'x'));
+  machine_->set("host", "list", nlohmann::json(std::vector<int>(200'000)));
+  EXPECT_EQ(start(), "(failed)");
+  EXPECT_NE(last_error().find("--lua-time"), std::string::npos) << last_error();
+  EXPECT_LE(weighed_, 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(all, long_instruction_test,
+                         testing::Values(endless{"program", "host.weigh(host.long)"},
+                                         endless{"program_with_list", "host.weigh(host.list)"},
+                                         endless{"pcall", "pcall(host.weigh, host.long)"},
+                                         endless{"plain_find",
+                                                 "string.find(host.long, 'xy', 1, true)"},
+                                         endless{"library", "string.upper(host.long)"},
+                                         endless{"number", "tonumber(host.long)"},
+                                         endless{"comparison", "local is = host.long < host.long"},
+                                         endless{"collection", "collectgarbage()"}),
+                         [](const auto& one) { return std::string(one.param.what); });
 
 TEST_F(script_test, a_chunk_that_never_ends_is_refused) {
   host("while true do end", {.most_time = 20ms});

@@ -90,6 +90,7 @@ int search(lua_State* state, bool is_find) {
     return 1;
   };
   if (from > subject.size()) return nothing();
+  if (subject.size() >= much_at_once) machine::of(state).expect_much();
   if (is_find && (lua_toboolean(state, 4) != 0 ||
                   pattern.find_first_of("^$*+?.([%-") == std::string_view::npos)) {
     const int found = find_plain(state, subject, pattern, from);

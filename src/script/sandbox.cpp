@@ -19,8 +19,9 @@ const char mark = 0;
 // What is run once in each machine. A handler whose time is over, or that the program awaits, is
 // none of the script's affair: pcall and coroutines let both through.
 constexpr std::string_view wrappers = R"lua(
-local check, check_stack, is_stopped, mark, find_module, write, is_unsafe = ...
+local check, check_stack, expect_much, is_stopped, mark, find_module, write, is_unsafe = ...
 local raw_pcall, raw_xpcall, raw_load, raw_loadstring = pcall, xpcall, load, loadstring
+local raw_collect = collectgarbage
 local raw_resume, yield, create = coroutine.resume, coroutine.yield, coroutine.create
 local error, select, type, tostring, concat = error, select, type, tostring, table.concat
 
@@ -55,6 +56,11 @@ end
 function coroutine.wrap(body)
   local co = create(body)
   return function(...) return unwrapped(went(co, resume(co, ...))) end
+end
+
+function collectgarbage(what, ...)
+  if what ~= 'count' then expect_much() end
+  return raw_collect(what, ...)
 end
 
 function print(...)
@@ -110,6 +116,11 @@ int check(lua_State* state) {
 
 int check_stack(lua_State* state) {
   machine::of(state).check_stack(state);
+  return 0;
+}
+
+int expect_much(lua_State* state) {
+  machine::of(state).expect_much();
   return 0;
 }
 
@@ -198,12 +209,13 @@ void open_libraries(lua_State* in, bool is_unsafe) {
   if (luaL_loadbuffer(in, wrappers.data(), wrappers.size(), "=strata") != 0) lua_error(in);
   lua_pushcfunction(in, check);
   lua_pushcfunction(in, check_stack);
+  lua_pushcfunction(in, expect_much);
   lua_pushcfunction(in, is_stopped);
   lua_pushlightuserdata(in, await_mark());
   lua_pushcfunction(in, find_module);
   lua_pushcfunction(in, write);
   lua_pushboolean(in, is_unsafe ? 1 : 0);
-  lua_call(in, 7, 0);
+  lua_call(in, 8, 0);
 }
 
 }  // namespace strata::script
