@@ -45,9 +45,9 @@ struct xsk_lent {
   int priority;
 };
 
-/* 1, and a copy of the message in the first field of `to`; 0 when none came, and the OCaml side asks
- * again, so that signal handlers run in between; or why there is none. `receive` runs without the
- * runtime lock, and returns the like. The bytes that `came` points to are gone afterwards. */
+/* 1, and a copy of the message in the first field of `to`; 0 when none came; or a negative errno.
+ * After 0 the OCaml side asks again, so that signal handlers run in between. `receive` runs without
+ * the runtime lock, and returns the same. What `came->bytes` points to may be gone afterwards. */
 typedef int xsk_receiver(void* handle, int timeout_ms, struct xsk_lent* came);
 int xsk_device_receive(value handle, value to, int timeout_ms, xsk_receiver* receive,
                        struct xsk_lent* came);
