@@ -8,7 +8,7 @@ install(FILES packaging/lua/strata.lua DESTINATION ${data_dir}/lua)
 install(FILES ${ynl_specs} kernel/ynl/linux/LICENSE DESTINATION ${data_dir}/ynl)
 
 # What `strata bench` measures beside strata: plain C, and the netlink clients if they are built.
-if(NOT STRATA_STATIC)
+if(NOT "bench" IN_LIST left_out)
   install(PROGRAMS ${PROJECT_BINARY_DIR}/strata-plain-packet
     DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/strata)
 endif()

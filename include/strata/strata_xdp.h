@@ -40,7 +40,8 @@ int strata_xdp_umem_create(const strata_xdp_umem_options* options, strata_xdp_um
 /* The same over memory of the caller's, `size` bytes from a page's beginning on. It stays there,
  * and the caller's, until `released` is called with `context`, in the thread that closes the last
  * socket or the UMEM, whichever comes last; `released` may be NULL. -EINVAL for memory that does
- * not begin with a page, or is too small. */
+ * not begin with a page, or is too small. Linux 6.5 or newer takes no shared mapping of a file on a
+ * disk: strata_xdp_socket_open gives -EFAULT then; files of tmpfs and hugetlbfs are taken. */
 int strata_xdp_umem_create_over(void* memory, size_t size, const strata_xdp_umem_options* options,
                                 void (*released)(void* context), void* context,
                                 strata_xdp_umem** created);

@@ -5,12 +5,17 @@
 #include <gtest/gtest.h>
 #include <linux/bpf.h>
 #include <sys/mman.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "l2/veth_test.hpp"
 #include "strata/base/unique_fd.hpp"
@@ -122,6 +127,58 @@ TEST_F(strata_own_xdp_test, frames_come_by_the_callers_program_into_the_callers_
   EXPECT_EQ(memory.released, 1);
   own.reset();
   l2::run_command("! ip link show dev vethB | grep -q xdp");
+}
+
+/// A file beside this program, and so on the disk that it was built on.
+class file_on_disk {
+ public:
+  file_on_disk() {
+    auto name = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "umem-XXXXXX";
+    auto text = name.string();
+    const unique_fd file(::mkstemp(text.data()));
+    ::unlink(text.data());
+    EXPECT_EQ(::ftruncate(file.get(), memory_size), 0) << text << ": " << std::strerror(errno);
+    bytes_ = ::mmap(nullptr, memory_size, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+    EXPECT_NE(bytes_, MAP_FAILED) << std::strerror(errno);
+  }
+  file_on_disk(const file_on_disk&) = delete;
+  file_on_disk& operator=(const file_on_disk&) = delete;
+  ~file_on_disk() { ::munmap(bytes_, memory_size); }
+  [[nodiscard]] void* bytes() const { return bytes_; }
+
+ private:
+  void* bytes_ = MAP_FAILED;
+};
+
+bool is_kernel_from(int major, int minor) {
+  utsname running{};
+  ::uname(&running);
+  char* rest = nullptr;
+  const auto first = std::strtol(running.release, &rest, 10);
+  const auto second = *rest == '.' ? std::strtol(rest + 1, nullptr, 10) : 0;
+  return std::pair(first, second) >= std::pair<long, long>(major, minor);
+}
+
+TEST_F(strata_own_xdp_test, memory_of_a_file_on_a_disk_is_refused_with_what_to_do) {
+  const file_on_disk file;
+  strata_xdp_umem_options options{};
+  strata_xdp_umem_defaults(&options);
+  options.frame_count = frame_count;
+  strata_xdp_umem* made = nullptr;
+  ASSERT_EQ(
+      strata_xdp_umem_create_over(file.bytes(), memory_size, &options, nullptr, nullptr, &made), 0)
+      << strata_last_error();
+  const umem_handle umem(made);
+  strata_xdp_socket* opened = nullptr;
+  const int code = strata_xdp_socket_open(umem.get(), "vethB", 0, nullptr, &opened);
+  const socket_handle socket(opened);
+  if (!is_kernel_from(6, 5)) {
+    EXPECT_EQ(code, 0) << strata_last_error();
+    return;
+  }
+  EXPECT_EQ(code, -EFAULT);
+  const std::string why = strata_last_error();
+  EXPECT_TRUE(why.contains("file on a disk") && why.contains("tmpfs")) << why;
 }
 
 TEST_F(strata_own_xdp_test, what_cannot_be_is_refused) {

@@ -252,6 +252,11 @@ result<void> socket::register_memory() {
     failed.code = errc::limit_exceeded;
     return std::unexpected(std::move(failed));
   }
+  if (code == EFAULT) {
+    return system_failure(code, text,
+                          "it has to be mapped for writing, and not shared with a file on a disk: "
+                          "take anonymous memory, or a file of tmpfs or hugetlbfs");
+  }
   return system_failure(code, text);
 }
 

@@ -14,8 +14,7 @@ const http_fields host = {{"Host", "test"}};
 
 class http_test : public net::backend_stage {
  protected:
-  void SetUp() override {
-    backend_stage::SetUp();
+  void prepare() override {
     auto [client, server] = connected_pair();
     client_ = std::make_unique<client_connection>(std::move(client));
     served_ = std::make_unique<server_connection>(*loop_, std::move(server), limits_);

@@ -194,10 +194,7 @@ TEST_P(http1_rules, a_request_that_is_cut_is_not_taken_for_whole) {
 /// The client's side, against a server of bytes.
 class http1_client_rules : public net::backend_stage {
  protected:
-  void SetUp() override {
-    backend_stage::SetUp();
-    reconnect();
-  }
+  void prepare() override { reconnect(); }
   void reconnect() {
     tasks_.cancel();
     heard_.clear();

@@ -18,10 +18,7 @@ using namespace std::chrono_literals;
 
 class http2_channel_test : public net::backend_stage {
  protected:
-  void SetUp() override {
-    backend_stage::SetUp();
-    connect();
-  }
+  void prepare() override { connect(); }
   void connect() {
     tasks_.cancel();
     peer_ = std::make_unique<proto::http2_test_peer>();

@@ -13,8 +13,7 @@ using namespace std::chrono_literals;
 
 class http2_connection_test : public net::backend_stage {
  protected:
-  void SetUp() override {
-    backend_stage::SetUp();
+  void prepare() override {
     auto [client, server] = connected_pair();
     wire_ = std::move(client);
     served_ = std::make_unique<http2_connection>(*loop_, std::move(server), limits());

@@ -15,8 +15,7 @@ namespace {
 
 class joint_test : public backend_stage {
  protected:
-  void SetUp() override {
-    backend_stage::SetUp();
+  void prepare() override {
     left_ = connected_pair();
     right_ = connected_pair();
   }

@@ -102,7 +102,9 @@ class SshHost:
                 line = Path(f"/proc/{process}/cmdline").read_text().replace("\0", " ")
             except OSError:
                 continue  # it has gone
-            if is_there and not line.startswith(("sshd:", "/usr/sbin/sshd")):
+            # One without a line is ending: its memory goes before its files, by whose end the other
+            # side learns of it, and these before its namespaces.
+            if is_there and line and not line.startswith(("sshd:", "/usr/sbin/sshd")):
                 found.append(line)
         return found
 

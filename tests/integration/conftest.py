@@ -5,10 +5,12 @@ import os
 
 import pytest
 
+import scripted_server
 from certificates import Authority
 from fixtures import broker, root, site, small_disk, veth  # noqa: F401
 from http_back import Back
 from strata_daemon import BINARY, Daemon
+from talker import port_of
 from veth import DaemonInside
 
 
@@ -39,6 +41,24 @@ def authority(tmp_path):
 @pytest.fixture
 def daemon(make_daemon):
     return make_daemon()
+
+
+@pytest.fixture
+def scripted(daemon, tmp_path):
+    """Starts a server with a script, and gives where it listens."""
+    def start(text, name="web", **options):
+        options = {"listen": ["tcp://127.0.0.1:0"], "protocol": "raw"} | options
+        return scripted_server.start(daemon, tmp_path, text, name, **options)
+    return start
+
+
+@pytest.fixture
+def scripted_web(daemon, tmp_path):
+    """The same for HTTP: gives the port."""
+    def start(text, **options):
+        options = {"listen": ["http://127.0.0.1:0"]} | options
+        return port_of(scripted_server.start(daemon, tmp_path, text, **options))
+    return start
 
 
 @pytest.fixture

@@ -17,20 +17,6 @@ from talker import TextTalker as Talker
 from talker import port_of
 
 
-@pytest.fixture
-def scripted(daemon, tmp_path):
-    """Starts a server with a script, and gives where it listens."""
-
-    def start(text, name="web", **options):
-        path = tmp_path / f"{name}.lua"
-        path.write_text(text)
-        options = {"protocol": "raw"} | options
-        made = daemon.create("server", name, listen=["tcp://127.0.0.1:0"], lua=str(path), **options)
-        return made["endpoints"][0]
-
-    return start
-
-
 def refused(daemon, tmp_path, text, **options):
     path = tmp_path / "bad.lua"
     path.write_text(text)

@@ -4,30 +4,11 @@ import subprocess
 
 import pytest
 
+from scripted_server import VERSIONS, curl, curl_command
 from strata_daemon import PATIENCE, eventually
-from talker import Talker, port_of
+from talker import Talker
 
-VERSIONS = ["--http1.1", "--http2-prior-knowledge"]
 MIB = 1 << 20
-
-
-@pytest.fixture
-def scripted(daemon, tmp_path):
-    def start(text, **options):
-        path = tmp_path / "web.lua"
-        path.write_text(text)
-        options = {"listen": ["http://127.0.0.1:0"], "lua": str(path)} | options
-        return port_of(daemon.create("server", "web", **options)["endpoints"][0])
-
-    return start
-
-
-def command(version, port, path, *more):
-    return ["curl", "-sN", version, *more, f"http://127.0.0.1:{port}{path}"]
-
-
-def curl(*words):
-    return subprocess.run(command(*words), capture_output=True, timeout=PATIENCE, check=False)
 
 
 def go_on(daemon):
@@ -48,8 +29,8 @@ COUNT = """
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("path", ["/a", "/a?wait=1"])
-def test_pieces_until_nil(scripted, version, path):
-    port = scripted(COUNT)
+def test_pieces_until_nil(scripted_web, version, path):
+    port = scripted_web(COUNT)
     done = curl(version, port, path, "-i")
     head, body = done.stdout.split(b"\r\n\r\n", 1)
     assert done.returncode == 0 and body == b"piece 1;piece 2;piece 4;piece 5;"
@@ -60,8 +41,8 @@ def test_pieces_until_nil(scripted, version, path):
     assert done.returncode == 0 and b" 201" in done.stdout and b"piece" not in done.stdout
 
 
-def test_the_connection_goes_on_behind_it_and_old_clients_see_its_end(scripted):
-    port = scripted(COUNT)
+def test_the_connection_goes_on_behind_it_and_old_clients_see_its_end(scripted_web):
+    port = scripted_web(COUNT)
     with Talker(f"tcp://127.0.0.1:{port}") as wire:
         wire.send(b"GET /a HTTP/1.1\r\nHost: h\r\n\r\nGET /b HTTP/1.1\r\nHost: h\r\n\r\n"
                   b"GET /c HTTP/1.0\r\n\r\n")
@@ -73,8 +54,8 @@ def test_the_connection_goes_on_behind_it_and_old_clients_see_its_end(scripted):
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_each_piece_arrives_before_the_next_is_made(daemon, scripted, version):
-    port = scripted("""
+def test_each_piece_arrives_before_the_next_is_made(daemon, scripted_web, version):
+    port = scripted_web("""
         function on_http_request()
           local at = 0
           return {body = function()
@@ -83,7 +64,7 @@ def test_each_piece_arrives_before_the_next_is_made(daemon, scripted, version):
             if at <= 4 then return at .. '\\n' end
           end}
         end""")
-    with subprocess.Popen(command(version, port, "/"), stdout=subprocess.PIPE) as asking:
+    with subprocess.Popen(curl_command(version, port, "/"), stdout=subprocess.PIPE) as asking:
         for number in range(1, 5):
             go_on(daemon)
             assert asking.stdout.readline() == b"%d\n" % number
@@ -95,8 +76,8 @@ def test_each_piece_arrives_before_the_next_is_made(daemon, scripted, version):
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("mistake", ["error('no')", "return {}", "return true", "return print",
                                      "coroutine.yield()", "while true do end"])
-def test_a_mistake_cuts_the_answer_so_that_it_shows(daemon, scripted, version, mistake):
-    port = scripted(f"""
+def test_a_mistake_cuts_the_answer_so_that_it_shows(daemon, scripted_web, version, mistake):
+    port = scripted_web(f"""
         function on_http_request(request)
           local at = 0
           return {{body = function()
@@ -116,8 +97,8 @@ def test_a_mistake_cuts_the_answer_so_that_it_shows(daemon, scripted, version, m
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_client_that_leaves_ends_the_function(daemon, scripted, version):
-    port = scripted("""
+def test_a_client_that_leaves_ends_the_function(daemon, scripted_web, version):
+    port = scripted_web("""
         function on_http_request()
           return {body = function()
             calls = (calls or 0) + 1
@@ -125,7 +106,7 @@ def test_a_client_that_leaves_ends_the_function(daemon, scripted, version):
             return 'more'
           end}
         end""")
-    with subprocess.Popen(command(version, port, "/"), stdout=subprocess.PIPE) as asking:
+    with subprocess.Popen(curl_command(version, port, "/"), stdout=subprocess.PIPE) as asking:
         assert asking.stdout.read(4) == b"more"
         asking.kill()
 
@@ -138,8 +119,8 @@ def test_a_client_that_leaves_ends_the_function(daemon, scripted, version):
     eventually(lambda: daemon.stats("web")["script"]["waiting"] == 0, "nothing waits")
 
 
-def test_a_client_that_leaves_while_the_function_waits_is_noticed(daemon, scripted):
-    port = scripted("""
+def test_a_client_that_leaves_while_the_function_waits_is_noticed(daemon, scripted_web):
+    port = scripted_web("""
         function on_http_request()
           return {body = function() strata.sleep(3600) end}
         end""")
@@ -150,8 +131,8 @@ def test_a_client_that_leaves_while_the_function_waits_is_noticed(daemon, script
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_client_that_reads_slowly_holds_the_function_back(daemon, scripted, version):
-    port = scripted("""
+def test_a_client_that_reads_slowly_holds_the_function_back(daemon, scripted_web, version):
+    port = scripted_web("""
         local piece = ('x'):rep(65536)
         made = 0
         function on_http_request()
@@ -160,7 +141,7 @@ def test_a_client_that_reads_slowly_holds_the_function_back(daemon, scripted, ve
             if made <= 2000 then return piece end
           end}
         end""", max_buffer=MIB)
-    with subprocess.Popen(command(version, port, "/"), stdout=subprocess.PIPE) as asking:
+    with subprocess.Popen(curl_command(version, port, "/"), stdout=subprocess.PIPE) as asking:
         assert asking.stdout.read(1) == b"x"
         made = []
 
@@ -178,7 +159,7 @@ def test_a_client_that_reads_slowly_holds_the_function_back(daemon, scripted, ve
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_reloads_and_stops_while_pieces_are_made(daemon, scripted, tmp_path, version):
+def test_reloads_and_stops_while_pieces_are_made(daemon, scripted_web, tmp_path, version):
     text = """
         function on_http_request()
           local at = 0
@@ -189,8 +170,8 @@ def test_reloads_and_stops_while_pieces_are_made(daemon, scripted, tmp_path, ver
             if at <= 100 then return at .. ';' end
           end}
         end"""
-    port = scripted(text)
-    with subprocess.Popen(command(version, port, "/"), stdout=subprocess.PIPE) as asking:
+    port = scripted_web(text)
+    with subprocess.Popen(curl_command(version, port, "/"), stdout=subprocess.PIPE) as asking:
         assert asking.stdout.read(4) == b"old;"
         (tmp_path / "web.lua").write_text(text.replace("old", "new"))
         for _ in range(3):
@@ -199,15 +180,15 @@ def test_reloads_and_stops_while_pieces_are_made(daemon, scripted, tmp_path, ver
         assert asking.stdout.read() == b"".join(b"%d;" % n for n in range(2, 101))
         assert asking.wait(PATIENCE) == 0
     daemon.cli("lua", "repl", "web", "-e", "strata.shared.set('go', nil)")
-    with subprocess.Popen(command(version, port, "/"), stdout=subprocess.PIPE) as asking:
+    with subprocess.Popen(curl_command(version, port, "/"), stdout=subprocess.PIPE) as asking:
         assert asking.stdout.read(4) == b"new;"
         daemon.act("web", "stop")
         assert asking.stdout.read() == b"" and asking.wait(PATIENCE) != 0
     assert daemon.show("web")["state"] == "stopped"
 
 
-def test_the_same_table_may_be_given_again(scripted):
-    port = scripted("""
+def test_the_same_table_may_be_given_again(scripted_web):
+    port = scripted_web("""
         local answer = {body = function() done = not done return done and 'x' or nil end}
         function on_http_request(request)
           if request.path == '/status' then return {status = 204, body = answer.body} end

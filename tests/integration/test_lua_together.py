@@ -6,17 +6,6 @@ from strata_daemon import eventually
 from talker import TextTalker as Talker
 
 
-@pytest.fixture
-def scripted(daemon, tmp_path):
-    def start(text, **options):
-        path = tmp_path / "web.lua"
-        path.write_text(text)
-        options = {"listen": ["tcp://127.0.0.1:0"], "protocol": "raw"} | options
-        return daemon.create("server", "web", lua=str(path), **options)["endpoints"][0]
-
-    return start
-
-
 def test_a_mistake_in_one_harms_none_beside_it(daemon, scripted):
     url = scripted("""
         function on_message(message, id)

@@ -6,30 +6,11 @@ import threading
 
 import pytest
 
+from scripted_server import VERSIONS, fetch
 from strata_daemon import PATIENCE, eventually
-from talker import Talker, port_of
+from talker import Talker
 
-VERSIONS = ["--http1.1", "--http2-prior-knowledge"]
 MIB = 1 << 20
-
-
-@pytest.fixture
-def scripted(daemon, tmp_path):
-    def start(text, **options):
-        path = tmp_path / "web.lua"
-        path.write_text(text)
-        options = {"listen": ["http://127.0.0.1:0"], "lua": str(path)} | options
-        return port_of(daemon.create("server", "web", **options)["endpoints"][0])
-
-    return start
-
-
-def curl(version, port, path, *more, **how):
-    done = subprocess.run(["curl", "-sN", version, "-w", "|%{http_code}", *more,
-                           f"http://127.0.0.1:{port}{path}"],
-                          capture_output=True, timeout=PATIENCE, check=False, **how)
-    body, _, status = done.stdout.rpartition(b"|")
-    return body, int(status)
 
 
 def ask(daemon, line):
@@ -60,33 +41,34 @@ COUNT = """
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("length", [[], ["-H", "Transfer-Encoding: chunked"]])
-def test_all_of_a_body_comes_in_its_order(scripted, tmp_path, version, length):
+def test_all_of_a_body_comes_in_its_order(scripted_web, tmp_path, version, length):
     if length and version != VERSIONS[0]:
         length = ["-H", "Content-Length:"]
-    port = scripted(DIGEST)
+    port = scripted_web(DIGEST)
     body = hashlib.shake_128(b"a body").digest(5 * MIB)
     (tmp_path / "body").write_bytes(body)
-    said, status = curl(version, port, "/up", "--data-binary", f"@{tmp_path}/body", *length)
+    said, status = fetch(version, port, "/up", "--data-binary", f"@{tmp_path}/body", *length)
     assert status == 201
     assert f'"size":{len(body)}'.encode() in said and b'"path":"/up"' in said
     assert hashlib.sha256(body).hexdigest().encode() in said
     assert b'"pieces":1,' not in said
-    assert curl(version, port, "/") == (b"whole 0", 200), "without a body it is not asked"
+    assert fetch(version, port, "/") == (b"whole 0", 200), "without a body it is not asked"
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_body_may_be_larger_than_the_memory_of_its_script(daemon, scripted, tmp_path, version):
-    port = scripted(COUNT, http_max_body=MIB, lua_memory=8 * MIB)
+def test_a_body_may_be_larger_than_the_memory_of_its_script(daemon, scripted_web, tmp_path,
+                                                            version):
+    port = scripted_web(COUNT, http_max_body=MIB, lua_memory=8 * MIB)
     with open(tmp_path / "large", "wb") as large:
         large.truncate(300 * MIB)
     before = daemon.resident_mib()
-    assert curl(version, port, "/", "-T", str(tmp_path / "large")) == (b"314572800 bytes", 200)
+    assert fetch(version, port, "/", "-T", str(tmp_path / "large")) == (b"314572800 bytes", 200)
     assert daemon.resident_mib() - before < 50
     assert daemon.stats("web")["bytes"]["in"] >= 300 * MIB
 
 
-def test_a_piece_is_given_before_the_next_has_come(daemon, scripted):
-    port = scripted("""
+def test_a_piece_is_given_before_the_next_has_come(daemon, scripted_web):
+    port = scripted_web("""
         heard = ''
         function on_http_body()
           return function(piece)
@@ -105,8 +87,8 @@ def test_a_piece_is_given_before_the_next_has_come(daemon, scripted):
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_function_that_waits_holds_its_client_back(daemon, scripted, tmp_path, version):
-    port = scripted("""
+def test_a_function_that_waits_holds_its_client_back(daemon, scripted_web, tmp_path, version):
+    port = scripted_web("""
         taken = 0
         function on_http_body()
           return function(piece)
@@ -119,7 +101,7 @@ def test_a_function_that_waits_holds_its_client_back(daemon, scripted, tmp_path,
         large.truncate(50 * MIB)
     said = []
     sending = threading.Thread(
-        target=lambda: said.append(curl(version, port, "/", "-T", str(tmp_path / "large"))))
+        target=lambda: said.append(fetch(version, port, "/", "-T", str(tmp_path / "large"))))
     sending.start()
     eventually(lambda: int(ask(daemon, "taken")) > 0, "a piece has come")
     first = int(ask(daemon, "taken"))
@@ -132,10 +114,10 @@ def test_a_function_that_waits_holds_its_client_back(daemon, scripted, tmp_path,
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("answer", ["{status = 403, body = 'no'}", "'no'"])
-def test_an_answer_before_the_end_ends_it(daemon, scripted, tmp_path, version, answer):
+def test_an_answer_before_the_end_ends_it(daemon, scripted_web, tmp_path, version, answer):
     """curl 7.88 waits for ever when a stream of HTTP/2 ends with 200 before all is sent, nghttp
     does not."""
-    port = scripted(f"""
+    port = scripted_web(f"""
         function on_http_body(request)
           if request.path == '/refused' then return {answer} end
           local size = 0
@@ -153,13 +135,13 @@ def test_an_answer_before_the_end_ends_it(daemon, scripted, tmp_path, version, a
                                   capture_output=True, timeout=PATIENCE, check=True).stdout
             assert said == b"no"
         else:
-            said, status = curl(version, port, path, "-T", str(tmp_path / "large"))
+            said, status = fetch(version, port, path, "-T", str(tmp_path / "large"))
             assert (said, status) == (b"no", 403 if "403" in answer else 200)
     assert daemon.stats("web")["bytes"]["in"] < 20 * MIB
 
 
-def test_what_the_end_may_give(scripted):
-    port = scripted("""
+def test_what_the_end_may_give(scripted_web):
+    port = scripted_web("""
         function on_http_body(request)
           if request.path == '/whole' then return end
           return function(piece)
@@ -172,19 +154,19 @@ def test_what_the_end_may_give(scripted):
           end
         end
         function on_http_request(request) return 'whole ' .. request.body end""")
-    assert curl("--http1.1", port, "/nothing", "-d", "x") == (b"", 204)
-    assert curl("--http1.1", port, "/pieces", "-d", "x") == (b"p1p2p3", 202)
-    assert curl("--http1.1", port, "/whole", "-d", "x") == (b"whole x", 200)
+    assert fetch("--http1.1", port, "/nothing", "-d", "x") == (b"", 204)
+    assert fetch("--http1.1", port, "/pieces", "-d", "x") == (b"p1p2p3", 202)
+    assert fetch("--http1.1", port, "/whole", "-d", "x") == (b"whole x", 200)
 
 
-def test_what_it_leaves_and_nobody_else_answers_is_not_there(scripted):
-    port = scripted("function on_http_body() end")
-    assert curl("--http1.1", port, "/", "-d", "x")[1] == 404
+def test_what_it_leaves_and_nobody_else_answers_is_not_there(scripted_web):
+    port = scripted_web("function on_http_body() end")
+    assert fetch("--http1.1", port, "/", "-d", "x")[1] == 404
 
 
 @pytest.mark.parametrize("broken", [b"", b"5\r\nhel", b"zz\r\n"])
-def test_a_body_that_breaks_off_is_told(daemon, scripted, broken):
-    port = scripted("""
+def test_a_body_that_breaks_off_is_told(daemon, scripted_web, broken):
+    port = scripted_web("""
         calls, why = 0, nil
         function on_http_body()
           return function(piece, problem)
@@ -209,24 +191,24 @@ def test_a_body_that_breaks_off_is_told(daemon, scripted, broken):
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("mistake", ["error('no')", "return true", "return print", "return {1}",
                                      "coroutine.yield()", "while true do end"])
-def test_a_mistake_is_answered_500_and_the_log_says_why(daemon, scripted, version, mistake):
-    port = scripted(f"""
+def test_a_mistake_is_answered_500_and_the_log_says_why(daemon, scripted_web, version, mistake):
+    port = scripted_web(f"""
         function on_http_body(request)
           if request.path == '/at-once' then {mistake} end
           if request.path == '/good' then return function() end end
           return function(piece) {mistake} end
         end""", lua_time=0.02)
     for path in ("/at-once", "/later"):
-        said, status = curl(version, port, path, "-d", "x")
+        said, status = fetch(version, port, path, "-d", "x")
         is_taker = path == "/at-once" and mistake == "return print"
         assert status == (204 if is_taker else 500), said
     told = "web.lua:" if mistake in ("error('no')", "coroutine.yield()", "while true do end") \
         else "take the answer of on_http_body"
     eventually(lambda: daemon.logged("web", told, level="error"), "the log says why")
-    assert curl(version, port, "/good", "-d", "x") == (b"", 204)
+    assert fetch(version, port, "/good", "-d", "x") == (b"", 204)
 
 
-def test_reloads_and_stops_while_a_body_comes(daemon, scripted, tmp_path):
+def test_reloads_and_stops_while_a_body_comes(daemon, scripted_web, tmp_path):
     text = """
         function on_http_body()
           local taken = 'old'
@@ -236,7 +218,7 @@ def test_reloads_and_stops_while_a_body_comes(daemon, scripted, tmp_path):
             strata.shared.set('taken', #taken)
           end
         end"""
-    port = scripted(text)
+    port = scripted_web(text)
     head = b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\n"
     with Talker(f"tcp://127.0.0.1:{port}") as wire:
         wire.send(head + b"ab")

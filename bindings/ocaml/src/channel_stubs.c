@@ -1,8 +1,4 @@
 /* Channels. They take turns in whatever is called, so each call has the runtime lock given up. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "devices.h"
 
 static void close_channel(void* which) { strata_channel_close(which); }
@@ -40,22 +36,16 @@ value xsk_channel_defaults(value to) {
   return Val_unit;
 }
 
+static int send_by_channel(void* which, const void* bytes, size_t size) {
+  return strata_channel_send(which, bytes, size);
+}
+
+static int post_by_channel(void* which, const void* bytes, size_t size) {
+  return strata_channel_post(which, bytes, size);
+}
+
 value xsk_channel_send(value handle, value message, value is_posted) {
-  CAMLparam2(handle, message);
-  int code = 0;
-  const int posted = Bool_val(is_posted);
-  struct device_body* const body = xsk_device_begin(handle, &code);
-  if (body == NULL) CAMLreturn(Val_int(code));
-  const size_t size = caml_string_length(message);
-  void* const copied = malloc(size + 1);
-  if (copied == NULL) CAMLreturn(Val_int(xsk_device_end(body, -ENOMEM)));
-  memcpy(copied, Bytes_val(message), size);
-  caml_enter_blocking_section();
-  code = posted ? strata_channel_post(body->handle, copied, size)
-                : strata_channel_send(body->handle, copied, size);
-  free(copied);
-  caml_leave_blocking_section();
-  CAMLreturn(Val_int(xsk_device_end(body, code)));
+  return xsk_device_send(handle, message, Bool_val(is_posted) ? post_by_channel : send_by_channel);
 }
 
 /* Waits for `timeout_ms`; negative: flushes only. */
@@ -66,38 +56,23 @@ value xsk_channel_finish(value handle, value timeout_ms) {
   struct device_body* const body = xsk_device_begin(handle, &code);
   if (body == NULL) CAMLreturn(Val_int(code));
   caml_enter_blocking_section();
-  code = limit < 0 ? strata_channel_flush(body->handle)
-                   : strata_channel_finish(body->handle, limit);
+  code =
+      limit < 0 ? strata_channel_flush(body->handle) : strata_channel_finish(body->handle, limit);
   caml_leave_blocking_section();
   CAMLreturn(Val_int(xsk_device_end(body, code)));
 }
 
-/* 1, and the message in the first field of `to`; 0 when none came. The OCaml side asks again, so
- * that signal handlers run in between. */
+static int receive_by_channel(void* which, int timeout_ms, struct xsk_lent* came) {
+  strata_message message = {.bytes = NULL, .size = 0, .sender = 0};
+  const int code = strata_channel_receive(which, timeout_ms, &message);
+  came->bytes = message.bytes;
+  came->size = message.size;
+  return code;
+}
+
 value xsk_channel_receive(value handle, value to, value timeout_ms) {
-  CAMLparam2(handle, to);
-  CAMLlocal1(copy);
-  strata_message came = {.bytes = NULL, .size = 0, .sender = 0};
-  char* held = NULL;
-  int code = 0;
-  const int limit = Int_val(timeout_ms);
-  struct device_body* const body = xsk_device_begin(handle, &code);
-  if (body == NULL) CAMLreturn(Val_int(code));
-  caml_enter_blocking_section();
-  code = strata_channel_receive(body->handle, limit, &came);
-  if (code == 1) {
-    held = malloc(came.size + 1);
-    if (held != NULL && came.size != 0) memcpy(held, came.bytes, came.size);
-  }
-  caml_leave_blocking_section();
-  if (code == 1 && held == NULL) code = -ENOMEM;
-  code = xsk_device_end(body, code);
-  if (code == 1) {
-    copy = caml_alloc_initialized_string(came.size, held);
-    Store_field(to, 0, copy);
-  }
-  free(held);
-  CAMLreturn(Val_int(code));
+  struct xsk_lent came = {.bytes = NULL};
+  return Val_int(xsk_device_receive(handle, to, Int_val(timeout_ms), receive_by_channel, &came));
 }
 
 value xsk_channel_has_peer(value handle) {

@@ -1,8 +1,9 @@
 /* Sockets, rings, channels and netlink connections: what their OCaml values have in common. */
-#include "devices.h"
-
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "devices.h"
 
 static void end(struct device_body* which) {
   which->close(which->handle);
@@ -10,27 +11,8 @@ static void end(struct device_body* which) {
   free(which);
 }
 
-static void finalize_device(value handle) {
-  if (Device_body(handle) != NULL) end(Device_body(handle));
-}
-
-static struct custom_operations device_operations = {
-    .identifier = "strata.xsk.device",
-    .finalize = finalize_device,
-    .compare = custom_compare_default,
-    .hash = custom_hash_default,
-    .serialize = custom_serialize_default,
-    .deserialize = custom_deserialize_default,
-    .compare_ext = custom_compare_ext_default,
-    .fixed_length = custom_fixed_length_default,
-};
-
-value xsk_device_blank(value size) {
-  const value made = caml_alloc_custom_mem(&device_operations, sizeof(struct device_body*),
-                                           (mlsize_t)Long_val(size));
-  Device_body(made) = NULL;
-  return made;
-}
+XSK_HANDLE(device, Device_body, end)
+XSK_BLANK_OF_SIZE(device, Device_body)
 
 int xsk_device_adopt(value blank, void* handle, void (*close)(void*), int (*fd)(const void*)) {
   struct device_body* const body = calloc(1, sizeof *body);
@@ -73,6 +55,56 @@ int xsk_device_wait(struct device_body* body, intnat timeout_ms, value* raised) 
   return outcome;
 }
 
+/* --- messages: what is OCaml's may move without the runtime lock, and what a device lends may go
+ * with it, so both are copied */
+
+static char* copy_of(const void* bytes, size_t size) {
+  char* const made = malloc(size + 1);
+  if (made != NULL && size != 0) memcpy(made, bytes, size);
+  return made;
+}
+
+value xsk_device_send(value handle, value message, xsk_sender* send) {
+  CAMLparam2(handle, message);
+  int code = 0;
+  struct device_body* const body = xsk_device_begin(handle, &code);
+  if (body == NULL) CAMLreturn(Val_int(code));
+  const size_t size = caml_string_length(message);
+  char* const copied = copy_of(Bytes_val(message), size);
+  if (copied == NULL) CAMLreturn(Val_int(xsk_device_end(body, -ENOMEM)));
+  caml_enter_blocking_section();
+  code = send(body->handle, copied, size);
+  free(copied);
+  caml_leave_blocking_section();
+  CAMLreturn(Val_int(xsk_device_end(body, code)));
+}
+
+int xsk_device_receive(value handle, value to, int timeout_ms, xsk_receiver* receive,
+                       struct xsk_lent* came) {
+  CAMLparam2(handle, to);
+  CAMLlocal1(copy);
+  char* held = NULL;
+  int code = 0;
+  struct device_body* const body = xsk_device_begin(handle, &code);
+  if (body == NULL) CAMLreturnT(int, code);
+  caml_enter_blocking_section();
+  code = receive(body->handle, timeout_ms, came);
+  if (code == 1) {
+    held = copy_of(came->bytes, came->size);
+    if (held == NULL) code = -ENOMEM;
+  }
+  caml_leave_blocking_section();
+  code = xsk_device_end(body, code);
+  if (code == 1) {
+    copy = caml_alloc_initialized_string(came->size, held);
+    Store_field(to, 0, copy);
+  }
+  free(held);
+  CAMLreturnT(int, code);
+}
+
+/* --- the end */
+
 value xsk_device_close(value handle) {
   struct device_body* const body = Device_body(handle);
   if (body == NULL) return Val_unit;
@@ -85,7 +117,4 @@ value xsk_device_close(value handle) {
   return Val_unit;
 }
 
-value xsk_device_fd(value handle) {
-  const struct device_body* const body = Device_body(handle);
-  return Val_int(body == NULL ? XSK_CLOSED : body->fd(body->handle));
-}
+XSK_QUESTION(xsk_device_fd, Device_body, Device_body(handle)->fd(Device_body(handle)->handle))

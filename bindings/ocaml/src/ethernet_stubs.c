@@ -128,26 +128,15 @@ value xsk_raw_mac(value handle, value to) {
   return Val_int(0);
 }
 
-value xsk_raw_mtu(value handle) {
-  if (Device_body(handle) == NULL) return Val_int(XSK_CLOSED);
-  return Val_long(strata_raw_socket_mtu(Device_body(handle)->handle));
+XSK_QUESTION(xsk_raw_mtu, Device_body, strata_raw_socket_mtu(Device_body(handle)->handle))
+
+static int send_by_raw(void* which, const void* bytes, size_t size) {
+  return strata_raw_socket_send(which, bytes, size);
 }
 
-/* Waits for room, so the frame is copied first. */
+/* Waits for room. */
 value xsk_raw_send(value handle, value frame) {
-  CAMLparam2(handle, frame);
-  int code = 0;
-  struct device_body* const body = xsk_device_begin(handle, &code);
-  if (body == NULL) CAMLreturn(Val_int(code));
-  const size_t size = caml_string_length(frame);
-  void* const copied = malloc(size + 1);
-  if (copied == NULL) CAMLreturn(Val_int(xsk_device_end(body, -ENOMEM)));
-  memcpy(copied, Bytes_val(frame), size);
-  caml_enter_blocking_section();
-  code = strata_raw_socket_send(body->handle, copied, size);
-  free(copied);
-  caml_leave_blocking_section();
-  CAMLreturn(Val_int(xsk_device_end(body, code)));
+  return xsk_device_send(handle, frame, send_by_raw);
 }
 
 /* Never waits, so the frames stay where they are. */

@@ -85,6 +85,51 @@ void xsk_free_request(struct xsk_request* which);
 /* Into an int array of six. */
 void xsk_write_statistics(const strata_xdp_statistics* counted, value to);
 
+/* What every kind of handle has. `held` is a macro above or in the stubs' own file: the pointer in
+ * the block that it is given. */
+
+/* The operations of its blocks. `end` is called by the collector, so it must not allocate. */
+#define XSK_HANDLE(name, held, end)                     \
+  static void finalize_##name(value handle) {           \
+    if (held(handle) != NULL) end(held(handle));        \
+  }                                                     \
+  static struct custom_operations name##_operations = { \
+      .identifier = "strata.xsk." #name,                \
+      .finalize = finalize_##name,                      \
+      .compare = custom_compare_default,                \
+      .hash = custom_hash_default,                      \
+      .serialize = custom_serialize_default,            \
+      .deserialize = custom_deserialize_default,        \
+      .compare_ext = custom_compare_ext_default,        \
+      .fixed_length = custom_fixed_length_default,      \
+  };
+
+/* The stub that makes a block that holds nothing yet. Descriptors are few: a hundred forgotten
+ * handles make the collector go once around. */
+#define XSK_BLANK(name, held)                                                        \
+  value xsk_##name##_blank(value unit) {                                             \
+    const value made = caml_alloc_custom(&name##_operations, sizeof(void*), 1, 100); \
+    (void)unit;                                                                      \
+    held(made) = NULL;                                                               \
+    return made;                                                                     \
+  }
+
+/* The same for a handle that has memory: `size` in bytes tells the collector. */
+#define XSK_BLANK_OF_SIZE(name, held)                                                   \
+  value xsk_##name##_blank(value size) {                                                \
+    const mlsize_t bytes = (mlsize_t)Long_val(size);                                    \
+    const value made = caml_alloc_custom_mem(&name##_operations, sizeof(void*), bytes); \
+    held(made) = NULL;                                                                  \
+    return made;                                                                        \
+  }
+
+/* A stub that answers with an integer, an expression of `handle`, as long as that is open. */
+#define XSK_QUESTION(stub, held, answer)                  \
+  value stub(value handle) {                              \
+    if (held(handle) == NULL) return Val_int(XSK_CLOSED); \
+    return Val_long(answer);                              \
+  }
+
 /* The entry for byte-code, beside the native one that takes and returns plain integers. */
 #define XSK_BYTE_ENTRY_1(name) \
   value name##_byte(value a) { return Val_long(name(a)); }

@@ -1,9 +1,5 @@
 /* Hybrids of TCP and Ethernet, and their listeners. They wait in whatever is called, so each call
  * has the runtime lock given up. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "devices.h"
 
 static void close_listener(void* which) { strata_hybrid_listener_close(which); }
@@ -47,10 +43,7 @@ value xsk_hybrid_listen(value blank, value interface_name, value address, value 
                            : xsk_device_adopt(blank, opened, close_listener, fd_of_listener));
 }
 
-value xsk_hybrid_port(value listener) {
-  if (Device_body(listener) == NULL) return Val_int(XSK_CLOSED);
-  return Val_int(strata_hybrid_listener_port(Device_body(listener)->handle));
-}
+XSK_QUESTION(xsk_hybrid_port, Device_body, strata_hybrid_listener_port(Device_body(handle)->handle))
 
 value xsk_hybrid_accept(value blank, value listener) {
   CAMLparam2(blank, listener);
@@ -84,62 +77,41 @@ value xsk_hybrid_connect(value blank, value interface_name, value host, value in
   CAMLreturn(Val_int(code));
 }
 
-value xsk_hybrid_send(value handle, value message) {
-  CAMLparam2(handle, message);
-  int code = 0;
-  struct device_body* const body = xsk_device_begin(handle, &code);
-  if (body == NULL) CAMLreturn(Val_int(code));
-  const size_t size = caml_string_length(message);
-  void* const copied = malloc(size + 1);
-  if (copied == NULL) CAMLreturn(Val_int(xsk_device_end(body, -ENOMEM)));
-  memcpy(copied, Bytes_val(message), size);
-  caml_enter_blocking_section();
-  code = strata_hybrid_send(body->handle, copied, size);
-  free(copied);
-  caml_leave_blocking_section();
-  CAMLreturn(Val_int(xsk_device_end(body, code)));
+static int send_by_hybrid(void* which, const void* bytes, size_t size) {
+  return strata_hybrid_send(which, bytes, size);
 }
 
-/* 1, and the message in the first field of `to`, with its VID and priority (-1: no tag) in the
- * int array `tag`; 0 when none came. The OCaml side asks again, so that signal handlers run in
- * between. */
+value xsk_hybrid_send(value handle, value message) {
+  return xsk_device_send(handle, message, send_by_hybrid);
+}
+
+static int receive_by_hybrid(void* which, int timeout_ms, struct xsk_lent* came) {
+  strata_hybrid_message message = {.bytes = NULL, .size = 0};
+  const int code = strata_hybrid_receive(which, timeout_ms, &message);
+  came->bytes = message.bytes;
+  came->size = message.size;
+  came->vlan_id = message.was_tagged ? message.vlan_id : -1;
+  came->priority = message.priority;
+  return code;
+}
+
+/* Its VID and priority go into the int array `tag`. */
 value xsk_hybrid_receive(value handle, value to, value tag, value timeout_ms) {
-  CAMLparam3(handle, to, tag);
-  CAMLlocal1(copy);
-  strata_hybrid_message came = {.bytes = NULL, .size = 0};
-  char* held = NULL;
-  int code = 0;
-  const int limit = Int_val(timeout_ms);
-  struct device_body* const body = xsk_device_begin(handle, &code);
-  if (body == NULL) CAMLreturn(Val_int(code));
-  caml_enter_blocking_section();
-  code = strata_hybrid_receive(body->handle, limit, &came);
+  CAMLparam1(tag);
+  struct xsk_lent came = {.bytes = NULL};
+  const int code = xsk_device_receive(handle, to, Int_val(timeout_ms), receive_by_hybrid, &came);
   if (code == 1) {
-    held = malloc(came.size + 1);
-    if (held != NULL && came.size != 0) memcpy(held, came.bytes, came.size);
-  }
-  caml_leave_blocking_section();
-  if (code == 1 && held == NULL) code = -ENOMEM;
-  code = xsk_device_end(body, code);
-  if (code == 1) {
-    copy = caml_alloc_initialized_string(came.size, held);
-    Store_field(to, 0, copy);
-    Field(tag, 0) = Val_long(came.was_tagged ? came.vlan_id : -1);
+    Field(tag, 0) = Val_long(came.vlan_id);
     Field(tag, 1) = Val_long(came.priority);
   }
-  free(held);
   CAMLreturn(Val_int(code));
 }
 
-value xsk_hybrid_max_payload(value handle) {
-  if (Device_body(handle) == NULL) return Val_int(XSK_CLOSED);
-  return Val_long((long)strata_hybrid_max_payload(Device_body(handle)->handle));
-}
+XSK_QUESTION(xsk_hybrid_max_payload, Device_body,
+             (long)strata_hybrid_max_payload(Device_body(handle)->handle))
 
-value xsk_hybrid_control_fd(value handle) {
-  if (Device_body(handle) == NULL) return Val_int(XSK_CLOSED);
-  return Val_int(strata_hybrid_control_fd(Device_body(handle)->handle));
-}
+XSK_QUESTION(xsk_hybrid_control_fd, Device_body,
+             strata_hybrid_control_fd(Device_body(handle)->handle))
 
 /* Into six bytes. */
 value xsk_hybrid_peer(value handle, value to) {

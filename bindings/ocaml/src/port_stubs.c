@@ -66,15 +66,9 @@ value xsk_port_open_through_daemon(value blank, value request, value daemon_sock
   return open_by(open_through_daemon, blank, request, daemon_socket);
 }
 
-value xsk_port_is_zerocopy(value handle) {
-  if (Device_body(handle) == NULL) return Val_int(XSK_CLOSED);
-  return Val_int(strata_xdp_port_is_zerocopy(port_of(handle)));
-}
+XSK_QUESTION(xsk_port_is_zerocopy, Device_body, strata_xdp_port_is_zerocopy(port_of(handle)))
 
-value xsk_port_is_native(value handle) {
-  if (Device_body(handle) == NULL) return Val_int(XSK_CLOSED);
-  return Val_int(strata_xdp_port_is_native(port_of(handle)));
-}
+XSK_QUESTION(xsk_port_is_native, Device_body, strata_xdp_port_is_native(port_of(handle)))
 
 value xsk_port_statistics(value handle, value to) {
   strata_xdp_statistics counted;

@@ -4,45 +4,10 @@
 #define Program(v) (*(strata_xdp_program**)Data_custom_val(v))
 #define Route(v) (*(strata_xdp_route**)Data_custom_val(v))
 
-static void finalize_program(value handle) { strata_xdp_program_close(Program(handle)); }
-
-static void finalize_route(value handle) { strata_xdp_route_close(Route(handle)); }
-
-static struct custom_operations program_operations = {
-    .identifier = "strata.xsk.program",
-    .finalize = finalize_program,
-    .compare = custom_compare_default,
-    .hash = custom_hash_default,
-    .serialize = custom_serialize_default,
-    .deserialize = custom_deserialize_default,
-    .compare_ext = custom_compare_ext_default,
-    .fixed_length = custom_fixed_length_default,
-};
-
-static struct custom_operations route_operations = {
-    .identifier = "strata.xsk.route",
-    .finalize = finalize_route,
-    .compare = custom_compare_default,
-    .hash = custom_hash_default,
-    .serialize = custom_serialize_default,
-    .deserialize = custom_deserialize_default,
-    .compare_ext = custom_compare_ext_default,
-    .fixed_length = custom_fixed_length_default,
-};
-
-value xsk_program_blank(value unit) {
-  const value made = caml_alloc_custom(&program_operations, sizeof(strata_xdp_program*), 1, 100);
-  (void)unit;
-  Program(made) = NULL;
-  return made;
-}
-
-value xsk_route_blank(value unit) {
-  const value made = caml_alloc_custom(&route_operations, sizeof(strata_xdp_route*), 1, 100);
-  (void)unit;
-  Route(made) = NULL;
-  return made;
-}
+XSK_HANDLE(program, Program, strata_xdp_program_close)
+XSK_BLANK(program, Program)
+XSK_HANDLE(route, Route, strata_xdp_route_close)
+XSK_BLANK(route, Route)
 
 /* The kernel verifies the program, and waits for the lock of its network configuration. */
 value xsk_program_attach(value blank, value interface_name, value mode) {
@@ -67,10 +32,7 @@ value xsk_program_close(value handle) {
   return Val_unit;
 }
 
-value xsk_program_is_native(value handle) {
-  if (Program(handle) == NULL) return Val_int(XSK_CLOSED);
-  return Val_int(strata_xdp_program_is_native(Program(handle)));
-}
+XSK_QUESTION(xsk_program_is_native, Program, strata_xdp_program_is_native(Program(handle)))
 
 strata_xdp_filter xsk_filter(value ints, value mac) {
   strata_xdp_filter filter;

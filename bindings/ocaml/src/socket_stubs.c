@@ -35,28 +35,8 @@ static void close_late(struct umem_body* umem) {
   }
 }
 
-static void finalize_socket(value handle) {
-  if (Socket_body(handle) != NULL) xsk_socket_end(Socket_body(handle));
-}
-
-static struct custom_operations socket_operations = {
-    .identifier = "strata.xsk.socket",
-    .finalize = finalize_socket,
-    .compare = custom_compare_default,
-    .hash = custom_hash_default,
-    .serialize = custom_serialize_default,
-    .deserialize = custom_deserialize_default,
-    .compare_ext = custom_compare_ext_default,
-    .fixed_length = custom_fixed_length_default,
-};
-
-/* Descriptors are few: a hundred forgotten sockets make the collector go once around. */
-value xsk_socket_blank(value unit) {
-  const value made = caml_alloc_custom(&socket_operations, sizeof(struct socket_body*), 1, 100);
-  (void)unit;
-  Socket_body(made) = NULL;
-  return made;
-}
+XSK_HANDLE(socket, Socket_body, xsk_socket_end)
+XSK_BLANK(socket, Socket_body)
 
 strata_xdp_socket_options xsk_socket_options(value ints) {
   strata_xdp_socket_options options;
@@ -161,20 +141,13 @@ value xsk_socket_close(value handle) {
 
 /* --- questions */
 
-value xsk_socket_fd(value handle) {
-  if (Socket_body(handle) == NULL) return Val_int(XSK_CLOSED);
-  return Val_int(strata_xdp_socket_fd(Socket_body(handle)->handle));
-}
+XSK_QUESTION(xsk_socket_fd, Socket_body, strata_xdp_socket_fd(Socket_body(handle)->handle))
 
-value xsk_socket_is_zerocopy(value handle) {
-  if (Socket_body(handle) == NULL) return Val_int(XSK_CLOSED);
-  return Val_int(strata_xdp_socket_is_zerocopy(Socket_body(handle)->handle));
-}
+XSK_QUESTION(xsk_socket_is_zerocopy, Socket_body,
+             strata_xdp_socket_is_zerocopy(Socket_body(handle)->handle))
 
-value xsk_socket_is_busy_polled(value handle) {
-  if (Socket_body(handle) == NULL) return Val_int(XSK_CLOSED);
-  return Val_int(strata_xdp_socket_is_busy_polled(Socket_body(handle)->handle));
-}
+XSK_QUESTION(xsk_socket_is_busy_polled, Socket_body,
+             strata_xdp_socket_is_busy_polled(Socket_body(handle)->handle))
 
 /* Writes into an array of six. */
 value xsk_socket_statistics(value handle, value to) {

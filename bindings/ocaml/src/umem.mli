@@ -47,7 +47,7 @@ val create : Config.t -> t
 
 val create_over : Config.t -> buffer -> t
 (** The same in memory of the caller's, from a page's beginning on, as [Unix.map_file] gives it of a
-    file in memory (tmpfs, hugetlbfs; the kernel takes none of a disk's: [EFAULT] of a socket): a
+    file in memory (tmpfs, hugetlbfs; Linux 6.5 takes none of a disk's: [EFAULT] of a socket): a
     mapping that other programs share, say. It stays reachable as long as the UMEM's memory does.
     @raise Xsk.Error [EINVAL] for memory that does not begin with a page, or is too small.
     @raise Invalid_argument as [create]. *)

@@ -26,28 +26,8 @@ void xsk_umem_leave(struct umem_body* which) {
   free(which);
 }
 
-static void finalize_umem(value handle) {
-  if (Umem_body(handle) != NULL) xsk_umem_leave(Umem_body(handle));
-}
-
-static struct custom_operations umem_operations = {
-    .identifier = "strata.xsk.umem",
-    .finalize = finalize_umem,
-    .compare = custom_compare_default,
-    .hash = custom_hash_default,
-    .serialize = custom_serialize_default,
-    .deserialize = custom_deserialize_default,
-    .compare_ext = custom_compare_ext_default,
-    .fixed_length = custom_fixed_length_default,
-};
-
-/* `size` tells the collector what hangs on the block. */
-value xsk_umem_blank(value size) {
-  const value made =
-      caml_alloc_custom_mem(&umem_operations, sizeof(struct umem_body*), (mlsize_t)Long_val(size));
-  Umem_body(made) = NULL;
-  return made;
-}
+XSK_HANDLE(umem, Umem_body, xsk_umem_leave)
+XSK_BLANK_OF_SIZE(umem, Umem_body)
 
 int xsk_umem_adopt(value blank, strata_xdp_umem* handle) {
   Umem_body(blank) = new_body(handle);

@@ -42,7 +42,9 @@ class umem {
 
   /// The same in memory of the caller's, page-aligned and at least `size_of(options)` bytes, of
   /// which the first are used. It stays where it is until `keeps` is let go, which the UMEM does
-  /// when the last socket is gone. Errors: invalid_argument for other memory.
+  /// when the last socket is gone. Errors: invalid_argument for other memory. Linux 6.5 or newer
+  /// takes no shared mapping of a file on a disk: the first socket fails with EFAULT; files of
+  /// tmpfs and hugetlbfs are taken.
   [[nodiscard]] static result<std::shared_ptr<umem>> create_over(mutable_byte_span memory,
                                                                  const umem_options& options,
                                                                  std::shared_ptr<void> keeps = {});

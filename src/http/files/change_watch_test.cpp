@@ -16,8 +16,7 @@ namespace {
 
 class change_watch_test : public net::backend_stage {
  protected:
-  void SetUp() override {
-    backend_stage::SetUp();
+  void prepare() override {
     std::string pattern = testing::TempDir() + "strata-watch-XXXXXX";
     folder_ = ::mkdtemp(pattern.data());
     std::filesystem::create_directories(folder_ / "a/b");
@@ -52,8 +51,8 @@ class change_watch_test : public net::backend_stage {
 
 class change_hearing_test : public change_watch_test {
  protected:
-  void SetUp() override {
-    change_watch_test::SetUp();
+  void prepare() override {
+    change_watch_test::prepare();
     watch_ = change_watch::open(*loop_, root_.emplace(root()), 4);
     ASSERT_TRUE(watch_) << "is " << folder_ << " on a file system without inotify?";
     page_ = watch_->follow("a/b/page.css");
@@ -240,8 +239,8 @@ INSTANTIATE_TEST_SUITE_P(backends, change_hearing_test, testing::Values("io_urin
 
 class kept_file_test : public change_watch_test {
  protected:
-  void SetUp() override {
-    change_watch_test::SetUp();
+  void prepare() override {
+    change_watch_test::prepare();
     auto opened = file_catalog::open(*loop_, {.folder = folder_, .keeps_files = true});
     ASSERT_TRUE(opened) << describe(opened.error());
     catalog_ = std::move(*opened);

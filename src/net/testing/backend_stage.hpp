@@ -18,18 +18,22 @@ namespace strata::net {
 
 class backend_stage : public testing::TestWithParam<std::string> {
  protected:
-  void SetUp() override {
-    if (GetParam() == "simulation") {
+  /// Makes the loop. Where there is none, the test is skipped, and `prepare` is not called.
+  void SetUp() final {
+    if (is_simulated()) {
       loop_ = &world_.add_loop();
-      return;
+    } else {
+      auto made = loop::make_loop(*loop::parse_backend(GetParam()));
+      if (!made) GTEST_SKIP() << "NEEDS " << GetParam() << ": " << describe(made.error());
+      owned_ = std::move(*made);
+      loop_ = owned_.get();
     }
-    auto made = loop::make_loop(*loop::parse_backend(GetParam()));
-    ASSERT_TRUE(made) << describe(made.error());
-    owned_ = std::move(*made);
-    loop_ = owned_.get();
+    prepare();
   }
+  /// What a test has on its loop.
+  virtual void prepare() {}
 
-  [[nodiscard]] bool is_simulated() const { return !owned_; }
+  [[nodiscard]] bool is_simulated() const { return GetParam() == "simulation"; }
 
   /// Turns the loop until `done` or for five seconds.
   bool run_until(const std::function<bool()>& done) {

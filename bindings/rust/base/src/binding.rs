@@ -6,11 +6,9 @@ use std::os::raw::{c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
+use crate::errno::EINVAL;
 use crate::error::{Error, Result};
 use crate::ffi;
-
-/// The same on every Linux.
-const EINVAL: i32 = 22;
 
 /// Handles of the library's.
 #[macro_export]

@@ -1,5 +1,7 @@
 use std::{fmt, io};
 
+use crate::errno::{ENODEV, ENXIO};
+
 /// What could not be done: an errno, and the library's sentence about what was tried with which
 /// value, why it failed and what to do.
 ///
@@ -31,8 +33,6 @@ impl Error {
 
     /// The errno as the standard library sorts it; an interface that is not there is `NotFound`.
     pub fn kind(&self) -> io::ErrorKind {
-        const ENXIO: i32 = 6;
-        const ENODEV: i32 = 19;
         match self.errno {
             ENXIO | ENODEV => io::ErrorKind::NotFound,
             other => io::Error::from_raw_os_error(other).kind(),

@@ -5,6 +5,7 @@
 #![warn(missing_debug_implementations)]
 
 pub mod binding;
+pub mod errno;
 mod error;
 mod ffi;
 mod mac;

@@ -7,6 +7,7 @@ use std::ptr::{null, null_mut, NonNull};
 use std::time::Duration;
 
 use strata_base::binding::{c_string, checked, milliseconds, Iovec};
+use strata_base::errno::ETIMEDOUT;
 use strata_base::{MacAddress, Result};
 
 use crate::ffi;
@@ -15,7 +16,6 @@ use crate::received::{DeviceStatistics, Frames, Received, Slots, Source};
 
 /// Frames that one call of the library moves.
 pub(crate) const BATCH: usize = 64;
-const ETIMEDOUT: i32 = 110;
 
 /// An AF_PACKET socket that is bound to an interface: it sends and receives whole frames.
 ///

@@ -6,6 +6,7 @@ use std::convert::TryFrom;
 use std::fs::read_dir;
 use std::time::Duration;
 
+use strata_base::errno::{EBADMSG, EINVAL, EMSGSIZE, ENODEV, EOPNOTSUPP};
 use strata_l2::*;
 use veth::*;
 
@@ -44,8 +45,8 @@ fn tags_are_put_in_and_taken_out() {
     assert_eq!(pop_tag(&mut memory), plain);
     assert_eq!(outer_tag(&plain), None);
     assert_eq!(pop_tag(&mut plain.clone()), plain);
-    assert_eq!(push_tag(&mut memory, VlanTag::new(4095, 0)).unwrap_err().errno(), 22);
-    assert_eq!(push_tag(&mut [0; 9], tag).unwrap_err().errno(), 22);
+    assert_eq!(push_tag(&mut memory, VlanTag::new(4095, 0)).unwrap_err().errno(), EINVAL);
+    assert_eq!(push_tag(&mut [0; 9], tag).unwrap_err().errno(), EINVAL);
     let two = Tags::try_from(&[tag, VlanTag::new(10, 7)][..]).unwrap();
     let bytes = numbered(1, two);
     assert_eq!(Frame::parse(&bytes).unwrap().tags, two);
@@ -66,7 +67,7 @@ fn numbered_with(tags: &[VlanTag], plain: &[u8]) -> Vec<u8> {
 
 #[test]
 fn frames_that_cannot_be_are_refused() {
-    assert_eq!(Frame::parse(&[0; 13]).unwrap_err().errno(), 74);
+    assert_eq!(Frame::parse(&[0; 13]).unwrap_err().errno(), EBADMSG);
     let large = vec![0; 1501];
     let frame = Frame {
         destination: MacAddress(B),
@@ -75,11 +76,11 @@ fn frames_that_cannot_be_are_refused() {
         ethertype: Some(TYPE),
         payload: &large,
     };
-    assert_eq!(frame.build(DEFAULT_MTU).unwrap_err().errno(), 90);
+    assert_eq!(frame.build(DEFAULT_MTU).unwrap_err().errno(), EMSGSIZE);
     let small = Frame { payload: &large[..10], ..frame };
-    assert_eq!(small.build_into(DEFAULT_MTU, &mut [0; 40]).unwrap_err().errno(), 90);
+    assert_eq!(small.build_into(DEFAULT_MTU, &mut [0; 40]).unwrap_err().errno(), EMSGSIZE);
     let odd = Frame { ethertype: Some(0x0500), payload: &[], ..frame };
-    assert_eq!(odd.build(DEFAULT_MTU).unwrap_err().errno(), 22);
+    assert_eq!(odd.build(DEFAULT_MTU).unwrap_err().errno(), EINVAL);
     let by_length = Frame { ethertype: None, payload: &large[..100], ..frame };
     let bytes = by_length.build(DEFAULT_MTU).unwrap();
     assert_eq!(Frame::parse(&bytes).unwrap(), by_length);
@@ -113,8 +114,8 @@ fn sockets_send_and_receive_many() {
     }
     assert_eq!(receiver.receive_batch(&mut slots, NOT).unwrap().len(), 0);
     assert_eq!(receiver.statistics().unwrap(), DeviceStatistics { received: 201, dropped: 0 });
-    assert_eq!(sender.send(&[0; 1600]).unwrap_err().errno(), 90);
-    assert_eq!(RawSocket::open("none0", &RawOptions::default()).unwrap_err().errno(), 19);
+    assert_eq!(sender.send(&[0; 1600]).unwrap_err().errno(), EMSGSIZE);
+    assert_eq!(RawSocket::open("none0", &RawOptions::default()).unwrap_err().errno(), ENODEV);
 }
 
 #[test]
@@ -153,7 +154,7 @@ fn rings_lend_frames() {
     }
     let blocks = RingOptions::default();
     let mut silent = Ring::open("vethA", &blocks).unwrap();
-    assert_eq!(silent.send(&[numbered(1, Tags::default())]).unwrap_err().errno(), 95);
+    assert_eq!(silent.send(&[numbered(1, Tags::default())]).unwrap_err().errno(), EOPNOTSUPP);
 }
 
 #[test]

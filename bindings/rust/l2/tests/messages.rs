@@ -5,10 +5,9 @@ mod veth;
 use std::thread;
 use std::time::Duration;
 
+use strata_base::errno::{ECONNRESET, EMSGSIZE};
 use strata_l2::*;
 use veth::*;
-
-const ECONNRESET: i32 = 104;
 
 fn line(interface: &str, acknowledged: bool) -> Channel {
     Channel::open(&ChannelOptions {
@@ -40,7 +39,7 @@ fn messages_of_any_size_go_from_end_to_end() {
     assert_eq!(next_of(&mut other), b"");
     assert_eq!(next_of(&mut other), large);
     assert_eq!(next_of(&mut other), b"posted");
-    assert_eq!(one.send(&vec![0; 2 << 20]).unwrap_err().errno(), 90);
+    assert_eq!(one.send(&vec![0; 2 << 20]).unwrap_err().errno(), EMSGSIZE);
 }
 
 #[test]
@@ -88,7 +87,7 @@ fn hybrids_agree_by_tcp_and_send_tagged_frames() {
     server.send(b"start the pump").unwrap();
     let message = client.receive(Some(SOON)).unwrap().expect("a message");
     assert_eq!((message.bytes, message.tag), (&b"start the pump"[..], Some((42, 6))));
-    assert_eq!(client.send(&vec![0; client.max_payload() + 1]).unwrap_err().errno(), 90);
+    assert_eq!(client.send(&vec![0; client.max_payload() + 1]).unwrap_err().errno(), EMSGSIZE);
     drop(server);
     assert_eq!(client.receive(Some(2 * SOON)).unwrap_err().errno(), ECONNRESET);
 }

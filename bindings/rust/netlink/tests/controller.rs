@@ -3,6 +3,7 @@ use std::os::unix::io::AsRawFd;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::time::Duration;
 
+use strata_base::errno::{EINVAL, EMSGSIZE, ENOENT, EOPNOTSUPP};
 use strata_netlink::*;
 
 const CONTROLLER: u16 = 16;
@@ -10,11 +11,6 @@ const GETFAMILY: u8 = 3;
 const NEWFAMILY: u8 = 1;
 const FAMILY_ID: u16 = 1;
 const FAMILY_NAME: u16 = 2;
-
-const ENOENT: i32 = 2;
-const EINVAL: i32 = 22;
-const EMSGSIZE: i32 = 90;
-const EOPNOTSUPP: i32 = 95;
 
 fn open() -> Generic {
     Generic::open().unwrap()

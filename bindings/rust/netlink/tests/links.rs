@@ -2,6 +2,7 @@
 #[path = "../../xdp/tests/veth/mod.rs"]
 mod veth;
 
+use strata_base::errno::{EINVAL, ENODEV};
 use strata_netlink::*;
 use veth::*;
 
@@ -26,9 +27,9 @@ fn links_are_listed() {
     let all = Link::all().unwrap();
     assert!(all.contains(&link) && all.iter().any(|each| each.name == "lo"), "{all:?}");
     let error = Link::named("none0").unwrap_err();
-    assert_eq!(error.errno(), 19);
+    assert_eq!(error.errno(), ENODEV);
     assert!(error.to_string().contains("none0"), "{error}");
-    assert_eq!(Link::named("with\0nul").unwrap_err().errno(), 22);
+    assert_eq!(Link::named("with\0nul").unwrap_err().errno(), EINVAL);
 }
 
 #[test]

@@ -90,7 +90,8 @@ impl Umem {
     /// and the last socket have gone, in the thread of that.
     ///
     /// Fails with `EINVAL` for memory that does not begin with a page or is too small; `owner` is
-    /// dropped then.
+    /// dropped then. Linux 6.5 or newer takes no shared mapping of a file on a disk: the first
+    /// [`crate::Socket`] fails with `EFAULT` then; files of tmpfs and hugetlbfs are taken.
     ///
     /// # Safety
     /// `memory` is initialised and may be read and written until `owner` is dropped. What others do

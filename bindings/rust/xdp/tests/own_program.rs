@@ -29,6 +29,8 @@ extern "C" {
 const BPF: c_long = 321;
 #[cfg(target_arch = "aarch64")]
 const BPF: c_long = 280;
+const READ_AND_WRITE: c_int = 3;
+const PRIVATE_AND_ANONYMOUS: c_int = 0x22;
 const MAP_CREATE: c_int = 0;
 const PROG_LOAD: c_int = 5;
 const XSKMAP: u32 = 17;
@@ -103,8 +105,8 @@ unsafe impl Send for Pages {}
 
 impl Pages {
     fn new(released: &Arc<AtomicUsize>) -> Pages {
-        // SAFETY: private memory of nobody's: PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS.
-        let at = unsafe { mmap(null_mut(), SIZE, 3, 0x22, -1, 0) };
+        // SAFETY: new memory of nobody's.
+        let at = unsafe { mmap(null_mut(), SIZE, READ_AND_WRITE, PRIVATE_AND_ANONYMOUS, -1, 0) };
         Pages { at: NonNull::new(at.cast()).unwrap(), released: released.clone() }
     }
 

@@ -5,6 +5,7 @@ use std::error::Error as _;
 use std::io;
 use std::path::Path;
 
+use strata_base::errno::{EBUSY, EEXIST, EINVAL, ENODEV, ENOENT, EOPNOTSUPP};
 use strata_xdp::*;
 use veth::*;
 
@@ -17,13 +18,6 @@ fn refused<T: std::fmt::Debug>(outcome: Result<T>, errno: i32, words: &[&str]) {
         assert!(error.to_string().contains(word), "no '{word}' in: {error}");
     }
 }
-
-const ENOENT: i32 = 2;
-const EEXIST: i32 = 17;
-const EBUSY: i32 = 16;
-const ENODEV: i32 = 19;
-const EINVAL: i32 = 22;
-const EOPNOTSUPP: i32 = 95;
 
 #[test]
 fn bad_sizes_of_memory_are_refused() {
