@@ -17,7 +17,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import interval
+from harness import interval, links
 from harness.machine import describe_machine
 from harness.progress import Progress
 
@@ -74,40 +74,19 @@ def contenders(build_dir, work):
 
 
 class Link:
-    def __init__(self, library):
-        name = f"strata-x-{os.getpid()}"
-        self.a, self.b = f"{name}-a", f"{name}-b"
+    def __init__(self, a, b, library):
+        self.a, self.b = links.Interface(a, "vethA"), links.Interface(b, "vethB")
         self.environment = {**os.environ, "LD_LIBRARY_PATH": library}
-        for space in (self.a, self.b):
-            self.run("ip", "netns", "add", space)
-        self.run("ip", "link", "add", "vethA", "netns", self.a, "type", "veth", "peer", "name",
-                 "vethB", "netns", self.b)
-        for space, link in ((self.a, "vethA"), (self.b, "vethB")):
-            self.run("ip", "netns", "exec", space, "sysctl", "-qw",
-                     f"net.ipv6.conf.{link}.disable_ipv6=1")
-            self.run("ip", "-n", space, "link", "set", link, "up")
+        links.join(self.a, self.b)
 
-    @staticmethod
-    def run(*command):
-        subprocess.run(command, check=True, timeout=60)
-
-    def start(self, space, command, count):
-        words = [str(count) if word == "COUNT" else str(word) for word in command]
-        return subprocess.Popen(["ip", "netns", "exec", space, *words], env=self.environment,
-                                text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    def start(self, end, command, count):
+        words = [str(count) if word == "COUNT" else word for word in command]
+        return subprocess.Popen(links.inside(end.space, *words), env=self.environment, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def attached(self):
-        found = subprocess.run(["ip", "-n", self.b, "link", "show", "vethB"], text=True, check=True,
-                               stdout=subprocess.PIPE).stdout
-        return "xdp" in found
-
-    def clear(self):
-        """libxdp's program stays behind when its process ends."""
-        self.run("ip", "-n", self.b, "link", "set", "dev", "vethB", "xdp", "off")
-
-    def close(self):
-        for space in (self.a, self.b):
-            subprocess.run(["ip", "netns", "del", space], check=False)
+        return "xdp" in links.run("ip", "-n", self.b.space, "link", "show", self.b.name,
+                                  stdout=subprocess.PIPE)
 
 
 def output_of(process):
@@ -133,7 +112,7 @@ def received_by(link, who, sender, count):
     time.sleep(0.3)
     output_of(link.start(link.a, sender.send, count))
     out = output_of(receiving)
-    link.clear()
+    links.detach_xdp(link.b)
     found = WINDOWS.search(out) or re.search(r"\[rxdrop\] \d+ \(pkts\) [\d.]+ \(s\) (\d+)", out)
     return int(found[1])
 
@@ -145,9 +124,9 @@ def measure(arguments):
     who = contenders(build_dir, work)
     sender = next(each for each in who if each.name == "c++")
     figures = {(way, each.name): [] for way in ("send", "receive") for each in who}
-    link = Link(library)
     bar = Progress(arguments.runs * len(who) * 2)
-    try:
+    with links.namespaces("x", "a", "b") as (a, b):
+        link = Link(a, b, library)
         for run in range(arguments.runs):
             # Each run begins with another one.
             for each in (*who[run % len(who):], *who[:run % len(who)]):
@@ -156,9 +135,7 @@ def measure(arguments):
                 bar.step(f"{each.name} receives")
                 figures["receive", each.name].append(
                     received_by(link, each, sender, arguments.count))
-    finally:
-        bar.close()
-        link.close()
+    bar.close()
     return {"machine": describe_machine(), "count": arguments.count, "runs": arguments.runs,
             "confidence": interval.confidence(arguments.runs),
             "results": [{"way": way, "contender": name, **interval.estimate(runs),
