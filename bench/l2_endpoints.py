@@ -18,8 +18,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import interval, links
-from harness.comparison import argument_parser, heading, is_chosen, publish, take_turns
+from harness import links
+from harness.comparison import argument_parser, chosen, publish, summarise, take_turns
+from harness.goal import Goal
 from harness.machine import describe_machine
 from harness.measured import Measured
 from harness.process import Failure, Process, wait_until
@@ -40,9 +41,15 @@ class Scenario:
     size: int
     contenders: dict  # words, by name; STRATA, PLAIN, RUNTIME stand at their beginning
 
+    unit: str = "us/frame"
+
     @property
-    def peers(self):
-        return [name for name in self.contenders if name.startswith("plain")]
+    def goals(self):
+        """Each endpoint beside plain C by the same kind of socket."""
+        return [Goal("rate", GOAL, base=plain_one, at_least=True, contender=own)
+                for own in self.contenders if own.startswith("strata")
+                for plain_one in self.contenders if plain_one.startswith("plain")
+                if ("xdp" in own) == ("xdp" in plain_one)]
 
 
 def plain(way, *ends):
@@ -143,50 +150,16 @@ def measure(ends, build_dir):
             sender.wait(timeout=10)
         if count == 0:
             raise Failure(f"{endpoint.name} sends nothing")
-        return {"rate": count / took, "cpu_us": spent / count}
+        return {"cpu_us": spent / count, "rate": count / took}
     return once
 
 
-def summary(found, scenario):
-    rows = {}
-    for name in scenario.contenders:
-        runs = found[scenario.name, name]
-        rates = [each["rate"] for each in runs]
-        rows[name] = {"rate": interval.estimate(rates), "rates": rates,
-                      "cpu_us": interval.estimate([each["cpu_us"] for each in runs])}
-    return {"name": scenario.name, "about": scenario.about, "contenders": rows,
-            "ratios": {own: {peer: judged(rows[own]["rates"], rows[peer]["rates"])
-                             for peer in scenario.peers}
-                       for own in scenario.contenders if own not in scenario.peers}}
-
-
-def judged(own, peer):
-    """By the ratio within each repetition."""
-    value = interval.ratio(own, peer)
-    return {**value, "outcome": interval.decide(value, GOAL)}
-
-
-def render(document):
-    lines = heading("endpoints of raw Ethernet", document,
-                    f"frames that arrived, goal {GOAL} of plain C's")
-    lines[-1:] = [interval.meaning(document["repetitions"]), ""]
-    for row in document["scenarios"]:
-        lines.append(f"{row['name']}: {row['about']}")
-        for name, each in row["contenders"].items():
-            lines.append(f"  {name:14}{interval.text(each['rate'], 0):>34} frames/s "
-                         f"{interval.text(each['cpu_us'], 3)} us")
-        for own, ratios in row["ratios"].items():
-            lines += [f"  {own} to {peer}: {interval.text(ratio)}: {ratio['outcome']}"
-                      for peer, ratio in ratios.items() if ("xdp" in own) == ("xdp" in peer)]
-    return "\n".join(lines)
-
-
 def main():
-    wanted = argument_parser(__doc__.split("\n\n", maxsplit=1)[0], "none").parse_args()
+    wanted = argument_parser(__doc__.split("\n\n", maxsplit=1)[0], SCENARIOS).parse_args()
     if os.geteuid() != 0:
         sys.exit("bench: it makes network namespaces; run it as root")
     build_dir = wanted.build_dir.resolve()
-    scenarios = [each for each in SCENARIOS if is_chosen(wanted, each.name)]
+    scenarios = chosen(wanted, SCENARIOS)
     with (links.namespaces("e", "far", "near") as (far, near),
           tempfile.TemporaryDirectory() as folder):
         found = take_turns(
@@ -195,8 +168,9 @@ def main():
                                                    Path(folder) / place.replace(" ", "-"),
                                                    scenario.contenders[name]),
             measure(Links(far, near), build_dir))
-    publish({"machine": describe_machine(), "repetitions": wanted.repetitions, "goal": GOAL,
-             "scenarios": [summary(found, each) for each in scenarios]}, wanted, render)
+    publish({"machine": describe_machine(), "repetitions": wanted.repetitions,
+             "scenarios": summarise(found, scenarios, lambda each: each.contenders)}, wanted,
+            "endpoints of raw Ethernet", "frames that arrived")
 
 
 if __name__ == "__main__":
