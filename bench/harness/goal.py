@@ -15,28 +15,36 @@ class Goal:
 
 
 def summarise_runs(runs):
-    """Of each figure its estimate, and what it was in each run."""
-    return {key: summarise_figure([each[key] for each in runs]) for key in runs[0]}
+    """Of each figure its estimate, and what it was in each run; a run that failed is None."""
+    taken = [each for each in runs if each is not None]
+    return {key: {**interval.estimate([each[key] for each in taken]),
+                  "of_each_run": [each and each[key] for each in runs]} for key in taken[0]}
 
 
-def summarise_figure(samples):
-    return {**interval.estimate(samples), "of_each_run": samples}
+def ratio(own, base):
+    """Within each run that both have, by their summaries; None where there is none."""
+    pairs = [(one, other) for one, other
+             in zip(own["of_each_run"], base["of_each_run"], strict=True)
+             if one is not None and other]
+    return interval.ratio(*zip(*pairs)) if pairs else None
 
 
 def judge(goals, contenders):
     """Of each goal whose sides have figures; where it has a base, by the ratio within each run."""
-    judged = []
-    for goal in goals:
-        sides = [contenders.get(name, {}).get(goal.figure)
-                 for name in (goal.contender, goal.base) if name]
-        if None not in sides:
-            judged.append(_judge_one(goal, [side["of_each_run"] for side in sides]))
-    return judged
+    judged = [_judge_one(goal, contenders) for goal in goals]
+    return [each for each in judged if each["value"] is not None]
 
 
-def _judge_one(goal, sides):
-    value = interval.ratio(*sides) if goal.base else interval.estimate(*sides)
-    outcome = None if goal.limit is None else interval.decide(value, goal.limit, goal.at_least)
+def _judge_one(goal, contenders):
+    own, base = (contenders.get(name, {}).get(goal.figure) for name in (goal.contender, goal.base))
+    value = None
+    if own and goal.base:
+        value = ratio(own, base) if base else None
+    elif own:
+        value = {key: own[key] for key in ("median", "low", "high", "runs")}
+    outcome = None
+    if value and goal.limit is not None:
+        outcome = interval.decide(value, goal.limit, goal.at_least)
     return {"figure": goal.figure, "contender": goal.contender, "base": goal.base, "value": value,
             "at_least": goal.at_least, "goal": goal.limit, "outcome": outcome}
 
