@@ -11,9 +11,10 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.comparison import (argument_parser, heading, is_chosen, medians, publish, tables,
-                                take_turns, verdict)
+from harness.comparison import argument_parser, chosen, publish, summarise, take_turns
+from harness.goal import Goal
 from harness.machine import describe_machine
+from harness.measured import Measured
 from harness.process import Failure, Process, free_port, memory, wait_until
 
 CLIENTS = 50
@@ -24,11 +25,20 @@ MILLION = 1_000_000
 class Scenario:
     name: str
     about: str
-    flags: tuple  # of redis-benchmark
+    flags: tuple  # of redis-benchmark; none: a million keys, and the memory that they take
     requests: int
-    cpu_goal: float  # at most this times Redis's CPU per operation
+    goal: float  # at most this times Redis's CPU per operation, or memory
     before: tuple = ()  # of a run that fills the server first
-    rate_goal: float = 0  # at least this times Redis's throughput
+    rate_goal: float | None = None  # at least this times Redis's throughput
+    unit: str = "us/op"
+
+    @property
+    def goals(self):
+        if not self.flags:
+            return [Goal("bytes", self.goal, "redis")]
+        return [Goal("cpu_us", self.goal, "redis"),
+                Goal("rate", self.rate_goal, "redis", at_least=True),
+                Goal("p99_ms", 1, "redis"), Goal("cpu_us", None, "before")]
 
 
 def pipelined(test):
@@ -51,11 +61,12 @@ SCENARIOS = [
     Scenario("random get", "GET of a million keys, pipelines of 100",
              ("-t", "get", "-P", "100", *RANDOM), MILLION, 0.3,
              before=("-t", "set", "-P", "100", "-n", str(2 * MILLION), *RANDOM)),
+    Scenario("memory", "a million keys of 16 bytes with values of 32", (), MILLION, 0.8,
+             unit="B/key"),
 ]
-MEMORY_GOAL = 0.8
 
 
-class Server:
+class Server(Measured):
     """A contender while it runs."""
 
     def __init__(self, name, program, folder):
@@ -95,16 +106,8 @@ class Server:
                               check=False, timeout=10)
         return done.stdout.strip() == b"PONG"
 
-    def cpu_s(self):
-        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
     def memory(self):
         return memory(self._process.pid)["rss"]
-
-    def flush(self):
-        subprocess.run(["redis-cli", "-p", str(self.port), "FLUSHALL"], check=True,
-                       capture_output=True, timeout=60)
 
     def load(self, *flags):
         argv = ["redis-benchmark", "-p", self.port, "-c", CLIENTS, "--csv", *flags]
@@ -116,93 +119,36 @@ class Server:
             raise Failure(f"redis-benchmark against {self.name} failed: {why}")
         return lines[0]
 
-    def stop(self):
-        self._process.stop()
-
 
 def measure(server, scenario, scale):
+    if not scenario.flags:
+        return measure_memory(server)
     if scenario.before:
         server.load(*scenario.before)
     requests = max(1000, int(scenario.requests * scale))
-    began = server.cpu_s()
+    began = server.cpu_us()
     line = server.load("-n", requests, *scenario.flags)
     return {
-        "cpu_us": (server.cpu_s() - began) / requests * 1e6,
+        "cpu_us": (server.cpu_us() - began) / requests,
         "rate": float(line["rps"]),
         "p50_ms": float(line["p50_latency_ms"]),
         "p99_ms": float(line["p99_latency_ms"]),
     }
 
 
-def measure_memory(contenders, folder):
-    """Bytes of resident memory for each of a million keys of 16 bytes with values of 32."""
-    found = {}
+def measure_memory(server):
     script = b"".join(
         b"*3\r\n$3\r\nSET\r\n$16\r\nkey:%012d\r\n$32\r\n%s\r\n" % (i, b"v" * 32)
         for i in range(MILLION)
     )
-    for name, program in contenders.items():
-        server = Server(name, program, folder / f"memory {name}")
-        try:
-            before = server.memory()
-            subprocess.run(["redis-cli", "-p", str(server.port), "--pipe"], input=script,
-                           check=True, capture_output=True, timeout=120)
-            found[name] = (server.memory() - before) / MILLION
-        finally:
-            server.stop()
-    return found
-
-
-def summarise(found, scenarios, contenders):
-    rows = []
-    for scenario in scenarios:
-        row = {"name": scenario.name, "about": scenario.about, "cpu_goal": scenario.cpu_goal,
-               "rate_goal": scenario.rate_goal or None, "contenders": {}}
-        for name in contenders:
-            row["contenders"][name] = medians(found[scenario.name, name])
-        ours, redis = (row["contenders"].get(each) for each in ("strata", "redis"))
-        if ours and redis:
-            row["cpu_ratio"] = ours["cpu_us"] / redis["cpu_us"]
-            row["rate_ratio"] = ours["rate"] / redis["rate"]
-            row["p99_ratio"] = ours["p99_ms"] / redis["p99_ms"]
-        if ours and "before" in row["contenders"]:
-            row["before_cpu_ratio"] = ours["cpu_us"] / row["contenders"]["before"]["cpu_us"]
-        rows.append(row)
-    return rows
-
-
-def figures_line(_row, figures):
-    return (f"{figures['cpu_us']:8.3f} us/op {figures['rate']:12,.0f} op/s   "
-            f"p50 {figures['p50_ms']:7.3f} ms   p99 {figures['p99_ms']:7.3f} ms")
-
-
-def verdict_lines(row):
-    if "cpu_ratio" in row:
-        met = verdict(row["cpu_ratio"] <= row["cpu_goal"])
-        line = f"CPU {row['cpu_ratio']:.2f} x redis, goal {row['cpu_goal']}: {met}"
-        if row["rate_goal"]:
-            met = verdict(row["rate_ratio"] >= row["rate_goal"])
-            line += f"; rate {row['rate_ratio']:.2f} x, goal {row['rate_goal']}: {met}"
-        yield f"{line}; p99 {row['p99_ratio']:.2f} x: {verdict(row['p99_ratio'] <= 1)}"
-    if "before_cpu_ratio" in row:
-        yield f"CPU {row['before_cpu_ratio']:.3f} x before"
-
-
-def render(document):
-    lines = heading("bench-cache", document,
-                    f"{CLIENTS} clients; CPU is the server's alone, in us per operation")
-    lines += tables(document, figures_line, verdict_lines)
-    if document["memory"]:
-        lines += ["", "resident bytes for a key of 16 with a value of 32, of a million"]
-        lines += [f"  {name:8} {value:6.1f}" for name, value in document["memory"].items()]
-        if "memory_ratio" in document:
-            met = verdict(document["memory_ratio"] <= MEMORY_GOAL)
-            lines.append(f"  {document['memory_ratio']:.2f} x redis, goal {MEMORY_GOAL}: {met}")
-    return "\n".join(lines)
+    before = server.memory()
+    subprocess.run(["redis-cli", "-p", str(server.port), "--pipe"], input=script, check=True,
+                   capture_output=True, timeout=120)
+    return {"bytes": (server.memory() - before) / MILLION}
 
 
 def parse_arguments():
-    parser = argument_parser(__doc__, "memory")
+    parser = argument_parser(__doc__, SCENARIOS)
     parser.add_argument("--scale", type=float, default=1, help="times the usual number of requests")
     parser.add_argument("--valkey", default=shutil.which("valkey-server"),
                         help="the program, which Debian has in bookworm-backports")
@@ -219,7 +165,7 @@ def main():
         del contenders[name]
     if wanted.before:
         contenders["before"] = wanted.before
-    scenarios = [scenario for scenario in SCENARIOS if is_chosen(wanted, scenario.name)]
+    scenarios = chosen(wanted, SCENARIOS)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         try:
@@ -227,14 +173,11 @@ def main():
                 wanted.repetitions, scenarios, lambda _: contenders,
                 lambda name, _, place: Server(name, contenders[name], folder / place),
                 lambda server, scenario: measure(server, scenario, wanted.scale))
-            memories = measure_memory(contenders, folder) if is_chosen(wanted, "memory") else {}
         except Failure as failure:
             sys.exit(f"bench-cache: {failure}")
-    document = {"machine": describe_machine(), "repetitions": wanted.repetitions,
-                "scenarios": summarise(found, scenarios, contenders), "memory": memories}
-    if "strata" in memories and "redis" in memories:
-        document["memory_ratio"] = memories["strata"] / memories["redis"]
-    publish(document, wanted, render)
+    publish({"machine": describe_machine(), "repetitions": wanted.repetitions,
+             "scenarios": summarise(found, scenarios, lambda _: contenders)}, wanted, "bench-cache",
+            f"{CLIENTS} clients; CPU and memory are the server's alone")
 
 
 if __name__ == "__main__":

@@ -18,8 +18,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import interval
-from harness.comparison import argument_parser, heading, is_chosen, publish, take_turns
+from harness import links
+from harness.comparison import argument_parser, chosen, publish, summarise, take_turns
+from harness.goal import Goal
 from harness.machine import describe_machine
 from harness.measured import Measured
 from harness.process import Failure, Process, wait_until
@@ -40,9 +41,15 @@ class Scenario:
     size: int
     contenders: dict  # words, by name; STRATA, PLAIN, RUNTIME stand at their beginning
 
+    unit: str = "us/frame"
+
     @property
-    def peers(self):
-        return [name for name in self.contenders if name.startswith("plain")]
+    def goals(self):
+        """Each endpoint beside plain C by the same kind of socket."""
+        return [Goal("rate", GOAL, base=plain_one, at_least=True, contender=own)
+                for own in self.contenders if own.startswith("strata")
+                for plain_one in self.contenders if plain_one.startswith("plain")
+                if ("xdp" in own) == ("xdp" in plain_one)]
 
 
 def plain(way, *ends):
@@ -68,55 +75,44 @@ def passed_on(size):
         {"plain simple": plain("simple", "in", "out", MACS["dst"]),
          "plain batch": plain("batch", "in", "out", MACS["dst"]),
          "strata l2": ["STRATA", "pipe", f"l2://in/{ETHERTYPE}?dst={MACS['src']}",
-                       f"l2://out/{ETHERTYPE}?dst={MACS['dst']}"]})
+                       f"l2://out/{ETHERTYPE}?dst={MACS['dst']}"],
+         "plain xdp": plain("xdp", "in", "out", MACS["dst"]),
+         "strata xdp": ["STRATA", "pipe",
+                        f"xdp://in/0?ethertype={ETHERTYPE}&dst={MACS['src']}",
+                        f"xdp://out/0?ethertype={ETHERTYPE}&dst={MACS['dst']}"]})
 
 
 SCENARIOS = [echo(46), echo(1400), passed_on(46), passed_on(1400)]
 
 
 class Links:
-    """The namespaces, and the links between them."""
+    """The far and the near ends of the links between two namespaces."""
 
-    def __init__(self):
-        name = f"strata-e-{os.getpid()}"
-        self.far, self.near = f"{name}-far", f"{name}-near"
-        for space in (self.far, self.near):
-            self.run("ip", "netns", "add", space)
-        for far, near in (("src", "in"), ("dst", "out")):
-            self.run("ip", "link", "add", far, "address", MACS[far], "netns", self.far, "type",
-                     "veth", "peer", "name", near, "address", MACS[near], "netns", self.near)
-            for space, link in ((self.far, far), (self.near, near)):
-                self.run("ip", "netns", "exec", space, "sysctl", "-qw",
-                         f"net.ipv6.conf.{link}.disable_ipv6=1")
-                self.run("ip", "-n", space, "link", "set", link, "up")
-
-    @staticmethod
-    def run(*command):
-        return subprocess.run(command, check=True, timeout=60, text=True,
-                              stdout=subprocess.PIPE).stdout
+    def __init__(self, far, near):
+        self.far, self.near = far, near
+        for one, other in (("src", "in"), ("dst", "out")):
+            links.join(links.Interface(far, one, MACS[one]),
+                       links.Interface(near, other, MACS[other]))
 
     def arrived(self, interface):
-        return int(self.run("ip", "netns", "exec", self.far, "cat",
-                            f"/sys/class/net/{interface}/statistics/rx_packets"))
-
-    def close(self):
-        for space in (self.far, self.near):
-            subprocess.run(["ip", "netns", "del", space], check=False)
+        return int(links.run(*links.inside(self.far, "cat",
+                                           f"/sys/class/net/{interface}/statistics/rx_packets"),
+                             stdout=subprocess.PIPE))
 
 
 class Endpoint(Measured):
     """A contender while it runs, in the near namespace."""
 
-    def __init__(self, name, build_dir, links, folder, words):
+    def __init__(self, name, build_dir, near, folder, words):
         self.name = name
-        self._links = links
+        self._near = near
         folder.mkdir(parents=True)
         log, strata = folder / "log", build_dir / "strata"
-        inside = ["ip", "netns", "exec", links.near]
         if words[0] == "RUNTIME":
             control = folder / "control.sock"
-            self._process = Process([*inside, strata, "daemon", "--state-dir", folder / "state",
-                                     "--socket", control], log)
+            self._process = Process(
+                links.inside(near, strata, "daemon", "--state-dir", folder / "state", "--socket",
+                             control), log)
             environment = {**os.environ, "STRATA_SOCKET": str(control)}
             wait_until(control.exists, f"{name}: no daemon")
             made = subprocess.run([strata, "create", *words[1:]], env=environment, text=True,
@@ -125,28 +121,27 @@ class Endpoint(Measured):
                 raise Failure(f"{name}: {made.stderr}")
             return
         program = strata if words[0] == "STRATA" else build_dir / "strata-plain-forward"
-        self._process = Process([*inside, program, *words[1:]], log)
+        self._process = Process(links.inside(near, program, *words[1:]), log)
         time.sleep(SETTLE)
 
     def stop(self):
         super().stop()
-        # libxdp's program stays behind when its process ends.
-        self._links.run("ip", "-n", self._links.near, "link", "set", "dev", "in", "xdp", "off")
+        links.detach_xdp(links.Interface(self._near, "in"))
 
 
-def measure(links, build_dir):
+def measure(ends, build_dir):
     def once(endpoint, scenario):
         sender = subprocess.Popen(
-            ["ip", "netns", "exec", links.far, build_dir / "strata", "l2", "flood", "src",
-             MACS["in"], "-e", ETHERTYPE, "-s", str(scenario.size)],
+            links.inside(ends.far, build_dir / "strata", "l2", "flood", "src", MACS["in"], "-e",
+                         ETHERTYPE, "-s", scenario.size),
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         try:
             time.sleep(SETTLE)
-            came, spent, began = (links.arrived(scenario.arrives), endpoint.cpu_us(),
+            came, spent, began = (ends.arrived(scenario.arrives), endpoint.cpu_us(),
                                   time.monotonic())
             time.sleep(SECONDS)
             took = time.monotonic() - began
-            count = links.arrived(scenario.arrives) - came
+            count = ends.arrived(scenario.arrives) - came
             spent = endpoint.cpu_us() - spent
             if sender.poll() is not None:
                 raise Failure(f"the sender has ended: {sender.communicate()[1]}")
@@ -155,63 +150,27 @@ def measure(links, build_dir):
             sender.wait(timeout=10)
         if count == 0:
             raise Failure(f"{endpoint.name} sends nothing")
-        return {"rate": count / took, "cpu_us": spent / count}
+        return {"cpu_us": spent / count, "rate": count / took}
     return once
 
 
-def summary(found, scenario):
-    rows = {}
-    for name in scenario.contenders:
-        runs = found[scenario.name, name]
-        rates = [each["rate"] for each in runs]
-        rows[name] = {"rate": interval.estimate(rates), "rates": rates,
-                      "cpu_us": interval.estimate([each["cpu_us"] for each in runs])}
-    return {"name": scenario.name, "about": scenario.about, "contenders": rows,
-            "ratios": {own: {peer: judged(rows[own]["rates"], rows[peer]["rates"])
-                             for peer in scenario.peers}
-                       for own in scenario.contenders if own not in scenario.peers}}
-
-
-def judged(own, peer):
-    """By the ratio within each repetition."""
-    value = interval.ratio(own, peer)
-    return {**value, "outcome": interval.decide(value, GOAL)}
-
-
-def render(document):
-    lines = heading("endpoints of raw Ethernet", document,
-                    f"frames that arrived, goal {GOAL} of plain C's")
-    lines[-1:] = [interval.meaning(document["repetitions"]), ""]
-    for row in document["scenarios"]:
-        lines.append(f"{row['name']}: {row['about']}")
-        for name, each in row["contenders"].items():
-            lines.append(f"  {name:14}{interval.text(each['rate'], 0):>34} frames/s "
-                         f"{interval.text(each['cpu_us'], 3)} us")
-        for own, ratios in row["ratios"].items():
-            lines += [f"  {own} to {peer}: {interval.text(ratio)}: {ratio['outcome']}"
-                      for peer, ratio in ratios.items() if ("xdp" in own) == ("xdp" in peer)]
-    return "\n".join(lines)
-
-
 def main():
-    wanted = argument_parser(__doc__.split("\n\n", maxsplit=1)[0], "none").parse_args()
+    wanted = argument_parser(__doc__.split("\n\n", maxsplit=1)[0], SCENARIOS).parse_args()
     if os.geteuid() != 0:
         sys.exit("bench: it makes network namespaces; run it as root")
     build_dir = wanted.build_dir.resolve()
-    scenarios = [each for each in SCENARIOS if is_chosen(wanted, each.name)]
-    links = Links()
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            found = take_turns(
-                wanted.repetitions, scenarios, lambda scenario: scenario.contenders,
-                lambda name, scenario, place: Endpoint(name, build_dir, links,
-                                                       Path(folder) / place.replace(" ", "-"),
-                                                       scenario.contenders[name]),
-                measure(links, build_dir))
-    finally:
-        links.close()
-    publish({"machine": describe_machine(), "repetitions": wanted.repetitions, "goal": GOAL,
-             "scenarios": [summary(found, each) for each in scenarios]}, wanted, render)
+    scenarios = chosen(wanted, SCENARIOS)
+    with (links.namespaces("e", "far", "near") as (far, near),
+          tempfile.TemporaryDirectory() as folder):
+        found = take_turns(
+            wanted.repetitions, scenarios, lambda scenario: scenario.contenders,
+            lambda name, scenario, place: Endpoint(name, build_dir, near,
+                                                   Path(folder) / place.replace(" ", "-"),
+                                                   scenario.contenders[name]),
+            measure(Links(far, near), build_dir))
+    publish({"machine": describe_machine(), "repetitions": wanted.repetitions,
+             "scenarios": summarise(found, scenarios, lambda each: each.contenders)}, wanted,
+            "endpoints of raw Ethernet", "frames that arrived")
 
 
 if __name__ == "__main__":

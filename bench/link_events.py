@@ -21,6 +21,7 @@ import time
 from datetime import datetime
 from pathlib import Path
 
+from harness import links
 from harness.machine import describe_machine
 from harness.progress import Progress
 
@@ -40,31 +41,23 @@ STEPS = [
 
 
 class Bench:
-    def __init__(self, strata, folder):
-        name = f"strata-e-{os.getpid()}"
-        self.strata, self.folder = strata, folder
-        self.a, self.b = f"{name}-a", f"{name}-b"
-        for space in (self.a, self.b):
-            self.run("ip", "netns", "add", space)
+    def __init__(self, strata, folder, a, b):
+        self.strata, self.a, self.b = strata, a, b
         # Reads a command a line, so that no figure has the start of a program in it.
         self.ip = subprocess.Popen(["ip", "-n", self.a, "-force", "-batch", "-"], text=True,
                                    stdin=subprocess.PIPE)
         self.make_again()
         self.environment = {**os.environ, "STRATA_SOCKET": str(folder / "socket"),
                             "STRATA_STATE_DIR": str(folder / "state")}
-        self.daemon = subprocess.Popen(["ip", "netns", "exec", self.a, strata, "daemon"],
-                                       env=self.environment, stderr=subprocess.DEVNULL)
+        self.daemon = subprocess.Popen(links.inside(a, strata, "daemon"), env=self.environment,
+                                       stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + PATIENCE_S
         while not (folder / "socket").exists():
             if time.monotonic() > deadline or self.daemon.poll() is not None:
                 sys.exit("bench: the daemon did not start")
             time.sleep(0.02)
-        self.run(strata, "create", "server", "s", "--listen", "l2://vethA", "-s",
-                 env=self.environment, stdout=subprocess.DEVNULL)
-
-    @staticmethod
-    def run(*command, **how):
-        subprocess.run([str(word) for word in command], check=True, timeout=60, **how)
+        links.run(strata, "create", "server", "s", "--listen", "l2://vethA", "-s",
+                  env=self.environment, stdout=subprocess.DEVNULL)
 
     def change(self, lines):
         for line in lines:
@@ -82,9 +75,9 @@ class Bench:
             time.sleep(0.02)
 
     def lines(self):
-        shown = subprocess.run([self.strata, "logs", "s", "--format", "json"], check=True,
-                               env=self.environment, text=True, stdout=subprocess.PIPE, timeout=60)
-        return [json.loads(line) for line in shown.stdout.splitlines()]
+        shown = links.run(self.strata, "logs", "s", "--format", "json", env=self.environment,
+                          stdout=subprocess.PIPE)
+        return [json.loads(line) for line in shown.splitlines()]
 
     def step(self, lines, wanted):
         """Milliseconds until the log said so."""
@@ -108,15 +101,13 @@ class Bench:
         self.daemon.wait(30)
         self.ip.stdin.close()
         self.ip.wait(30)
-        for space in (self.a, self.b):
-            subprocess.run(["ip", "netns", "del", space], check=False)
 
 
 def measure(arguments):
     figures = {name: [] for name, _, _ in STEPS}
     bar = Progress(arguments.rounds * len(STEPS))
-    with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(arguments.build_dir.resolve() / "strata", Path(folder))
+    with (links.namespaces("e", "a", "b") as (a, b), tempfile.TemporaryDirectory() as folder):
+        bench = Bench(arguments.build_dir.resolve() / "strata", Path(folder), a, b)
         try:
             for _ in range(arguments.rounds):
                 for name, lines, wanted in STEPS:

@@ -15,8 +15,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.comparison import (argument_parser, cpu_line, heading, is_chosen, publish,
-                                summarise_cpu, tables, take_turns, verdict)
+from harness.comparison import argument_parser, chosen, publish, summarise, take_turns
+from harness.goal import Goal
 from harness.machine import describe_machine
 from harness.measured import Measured, measure_load
 from harness.process import Failure, Process, free_port, listening, wait_until
@@ -52,6 +52,11 @@ class Scenario:
     goal: float
     load: tuple
     unit: str
+
+    @property
+    def goals(self):
+        return [Goal("cpu_us", self.goal, self.peer, contender="lua"),
+                Goal("script_bytes", MEMORY_GOAL, contender="lua")]
 
 
 def messages(in_flight):
@@ -160,29 +165,15 @@ def measure(server, scenario, tools, seconds):
         words[0] = str(tools.load)
     found = measure_load(server, words)
     if "lua" in server.name:
-        found["script_memory"] = server.script_memory(tools)
+        found["script_bytes"] = server.script_memory(tools)
     return found
 
 
-def verdict_lines(row):
-    if "ratio" in row:
-        met = verdict(row["ratio"] <= row["goal"])
-        yield f"CPU of lua {row['ratio']:.2f} x {row['peer']}, goal {row['goal']}: {met}"
-    memory = row["contenders"]["lua"]["script_memory"]
-    yield (f"memory of the script {memory / 1024:.0f} KiB, goal {MEMORY_GOAL / 1024:.0f}: "
-           f"{verdict(memory <= MEMORY_GOAL)}")
-
-
-def render(document):
-    lines = heading("bench-lua", document, "CPU is the server's alone")
-    return "\n".join(lines + tables(document, cpu_line, verdict_lines))
-
-
 def main():
-    parser = argument_parser(__doc__, "echo")
+    parser = argument_parser(__doc__, SCENARIOS)
     parser.add_argument("--seconds", type=int, default=3, help="of each measurement")
     wanted = parser.parse_args()
-    scenarios = [scenario for scenario in SCENARIOS if is_chosen(wanted, scenario.name)]
+    scenarios = chosen(wanted, SCENARIOS)
     build = wanted.build_dir.resolve()
     tools = Tools(build / "strata", next(build.rglob("bench_web_load")))
     with tempfile.TemporaryDirectory() as name:
@@ -196,7 +187,8 @@ def main():
         except Failure as failure:
             sys.exit(f"bench-lua: {failure}")
     publish({"machine": describe_machine(), "repetitions": wanted.repetitions,
-             "scenarios": summarise_cpu(found, scenarios, contenders_of, "lua")}, wanted, render)
+             "scenarios": summarise(found, scenarios, contenders_of)}, wanted, "bench-lua",
+            "CPU is the server's alone")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 //   strata-plain-forward WAY IN OUT DST
 //
 // WAY  simple: recvfrom and sendto, one frame a call      batch: recvmmsg and sendmmsg, 64 a call
-//      xdp: AF_XDP by libxdp, each frame sent from where it was received; IN and OUT are the same
+//      xdp: AF_XDP by libxdp, each frame sent from where it was received: both share a UMEM
 // DST  the MAC address to send to; - is whoever sent the frame
 //
 // It says "ready" once its sockets are open, and runs until it is interrupted.
@@ -24,7 +24,7 @@
 #include <sys/socket.h>
 #include <xdp/xsk.h>
 
-enum { ethertype = 0x88B5, batch = 64, largest = 2048, ring_size = 2048, frame_count = 4096 };
+enum { ethertype = 0x88B5, batch = 64, largest = 2048, ring_size = 2048, most_looks = 20000 };
 
 static unsigned char source[ETH_ALEN];
 static unsigned char destination[ETH_ALEN];
@@ -95,62 +95,116 @@ static void forward_batches(int in, int out) {
   }
 }
 
-static void forward_by_xdp(const char* interface) {
-  static struct xsk_ring_prod fill, transmit;
-  static struct xsk_ring_cons receive, completion;
-  const size_t size = (size_t)frame_count * XSK_UMEM__DEFAULT_FRAME_SIZE;
-  unsigned char* const memory =
-      mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+// One interface's rings, over the UMEM that both share.
+struct port {
+  struct xsk_ring_prod fill, transmit;
+  struct xsk_ring_cons receive, completion;
+  int fd;
+};
+
+static struct xsk_umem* make_umem(struct port* first, unsigned char** memory) {
+  const size_t size = (size_t)ring_size * XSK_UMEM__DEFAULT_FRAME_SIZE;
+  *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (*memory == MAP_FAILED) give_up("mmap");
   const struct xsk_umem_config areas = {
       .fill_size = ring_size, .comp_size = ring_size, .frame_size = XSK_UMEM__DEFAULT_FRAME_SIZE};
   struct xsk_umem* umem = NULL;
-  if (xsk_umem__create(&umem, memory, size, &fill, &completion, &areas) != 0) give_up("UMEM");
+  if (xsk_umem__create(&umem, *memory, size, &first->fill, &first->completion, &areas) != 0) {
+    give_up("UMEM");
+  }
+  return umem;
+}
+
+static void open_port(struct port* port, struct xsk_umem* umem, const char* interface,
+                      bool receives) {
   const struct xsk_socket_config config = {
-      .rx_size = ring_size, .tx_size = ring_size, .xdp_flags = XDP_FLAGS_DRV_MODE};
+      .rx_size = ring_size,
+      .tx_size = ring_size,
+      .libxdp_flags = receives ? 0 : XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD,
+      .xdp_flags = XDP_FLAGS_DRV_MODE};
   struct xsk_socket* xsk = NULL;
-  if (xsk_socket__create(&xsk, interface, 0, umem, &receive, &transmit, &config) != 0) {
+  if (xsk_socket__create_shared(&xsk, interface, 0, umem, receives ? &port->receive : NULL,
+                                &port->transmit, &port->fill, &port->completion, &config) != 0) {
     give_up("AF_XDP");
   }
-  const int fd = xsk_socket__fd(xsk);
+  port->fd = xsk_socket__fd(xsk);
+}
+
+// One call takes a part of the ring, and says EAGAIN when more is left.
+static void push(const struct port* out) {
+  while (sendto(out->fd, NULL, 0, MSG_DONTWAIT, NULL, 0) < 0 && errno == EAGAIN) continue;
+}
+
+// The ring holds all frames; for a moment the kernel may not yet have said that it took one out.
+static uint32_t reserve_fill(struct port* in, uint32_t count) {
   uint32_t first = 0;
-  xsk_ring_prod__reserve(&fill, ring_size, &first);
-  for (uint32_t i = 0; i < ring_size; ++i) {
-    *xsk_ring_prod__fill_addr(&fill, first + i) = (uint64_t)i * XSK_UMEM__DEFAULT_FRAME_SIZE;
+  while (xsk_ring_prod__reserve(&in->fill, count, &first) != count) continue;
+  return first;
+}
+
+// Sends what has arrived from where it lies, or drops it where there is no room, as on a wire.
+static void pass_on(struct port* in, struct port* out, unsigned char* memory) {
+  uint32_t from = 0, to = 0, sent = 0;
+  const uint32_t there = xsk_ring_cons__peek(&in->receive, batch, &from);
+  // To be woken costs its sender more than this costs here.
+  static unsigned looks = 0;
+  if (there == 0) {
+    if (++looks < most_looks) return;
+    struct pollfd asked = {.fd = in->fd, .events = POLLIN};
+    poll(&asked, 1, -1);
+    return;
   }
-  xsk_ring_prod__submit(&fill, ring_size);
+  looks = 0;
+  for (uint32_t i = 0; i < there; ++i) {
+    const struct xdp_desc got = *xsk_ring_cons__rx_desc(&in->receive, from + i);
+    unsigned char* const frame = xsk_umem__get_data(memory, got.addr);
+    const bool is_ours = frame[12] == (ethertype >> 8) && frame[13] == (ethertype & 0xff);
+    if (is_ours && xsk_ring_prod__reserve(&out->transmit, 1, &to) == 1) {
+      readdress(frame);
+      *xsk_ring_prod__tx_desc(&out->transmit, to) =
+          (struct xdp_desc){.addr = got.addr, .len = got.len};
+      ++sent;
+    } else {
+      *xsk_ring_prod__fill_addr(&in->fill, reserve_fill(in, 1)) = got.addr;
+      xsk_ring_prod__submit(&in->fill, 1);
+    }
+  }
+  xsk_ring_cons__release(&in->receive, there);
+  xsk_ring_prod__submit(&out->transmit, sent);
+  push(out);
+}
+
+// What has been sent may be received into again.
+static void give_back(struct port* in, struct port* out) {
+  uint32_t from = 0;
+  const uint32_t done = xsk_ring_cons__peek(&out->completion, ring_size, &from);
+  if (done == 0) return;
+  uint32_t to = reserve_fill(in, done);
+  for (uint32_t i = 0; i < done; ++i) {
+    *xsk_ring_prod__fill_addr(&in->fill, to++) =
+        *xsk_ring_cons__comp_addr(&out->completion, from + i);
+  }
+  xsk_ring_prod__submit(&in->fill, done);
+  xsk_ring_cons__release(&out->completion, done);
+}
+
+static void forward_by_xdp(const char* from, const char* to) {
+  static struct port ports[2];
+  struct port *const in = &ports[0], *const out = strcmp(from, to) == 0 ? in : &ports[1];
+  unsigned char* memory = NULL;
+  struct xsk_umem* const umem = make_umem(in, &memory);
+  open_port(in, umem, from, true);
+  if (out != in) open_port(out, umem, to, false);
+  const uint32_t first = reserve_fill(in, ring_size);
+  for (uint32_t i = 0; i < ring_size; ++i) {
+    *xsk_ring_prod__fill_addr(&in->fill, first + i) = (uint64_t)i * XSK_UMEM__DEFAULT_FRAME_SIZE;
+  }
+  xsk_ring_prod__submit(&in->fill, ring_size);
   puts("ready");
   fflush(stdout);
   for (;;) {
-    struct pollfd asked = {.fd = fd, .events = POLLIN};
-    poll(&asked, 1, -1);
-    uint32_t from = 0, to = 0;
-    const uint32_t there = xsk_ring_cons__peek(&receive, batch, &from);
-    uint32_t sent = 0;
-    for (uint32_t i = 0; i < there; ++i) {
-      const struct xdp_desc got = *xsk_ring_cons__rx_desc(&receive, from + i);
-      unsigned char* const frame = xsk_umem__get_data(memory, got.addr);
-      const bool is_ours = frame[12] == (ethertype >> 8) && frame[13] == (ethertype & 0xff);
-      if (is_ours && xsk_ring_prod__reserve(&transmit, 1, &to) == 1) {
-        readdress(frame);
-        struct xdp_desc* const each = xsk_ring_prod__tx_desc(&transmit, to);
-        *each = (struct xdp_desc){.addr = got.addr, .len = got.len};
-        ++sent;
-      } else if (xsk_ring_prod__reserve(&fill, 1, &to) == 1) {
-        *xsk_ring_prod__fill_addr(&fill, to) = got.addr;
-        xsk_ring_prod__submit(&fill, 1);
-      }
-    }
-    xsk_ring_cons__release(&receive, there);
-    xsk_ring_prod__submit(&transmit, sent);
-    sendto(fd, NULL, 0, MSG_DONTWAIT, NULL, 0);
-    // What has been sent may be received into again.
-    const uint32_t done = xsk_ring_cons__peek(&completion, ring_size, &from);
-    if (done == 0 || xsk_ring_prod__reserve(&fill, done, &to) != done) continue;
-    for (uint32_t i = 0; i < done; ++i) {
-      *xsk_ring_prod__fill_addr(&fill, to + i) = *xsk_ring_cons__comp_addr(&completion, from + i);
-    }
-    xsk_ring_prod__submit(&fill, done);
-    xsk_ring_cons__release(&completion, done);
+    pass_on(in, out, memory);
+    give_back(in, out);
   }
 }
 
@@ -167,7 +221,7 @@ int main(int count, char** words) {
     fprintf(stderr, "strata-plain-forward: '%s' is no MAC address\n", words[4]);
     return 2;
   }
-  if (strcmp(words[1], "xdp") == 0) forward_by_xdp(words[2]);
+  if (strcmp(words[1], "xdp") == 0) forward_by_xdp(words[2], words[3]);
   const int in = open_packet(words[2]);
   const int out = strcmp(words[2], words[3]) == 0 ? in : open_packet(words[3]);
   puts("ready");

@@ -14,16 +14,15 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.comparison import (argument_parser, heading, is_chosen, medians, publish, tables,
-                                take_turns, verdict)
+from harness.comparison import argument_parser, chosen, publish, summarise, take_turns
 from harness.crowd import Crowd
+from harness.goal import Goal
 from harness.machine import describe_machine
 from harness.measured import Measured, count_of
 from harness.process import Failure, Process, free_port, listening, wait_until
 
 MIB = 1024 * 1024
 IDLE = 9_000  # connections, each with one to a back: 18,000 descriptors
-IDLE_GOAL = 0.5  # of HAProxy's memory
 PATHS = "/usr/sbin:/usr/bin"
 STREAM_MODULE = "/usr/lib/nginx/modules/ngx_stream_module.so"  # libnginx-mod-stream
 
@@ -32,11 +31,15 @@ STREAM_MODULE = "/usr/lib/nginx/modules/ngx_stream_module.so"  # libnginx-mod-st
 class Scenario:
     name: str
     about: str
-    goal: float  # at most this times HAProxy's CPU
-    load: tuple  # the program and its words; {port}, {seconds}
+    goal: float  # at most this times HAProxy's CPU, or memory where it is idle
+    load: tuple  # the program and its words; {port}, {seconds}; none: it is idle
     is_http: bool = True
     secure: bool = False
     unit: str = "us/request"
+
+    @property
+    def goals(self):
+        return [Goal("cpu_us" if self.load else "bytes", self.goal, "haproxy")]
 
 
 def messages(size, in_flight):
@@ -65,6 +68,9 @@ SCENARIOS = [
     Scenario("h2 64", "64 B by HTTP/2 with TLS at the front, 4 connections of 25 streams", 1.0,
              ("h2load", "-t1", "-c4", "-m25", "-D{seconds}", "https://127.0.0.1:{port}/64"),
              secure=True),
+    Scenario("idle tcp", f"{IDLE:,} connections that have been used once", 0.5, (), is_http=False,
+             unit="B/connection"),
+    Scenario("idle http", "the same, by HTTP", 0.5, (), unit="B/connection"),
 ]
 
 
@@ -209,6 +215,8 @@ def p99_ms(output):
 
 
 def measure(proxy, scenario, tools, seconds):
+    if not scenario.load:
+        return measure_idle(proxy)
     words = [str(word).format(port=proxy.port, seconds=seconds) for word in scenario.load]
     if words[0] == "bench_web_load":
         words[0] = str(tools.load)
@@ -222,77 +230,24 @@ def measure(proxy, scenario, tools, seconds):
     return {"cpu_us": spent / max(1, count), "rate": count / took, "p99_ms": p99_ms(done.stdout)}
 
 
-def measure_idle(tools, folder, back):
-    """Bytes of the proxy for each connection that has been used and is idle."""
-    request = b"GET /64 HTTP/1.1\r\nHost: bench\r\n\r\n"
-    kinds = [("idle tcp", messages(64, 1), False, lambda said: said.endswith(b"xx")),
-             ("idle http", wrk("/64"), True, lambda said: said.endswith(b"xx"))]
-    found = {}
-    for kind, load, is_http, is_answer in kinds:
-        scenario = Scenario(kind, "", IDLE_GOAL, load, is_http=is_http)
-        for name in contenders():
-            proxy = Proxy(name, tools, folder / f"{kind} {name}".replace(" ", "-"), scenario, back)
-            try:
-                before = proxy.anonymous()
-                crowd = Crowd(proxy.port, IDLE, request, is_answer)
-                found.setdefault(kind, {})[name] = (proxy.anonymous() - before) / IDLE
-                crowd.close()
-            finally:
-                proxy.stop()
-    return found
+def measure_idle(proxy):
+    before = proxy.anonymous()
+    crowd = Crowd(proxy.port, IDLE, b"GET /64 HTTP/1.1\r\nHost: bench\r\n\r\n",
+                  lambda said: said.endswith(b"xx"))
+    grown = proxy.anonymous() - before
+    crowd.close()
+    return {"bytes": grown / IDLE}
 
 
 def contenders():
     return ["strata", *(each for each in ("haproxy", "nginx") if shutil.which(each, path=PATHS))]
 
 
-def summarise(found, scenarios):
-    rows = []
-    for scenario in scenarios:
-        row = {"name": scenario.name, "about": scenario.about, "unit": scenario.unit,
-               "goal": scenario.goal, "contenders": {}}
-        for name in contenders():
-            runs = found[scenario.name, name]
-            row["contenders"][name] = {**medians(runs),
-                                       "cpu_us_all": [each["cpu_us"] for each in runs]}
-        if "haproxy" in row["contenders"]:
-            row["ratio"] = (row["contenders"]["strata"]["cpu_us"] /
-                            row["contenders"]["haproxy"]["cpu_us"])
-        rows.append(row)
-    return rows
-
-
-def figures_line(row, figures):
-    spread = " ".join(f"{each:.2f}" for each in figures["cpu_us_all"])
-    return (f"{figures['cpu_us']:10.2f} {row['unit']} {figures['rate']:10,.0f}/s "
-            f"p99 {figures['p99_ms']:7.2f} ms   ({spread})")
-
-
-def verdict_lines(row):
-    if "ratio" in row:
-        met = verdict(row["ratio"] <= row["goal"])
-        yield f"CPU {row['ratio']:.2f} x haproxy, goal {row['goal']:.2f}: {met}"
-
-
-def idle_lines(document):
-    for kind, sizes in document["idle"].items():
-        yield from ("", f"{kind}: bytes of each of {IDLE:,} connections")
-        yield from (f"  {name:8} {size:8.0f}" for name, size in sizes.items())
-        if "haproxy" in sizes:
-            ratio = sizes["strata"] / sizes["haproxy"]
-            yield f"  {ratio:.2f} x haproxy, goal {IDLE_GOAL}: {verdict(ratio <= IDLE_GOAL)}"
-
-
-def render(document):
-    return "\n".join(heading("bench-proxy", document, "CPU is the proxy's alone")
-                     + tables(document, figures_line, verdict_lines) + list(idle_lines(document)))
-
-
 def main():
-    parser = argument_parser(__doc__, "idle")
+    parser = argument_parser(__doc__, SCENARIOS)
     parser.add_argument("--seconds", type=int, default=3, help="of each measurement")
     wanted = parser.parse_args()
-    scenarios = [scenario for scenario in SCENARIOS if is_chosen(wanted, scenario.name)]
+    scenarios = chosen(wanted, SCENARIOS)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         try:
@@ -306,13 +261,13 @@ def main():
                     lambda name, scenario, place: Proxy(name, tools, folder / place, scenario,
                                                         back),
                     lambda proxy, scenario: measure(proxy, scenario, tools, wanted.seconds))
-                idle = measure_idle(tools, folder, back) if is_chosen(wanted, "idle") else {}
             finally:
                 back.stop()
         except Failure as failure:
             sys.exit(f"bench-proxy: {failure}")
     publish({"machine": describe_machine(), "repetitions": wanted.repetitions,
-             "scenarios": summarise(found, scenarios), "idle": idle}, wanted, render)
+             "scenarios": summarise(found, scenarios, lambda _: contenders())}, wanted,
+            "bench-proxy", "CPU and memory are the proxy's alone")
 
 
 if __name__ == "__main__":

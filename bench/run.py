@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from harness.contender import contenders, running
+from harness.interval import LEAST_RUNS
 from harness.machine import describe_machine
 from harness.plot import write_plots
 from harness.process import Failure, on_cpus, raise_descriptor_limit
@@ -16,8 +17,6 @@ from harness.progress import Progress
 from harness.scenario import HOLD_SCENARIOS, SCENARIOS, Load
 from harness.summary import faults_of, judge_goals, remark_spreads, summarise_scenario
 from harness.table import render
-
-LEAST_REPETITIONS = 5  # fewer give no median worth the name
 
 
 def parse_pin(text):
@@ -33,7 +32,7 @@ def parse_arguments():
     parser.add_argument("--build-dir", type=Path, default=Path("build/release"))
     parser.add_argument("--strata", type=Path, help="the strata binary, if not in the build dir")
     parser.add_argument("--before", type=Path, help="another strata binary, to take turns with")
-    parser.add_argument("--repetitions", type=int, default=LEAST_REPETITIONS)
+    parser.add_argument("--repetitions", type=int, default=LEAST_RUNS)
     parser.add_argument("--seconds", type=float, default=2, help="of each measurement")
     parser.add_argument("--format", choices=("table", "json"), default="table")
     parser.add_argument("--output", type=Path, help="write the JSON document here too")
@@ -53,8 +52,8 @@ def parse_arguments():
     wanted = parser.parse_args()
     if wanted.quick:
         wanted.repetitions, wanted.seconds = 1, 0.3
-    elif wanted.repetitions < LEAST_REPETITIONS:
-        parser.error(f"--repetitions must be at least {LEAST_REPETITIONS}; or use --quick")
+    elif wanted.repetitions < LEAST_RUNS:
+        parser.error(f"--repetitions must be at least {LEAST_RUNS}; or use --quick")
     return wanted
 
 
@@ -102,6 +101,7 @@ def measure(wanted, scenarios, chosen, load):
                     report = scenario.measure(load, contender, server, wanted.seconds)
             except Failure as failure:
                 remarks.append(f"{where}: failed: {failure}")
+                reports[scenario.name][contender.name].append(None)
                 continue
             reports[scenario.name][contender.name].append(report)
             if faults := faults_of(report):
@@ -126,7 +126,7 @@ def main():
     summaries = [summarise_scenario(one, reports[one.name]) for one in scenarios]
     remarks += remark_spreads(summaries)
     document = {
-        "schema": "strata-bench/1",
+        "schema": "strata-bench/2",
         "machine": machine,
         "settings": {
             "repetitions": wanted.repetitions,

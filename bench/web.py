@@ -14,8 +14,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.comparison import (argument_parser, cpu_line, heading, is_chosen, publish,
-                                summarise_cpu, tables, take_turns, verdict)
+from harness.comparison import argument_parser, chosen, publish, summarise, take_turns
+from harness.goal import Goal
 from harness.machine import describe_machine
 from harness.measured import Measured, measure_load
 from harness.process import Failure, Process, free_port, listening, wait_until
@@ -24,6 +24,7 @@ HERE = Path(__file__).resolve().parent
 CRATE = "libuwebsockets-sys"
 VERSION = "0.0.10"
 KIB, MIB = 1024, 1024 * 1024
+IDLE = 8000
 
 
 @dataclass(frozen=True)
@@ -31,11 +32,15 @@ class Scenario:
     name: str
     about: str
     peer: str  # whom the goal is set against
-    goal: float  # at most this times the peer's figure
-    load: tuple  # the program and its words; {port}, {seconds}
+    goal: float  # at most this times the peer's CPU; bytes where it is idle
+    load: tuple  # the program and its words; {port}, {seconds}; none: it is idle
     secure: bool = False
     mode: str = "echo"  # of a server of messages
     unit: str = "us/message"
+
+    @property
+    def goals(self):
+        return [Goal("cpu_us", self.goal, self.peer) if self.load else Goal("bytes", self.goal)]
 
 
 def messages(kind, connections, size, in_flight):
@@ -79,9 +84,9 @@ SCENARIOS = [
              handshakes("resumed"), secure=True, unit="us/handshake"),
     Scenario("h2 1k", "a file of 1 KiB by HTTP/2, 4 connections of 100 streams", "nginx", 0.9,
              h2load(), unit="us/request"),
+    Scenario("idle", f"{IDLE:,} WebSockets that say nothing", "uws", 1536, (), mode="inout",
+             unit="B/WebSocket"),
 ]
-IDLE = 8000
-IDLE_GOAL = 1536
 
 
 class Server(Measured):
@@ -194,6 +199,8 @@ def prepare(build_dir, folder):
 
 
 def measure(server, scenario, tools, seconds):
+    if not scenario.load:
+        return measure_idle(server, tools)
     words = [str(word).format(port=server.port, seconds=seconds, ca=tools.authority)
              for word in scenario.load]
     if words[0] == "bench_web_load":
@@ -208,47 +215,20 @@ def contenders_of(scenario, tools):
     return ["strata", *(each for each in peers if shutil.which(each, path="/usr/sbin:/usr/bin"))]
 
 
-def measure_idle(tools, folder):
-    """Bytes of each of many WebSockets that say nothing."""
-    sizes = {}
-    quiet = Scenario("idle", "", "uws", 1, (), mode="inout")
-    for name in ["strata", *(["uws"] if tools.uws else [])]:
-        server = Server(name, tools, folder / f"idle-{name}", quiet)
-        try:
-            before = server.anonymous()
-            hold = subprocess.Popen([tools.load, "hold", str(server.port), str(IDLE)],
-                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-            hold.stdout.readline()
-            time.sleep(1)
-            sizes[name] = (server.anonymous() - before) / IDLE
-            hold.stdin.close()
-            hold.wait()
-        finally:
-            server.stop()
-    return sizes
-
-
-def verdict_lines(row):
-    if "ratio" in row:
-        met = verdict(row["ratio"] <= row["goal"])
-        yield f"CPU {row['ratio']:.2f} x {row['peer']}, goal {row['goal']}: {met}"
-
-
-def render(document):
-    lines = heading("bench-web", document, "CPU is the server's alone")
-    lines += tables(document, cpu_line, verdict_lines)
-    if document["idle"]:
-        lines += ["", f"bytes of an idle WebSocket, of {IDLE:,}"]
-        lines += [f"  {name:8} {size:8.0f}" for name, size in document["idle"].items()]
-        lines.append(f"  goal {IDLE_GOAL}: {verdict(document['idle']['strata'] <= IDLE_GOAL)}")
-    return "\n".join(lines)
+def measure_idle(server, tools):
+    before = server.anonymous()
+    with subprocess.Popen([tools.load, "hold", str(server.port), str(IDLE)],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as hold:
+        hold.stdout.readline()
+        time.sleep(1)
+        return {"bytes": (server.anonymous() - before) / IDLE}
 
 
 def main():
-    parser = argument_parser(__doc__, "idle")
+    parser = argument_parser(__doc__, SCENARIOS)
     parser.add_argument("--seconds", type=int, default=3, help="of each measurement")
     wanted = parser.parse_args()
-    scenarios = [scenario for scenario in SCENARIOS if is_chosen(wanted, scenario.name)]
+    scenarios = chosen(wanted, SCENARIOS)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         try:
@@ -259,12 +239,11 @@ def main():
                 wanted.repetitions, scenarios, lambda each: contenders_of(each, tools),
                 lambda name, scenario, place: Server(name, tools, folder / place, scenario),
                 lambda server, scenario: measure(server, scenario, tools, wanted.seconds))
-            idle = measure_idle(tools, folder) if is_chosen(wanted, "idle") else {}
         except Failure as failure:
             sys.exit(f"bench-web: {failure}")
-        rows = summarise_cpu(found, scenarios, lambda each: contenders_of(each, tools), "strata")
-    publish({"machine": describe_machine(), "repetitions": wanted.repetitions,
-             "scenarios": rows, "idle": idle}, wanted, render)
+        rows = summarise(found, scenarios, lambda each: contenders_of(each, tools))
+    publish({"machine": describe_machine(), "repetitions": wanted.repetitions, "scenarios": rows},
+            wanted, "bench-web", "CPU and memory are the server's alone")
 
 
 if __name__ == "__main__":

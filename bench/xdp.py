@@ -17,7 +17,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import interval
+from harness import interval, links
+from harness.goal import Goal, goal_line, judge, summarise_runs
 from harness.machine import describe_machine
 from harness.progress import Progress
 
@@ -26,9 +27,10 @@ SENT = re.compile(r"\[udp_pkt_gen\] (\d+) \(pkts\) ([\d.]+) \(s\) (\d+) \(pps\)"
 WINDOWS = re.compile(r"\[rxdrop\] max: (\d+) \(pps\) min: (\d+) \(pps\)")
 ENDS = ["-dmac", "ff:ff:ff:ff:ff:ff", "-smac", "02:00:00:00:00:01", "-dip", "192.0.2.2:9000",
         "-sip", "192.0.2.1:9000"]
-# Whose rate is to be at least how much of whose.
-GOALS = [("ocaml", "c++", 0.97), ("ocaml", "plain c", 0.95), ("c++", "plain c", 0.95),
-         ("rust", "plain c", 0.95)]
+GOALS = [Goal(figure, limit, base=base, at_least=True, contender=one)
+         for one, base, limit in (("ocaml", "c++", 0.97), ("ocaml", "plain c", 0.95),
+                                  ("c++", "plain c", 0.95), ("rust", "plain c", 0.95))
+         for figure in ("send", "receive")]
 
 
 @dataclass(frozen=True)
@@ -74,40 +76,19 @@ def contenders(build_dir, work):
 
 
 class Link:
-    def __init__(self, library):
-        name = f"strata-x-{os.getpid()}"
-        self.a, self.b = f"{name}-a", f"{name}-b"
+    def __init__(self, a, b, library):
+        self.a, self.b = links.Interface(a, "vethA"), links.Interface(b, "vethB")
         self.environment = {**os.environ, "LD_LIBRARY_PATH": library}
-        for space in (self.a, self.b):
-            self.run("ip", "netns", "add", space)
-        self.run("ip", "link", "add", "vethA", "netns", self.a, "type", "veth", "peer", "name",
-                 "vethB", "netns", self.b)
-        for space, link in ((self.a, "vethA"), (self.b, "vethB")):
-            self.run("ip", "netns", "exec", space, "sysctl", "-qw",
-                     f"net.ipv6.conf.{link}.disable_ipv6=1")
-            self.run("ip", "-n", space, "link", "set", link, "up")
+        links.join(self.a, self.b)
 
-    @staticmethod
-    def run(*command):
-        subprocess.run(command, check=True, timeout=60)
-
-    def start(self, space, command, count):
-        words = [str(count) if word == "COUNT" else str(word) for word in command]
-        return subprocess.Popen(["ip", "netns", "exec", space, *words], env=self.environment,
-                                text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    def start(self, end, command, count):
+        words = [str(count) if word == "COUNT" else word for word in command]
+        return subprocess.Popen(links.inside(end.space, *words), env=self.environment, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def attached(self):
-        found = subprocess.run(["ip", "-n", self.b, "link", "show", "vethB"], text=True, check=True,
-                               stdout=subprocess.PIPE).stdout
-        return "xdp" in found
-
-    def clear(self):
-        """libxdp's program stays behind when its process ends."""
-        self.run("ip", "-n", self.b, "link", "set", "dev", "vethB", "xdp", "off")
-
-    def close(self):
-        for space in (self.a, self.b):
-            subprocess.run(["ip", "netns", "del", space], check=False)
+        return "xdp" in links.run("ip", "-n", self.b.space, "link", "show", self.b.name,
+                                  stdout=subprocess.PIPE)
 
 
 def output_of(process):
@@ -133,7 +114,7 @@ def received_by(link, who, sender, count):
     time.sleep(0.3)
     output_of(link.start(link.a, sender.send, count))
     out = output_of(receiving)
-    link.clear()
+    links.detach_xdp(link.b)
     found = WINDOWS.search(out) or re.search(r"\[rxdrop\] \d+ \(pkts\) [\d.]+ \(s\) (\d+)", out)
     return int(found[1])
 
@@ -144,45 +125,33 @@ def measure(arguments):
     library = build(build_dir, work)
     who = contenders(build_dir, work)
     sender = next(each for each in who if each.name == "c++")
-    figures = {(way, each.name): [] for way in ("send", "receive") for each in who}
-    link = Link(library)
+    figures = {each.name: [] for each in who}
     bar = Progress(arguments.runs * len(who) * 2)
-    try:
+    with links.namespaces("x", "a", "b") as (a, b):
+        link = Link(a, b, library)
         for run in range(arguments.runs):
             # Each run begins with another one.
             for each in (*who[run % len(who):], *who[:run % len(who)]):
                 bar.step(f"{each.name} sends")
-                figures["send", each.name].append(sent_by(link, each, arguments.count))
+                sent = sent_by(link, each, arguments.count)
                 bar.step(f"{each.name} receives")
-                figures["receive", each.name].append(
-                    received_by(link, each, sender, arguments.count))
-    finally:
-        bar.close()
-        link.close()
+                figures[each.name].append(
+                    {"send": sent, "receive": received_by(link, each, sender, arguments.count)})
+    bar.close()
+    contenders_found = {name: summarise_runs(runs) for name, runs in figures.items()}
     return {"machine": describe_machine(), "count": arguments.count, "runs": arguments.runs,
-            "confidence": interval.confidence(arguments.runs),
-            "results": [{"way": way, "contender": name, **interval.estimate(runs),
-                         "of_each_run": runs} for (way, name), runs in figures.items()],
-            "goals": [judged(figures, way, *goal) for goal in GOALS for way in ("send", "receive")]}
-
-
-def judged(figures, way, one, other, goal):
-    """By the ratio within each run."""
-    value = interval.ratio(figures[way, one], figures[way, other])
-    return {"way": way, "contender": one, "base": other, "value": value, "goal": goal,
-            "outcome": interval.decide(value, goal)}
+            "confidence": interval.confidence(arguments.runs), "contenders": contenders_found,
+            "goals": judge(GOALS, contenders_found)}
 
 
 def show(document):
-    rows = {(row["way"], row["contender"]): row for row in document["results"]}
     print(f"{'':10}{'sent/s':>34}{'received/s':>34}")
-    for name in dict.fromkeys(row["contender"] for row in document["results"]):
-        cells = "".join(f"{interval.text(rows[way, name], 0):>34}" for way in ("send", "receive"))
+    for name, figures in document["contenders"].items():
+        cells = "".join(f"{interval.text(figures[way], 0):>34}" for way in ("send", "receive"))
         print(f"{name:10}{cells}")
     print(interval.meaning(document["runs"]))
     for each in document["goals"]:
-        print(f"{each['way']}: {each['contender']} to {each['base']}: "
-              f"{interval.text(each['value'])}; goal {each['goal']}: {each['outcome']}")
+        print(goal_line(each, each["figure"]))
 
 
 def main():

@@ -2,26 +2,34 @@
 
 import argparse
 import json
-import statistics
 from pathlib import Path
 
+from harness import interval
+from harness.goal import goal_line, judge, summarise_runs
 from harness.progress import Progress
 
+# What a figure is called in a goal, its unit in a table where the scenario says none, and digits.
+FIGURES = {"cpu_us": ("CPU", None, 3), "rate": ("rate", "/s", 0), "p50_ms": ("p50", "ms p50", 3),
+           "p99_ms": ("p99", "ms p99", 3), "bytes": ("memory", None, 0),
+           "script_bytes": ("memory of the script", "B of script", 0)}
 
-def argument_parser(about, single):
-    """`single` is what is measured beside the scenarios."""
+
+def argument_parser(about, scenarios):
+    names = ", ".join(each.name for each in scenarios)
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--build-dir", type=Path, default=Path("build/release"))
-    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--repetitions", type=int, default=interval.LEAST_RUNS,
+                        help=f"below {interval.LEAST_RUNS} nothing is decided")
     parser.add_argument("--only", action="append",
-                        help=f"scenarios whose name starts so; '{single}'")
+                        help=f"scenarios whose name starts so; there are {names}")
     parser.add_argument("--format", choices=("table", "json"), default="table")
     parser.add_argument("--output", type=Path, help="write the JSON document here too")
     return parser
 
 
-def is_chosen(wanted, name):
-    return not wanted.only or any(name.startswith(each) for each in wanted.only)
+def chosen(wanted, scenarios):
+    return [each for each in scenarios
+            if not wanted.only or any(each.name.startswith(name) for name in wanted.only)]
 
 
 def take_turns(repetitions, scenarios, contenders_of, start, measure):
@@ -44,56 +52,38 @@ def take_turns(repetitions, scenarios, contenders_of, start, measure):
     return found
 
 
-def medians(runs):
-    return {key: statistics.median(each[key] for each in runs) for key in runs[0]}
-
-
-def summarise_cpu(found, scenarios, contenders_of, own):
-    """Rows of `cpu_us` and `rate`; where a scenario's peer takes part, with the ratio of `own` to
-    it."""
+def summarise(found, scenarios, contenders_of):
     rows = []
     for scenario in scenarios:
-        row = {"name": scenario.name, "about": scenario.about, "unit": scenario.unit,
-               "peer": scenario.peer, "goal": scenario.goal, "contenders": {}}
-        for name in contenders_of(scenario):
-            runs = found[scenario.name, name]
-            row["contenders"][name] = {**medians(runs),
-                                       "cpu_us_all": [each["cpu_us"] for each in runs]}
-        if scenario.peer in row["contenders"]:
-            row["ratio"] = (row["contenders"][own]["cpu_us"] /
-                            row["contenders"][scenario.peer]["cpu_us"])
-        rows.append(row)
+        contenders = {name: summarise_runs(found[scenario.name, name])
+                      for name in contenders_of(scenario)}
+        rows.append({"name": scenario.name, "about": scenario.about, "unit": scenario.unit,
+                     "contenders": contenders, "goals": judge(scenario.goals, contenders)})
     return rows
 
 
-def cpu_line(row, figures):
-    spread = " ".join(f"{each:.3f}" for each in figures["cpu_us_all"])
-    return f"{figures['cpu_us']:10.3f} {row['unit']} {figures['rate']:12,.0f}/s   ({spread})"
-
-
-def heading(name, document, remark):
+def render(name, document, remark):
     machine = document["machine"]
-    return [f"strata {name}: {machine['cpu_model']}, {machine['cores']} cores, "
-            f"Linux {machine['kernel']}, revision {machine['revision']}",
-            f"{document['repetitions']} repetitions, interleaved; medians; {remark}", ""]
-
-
-def tables(document, figures_line, verdict_lines):
-    """Of each scenario: a line of each contender's figures, and the verdict's lines."""
-    lines = []
+    lines = [f"strata {name}: {machine['cpu_model']}, {machine['cores']} cores, "
+             f"Linux {machine['kernel']}, revision {machine['revision']}",
+             f"interleaved; {remark}", interval.meaning(document["repetitions"])]
     for row in document["scenarios"]:
-        lines.append(f"{row['name']}: {row['about']}")
-        lines += [f"  {name:8} {figures_line(row, figures)}"
-                  for name, figures in row["contenders"].items()]
-        lines += [f"  {line}" for line in verdict_lines(row)]
-    return lines
+        lines += ["", f"{row['name']}: {row['about']}"]
+        lines += [f"  {contender:12} {_figures(row['unit'], figures)}"
+                  for contender, figures in row["contenders"].items()]
+        lines += [f"  {goal_line(goal, FIGURES[goal['figure']][0])}" for goal in row["goals"]]
+    return "\n".join(lines)
 
 
-def verdict(is_reached):
-    return "reached" if is_reached else "MISSED"
+def _figures(unit_of_row, figures):
+    cells = []
+    for key, figure in figures.items():
+        _, unit, digits = FIGURES[key]
+        cells.append(f"{interval.text(figure, digits)} {unit or unit_of_row}")
+    return "   ".join(cells)
 
 
-def publish(document, wanted, render):
+def publish(document, wanted, name, remark):
     if wanted.output:
         wanted.output.write_text(json.dumps(document, indent=2) + "\n")
-    print(json.dumps(document) if wanted.format == "json" else render(document))
+    print(json.dumps(document) if wanted.format == "json" else render(name, document, remark))

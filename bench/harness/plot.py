@@ -28,7 +28,7 @@ def write_plots(document, folder):
 
 def draw(scenario, machine):
     rows = [(row["name"], row["figures"][scenario["cost"]]) for row in scenario["contenders"]]
-    scale = (WIDTH - LABEL - 200) / (max(figure["max"] for _, figure in rows) or 1)
+    scale = (WIDTH - LABEL - 200) / (max(figure["high"] for _, figure in rows) or 1)
     height = TOP + STEP * len(rows) + 34
     title = f"{TITLES[scenario['name'], scenario['cost']]}, less is better"
     parts = [
@@ -40,14 +40,14 @@ def draw(scenario, machine):
     ]
     for index, (name, figure) in enumerate(rows):
         parts += _bar(TOP + STEP * index, name, figure, scale)
-    foot = f"median; line: min..max. {machine['cpu_model']}, Linux {machine['kernel']}"
+    foot = f"median; line: its interval. {machine['cpu_model']}, Linux {machine['kernel']}"
     parts += [_text(16, height - 12, foot, 'fill="#555555" font-size="11"'), "</svg>"]
     return "\n".join(parts) + "\n"
 
 
 def _bar(top, name, figure, scale):
     colour = COLOURS.get(name.split("-")[0], "#444444")
-    median, least, most = (figure[key] * scale for key in ("median", "min", "max"))
+    median, least, most = (figure[key] * scale for key in ("median", "low", "high"))
     middle = top + BAR / 2
     value = f"{figure['median']:,.4g}" if figure["median"] < 1000 else f"{figure['median']:,.0f}"
     return [

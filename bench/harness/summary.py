@@ -1,37 +1,19 @@
-"""From samples to the result document: medians with spread, ratios, goals, remarks."""
+"""From samples to the result document: medians with their intervals, ratios, goals, remarks."""
 
-import statistics
-from dataclasses import dataclass
+from harness.goal import Goal, judge, ratio, summarise_runs
 
+OWN = "strata-io_uring"
 BASELINES = ("epoll-each", "epoll-batch", "redis")
 WIDE = 1.5  # maximum over minimum from which on the machine was not the same
 FAULTS = ("lost", "duplicated", "corrupted", "disconnected", "echoed_bytes")
 
 
-@dataclass(frozen=True)
-class Goal:
-    """contender's cost <= limit (x baseline's cost, where there is a baseline)."""
-
-    contender: str
-    scenarios: tuple[str, ...]  # beginnings of scenario names
-    limit: float
-    baseline: str | None = None
-
-
+# Of scenarios whose names begin so.
 GOALS = (
-    Goal("strata-io_uring", ("relay", "fanout"), 0.7, "epoll-each"),
-    Goal("strata-io_uring", ("fanout",), 0.3, "redis"),
-    Goal("strata-io_uring", ("idle",), 1024),
+    (("relay", "fanout"), Goal("cpu_us_per_message", 0.7, "epoll-each", contender=OWN)),
+    (("fanout",), Goal("cpu_us_per_message", 0.3, "redis", contender=OWN)),
+    (("idle",), Goal("rss_bytes_per_connection", 1024, contender=OWN)),
 )
-
-
-def spread(samples):
-    return {
-        "median": statistics.median(samples),
-        "min": min(samples),
-        "max": max(samples),
-        "samples": samples,
-    }
 
 
 def faults_of(report):
@@ -48,7 +30,7 @@ def remark_spreads(summaries):
         wide = [
             row["name"]
             for row in scenario["contenders"]
-            if (cost := row["figures"][scenario["cost"]])["max"] > WIDE * cost["min"] > 0
+            if _varies(row["figures"][scenario["cost"]])
         ]
         if wide:
             yield (
@@ -57,23 +39,24 @@ def remark_spreads(summaries):
             )
 
 
+def _varies(figure):
+    samples = [each for each in figure["of_each_run"] if each is not None]
+    return max(samples) > WIDE * min(samples) > 0
+
+
 def summarise_scenario(scenario, reports):
-    """reports: contender's name -> its reports, one a round."""
+    """reports: contender's name -> its reports, one a round, None where it failed."""
+    keys = [metric.key for metric in scenario.metrics]
     rows = []
     for name, runs in reports.items():
-        if not runs:
-            continue
-        figures = {
-            metric.key: spread([run[metric.key] for run in runs]) for metric in scenario.metrics
-        }
-        rows.append({"name": name, "figures": figures})
-    costs = {row["name"]: row["figures"][scenario.cost]["median"] for row in rows}
+        if any(runs):
+            figures = summarise_runs([run and {key: run[key] for key in keys} for run in runs])
+            rows.append({"name": name, "figures": figures})
+    costs = {row["name"]: row["figures"][scenario.cost] for row in rows}
     for row in rows:
-        row["cost_ratio_to"] = {
-            baseline: costs[row["name"]] / costs[baseline]
-            for baseline in BASELINES
-            if costs.get(baseline, 0) > 0
-        }
+        ratios = {base: ratio(costs[row["name"]], costs[base])
+                  for base in BASELINES if base in costs}
+        row["cost_ratio_to"] = {base: value for base, value in ratios.items() if value}
     return {
         "name": scenario.name,
         "about": scenario.about,
@@ -83,29 +66,10 @@ def summarise_scenario(scenario, reports):
 
 
 def judge_goals(scenarios):
-    """Every goal in every scenario that it is for; reached is None where a side is missing."""
-    verdicts = []
-    for goal in GOALS:
-        for scenario in scenarios:
-            if not scenario["name"].startswith(goal.scenarios):
-                continue
-            verdicts.append(_judge(goal, scenario))
-    return verdicts
-
-
-def _judge(goal, scenario):
-    row = next((row for row in scenario["contenders"] if row["name"] == goal.contender), None)
-    value = None
-    if row and goal.baseline:
-        value = row["cost_ratio_to"].get(goal.baseline)
-    elif row:
-        value = row["figures"][scenario["cost"]]["median"]
-    return {
-        "scenario": scenario["name"],
-        "contender": goal.contender,
-        "cost": scenario["cost"],
-        "baseline": goal.baseline,
-        "limit": goal.limit,
-        "value": value,
-        "reached": None if value is None else value <= goal.limit,
-    }
+    """Every goal in every scenario that it is for and that has both its sides."""
+    judged = []
+    for scenario in scenarios:
+        goals = [goal for beginnings, goal in GOALS if scenario["name"].startswith(beginnings)]
+        figures = {row["name"]: row["figures"] for row in scenario["contenders"]}
+        judged += [{"scenario": scenario["name"], **each} for each in judge(goals, figures)]
+    return judged

@@ -1,9 +1,12 @@
 """The result document as text tables."""
 
+from harness import interval
+from harness.goal import goal_line
 from harness.scenario import HOLD_SCENARIOS, SCENARIOS
 from harness.summary import BASELINES
 
 METRICS = {scenario.name: scenario.metrics for scenario in SCENARIOS + HOLD_SCENARIOS}
+TITLES = {metric.key: metric.title for metrics in METRICS.values() for metric in metrics}
 
 
 def render(document):
@@ -15,12 +18,17 @@ def render(document):
         f"strata bench: {machine['cpu_model']}, {machine['cores']} cores, "
         f"Linux {machine['kernel']}, governor {machine['governor'] or 'none'}, "
         f"revision {machine['revision']}",
-        f"{settings['repetitions']} repetitions of {settings['seconds']} s, interleaved, {pinned}; "
-        "median (min..max); counted at the receivers; CPU is the server's alone",
+        f"{settings['seconds']} s each, interleaved, {pinned}; counted at the receivers; "
+        "CPU is the server's alone",
+        interval.meaning(settings["repetitions"]),
     ]
     for scenario in document["scenarios"]:
         lines += ["", f"{scenario['name']}: {scenario['about']}", *_scenario_table(scenario)]
-    lines += ["", "goals", *_goal_table(document["goals"])]
+    goals = [
+        f"  {goal['scenario']}: {goal_line(goal, TITLES[goal['figure']])}"
+        for goal in document["goals"]
+    ]
+    lines += ["", "goals", *(goals or ["  none for what was measured"])]
     if document["remarks"]:
         lines += ["", "remarks", *(f"  {remark}" for remark in document["remarks"])]
     return "\n".join(lines)
@@ -37,7 +45,7 @@ def _scenario_table(scenario):
     for row in scenario["contenders"]:
         cells = [row["name"]]
         cells += [_figure(row["figures"][metric.key], metric.digits) for metric in metrics]
-        cells += [f"{row['cost_ratio_to'][name]:.3g}" for name in present]
+        cells += [_ratio(row["cost_ratio_to"].get(name)) for name in present]
         rows.append(cells)
     lines = _columns(rows)
     if present:
@@ -46,29 +54,21 @@ def _scenario_table(scenario):
 
 
 def _figure(figure, digits):
-    median, least, most = (f"{figure[key]:,.{digits}f}" for key in ("median", "min", "max"))
+    median, least, most = (f"{figure[key]:,.{digits}f}" for key in ("median", "low", "high"))
     return median if least == most else f"{median} ({least}..{most})"
 
 
-def _goal_table(goals):
-    rows = [["scenario", "goal", "measured", "verdict"]]
-    verdicts = {True: "reached", False: "missed", None: "not measured"}
-    for goal in goals:
-        limit = f"{goal['contender']} {goal['cost']} <= {goal['limit']:g}"
-        if goal["baseline"]:
-            limit += f" x {goal['baseline']}"
-        value = "-" if goal["value"] is None else f"{goal['value']:.3g}"
-        rows.append([goal["scenario"], limit, value, verdicts[goal["reached"]]])
-    return _columns(rows, words=2) if goals else ["  none for these scenarios"]
+def _ratio(value):
+    return _figure(value, 2) if value else "-"
 
 
-def _columns(rows, words=1):
-    """Aligned rows: the first columns are words, the others figures."""
+def _columns(rows):
+    """Aligned rows: the first column is words, the others figures."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     lines = []
     for row in rows:
         cells = [
-            cell.ljust(width) if place < words else cell.rjust(width)
+            cell.ljust(width) if place == 0 else cell.rjust(width)
             for place, (cell, width) in enumerate(zip(row, widths))
         ]
         lines.append("  " + "  ".join(cells))
