@@ -508,7 +508,8 @@ function server.peer(id) end
 ---@return string
 function server.peer_ip(id) end
 
----keeps a value with a client, also when the script is loaded again; nil forgets it
+---keeps a value with a client (1 MiB of all its values at most), also when the script is
+---loaded again; nil forgets it
 ---@param id integer
 ---@param name string
 ---@param value? any
@@ -521,7 +522,8 @@ function server.set_data(id, name, value) end
 ---@return any
 function server.get_data(id, name) end
 
----puts a client into a group; false if it has gone
+---puts a client into a group (of 10,000 at most, with names of 1,024 bytes at most); false
+---if it has gone
 ---@param id integer
 ---@param group string
 ---@return boolean

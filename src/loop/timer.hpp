@@ -1,6 +1,7 @@
 // A point in time at which the loop calls back. Destroying it disarms it.
 #pragma once
 
+#include <algorithm>
 #include <boost/intrusive/set.hpp>
 #include <chrono>
 
@@ -9,8 +10,11 @@ namespace strata::loop {
 using time_point = std::chrono::steady_clock::time_point;
 using duration = std::chrono::nanoseconds;
 
+/// At most thirty years either way, so that a time of day can be added; what is no number is none.
 [[nodiscard]] inline duration from_seconds(double seconds) {
-  return std::chrono::duration_cast<duration>(std::chrono::duration<double>(seconds));
+  constexpr double most = 1e9;
+  const double within = seconds != seconds ? 0 : std::clamp(seconds, -most, most);
+  return std::chrono::duration_cast<duration>(std::chrono::duration<double>(within));
 }
 
 class timer : public boost::intrusive::set_base_hook<

@@ -105,8 +105,8 @@ loop::task<answers> sleep_for(loop::loop& on, double seconds) {
 
 loop::task<answers> sleep(void* self, call& with) {
   const double wanted = with.number(0);
-  return sleep_for(host_of(self).on(),
-                   std::isfinite(wanted) ? std::clamp(wanted, 0.0, longest_wait) : longest_wait);
+  if (std::isnan(wanted)) with.fail("the time is no number of seconds");
+  return sleep_for(host_of(self).on(), std::max(wanted, 0.0));
 }
 
 void set_timer(call& with, bool repeats) {
@@ -254,7 +254,7 @@ void shared_get(void* self, call& with) {
 std::optional<double> lives_of(call& with, int which) {
   if (!with.has(which)) return std::nullopt;
   const double seconds = with.number(which);
-  return std::isfinite(seconds) ? std::max(seconds, 0.0) : longest_wait;
+  return std::max(seconds, 0.0);
 }
 
 constexpr const char* no_room = "there is no room: strata.shared holds 64 MiB at most";

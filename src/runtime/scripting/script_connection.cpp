@@ -212,9 +212,8 @@ loop::task<answers> script_connection::await_sent(owned self, loop::time_point l
 }
 
 loop::time_point script_connection::limit_of(const call& with, int which) const {
-  const double seconds = with.has(which) ? with.number(which) : 1e9;
-  if (!(seconds < 1e9)) return loop::time_point::max();
-  return loop_.now() + loop::from_seconds(std::max(seconds, 0.0));
+  if (!with.has(which)) return loop::time_point::max();
+  return loop_.now() + loop::from_seconds(std::max(with.number(which), 0.0));
 }
 
 // --- what scripts call

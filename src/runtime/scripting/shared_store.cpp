@@ -2,27 +2,26 @@
 
 #include <utility>
 
+#include "loop/timer.hpp"
+
 namespace strata::runtime::scripting {
 
 namespace {
 
-std::size_t size_of(const nlohmann::json& value) {
-  if (value.is_string()) return value.get_ref<const std::string&>().size() + 64;
-  if (!value.is_structured()) return 64;
-  std::size_t sum = 64;
-  for (const auto& [key, each] : value.items()) sum += key.size() + size_of(each);
-  return sum;
-}
-
 std::optional<shared_store::clock::time_point> end_of(std::optional<double> lives) {
   if (!lives) return std::nullopt;
-  // More than a century is for ever.
-  if (*lives > 3e9) return std::nullopt;
-  return shared_store::clock::now() + std::chrono::duration_cast<shared_store::clock::duration>(
-                                          std::chrono::duration<double>(*lives));
+  return shared_store::clock::now() + loop::from_seconds(*lives);
 }
 
 }  // namespace
+
+std::size_t memory_of(const nlohmann::json& value) {
+  if (value.is_string()) return value.get_ref<const std::string&>().size() + 64;
+  if (!value.is_structured()) return 64;
+  std::size_t sum = 64;
+  for (const auto& [key, each] : value.items()) sum += key.size() + memory_of(each);
+  return sum;
+}
 
 shared_store::kept* shared_store::find(const std::string& name) {
   const auto found = all_.find(name);
@@ -47,7 +46,7 @@ void shared_store::forget_old() {
 
 bool shared_store::put(const std::string& name, nlohmann::json value,
                        std::optional<clock::time_point> until) {
-  const auto bytes = name.size() + size_of(value);
+  const auto bytes = name.size() + memory_of(value);
   const auto* const before = find(name);
   const auto freed = before == nullptr ? 0 : before->bytes;
   if (bytes_ - freed + bytes > most_bytes) {

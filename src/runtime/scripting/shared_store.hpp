@@ -11,6 +11,9 @@
 
 namespace strata::runtime::scripting {
 
+/// Bytes that a value takes, roughly.
+[[nodiscard]] std::size_t memory_of(const nlohmann::json& value);
+
 class shared_store {
  public:
   using clock = std::chrono::steady_clock;

@@ -2,13 +2,12 @@
 #pragma once
 
 #include <deque>
-#include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
 #include "runtime/scripting/script_connection.hpp"
 #include "runtime/scripting/sequence.hpp"
+#include "runtime/server/client_data.hpp"
 #include "runtime/server/shard_script.hpp"
 
 namespace strata::runtime::server {
@@ -28,7 +27,7 @@ struct shard_script::client final : scripting::sequence::owner {
   /// The script is asked whether it may be master: what it says meanwhile waits.
   bool is_claiming = false;
   std::deque<std::pair<message_kind, std::string>> withheld;
-  std::map<std::string, nlohmann::json, std::less<>> data;
+  client_data data;
   scripting::sequence turns;
 
  private:

@@ -104,22 +104,25 @@ void shard_script::call_set_data(call& with) {
     return;
   }
   auto& data = clients_.at(with.integer(0))->data;
-  const std::string name(with.text(1));
-  if (with.has(2)) {
-    nlohmann::json value;
-    if (!with.structure(2, value)) return;
-    data[name] = std::move(value);
-  } else {
-    data.erase(name);
+  if (!with.has(2)) {
+    data.forget(with.text(1));
+    with.give(true);
+    return;
+  }
+  nlohmann::json value;
+  if (!with.structure(2, value)) return;
+  if (!data.keep(with.text(1), std::move(value))) {
+    with.fail("there is no room: a client's data are 1 MiB at most");
+    return;
   }
   with.give(true);
 }
 
 void shard_script::call_get_data(call& with) {
   if (clients_.contains(with.integer(0))) {
-    const auto& data = clients_.at(with.integer(0))->data;
-    if (const auto found = data.find(with.text(1)); found != data.end()) {
-      with.give(found->second);
+    const auto* const value = clients_.at(with.integer(0))->data.find(with.text(1));
+    if (value != nullptr) {
+      with.give(*value);
       return;
     }
   }
@@ -128,18 +131,15 @@ void shard_script::call_get_data(call& with) {
 
 void shard_script::call_join_group(call& with) {
   const bool is = is_there(with.integer(0));
-  if (is) groups_[std::string(with.text(1))].insert(with.integer(0));
+  if (is && !groups_.join(with.integer(0), with.text(1))) {
+    with.fail("a client is in 10,000 groups at most, whose names are of 1,024 bytes at most");
+    return;
+  }
   with.give(is);
 }
 
 void shard_script::call_leave_group(call& with) {
-  const auto found = groups_.find(with.text(1));
-  if (found == groups_.end()) {
-    with.give(false);
-    return;
-  }
-  with.give(found->second.erase(with.integer(0)) != 0);
-  if (found->second.empty()) groups_.erase(found);
+  with.give(groups_.leave(with.integer(0), with.text(1)));
 }
 
 void shard_script::call_group_send(call& with) {
@@ -231,12 +231,15 @@ constexpr script::function_row shard_script::functions[] = {
     {"peer_ip", "id: integer", "string", "a client's IP address, without its port",
      method<&shard_script::call_peer_ip>},
     {"set_data", "id: integer, name: string, value?: any", "boolean",
-     "keeps a value with a client, also when the script is loaded again; nil forgets it",
+     "keeps a value with a client (1 MiB of all its values at most), also when the script is "
+     "loaded again; nil forgets it",
      method<&shard_script::call_set_data>},
     {"get_data", "id: integer, name: string", "any", "a value that is kept with a client, or nil",
      method<&shard_script::call_get_data>},
     {"join_group", "id: integer, group: string", "boolean",
-     "puts a client into a group; false if it has gone", method<&shard_script::call_join_group>},
+     "puts a client into a group (of 10,000 at most, with names of 1,024 bytes at most); false if "
+     "it has gone",
+     method<&shard_script::call_join_group>},
     {"leave_group", "id: integer, group: string", "boolean",
      "takes a client out of a group; false if it was not in it",
      method<&shard_script::call_leave_group>},

@@ -165,10 +165,7 @@ bool shard_script::withhold(member& from, const message& said) {
 void shard_script::on_settled(const client& one) {
   settled_.notify();
   if (one.is != nullptr) return;
-  for (auto each = groups_.begin(); each != groups_.end();) {
-    each->second.erase(one.id);
-    each = each->second.empty() ? groups_.erase(each) : std::next(each);
-  }
+  groups_.leave_all(one.id);
   if (found_ == &one) found_ = nullptr;
   if (speaks_ == &one) speaks_ = nullptr;
   clients_.erase(one.id);
@@ -193,9 +190,9 @@ bool shard_script::send(std::uint64_t to, std::string_view message) {
 
 void shard_script::send_to_group(const std::string& group, const std::string& message,
                                  std::uint64_t except) {
-  const auto found = groups_.find(group);
-  if (found == groups_.end()) return;
-  for (const auto id : found->second) {
+  const auto* const members = groups_.members(group);
+  if (members == nullptr) return;
+  for (const auto id : *members) {
     if (id != except) send(id, message);
   }
 }

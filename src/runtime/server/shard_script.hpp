@@ -5,15 +5,14 @@
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
-#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "http/exchange.hpp"
 #include "loop/condition.hpp"
 #include "runtime/scripting/host.hpp"
+#include "runtime/server/client_groups.hpp"
 #include "runtime/server/member.hpp"
 #include "runtime/server/message.hpp"
 #include "runtime/server/options.hpp"
@@ -145,7 +144,7 @@ class shard_script final : private loop::turn_end_hook {
   boost::unordered_flat_map<std::uint64_t, std::unique_ptr<client>> clients_;
   mutable client* found_ = nullptr;  // last: most often the next one is the same
   client* speaks_ = nullptr;         // has said what the script has not heard yet
-  std::map<std::string, std::set<std::uint64_t>, std::less<>> groups_;
+  client_groups groups_;
   loop::condition settled_;
   loop::task_group leaving_;
   loop::task_group carrying_;
