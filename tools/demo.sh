@@ -31,7 +31,7 @@ start_daemon() {
   "$strata" daemon --state-dir "$home/state" --socket "$STRATA_SOCKET" 2>> "$home/daemon.log" &
   daemon=$!
   for _ in $(seq 100); do
-    "$strata" version > /dev/null 2>&1 && return 0
+    "$strata" ls > /dev/null 2>&1 && return 0 # `version` needs no daemon
     sleep 0.05
   done
   cat "$home/daemon.log" >&2
