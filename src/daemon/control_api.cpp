@@ -204,6 +204,8 @@ bool control_api::is_trusted(const loop::descriptor& peer) const {
   ucred who{};
   socklen_t size = sizeof who;
   if (::getsockopt(peer.fd(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return false;
+  // A script or a proxy of this daemon, by whatever path it has found the socket.
+  if (who.pid == ::getpid()) return false;
   if (who.uid == 0 || who.uid == ::geteuid()) return true;
   if (!group_) return false;
   if (who.gid == *group_) return true;

@@ -103,6 +103,8 @@ class supervisor final : public net::directory, public runtime::house {
   };
 
   loop::task<result<nlohmann::json>> obey_here(runtime::house_order what);
+  static result<void> check_creation(const runtime::house_order& order, nlohmann::json& options);
+  result<void> check_edit(runtime::house_order& order) const;
   loop::task<result<nlohmann::json>> create_for(runtime::house_order what);
   loop::task<result<nlohmann::json>> look_for(runtime::house_order what);
   loop::task<> saved(std::string name);

@@ -1,4 +1,6 @@
 // What scripts ask of the supervisor.
+#include <algorithm>
+
 #include "daemon/render.hpp"
 #include "daemon/supervisor.hpp"
 #include "loop/call_on.hpp"
@@ -43,6 +45,8 @@ loop::task<result<json>> supervisor::obey_here(runtime::house_order what) {
       co_return true;
     }
     case house_verb::edit: {
+      const auto allowed = check_edit(what);
+      if (!allowed) co_return std::unexpected(allowed.error());
       const auto edited = co_await edit(what.name, what.details);
       if (!edited) co_return std::unexpected(edited.error());
       co_return json{{"applied", edited->applied}, {"needs_restart", edited->needs_restart}};
@@ -57,6 +61,40 @@ loop::task<result<json>> supervisor::obey_here(runtime::house_order what) {
     }
   }
   co_return json();
+}
+
+// What a script creates has at most the script's rights: those that it names, or else as many of
+// the usual ones as the script has.
+result<void> supervisor::check_creation(const runtime::house_order& order, json& options) {
+  const std::string type_name = order.details.at("type");
+  const auto* const type = runtime::find_type(type_name);
+  if (type == nullptr) return {};  // said by who creates it
+  runtime::make_paths_absolute(type->rows(), order.rights.read_folders.front(), options);
+  if (auto reached = runtime::check_reach(order.rights, type->rows(), options); !reached) {
+    return reached;
+  }
+  const bool is_limited = !order.rights.net || !order.rights.runtimes;
+  if (is_limited && options.contains("lua") && !options.contains("lua_allow")) {
+    options["lua_allow"] = runtime::words_of(order.rights);
+  }
+  return runtime::check_child(order.rights, options);
+}
+
+result<void> supervisor::check_edit(runtime::house_order& order) const {
+  const auto found = find(order.name);
+  if (!found) return std::unexpected(found.error());
+  const auto rows = std::span((*found)->type->rows());
+  auto& changes = order.details;
+  runtime::make_paths_absolute(rows, order.rights.read_folders.front(), changes);
+  if (auto reached = runtime::check_reach(order.rights, rows, changes); !reached) return reached;
+  const bool gives_rights = std::ranges::any_of(rows, [&changes](const auto& row) {
+    return changes.contains(std::string(row.key)) &&
+           (row.reach == options::option_reach::script_right || row.key == "lua");
+  });
+  if (!gives_rights) return {};
+  auto next = (*found)->body->options(false);
+  next.update(changes);
+  return runtime::check_child(order.rights, next);
 }
 
 // A script that asks in on_start is there before its runtime is saved.
@@ -79,6 +117,9 @@ loop::task<result<json>> supervisor::create_for(runtime::house_order what) {
   co_await saved(what.by);
   auto options = what.details.at("options");
   if (!options.contains("owner")) options["owner"] = what.by;
+  if (auto allowed = check_creation(what, options); !allowed) {
+    co_return std::unexpected(allowed.error());
+  }
   const bool starts = what.details.at("start").get<bool>();
   const auto there = find(what.name);
   const bool is_own = there && json((*there)->body->common().owner) == options.at("owner") &&

@@ -45,6 +45,9 @@ socket_address::socket_address(const sockaddr* address, socklen_t size) {
 
 result<socket_address> socket_address::from_ip(const std::string& host, std::uint16_t port) {
   socket_address made;
+  if (host.contains('\0')) {
+    return failure(errc::invalid_argument, "use the address of a host", "it holds a NUL");
+  }
   if (inet_pton(AF_INET, host.c_str(), &made.storage_.ip4.sin_addr) == 1) {
     made.storage_.ip4.sin_family = AF_INET;
     made.size_ = sizeof(sockaddr_in);

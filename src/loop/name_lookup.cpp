@@ -15,6 +15,11 @@ namespace strata::loop {
 namespace {
 
 found_host look_up(const std::string& host) {
+  // The C library would look up what stands before the NUL.
+  if (host.contains('\0')) {
+    return failure(errc::invalid_argument, "find the address of a host", "its name holds a NUL",
+                   "give a host's name");
+  }
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_ADDRCONFIG;

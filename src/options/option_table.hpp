@@ -31,6 +31,16 @@ enum class option_kind : std::uint8_t {
   list,     ///< may be given more than once; JSON array of strings
 };
 
+/// What an option's value names outside of its runtime.
+enum class option_reach : std::uint8_t {
+  nothing,
+  read_path,     ///< a file or folder that is read; a relative one is meant in the caller's folder
+  written_path,  ///< a file that is written; relative likewise
+  listening,     ///< where clients are taken; a Unix socket's is a path
+  connecting,    ///< where a connection leads, a name or an address; a Unix socket's is a path
+  script_right,  ///< what a script may do
+};
+
 struct option_row {
   std::string_view key = {};  ///< in JSON, `max_message`; the long flag is `--max-message`
   char short_flag = 0;        ///< `p` for `-p`, or 0
@@ -43,10 +53,15 @@ struct option_row {
   std::string_view implicit_text = {};  ///< the value that the bare flag means, if it may be bare
   std::uint64_t max = UINT64_MAX;       ///< largest value of `count`, `port` and `bytes`
   std::uint64_t min = 0;                ///< smallest value of the same
-  bool is_path = false;                 ///< a relative one is meant in the caller's folder
+  option_reach reach = option_reach::nothing;
   std::string_view only_with = {};  ///< without effect but with one of these: `drain|mode=master`
   std::string_view only_on = {};    ///< or on an endpoint that carries one of these: `UDP|TLS`
 };
+
+/// Its value is a path of the file system.
+[[nodiscard]] constexpr bool is_path(const option_row& row) {
+  return row.reach == option_reach::read_path || row.reach == option_reach::written_path;
+}
 
 /// `max_message` as the long flag: `--max-message`.
 [[nodiscard]] std::string long_flag(const option_row& row);

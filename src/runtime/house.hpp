@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "loop/loop.hpp"
+#include "runtime/script_rights.hpp"
 
 namespace strata::net {
 class directory;
@@ -34,6 +35,8 @@ struct house_order {
   /// message, and the client that it is for.
   nlohmann::json details = {};
   std::string by = {};  ///< the runtime whose script asks: the owner of what it creates
+  /// Of that script: what it creates and edits has no more.
+  script_rights rights = {};
 };
 
 class house {

@@ -24,7 +24,8 @@ template <class Options>
         .only_with = "port"},
        &Options::local},
       {{.key = "listen", .short_flag = 'l', .kind = list, .value_name = "URL",
-        .help = listen_help, .needs_restart = true},
+        .help = listen_help, .needs_restart = true,
+        .reach = options::option_reach::listening},
        &Options::listen},
       {{.key = "proxy_protocol", .kind = list, .value_name = "NETWORK",
         .help = "connections from NETWORK, as 10.0.0.0/8, or unix, begin with a PROXY header "

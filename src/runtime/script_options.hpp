@@ -14,6 +14,7 @@ struct script_options {
   std::uint64_t lua_memory = 64U << 20U;
   double lua_time = 0.1;
   bool lua_jit = false;
+  std::vector<std::string> lua_allow;
   bool lua_unsafe = false;
   bool lua_watch = false;
 };
@@ -26,7 +27,7 @@ template <class Options>
   return {
       {{.key = "lua", .kind = text, .value_name = "FILE",
         .help = "run the Lua script FILE, whose functions are called when something happens",
-        .needs_restart = true, .is_path = true},
+        .needs_restart = true, .reach = options::option_reach::read_path},
        &Options::lua},
       {{.key = "lua_memory", .kind = bytes, .value_name = "SIZE", .default_text = "64MiB",
         .help = "memory that the script may take, on each thread",
@@ -40,12 +41,17 @@ template <class Options>
       {{.key = "lua_jit", .kind = flag,
         .help = "compile what runs often: only for a script that one trusts, since compiled code "
                 "cannot be stopped",
-        .needs_restart = true, .only_with = "lua"},
+        .needs_restart = true, .reach = options::option_reach::script_right, .only_with = "lua"},
        &Options::lua_jit},
+      {{.key = "lua_allow", .kind = list, .value_name = "RIGHT",
+        .help = "what the script may do: net, runtimes, read=DIR, write=DIR, unsafe or none; "
+                "default: net and runtimes; repeatable",
+        .needs_restart = true, .reach = options::option_reach::script_right, .only_with = "lua"},
+       &Options::lua_allow},
       {{.key = "lua_unsafe", .kind = flag,
-        .help = "give the script all of Lua's libraries, and modules in C: it can do whatever the "
-                "daemon can",
-        .needs_restart = true, .only_with = "lua"},
+        .help = "the same as --lua-allow unsafe: all of Lua's libraries, and modules in C; the "
+                "script can do whatever the daemon can",
+        .needs_restart = true, .reach = options::option_reach::script_right, .only_with = "lua"},
        &Options::lua_unsafe},
       {{.key = "lua_watch", .kind = flag,
         .help = "load the script again when its file changes",

@@ -19,6 +19,7 @@
 #include "net/scheme.hpp"
 #include "options/effects.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/script_rights.hpp"
 #include "serve/connection_gauge.hpp"
 
 namespace strata::runtime {
@@ -168,7 +169,7 @@ class sharded : public runtime_of_parts {
     if (auto applied = apply_json(next, table_, changes); !applied) {
       return std::unexpected(applied.error());
     }
-    if (auto checked = check(next); !checked) return std::unexpected(checked.error());
+    if (auto checked = check_whole(next); !checked) return std::unexpected(checked.error());
     if (has_parts()) {
       auto filled = filled_in(next, running_, in_force_);
       if (!filled) return std::unexpected(filled.error());
@@ -254,8 +255,16 @@ class sharded : public runtime_of_parts {
     if (auto read = options::fill_in_secrets(of, table_, before, known); !read) {
       return std::unexpected(read.error());
     }
-    if (auto checked = check(of); !checked) return std::unexpected(checked.error());
+    if (auto checked = check_whole(of); !checked) return std::unexpected(checked.error());
     return of;
+  }
+  [[nodiscard]] result<void> check_whole(const Options& options) const {
+    if constexpr (std::derived_from<Options, script_options>) {
+      if (const auto rights = script_rights_of(options); !rights) {
+        return std::unexpected(rights.error());
+      }
+    }
+    return check(options);
   }
   void take_over(const nlohmann::json& changes, std::uint64_t edit) {
     auto news = nlohmann::json::object();

@@ -1,13 +1,30 @@
 #include "script/call.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "script/conversion.hpp"
+#include "script/library.hpp"
 #include "script/lua.hpp"
 #include "script/machine.hpp"
+#include "text/utf8.hpp"
 
 namespace strata::script {
+
+namespace {
+
+bool is_utf8(const nlohmann::json& value) {
+  if (value.is_string()) return text::is_utf8(value.get_ref<const std::string&>());
+  if (!value.is_structured()) return true;
+  return std::ranges::all_of(value.items(), [](const auto& each) {
+    return text::is_utf8(each.key()) && is_utf8(each.value());
+  });
+}
+
+}  // namespace
 
 value_ref::value_ref(value_ref&& other) noexcept
     : in_(std::exchange(other.in_, nullptr)), reference_(other.reference_) {}
@@ -60,8 +77,22 @@ std::string call::shown(int which) const {
 bool call::structure(int which, nlohmann::json& into) {
   std::string why;
   if (read_json(state_, which + 1, into, why)) return true;
-  fail("argument " + std::to_string(which + 1) + " cannot be taken: " + why);
+  fail_argument(which, why);
   return false;
+}
+
+bool call::json_structure(int which, nlohmann::json& value) {
+  if (!structure(which, value)) return false;
+  if (is_utf8(value)) return true;
+  fail_argument(which, "it holds a string that is not UTF-8: encode it with strata.base64.encode");
+  return false;
+}
+
+void call::fail_argument(int which, std::string_view reason) {
+  const auto position = static_cast<std::size_t>(which);
+  const bool is_named = position < parameters_.size() && parameters_[position].name != "...";
+  fail(fmt::format("argument {}{} cannot be taken: {}", which + 1,
+                   is_named ? fmt::format(" ({})", parameters_[position].name) : "", reason));
 }
 
 value_ref call::function(int which) const {

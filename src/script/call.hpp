@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,7 @@ struct lua_State;
 namespace strata::script {
 
 class machine;
+struct parameter;
 
 /// A function, or another value, of the script that the program keeps. Move only; it goes before
 /// its machine.
@@ -39,8 +41,10 @@ class value_ref {
 
 class call {
  public:
-  /// `name`: the function's, in its table.
-  call(machine& of, lua_State* by, std::string_view name) : machine_(of), state_(by), name_(name) {}
+  /// `name`: the function's, in its table. `parameters` outlive it.
+  call(machine& machine, lua_State* state, std::string_view name,
+       std::span<const parameter> parameters)
+      : machine_(machine), state_(state), name_(name), parameters_(parameters) {}
   call(const call&) = delete;
   call& operator=(const call&) = delete;
 
@@ -58,8 +62,12 @@ class call {
   [[nodiscard]] bool is_table(int which) const;
   /// Of whatever value: as `tostring` says it.
   [[nodiscard]] std::string shown(int which) const;
-  /// False when it is none that JSON has; then `fail` has been called.
+  /// False when it is none that JSON has; then `fail` has been called. Its strings are any bytes.
   [[nodiscard]] bool structure(int which, nlohmann::json& into);
+  /// The same, and its strings are UTF-8, as those of JSON text are.
+  [[nodiscard]] bool json_structure(int which, nlohmann::json& value);
+  /// As `fail`, of one argument: `argument 2 (indent) is 99: it must be 0 to 16`.
+  void fail_argument(int which, std::string_view reason);
   [[nodiscard]] value_ref function(int which) const;
 
   // --- what it gives back, in this order
@@ -101,6 +109,7 @@ class call {
   machine& machine_;
   lua_State* state_;
   std::string_view name_;
+  std::span<const parameter> parameters_;
   int given_ = 0;
   std::string failure_;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <iterator>
 #include <utility>
 
@@ -61,6 +62,24 @@ std::string_view described(value_kind kind) {
   return row == std::end(kind_names) ? "a value" : row->described;
 }
 
+// The word of --lua-allow that is missing; empty: none is.
+std::string_view missing_right(const settings& settings, right needed) {
+  if (needed == right::net && !settings.may_use_net) return "net";
+  if (needed == right::runtimes && !settings.may_change_runtimes) return "runtimes";
+  return {};
+}
+
+// No exception of C++ crosses the frames of LuaJIT: it becomes an error of the call. Lua's own
+// errors are no std::exception, and pass.
+template <class Work>
+void run_guarded(call& call, Work work) {
+  try {
+    work();
+  } catch (const std::exception& thrown) {
+    call.fail(fmt::format("its arguments cannot be used: {}", thrown.what()));
+  }
+}
+
 }  // namespace
 
 bool machine::check_arguments(lua_State* state, const bound_function& of) {
@@ -94,18 +113,23 @@ int machine::dispatch(lua_State* state) {
 int machine::invoke(lua_State* state, const bound_function& to, void* host) {
   auto& here = machine::of(state);
   here.check_stack(state);
+  if (const auto word = missing_right(here.settings_, to.row->needs); !word.empty()) {
+    return luaL_error(state, "%s: the script lacks the right to it: run it with --lua-allow %s",
+                      to.shown_name.c_str(), std::string(word).c_str());
+  }
   if (check_arguments(state, to)) here.expect_much();
-  call with(here, state, to.row->name);
+  call with(here, state, to.row->name, to.parameters);
   if (to.row->run != nullptr) {
-    to.row->run(host, with);
+    run_guarded(with, [&] { to.row->run(host, with); });
   } else {
     if (here.waiting_ >= here.settings_.most_waiting) {
       return luaL_error(state, "%s: %d handlers wait already", to.shown_name.c_str(),
                         static_cast<int>(here.waiting_));
     }
-    here.pending_ = to.row->wait(host, with);
+    run_guarded(with, [&] { here.pending_ = to.row->wait(host, with); });
     here.is_pending_ = true;
-    if (with.given() > 0) here.promised_ = luaL_ref(state, LUA_REGISTRYINDEX);
+    if (with.failure().empty() && with.given() > 0)
+      here.promised_ = luaL_ref(state, LUA_REGISTRYINDEX);
   }
   if (!with.failure().empty()) {
     here.is_pending_ = false;

@@ -259,6 +259,7 @@ loop::task<> machine::await(activity& one, loop::task<answers> work, int promise
   // One that had nothing to wait for lets others in all the same, and the stack does not grow.
   if (one.is_beginning) co_await loop_.sleep({});
   --waiting_;
+  tidy();
   int count = 0;
   luaL_checkstack(one.thread, 8, "to give an answer");
   if (got && promised != 0) {

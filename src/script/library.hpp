@@ -33,6 +33,13 @@ struct parameter {
 [[nodiscard]] std::vector<parameter> parse_parameters(std::string_view signature);
 [[nodiscard]] std::string_view name_of(value_kind kind);
 
+/// What a function does beyond the script's own runtime. A script may lack the right to it.
+enum class right : std::uint8_t {
+  none,
+  net,       ///< speaks with other programs
+  runtimes,  ///< changes other runtimes, or sends to them
+};
+
 /// A function that scripts call. One of `run` and `wait` is set; neither where it is written in
 /// Lua, by lines that extend the machine.
 struct function_row {
@@ -45,6 +52,7 @@ struct function_row {
   /// The script's handler waits for the answer, and nothing else does. The arguments are read
   /// before this returns: they are gone when the task runs.
   loop::task<answers> (*wait)(void* host, call& with) = nullptr;
+  right needs = right::none;
 };
 
 /// A function of the script that is called when something happens.

@@ -124,7 +124,10 @@ void* machine::allocate(void* self, void* block, std::size_t old_size, std::size
   }
   if (new_size > old_size) {
     const auto more = new_size - old_size;
-    if (here.is_limited_ && here.used_ + more > here.settings_.most_memory) return nullptr;
+    if (here.is_limited_ && here.used_ + more > here.settings_.most_memory) {
+      here.was_refused_ = true;
+      return nullptr;
+    }
     if (more >= much_at_once) here.expect_much();
   }
   void* const moved = std::realloc(block, new_size);  // NOLINT(cppcoreguidelines-no-malloc)
@@ -201,10 +204,12 @@ void machine::check_stack(lua_State* running) const {
              "stack overflow (coroutines, or functions that C calls, are nested too deep)");
 }
 
-// LuaJIT gives up where there is no memory, though there may be much that nobody uses any more.
+// LuaJIT gives up where there is no memory, though there may be much that nobody uses any more. What
+// a refused allocation leaves behind is collected before the next handler needs room.
 void machine::tidy() {
   const auto limit = settings_.most_memory;
-  if (used_ < limit / 2 || used_ < used_after_tidying_ + limit / 8) return;
+  const bool was_refused = std::exchange(was_refused_, false);
+  if (!was_refused && (used_ < limit / 2 || used_ < used_after_tidying_ + limit / 8)) return;
   lua_gc(state_, LUA_GCCOLLECT, 0);
   used_after_tidying_ = used_;
 }
@@ -305,7 +310,7 @@ void machine::alias(const char* name, const char* other) {
   lua_setglobal(state_, other);
 }
 
-result<std::string> machine::find_module(std::string_view name) const {
+result<module_source> machine::find_module(std::string_view name) const {
   const auto operation = fmt::format("find the module '{}'", name);
   const bool is_plain =
       !name.empty() && !name.starts_with('.') && !name.contains("..") &&
@@ -320,11 +325,16 @@ result<std::string> machine::find_module(std::string_view name) const {
   std::string relative(name);
   std::ranges::replace(relative, '.', '/');
   std::string tried;
-  for (const auto& folder : module_folders()) {
+  const auto folders = module_folders();
+  for (const auto& folder : folders) {
     for (const char* const ending : {".lua", "/init.lua"}) {
-      auto path = folder + "/" + relative + ending;
-      std::error_code ignored;
-      if (std::filesystem::is_regular_file(path, ignored)) return path;
+      const auto below = relative + ending;
+      auto path = folder + "/" + below;
+      // Of the script's folder nothing leads out; the others are the administrator's.
+      auto text =
+          &folder == &folders.front() ? read_source_below(folder, below) : read_source(path);
+      if (text) return module_source{std::move(path), std::move(*text)};
+      if (text.error().code != errc::not_found) return std::unexpected(text.error());
       tried += (tried.empty() ? "'" : ", '") + path + "'";
     }
   }

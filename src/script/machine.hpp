@@ -38,6 +38,9 @@ struct settings {
   bool is_compiled = false;
   /// The script gets all libraries of Lua, modules in C too.
   bool is_unsafe = false;
+  /// The rights that functions need (function_row::needs).
+  bool may_use_net = true;
+  bool may_change_runtimes = true;
   /// Handlers that wait, and timers: each at most this many.
   std::size_t most_waiting = 10000;
   /// Objects that the script holds.
@@ -47,6 +50,12 @@ struct settings {
 };
 
 class kept_function;
+
+/// The text of a module, and its file's path.
+struct module_source {
+  std::string path;
+  std::string text;
+};
 
 /// Of a text or a block: to go through it may take a while.
 constexpr std::size_t much_at_once = 64U << 10U;
@@ -214,8 +223,8 @@ class machine {
   [[nodiscard]] bool is_stopped() const { return is_stopped_; }
   [[nodiscard]] const settings& how() const { return settings_; }
   [[nodiscard]] observer& watched_by() const { return observer_; }
-  /// Where `require` finds a module. Errors: where it was looked for.
-  [[nodiscard]] result<std::string> find_module(std::string_view name) const;
+  /// What `require` loads. Errors: where it was looked for; of the file.
+  [[nodiscard]] result<module_source> find_module(std::string_view name) const;
   void push_lazy(lua_State* to, lazy_table& what);
   void make_lazily();
   void forget(lazy_table& gone);
@@ -267,6 +276,7 @@ class machine {
   std::string file_;
   std::uint64_t used_ = 0;
   std::uint64_t used_after_tidying_ = 0;
+  bool was_refused_ = false;           // memory, since the last tidying
   bool is_limited_ = false;            // memory, while the script runs
   const char* stack_begin_ = nullptr;  // of the thread, where the script began; while it runs
   bool is_stopped_ = false;            // the handler that runs has had its time

@@ -139,12 +139,10 @@ int write(lua_State* state) {
 int find_module(lua_State* state) {
   std::size_t size = 0;
   const char* const name = luaL_checklstring(state, 1, &size);
-  const auto path = machine::of(state).find_module({name, size});
-  if (!path) return luaL_error(state, "%s", describe(path.error()).c_str());
-  const auto text = read_source(*path);
-  if (!text) return luaL_error(state, "%s", describe(text.error()).c_str());
-  lua_pushlstring(state, text->data(), text->size());
-  lua_pushlstring(state, path->data(), path->size());
+  const auto found = machine::of(state).find_module({name, size});
+  if (!found) return luaL_error(state, "%s", describe(found.error()).c_str());
+  lua_pushlstring(state, found->text.data(), found->text.size());
+  lua_pushlstring(state, found->path.data(), found->path.size());
   return 2;
 }
 

@@ -5,18 +5,18 @@
 
 #include <cerrno>
 
+#include "loop/file_root.hpp"
 #include "loop/file_store.hpp"
 
 namespace strata::script {
 
-result<std::string> read_source(const std::string& path) {
-  const auto operation = "read the script '" + path + "'";
-  const auto file = loop::open_regular(path, O_RDONLY, operation);
-  if (!file) return std::unexpected(file.error());
+namespace {
+
+result<std::string> read_open_source(const unique_fd& file, const std::string& operation) {
   std::string text;
   char piece[16384];
   for (;;) {
-    const auto got = ::read(file->get(), piece, sizeof piece);
+    const auto got = ::read(file.get(), piece, sizeof piece);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_failure(errno, operation, "");
     if (got == 0) break;
@@ -31,6 +31,29 @@ result<std::string> read_source(const std::string& path) {
                    "give the source: bytecode is never run");
   }
   return text;
+}
+
+}  // namespace
+
+result<std::string> read_source(const std::string& path) {
+  const auto operation = "read the script '" + path + "'";
+  const auto file = loop::open_regular(path, O_RDONLY, operation);
+  if (!file) return std::unexpected(file.error());
+  return read_open_source(*file, operation);
+}
+
+result<std::string> read_source_below(const std::string& folder, const std::string& relative) {
+  const auto operation = "read the script '" + folder + "/" + relative + "'";
+  const auto root = loop::file_root::open(folder, operation, "let strata read the script's folder");
+  if (!root) return std::unexpected(root.error());
+  const auto file = root->open_below(relative);
+  if (!file && file.error() == EXDEV) {
+    return failure(errc::permission_denied, operation, "a link leads out of the script's folder",
+                   "copy the file into that folder, or run the script with --lua-allow unsafe");
+  }
+  if (!file) return system_failure(file.error(), operation, "check the path");
+  if (file->is_folder) return failure(errc::not_found, operation, "it is a folder");
+  return read_open_source(file->fd, operation);
 }
 
 }  // namespace strata::script

@@ -61,4 +61,8 @@ result<json> parse_json(std::string_view text, const std::string& operation) {
   return wrong;
 }
 
+std::string write_json(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
 }  // namespace strata::text

@@ -19,4 +19,7 @@ inline constexpr int deepest_json = 64;
 [[nodiscard]] result<nlohmann::json> parse_json(std::string_view text,
                                                 const std::string& operation);
 
+/// The value on one line. A string of it that is not UTF-8 is written with U+FFFD in each wrong place.
+[[nodiscard]] std::string write_json(const nlohmann::json& value);
+
 }  // namespace strata::text

@@ -62,7 +62,7 @@ SET = "strata.netlink('ethtool', '12', {['1'] = {['2'] = 'vethA\\0'}})"
 
 def test_what_changes_the_machine_needs_a_trusted_script(start):
     why = start().run(f"return {SET}")[1]
-    assert "for administrators" in why and "--lua-unsafe" in why
+    assert "for administrators" in why and "--lua-allow unsafe" in why
 
 
 def test_a_trusted_script_may(start):

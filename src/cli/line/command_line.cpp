@@ -284,7 +284,7 @@ nlohmann::json pick_flags(const nlohmann::json& flags, std::span<const option_ro
   for (const auto& row : rows) {
     const auto found = flags.find(row.key);
     if (found == flags.end()) continue;
-    picked[std::string(row.key)] = row.is_path ? absolute_path(*found) : *found;
+    picked[std::string(row.key)] = options::is_path(row) ? absolute_path(*found) : *found;
   }
   return picked;
 }

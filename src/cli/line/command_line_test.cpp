@@ -343,9 +343,10 @@ TEST(command_line, picks_the_flags_of_some_rows) {
 }
 
 TEST(command_line, means_relative_paths_in_the_folder_of_the_caller) {
-  const option_rows paths = {{.key = "write", .is_path = true},
-                             {.key = "cert", .kind = list, .is_path = true},
-                             {.key = "group"}};
+  const option_rows paths = {
+      {.key = "write", .reach = options::option_reach::written_path},
+      {.key = "cert", .kind = list, .reach = options::option_reach::read_path},
+      {.key = "group"}};
   const auto here = std::filesystem::current_path().string();
   const auto picked = pick_flags(
       {{"write", "./said"}, {"cert", {"a.pem", "/b.pem", "x/../c.pem"}}, {"group", "g"}}, paths);

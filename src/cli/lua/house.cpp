@@ -30,7 +30,7 @@ nlohmann::json value_for(const options::option_row& row, nlohmann::json value,
     if (!value.is_array()) value = nlohmann::json::array({std::move(value)});
   }
   const auto absolute = [&](nlohmann::json& path) {
-    if (!row.is_path || !path.is_string()) return;
+    if (!options::is_path(row) || !path.is_string()) return;
     const auto& text = path.get_ref<const std::string&>();
     if (!text.empty() && !text.starts_with('/')) path = folder + "/" + text;
   };

@@ -30,7 +30,7 @@ class change_watch_test : public net::backend_stage {
     std::ofstream(folder_ / path, std::ios::binary) << text;
   }
   [[nodiscard]] file_root root() const {
-    auto opened = file_root::open(folder_);
+    auto opened = file_root::open(folder_, "open the folder", "");
     EXPECT_TRUE(opened);
     return std::move(*opened);
   }

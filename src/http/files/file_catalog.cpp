@@ -44,7 +44,8 @@ struct file_catalog::candidate {
 
 result<std::unique_ptr<file_catalog>> file_catalog::open(loop::loop& on,
                                                          const catalog_settings& how) {
-  auto root = file_root::open(how.folder);
+  auto root = file_root::open(how.folder, "serve the files of '" + how.folder + "'",
+                              "--http takes a folder that is there");
   if (!root) return std::unexpected(root.error());
   return std::unique_ptr<file_catalog>(new file_catalog(on, std::move(*root), how));
 }

@@ -65,7 +65,7 @@ std::vector<row> data_rows() {
       {{.key = "follow", .value_name = "URL",
         .help = "follow the cache or Redis at tcp://HOST:PORT or tls://HOST:PORT: its data, read "
                 "only",
-        .needs_restart = true},
+        .needs_restart = true, .reach = options::option_reach::connecting},
        &cache_options::follow},
       {{.key = "follow_password", .kind = secret, .value_name = "PASSWORD",
         .help = "what the one that is followed asks for",
@@ -73,7 +73,7 @@ std::vector<row> data_rows() {
        &cache_options::follow_password},
       {{.key = "persistent", .value_name = "FILE",
         .help = "keep the data in this file: each change is appended to it",
-        .needs_restart = true, .is_path = true},
+        .needs_restart = true, .reach = options::option_reach::written_path},
        &cache_options::persistent},
       {{.key = "appendfsync", .kind = choice, .value_name = "WHEN", .default_text = "everysec",
         .help = "when what was appended is made safe from a crash of the machine",
@@ -82,7 +82,7 @@ std::vector<row> data_rows() {
        &cache_options::appendfsync},
       {{.key = "snapshot", .value_name = "FILE",
         .help = "begin with this snapshot (RDB file) if it is there; SAVE writes it",
-        .needs_restart = true, .is_path = true},
+        .needs_restart = true, .reach = options::option_reach::written_path},
        &cache_options::snapshot},
       {{.key = "save", .value_name = "RULES",
         .help = "write the snapshot by itself: \"3600 1 60 1000\" is after 3600 s if there was a "

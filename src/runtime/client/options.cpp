@@ -19,10 +19,12 @@ std::vector<row> where_rows() {
   static const auto connect_help = "connect to " + net::scheme_examples(net::url_use::connect);
   return {
       {{.key = "target", .short_flag = 't', .kind = text, .value_name = "HOST:PORT",
-        .help = "connect to tcp://HOST:PORT", .needs_restart = true},
+        .help = "connect to tcp://HOST:PORT", .needs_restart = true,
+        .reach = options::option_reach::connecting},
        &client_options::target},
       {{.key = "connect", .short_flag = 'c', .kind = text, .value_name = "URL",
-        .help = connect_help, .needs_restart = true},
+        .help = connect_help, .needs_restart = true,
+        .reach = options::option_reach::connecting},
        &client_options::connect},
       {{.key = "connect_timeout", .kind = seconds, .value_name = "TIME", .default_text = "10",
         .help = "longest time that one attempt to connect may take"},
@@ -72,7 +74,7 @@ std::vector<row> message_rows() {
        &client_options::max_buffer},
       {{.key = "write", .short_flag = 'w', .kind = text, .value_name = "FILE",
         .help = "append every received message to FILE", .needs_restart = true,
-        .is_path = true},
+        .reach = options::option_reach::written_path},
        &client_options::write},
   };
 }

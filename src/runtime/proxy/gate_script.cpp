@@ -7,6 +7,7 @@
 
 #include "runtime/proxy/known_client.hpp"
 #include "script/call.hpp"
+#include "text/json_text.hpp"
 #include "text/word.hpp"
 
 namespace strata::runtime::proxy {
@@ -125,8 +126,8 @@ result<gate_script::direction> gate_script::read_direction(const script::finishe
   made.to = back_of(*given);
   if (made.to) return made;
   const auto why =
-      not_taken(fmt::format("there is no back '{}'",
-                            given->is_string() ? given->get<std::string>() : given->dump()),
+      not_taken(fmt::format("there is no back '{}'", given->is_string() ? given->get<std::string>()
+                                                                        : text::write_json(*given)),
                 "give one of --backend or of a route, or its number from 1");
   return wrong(callback::route, why.error());
 }

@@ -31,7 +31,8 @@ std::vector<row> own_rows() {
                 "@GROUP, each runtime of it; each address of a host's name is a back; "
                 "behind a blank, weight=N (1 to 1000), max=N at a time, backup, which serves when "
                 "no other does, http2, to speak that with it, or proxy=v1 or v2, to tell it by a "
-                "PROXY header which client a connection is for; repeatable"},
+                "PROXY header which client a connection is for; repeatable",
+        .reach = options::option_reach::connecting},
        &proxy_options::backend},
       {{.key = "balance", .kind = text, .value_name = "HOW", .default_text = "round-robin",
         .help = "which back is next: round-robin (in turn by weight), random (any by weight), "
@@ -151,13 +152,13 @@ std::vector<row> web_rows() {
                 "answer=403'; or TLS connections that pass through, by the name that they ask "
                 "for: 'host=db.example.com -> 10.0.0.3:5433'; the first that matches decides, and "
                 "--backend has the rest; repeatable",
-        .only_on = "streams"},
+        .reach = options::option_reach::connecting, .only_on = "streams"},
        &proxy_options::route},
       {{.key = "error_pages", .kind = text, .value_name = "DIR",
         .help = "send DIR/502.html with an answer of 502 that is the proxy's own, and so for 400, "
                 "403, 404, 408, 413, 429, 501, 503, 504 and 508, where there is such a file; "
                 "strata reload reads them again",
-        .needs_restart = true, .is_path = true, .only_on = "HTTP"},
+        .needs_restart = true, .reach = options::option_reach::read_path, .only_on = "HTTP"},
        &proxy_options::error_pages},
       {{.key = "trust", .kind = list, .value_name = "NETWORK",
         .help = "believe what clients in NETWORK, as 10.0.0.0/8, say of those before them "
@@ -230,7 +231,7 @@ std::vector<row> log_rows() {
   return {
       {{.key = "access_log", .kind = text, .value_name = "FILE",
         .help = "append a line to FILE for each HTTP request; SIGHUP to the daemon opens it again",
-        .needs_restart = true, .is_path = true, .only_on = "HTTP"},
+        .needs_restart = true, .reach = options::option_reach::written_path, .only_on = "HTTP"},
        &proxy_options::access_log},
       {{.key = "access_format", .kind = text, .value_name = "FORMAT", .default_text = "combined",
         .help = "how that line is written: combined, json, or as '%{client} %{status}' says",

@@ -129,7 +129,7 @@ loop::task<answers> begun(std::shared_ptr<channel_subscription> one) {
 
 loop::task<answers> subscribe(host& of, call& with, bool are_patterns) {
   channel_wishes what{.are_patterns = are_patterns};
-  auto server = read_redis_wishes(with, 0, 3);
+  auto server = read_redis_wishes(of.rights(), with, 0, 3);
   if (!server || !read_channels(with, 1, what.channels)) return {};
   what.server = std::move(*server);
   auto made =

@@ -6,28 +6,46 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <optional>
+#include <vector>
 
-#include "http/files/file_root.hpp"
 #include "loop/beside.hpp"
+#include "loop/file_root.hpp"
 
 namespace strata::runtime::scripting {
 
 namespace {
 
-result<unique_fd> open_below(const std::string& folder, const std::string& path,
+std::unexpected<error> outside(const std::string& operation) {
+  return failure(errc::permission_denied, operation, "it lies outside of the script's folder",
+                 "give its path from there, or run the script with --lua-allow read=DIR");
+}
+
+// The folder that holds the path, and the path from there. An absolute path is in one that the
+// script may read.
+struct place {
+  std::string folder;
+  std::string relative;
+};
+
+std::optional<place> place_of(const std::vector<std::string>& folders, const std::string& path) {
+  if (!path.starts_with('/')) return place{folders.front(), path};
+  for (const auto& folder : folders) {
+    const auto below = std::filesystem::path(path).lexically_relative(folder).string();
+    if (!below.empty() && !below.starts_with("..")) return place{folder, below};
+  }
+  return std::nullopt;
+}
+
+result<unique_fd> open_below(const std::vector<std::string>& folders, const std::string& path,
                              const std::string& operation) {
-  auto root = http::file_root::open(folder);
-  if (!root) {
-    auto why = root.error();
-    why.operation = operation;
-    why.remedy = "let strata read the script's folder";
-    return std::unexpected(std::move(why));
-  }
-  auto opened = root->open_below(path);
-  if (!opened && opened.error() == EXDEV) {
-    return failure(errc::permission_denied, operation, "it lies outside of the script's folder",
-                   "give its path from there, or run the script with --lua-unsafe");
-  }
+  const auto place = place_of(folders, path);
+  if (!place) return outside(operation);
+  auto root =
+      loop::file_root::open(place->folder, operation, "let strata read the script's folder");
+  if (!root) return std::unexpected(root.error());
+  auto opened = root->open_below(place->relative);
+  if (!opened && opened.error() == EXDEV) return outside(operation);
   if (!opened) return system_failure(opened.error(), operation, "check the path");
   if (opened->is_folder) {
     return failure(errc::invalid_argument, operation, "it is a folder", "name a file");
@@ -52,19 +70,20 @@ result<std::string> read_whole(const unique_fd& from, const std::string& operati
   }
 }
 
-result<std::string> read_from(const std::string& folder, const std::string& path, bool is_unsafe) {
+result<std::string> read_from(const std::vector<std::string>& folders, const std::string& path,
+                              bool is_unsafe) {
   const auto operation = "read the file '" + path + "'";
-  const auto whole = path.starts_with('/') ? path : folder + "/" + path;
+  const auto whole = path.starts_with('/') ? path : folders.front() + "/" + path;
   auto file = is_unsafe ? loop::open_regular(whole, O_RDONLY, operation)
-                        : open_below(folder, path, operation);
+                        : open_below(folders, path, operation);
   if (!file) return std::unexpected(file.error());
   return read_whole(*file, operation);
 }
 
-loop::task<script::answers> read_beside(loop::loop& on, std::string folder, std::string path,
-                                        bool is_unsafe) {
-  auto work = [folder = std::move(folder), path = std::move(path), is_unsafe] {
-    return read_from(folder, path, is_unsafe);
+loop::task<script::answers> read_beside(loop::loop& on, std::vector<std::string> folders,
+                                        std::string path, bool is_unsafe) {
+  auto work = [folders = std::move(folders), path = std::move(path), is_unsafe] {
+    return read_from(folders, path, is_unsafe);
   };
   auto bytes = co_await loop::beside(on, std::move(work));
   if (!bytes) co_return std::unexpected(bytes.error());
@@ -79,9 +98,10 @@ loop::task<script::answers> read_file(host& of, script::call& with) {
     with.fail("the path is none");
     return {};
   }
-  auto folder = std::filesystem::path(with.by().file()).parent_path().string();
-  if (folder.empty()) folder = ".";
-  return read_beside(of.on(), std::move(folder), std::move(path), with.by().how().is_unsafe);
+  const auto& rights = of.rights();
+  auto folders = rights.read_folders;
+  folders.insert(folders.end(), rights.write_folders.begin(), rights.write_folders.end());
+  return read_beside(of.on(), std::move(folders), std::move(path), rights.is_unsafe);
 }
 
 }  // namespace strata::runtime::scripting

@@ -34,23 +34,28 @@ script::step call_of(callback which, std::uint64_t id, std::string_view message)
 // Whoever sends waits for it, and a stop behind that one.
 constexpr auto longest_answer = 2s;
 
-script::settings settings_of(const script_options& how) {
+script::settings settings_of(const script_options& how, const script_rights& rights) {
   return {.most_memory = how.lua_memory,
           .most_time = loop::from_seconds(how.lua_time),
           .is_compiled = how.lua_jit,
-          .is_unsafe = how.lua_unsafe,
+          .is_unsafe = rights.is_unsafe,
+          .may_use_net = rights.net,
+          .may_change_runtimes = rights.runtimes,
           .libraries = options::lua_folders_for(options::current_path_environment())};
 }
 
 }  // namespace
 
 host::host(loop::loop& on, const script_options& how, identity who)
-    : loop_(on), options_(how), who_(std::move(who)) {}
+    : loop_(on),
+      options_(how),
+      rights_(script_rights_of(how).value_or(script_rights{})),
+      who_(std::move(who)) {}
 
 host::~host() { tasks_.cancel(); }
 
 result<std::unique_ptr<script::machine>> host::make() {
-  auto made = script::machine::make(loop_, settings_of(options_), *this);
+  auto made = script::machine::make(loop_, settings_of(options_, rights_), *this);
   if (!made) return made;
   auto& machine = **made;
   machine.add({"strata", common_functions(), {}}, this);

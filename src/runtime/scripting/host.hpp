@@ -13,6 +13,7 @@
 #include "loop/loop.hpp"
 #include "runtime/journal.hpp"
 #include "runtime/script_options.hpp"
+#include "runtime/script_rights.hpp"
 #include "runtime/scripting/callbacks.hpp"
 #include "runtime/scripting/figures.hpp"
 #include "runtime/scripting/shared_store.hpp"
@@ -93,6 +94,7 @@ class host final : private script::observer, private loop::timer {
   [[nodiscard]] const script_figures& counted() const { return figures_; }
   [[nodiscard]] const identity& who() const { return who_; }
   [[nodiscard]] loop::loop& on() const { return loop_; }
+  [[nodiscard]] const script_rights& rights() const { return rights_; }
 
  private:
   result<std::unique_ptr<script::machine>> make();
@@ -106,6 +108,7 @@ class host final : private script::observer, private loop::timer {
 
   loop::loop& loop_;
   script_options options_;
+  script_rights rights_;
   identity who_;
   std::span<const script::function_row> own_;
   void* own_host_ = nullptr;

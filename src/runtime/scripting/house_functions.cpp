@@ -26,6 +26,7 @@ loop::task<answers> obeyed(house& by, loop::loop& on, house_order what) {
 
 loop::task<answers> give_order(host& of, house_order what) {
   what.by = of.who().name;
+  what.rights = of.rights();
   return obeyed(*of.who().others, of.on(), std::move(what));
 }
 
@@ -44,7 +45,7 @@ json options_of(json given) {
 
 loop::task<answers> create(void* self, call& with) {
   json options;
-  if (with.has(2) && !with.structure(2, options)) return {};
+  if (with.has(2) && !with.json_structure(2, options)) return {};
   options = options_of(std::move(options));
   // As a command line has it: -s.
   const bool starts = !options.contains("start") || options["start"] == true;
@@ -59,7 +60,7 @@ loop::task<answers> create(void* self, call& with) {
 
 loop::task<answers> edit(void* self, call& with) {
   json options;
-  if (!with.structure(1, options)) return {};
+  if (!with.json_structure(1, options)) return {};
   return give_order(host_in(self), {.verb = house_verb::edit,
                                     .name = std::string(with.text(0)),
                                     .details = options_of(std::move(options))});
@@ -138,18 +139,18 @@ constexpr script::function_row house_table[] = {
     {"create", "type: string, name: string, options?: table", "table?, string?",
      "creates a runtime, owned by this one, and starts it but for start=false; one of that name "
      "that this one owns is changed instead; gives what it is, or nil and the reason",
-     nullptr, create},
+     nullptr, create, script::right::runtimes},
     {"start", "name: string", "table?, string?", "starts a runtime", nullptr,
-     order<house_verb::start>},
+     order<house_verb::start>, script::right::runtimes},
     {"stop", "name: string", "table?, string?", "stops a runtime", nullptr,
-     order<house_verb::stop>},
+     order<house_verb::stop>, script::right::runtimes},
     {"remove", "name: string", "boolean?, string?", "stops a runtime, and forgets it", nullptr,
-     order<house_verb::remove>},
+     order<house_verb::remove>, script::right::runtimes},
     {"edit", "name: string, options: table", "table?, string?", "changes a runtime's options",
-     nullptr, edit},
+     nullptr, edit, script::right::runtimes},
     {"send", "name: string, message: string, client?: integer", "integer?, string?",
      "sends a message, as `strata send`, or to one client of a server; gives how many connections "
-     "took it", nullptr, send},
+     "took it", nullptr, send, script::right::runtimes},
     {"list", "", "table[]", "all runtimes, as `strata ls --format json` shows them", nullptr,
      order<house_verb::list>},
     {"get", "name: string", "table?, string?",
@@ -164,7 +165,7 @@ constexpr script::function_row house_table[] = {
      "message: string), options?: table", "strata.subscription, string?",
      "calls a function for what is published in channels of a cache, or of a Redis server, as "
      "strata.redis takes both; again after the connection broke; a reason beside it: it tries on",
-     nullptr, subscribe_to<false>},
+     nullptr, subscribe_to<false>, script::right::net},
     {"psubscribe", "where: string, patterns: string|string[], call: fun(channel: string, "
      "message: string, pattern: string), options?: table", "strata.subscription, string?",
      "the same of all channels that fit patterns", nullptr, subscribe_to<true>},

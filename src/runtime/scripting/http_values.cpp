@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "http/field.hpp"
+#include "text/json_text.hpp"
 #include "text/word.hpp"
 
 namespace strata::runtime::scripting {
@@ -21,7 +22,11 @@ bool is_ours(std::string_view name, http_side of) {
 }
 
 result<void> add(const std::string& name, const json& value, http_side of, proto::http_fields& to) {
-  const auto text = value.is_string() ? value.get<std::string>() : value.dump();
+  if (!value.is_primitive() || value.is_null()) {
+    return failure(errc::invalid_argument, "send the header field '" + name + "'",
+                   "its value is no text, number or truth value", "write it as a string");
+  }
+  const auto text = value.is_string() ? value.get<std::string>() : text::write_json(value);
   auto field = http::parse_field(name + ": " + text);
   if (!field) return std::unexpected(field.error());
   if (is_ours(field->first, of)) {

@@ -17,7 +17,6 @@
 #include "text/base64.hpp"
 #include "text/json_text.hpp"
 #include "text/percent.hpp"
-#include "text/utf8.hpp"
 
 namespace strata::runtime::scripting {
 
@@ -48,15 +47,16 @@ std::string line_of(const nlohmann::json& fields, std::string& level_name) {
     line += piece;
   };
   if (fields.is_array()) {
-    for (const auto& each : fields) add(each.is_string() ? each.get<std::string>() : each.dump());
+    for (const auto& each : fields)
+      add(each.is_string() ? each.get<std::string>() : text::write_json(each));
     return line;
   }
   if (fields.contains("message")) {
     add(fields["message"].is_string() ? fields["message"].get<std::string>()
-                                      : fields["message"].dump());
+                                      : text::write_json(fields["message"]));
   }
   for (const auto& [key, value] : fields.items()) {
-    const auto text = value.is_string() ? value.get<std::string>() : value.dump();
+    const auto text = value.is_string() ? value.get<std::string>() : text::write_json(value);
     if (key == "level") {
       level_name = text;
     } else if (key != "message") {
@@ -142,21 +142,13 @@ loop::task<answers> resolve(void* self, call& with) {
 
 // --- data
 
-// JSON is UTF-8; another text would be changed on its way.
-bool is_utf8_within(const nlohmann::json& value) {
-  if (value.is_string()) return text::is_utf8(value.get_ref<const std::string&>());
-  if (!value.is_structured()) return true;
-  return std::ranges::all_of(value.items(), [](const auto& each) {
-    return text::is_utf8(each.key()) && is_utf8_within(each.value());
-  });
-}
+constexpr std::uint64_t most_indent = 16;  // spaces a level
 
 void json_encode(void* /*self*/, call& with) {
   nlohmann::json value;
-  if (!with.structure(0, value)) return;
-  if (!is_utf8_within(value)) {
-    with.fail("a string in it is not UTF-8: encode it, as with strata.base64.encode");
-    return;
+  if (!with.json_structure(0, value)) return;
+  if (with.has(1) && with.integer(1) > most_indent) {
+    return with.fail_argument(1, fmt::format("it must be 0 to {} spaces", most_indent));
   }
   with.give(std::string_view(value.dump(with.has(1) ? static_cast<int>(with.integer(1)) : -1)));
 }
@@ -302,11 +294,12 @@ constexpr script::function_row function_table[] = {
     {"clear_timeout", "timer: integer", "", "takes back a set_timeout", clear_timer},
     {"clear_interval", "timer: integer", "", "ends a set_interval", clear_timer},
     {"resolve", "host: string", "string[]?, string?",
-     "looks up the addresses of a host's name, and waits for them", nullptr, resolve},
+     "looks up the addresses of a host's name, and waits for them", nullptr, resolve,
+     script::right::net},
     {"http", "request: table", "table",
      "asks a web server ({url=, method=, headers=, body=, timeout_ms=5000}), and waits for "
      "{ok=, status=, headers=, body=}, or {ok=false, error=}",
-     nullptr, http},
+     nullptr, http, script::right::net},
     {"json.encode", "value: any, indent?: integer", "string",
      "a value as JSON; a table is an array where it has a length or strata.json.array made it",
      json_encode},

@@ -93,7 +93,7 @@ result<void> check_rights(const question& what, const nl::generic_family& family
   return failure(errc::permission_denied,
                  fmt::format("call '{}' of the family '{}'", what.command, what.family),
                  "it is for administrators, and the script is not trusted",
-                 "run it with --lua-unsafe");
+                 "run it with --lua-allow unsafe");
 }
 
 json table_of(const wire::netlink_message& raw, const ynl::spec* spec,

@@ -238,7 +238,7 @@ const script::object_kind& redis_kind() {
 std::string_view redis_lines() { return redis_lua; }
 
 void open_redis(host& of, call& with) {
-  auto how = read_redis_wishes(with, 0, 1);
+  auto how = read_redis_wishes(of.rights(), with, 0, 1);
   if (!how) return;
   auto* const others = of.who().others;
   with.give(redis_kind(),

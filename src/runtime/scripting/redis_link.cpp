@@ -18,13 +18,19 @@ constexpr proto::value_limits answer_limits{
 
 }  // namespace
 
-std::optional<redis_wishes> read_redis_wishes(script::call& with, int which_place,
-                                              int which_options) {
+std::optional<redis_wishes> read_redis_wishes(const script_rights& rights, script::call& with,
+                                              int which_place, int which_options) {
   redis_wishes how;
   auto place = parse_redis_place(with.text(which_place));
   if (!place) {
     with.fail(describe(place.error()));
     return std::nullopt;
+  }
+  if (place->url.scheme->form == net::url_form::path) {
+    if (auto allowed = check_unix_path(rights, place->url.path); !allowed) {
+      with.fail(describe(allowed.error()));
+      return std::nullopt;
+    }
   }
   how.where = std::move(*place);
   options_table given(with, which_options,

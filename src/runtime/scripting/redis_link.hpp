@@ -9,6 +9,7 @@
 
 #include "net/connector.hpp"
 #include "proto/resp_value.hpp"
+#include "runtime/script_rights.hpp"
 #include "runtime/scripting/redis_place.hpp"
 #include "script/call.hpp"
 
@@ -21,7 +22,8 @@ struct redis_wishes {
 };
 
 /// As a script gives them: where, and a table of options. Nothing: the call has failed.
-[[nodiscard]] std::optional<redis_wishes> read_redis_wishes(script::call& with, int which_place,
+[[nodiscard]] std::optional<redis_wishes> read_redis_wishes(const script_rights& rights,
+                                                            script::call& with, int which_place,
                                                             int which_options);
 
 class redis_link {

@@ -302,6 +302,12 @@ loop::task<answers> connect_script(host& of, call& with) {
     return {};
   }
   how.url = std::move(*url);
+  if (how.url.scheme->form == net::url_form::path) {
+    if (auto allowed = check_unix_path(of.rights(), how.url.path); !allowed) {
+      with.fail(describe(allowed.error()));
+      return {};
+    }
+  }
   options_table given(with, 1, {"framing", "timeout_ms", "max_message", "ca", "insecure"});
   const auto framing = given.text("framing");
   how.timeout = given.timeout(usual_connect_ms);

@@ -61,11 +61,11 @@ std::vector<row> message_rows() {
       {{.key = "upstream", .short_flag = 'u', .kind = list, .value_name = "URL",
         .help = "connect to URL, or HOST:PORT, for the script, which hears what comes from there; "
                 "again whenever that breaks; repeatable",
-        .needs_restart = true, .only_with = "lua"},
+        .needs_restart = true, .reach = options::option_reach::connecting, .only_with = "lua"},
        &server_options::upstream},
       {{.key = "write", .short_flag = 'w', .kind = text, .value_name = "FILE",
         .help = "append every received message to FILE", .needs_restart = true,
-        .is_path = true},
+        .reach = options::option_reach::written_path},
        &server_options::write},
   };
 }

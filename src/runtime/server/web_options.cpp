@@ -47,7 +47,7 @@ std::vector<web_row> speech_rows() {
 std::vector<web_row> file_rows() {
   return {
       {{.key = "http", .kind = text, .value_name = "DIR",
-        .help = "serve the files below DIR", .needs_restart = true, .is_path = true,
+        .help = "serve the files below DIR", .needs_restart = true, .reach = options::option_reach::read_path,
         .only_on = "HTTP"},
        &web_options::http},
       {{.key = "http_listing", .kind = flag,
@@ -84,7 +84,7 @@ std::vector<web_row> file_rows() {
         .only_on = "HTTP"},
        &web_options::cors},
       {{.key = "http_log", .kind = text, .value_name = "FILE",
-        .help = "append a line to FILE for each request", .needs_restart = true, .is_path = true,
+        .help = "append a line to FILE for each request", .needs_restart = true, .reach = options::option_reach::written_path,
         .only_on = "HTTP"},
        &web_options::http_log},
       {{.key = "http_log_format", .kind = choice, .value_name = "FORMAT",
