@@ -18,6 +18,7 @@ socket_address::socket_address(const socket_address& other)
     : storage_(other.storage_),
       size_(other.size_),
       is_every_(other.is_every_),
+      source_(other.source_),
       path_(other.path_ ? std::make_unique<const sockaddr_un>(*other.path_) : nullptr) {}
 
 socket_address& socket_address::operator=(const socket_address& other) {
@@ -158,11 +159,17 @@ std::string socket_address::text() const {
 
 bool socket_address::operator==(const socket_address& other) const {
   return size_ == other.size_ && is_every_ == other.is_every_ &&
-         std::memcmp(data(), other.data(), size_) == 0;
+         std::memcmp(data(), other.data(), size_) == 0 &&
+         IN6_ARE_ADDR_EQUAL(&source_, &other.source_) != 0;
 }
 
 std::size_t socket_address::hash() const {
   return std::hash<std::string_view>{}({reinterpret_cast<const char*>(data()), size_});
+}
+
+bool socket_address::is_any() const {
+  if (family() == AF_INET) return storage_.ip4.sin_addr.s_addr == htonl(INADDR_ANY);
+  return family() == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&storage_.ip6.sin6_addr) != 0;
 }
 
 bool socket_address::is_of_this_machine() const {

@@ -42,6 +42,10 @@ class socket_address {
   [[nodiscard]] int family() const { return size_ == 0 ? AF_UNSPEC : data()->sa_family; }
   /// 0 for a Unix path.
   [[nodiscard]] std::uint16_t port() const;
+  /// The interface that an IPv6 address is meant on; 0: it does not say.
+  [[nodiscard]] std::uint32_t scope() const {
+    return family() == AF_INET6 ? storage_.ip6.sin6_scope_id : 0;
+  }
   void set_port(std::uint16_t port);
   /// Zero when it is of another family.
   [[nodiscard]] mac_address mac() const;
@@ -52,8 +56,17 @@ class socket_address {
   [[nodiscard]] std::string ip() const;
   /// Whether it is what `every` makes.
   [[nodiscard]] bool is_every() const { return is_every_; }
+  /// It is all addresses of its family, or of both.
+  [[nodiscard]] bool is_any() const;
   /// A Unix path, or a loopback address of either family.
   [[nodiscard]] bool is_of_this_machine() const;
+
+  /// Of one whose datagram has come: which address of this machine it was sent to. A datagram to it
+  /// leaves from there, and two that differ in it are two. Zeros: the kernel chooses.
+  [[nodiscard]] const in6_addr& source() const { return source_; }
+  [[nodiscard]] bool has_source() const { return IN6_IS_ADDR_UNSPECIFIED(&source_) == 0; }
+  /// An IPv4 address is written as ::ffff:a.b.c.d.
+  void set_source(const in6_addr& source) { source_ = source; }
 
   bool operator==(const socket_address& other) const;
   [[nodiscard]] std::size_t hash() const;
@@ -67,6 +80,7 @@ class socket_address {
   } storage_{.ip6 = {}};
   socklen_t size_ = 0;
   bool is_every_ = false;
+  in6_addr source_{};
   // Of a Unix path, which is longer than the others and rare; null else.
   std::unique_ptr<const sockaddr_un> path_;
 };

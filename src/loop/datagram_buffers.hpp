@@ -1,10 +1,18 @@
-// What the kernel keeps of a datagram socket, and what it had no room for. The sockets of a
-// simulation have none of it.
+// What the kernel keeps of a datagram socket, what it had no room for, and which address of this
+// machine a datagram was sent to, so that the answer leaves from there: a socket for all addresses
+// would leave that to the kernel, which takes the route's (ip(7), IP_PKTINFO; ipv6(7),
+// IPV6_PKTINFO). The sockets of a simulation have none of it.
 #pragma once
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
+#include "loop/address.hpp"
 #include "loop/loop.hpp"
 
 namespace strata::loop {
@@ -35,5 +43,19 @@ struct whole_datagram {
 /// Datagrams that came and were dropped, because the buffer was full, since the socket was opened.
 /// It begins again behind its largest value.
 [[nodiscard]] std::uint32_t kernel_drops(const loop& on, const descriptor& socket);
+
+/// Room for what the kernel tells of a datagram, and is told.
+struct datagram_control {
+  static constexpr std::size_t size =
+      CMSG_SPACE(sizeof(in_pktinfo)) + CMSG_SPACE(sizeof(in6_pktinfo));
+  alignas(cmsghdr) std::array<std::byte, size> bytes{};
+};
+
+/// The kernel tells of each datagram to which address it came. For a socket that is bound to all.
+void ask_for_sources(int fd, int family);
+/// `received`: as recvmsg(2) has filled it in.
+void note_source(const msghdr& received, socket_address& sender);
+/// `room` lives as long as `header`. Nothing when the destination has no source.
+void say_source(const socket_address& destination, datagram_control& room, msghdr& header);
 
 }  // namespace strata::loop

@@ -14,6 +14,8 @@
 #include <ctime>
 #include <span>
 
+#include "loop/datagram_buffers.hpp"
+
 namespace strata::loop {
 
 namespace {
@@ -235,12 +237,14 @@ int epoll_loop::send_now(sending& data) {
     vectors[i] = {const_cast<std::byte*>(bytes.data()), bytes.size()};
   }
   ssize_t taken = 0;
+  datagram_control control;
   msghdr header{};
   header.msg_iov = vectors.data();
   header.msg_iovlen = data.count;
   if (data.to.size() != 0) {
     header.msg_name = const_cast<sockaddr*>(data.to.data());
     header.msg_namelen = data.to.size();
+    say_source(data.to, control, header);
   }
   do {
     taken = data.type == operation::kind::write
@@ -306,7 +310,10 @@ bool epoll_loop::step_receive_from(operation& of) {
   std::byte* const memory = buffer_memory_.get() + std::size_t{id} * buffer_size;
   sockaddr_storage from{};
   iovec vector{memory, buffer_size};
+  datagram_control control;
   msghdr header{};
+  header.msg_control = control.bytes.data();
+  header.msg_controllen = control.bytes.size();
   header.msg_name = &from;
   header.msg_namelen = sizeof from;
   header.msg_iov = &vector;
@@ -319,12 +326,14 @@ bool epoll_loop::step_receive_from(operation& of) {
     return true;
   }
   free_buffers_.pop_back();
+  socket_address sender(reinterpret_cast<const sockaddr*>(&from), header.msg_namelen);
+  note_source(header, sender);
   const bool cut = (header.msg_flags & MSG_TRUNC) != 0;
   queue({.of = &of,
          .result = cut ? -EMSGSIZE : static_cast<int>(taken),
          .more = true,
          .data = {*this, id, {memory, static_cast<std::size_t>(taken)}},
-         .from = socket_address(reinterpret_cast<const sockaddr*>(&from), header.msg_namelen)});
+         .from = std::move(sender)});
   return true;
 }
 

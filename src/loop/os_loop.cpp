@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "loop/datagram_buffers.hpp"
 #include "loop/name_lookup.hpp"
 #include "loop/socket_file.hpp"
 
@@ -121,6 +122,7 @@ result<unique_fd> bind_datagram(int family, socket_address address, const listen
   if (address.size() != 0 && ::bind(made.get(), address.data(), address.size()) != 0) {
     return system_failure(errno, "listen on " + address.text(), open_remedy(errno));
   }
+  if (address.is_any()) ask_for_sources(made.get(), address.family());
   return opened;
 }
 

@@ -108,6 +108,7 @@ void uring_loop::receive(const descriptor& on, request& asker) {
 void uring_loop::receive_from(const descriptor& on, request& asker) {
   auto* made = new receiving_datagrams(operation::kind::receive_from, &asker, on.fd());
   made->header.msg_namelen = sizeof(sockaddr_storage);
+  made->header.msg_controllen = datagram_control::size;
   attach(asker, *made);
   submit_receive(*made);
 }
@@ -268,7 +269,7 @@ void uring_loop::step_send_file(sending_file& of) {
 
 void uring_loop::send_to(const descriptor& on, const socket_address& to, slice datagram,
                          request& asker) {
-  auto* made = new sending(operation::kind::send_to, &asker, on.fd());
+  auto* made = new sending_datagram(operation::kind::send_to, &asker, on.fd());
   attach(asker, *made);
   made->data[0] = std::move(datagram);
   made->to = to;
@@ -279,6 +280,7 @@ void uring_loop::send_to(const descriptor& on, const socket_address& to, slice d
   if (to.size() != 0) {
     made->header.msg_name = const_cast<sockaddr*>(made->to.data());
     made->header.msg_namelen = to.size();
+    say_source(made->to, made->control, made->header);
   }
   io_uring_sqe& sqe = next_sqe();
   io_uring_prep_sendmsg(&sqe, on.fd(), &made->header, MSG_NOSIGNAL);
@@ -482,6 +484,11 @@ void uring_loop::take_datagram(buffer whole, event& reaped) {
   const auto room = io_uring_recvmsg_payload_length(out, size, &shape);
   const bool is_cut = (out->flags & MSG_TRUNC) != 0;
   reaped.from = socket_address(name, out->namelen);
+  if (out->controllen != 0) {
+    const msghdr told{.msg_control = reinterpret_cast<std::byte*>(out + 1) + shape.msg_namelen,
+                      .msg_controllen = out->controllen};
+    note_source(told, reaped.from);
+  }
   reaped.result = is_cut ? -EMSGSIZE : static_cast<int>(room);
   reaped.data = std::move(whole).narrowed({payload, room});
 }

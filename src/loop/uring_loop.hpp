@@ -41,6 +41,7 @@ class uring_loop final : public os_loop {
 
  private:
   struct sending;
+  struct sending_datagram;
   struct sending_file;
   struct connecting;
   struct receiving;

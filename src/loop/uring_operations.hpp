@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 
+#include "loop/datagram_buffers.hpp"
 #include "loop/uring_loop.hpp"
 
 namespace strata::loop {
@@ -20,6 +21,11 @@ struct uring_loop::sending : operation {
   socket_address to;
   std::size_t count = 0;     // slices of a stream's send
   bool awaits_room = false;  // the kernel polls for it
+};
+
+struct uring_loop::sending_datagram : sending {
+  using sending::sending;
+  datagram_control control;
 };
 
 // The ring's own way, a splice, is work for another thread of the kernel. So the socket is given

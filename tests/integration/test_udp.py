@@ -17,7 +17,7 @@ import neighbour
 import stranger
 from strata_daemon import PATIENCE, Daemon, Refused, eventually
 from talker import Peer, Talker, address_of, port_of
-from veth import Veth
+from veth import DaemonInside, Veth
 
 MANY = 5000  # more than the sockets' requests that one server has with the kernel at a time
 
@@ -408,3 +408,43 @@ def test_a_buffer_that_is_not_granted_is_told(tmp_path):
             restricted.wait_connections("chat", 1)
     finally:
         restricted.close()
+
+
+ASKER = """
+import socket, sys
+for host in sys.argv[2:]:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    asker = socket.socket(family, socket.SOCK_DGRAM)
+    asker.settimeout(10)
+    asker.connect((host, int(sys.argv[1])))  # what comes from elsewhere is not heard
+    for word in (b"one", b"two"):
+        asker.send(word)
+        assert asker.recv(100) == word, host
+    print(host)
+"""
+
+
+def test_an_answer_leaves_from_the_address_that_was_asked(veth, tmp_path):
+    """    b 192.0.2.2, fd00::2 --- a 192.0.2.1 and .9, fd00::1 and ::9: a server, and a proxy
+    """
+    hosts = ["192.0.2.1", "192.0.2.9", "fd00::1", "fd00::9"]
+    for space, link, addresses in [(veth.a, "vethA", ["192.0.2.9/24", "fd00::1/64", "fd00::9/64"]),
+                                   (veth.b, "vethB", ["fd00::2/64"])]:
+        veth.inside(space, "sysctl", "-qw", f"net.ipv6.conf.{link}.disable_ipv6=0")
+        for address in addresses:
+            more = ["nodad"] if ":" in address else []
+            veth.inside(space, "ip", "address", "add", address, "dev", link, *more)
+    inside = DaemonInside(veth.a, tmp_path / "inside")
+    inside.start()
+    try:
+        inside.server("echo", listen=["udp://*:9000"], mode="echo")
+        inside.server("large", listen=["udp://*:9002"], mode="echo", max_message=60000)
+        inside.create("proxy", "front", listen=["udp://*:9001"], backend=["udp://127.0.0.1:9000"])
+        inside.server("four", listen=["udp://0.0.0.0:9003"], mode="echo")
+        for port, asked in [(9000, hosts), (9001, hosts), (9002, hosts), (9003, hosts[:2])]:
+            said = veth.inside(veth.b, sys.executable, "-c", ASKER, str(port), *asked)
+            assert said.split() == asked, port
+        # One of two conversations from one port is not taken for the other.
+        assert inside.show("echo")["connections"] >= len(hosts)
+    finally:
+        inside.close()
