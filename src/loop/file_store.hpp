@@ -2,6 +2,9 @@
 // go through the loop. Each call answers at once; none is for the way of every message.
 #pragma once
 
+#include <fcntl.h>
+
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -60,6 +63,14 @@ class file_store {
 /// or a folder is refused. Errors: invalid_argument for those; those of the system.
 [[nodiscard]] result<unique_fd> open_regular(const std::string& path, int flags,
                                              const std::string& operation);
+
+/// As `open_beneath` takes it. Without O_NONBLOCK a FIFO would hold the loop until somebody writes.
+inline constexpr std::uint64_t for_reading = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
+/// Opens what lies in a folder or below (openat2(2), RESOLVE_BENEATH): nothing outside of it,
+/// whatever the path or a link says. Empty is the folder itself. Gives a descriptor, or -1, errno:
+/// EXDEV where the path leads out, ENOSYS or EPERM where openat2 is forbidden.
+[[nodiscard]] int open_beneath(int folder, std::string_view relative, std::uint64_t flags,
+                               std::uint64_t more_resolve = 0);
 
 /// The kernel's. Lives as long as the process; for any thread.
 [[nodiscard]] file_store& os_files();

@@ -1,11 +1,15 @@
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 
 #include "loop/file_store.hpp"
@@ -14,6 +18,9 @@
 namespace strata::loop {
 
 namespace {
+
+// A rename that happens meanwhile makes the kernel give up (openat2(2), EAGAIN).
+constexpr int most_tries = 4;
 
 class mapped_view final : public file_view {
  public:
@@ -148,6 +155,24 @@ result<unique_fd> open_regular(const std::string& path, int flags, const std::st
 file_store& os_files() {
   static kernel_files only;
   return only;
+}
+
+int open_beneath(int folder, std::string_view relative, std::uint64_t flags,
+                 std::uint64_t more_resolve) {
+  std::array<char, 4200> path{};
+  if (relative.size() >= path.size()) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  if (relative.empty()) relative = ".";
+  std::memcpy(path.data(), relative.data(), relative.size());
+  open_how how{};
+  how.flags = flags;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | more_resolve;
+  for (int tries = 1;; ++tries) {
+    const auto fd = ::syscall(SYS_openat2, folder, path.data(), &how, sizeof how);
+    if (fd >= 0 || errno != EAGAIN || tries == most_tries) return static_cast<int>(fd);
+  }
 }
 
 }  // namespace strata::loop

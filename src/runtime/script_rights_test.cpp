@@ -128,7 +128,8 @@ TEST_F(folder_of_a_script, each_endpoint_is_one_that_the_script_may_use) {
     for (const auto& value :
          {std::string("unix:///run/strata/strata.sock"), "unix://" + own("../socket"),
           "unix://" + own("a b/../../socket"), "unix://" + own("way_out/socket"),
-          "path=/x -> unix:///run/docker.sock", "127.0.0.1:80, unix:///run/docker.sock"}) {
+          std::string("path=/x -> unix:///run/docker.sock"),
+          std::string("127.0.0.1:80, unix:///run/docker.sock")}) {
       SCOPED_TRACE(value);
       EXPECT_FALSE(is_allowed(usual, row, value));
       EXPECT_FALSE(is_allowed(writer, row, value));

@@ -204,8 +204,8 @@ void machine::check_stack(lua_State* running) const {
              "stack overflow (coroutines, or functions that C calls, are nested too deep)");
 }
 
-// LuaJIT gives up where there is no memory, though there may be much that nobody uses any more. What
-// a refused allocation leaves behind is collected before the next handler needs room.
+// LuaJIT gives up where there is no memory, though there may be much that nobody uses any more.
+// What a refused allocation leaves behind is collected before the next handler needs room.
 void machine::tidy() {
   const auto limit = settings_.most_memory;
   const bool was_refused = std::exchange(was_refused_, false);
@@ -234,7 +234,7 @@ result<void> machine::load_text(std::string_view text, const std::string& name,
   if (luaL_loadbufferx(one.thread, text.data(), text.size(), chunk.c_str(), "t") != 0) {
     std::string why = lua_tostring(one.thread, -1);
     release(one, true);
-    return failure(errc::invalid_argument, operation, std::move(why), "mend the script");
+    return failure(errc::invalid_argument, operation, std::move(why), "fix the script");
   }
   if (auto ran = run_chunk(one); !ran) return ran;
   for (const auto& each : callbacks) {
@@ -272,7 +272,7 @@ result<void> machine::run_chunk(activity& one) {
     return failure(errc::invalid_argument, operation, "it waits while it is loaded",
                    "wait in on_start instead");
   }
-  return failure(errc::invalid_argument, operation, last_error_, "mend the script");
+  return failure(errc::invalid_argument, operation, last_error_, "fix the script");
 }
 
 void machine::extend(std::string_view lines, const char* name) {

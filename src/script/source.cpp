@@ -1,11 +1,11 @@
 #include "script/source.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 
-#include "loop/file_root.hpp"
 #include "loop/file_store.hpp"
 
 namespace strata::script {
@@ -44,16 +44,18 @@ result<std::string> read_source(const std::string& path) {
 
 result<std::string> read_source_below(const std::string& folder, const std::string& relative) {
   const auto operation = "read the script '" + folder + "/" + relative + "'";
-  const auto root = loop::file_root::open(folder, operation, "let strata read the script's folder");
-  if (!root) return std::unexpected(root.error());
-  const auto file = root->open_below(relative);
-  if (!file && file.error() == EXDEV) {
+  const unique_fd root(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!root) return system_failure(errno, operation, "let strata read the script's folder");
+  const unique_fd file(loop::open_beneath(root.get(), relative, loop::for_reading));
+  if (!file && errno == EXDEV) {
     return failure(errc::permission_denied, operation, "a link leads out of the script's folder",
                    "copy the file into that folder, or run the script with --lua-allow unsafe");
   }
-  if (!file) return system_failure(file.error(), operation, "check the path");
-  if (file->is_folder) return failure(errc::not_found, operation, "it is a folder");
-  return read_open_source(file->fd, operation);
+  if (!file) return system_failure(errno, operation, "check the path");
+  struct stat found{};
+  if (::fstat(file.get(), &found) != 0) return system_failure(errno, operation);
+  if (!S_ISREG(found.st_mode)) return failure(errc::not_found, operation, "it is no file");
+  return read_open_source(file, operation);
 }
 
 }  // namespace strata::script

@@ -19,7 +19,7 @@ inline constexpr int deepest_json = 64;
 [[nodiscard]] result<nlohmann::json> parse_json(std::string_view text,
                                                 const std::string& operation);
 
-/// The value on one line. A string of it that is not UTF-8 is written with U+FFFD in each wrong place.
+/// The value on one line. Where a string of it is not UTF-8, U+FFFD is written.
 [[nodiscard]] std::string write_json(const nlohmann::json& value);
 
 }  // namespace strata::text

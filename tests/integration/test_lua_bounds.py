@@ -1,5 +1,6 @@
 """What a script asks for beyond all measure: it gets what there is, or an error."""
 
+from lua_console import LuaConsole
 from strata_daemon import eventually
 from talker import TextTalker as Talker
 
@@ -41,3 +42,39 @@ def test_a_wait_of_no_number_is_an_error_and_a_long_one_waits(daemon, scripted):
         assert ann.hear() == "1 nil"
         eventually(lambda: daemon.stats("web")["script"]["waiting"] == 1, "it waits")
         assert not ann.has_something()
+
+
+def test_one_message_beyond_the_memory_costs_the_others_nothing(daemon, scripted):
+    """What a function leaves behind when it has met --lua-memory is garbage, and is collected."""
+    url = scripted("""
+        function on_message(message, id)
+          local words = {}
+          for word in message:gmatch('%S+') do words[#words + 1] = word .. ' ' end
+          self.send(id, #words)
+        end""", lua_memory=8 << 20, lua_time=10, max_message=1 << 20)
+    with Talker(url) as ann, Talker(url) as bob:
+        for _ in range(3):
+            bob.say(" ".join(f"{n:x}" for n in range(180_000)))
+            for _ in range(20):
+                ann.say("one two three")
+                assert ann.hear() == "3"
+    eventually(lambda: daemon.logged("web", "not enough memory"), "the limit was met")
+
+
+def test_an_argument_that_cannot_be_taken_is_named(daemon, tmp_path):
+    """No function ends the daemon, reads what is not its own, or raises another's exception."""
+    console = LuaConsole(daemon, tmp_path)
+    assert console.run("return strata.json.encode({1}, 2)")[0] == "[\n  1\n]"
+    for indent in ("17", "100000", "1e9", "2^53"):
+        assert "argument 2 (indent)" in console.fails(f"strata.json.encode({{1}}, {indent})")
+        assert "argument 2 (indent)" in console.fails(f"strata.json_encode({{{{1}}}}, {indent})")
+    assert "argument 1 (value)" in console.fails("strata.json.encode({x = '\\255'})")
+    assert "argument 3 (options)" in console.fails(
+        "strata.create('server', 'x', {listen = {'tcp://127.0.0.1:0'}, group = '\\255'})")
+    assert "argument 2 (options)" in console.fails("strata.edit('console', {['\\255'] = 1})")
+    console.run("strata.log({x = {'\\255'}}) strata.log({'\\255', {a = '\\254'}})")
+    url = "url = 'http://127.0.0.1:1/'"
+    for header in ("A = {{'\\255'}}", "A = {b = 1}", "A = {strata.json.null}"):
+        assert "header field 'A'" in console.fails(f"strata.http{{{url}, headers = {{{header}}}}}")
+    for name in ("localhost\\0x", "127.0.0.1\\0.example.com"):
+        assert "NUL" in console.run(f"return strata.resolve('{name}')")[1]

@@ -67,6 +67,7 @@ ALLOWED = {
     # the runtimes
     "runtime": {
         *RUNTIME,
+        "runtime/script_rights",
         "net",
         "net/tls",
         "serve",
@@ -87,9 +88,11 @@ ALLOWED = {
     "runtime/listen_options": {"options"},
     "runtime/http_options": {"options"},
     "runtime/script_options": {"options"},
-    "runtime/house": {"loop"},
+    "runtime/script_rights": {"base", "options", "runtime/script_options"},
+    "runtime/house": {"loop", "runtime/script_rights"},
     "runtime/scripting": RUNTIME | NET | {"http", "http/files", "nl", "runtime/house",
-                                          "runtime/script_options", "wire", "ynl"},
+                                          "runtime/script_options",
+                                          "runtime/script_rights", "wire", "ynl"},
     "runtime/http_serving": {"base", "loop", "net", "net/tls", "serve", "http", "proto",
                              "runtime/http_options"},
     "runtime/access_log": {"base", "loop", "http", "runtime"},
@@ -200,7 +203,8 @@ ALLOWED = {
         "runtime/cache/disk",
         "runtime/cache/replication",
     },
-    "daemon": LIBRARY | RUNTIME | NET | {"serve", "http", "runtime/house"},
+    "daemon": LIBRARY | RUNTIME | NET | {"serve", "http", "runtime/house",
+                                         "runtime/script_rights"},
     # the benchmark of the layers
     "measure/counting": {"base"},
     "measure/ends": LIBRARY | {"measure/counting"},

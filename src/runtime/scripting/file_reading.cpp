@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include "http/files/file_root.hpp"
 #include "loop/beside.hpp"
-#include "loop/file_root.hpp"
 
 namespace strata::runtime::scripting {
 
@@ -42,7 +42,7 @@ result<unique_fd> open_below(const std::vector<std::string>& folders, const std:
   const auto place = place_of(folders, path);
   if (!place) return outside(operation);
   auto root =
-      loop::file_root::open(place->folder, operation, "let strata read the script's folder");
+      http::file_root::open(place->folder, operation, "let strata read the script's folder");
   if (!root) return std::unexpected(root.error());
   auto opened = root->open_below(place->relative);
   if (!opened && opened.error() == EXDEV) return outside(operation);
