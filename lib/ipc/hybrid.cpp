@@ -220,7 +220,7 @@ result<void> hybrid_endpoint::check_control() {
   const auto count = ::recv(control_.get(), &unexpected, 1, MSG_DONTWAIT);
   const std::string operation = "reach the hybrid peer " + peer_.text();
   if (count == 0) {
-    return failure(errc::connection_closed, operation, "it closed the control connection",
+    return failure(errc::connection_closed, operation, "the other end has left",
                    "make a new endpoint");
   }
   if (count > 0) {

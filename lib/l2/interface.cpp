@@ -86,4 +86,12 @@ result<std::vector<interface>> interface::list() {
   return listed;
 }
 
+result<interface> interface::loopback() {
+  auto all = list();
+  if (!all) return std::unexpected(all.error());
+  const auto found = std::ranges::find_if(*all, &interface::is_loopback);
+  if (found != all->end()) return std::move(*found);
+  return failure(errc::not_found, "find the loopback interface", "this namespace has none");
+}
+
 }  // namespace strata::l2

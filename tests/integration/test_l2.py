@@ -290,7 +290,7 @@ def test_a_chat_ends_with_the_callers_input(veth):
     assert client.returncode == 0 and errors == ""
     out, errors = server.communicate(timeout=30)
     assert server.returncode == 0 and out == "only this\n"
-    assert "closed the control connection" in errors and "endpoint" not in errors
+    assert "the other end has left" in errors and "endpoint" not in errors
 
 
 def test_what_a_chat_needs_is_asked_for_before_anybody_calls(veth):

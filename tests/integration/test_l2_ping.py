@@ -195,3 +195,19 @@ def test_bad_input_is_told(veth, arguments, complaint):
     done = subprocess.run(["ip", "netns", "exec", veth.a, BINARY, "l2", *arguments],
                           capture_output=True, text=True, timeout=30)
     assert done.returncode not in (0, 1) and complaint in done.stderr, done.stderr
+
+
+def test_echo_and_sink_end_by_silence(veth):
+    """--timeout ends them that long after the last frame; none at all is a failure."""
+    for verb in ("echo", "sink"):
+        done = subprocess.run(["ip", "netns", "exec", veth.b, BINARY, "l2", verb, "vethB",
+                               "--timeout", "300ms"], capture_output=True, text=True, timeout=20)
+        assert done.returncode == 1, done.stderr
+    ending = subprocess.Popen(["ip", "netns", "exec", veth.b, BINARY, "l2", "echo", "vethB",
+                               "--timeout", "3s"], stdout=subprocess.PIPE, text=True)
+    mac = veth.inside(veth.b, "cat", "/sys/class/net/vethB/address").strip()
+    eventually(lambda: subprocess.run(
+        ["ip", "netns", "exec", veth.a, BINARY, "l2", "ping", "vethA", mac, "-c", "3", "-i", "1ms"],
+        capture_output=True, timeout=20).returncode == 0, "it answers")
+    said, _ = ending.communicate(timeout=20)
+    assert ending.returncode == 0 and " answered" in said

@@ -67,6 +67,7 @@ class hybrid_endpoint {
   /// One message, in one frame; at most `max_payload()` bytes. Errors: limit_exceeded;
   /// connection_closed when the peer is gone or the link down.
   [[nodiscard]] result<void> send_data(byte_span payload);
+  [[nodiscard]] result<void> send_data(std::string_view text) { return send_data(as_bytes(text)); }
   /// Waits for the next message. Errors: connection_closed when the peer is gone, after all that
   /// came from it.
   [[nodiscard]] result<data_message> receive_data();

@@ -29,6 +29,8 @@ struct interface {
   /// Errors: not_found when there is none of that name here; invalid_argument when no interface
   /// can have it.
   [[nodiscard]] static result<interface> query(std::string_view name);
+  /// The machine's own, `lo` as a rule. Errors: not_found where there is none.
+  [[nodiscard]] static result<interface> loopback();
   /// All of them, by index.
   [[nodiscard]] static result<std::vector<interface>> list();
 

@@ -132,6 +132,10 @@ class raw_socket final : public device {
   /// Builds a frame from this interface's address to `destination` and sends it.
   [[nodiscard]] result<void> send_to(const mac_address& destination, std::uint16_t ethertype,
                                      byte_span payload);
+  [[nodiscard]] result<void> send_to(const mac_address& destination, std::uint16_t ethertype,
+                                     std::string_view text) {
+    return send_to(destination, ethertype, as_bytes(text));
+  }
 
   /// Waits for the next frame. `memory` needs four bytes more than the largest frame expected.
   [[nodiscard]] result<received_frame> receive(mutable_byte_span memory);

@@ -149,4 +149,16 @@ struct frame_header {
     const mac_address& destination, const mac_address& source, const vlan_tci& tci,
     std::uint16_t inner_ethertype, byte_span payload, std::size_t mtu = default_mtu);
 
+/// The same with a text as the payload.
+[[nodiscard]] inline result<std::vector<std::byte>> build_simple_frame(
+    const mac_address& destination, const mac_address& source, std::uint16_t ethertype,
+    std::string_view text, std::size_t mtu = default_mtu) {
+  return build_simple_frame(destination, source, ethertype, as_bytes(text), mtu);
+}
+[[nodiscard]] inline result<std::vector<std::byte>> build_vlan_frame(
+    const mac_address& destination, const mac_address& source, const vlan_tci& tci,
+    std::uint16_t inner_ethertype, std::string_view text, std::size_t mtu = default_mtu) {
+  return build_vlan_frame(destination, source, tci, inner_ethertype, as_bytes(text), mtu);
+}
+
 }  // namespace strata::wire

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/l2/link_losses.hpp"
+#include "cli/l2/listening.hpp"
 #include "cli/l2/probe_port.hpp"
 #include "cli/l2/rows.hpp"
 #include "cli/terminal/interrupt.hpp"
@@ -195,15 +196,18 @@ outcome<int> run_l2_sink(const invocation& call) {
   auto over = probe_port::open(call);
   if (!over) return std::unexpected(over.error());
   watch_for_interrupt();
-  const auto most = call.flags.value("count", std::uint64_t{UINT64_MAX});
+  listening state(call);
   sink_count counted;
   outcome<> heard;
   auto second_began = measure::now_ns();
   std::uint64_t frames_before = 0;
   std::uint64_t bytes_before = 0;
-  while (heard && !is_interrupted() && counted.frames() < most) {
+  while (heard && !state.is_over()) {
     heard = over->hear(interrupt_interval, [&](const auto& each) {
-      if (counted.frames() < most) counted.take(each);
+      state.note_frame();
+      if (state.is_over()) return;
+      counted.take(each);
+      state.taken = counted.frames();
     });
     const double took = seconds_between(second_began, measure::now_ns());
     if (took < 1) continue;
@@ -224,7 +228,7 @@ outcome<int> run_l2_sink(const invocation& call) {
     show_sunk(told);
   }
   if (!heard) return std::unexpected(heard.error());
-  return exit_done;
+  return state.end_code();
 }
 
 }  // namespace strata::cli

@@ -7,6 +7,7 @@
 
 #include "cli/l2/frame_flags.hpp"
 #include "cli/l2/frame_text.hpp"
+#include "cli/l2/listening.hpp"
 #include "cli/l2/open_socket.hpp"
 #include "cli/l2/rows.hpp"
 #include "cli/terminal/interrupt.hpp"
@@ -121,22 +122,6 @@ outcome<l2::raw_socket> open_listener(const invocation& call, std::optional<std:
   return std::move(*made);
 }
 
-struct listening {
-  std::uint64_t most;
-  bool ends_by_silence;
-  std::chrono::duration<double> silence;
-  std::uint64_t taken = 0;
-  clock::time_point last = clock::now();
-
-  explicit listening(const invocation& call)
-      : most(call.flags.value("count", std::uint64_t{UINT64_MAX})),
-        ends_by_silence(call.flags.contains("timeout")),
-        silence(call.flags.value("timeout", 0.0)) {}
-  [[nodiscard]] bool is_over() const {
-    return is_interrupted() || taken >= most || (ends_by_silence && clock::now() - last > silence);
-  }
-};
-
 outcome<> listen_to(l2::raw_socket& on, listening& state, frame_sink& sink) {
   std::vector<std::byte> memory(slot_size * slot_count);
   std::array<l2::frame_slot, slot_count> slots;
@@ -154,7 +139,7 @@ outcome<> listen_to(l2::raw_socket& on, listening& state, frame_sink& sink) {
       complain(describe(count.error()));
       continue;
     }
-    if (*count != 0) state.last = clock::now();
+    if (*count != 0) state.note_frame();
     for (const auto& slot : std::span(slots).first(*count)) {
       if (auto taken = sink.take(slot.frame); !taken) return taken;
       ++state.taken;
@@ -176,7 +161,7 @@ outcome<int> listen(const invocation& call, std::optional<std::uint16_t> type, f
     complain(fmt::format("{} frames were lost: they came faster than they were taken",
                          counted->dropped));
   }
-  return state.taken == 0 && state.ends_by_silence && !is_interrupted() ? exit_failed : exit_done;
+  return state.end_code();
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/l2/listening.hpp"
 #include "cli/l2/probe_port.hpp"
 #include "cli/l2/round_trips.hpp"
 #include "cli/l2/rows.hpp"
@@ -156,25 +157,25 @@ outcome<int> run_l2_echo(const invocation& call) {
   auto over = probe_port::open(call);
   if (!over) return std::unexpected(over.error());
   watch_for_interrupt();
-  const auto most = call.flags.value("count", std::uint64_t{UINT64_MAX});
-  std::uint64_t answered = 0;
+  listening state(call);
   std::uint64_t failed = 0;
   outcome<> heard;
-  while (heard && !is_interrupted() && answered < most) {
+  while (heard && !state.is_over()) {
     heard = over->hear(interrupt_interval, [&](const auto& each) {
-      if (answered >= most) return;
+      state.note_frame();
+      if (state.is_over()) return;
       const auto done = answer(*over, each);
       if (!done && failed++ == 0) complain(done.error().message);
-      if (done && *done) ++answered;
+      if (done && *done) ++state.taken;
     });
   }
   if (call.as_json) {
-    print_json({{"answered", answered}, {"not_sent", failed}});
+    print_json({{"answered", state.taken}, {"not_sent", failed}});
   } else {
-    print(fmt::format("{} answered, {} answers could not be sent\n", answered, failed));
+    print(fmt::format("{} answered, {} answers could not be sent\n", state.taken, failed));
   }
   if (!heard) return std::unexpected(heard.error());
-  return exit_done;
+  return state.end_code();
 }
 
 }  // namespace strata::cli

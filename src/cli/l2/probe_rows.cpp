@@ -20,6 +20,14 @@ option_rows hearing_flags() {
   return rows;
 }
 
+option_rows ending_by_silence(option_rows rows) {
+  rows.push_back({.key = "timeout",
+                  .kind = seconds,
+                  .value_name = "TIME",
+                  .help = "stop after TIME without a frame; a failure if none came at all"});
+  return rows;
+}
+
 option_rows probing_flags() {
   auto rows = hearing_flags();
   rows.push_back({.key = "prio",
@@ -67,7 +75,7 @@ option_rows cycle_flags() {
        .kind = seconds,
        .value_name = "TIME",
        .default_text = "0",
-       .help = "deadlines lie TIME behind each multiple of the period"},
+       .help = "offset of deadlines from multiples of the period"},
       {.key = "clock",
        .kind = text,
        .value_name = "CLOCK",
@@ -91,7 +99,7 @@ option_rows cycle_flags() {
       {.key = "cpu", .kind = count, .value_name = "N", .help = "run on this CPU only", .max = 1023},
       {.key = "receive",
        .kind = flag,
-       .help = "be the other end: show how far what is between frames is off the period"},
+       .help = "be the other end: show how far the gaps between frames deviate from the period"},
       {.key = "histogram", .kind = flag, .help = "draw the times"},
   };
   rows.insert(rows.end(), own.begin(), own.end());
@@ -104,12 +112,13 @@ std::vector<verb_row> probe_verbs() {
   return {
       {"l2 ping", "IFACE DST", ethernet, "ask another machine's l2 echo, and time its answers", 2,
        2, run_l2_ping, ping_flags()},
-      {"l2 echo", "IFACE", ethernet, "answer l2 ping", 1, 1, run_l2_echo, hearing_flags()},
+      {"l2 echo", "IFACE", ethernet, "answer l2 ping", 1, 1, run_l2_echo,
+       ending_by_silence(hearing_flags())},
       {"l2 flood", "IFACE DST", ethernet,
        "send numbered frames as fast as the interface takes them", 2, 2, run_l2_flood,
        probing_flags()},
       {"l2 sink", "IFACE", ethernet, "count frames, and the gaps in the numbers of an l2 flood", 1,
-       1, run_l2_sink, hearing_flags()},
+       1, run_l2_sink, ending_by_silence(hearing_flags())},
       {"l2 cycle", "IFACE [DST]", ethernet,
        "send a frame each period, and show how late; with --receive the other end", 1, 2,
        run_l2_cycle, cycle_flags()},
