@@ -89,12 +89,31 @@ def test_netlink_is_called_by_name(installed):
 def test_the_unit_names_the_program_where_it_is(prefix, staged):
     for folder, program in [(prefix, f"{prefix}/bin/strata"), (staged, "/opt/strata/bin/strata")]:
         unit = (folder / "lib/systemd/system/strata.service").read_text()
-        assert f"ExecStart={program} daemon " in unit and "@" not in unit
+        assert f"ExecStart={program} daemon " in unit and "@bin_dir@" not in unit
     done = subprocess.run(["systemd-analyze", "verify", "--man=no",
                            prefix / "lib/systemd/system/strata.service"],
                           capture_output=True, text=True, timeout=60, check=False)
     ours = [line for line in done.stderr.splitlines() if "strata" in line]
     assert done.returncode == 0 and not ours, done.stderr
+
+
+def exposure(unit):
+    """What systemd thinks of a unit: 0 is safe, 10 is not. It fails above 4."""
+    done = subprocess.run(["systemd-analyze", "security", "--offline=yes", "--threshold=40", unit],
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return float(re.search(r"exposure level for .*: ([0-9.]+)", done.stdout)[1])
+
+
+def test_the_unit_and_its_drop_ins_are_hardened(prefix, tmp_path):
+    installed = prefix / "lib/systemd/system/strata.service"
+    assert exposure(installed) <= 4
+    for name, capability in [("l2", "CAP_NET_RAW"), ("xdp", "CAP_BPF")]:
+        more = (prefix / f"share/strata/systemd/{name}.conf").read_text()
+        assert "AmbientCapabilities=" in more and capability in more
+        unit = tmp_path / f"strata-{name}.service"
+        unit.write_text(installed.read_text().replace("[Install]", more + "\n[Install]"))
+        assert exposure(unit) <= 4
 
 
 def test_the_benchmark_finds_its_contenders(installed):
