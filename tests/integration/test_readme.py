@@ -22,9 +22,9 @@ REPOSITORY = pathlib.Path(__file__).parents[2]
 
 
 def blocks():
-    """What a newcomer pastes, from the quick start to what needs a network card."""
+    """What a newcomer pastes, whole."""
     text = (REPOSITORY / "README.md").read_text()
-    text = text[text.index("## Quick start"):text.index("\nRaw Ethernet")]
+    text = text[text.index("## Quick start"):text.index("## What there is")]
     found = re.findall(r"^```\n(.*?)^```\n", text, re.MULTILINE | re.DOTALL)
     assert len(found) >= 4, found
     return "".join(found)
@@ -79,7 +79,8 @@ def check_what_it_shows(shown):
                  '"name": "myapp"', "in force now: rate_limit",
                  "chat: running at tcp://*:8081", "gw: running at tcp://*:8000", "# The proxy", "page: running at ws://127.0.0.1:8081",
                  "db: running at tcp://*:6379, for this machine alone", "OK",
-                 "safe: running at tls://0.0.0.0:9443"]:
+                 "safe: running at tls://0.0.0.0:9443", "plc: running at l2://plc0",
+                 "nlctrl"]:
         assert text in shown, f"{text!r} is missing in {shown}"
     for text in ["strata: ", "command not found", "rror:", "Stopped"]:
         assert text not in shown, f"{text!r} is in {shown}"

@@ -18,7 +18,8 @@ from check.functions import functions  # noqa: E402
 URING = '#include <liburing.h>\n\n#include "loop/loop.hpp"\n\nio_uring_sqe* entry;\n'
 LOOP = "#pragma once\n\nnamespace strata::loop {\nclass loop {};\n}  // namespace strata::loop\n"
 CLEAN = {
-    "README.md": "# tree\n\nNeeds `cmake`; see [the design](docs/design.md#layers).\n",
+    "README.md": "# tree\n\nSee [the design](docs/design.md#layers).\n",
+    "docs/building.md": "# building\n\nNeeds `cmake`.\n",
     "docs/design.md": "# design\n",
     "tools/deps.txt": "# what it is built with\ncmake\n",
     "include/strata/base/bytes.hpp": "#pragma once\n\n#include <span>\n",

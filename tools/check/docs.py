@@ -1,4 +1,4 @@
-"""docs: links between pages lead somewhere, and the README names every package we depend on."""
+"""docs: links between pages lead somewhere, and docs/building.md names each package we need."""
 
 import re
 from urllib.parse import unquote
@@ -6,7 +6,7 @@ from urllib.parse import unquote
 from check.source import Breach, files, read
 
 DEPENDENCIES = "tools/deps.txt"
-README = "README.md"
+BUILDING = "docs/building.md"
 FENCE = re.compile(r"^ *(```|~~~)")
 LINK = re.compile(
     r"\]\(<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\)"  # [text](target "title"), images too
@@ -44,9 +44,9 @@ def _links(text):
 def _unnamed_dependencies(root):
     if not (root / DEPENDENCIES).is_file():
         return
-    readme = read(root, README) if (root / README).is_file() else ""
+    page = read(root, BUILDING) if (root / BUILDING).is_file() else ""
     for number, line in enumerate(read(root, DEPENDENCIES).splitlines(), 1):
         package = line.split("#")[0].strip()
-        if package and not re.search(rf"(?<![\w.+-]){re.escape(package)}(?![\w+-])", readme):
-            message = f"{README} does not name the package {package}; say there what it is for"
+        if package and not re.search(rf"(?<![\w.+-]){re.escape(package)}(?![\w+-])", page):
+            message = f"{BUILDING} does not name the package {package}; say there what it is for"
             yield Breach(DEPENDENCIES, number, message)
