@@ -27,8 +27,8 @@ outcome<> check_words(const verb_row& verb, const tokens& words) {
     return refuse(exit_misused, fmt::format("an argument is missing: {}", usage_line(verb)));
   }
   if (words.size() > verb.most_words) {
-    return refuse(exit_misused, fmt::format("the argument '{}' is one too many: {}",
-                                            words[verb.most_words], usage_line(verb)));
+    return refuse(exit_misused, fmt::format("unexpected argument '{}': {}", words[verb.most_words],
+                                            usage_line(verb)));
   }
   return {};
 }

@@ -67,7 +67,7 @@ std::string manual_page() {
       "under one "
       "daemon\n.SH SYNOPSIS\n.B strata\n.I VERB\n[flags]\n.SH DESCRIPTION\nstrata runs servers, "
       "clients, proxies and caches under one daemon, and has programs for raw Ethernet, AF_XDP and "
-      "netlink that need none.\n",
+      "netlink that do not need the daemon.\n",
       STRATA_VERSION);
   for (const auto& [group, title] : verb_groups()) {
     page += fmt::format(".SH VERBS: {}\n", plain(title));

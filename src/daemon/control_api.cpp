@@ -10,6 +10,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "daemon/change_note.hpp"
 #include "daemon/control_socket.hpp"
 #include "daemon/openapi.hpp"
 #include "daemon/render.hpp"
@@ -140,7 +141,7 @@ serve::reception control_api::reception(door which) {
             return serve(std::move(connection), std::move(place), which);
           },
       .refusal = {},
-      .on_refused = [] {},
+      .on_refused = [](const loop::socket_address&, std::string_view) {},
       .on_secured =
           [this](const net::stream& with) {
             const auto& peer = with.peer();
@@ -225,29 +226,35 @@ bool control_api::has_token(const proto::http_request& request) const {
 
 loop::task<> control_api::serve(std::unique_ptr<net::stream> connection,
                                 [[maybe_unused]] serve::connection_gauge::place place, door which) {
-  http::server_connection served(supervisor_.home(), std::move(connection));
-  const http::handler respond = [this, which](http::exchange& now) { return handle(now, which); };
+  const visitor guest{which, visitor_text(*connection)};
+  const http::handler respond = [&](http::exchange& now) { return handle(now, guest); };
   const http::refusal refuse = [](int /*status*/, const error& why, const net::peer_info& /*of*/) {
     return std::pair(dump(error_json(name_of(why.code), describe(why), why.remedy)),
                      std::string("application/json"));
   };
+  http::server_connection served(supervisor_.home(), std::move(connection));
   co_await served.serve(respond, refuse);
 }
 
-loop::task<> control_api::handle(http::exchange& now, door which) {
-  if (is_guarded(which) && !token_.empty() && !has_token(now.request())) {
+loop::task<> control_api::handle(http::exchange& now, const visitor& guest) {
+  if (is_guarded(guest.entrance) && !token_.empty() && !has_token(now.request())) {
+    const bool has_other = now.request().header("authorization").has_value();
+    facts_.log->write_few("token", runtime::level::warning,
+                          fmt::format("{} was refused: its token is {}", guest.text,
+                                      has_other ? "wrong" : "missing"));
     now.respond({.status = 401,
                  .fields = {{"Content-Type", "application/json"}, {"WWW-Authenticate", "Bearer"}},
                  .length = {}},
-                dump(error_json("permission_denied",
-                                "cannot serve a client without the token; give it in "
-                                "STRATA_TOKEN, or say Authorization: Bearer TOKEN",
-                                "give it in STRATA_TOKEN, or say Authorization: Bearer TOKEN")));
+                dump(error_json(
+                    "permission_denied",
+                    "the daemon does not accept the token; give the right one "
+                    "in STRATA_TOKEN, or send Authorization: Bearer TOKEN",
+                    "give the right one in STRATA_TOKEN, or send Authorization: Bearer TOKEN")));
     co_return;
   }
   for (const auto& each : routes()) {
     std::string name;
-    if (which == door::metrics || closing_ || each.find_feed == nullptr) continue;
+    if (guest.entrance == door::metrics || closing_ || each.find_feed == nullptr) continue;
     if (each.row.method != now.method()) continue;
     if (!matches(each.row.path, now.request().path, &name)) continue;
     auto found = (this->*each.find_feed)(name);
@@ -259,11 +266,11 @@ loop::task<> control_api::handle(http::exchange& now, door which) {
     co_await stream(now, std::move(*found));
     co_return;
   }
-  const auto reply = co_await dispatch(now, which);
+  const auto reply = co_await dispatch(now, guest);
   now.respond(reply.status, reply.type, reply.body);
 }
 
-loop::task<control_api::answer> control_api::dispatch(http::exchange& now, door which) {
+loop::task<control_api::answer> control_api::dispatch(http::exchange& now, const visitor& guest) {
   const auto& request = now.request();
   if (closing_) {
     co_return answer{503, "application/json",
@@ -273,16 +280,22 @@ loop::task<control_api::answer> control_api::dispatch(http::exchange& now, door 
   bool path_known = false;
   for (const auto& each : routes()) {
     std::string name;
-    if (which == door::metrics && each.row.path != "/metrics") continue;
+    if (guest.entrance == door::metrics && !each.row.is_public) continue;
     if (!matches(each.row.path, request.path, &name)) continue;
     path_known = true;
     if (each.row.method != now.method() || each.run == nullptr) continue;
     // To read the metrics takes none.
-    auto body = co_await now.read_all(which == door::metrics ? 0 : longest_body);
+    auto body = co_await now.read_all(guest.entrance == door::metrics ? 0 : longest_body);
     if (!body) co_return as_answer(body.error());
     // Named, since GCC 12 destroys a braced temporary in a co_await twice.
     const call wanted{request, name, std::move(*body)};
-    co_return co_await (this->*each.run)(wanted);
+    auto reply = co_await (this->*each.run)(wanted);
+    if (each.row.is_change) {
+      const bool is_done = reply.status < 300;
+      facts_.log->write(runtime::level::info,
+                        change_note(each.row, name, wanted.body, guest.text, is_done));
+    }
+    co_return reply;
   }
   const int status = path_known ? 405 : 404;
   const auto message = path_known ? "cannot " + request.method + " '" + request.path + "'"
@@ -324,11 +337,7 @@ loop::task<control_api::answer> control_api::get_description(call /*of*/) {
 }
 
 loop::task<control_api::answer> control_api::list(call /*of*/) {
-  auto all = nlohmann::json::array();
-  for (const auto& each : supervisor_.all()) {
-    all.push_back(summary_json(*each, supervisor_.home().now()));
-  }
-  co_return answer{200, "application/json", dump(all)};
+  co_return answer{200, "application/json", dump(list_json(supervisor_, supervisor_.home().now()))};
 }
 
 loop::task<control_api::answer> control_api::create(call of) {
@@ -430,10 +439,6 @@ loop::task<control_api::answer> control_api::backs(call of) {
   auto found = co_await supervisor_.backs(of.name);
   if (!found) co_return as_answer(found.error());
   co_return answer{200, "application/json", dump(*found)};
-}
-
-loop::task<control_api::answer> control_api::metrics(call /*of*/) {
-  co_return answer{200, "text/plain; version=0.0.4", metrics_text(supervisor_)};
 }
 
 result<control_api::feed> control_api::messages_of(const std::string& name) const {

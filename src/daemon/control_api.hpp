@@ -82,11 +82,16 @@ class control_api {
   [[nodiscard]] bool is_guarded(door which) const {
     return which == door::remote || (which == door::metrics && are_metrics_secure_);
   }
+  /// Who asks, by which door.
+  struct visitor {
+    door entrance;
+    std::string text;  ///< `uid 1000, pid 4242`; `10.0.0.7:5123, CN=ann`
+  };
   [[nodiscard]] serve::reception reception(door which);
   loop::task<> serve(std::unique_ptr<net::stream> connection, serve::connection_gauge::place place,
                      door which);
-  loop::task<> handle(http::exchange& now, door which);
-  loop::task<answer> dispatch(http::exchange& now, door which);
+  loop::task<> handle(http::exchange& now, const visitor& guest);
+  loop::task<answer> dispatch(http::exchange& now, const visitor& guest);
   [[nodiscard]] bool is_trusted(const loop::descriptor& peer) const;
   [[nodiscard]] bool has_token(const proto::http_request& request) const;
 
@@ -113,6 +118,8 @@ class control_api {
   loop::task<answer> backs(call of);
   loop::task<answer> stats(call of);
   loop::task<answer> metrics(call of);
+  loop::task<answer> healthz(call of);
+  loop::task<answer> readyz(call of);
 
   [[nodiscard]] result<feed> messages_of(const std::string& name) const;
   [[nodiscard]] result<feed> log_of(const std::string& name) const;

@@ -29,7 +29,8 @@ std::vector<control_api::route> control_api::routes_of_records() {
         .description = "The state file is on disk when this is answered. When the start fails "
                        "nothing is created, and the answer is the start's error. With `dry_run` "
                        "all is checked, and answered with 200, and nothing is created.",
-        .body = "Creation", .answer = "Detail", .body_type = json_type, .status = 201},
+        .body = "Creation", .answer = "Detail", .body_type = json_type, .status = 201,
+        .is_change = true},
        &control_api::create},
       {{.method = "GET", .path = "/v1/runtimes/{name}",
         .summary = "One runtime with its options (a secret is shown as \"********\", but a "
@@ -37,11 +38,11 @@ std::vector<control_api::route> control_api::routes_of_records() {
         .answer = "Detail"},
        &control_api::show},
       {{.method = "PATCH", .path = "/v1/runtimes/{name}", .summary = "Change options",
-        .body = "Changes", .answer = "Edited", .body_type = json_type},
+        .body = "Changes", .answer = "Edited", .body_type = json_type, .is_change = true},
        &control_api::edit},
       {{.method = "DELETE", .path = "/v1/runtimes/{name}",
         .summary = "Stop the runtime if it runs, and forget it", .answer_type = {},
-        .status = 204},
+        .status = 204, .is_change = true},
        &control_api::remove},
   };
 }
@@ -49,22 +50,26 @@ std::vector<control_api::route> control_api::routes_of_records() {
 std::vector<control_api::route> control_api::routes_of_runs() {
   return {
       {{.method = "POST", .path = "/v1/runtimes/{name}/start",
-        .summary = "Start the runtime, unless it runs", .answer = "Detail"},
+        .summary = "Start the runtime, unless it runs", .answer = "Detail", .is_change = true},
        &control_api::start},
       {{.method = "POST", .path = "/v1/runtimes/{name}/stop",
         .summary = "Stop the runtime, if it runs; what it would deliver first is given up after "
-                   "`timeout`, such as 0 or 2.5s", .answer = "Detail", .has_timeout = true},
+                   "`timeout`, such as 0 or 2.5s", .answer = "Detail", .has_timeout = true,
+        .is_change = true},
        &control_api::stop},
       {{.method = "POST", .path = "/v1/runtimes/{name}/restart",
-        .summary = "Stop the runtime if it runs, then start it", .answer = "Detail"},
+        .summary = "Stop the runtime if it runs, then start it", .answer = "Detail",
+        .is_change = true},
        &control_api::restart},
       {{.method = "POST", .path = "/v1/runtimes/{name}/reload",
-        .summary = "Have a runtime that runs read its certificates again and keep its connections; "
-                   "restart it where it has none or an edit waits for that", .answer = "Detail"},
+        .summary = "Have a runtime that runs read its certificates and open its logs again; it "
+                   "keeps its connections; it is restarted where an edit waits for that",
+        .answer = "Detail",
+        .is_change = true},
        &control_api::reload},
       {{.method = "POST", .path = "/v1/runtimes/{name}/reload-lua",
         .summary = "Load the script of a runtime that runs again; if it has an error, the one "
-                   "before goes on", .answer = "Detail"},
+                   "before goes on", .answer = "Detail", .is_change = true},
        &control_api::reload_script},
       {{.method = "POST", .path = "/v1/runtimes/{name}/eval-lua",
         .summary = "Run the request's body, an expression or statements of Lua, in the script of a "
@@ -95,8 +100,17 @@ std::vector<control_api::route> control_api::routes_of_runs() {
        nullptr, &control_api::events},
       {{.method = "GET", .path = "/metrics",
         .summary = "All counters in Prometheus' text format 0.0.4", .answer_type = "text/plain",
-        .may_fail = false},
+        .may_fail = false, .is_public = true},
        &control_api::metrics},
+      {{.method = "GET", .path = "/healthz",
+        .summary = "Answers as long as the daemon serves: a probe of liveness",
+        .answer_type = "text/plain", .may_fail = false, .is_public = true},
+       &control_api::healthz},
+      {{.method = "GET", .path = "/readyz",
+        .summary = "200 when each runtime that is to run does; else 503, with a line for each that "
+                   "does not: a probe of readiness",
+        .answer_type = "text/plain", .is_public = true},
+       &control_api::readyz},
   };
 }
 // clang-format on

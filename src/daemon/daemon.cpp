@@ -106,14 +106,17 @@ bool is_secure_web(const std::string& text) {
   return url && url->scheme->name == "https";
 }
 
+constexpr const char* own_name = "strata daemon";  // of no runtime
+
 class output_sink final : public spdlog::sinks::sink {
  public:
   explicit output_sink(std::shared_ptr<log_output> to) : to_(std::move(to)) {}
 
   void log(const spdlog::details::log_msg& line) override {
-    const auto level = spdlog::level::to_string_view(line.level);
-    to_->write(fmt::format("{} {}", std::string_view(level.data(), level.size()),
-                           std::string_view(line.payload.data(), line.payload.size())));
+    const auto view = [](const auto& text) { return std::string_view(text.data(), text.size()); };
+    const auto source = view(line.logger_name);  // a runtime's lines are its own logger's
+    to_->write(view(spdlog::level::to_string_view(line.level)),
+               source == own_name ? std::string_view() : source, view(line.payload));
   }
   void flush() override {}
   void set_pattern(const std::string& /*pattern*/) override {}
@@ -127,7 +130,7 @@ result<std::shared_ptr<log_output>> set_up_log(const std::string& level, log_set
   auto opened = log_output::open(std::move(how));
   if (!opened) return opened;
   auto sink = std::make_shared<output_sink>(*opened);
-  spdlog::set_default_logger(std::make_shared<spdlog::logger>("strata", std::move(sink)));
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>(own_name, std::move(sink)));
   spdlog::set_level(spdlog::level::from_str(level));
   return opened;
 }
@@ -356,8 +359,10 @@ int run(const options::daemon_options& wanted) {
   // Only now is the folder known to be our own.
   const auto log_file =
       wanted.log_file.empty() && wanted.detach ? wanted.state_dir + "/daemon.log" : wanted.log_file;
-  log = set_up_log(wanted.log_level,
-                   {.file = log_file, .max_size = wanted.log_size, .keep = wanted.log_keep});
+  log = set_up_log(wanted.log_level, {.file = log_file,
+                                      .max_size = wanted.log_size,
+                                      .keep = wanted.log_keep,
+                                      .is_json = wanted.log_format == "json"});
   if (!log) return refuse(log.error());
   if (!why_not.empty()) spdlog::warn("{}; epoll serves instead", why_not);
   const auto cores = std::max(1U, std::thread::hardware_concurrency());

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "text/readable.hpp"
 #include "text/utf8.hpp"
@@ -21,6 +22,29 @@ namespace {
 constexpr std::size_t longest_line = 4096;
 
 std::string now_text() { return runtime::format_time(std::chrono::system_clock::now()); }
+
+std::string text_line(std::string_view level, std::string_view runtime, std::string_view text) {
+  const auto* const separator = runtime.empty() ? "" : ": ";
+  auto line =
+      now_text() + " " + text::printable(fmt::format("{} {}{}{}", level, runtime, separator, text));
+  line.resize(text::utf8_prefix(line, longest_line - 1).size());
+  return line + "\n";
+}
+
+// What is too long is cut in its text, so that it stays an object.
+std::string json_line(std::string_view level, std::string_view runtime, std::string_view text) {
+  constexpr std::size_t escaped_size = 6;  // of a byte, at most
+  nlohmann::ordered_json object{{"time", now_text()}, {"level", level}};
+  if (!runtime.empty()) object["runtime"] = runtime;
+  object["text"] = text;
+  const auto write = [&object] {
+    return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  };
+  auto line = write();
+  if (line.size() <= longest_line) return line;
+  object["text"] = text::utf8_prefix(text, (longest_line - 512) / escaped_size);
+  return write();
+}
 
 }  // namespace
 
@@ -91,17 +115,20 @@ bool log_output::put(std::string_view text) {
   return written > 0 && !is_cut_;
 }
 
-void log_output::write(std::string_view line) {
-  auto text = now_text() + " " + text::printable(line);
-  text.resize(text::utf8_prefix(text, longest_line - 1).size());
-  text += '\n';
+std::string log_output::line_of(std::string_view level, std::string_view runtime,
+                                std::string_view text) const {
+  return how_.is_json ? json_line(level, runtime, text) : text_line(level, runtime, text);
+}
+
+void log_output::write(std::string_view level, std::string_view runtime, std::string_view text) {
+  const auto line = line_of(level, runtime, text);
   const std::scoped_lock guard(lock_);
-  if (file_ && how_.max_size != 0 && size_ + text.size() > how_.max_size && size_ != 0) rotate();
-  if (lost_ != 0 && put(fmt::format("{} warning {} lines are left out: the log took no more\n",
-                                    now_text(), lost_))) {
-    lost_ = 0;
+  if (file_ && how_.max_size != 0 && size_ + line.size() > how_.max_size && size_ != 0) rotate();
+  if (lost_ != 0) {
+    const auto note = fmt::format("{} lines are left out: the log took no more", lost_);
+    if (put(line_of("warning", "", note))) lost_ = 0;
   }
-  if (!put(text)) ++lost_;
+  if (!put(line)) ++lost_;
 }
 
 }  // namespace strata::daemon

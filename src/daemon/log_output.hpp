@@ -26,6 +26,7 @@ struct log_settings {
   std::string file;            ///< empty: standard error
   std::uint64_t max_size = 0;  ///< bytes, after which a new file is begun; 0: never
   std::uint64_t keep = 0;      ///< older files that stay, as FILE.1 (the newest), FILE.2, …
+  bool is_json = false;        ///< each line is a JSON object: time, level, runtime, text
 };
 
 class log_output {
@@ -33,14 +34,17 @@ class log_output {
   /// Errors: those of opening the file; conflict when another writes it.
   [[nodiscard]] static result<std::shared_ptr<log_output>> open(log_settings how);
 
-  /// A line without its line feed. What is in it is cleaned of control characters.
-  void write(std::string_view line);
+  /// A line without its line feed. What is in it is cleaned of control characters. `runtime`: whose
+  /// line it is; empty: the daemon's own.
+  void write(std::string_view level, std::string_view runtime, std::string_view text);
   /// Opens the file by its name again: others may have renamed it. Errors: as of `open`; then it
   /// goes on in the file that it has.
   result<void> open_again();
 
  private:
   explicit log_output(log_settings how) : how_(std::move(how)) {}
+  [[nodiscard]] std::string line_of(std::string_view level, std::string_view runtime,
+                                    std::string_view text) const;
   result<void> open_file();
   [[nodiscard]] bool is_open_by_name() const;
   void rotate();

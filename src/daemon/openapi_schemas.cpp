@@ -128,6 +128,11 @@ constexpr const char* documents = R"json({
       "properties": {
         "on_parent_stop": {"type": "string"},
         "children": {"type": "array", "items": {"type": "string"}},
+        "pending": {
+          "type": "array",
+          "items": {"type": "string"},
+          "description": "options that were edited, and are in force from the next start"
+        },
         "options": {"$ref": "#/components/schemas/Options"},
         "certificates": {"type": "array", "description": "shown to the other ends of TLS",
           "items": {"type": "object", "properties": {

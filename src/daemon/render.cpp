@@ -193,11 +193,37 @@ nlohmann::json summary_json(const entry& of, loop::time_point now) {
           {"next_start_in_s", next_start_json(of, now)}};
 }
 
+nlohmann::json list_json(const supervisor& all, loop::time_point now) {
+  std::map<std::string, nlohmann::json> rows;
+  for (const auto& each : all.all()) {
+    rows[each->name()] = summary_json(*each, now);
+  }
+  for (const auto& [name, kept] : all.unusable()) {
+    rows[name] = {{"name", name},
+                  {"type", kept.type},
+                  {"state", name_of(run_state::failed)},
+                  {"reason", "it could not be restored: " + kept.reason},
+                  {"warning", ""},
+                  {"endpoints", nlohmann::json::array()},
+                  {"reach", nullptr},
+                  {"connections", 0},
+                  {"group", ""},
+                  {"owner", ""},
+                  {"created_at", ""},
+                  {"uptime_s", 0},
+                  {"next_start_in_s", nullptr}};
+  }
+  auto list = nlohmann::json::array();
+  for (auto& [name, row] : rows) list.push_back(std::move(row));
+  return list;
+}
+
 nlohmann::json detail_json(const entry& of, const supervisor& all, loop::time_point now) {
   auto json = summary_json(of, now);
   json["on_parent_stop"] = of.body->common().on_parent_stop;
   json["children"] = all.children(of.name());
   json["options"] = of.body->options(false);
+  json["pending"] = of.body->pending_options();
   json["certificates"] = of.body->certificates();
   return json;
 }
@@ -260,6 +286,9 @@ std::string metrics_text(const supervisor& all) {
   for (const auto& each : read) {
     text += fmt::format("strata_up{{{}}} {}\n", each.label(),
                         each.of->state == run_state::running ? 1 : 0);
+  }
+  for (const auto& [name, kept] : all.unusable()) {
+    text += fmt::format("strata_up{{name={},type={}}} 0\n", dump(name), dump(kept.type));
   }
   return text;
 }

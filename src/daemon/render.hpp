@@ -17,6 +17,8 @@ namespace strata::daemon {
 [[nodiscard]] std::string message_json(const runtime::journal_line& line);
 [[nodiscard]] std::string event_json(const runtime::journal_line& line);
 /// Prometheus' text format 0.0.4.
+/// All runtimes by name, those that could not be restored among them, as failed ones.
+[[nodiscard]] nlohmann::json list_json(const supervisor& all, loop::time_point now);
 [[nodiscard]] std::string metrics_text(const supervisor& all);
 
 /// As text; bytes that are not UTF-8 are replaced.

@@ -21,6 +21,8 @@ struct route_row {
   bool has_tail = false;     ///< takes `?tail=N&follow=true`
   bool has_timeout = false;  ///< takes `?timeout=TIME`
   bool may_fail = true;      ///< in a way of its own
+  bool is_change = false;    ///< of what there is: the log says who asked for it
+  bool is_public = false;    ///< where the metrics are served, too
 };
 
 }  // namespace strata::daemon

@@ -24,8 +24,12 @@ supervisor::supervisor(loop::loop& home, runtime::loop_source& loops,
 
 result<entry_ref> supervisor::find(const std::string& name) const {
   const auto found = entries_.find(name);
-  if (found == entries_.end() || !found->second->is_saved) return not_found(name);
-  return found->second;
+  if (found != entries_.end() && found->second->is_saved) return found->second;
+  const auto kept = unusable_.find(name);
+  if (kept == unusable_.end()) return not_found(name);
+  return failure(errc::conflict, "use '" + name + "'",
+                 "it could not be restored: " + kept->second.reason,
+                 "use the strata that made it, or remove it: strata rm " + name);
 }
 
 std::vector<entry_ref> supervisor::all() const {
@@ -64,9 +68,11 @@ result<entry_ref> supervisor::make(record from, const nlohmann::json& options) {
   made->type = runtime::find_type(from.type);
   made->wanted = std::move(from);
   made->log = std::make_shared<runtime::journal>();
-  made->log->set_copy([name](const runtime::journal_line& line) {
-    spdlog::log(log_level(line.severity), "{}{}: {}", name, line.subject, line.text);
-  });
+  made->log->set_copy(
+      [logger = spdlog::default_logger()->clone(name)](const runtime::journal_line& line) {
+        const auto* const separator = line.subject.empty() ? "" : ": ";
+        logger->log(log_level(line.severity), "{}{}{}", line.subject, separator, line.text);
+      });
   made->messages = std::make_shared<runtime::journal>(0);
   auto body = made->type->make(
       {.name = name,
@@ -119,10 +125,12 @@ loop::task<result<void>> supervisor::load() {
   if (stopping_) co_return result<void>{};
   for (auto& saved : *found) {
     const auto name = saved.name;
+    const auto type = saved.type;
     auto made = restore(std::move(saved));
     if (!made) {
       spdlog::error("cannot restore '{}', its file stays: {}", name, made.error());
-      unusable_[name] = made.error();
+      write_event(name, type, "unusable", made.error());
+      unusable_[name] = {.type = type, .reason = made.error()};
       continue;
     }
     (*made)->is_saved = true;

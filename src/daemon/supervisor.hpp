@@ -27,6 +27,12 @@
 
 namespace strata::daemon {
 
+/// A record that could not be restored.
+struct unusable_record {
+  std::string type;  ///< empty: not known
+  std::string reason;
+};
+
 class supervisor final : public net::directory, public runtime::house {
  public:
   supervisor(loop::loop& home, runtime::loop_source& loops, std::unique_ptr<record_store> store);
@@ -79,6 +85,8 @@ class supervisor final : public net::directory, public runtime::house {
   loop::task<result<nlohmann::json>> obey(loop::loop& asking, runtime::house_order what) override;
   [[nodiscard]] net::directory& names() override { return *this; }
   /// By name.
+  /// Those that could not be restored, by name.
+  [[nodiscard]] const std::map<std::string, unusable_record>& unusable() const { return unusable_; }
   [[nodiscard]] std::vector<entry_ref> all() const;
   [[nodiscard]] std::vector<std::string> children(const std::string& name) const;
 
@@ -146,7 +154,7 @@ class supervisor final : public net::directory, public runtime::house {
   loop::async_lock binding_;
   entry_map entries_;
   told_members told_;
-  std::map<std::string, std::string> unusable_;  // names whose files stay, and why
+  std::map<std::string, unusable_record> unusable_;  // by name; their files stay
   bool stopping_ = false;
   std::size_t operations_ = 0;
   loop::condition idle_;

@@ -13,7 +13,8 @@ constexpr double first_pause_s = 0.2;
 constexpr double longest_pause_s = 30;
 constexpr double long_run_s = 10;  // after which a failure counts as the first one
 
-const char* what_was_reloaded(const entry& of) {
+const char* what_was_reloaded(const entry& of, runtime::reload_outcome outcome) {
+  if (outcome == runtime::reload_outcome::nothing_to_read) return "had no files to read again";
   return of.body->certificates().empty() ? "opened its files again" : "read the certificates again";
 }
 
@@ -37,9 +38,9 @@ result<entry_ref> supervisor::reserve(const std::string& type, const std::string
   if (const auto kept = unusable_.find(name); kept != unusable_.end()) {
     return failure(
         errc::conflict, "create '" + name + "'",
-        "the state folder has one of that name, which could not be restored: " + kept->second,
-        "choose another name, use the strata that made it, or move '" + place() + "/runtimes/" +
-            name + ".json' away and start the daemon again");
+        "the state folder has one of that name, which could not be restored: " +
+            kept->second.reason,
+        "choose another name, use the strata that made it, or remove it: strata rm " + name);
   }
   if (auto owned = check_owner(entries_, name, options); !owned) {
     return std::unexpected(owned.error());
@@ -98,7 +99,8 @@ loop::task<result<entry_ref>> supervisor::create(std::string type, std::string n
   // What is answered with an error leaves nothing behind.
   const auto gone = co_await locked_remove(made);
   auto& why = started.error();
-  if (gone) why.operation = "create '" + name + "', which would not " + why.operation;
+  if (gone)
+    why.operation = "create '" + name + "', because it would not start: cannot " + why.operation;
   co_return started;
 }
 
@@ -343,8 +345,8 @@ loop::task<result<entry_ref>> supervisor::reload(std::string name) {
     failed.reason += "; it goes on with what was read before";
     co_return std::unexpected(failed);
   }
-  if (!*done) co_return co_await locked_restart(*who);
-  tell(**who, "reloaded", what_was_reloaded(**who));
+  if (*done == runtime::reload_outcome::needs_restart) co_return co_await locked_restart(*who);
+  tell(**who, "reloaded", what_was_reloaded(**who, *done));
   co_return who;
 }
 
@@ -388,12 +390,19 @@ loop::task<> supervisor::read_files_again() {
     if (each->removed || each->state != run_state::running) continue;
     const auto done = co_await each->body->reload();
     if (!done) each->log->write(runtime::level::error, describe(done.error()));
-    if (done && *done) tell(*each, "reloaded", what_was_reloaded(*each));
+    if (done && *done == runtime::reload_outcome::files_read) {
+      tell(*each, "reloaded", what_was_reloaded(*each, *done));
+    }
   }
 }
 
 loop::task<result<void>> supervisor::remove(std::string name) {
   const under_way counted(*this);
+  if (unusable_.contains(name)) {
+    auto gone = co_await store_->remove(name);
+    if (gone) unusable_.erase(name);
+    co_return gone;
+  }
   auto who = find(name);
   if (!who) co_return std::unexpected(who.error());
   hurry_holder(*who, loop::time_point::max());

@@ -30,8 +30,7 @@ loop::task<result<json>> supervisor::obey_here(runtime::house_order what) {
   };
   switch (what.verb) {
     case house_verb::list: {
-      auto found = json::array();
-      for (const auto& each : all()) found.push_back(summary_json(*each, home_.now()));
+      auto found = list_json(*this, home_.now());
       co_return found;
     }
     case house_verb::get:
@@ -68,7 +67,7 @@ loop::task<result<json>> supervisor::obey_here(runtime::house_order what) {
 result<void> supervisor::check_creation(const runtime::house_order& order, json& options) {
   const std::string type_name = order.details.at("type");
   const auto* const type = runtime::find_type(type_name);
-  if (type == nullptr) return {};  // said by who creates it
+  if (type == nullptr) return {};  // create says so
   runtime::make_paths_absolute(type->rows(), order.rights.read_folders.front(), options);
   if (auto reached = runtime::check_reach(order.rights, type->rows(), options); !reached) {
     return reached;

@@ -47,7 +47,9 @@ std::optional<opened_websocket> open_websocket(exchange& now, const websocket_se
   }
   const auto origin = request.header("origin");
   if (origin && !is_admitted_origin(*origin, request.header("host").value_or(""), how.origins)) {
-    refuse(now, 403, "pages of '" + std::string(*origin) + "' may not open a WebSocket here");
+    const auto reason = "pages of '" + std::string(*origin) + "' may not open a WebSocket here";
+    if (how.on_refused_origin) how.on_refused_origin(reason);
+    refuse(now, 403, reason);
     return std::nullopt;
   }
   opened_websocket opened;

@@ -1,6 +1,7 @@
 // Opens a WebSocket on an exchange (RFC 6455 section 4.2, and RFC 8441): the server's side.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,8 @@ struct websocket_settings {
   std::vector<std::string> origins;
   /// Messages are compressed where the client offers it.
   bool is_deflated = true;
+  /// A page of another origin was refused; null: nobody wants to know.
+  std::function<void(std::string_view reason)> on_refused_origin = nullptr;
 };
 
 struct opened_websocket {

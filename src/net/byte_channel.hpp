@@ -20,6 +20,9 @@ struct peer_info {
   loop::socket_address address;  ///< the peer's
   loop::socket_address local;
   std::string tls_subject = {};  ///< of the certificate that the peer has shown; empty: none
+  /// Of a Unix socket: who has connected; the process is 0 else.
+  std::uint32_t user = 0;
+  std::int32_t process = 0;
 };
 
 class byte_channel {

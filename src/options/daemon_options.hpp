@@ -23,7 +23,8 @@ struct daemon_options {
   std::string client_ca;
   std::string token_file;
   std::string log_level = "info";
-  std::string log_file;  ///< empty: standard error, or of one that detaches, a usual one
+  std::string log_format = "text";  ///< text or json
+  std::string log_file;             ///< empty: standard error, or of one that detaches, a usual one
   std::uint64_t log_size = 10U << 20U;  ///< bytes; 0: one file for ever
   std::uint64_t log_keep = 5;           ///< older files
   bool detach = false;

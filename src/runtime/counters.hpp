@@ -69,6 +69,20 @@ inline constexpr std::string_view drop_names[] = {"rate_limit",  "global_rate_li
                                                   "link",        "refused"};
 static_assert(std::size(drop_names) <= std::tuple_size_v<options::case_counters>);
 
+/// Why a client was refused, in the order of `refusal_names`.
+enum class refusal : std::uint8_t {
+  limit,     ///< --max-connections
+  files,     ///< the process has no descriptors left for clients
+  address,   ///< --allow and --deny, or a cache that serves no strangers
+  rate,      ///< --rate-per-client
+  origin,    ///< a page of another site
+  script,    ///< on_websocket, on_auth
+  password,  ///< a wrong one
+};
+inline constexpr std::string_view refusal_names[] = {"limit",  "files",  "address", "rate",
+                                                     "origin", "script", "password"};
+static_assert(std::size(refusal_names) <= std::tuple_size_v<options::case_counters>);
+
 struct counters;
 
 /// The figures of every runtime; figures.cpp has a row for each. A runtime counts in one of these,
@@ -87,6 +101,7 @@ struct statistics {
   counter bytes_out;
   counter errors;
   options::case_counters dropped;  ///< by `drop`
+  options::case_counters refused;  ///< by `refusal`
   counter in_1s;
   counter in_1m;
   counter out_1s;

@@ -72,6 +72,13 @@ struct edit_outcome {
   std::vector<std::string> needs_restart;
 };
 
+/// What a reload has come to.
+enum class reload_outcome : std::uint8_t {
+  nothing_to_read,
+  files_read,
+  needs_restart,  ///< an edit waits for it
+};
+
 class runtime {
  public:
   runtime() = default;
@@ -91,9 +98,11 @@ class runtime {
   /// Whether a restart would come up, as far as can be told while it runs. Errors: those of
   /// `start`.
   virtual loop::task<result<void>> rehearse() = 0;
-  /// Called when running: reads its files again, and goes on as it is. False where only a restart
-  /// brings what has changed into force. Errors: of a file; what was read before stays in force.
-  virtual loop::task<result<bool>> reload() = 0;
+  /// Called when running: reads its files again, and goes on as it is. Errors: of a file; what was
+  /// read before stays in force.
+  virtual loop::task<result<reload_outcome>> reload() = 0;
+  /// Options that were edited, and are in force from the next start.
+  [[nodiscard]] virtual std::vector<std::string> pending_options() const = 0;
   /// Called when running: loads its script again. Errors: of the script, which then stays as it
   /// was; not_supported where there is none.
   virtual loop::task<result<void>> reload_script();

@@ -180,16 +180,24 @@ class sharded : public runtime_of_parts {
     }
     return sort_changes(rows_, changes, has_parts());
   }
-  loop::task<result<bool>> reload() final {
+  loop::task<result<reload_outcome>> reload() final {
     const auto has_opened = co_await open_files_again();
-    if (!has_opened) co_return has_opened;
-    auto has_read = co_await read_certificates();
-    if (!has_read) co_return has_read;
-    if (*has_opened) has_read = true;
-    // An edit that waits for a restart is what the reload is for, too.
-    if (*has_read && changed_options(running_, options_, table_).empty()) co_return true;
+    if (!has_opened) co_return std::unexpected(has_opened.error());
+    const auto has_read = co_await read_certificates();
+    if (!has_read) co_return std::unexpected(has_read.error());
+    if (pending_options().empty()) {
+      const bool has_files = *has_opened || *has_read;
+      co_return has_files ? reload_outcome::files_read : reload_outcome::nothing_to_read;
+    }
     if (auto good = try_certificates(); !good) co_return std::unexpected(good.error());
-    co_return false;
+    co_return reload_outcome::needs_restart;
+  }
+  [[nodiscard]] std::vector<std::string> pending_options() const final {
+    std::vector<std::string> keys;
+    if (!has_parts()) return keys;
+    const auto changed = changed_options(running_, options_, table_);
+    for (const auto& [key, value] : changed.items()) keys.push_back(key);
+    return keys;
   }
   [[nodiscard]] nlohmann::json options(bool with_secrets) const final {
     return to_json(options_, table_, with_secrets);

@@ -76,10 +76,10 @@ result<std::shared_ptr<const net::tls_context>> read_client_tls(
 result<void> check_tls(const tls_server_options& wanted, const std::vector<std::string>& urls) {
   if (auto checked = check_paths(files_of(wanted)); !checked) return checked;
   if (wanted.cert.size() != wanted.key.size()) {
-    return failure(
-        errc::invalid_argument, "use the certificates of --cert",
-        fmt::format("there are {} of them, and {} keys", wanted.cert.size(), wanted.key.size()),
-        "give --key FILE for each --cert FILE, in the same order");
+    return failure(errc::invalid_argument, "use the certificates of --cert",
+                   fmt::format("the numbers differ: certificates {}, keys {}", wanted.cert.size(),
+                               wanted.key.size()),
+                   "give --key FILE for each --cert FILE, in the same order");
   }
   if (!wanted.cert.empty()) return {};
   if (!wanted.client_ca.empty()) {

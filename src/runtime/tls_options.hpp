@@ -52,7 +52,7 @@ template <class Options>
         .only_on = "TLS"},
        &Options::tls_min},
       {{.key = "handshake_timeout", .kind = seconds, .value_name = "TIME", .default_text = "10",
-        .help = "longest time that a client may take to agree on TLS",
+        .help = "longest time for a client's TLS handshake",
         .only_on = "TLS"},
        &Options::handshake_timeout},
   };
@@ -77,10 +77,11 @@ template <class Options>
         .reach = options::option_reach::read_path},
        &Options::client_cert},
       {{.key = "client_key", .kind = text, .value_name = "FILE",
-        .help = "key of --client-cert", .needs_restart = true, .reach = options::option_reach::read_path},
+        .help = "key of --client-cert", .needs_restart = true,
+        .reach = options::option_reach::read_path},
        &Options::client_key},
       {{.key = "insecure", .kind = flag,
-        .help = "take whatever certificate the server shows: anybody may be the server",
+        .help = "accept any certificate: the server's identity is not verified",
         .needs_restart = true},
        &Options::insecure},
   };

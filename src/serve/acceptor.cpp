@@ -64,7 +64,7 @@ loop::task<> acceptor::accept_all(const entrance& at) {
   for (;;) {
     auto connection = co_await at.from->accept();
     if (connection && !how_.is_for_operator && connection->fd() >= first_kept_back()) {
-      how_.on_refused();
+      how_.on_refused(loop_.remote_address(*connection), "no descriptors are left for clients");
       how_.on_trouble(error{.code = errc::limit_exceeded,
                             .operation = "accept more connections",
                             .reason = "the last descriptors are kept for the operator",
@@ -90,7 +90,7 @@ void acceptor::receive(const entrance& at, std::unique_ptr<net::stream> arrived)
   const bool is_introduced = how_.introduces && how_.introduces(*arrived);
   if (!is_introduced && how_.objection) {
     auto words = how_.objection(*arrived);
-    if (!words.empty()) return turn_away(std::move(arrived), at.secure ? "" : words);
+    if (!words.empty()) return turn_away(std::move(arrived), words, at.secure ? "" : words);
   }
   if (auto place = how_.connections.enter(how_.most())) {
     if (at.secure || is_introduced) {
@@ -101,12 +101,13 @@ void acceptor::receive(const entrance& at, std::unique_ptr<net::stream> arrived)
     }
     return;
   }
-  turn_away(std::move(arrived), at.secure ? "" : how_.refusal);
+  turn_away(std::move(arrived), "", at.secure ? "" : how_.refusal);
 }
 
 // Of TLS, no word is understood before the handshake: there are none then.
-void acceptor::turn_away(std::unique_ptr<net::stream> arrived, std::string words) {
-  how_.on_refused();
+void acceptor::turn_away(std::unique_ptr<net::stream> arrived, std::string_view objection,
+                         std::string words) {
+  how_.on_refused(arrived->peer().address, objection);
   if (!words.empty() && refusing_ < most_refusing) {
     serving_.spawn(refuse(std::move(arrived), std::move(words)));
   }
@@ -118,7 +119,7 @@ loop::task<> acceptor::begin_with(std::unique_ptr<net::stream> arrived,
     const bool is_known = co_await hear_introduction(*arrived);
     if (!is_known) co_return;
     const auto words = how_.objection ? how_.objection(*arrived) : "";
-    if (!words.empty()) co_return turn_away(std::move(arrived), first.secure ? "" : words);
+    if (!words.empty()) co_return turn_away(std::move(arrived), words, first.secure ? "" : words);
   }
   if (first.secure) {
     const bool agreed = co_await start_tls(*arrived, first.secure->get());

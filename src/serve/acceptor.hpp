@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "loop/loop.hpp"
 #include "loop/task_group.hpp"
@@ -39,7 +40,8 @@ struct reception {
   std::function<bool(const net::stream& arrived)> introduces = nullptr;
   /// What a client above the limit is told; empty: nothing.
   std::string refusal;
-  std::function<void()> on_refused;
+  /// One was not served. `words`: the objection; empty: above the limit.
+  std::function<void(const loop::socket_address& client, std::string_view words)> on_refused;
   /// How long a client may take for the handshake of TLS, and for a PROXY header. Null: ten
   /// seconds.
   std::function<loop::duration()> handshake_limit = nullptr;
@@ -97,7 +99,8 @@ class acceptor {
   loop::task<bool> hear_introduction(net::stream& on);
   [[nodiscard]] loop::time_point handshake_limit() const;
   void tell_failed(const net::stream& on, error why);
-  void turn_away(std::unique_ptr<net::stream> arrived, std::string words);
+  void turn_away(std::unique_ptr<net::stream> arrived, std::string_view objection,
+                 std::string words);
   loop::task<> refuse(std::unique_ptr<net::stream> arrived, std::string words);
 
   loop::loop& loop_;

@@ -299,7 +299,7 @@ def test_tls_on_both_ends(pipe, tmp_path):
     answering.join()
     out, code, said = heard[0]
     assert code == 0 and digest(out) == digest(there)
-    assert "cannot agree on TLS with 127.0.0.1:" in said
+    assert "cannot complete the TLS handshake with 127.0.0.1:" in said
 
 
 def test_a_server_that_is_not_trusted_is_not_spoken_to(pipe, tmp_path):

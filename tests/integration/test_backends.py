@@ -102,8 +102,8 @@ def test_what_cannot_be_is_refused(daemon, make_back):
     gateway(daemon, back)
     daemon.server("s")
     for words, why in [(("s",), "only a proxy has them"), (("s", "add", "a"), "is a server"),
-                       (("gw", "shrink", "a"), "is no change of backs"),
-                       (("gw", "drain"), "is no change of backs"),
+                       (("gw", "shrink", "a"), "there is no change 'shrink'"),
+                       (("gw", "drain"), "'drain' needs a backend"),
                        (("gw", "drain", "a:1"), "there is no back 'a:1'"),
                        (("gw", "add", back.where), "is a back already"),
                        (("gw", "remove", back.where), "nowhere to pass clients on to"),

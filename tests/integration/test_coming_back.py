@@ -31,7 +31,7 @@ def state(daemon, name):
 def test_a_create_that_does_not_start_leaves_nothing(daemon):
     [url] = daemon.server("web")
     port = int(url.rpartition(":")[2])
-    with pytest.raises(Refused, match="create 'other', which would not start.*in use") as refused:
+    with pytest.raises(Refused, match="because it would not start.*in use") as refused:
         daemon.create("server", "other", port=port)
     assert refused.value.status in (409, 500)
     assert daemon.names() == ["web"]

@@ -69,7 +69,7 @@ def test_a_token_lets_the_cli_in(remote):
         followed.stdout.close()
         for token in ["", "wrong", remote.token[:-1], remote.token + "0"]:
             refused = remote.run("ls", STRATA_TOKEN=token)
-            assert refused.returncode != 0 and "without the token" in refused.stderr, token
+            assert refused.returncode != 0 and "does not accept the token" in refused.stderr, token
     finally:
         daemon.close()
 

@@ -135,12 +135,21 @@ def test_a_client_and_a_cache_reload_without_losing_a_connection(daemon, authori
         assert talker.socket.recv(7) == b"+PONG\r\n"
 
 
-def test_a_plain_runtime_is_restarted_by_a_reload(daemon):
+def test_a_reload_ends_connections_where_an_edit_waits_and_says_so_before(daemon):
     [url] = daemon.server("plain")
-    with Talker(url) as one:
-        daemon.wait_connections("plain", 1)
-        daemon.act("plain", "reload")
-        assert one.is_ended()
+    with Talker(url) as one, Talker(url) as two:
+        daemon.wait_connections("plain", 2)
+        done = daemon.run("reload", "plain")
+        assert done.returncode == 0 and done.stderr == "", done.stderr
+        one.say(b"still here")
+        assert two.hear() == b"still here"
+        daemon.edit("plain", framing="raw")
+        assert daemon.show("plain")["pending"] == ["framing"]
+        said = daemon.run("reload", "plain").stderr
+        assert "'plain' is restarted, which ends its 2 connections: edits wait for that (framing)" \
+            in said
+        assert one.is_ended() and two.is_ended()
+    assert daemon.show("plain")["pending"] == []
 
 
 def hostile_certificate(authority):
@@ -237,7 +246,7 @@ def test_files_that_are_wrong_are_named(daemon, authority, tmp_path):
         return refused.value.message
 
     assert "strata cert make" in said()
-    assert "1 of them, and 0 keys" in said(cert=[cert])
+    assert "certificates 1, keys 0" in said(cert=[cert])
     assert "from / on" in said(cert=["a.pem"], key=[key])
     message = said(cert=[other], key=[key])
     assert other in message and key in message and "is not its key" in message

@@ -184,7 +184,7 @@ outcome<parsed_line> line_reader::finish() {
   if (line_.wants_help || !wrong_) find_type();
   if (line_.wants_help) return std::move(line_);
   if (!wrong_ && line_.named.empty()) {
-    complain("say what to do: strata VERB; 'strata --help' shows the verbs");
+    complain("no verb is given; usage: strata VERB, and 'strata --help' lists the verbs");
   }
   if (wrong_) return std::unexpected(*wrong_);
   if (line_.verb == nullptr) return std::unexpected(find_verb(rules_.verbs, line_.named).error());
@@ -251,8 +251,8 @@ void line_reader::refuse_flag(std::string_view flag) {
   if (line_.verb != nullptr) add(line_.verb->flags);
   add(rules_.flags);
   if (line_.type != nullptr) add(line_.type->rows());
-  auto what = fmt::format("there is no flag '{}' here{}", flag, text::did_you_mean(flag, known));
   const auto* verb = line_.verb;
+  auto what = fmt::format("there is no flag '{}' here{}", flag, text::did_you_mean(flag, known));
   if (verb != nullptr && verb->find_type != nullptr && line_.words.empty()) {
     what += fmt::format("; a type's flags stand behind {}: {}",
                         verb->synopsis.substr(0, verb->synopsis.find(' ')), usage_line(*verb));

@@ -171,7 +171,8 @@ TEST(command_line, a_verb_is_one_word_or_two_with_flags_between) {
   for (const auto& early : {words{"--hex", "l2", "send"}, {"l2", "--hex", "send"}}) {
     EXPECT_EQ(refusal_of_line(early).find("there is no flag '--hex' here"), 0U);
   }
-  EXPECT_EQ(refusal_of_line({}), "say what to do: strata VERB; 'strata --help' shows the verbs");
+  EXPECT_EQ(refusal_of_line({}),
+            "no verb is given; usage: strata VERB, and 'strata --help' lists the verbs");
   EXPECT_EQ(refusal_of_line({"--"}), refusal_of_line({}));
   EXPECT_EQ(refusal_of_line({"l2"}), "'l2' needs one word more; 'strata l2 --help' shows which");
   EXPECT_EQ(refusal_of_line({"l2", "sned"}),

@@ -40,8 +40,8 @@ std::vector<verb_row> lua_verbs() {
        "run lines of Lua in the script of a runtime, and show what they give", 1, 1, run_lua_repl,
        repl_flags()},
       {"run", "FILE", verb_group::runtimes,
-       "create and change runtimes as a file in Lua describes them; once more, it changes nothing",
-       1, 1, run_lua_file, file_flags()},
+       "apply a Lua file that describes runtimes; applying it again changes nothing", 1, 1,
+       run_lua_file, file_flags()},
       {"lua annotations", "", verb_group::system,
        "print what scripts see, as lua-language-server reads it", 0, 0, run_lua_annotations},
   };

@@ -84,7 +84,7 @@ loop::task<result<open_end>> end_opener::welcome(const pipe_end& at, loop::descr
         co_await made.bytes->start_tls(for_server_, {}, limit_of(options_.handshake_timeout));
     if (!agreed) {
       auto why = std::move(agreed.error());
-      why.operation = "agree on TLS with " + from;
+      why.operation = "complete the TLS handshake with " + from;
       co_return std::unexpected(std::move(why));
     }
   }

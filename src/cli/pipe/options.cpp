@@ -22,7 +22,7 @@ std::vector<row> way_rows() {
         .help = "pass on what the first end says, and drop what the second says"},
        &pipe_options::one_way},
       {{.key = "connect_timeout", .kind = seconds, .value_name = "TIME", .default_text = "10",
-        .help = "longest time that an attempt to connect may take; 0 is for ever"},
+        .help = "longest time that an attempt to connect may take; 0 means no limit"},
        &pipe_options::connect_timeout},
       {{.key = "max_buffer", .kind = bytes, .value_name = "SIZE", .default_text = "256KiB",
         .help = "bytes that may wait for an end that reads slowly; then the other is held back",

@@ -121,11 +121,15 @@ outcome<int> run_backends(const invocation& call) {
   if (call.words.size() == 1) return show_backs(call, client);
   const auto& deed = call.words[1];
   const bool is_known = deed == "add" || deed == "remove" || deed == "drain" || deed == "ready";
-  if (!is_known || call.words.size() < 3) {
+  if (!is_known) {
+    return refuse(exit_misused, fmt::format("there is no change '{}': add, remove, drain and ready "
+                                            "are, each followed by a backend",
+                                            deed));
+  }
+  if (call.words.size() < 3) {
     return refuse(exit_misused,
-                  fmt::format("'{}' is no change of backs; write add, remove, drain or ready, and "
-                              "a back behind it",
-                              deed));
+                  fmt::format("'{0}' needs a backend: strata backends {1} {0} BACKEND", deed,
+                              call.words.front()));
   }
   auto backs = written_backs(call, client);
   if (!backs) return std::unexpected(backs.error());

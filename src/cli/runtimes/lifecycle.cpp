@@ -1,11 +1,13 @@
 // strata start, stop, restart, reload and remove: one request for each name.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/daemon_client/control_client.hpp"
 #include "cli/daemon_client/names.hpp"
 #include "cli/daemon_client/report.hpp"
 #include "cli/runtimes/rows.hpp"
 #include "cli/terminal/listing.hpp"
+#include "cli/terminal/output.hpp"
 
 namespace strata::cli {
 
@@ -45,7 +47,20 @@ outcome<int> run_stop(const invocation& call) {
 
 outcome<int> run_restart(const invocation& call) { return post_each(call, "restart"); }
 
-outcome<int> run_reload(const invocation& call) { return post_each(call, "reload"); }
+// A restart cuts connections: that is said before it happens.
+outcome<int> run_reload(const invocation& call) {
+  control_client client(call.daemon);
+  return change_each(call, client, [&](const std::string& name) -> outcome<json> {
+    const auto now = client.get(runtime_target(name));
+    if (now && now->at("state") == "running" && !now->value("pending", json::array()).empty()) {
+      complain(
+          fmt::format("'{}' is restarted, which ends its {} connections: edits wait for that ({})",
+                      name, now->at("connections").dump(),
+                      fmt::join(now->at("pending").get<std::vector<std::string>>(), ", ")));
+    }
+    return client.post(runtime_target(name, "reload"));
+  });
+}
 
 outcome<int> run_reload_lua(const invocation& call) { return post_each(call, "reload-lua"); }
 

@@ -106,8 +106,8 @@ std::vector<verb_row> changing_verbs() {
          .short_flag = 't',
          .kind = seconds,
          .value_name = "TIME",
-         .help = "give up after TIME what would be delivered first"},
-        {.key = "now", .kind = flag, .help = "deliver nothing first"}}},
+         .help = "wait at most TIME for pending output"},
+        {.key = "now", .kind = flag, .help = "discard pending output"}}},
       {"edit",
        "NAME",
        runtimes,
@@ -138,12 +138,12 @@ std::vector<verb_row> renewing_verbs() {
       {"restart", "NAME|GLOB|@GROUP...", runtimes, "stop runtimes if they run, then start them", 1,
        any_number, run_restart},
       {"reload", "NAME|GLOB|@GROUP...", runtimes,
-       "have runtimes read their certificates and open access logs again; those without, and those "
-       "whose options wait for it, are restarted if they run",
+       "have runtimes read their certificates and open their logs again; connections stay, unless "
+       "edits wait for a restart: then it says so, and restarts them",
        1, any_number, run_reload},
       {"reload-lua", "NAME|GLOB|@GROUP...", runtimes,
-       "load runtimes' scripts again; one that has an error is told, and the one before goes on", 1,
-       any_number, run_reload_lua},
+       "reload the runtimes' scripts; if a script has an error, report it and keep the running one",
+       1, any_number, run_reload_lua},
   };
 }
 

@@ -95,7 +95,7 @@ outcome<std::vector<column>> select_columns(std::span<const column> all, std::st
   }
   while (!names.empty()) {
     const auto comma = names.find(',');
-    const auto name = names.substr(0, comma);
+    const auto name = text::in_small_letters(names.substr(0, comma));  // headings are in capitals
     names = comma == std::string_view::npos ? std::string_view{} : names.substr(comma + 1);
     const auto found = std::ranges::find(all, name, &column::key);
     if (found != all.end()) {

@@ -27,7 +27,7 @@ option_rows xdp_flags() {
       {.key = "need_wakeup",
        .short_flag = 'w',
        .kind = flag,
-       .help = "the kernel sleeps till woken"},
+       .help = "let the kernel sleep until it is woken"},
       {.key = "zero_copy",
        .short_flag = 'z',
        .kind = flag,

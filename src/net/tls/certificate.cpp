@@ -34,9 +34,10 @@ result<std::string> read_pem(const std::string& file, const std::string& operati
     return failure(errc::invalid_argument, operation, "it is no regular file");
   }
   if (is_key && (about.st_mode & of_others) != 0) {
-    return failure(errc::permission_denied, operation,
-                   fmt::format("others may use it too, its mode is {:04o}", about.st_mode & 07777U),
-                   "chmod 600 " + file);
+    return failure(
+        errc::permission_denied, operation,
+        fmt::format("its mode is {:04o}, so other users can read it", about.st_mode & 07777U),
+        "chmod 600 " + file);
   }
   std::string text;
   std::array<char, 16384> part{};

@@ -71,7 +71,7 @@ result<inspection> inspect_server(const std::string& host, std::uint16_t port,
                                   const inspection_order& order, std::chrono::seconds limit) {
   const auto connected = connect_blocking(host, port, limit);
   if (!connected) return std::unexpected(connected.error());
-  const auto operation = "agree on TLS with " + host + ":" + std::to_string(port);
+  const auto operation = "complete the TLS handshake with " + host + ":" + std::to_string(port);
   ERR_clear_error();
   const ssl_context_pointer context(SSL_CTX_new(TLS_client_method()));
   const ssl_pointer session(context ? SSL_new(context.get()) : nullptr);

@@ -92,7 +92,8 @@ error refusal(std::string operation, long why, X509* certificate) {
 error handshake_trouble(const tls_session::state& of) {
   const auto why = SSL_get_verify_result(of.ssl.get());
   const bool is_server = of.by->is_server();
-  auto operation = is_server ? "agree on TLS" : "agree on TLS with " + of.host;
+  auto operation =
+      is_server ? "complete the TLS handshake" : "complete the TLS handshake with " + of.host;
   if (why != X509_V_OK && SSL_get_verify_mode(of.ssl.get()) != SSL_VERIFY_NONE) {
     ERR_clear_error();
     auto made = refusal(std::move(operation), why, of.refused.get());

@@ -25,7 +25,7 @@ std::vector<row> client_rows() {
         .help = "answer in Redis's protocol always; else who begins with a line gets plain text"},
        &cache_options::resp},
       {{.key = "password", .kind = secret, .value_name = "PASSWORD",
-        .help = "what AUTH must say before other commands; empty: nothing"},
+        .help = "password that AUTH requires; empty: no password"},
        &cache_options::password},
       {{.key = "protected_mode", .kind = choice, .value_name = "yes|no", .default_text = "yes",
         .help = "without a password or --client-ca, serve this machine's clients alone",

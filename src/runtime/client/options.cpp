@@ -30,7 +30,7 @@ std::vector<row> where_rows() {
         .help = "longest time that one attempt to connect may take"},
        &client_options::connect_timeout},
       {{.key = "reconnect", .kind = count, .value_name = "N",
-        .help = "connect again when the connection ends, at most N times in a row; 0 is for ever",
+        .help = "connect again when the connection ends, at most N times in a row; 0: no limit",
         .implicit_text = "0"},
        &client_options::reconnect},
       {{.key = "reconnect_min", .kind = seconds, .value_name = "TIME", .default_text = "1",

@@ -6,6 +6,7 @@
 
 #include "runtime/introducers.hpp"
 #include "runtime/proxy/ends.hpp"
+#include "runtime/refusals.hpp"
 #include "runtime/tls_identity.hpp"
 
 namespace strata::runtime::proxy {
@@ -126,7 +127,12 @@ serve::reception gate::reception() {
           },
       .introduces = introducing(options_.proxy_protocol),
       .refusal = {},
-      .on_refused = [this] { counters_.connections_refused.add(); },
+      .on_refused =
+          [this, &log](const loop::socket_address& client, std::string_view words) {
+            counters_.connections_refused.add();
+            note_refusal(counters_, log, client, words.empty() ? refusal::limit : refusal::files,
+                         words.empty() ? "--max-connections are there already" : words);
+          },
       .handshake_limit = [this] { return loop::from_seconds(options_.handshake_timeout); },
       .on_secured = [&log](const net::stream& with) { tell_subject(with, log); },
       .on_handshake_failed =
@@ -156,10 +162,14 @@ bool gate::admits(const loop::descriptor& arrived, unsigned door) {
 bool gate::admits_client(const loop::socket_address& client, bool has_rate) {
   if (!admission_.lets_in(client)) {
     figures_.denied.add();
+    note_refusal(counters_, *setting_.given.log, client, refusal::address,
+                 "--allow or --deny does not let it in");
     return false;
   }
   if (!has_rate || admission_.wait_of(client, loop_.now()) == loop::duration::zero()) return true;
   figures_.limited.add();
+  note_refusal(counters_, *setting_.given.log, client, refusal::rate,
+               "it has more connections than --rate-per-client allows");
   return false;
 }
 

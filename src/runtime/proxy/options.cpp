@@ -30,7 +30,7 @@ std::vector<row> own_rows() {
                 "unix, http, https; for messages udp, ws, wss, l2, xdp too), a runtime's name or "
                 "@GROUP, each runtime of it; each address of a host's name is a back; "
                 "behind a blank, weight=N (1 to 1000), max=N at a time, backup, which serves when "
-                "no other does, http2, to speak that with it, or proxy=v1 or v2, to tell it by a "
+                "no other does, http2, to use HTTP/2 with it, or proxy=v1 or v2, to tell it by a "
                 "PROXY header which client a connection is for; repeatable",
         .reach = options::option_reach::connecting},
        &proxy_options::backend},
@@ -53,7 +53,7 @@ std::vector<row> own_rows() {
         .max = 1'000'000},
        &proxy_options::circuit_failures},
       {{.key = "circuit_share", .kind = count, .value_name = "PERCENT", .default_text = "50",
-        .help = "failures of 20 tries or more within 10 s that open it too; 0: none do",
+        .help = "also open it when this share of at least 20 tries within 10 s failed; 0: never",
         .max = 100},
        &proxy_options::circuit_share},
       {{.key = "panic", .kind = count, .value_name = "PERCENT", .default_text = "0",

@@ -8,6 +8,7 @@
 #include "http/client_connection.hpp"
 #include "runtime/http_serving.hpp"
 #include "runtime/proxy/preference.hpp"
+#include "runtime/refusals.hpp"
 #include "runtime/runtime.hpp"
 
 namespace strata::runtime::proxy {
@@ -134,12 +135,16 @@ bool web_gate::turn_away(http::exchange& now, const loop::socket_address& client
   if (means_.admits.is_open()) return false;
   if (!means_.admits.lets_in(client)) {
     means_.figures.denied.add();
+    note_refusal(means_.counted, means_.log, client, refusal::address,
+                 "--allow or --deny does not let it in");
     words_.say(now, 403, "clients of your address are not served\n");
     return true;
   }
   const auto wait = means_.admits.wait_of(client, loop_.now());
   if (wait == loop::duration::zero()) return false;
   means_.figures.limited.add();
+  note_refusal(means_.counted, means_.log, client, refusal::rate,
+               "it has more requests than --rate-per-client allows");
   const auto wait_s = fmt::format("{}", std::chrono::ceil<std::chrono::seconds>(wait).count());
   words_.say(now, 429, "too many requests from your address: try again in " + wait_s + " s\n",
              {{"Retry-After", wait_s}});

@@ -7,6 +7,7 @@
 #include "loop/condition.hpp"
 #include "loop/within.hpp"
 #include "runtime/introducers.hpp"
+#include "runtime/refusals.hpp"
 #include "runtime/server/datagram_port.hpp"
 #include "runtime/server/session.hpp"
 #include "runtime/server/shard_script.hpp"
@@ -58,7 +59,13 @@ serve::reception shard::reception() {
           },
       .introduces = introducing(options_.proxy_protocol),
       .refusal = {},
-      .on_refused = [this] { counters_.connections_refused.add(); },
+      .on_refused =
+          [this](const loop::socket_address& client, std::string_view words) {
+            counters_.connections_refused.add();
+            note_refusal(counters_, *state_->log, client,
+                         words.empty() ? refusal::limit : refusal::files,
+                         words.empty() ? "--max-connections are there already" : words);
+          },
       .handshake_limit = [this] { return loop::from_seconds(options_.handshake_timeout); },
       .on_secured = [this](const net::stream& with) { tell_subject(with, *state_->log); },
       .on_handshake_failed =
@@ -348,6 +355,10 @@ void shard::tell_member(std::uint64_t id, const std::string& text) {
   } else if (!send_to(id, as_bytes(text))) {
     counters_.drop_message(drop::mode);
   }
+}
+
+void shard::refuse(const loop::socket_address& client, refusal kind, std::string_view reason) {
+  note_refusal(counters_, *state_->log, client, kind, reason);
 }
 
 bool shard::send_to(std::uint64_t id, byte_span message) {

@@ -51,6 +51,8 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   [[nodiscard]] loop::loop& loop() { return loop_; }
   [[nodiscard]] server_state& state() { return *state_; }
   [[nodiscard]] counters& count() { return counters_; }
+  /// Counts a client that is refused, and logs it: see `note_refusal`.
+  void refuse(const loop::socket_address& client, refusal kind, std::string_view reason);
   [[nodiscard]] const server_options& options() const { return options_; }
   [[nodiscard]] proto::framing framing() const { return framing_; }
   [[nodiscard]] std::uint64_t next_id();

@@ -91,11 +91,15 @@ class visit {
     if (auto* const script = home_.script(); script != nullptr) {
       const auto choice = co_await script->choose(now);
       if (choice.is_refused) {
+        home_.refuse(now.peer().address, refusal::script, "on_websocket does not want it");
         now.respond(403, plain, "this server does not want it\n");
         co_return;
       }
       if (!choice.protocol.empty()) how.protocols = {choice.protocol};
     }
+    how.on_refused_origin = [this, &now](std::string_view reason) {
+      home_.refuse(now.peer().address, refusal::origin, reason);
+    };
     auto opened = http::open_websocket(now, how);
     if (!opened) co_return;
     if (now.owns_connection()) {

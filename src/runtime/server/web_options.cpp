@@ -21,7 +21,7 @@ std::vector<web_row> speech_rows() {
         .only_with = "protocol=auto", .only_on = "streams"},
        &web_options::detect_timeout},
       {{.key = "http_messages", .kind = flag,
-        .help = "POST / says a message; GET / hears them, if it accepts text/event-stream",
+        .help = "POST / sends a message; GET / streams them, if it accepts text/event-stream",
         .only_on = "HTTP"},
        &web_options::http_messages},
       {{.key = "ws_ping", .kind = seconds, .value_name = "TIME", .default_text = "60",
@@ -47,7 +47,8 @@ std::vector<web_row> speech_rows() {
 std::vector<web_row> file_rows() {
   return {
       {{.key = "http", .kind = text, .value_name = "DIR",
-        .help = "serve the files below DIR", .needs_restart = true, .reach = options::option_reach::read_path,
+        .help = "serve the files below DIR", .needs_restart = true,
+        .reach = options::option_reach::read_path,
         .only_on = "HTTP"},
        &web_options::http},
       {{.key = "http_listing", .kind = flag,
@@ -84,7 +85,8 @@ std::vector<web_row> file_rows() {
         .only_on = "HTTP"},
        &web_options::cors},
       {{.key = "http_log", .kind = text, .value_name = "FILE",
-        .help = "append a line to FILE for each request", .needs_restart = true, .reach = options::option_reach::written_path,
+        .help = "append a line to FILE for each request", .needs_restart = true,
+        .reach = options::option_reach::written_path,
         .only_on = "HTTP"},
        &web_options::http_log},
       {{.key = "http_log_format", .kind = choice, .value_name = "FORMAT",

@@ -59,6 +59,7 @@ bool log_in(call& c, std::string_view user, std::string_view password) {
     c.who.is_trusted = true;
     return true;
   }
+  c.home().note_wrong_password(c.who);
   c.fail("WRONGPASS invalid username-password pair or user is disabled.");
   return false;
 }

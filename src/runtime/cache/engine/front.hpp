@@ -112,6 +112,13 @@ class front final : private key_observer {
   void count_time(const client& who, const command& what, std::span<const std::string_view> words,
                   std::int64_t us);
   void note_latency(std::string_view event, std::int64_t us);
+  /// `told` hears of each client that has given a wrong password.
+  void tell_of_wrong_passwords(std::function<void(const client& who)> told) {
+    on_wrong_password_ = std::move(told);
+  }
+  void note_wrong_password(const client& who) const {
+    if (on_wrong_password_) on_wrong_password_(who);
+  }
   [[nodiscard]] slow_log& slow() { return slow_log_; }
   [[nodiscard]] latency_log& latencies() { return latency_; }
   [[nodiscard]] std::int64_t started_ms() const { return started_ms_; }
@@ -141,6 +148,7 @@ class front final : private key_observer {
   blocked_clients blocked_;
   tracking tracking_;
   pause pause_;
+  std::function<void(const client& who)> on_wrong_password_;
   slow_log slow_log_;
   latency_log latency_;
   front_counters counters_;

@@ -9,6 +9,7 @@
 
 #include "runtime/cache/serving/session.hpp"
 #include "runtime/introducers.hpp"
+#include "runtime/refusals.hpp"
 #include "runtime/tls_identity.hpp"
 
 namespace strata::runtime::cache {
@@ -74,7 +75,12 @@ serve::reception shard::reception(serve::connection_gauge& connections) {
       .introduces = introducing(settings().options.proxy_protocol),
       .refusal = "-ERR max number of clients reached\r\n",
       .on_refused =
-          [this] {
+          [this](const loop::socket_address& client, std::string_view words) {
+            const auto reason = words.starts_with('-') ? words.substr(1) : words;
+            note_refusal(bench_.count(), *log_, client,
+                         words.empty() ? refusal::limit : refusal::address,
+                         words.empty() ? "--max-connections are there already"
+                                       : reason.substr(0, reason.find('.')));
             bench_.count().connections_refused.add();
             ++data_.home().counted().rejected;
           },
@@ -120,6 +126,10 @@ result<void> shard::open(std::vector<net::bind_target>& targets,
   if (script_) {
     if (auto opened = script_->open(); !opened) return opened;
   }
+  data_.home().tell_of_wrong_passwords([this](const client& who) {
+    note_refusal(bench_.count(), *log_, who.remote_address(), refusal::password,
+                 "its password is wrong");
+  });
   acceptor_.begin();
   bench_.show_figures();
   arm_timer(usual_tick());
