@@ -16,7 +16,7 @@ template <class Options>
   using enum options::option_kind;
   return {
       {{.key = "port", .short_flag = 'p', .kind = port, .value_name = "PORT",
-        .help = "listen on tcp://*:PORT, every address; 0 takes a free port",
+        .help = "listen on tcp://*:PORT, every address, or with --cert on tls://*:PORT; 0: a free port",
         .needs_restart = true},
        &Options::port},
       {{.key = "local", .kind = flag,

@@ -42,13 +42,14 @@ struct type_row {
 [[nodiscard]] const std::vector<options::figure_row>& all_figures();
 
 /// `-p PORT`, which is every address, or with `--local` this machine's own, and `--listen URL …` as
-/// one list of endpoint URLs.
+/// one list of endpoint URLs. With a certificate, PORT takes TLS alone.
 [[nodiscard]] inline std::vector<std::string> listen_urls(const std::optional<std::uint64_t>& port,
-                                                          bool is_local,
+                                                          bool is_local, bool is_secure,
                                                           const std::vector<std::string>& listen) {
   std::vector<std::string> urls;
+  const std::string scheme = is_secure ? "tls://" : "tcp://";
   const std::string host = is_local ? "127.0.0.1" : "*";
-  if (port) urls.push_back("tcp://" + host + ":" + std::to_string(*port));
+  if (port) urls.push_back(scheme + host + ":" + std::to_string(*port));
   urls.insert(urls.end(), listen.begin(), listen.end());
   return urls;
 }

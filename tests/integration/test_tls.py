@@ -164,3 +164,16 @@ def test_one_port_for_tcp_and_tls_is_a_conflict(daemon, authority):
     url = tls_server(daemon, authority)
     with pytest.raises(Refused):
         daemon.server("other", listen=[url.replace("tls://", "tcp://")])
+
+
+def test_a_port_and_a_certificate_mean_tls_for_each_type(daemon, authority):
+    cert, key = map(str, authority.issue("localhost", "127.0.0.1"))
+    more = {"server": {}, "cache": {"resp": True}, "proxy": {"backend": ["127.0.0.1:1"]}}
+    for kind, options in more.items():
+        made = daemon.create(kind, kind, port=0, cert=[cert], key=[key], **options,
+                             **{"local": True})
+        assert made["endpoints"][0].startswith("tls://127.0.0.1:"), kind
+    said = daemon.cli("create", "server", "both", "-l", "tcp://127.0.0.1:0", "--cert", cert, "--key",
+                      key, "-s")
+    assert "tcp:// takes clear text too" in said
+    assert "clear text" not in daemon.cli("restart", "server")

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/daemon_client/names.hpp"
@@ -12,6 +13,20 @@
 namespace strata::cli {
 
 using nlohmann::json;
+
+namespace {
+
+// A certificate beside an endpoint that takes what its clients begin with.
+bool takes_both(const json& detail, const json& endpoints) {
+  if (!detail.contains("options") || detail["options"].value("cert", json::array()).empty()) {
+    return false;
+  }
+  return std::ranges::any_of(endpoints, [](const json& each) {
+    return each.is_string() && each.get_ref<const std::string&>().starts_with("tcp://");
+  });
+}
+
+}  // namespace
 
 void report_state(const invocation& call, const json& detail) {
   if (call.as_json) return;
@@ -25,8 +40,11 @@ void report_state(const invocation& call, const json& detail) {
   const auto* const open_to = is_up && reach == "network"   ? ", open to other machines"
                               : is_up && reach == "machine" ? ", for this machine alone"
                                                             : "";
-  print(
-      fmt::format("{}: {}{}{}\n", name, text::printable(text_at(detail, "state")), where, open_to));
+  const auto* const clear = listed && takes_both(detail, endpoints)
+                                ? "; tcp:// takes clear text too, tls:// and https:// do not"
+                                : "";
+  print(fmt::format("{}: {}{}{}{}\n", name, text::printable(text_at(detail, "state")), where,
+                    open_to, clear));
 }
 
 bool names_one(const invocation& call) {

@@ -7,6 +7,7 @@
 
 #include "text/nearest.hpp"
 #include "text/readable.hpp"
+#include "text/word.hpp"
 
 namespace strata::cli {
 

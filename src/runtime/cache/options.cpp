@@ -5,7 +5,7 @@
 namespace strata::runtime::cache {
 
 std::vector<std::string> cache_options::endpoints() const {
-  return listen_urls(port, local, listen);
+  return listen_urls(port, local, !cert.empty(), listen);
 }
 
 bool cache_options::serves_strangers() const {

@@ -8,7 +8,7 @@
 namespace strata::runtime::proxy {
 
 std::vector<std::string> proxy_options::endpoints() const {
-  return listen_urls(port, local, listen);
+  return listen_urls(port, local, !cert.empty(), listen);
 }
 
 namespace {

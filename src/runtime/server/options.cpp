@@ -6,7 +6,7 @@
 namespace strata::runtime::server {
 
 std::vector<std::string> server_options::endpoints() const {
-  return listen_urls(port, local, listen);
+  return listen_urls(port, local, !cert.empty(), listen);
 }
 
 result<std::vector<net::endpoint_url>> server_options::upstreams() const {
