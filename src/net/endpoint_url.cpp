@@ -46,6 +46,9 @@ result<endpoint_url> parse_host_and_port(endpoint_url url, std::string_view rest
     if (last == std::string_view::npos) return refuse(text, "it has no port");
     host = rest.substr(0, last);
     port = rest.substr(last + 1);
+    if (rest.find_first_of(",;") != std::string_view::npos) {
+      return refuse(text, "it is a list: give each endpoint by a flag of its own");
+    }
     if (host.contains(':')) {
       return refuse(text, "an IPv6 address stands in brackets: [::1]:80");
     }

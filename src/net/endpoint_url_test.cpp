@@ -41,6 +41,8 @@ TEST(endpoint_url, refuses_what_it_cannot_mean_and_says_why) {
       {"tcp://::1:80", "brackets"},
       {"tcp://[::1", "no end"},
       {"tcp://a b:80", "not a name"},
+      {"tcp://127.0.0.1:1,127.0.0.1:2", "a flag of its own"},
+      {"tcp://a:1;b:2", "a flag of its own"},
       {"unix://relative", "absolute path"},
       {"l2://", "interface"},
       {"l2://a-name-that-is-too-long/", "1 to 15"},

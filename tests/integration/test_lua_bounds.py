@@ -78,3 +78,11 @@ def test_an_argument_that_cannot_be_taken_is_named(daemon, tmp_path):
         assert "header field 'A'" in console.fails(f"strata.http{{{url}, headers = {{{header}}}}}")
     for name in ("localhost\\0x", "127.0.0.1\\0.example.com"):
         assert "NUL" in console.run(f"return strata.resolve('{name}')")[1]
+
+
+def test_why_on_start_failed_is_said_where_it_is_asked(daemon, tmp_path):
+    """A runtime that is not created has no log in which to look."""
+    path = tmp_path / "s.lua"
+    path.write_text("function on_start()\n  error('no key')\nend\n")
+    done = daemon.run("create", "server", "s", "-p", "0", "--local", "--lua", path, "-s")
+    assert done.returncode == 1 and "s.lua:2: no key" in done.stderr, done.stderr

@@ -35,6 +35,7 @@ option_rows l2_send_flags() {
                   .default_text = "1",
                   .help = "send the message N times"});
   rows.push_back({.key = "interval",
+                  .short_flag = 'i',
                   .kind = seconds,
                   .value_name = "TIME",
                   .default_text = "0",

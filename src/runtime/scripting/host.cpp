@@ -91,9 +91,13 @@ result<void> host::begin() {
   class listener final : public script::waiter {
    public:
     bool has_failed = false;
+    std::string trouble;
 
    private:
-    void on_end(const script::finished& with) override { has_failed = with.has_failed(); }
+    void on_end(const script::finished& with) override {
+      has_failed = with.has_failed();
+      trouble = with.trouble().substr(0, with.trouble().find('\n'));
+    }
   };
   arm_tick();
   if (options_.lua_watch) tasks_.spawn(watch());
@@ -102,7 +106,7 @@ result<void> host::begin() {
   start(callback::start, {}, &starting);
   if (!starting.has_failed) return {};
   return failure(errc::invalid_argument, "start the script '" + options_.lua + "'",
-                 "on_start has failed", "see the runtime's log");
+                 "on_start has failed: " + starting.trouble, "fix the script");
 }
 
 loop::task<> host::end(loop::time_point limit) {
