@@ -40,8 +40,8 @@ std::vector<control_api::route> control_api::routes_of_records() {
         .body = "Changes", .answer = "Edited", .body_type = json_type},
        &control_api::edit},
       {{.method = "DELETE", .path = "/v1/runtimes/{name}",
-        .summary = "Stop the runtime if it runs, and forget it", .answer_type = {},
-        .status = 204},
+        .summary = "Stop the runtime if it runs, as `stop` does, and forget it", .answer_type = {},
+        .status = 204, .has_timeout = true},
        &control_api::remove},
   };
 }
@@ -52,11 +52,14 @@ std::vector<control_api::route> control_api::routes_of_runs() {
         .summary = "Start the runtime, unless it runs", .answer = "Detail"},
        &control_api::start},
       {{.method = "POST", .path = "/v1/runtimes/{name}/stop",
-        .summary = "Stop the runtime, if it runs; what it would deliver first is given up after "
-                   "`timeout`, such as 0 or 2.5s", .answer = "Detail", .has_timeout = true},
+        .summary = "Stop the runtime, if it runs. It is `stopping` while it delivers and saves; "
+                   "after `timeout`, such as 2.5s, it gives up delivering, and one that could not "
+                   "save runs on. With 0 it delivers and saves nothing",
+        .answer = "Detail", .has_timeout = true},
        &control_api::stop},
       {{.method = "POST", .path = "/v1/runtimes/{name}/restart",
-        .summary = "Stop the runtime if it runs, then start it", .answer = "Detail"},
+        .summary = "Stop the runtime if it runs, as `stop` does, then start it",
+        .answer = "Detail", .has_timeout = true},
        &control_api::restart},
       {{.method = "POST", .path = "/v1/runtimes/{name}/reload",
         .summary = "Have a runtime that runs read its certificates again and keep its connections; "

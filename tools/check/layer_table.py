@@ -153,7 +153,7 @@ ALLOWED = {
         "serve",
         "runtime/scripting",
         "runtime/cache/options",
-        "runtime/cache/serving",
+        "runtime/cache/serving", "runtime/house",
     },
     "runtime/cache/options": {
         "options",

@@ -68,6 +68,16 @@ option_rows top_flags() {
           no_header_row()};
 }
 
+option_rows end_flags() {
+  return {{.key = "timeout",
+           .short_flag = 't',
+           .kind = seconds,
+           .value_name = "TIME",
+           .help = "give up after TIME what would be delivered first; a cache that could not save "
+                   "runs on"},
+          {.key = "now", .kind = flag, .help = "deliver and save nothing first"}};
+}
+
 std::vector<verb_row> changing_verbs() {
   return {
       {"create",
@@ -95,19 +105,8 @@ std::vector<verb_row> changing_verbs() {
          .kind = flag,
          .help = "send each line of input and show what comes, of a cache: a prompt for its "
                  "commands; Ctrl-C or the input's end detaches, the runtime goes on"}}},
-      {"stop",
-       "NAME|GLOB|@GROUP...",
-       runtimes,
-       "stop runtimes",
-       1,
-       any_number,
-       run_stop,
-       {{.key = "timeout",
-         .short_flag = 't',
-         .kind = seconds,
-         .value_name = "TIME",
-         .help = "give up after TIME what would be delivered first"},
-        {.key = "now", .kind = flag, .help = "deliver nothing first"}}},
+      {"stop", "NAME|GLOB|@GROUP...", runtimes, "stop runtimes", 1, any_number, run_stop,
+       end_flags()},
       {"edit",
        "NAME",
        runtimes,
@@ -127,7 +126,7 @@ std::vector<verb_row> changing_verbs() {
        1,
        any_number,
        run_remove,
-       {},
+       end_flags(),
        nullptr,
        {"rm"}},
   };
@@ -136,7 +135,7 @@ std::vector<verb_row> changing_verbs() {
 std::vector<verb_row> renewing_verbs() {
   return {
       {"restart", "NAME|GLOB|@GROUP...", runtimes, "stop runtimes if they run, then start them", 1,
-       any_number, run_restart},
+       any_number, run_restart, end_flags()},
       {"reload", "NAME|GLOB|@GROUP...", runtimes,
        "have runtimes read their certificates and open access logs again; those without, and those "
        "whose options wait for it, are restarted if they run",
