@@ -374,7 +374,9 @@ loop::task<control_api::answer> control_api::edit(call of) {
 }
 
 loop::task<control_api::answer> control_api::remove(call of) {
-  auto gone = co_await supervisor_.remove(of.name);
+  const auto limit = limit_of(of, loop::time_point::max());
+  if (!limit) co_return as_answer(limit.error());
+  auto gone = co_await supervisor_.remove(of.name, *limit);
   if (!gone) co_return as_answer(gone.error());
   co_return answer{204, "application/json", {}};
 }
@@ -400,7 +402,9 @@ loop::task<control_api::answer> control_api::stop(call of) {
 }
 
 loop::task<control_api::answer> control_api::restart(call of) {
-  auto done = co_await supervisor_.restart(of.name);
+  const auto limit = limit_of(of, loop::time_point::max());
+  if (!limit) co_return as_answer(limit.error());
+  auto done = co_await supervisor_.restart(of.name, *limit);
   co_return as_answer(done, 200);
 }
 

@@ -41,8 +41,9 @@ std::vector<control_api::route> control_api::routes_of_records() {
         .body = "Changes", .answer = "Edited", .body_type = json_type, .is_change = true},
        &control_api::edit},
       {{.method = "DELETE", .path = "/v1/runtimes/{name}",
-        .summary = "Stop the runtime if it runs, and forget it", .answer_type = {},
-        .status = 204, .is_change = true},
+        .summary = "Stop the runtime if it runs, as `stop` does, and forget it", .answer_type = {},
+        .status = 204, .has_timeout = true,
+        .is_change = true},
        &control_api::remove},
   };
 }
@@ -53,12 +54,15 @@ std::vector<control_api::route> control_api::routes_of_runs() {
         .summary = "Start the runtime, unless it runs", .answer = "Detail", .is_change = true},
        &control_api::start},
       {{.method = "POST", .path = "/v1/runtimes/{name}/stop",
-        .summary = "Stop the runtime, if it runs; what it would deliver first is given up after "
-                   "`timeout`, such as 0 or 2.5s", .answer = "Detail", .has_timeout = true,
+        .summary = "Stop the runtime, if it runs. It is `stopping` while it delivers and saves; "
+                   "after `timeout`, such as 2.5s, it gives up delivering, and one that could not "
+                   "save runs on. With 0 it delivers and saves nothing",
+        .answer = "Detail", .has_timeout = true,
         .is_change = true},
        &control_api::stop},
       {{.method = "POST", .path = "/v1/runtimes/{name}/restart",
-        .summary = "Stop the runtime if it runs, then start it", .answer = "Detail",
+        .summary = "Stop the runtime if it runs, as `stop` does, then start it",
+        .answer = "Detail", .has_timeout = true,
         .is_change = true},
        &control_api::restart},
       {{.method = "POST", .path = "/v1/runtimes/{name}/reload",

@@ -6,6 +6,7 @@ std::string_view name_of(run_state state) {
   switch (state) {
     case run_state::created: return "created";
     case run_state::running: return "running";
+    case run_state::stopping: return "stopping";
     case run_state::stopped: return "stopped";
     case run_state::failed: return "failed";
   }

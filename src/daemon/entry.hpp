@@ -1,6 +1,7 @@
 // A runtime that the daemon has: what shall be of it, which is its record, and what is.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -17,7 +18,7 @@
 
 namespace strata::daemon {
 
-enum class run_state : std::uint8_t { created, running, stopped, failed };
+enum class run_state : std::uint8_t { created, running, stopping, stopped, failed };
 [[nodiscard]] std::string_view name_of(run_state state);
 
 /// The other runtimes that one names in its options.
@@ -43,8 +44,10 @@ struct entry {
   std::optional<record> stored;  ///< what the store has for certain
   bool is_starting = false;      ///< listens perhaps, and does not count as running yet
   std::size_t edits = 0;         ///< that wait for the lock
-  bool removed = false;          ///< no longer among the entries
-  bool ended = false;            ///< stopped for good by `shut_down`
+  std::atomic<bool> gives_up_saving = false;  ///< a later order does not wait for it
+  bool is_stopping = false;  ///< runs still, until what it delivers or saves first is done
+  bool removed = false;      ///< no longer among the entries
+  bool ended = false;        ///< stopped for good by `shut_down`
   /// While an edit is being saved: what it would change back to if that fails.
   std::optional<relatives> before_edit;
   std::shared_ptr<runtime::journal> log;
@@ -53,6 +56,10 @@ struct entry {
   loop::async_lock lock;  ///< held by the one operation under way
 
   [[nodiscard]] const std::string& name() const { return wanted.name; }
+  /// What people are shown: one that is being stopped is `running` to the supervisor until it ends.
+  [[nodiscard]] run_state shown_state() const {
+    return is_stopping && state == run_state::running ? run_state::stopping : state;
+  }
   [[nodiscard]] double uptime_s(loop::time_point now) const {
     return state == run_state::running ? std::chrono::duration<double>(now - started).count() : 0;
   }

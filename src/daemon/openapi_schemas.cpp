@@ -104,7 +104,7 @@ constexpr const char* documents = R"json({
   "properties": {
     "name": {"type": "string"},
     "type": {"type": "string"},
-    "state": {"type": "string", "enum": ["created", "running", "stopped", "failed"]},
+    "state": {"type": "string", "enum": ["created", "running", "stopping", "stopped", "failed"]},
     "reason": {"type": "string", "description": "why it failed, else empty"},
     "warning": {"type": "string", "description": "what people should know of how it is set up"},
     "endpoints": {"type": "array", "items": {"type": "string"},

@@ -180,7 +180,7 @@ nlohmann::json summary_json(const entry& of, loop::time_point now) {
   const auto& common = of.body->common();
   return {{"name", of.name()},
           {"type", of.type->name},
-          {"state", name_of(of.state)},
+          {"state", name_of(of.shown_state())},
           {"reason", of.reason},
           {"warning", warning_of(of)},
           {"endpoints", of.body->endpoints()},
@@ -231,7 +231,7 @@ nlohmann::json detail_json(const entry& of, const supervisor& all, loop::time_po
 nlohmann::json stats_json(const entry& of, loop::time_point now) {
   nlohmann::json json = {{"name", of.name()},
                          {"type", of.type->name},
-                         {"state", name_of(of.state)},
+                         {"state", name_of(of.shown_state())},
                          {"uptime_s", of.uptime_s(now)}};
   const auto& rows = of.type->figures();
   auto values = of.body->figures();

@@ -192,7 +192,10 @@ loop::task<> supervisor::shut_down(loop::time_point limit) {
 loop::task<> supervisor::stop_for_now(entry_ref who, loop::time_point limit) {
   const auto guard = co_await who->lock.acquire();
   if (who->state == run_state::running) {
-    co_await who->body->stop(limit);
+    // The daemon ends whatever cannot be saved.
+    const auto saved = co_await save_body(who, "save its data", limit);
+    if (!saved) who->log->write(runtime::level::error, describe(saved.error()));
+    co_await end_body(who, limit);
     who->log->write(runtime::level::info, "stopped: the daemon ends");
   }
   who->state = run_state::stopped;
@@ -200,7 +203,7 @@ loop::task<> supervisor::stop_for_now(entry_ref who, loop::time_point limit) {
 }
 
 void supervisor::hurry() {
-  for (const auto& [name, each] : entries_) each->body->hurry();
+  for (const auto& [name, each] : entries_) hurry(*each);
 }
 
 std::vector<std::string> supervisor::unstopped() const {

@@ -57,10 +57,14 @@ class supervisor final : public net::directory, public runtime::house {
   loop::task<result<entry_ref>> create(std::string type, std::string name, nlohmann::json options,
                                        bool start, bool is_rehearsal = false);
   loop::task<result<entry_ref>> start(std::string name);
-  /// What would be delivered first is given up at `limit`.
+  /// A stop, also that of a restart or a removal, has until `limit`: then what the runtime would
+  /// deliver first is given up, and one that could not save its data goes on. With a limit that has
+  /// passed nothing is delivered or saved. A type may have a limit of its own, and the limit of a
+  /// later order ends what an earlier one waits for.
   loop::task<result<entry_ref>> stop(std::string name,
                                      loop::time_point limit = loop::time_point::max());
-  loop::task<result<entry_ref>> restart(std::string name);
+  loop::task<result<entry_ref>> restart(std::string name,
+                                        loop::time_point limit = loop::time_point::max());
   loop::task<result<entry_ref>> reload(std::string name);
   /// Loads its script again, beside the one that runs. Errors: conflict when it does not run; as of
   /// `runtime::reload_script`.
@@ -68,7 +72,8 @@ class supervisor final : public net::directory, public runtime::house {
   /// Errors: conflict when it does not run; as of `runtime::evaluate`.
   loop::task<result<nlohmann::json>> evaluate(std::string name, std::string text,
                                               loop::time_point limit) const;
-  loop::task<result<void>> remove(std::string name);
+  loop::task<result<void>> remove(std::string name,
+                                  loop::time_point limit = loop::time_point::max());
   loop::task<result<runtime::edit_outcome>> edit(std::string name, nlohmann::json changes);
   /// `client`: one of a server's, who alone hears it.
   loop::task<result<runtime::send_outcome>> send(std::string name, std::string message,
@@ -131,9 +136,15 @@ class supervisor final : public net::directory, public runtime::house {
   loop::task<> stop_for_now(entry_ref who, loop::time_point limit);
   loop::task<result<entry_ref>> locked_start(entry_ref who);
   loop::task<result<void>> start_with_edits(entry_ref who);
+  /// Ends what runs; it is `stopping` meanwhile.
+  loop::task<> end_body(entry_ref subject, loop::time_point limit);
+  /// Has one that runs save what its end would lose, unless `limit` has passed. Errors: it could
+  /// not, and runs on.
+  loop::task<result<void>> save_body(entry_ref subject, std::string operation,
+                                     loop::time_point limit);
   loop::task<result<void>> locked_stop(entry_ref who, loop::time_point limit);
-  loop::task<result<entry_ref>> locked_restart(entry_ref who);
-  loop::task<result<void>> locked_remove(entry_ref who);
+  loop::task<result<entry_ref>> locked_restart(entry_ref who, loop::time_point limit);
+  loop::task<result<void>> locked_remove(entry_ref who, loop::time_point limit);
   /// Does to the children what is to be done when their owner `of` has stopped, or is gone.
   loop::task<> end_children(std::string of, std::vector<entry_ref> children, bool is_gone);
   loop::task<> end_failed(entry_ref who);
@@ -143,6 +154,7 @@ class supervisor final : public net::directory, public runtime::house {
   /// Has an operation that holds the lock give up what it waits for: at once if that is a start,
   /// else at `limit`.
   void hurry_holder(const entry_ref& of, loop::time_point limit);
+  static void hurry(entry& subject);
   loop::task<> hurry_at(entry_ref who, loop::time_point limit);
   net::group_members members_for(const std::string& whose, const std::string& group);
   [[nodiscard]] result<std::vector<net::endpoint_url>> endpoints_of(const std::string& name) const;

@@ -8,11 +8,6 @@ namespace strata::daemon {
 
 namespace {
 
-// Between restarts of one that fails again and again.
-constexpr double first_pause_s = 0.2;
-constexpr double longest_pause_s = 30;
-constexpr double long_run_s = 10;  // after which a failure counts as the first one
-
 const char* what_was_reloaded(const entry& of, runtime::reload_outcome outcome) {
   if (outcome == runtime::reload_outcome::nothing_to_read) return "had no files to read again";
   return of.body->certificates().empty() ? "opened its files again" : "read the certificates again";
@@ -97,7 +92,7 @@ loop::task<result<entry_ref>> supervisor::create(std::string type, std::string n
   }
   if (started) co_return started;
   // What is answered with an error leaves nothing behind.
-  const auto gone = co_await locked_remove(made);
+  const auto gone = co_await locked_remove(made, home_.now());
   auto& why = started.error();
   if (gone)
     why.operation = "create '" + name + "', because it would not start: cannot " + why.operation;
@@ -125,7 +120,7 @@ loop::task<result<entry_ref>> supervisor::locked_start(entry_ref who) {
   if (started) {
     who->wanted.running = true;
     started = co_await save(who);
-    if (!started) co_await who->body->stop();
+    if (!started) co_await end_body(who, loop::time_point::max());
   }
   who->is_starting = false;
   if (!started) {
@@ -161,31 +156,7 @@ loop::task<result<void>> supervisor::start_with_edits(entry_ref who) {
   }
 }
 
-loop::task<result<void>> supervisor::locked_stop(entry_ref who, loop::time_point limit) {
-  // Asked first: those that need it may end when it does.
-  std::string needed;
-  for (const auto& each : running_that_need(entries_, who->name())) {
-    needed += (needed.empty() ? "needed by " : ", ") + each;
-  }
-  ++who->changes;
-  who->next_start.reset();
-  if (who->state == run_state::running) co_await who->body->stop(limit);
-  who->state = run_state::stopped;
-  who->reason.clear();
-  who->wanted.running = false;
-  tell(*who, "stopped", needed);
-  auto saved = co_await save(who);
-  if (!saved) {
-    auto& why = saved.error();
-    why.operation =
-        "remember that '" + who->name() + "' is stopped, which it is: cannot " + why.operation;
-    why.reason += "; the next daemon will start it";
-  }
-  co_await end_children(who->name(), children_of(entries_, who->name()), false);
-  co_return saved;
-}
-
-loop::task<result<entry_ref>> supervisor::locked_restart(entry_ref who) {
+loop::task<result<entry_ref>> supervisor::locked_restart(entry_ref who, loop::time_point limit) {
   if (who->state == run_state::running) {
     // What it is now serves better than nothing.
     auto good = co_await who->body->rehearse();
@@ -195,108 +166,13 @@ loop::task<result<entry_ref>> supervisor::locked_restart(entry_ref who) {
           "restart '" + who->name() + "', which goes on as it is: cannot " + why.operation;
       co_return std::unexpected(why);
     }
-    co_await who->body->stop();
+    auto saved = co_await save_body(who, "restart '" + who->name() + "'", limit);
+    if (!saved) co_return std::unexpected(saved.error());
+    co_await end_body(who, limit);
     who->state = run_state::stopped;
     tell(*who, "stopped", "to be started again");
   }
   co_return co_await locked_start(who);
-}
-
-loop::task<result<void>> supervisor::locked_remove(entry_ref who) {
-  if (who->removed) co_return not_found(who->name());
-  // The name stays taken until its record is gone: another runtime's must not be removed.
-  auto gone = co_await store_->remove(who->name());
-  if (!gone) co_return gone;
-  ++who->changes;
-  who->next_start.reset();
-  if (who->state == run_state::running) co_await who->body->stop();
-  who->state = run_state::stopped;
-  who->removed = true;
-  // From now on nobody can become its child, and its name may be another runtime's.
-  const auto children = children_of(entries_, who->name());
-  entries_.erase(who->name());
-  tell(*who, "removed");
-  who->log->end();
-  who->messages->end();
-  co_await end_children(who->name(), children, true);
-  co_return result<void>{};
-}
-
-loop::task<> supervisor::end_children(std::string of, std::vector<entry_ref> children,
-                                      bool is_gone) {
-  for (const auto& child : children) {
-    const auto guard = co_await child->lock.acquire();
-    // While this waited, the child may have gone, or another may have become its owner.
-    if (child->removed || child->body->common().owner != of) continue;
-    if (child->body->common().on_parent_stop == "remove") {
-      const auto removed = co_await locked_remove(child);
-      if (removed) continue;
-    } else if (child->state == run_state::running) {
-      (void)co_await locked_stop(child, loop::time_point::max());
-    }
-    if (!is_gone) continue;
-    (void)child->body->edit({{"owner", ""}});
-    const auto saved = co_await save(child);
-    if (!saved) spdlog::error("{}", describe(saved.error()));
-  }
-}
-
-// A runtime ended by itself: what is left of it is cleared up, and the reason kept.
-loop::task<> supervisor::end_failed(entry_ref who) {
-  const under_way counted(*this);
-  const auto guard = co_await who->lock.acquire();
-  if (who->removed || who->state != run_state::running) co_return;
-  // Started again while this waited for the lock: the end was that of the run before.
-  if (who->body->failure_reason().empty()) co_return;
-  co_await who->body->stop();
-  ++who->changes;
-  if (who->uptime_s(home_.now()) > long_run_s) who->restarts.succeeded();
-  who->state = run_state::failed;
-  who->reason = who->body->failure_reason();
-  tell(*who, "failed", who->reason);
-  co_await end_children(who->name(), children_of(entries_, who->name()), false);
-  if (comes_back(*who)) endings_.spawn(come_back(who));
-}
-
-bool supervisor::comes_back(const entry& who) const {
-  const auto& wanted = who.body->common();
-  if (stopping_ || who.removed || who.state != run_state::failed || wanted.restart == "no") {
-    return false;
-  }
-  return wanted.restart == "always" || !who.body->has_done_its_work();
-}
-
-loop::task<> supervisor::come_back(entry_ref who) {
-  const auto has_tries_left = [&who] {
-    const auto limit = who->body->common().restart_limit;
-    return limit == 0 || who->restarts.failures() < limit;
-  };
-  while (comes_back(*who) && has_tries_left()) {
-    const auto planned = who->changes;
-    const auto wait = who->restarts.next(first_pause_s, longest_pause_s);
-    who->next_start = home_.now() + wait;
-    co_await home_.sleep(wait);
-    const under_way counted(*this);
-    const auto guard = co_await who->lock.acquire();
-    if (who->changes != planned || !comes_back(*who)) co_return;
-    const auto started = co_await locked_start(who);
-    who->wanted.running = true;  // also when it failed: the next daemon tries again
-    if (started) co_return;
-  }
-}
-
-void supervisor::hurry_holder(const entry_ref& of, loop::time_point limit) {
-  if (of->is_starting || limit <= home_.now()) {
-    of->body->hurry();
-  } else if (limit != loop::time_point::max()) {
-    endings_.spawn(hurry_at(of, limit));
-  }
-}
-
-loop::task<> supervisor::hurry_at(entry_ref who, loop::time_point limit) {
-  const auto planned = who->changes;
-  co_await home_.sleep(limit - home_.now());
-  if (who->changes == planned) who->body->hurry();
 }
 
 loop::task<result<entry_ref>> supervisor::start(std::string name) {
@@ -323,12 +199,12 @@ loop::task<result<entry_ref>> supervisor::stop(std::string name, loop::time_poin
   co_return *who;
 }
 
-loop::task<result<entry_ref>> supervisor::restart(std::string name) {
+loop::task<result<entry_ref>> supervisor::restart(std::string name, loop::time_point limit) {
   const under_way counted(*this);
   auto who = find(name);
   if (!who) co_return who;
   const auto guard = co_await (*who)->lock.acquire();
-  co_return co_await locked_restart(*who);
+  co_return co_await locked_restart(*who, limit);
 }
 
 loop::task<result<entry_ref>> supervisor::reload(std::string name) {
@@ -345,7 +221,8 @@ loop::task<result<entry_ref>> supervisor::reload(std::string name) {
     failed.reason += "; it goes on with what was read before";
     co_return std::unexpected(failed);
   }
-  if (*done == runtime::reload_outcome::needs_restart) co_return co_await locked_restart(*who);
+  if (*done == runtime::reload_outcome::needs_restart)
+    co_return co_await locked_restart(*who, loop::time_point::max());
   tell(**who, "reloaded", what_was_reloaded(**who, *done));
   co_return who;
 }
@@ -396,7 +273,7 @@ loop::task<> supervisor::read_files_again() {
   }
 }
 
-loop::task<result<void>> supervisor::remove(std::string name) {
+loop::task<result<void>> supervisor::remove(std::string name, loop::time_point limit) {
   const under_way counted(*this);
   if (unusable_.contains(name)) {
     auto gone = co_await store_->remove(name);
@@ -405,11 +282,12 @@ loop::task<result<void>> supervisor::remove(std::string name) {
   }
   auto who = find(name);
   if (!who) co_return std::unexpected(who.error());
-  hurry_holder(*who, loop::time_point::max());
+  // A stop that waits need not: what it would save, the removal saves.
+  hurry_holder(*who, home_.now());
   const auto guard = co_await (*who)->lock.acquire();
   // It went while this waited: with the create that was hurried, say.
   if ((*who)->removed) co_return result<void>{};
-  co_return co_await locked_remove(*who);
+  co_return co_await locked_remove(*who, limit);
 }
 
 loop::task<result<runtime::edit_outcome>> supervisor::edit(std::string name,
@@ -451,7 +329,7 @@ loop::task<result<runtime::edit_outcome>> supervisor::edit(std::string name,
   std::string keys;
   for (const auto& [key, value] : changes.items()) keys += (keys.empty() ? "" : ", ") + key;
   co_await who->body->settle();
-  tell(*who, "edited", keys);
+  if (!keys.empty()) tell(*who, "edited", keys);
   co_return edited;
 }
 

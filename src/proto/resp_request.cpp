@@ -133,7 +133,10 @@ void request_reader::feed(byte_span arrived) {
     begin_ = position_ = 0;
     return;
   }
-  if (kept_.capacity() < wanted_ && wanted_ <= reserve_limit) kept_.reserve(wanted_);
+  // Room for all of it at once saves copying it as it grows. A length alone is not believed for
+  // more than it costs to send a part of that.
+  const bool is_believed = wanted_ <= reserve_limit || kept_.size() >= reserve_limit;
+  if (kept_.capacity() < wanted_ && is_believed) kept_.reserve(wanted_);
   kept_ += as_text(arrived);
   bytes_ = kept_;
 }

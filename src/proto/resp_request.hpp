@@ -53,6 +53,8 @@ class request_reader {
   [[nodiscard]] const std::string& error() const { return error_; }
   /// Bytes held for an unfinished request.
   [[nodiscard]] std::size_t held() const { return kept_.size() + unfinished_.size() * 16; }
+  /// Bytes of memory that it has beyond those, for what is still to come of one.
+  [[nodiscard]] std::size_t room() const { return kept_.capacity() - kept_.size(); }
   /// The last request was a line of words and not an array.
   [[nodiscard]] bool was_inline() const { return was_inline_; }
 

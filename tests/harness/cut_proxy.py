@@ -14,12 +14,16 @@ class CutProxy:
         self.lock = threading.Lock()
         self.pairs = []
         self.accepted = 0
+        self.is_paused = False
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
         while True:
             try:
                 near, _ = self.listener.accept()
+                if self.is_paused:
+                    near.close()
+                    continue
                 far = socket.create_connection(("127.0.0.1", self.target))
             except OSError:
                 return
@@ -53,6 +57,14 @@ class CutProxy:
                 except OSError:
                     pass
                 each.close()
+
+    def pause(self):
+        """Cuts, and lets nothing through until `resume`."""
+        self.is_paused = True
+        self.cut()
+
+    def resume(self):
+        self.is_paused = False
 
     def close(self):
         self.listener.close()

@@ -1,6 +1,7 @@
 """A cache and a real redis-server follow each other, through a connection that is cut again and
 again."""
 
+import json
 import os
 import random
 import re
@@ -128,6 +129,135 @@ def test_a_cache_follows_from_its_start(daemon, redis):
     assert follower.ask("SET", "k", "w") == b"+OK\r\n"
     leader.ask("SET", "k", "x")
     assert follower.ask("GET", "k") == b"$1\r\nw\r\n"
+
+
+# leader <- proxy <- follower <- proxy <- follower ...; each is a cache or a redis-server
+CHAINS = ["cache cache cache", "redis cache cache", "cache cache redis", "cache redis cache",
+          "cache cache cache cache", "redis cache cache redis"]
+
+
+@pytest.fixture
+def make_chain(daemon, proxies, tmp_path):
+    """The ports of those in a chain, and the proxies between them."""
+    servers = []
+
+    def make(kinds):
+        ports, links = [], []
+        for place, kind in enumerate(kinds):
+            if kind == "cache":
+                ports.append(new_cache(daemon, f"db{place}"))
+            else:
+                servers.append(RedisServer(tmp_path / f"redis{place}",
+                                           "--repl-diskless-sync-delay", "0",
+                                           "--repl-ping-replica-period", "1"))
+                ports.append(servers[-1].port)
+            if place:
+                links.append(proxies(ports[place - 1]))
+                wire = Wire(ports[place])
+                assert wire.ask("REPLICAOF", "127.0.0.1", links[-1].port) == b"+OK\r\n"
+                wire.close()
+        return ports, links
+
+    yield make
+    for each in servers:
+        each.close()
+
+
+def await_chain(leader, ports):
+    """Every follower has the leader's last write."""
+    mark = random.randbytes(8).hex()
+    leader.ask("SET", "last", mark)
+    for port in ports:
+        wire = Wire(port)
+        eventually(lambda: mark.encode() in wire.ask("GET", "last"),  # noqa: B023
+                   "the last write has reached the whole chain")
+        wire.close()
+
+
+@pytest.mark.parametrize("kinds", CHAINS)
+def test_a_chain_has_the_leaders_data_after_every_cut(make_chain, kinds):
+    rng = random.Random(seeded())
+    ports, links = make_chain(kinds.split())
+    leader = Wire(ports[0])
+    leader.ask("CONFIG", "SET", "repl-backlog-size", 16384)
+    await_chain(leader, ports)
+    for turn in range(CUTS):
+        link = rng.choice(links)
+        if turn % 2:
+            # More than the backlog has: the follower below the cut needs a snapshot.
+            link.pause()
+            leader.ask_all([["SET", f"wide:{turn}:{i}", "x" * 1000] for i in range(100)]
+                           + [["DEL", f"wide:{turn - 2}:{i}"] for i in range(50)])
+            link.resume()
+        else:
+            leader.ask_all([["INCR", f"count:{i}"] for i in range(100)])
+            link.cut()
+            leader.ask_all([["APPEND", f"count:{i}", "0"] for i in range(100)])
+    await_chain(leader, ports)
+    before = contents(ports[0])
+    for port in ports[1:]:
+        assert_same(before, contents(port))
+
+
+def test_a_chain_follows_another_leader(make_chain):
+    (old, first, last), _ = make_chain(["cache"] * 3)
+    (other,), _ = make_chain(["redis"])
+    leader, second = Wire(old), Wire(other)
+    leader.ask("SET", "old", "1")
+    await_chain(leader, [first, last])
+    second.ask("SET", "new", "1")
+    Wire(first).ask("REPLICAOF", "127.0.0.1", other)
+    await_chain(second, [first, last])
+    assert_same(contents(other), contents(last))
+
+
+def test_whom_clients_let_it_follow_outlives_the_daemon(daemon, redis, tmp_path):
+    Wire(redis.port).ask("SET", "key", "leader's")
+    port = new_cache(daemon, "db", "--persistent", tmp_path / "db.aof", "--appendfsync", "always")
+    follower = Wire(port)
+    assert follower.ask("REPLICAOF", "127.0.0.1", redis.port) == b"+OK\r\n"
+    url = f"tcp://127.0.0.1:{redis.port}"
+    eventually(lambda: record(daemon)["follow"] == url, "the record has the leader")
+    await_same(Wire(redis.port), follower)
+
+    def crash():
+        daemon.kill9()
+        daemon.start()
+        return Wire(int(daemon.show("db")["endpoints"][0].rsplit(":", 1)[1]))
+
+    follower = crash()
+    assert info(follower, "master_port") == str(redis.port)
+    assert text_of(follower.ask("CONFIG", "GET", "replicaof")) == f"127.0.0.1 {redis.port}"
+    assert follower.ask("REPLICAOF", "NO", "ONE") == b"+OK\r\n"
+    assert follower.ask("SET", "key", "its own") == b"+OK\r\n"
+    assert follower.ask("CONFIG", "REWRITE") == b"+OK\r\n"
+    eventually(lambda: record(daemon)["follow"] == "", "the record has none")
+    leader = crash()
+    assert info(leader, "role") == "master"
+    assert leader.ask("GET", "key") == b"$7\r\nits own\r\n"
+
+
+def record(daemon):
+    """The options of `db` as they are on the disk."""
+    return json.loads((daemon.state_dir / "runtimes" / "db.json").read_text())["options"]
+
+
+def text_of(reply):
+    """The last bulk string of a reply."""
+    return reply.split(b"\r\n")[-2].decode()
+
+
+def test_parameters_that_clients_set_outlive_the_daemon(daemon):
+    wire = Wire(new_cache(daemon, "db"))
+    wire.ask("CONFIG", "SET", "maxmemory", "50mb")
+    eventually(lambda: record(daemon)["max_memory"] == 50 << 20, "the record has it")
+    daemon.kill9()
+    daemon.start()
+    wire = Wire(int(daemon.show("db")["endpoints"][0].rsplit(":", 1)[1]))
+    assert text_of(wire.ask("CONFIG", "GET", "maxmemory")) == str(50 << 20)
+    assert wire.ask("CONFIG", "REWRITE") == b"+OK\r\n"
+    wire.ask("CONFIG", "SET", "hz", "20")
+    assert wire.ask("CONFIG", "REWRITE").startswith(b"-ERR Rewriting config file: hz is no option")
 
 
 def test_wait_counts_followers(daemon, redis):

@@ -239,22 +239,17 @@ def test_a_full_disk_refuses_changes_until_there_is_room(daemon, tmp_path, root)
         ballast.write_bytes(b"x" * 200_000)
         wire = Wire(port)
         acknowledged = 0
-        wire.socket.settimeout(1)
         try:
-            while True:
-                reply = wire.ask("RPUSH", "list", "y" * 1000)
-                if not reply.startswith(b":"):
-                    break
+            while wire.ask("RPUSH", "list", "y" * 1000).startswith(b":"):
                 acknowledged += 1
-        except TimeoutError:
-            pass  # it waits for room
+        except (AssertionError, OSError):
+            pass  # disconnected: its last change is in memory, and not safe
         assert acknowledged > 10
         other = Wire(port)
         eventually(lambda: "No space left" in daemon.log(), "the log tells of it")
-        other.send("SET", "k", "v")
-        assert other.is_silent()  # what is refused waits for what was not, too
+        refused = other.ask("SET", "k", "v")
+        assert refused.startswith(b"-MISCONF Errors writing to the AOF file")
         ballast.unlink()
-        assert other.receive().startswith(b"-MISCONF Errors writing to the AOF file")
         eventually(lambda: other.ask("SET", "k", "v") == b"+OK\r\n", "changes are taken again")
         assert int(other.ask("LLEN", "list")[1:]) >= acknowledged
         before = contents(port)

@@ -156,7 +156,7 @@ ALLOWED = {
         "serve",
         "runtime/scripting",
         "runtime/cache/options",
-        "runtime/cache/serving",
+        "runtime/cache/serving", "runtime/house",
     },
     "runtime/cache/options": {
         "options",

@@ -26,6 +26,13 @@ outcome<int> change_each(const invocation& call, control_client& client, const a
   return all->exit;
 }
 
+/// "stop?timeout=2.5" with the time of --timeout or --now.
+std::string with_limit(const invocation& call, std::string target) {
+  if (call.is_set("now")) return target + "?timeout=0";
+  if (!call.flags.contains("timeout")) return target;
+  return target + fmt::format("?timeout={}", call.flags["timeout"].get<double>());
+}
+
 outcome<int> post_each(const invocation& call, std::string_view action) {
   control_client client(call.daemon);
   return change_each(call, client, [&](const std::string& name) {
@@ -39,13 +46,11 @@ outcome<int> run_start(const invocation& call) {
   return call.is_set("interactive") ? run_interactive(call) : post_each(call, "start");
 }
 
-outcome<int> run_stop(const invocation& call) {
-  if (call.is_set("now")) return post_each(call, "stop?timeout=0");
-  if (!call.flags.contains("timeout")) return post_each(call, "stop");
-  return post_each(call, fmt::format("stop?timeout={}", call.flags["timeout"].get<double>()));
-}
+outcome<int> run_stop(const invocation& call) { return post_each(call, with_limit(call, "stop")); }
 
-outcome<int> run_restart(const invocation& call) { return post_each(call, "restart"); }
+outcome<int> run_restart(const invocation& call) {
+  return post_each(call, with_limit(call, "restart"));
+}
 
 // A restart cuts connections: that is said before it happens.
 outcome<int> run_reload(const invocation& call) {
@@ -67,7 +72,7 @@ outcome<int> run_reload_lua(const invocation& call) { return post_each(call, "re
 outcome<int> run_remove(const invocation& call) {
   control_client client(call.daemon);
   return change_each(call, client, [&](const std::string& name) -> outcome<json> {
-    auto gone = client.remove(runtime_target(name));
+    auto gone = client.remove(with_limit(call, runtime_target(name)));
     if (!gone) return gone;
     return json{{"name", name}, {"state", "removed"}};
   });

@@ -68,6 +68,15 @@ option_rows top_flags() {
           no_header_row()};
 }
 
+option_rows end_flags() {
+  return {{.key = "timeout",
+           .short_flag = 't',
+           .kind = seconds,
+           .value_name = "TIME",
+           .help = "wait at most TIME for pending output; a cache that could not save runs on"},
+          {.key = "now", .kind = flag, .help = "discard pending output, and save nothing"}};
+}
+
 std::vector<verb_row> changing_verbs() {
   return {
       {"create",
@@ -95,19 +104,8 @@ std::vector<verb_row> changing_verbs() {
          .kind = flag,
          .help = "send each line of input and show what comes, of a cache: a prompt for its "
                  "commands; Ctrl-C or the input's end detaches, the runtime goes on"}}},
-      {"stop",
-       "NAME|GLOB|@GROUP...",
-       runtimes,
-       "stop runtimes",
-       1,
-       any_number,
-       run_stop,
-       {{.key = "timeout",
-         .short_flag = 't',
-         .kind = seconds,
-         .value_name = "TIME",
-         .help = "wait at most TIME for pending output"},
-        {.key = "now", .kind = flag, .help = "discard pending output"}}},
+      {"stop", "NAME|GLOB|@GROUP...", runtimes, "stop runtimes", 1, any_number, run_stop,
+       end_flags()},
       {"edit",
        "NAME",
        runtimes,
@@ -127,7 +125,7 @@ std::vector<verb_row> changing_verbs() {
        1,
        any_number,
        run_remove,
-       {},
+       end_flags(),
        nullptr,
        {"rm"}},
   };
@@ -136,7 +134,7 @@ std::vector<verb_row> changing_verbs() {
 std::vector<verb_row> renewing_verbs() {
   return {
       {"restart", "NAME|GLOB|@GROUP...", runtimes, "stop runtimes if they run, then start them", 1,
-       any_number, run_restart},
+       any_number, run_restart, end_flags()},
       {"reload", "NAME|GLOB|@GROUP...", runtimes,
        "have runtimes read their certificates and open their logs again; connections stay, unless "
        "edits wait for a restart: then it says so, and restarts them",

@@ -1,6 +1,9 @@
 // strata doctor
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "cli/daemon_client/control_client.hpp"
 #include "cli/system/checks.hpp"
 #include "cli/system/rows.hpp"
@@ -35,15 +38,21 @@ std::vector<check> check_daemon(const daemon_address& daemon) {
   if (!version) return {{check_status::warn, "daemon", version.error().message, ""}};
   if (!version->is_object()) return {};
   std::vector<certificate_owner> owners{{"the daemon", certificates_of(*version)}};
+  std::vector<check> warnings;
   const auto runtimes = client.get("/v1/runtimes");
   for (const auto& each : runtimes && runtimes->is_array() ? *runtimes : json::array()) {
     const auto name = text_at(each, "name");
+    if (const auto warning = text_at(each, "warning"); !warning.empty()) {
+      warnings.push_back({check_status::warn, fmt::format("'{}'", name), warning,
+                          fmt::format("see its log: strata logs {}", name)});
+    }
     const auto detail = client.get(runtime_target(name));
     if (detail && detail->is_object()) {
       owners.push_back({fmt::format("'{}'", name), certificates_of(*detail)});
     }
   }
   auto checks = certificate_checks(owners);
+  std::ranges::move(warnings, std::back_inserter(checks));
   checks.push_back({{},
                     "daemon",
                     fmt::format("version {} at {}", text_at(*version, "version"), daemon.socket),

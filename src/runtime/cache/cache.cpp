@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/cache/cache_part.hpp"
+#include "runtime/data_saver.hpp"
+#include "runtime/house.hpp"
 #include "runtime/introducers.hpp"
 #include "runtime/scripting/scripted.hpp"
 #include "runtime/tls_identity.hpp"
@@ -39,11 +41,23 @@ result<void> check_files(const cache_options& options) {
   return {};
 }
 
-class cache final : public scripting::scripted<cache_options, cache_part> {
+// It may take longer than the cache lives.
+loop::task<> order_record(house& others, loop::loop& home, std::string name,
+                          std::shared_ptr<journal> log) {
+  house_order order{
+      .verb = house_verb::edit, .name = name, .details = nlohmann::json::object(), .by = name};
+  const auto kept = co_await others.obey(home, std::move(order));
+  if (!kept && kept.error().code != errc::not_found) {
+    log->write(level::error, describe(kept.error()));
+  }
+}
+
+class cache final : public scripting::scripted<cache_options, cache_part>, public data_saver {
  public:
   explicit cache(context&& given) : scripted(std::move(given), option_table()) {}
 
   loop::task<result<send_outcome>> send(std::string message) override;
+  loop::task<result<void>> save(loop::time_point limit, const std::atomic<bool>& hurried) override;
   [[nodiscard]] std::vector<nlohmann::json> figures() const override;
 
  private:
@@ -64,15 +78,18 @@ class cache final : public scripting::scripted<cache_options, cache_part> {
 
   void keep_figures() override;
   /// Called on the shard's loop.
-  void note_trouble(const std::string& why) {
-    given().home.post([this, why] { leader_trouble_ = why; });
+  void note_trouble(std::string cache::* kind, const std::string& why) {
+    given().home.post([this, kind, why] { this->*kind = why; });
   }
+  /// Has the daemon put the options, as a client has set them, into its record.
+  void keep_options() const;
   [[nodiscard]] key_figures counted_keys() const;
   [[nodiscard]] behind_figures counted_changes() const;
 
   key_figures past_keys_;
   behind_figures past_changes_;
   std::string leader_trouble_;  // why the leader cannot be followed; empty: nothing is known
+  std::string disk_trouble_;    // why the disk does not take the data; empty: it does
   tls_identity identity_{given().home, given().log};
 };
 
@@ -110,15 +127,24 @@ result<void> cache::check(const cache_options& wanted) const {
 }
 
 cache::part_list cache::make_parts(const std::vector<loop::loop*>& loops) {
-  shard::events told{.on_shut_down = [this] { finish("a client asked for SHUTDOWN"); },
-                     .on_options_set = [this](const nlohmann::json& changes,
-                                              std::uint64_t edit) { adopt(changes, edit); },
-                     .on_leader_trouble = [this](const std::string& why) { note_trouble(why); }};
+  shard::events told{
+      .on_shut_down = [this] { finish("a client asked for SHUTDOWN"); },
+      .on_options_set =
+          [this](const nlohmann::json& changes, std::uint64_t edit) {
+            adopt(changes, edit);
+            given().home.post([this] { keep_options(); });
+          },
+      .on_leader_trouble =
+          [this](const std::string& why) { note_trouble(&cache::leader_trouble_, why); },
+      .on_disk_trouble =
+          [this](const std::string& why) { note_trouble(&cache::disk_trouble_, why); }};
   leader_trouble_.clear();
+  disk_trouble_.clear();
   scripting::identity who{given().name, "cache", given().log, shared(), given().others};
   part_list made;
   made.push_back(std::make_unique<cache_part>(*loops[0], running(), connections(), given().log,
-                                              identity_.slot(), std::move(told), std::move(who)));
+                                              identity_.slot(), std::move(told), std::move(who),
+                                              hurried()));
   return made;
 }
 
@@ -136,13 +162,25 @@ loop::task<result<bool>> cache::read_certificates() {
 }
 
 std::string cache::warning() const {
+  if (has_parts() && !disk_trouble_.empty()) return "not writing: " + disk_trouble_;
   if (has_parts() && !leader_trouble_.empty()) return "not following: " + leader_trouble_;
   return wanted().insecure ? "insecure: it takes whatever certificate its leader shows" : "";
+}
+
+void cache::keep_options() const {
+  if (given().others != nullptr) {
+    given().home.spawn(order_record(*given().others, given().home, given().name, given().log));
+  }
 }
 
 loop::task<result<send_outcome>> cache::send(std::string) {
   co_return failure(errc::conflict, "send through '" + given().name + "'",
                     "a cache passes no messages on", "use redis-cli, and PUBLISH");
+}
+
+loop::task<result<void>> cache::save(loop::time_point limit, const std::atomic<bool>& hurried) {
+  auto work = [&saved = part_at(0), limit, &hurried] { return saved.save(limit, hurried); };
+  co_return co_await loop::call_on(given().home, loop_of(0), std::move(work));
 }
 
 key_figures cache::counted_keys() const {

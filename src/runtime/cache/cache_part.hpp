@@ -1,6 +1,7 @@
 // One loop's part of a cache, as the skeleton of runtimes knows it.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -15,14 +16,15 @@ class cache_part final : public part {
  public:
   cache_part(loop::loop& on, cache_options options, serve::connection_gauge& gauge,
              std::shared_ptr<journal> log, std::shared_ptr<net::tls_slot> identity,
-             shard::events told, scripting::identity who)
+             shard::events told, scripting::identity who, const std::atomic<bool>& hurried)
       : loop_(on),
         options_(std::move(options)),
         gauge_(gauge),
         log_(std::move(log)),
         identity_(std::move(identity)),
         told_(std::move(told)),
-        who_(std::move(who)) {}
+        who_(std::move(who)),
+        hurried_(hurried) {}
 
   [[nodiscard]] loop::task<result<void>> open(std::vector<net::bind_target>& targets) override {
     shard_ =
@@ -31,7 +33,13 @@ class cache_part final : public part {
     if (!loaded) co_return loaded;
     co_return shard_->open(targets, identity_);
   }
-  [[nodiscard]] loop::task<> close(loop::time_point limit) override { return shard_->close(limit); }
+  [[nodiscard]] loop::task<result<void>> save(loop::time_point limit,
+                                              const std::atomic<bool>& hurried) {
+    return shard_->save(limit, hurried);
+  }
+  [[nodiscard]] loop::task<> close(loop::time_point limit) override {
+    return shard_->close(limit, hurried_);
+  }
   [[nodiscard]] result<bool> read_certificates() { return shard_->read_certificates(); }
   void apply(const live_edit<cache_options>& edit) { shard_->apply(edit.changes, edit.number); }
 
@@ -48,7 +56,8 @@ class cache_part final : public part {
   std::shared_ptr<net::tls_slot> identity_;
   shard::events told_;
   scripting::identity who_;
-  std::unique_ptr<shard> shard_;  // once it has been opened
+  const std::atomic<bool>& hurried_;  // the runtime's
+  std::unique_ptr<shard> shard_;      // once it has been opened
 };
 
 }  // namespace strata::runtime::cache

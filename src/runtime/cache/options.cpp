@@ -88,6 +88,11 @@ std::vector<row> data_rows() {
         .help = "write the snapshot by itself: \"3600 1 60 1000\" is after 3600 s if there was a "
                 "change, after 60 s if there were 1000"},
        &cache_options::save},
+      {{.key = "drain_timeout", .kind = seconds, .value_name = "TIME", .default_text = "30",
+        .help = "longest time that stopping waits for the snapshot, and for the script to take "
+                "changes",
+        .only_with = "save|lua"},
+       &cache_options::drain_timeout},
   };
 }
 // clang-format on

@@ -31,6 +31,7 @@ struct cache_options : common_options, tls_server_options, tls_client_options, s
   std::string appendfsync = "everysec";
   std::string snapshot;
   std::string save;
+  double drain_timeout = 30;
   std::uint64_t rate_limit = 0;
 
   /// `port` and `listen` as endpoint URLs.

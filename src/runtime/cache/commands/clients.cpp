@@ -30,14 +30,15 @@ std::string flags_of(const client& who) {
 std::string describe(front& home, client& who) {
   const auto now = home.keys().now_ms();
   return fmt::format(
-      "id={} addr={} laddr={} fd=-1 name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} "
-      "multi={} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem={} "
-      "tot-mem={} events=r cmd={} user=default redir={} resp={}",
+      "id={} addr={} laddr={} name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} "
+      "multi={} qbuf={} qbuf-free={} multi-mem={} omem={} tot-mem={} events=r cmd={} user=default "
+      "redir={} resp={}",
       who.id, who.remote_address(), who.local_address(), who.name, (now - who.since_ms) / 1000,
       (now - who.last_command_ms) / 1000, flags_of(who), who.database, who.channels.size(),
       who.patterns.size(), who.shard_channels.size(),
-      who.in_transaction ? static_cast<std::int64_t>(who.queued.size()) : -1, who.output_bytes(),
-      who.output_bytes(), who.last_command == nullptr ? "NULL" : who.last_command->full_name(),
+      who.in_transaction ? static_cast<std::int64_t>(who.queued.size()) : -1, who.input_bytes(),
+      who.input_room(), who.queued_bytes(), who.output_bytes(), who.held(),
+      who.last_command == nullptr ? "NULL" : who.last_command->full_name(),
       who.tracking ? static_cast<std::int64_t>(who.tracking->redirect) : -1,
       who.is_resp3() ? 3 : 2);
 }

@@ -1,8 +1,11 @@
 // CONFIG: parameters, as parameters.cpp lists them.
+#include <fmt/format.h>
+
 #include <array>
 
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
+#include "text/word.hpp"
 
 namespace strata::runtime::cache {
 
@@ -32,6 +35,14 @@ void config_set(call& c) {
   }
   auto next = c.home().settings();
   for (std::size_t i = 2; i < c.size(); i += 2) {
+    for (std::size_t before = 2; before < i; before += 2) {
+      if (!text::same_text(c[before], c[i])) continue;
+      c.fail(
+          fmt::format("ERR CONFIG SET failed (possibly related to argument '{}') - duplicate "
+                      "parameter",
+                      c[i]));
+      return;
+    }
     if (auto set = next.set(c[i], c[i + 1]); !set) {
       c.fail("ERR " + set.error().reason);
       return;
@@ -48,7 +59,18 @@ void config_resetstat(call& c) {
   c.reply.ok();
 }
 
-void config_rewrite(call& c) { c.fail("ERR The server is running without a config file"); }
+// Options are in the daemon's record when they are set. What is no option lasts until the end.
+void config_rewrite(call& c) {
+  const auto lost = c.home().settings().changed_names();
+  if (lost.empty()) {
+    c.reply.ok();
+    return;
+  }
+  c.fail(
+      fmt::format("ERR Rewriting config file: {} is no option of the cache: it lasts until the "
+                  "cache ends",
+                  lost.front()));
+}
 
 void config_help(call& c) {
   constexpr std::array<std::string_view, 4> lines = {

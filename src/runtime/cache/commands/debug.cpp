@@ -22,6 +22,8 @@ void sleep(call& c) {
     c.fail(not_float_error);
     return;
   }
+  // The clock of commands is stopped while they wait, and for this one time alone matters.
+  c.home().count_time(c.who, c.what, c.words, static_cast<std::int64_t>(*seconds * 1e6));
   c.wait_for({}, c.now_ms() + static_cast<std::int64_t>(std::ceil(*seconds * 1000)),
              [](front&, client& who) { who.reply().ok(); });
 }

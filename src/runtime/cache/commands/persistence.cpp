@@ -57,9 +57,10 @@ void lastsave(call& c) {
   if (const auto* const kept = find_persistence(c)) c.reply.integer(kept->figures().last_save_s);
 }
 
-// NOW and FORCE make no difference: nobody is waited for, and an error of the disk is said.
+// NOW makes no difference: followers are not waited for.
 void shutdown(call& c) {
   std::optional<bool> saves;
+  bool is_forced = false;
   for (std::size_t i = 1; i < c.size(); ++i) {
     if (c.is(i, "SAVE") && saves != false) {
       saves = true;
@@ -68,7 +69,9 @@ void shutdown(call& c) {
     } else if (c.is(i, "ABORT") && c.size() == 2) {
       c.fail("ERR No shutdown in progress.");
       return;
-    } else if (!c.is(i, "NOW") && !c.is(i, "FORCE")) {
+    } else if (c.is(i, "FORCE")) {
+      is_forced = true;
+    } else if (!c.is(i, "NOW")) {
       c.fail_syntax();
       return;
     }
@@ -76,7 +79,11 @@ void shutdown(call& c) {
   auto* const kept = find_persistence(c);
   if (kept == nullptr) return;
   // No reply tells that it was done, but the end of the connection.
-  if (auto refused = kept->shut_down(saves)) c.fail(*refused);
+  if (auto refused = kept->shut_down(saves, is_forced, c.who)) {
+    c.fail(*refused);
+  } else {
+    c.wait_for({}, {}, [](front&, client&) {});
+  }
 }
 
 // clang-format off

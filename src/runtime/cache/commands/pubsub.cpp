@@ -13,14 +13,15 @@ namespace {
 
 void tell(call& c, std::string_view what, std::optional<std::string_view> name,
           std::size_t subscriptions) {
-  c.reply.push(3);
-  c.reply.bulk(what);
+  auto& output = c.who.pushes();
+  output.push(3);
+  output.bulk(what);
   if (name) {
-    c.reply.bulk(*name);
+    output.bulk(*name);
   } else {
-    c.reply.null();
+    output.null();
   }
-  c.reply.integer(static_cast<std::int64_t>(subscriptions));
+  output.integer(static_cast<std::int64_t>(subscriptions));
 }
 
 void tell(call& c, std::string_view what, std::string_view name) {

@@ -41,10 +41,18 @@ void psync(call& c) {
   c.home().replicated_by()->synchronise(c.who, c[1], *from);
 }
 
+// The daemon's record has it too: a restart follows the same leader.
+void keep_leader(call& c) {
+  auto next = c.home().settings();
+  next.options.follow = c.home().replicated_by()->leader_url();
+  c.home().configure(std::move(next));
+}
+
 void replicaof(call& c) {
   auto& with = *c.home().replicated_by();
   if (c.is(1, "NO") && c.is(2, "ONE")) {
     with.follow_nobody();
+    keep_leader(c);
     c.reply.ok();
     return;
   }
@@ -61,6 +69,7 @@ void replicaof(call& c) {
     return;
   }
   with.follow(std::string(c[1]), static_cast<std::uint16_t>(*port));
+  keep_leader(c);
   c.reply.ok();
 }
 

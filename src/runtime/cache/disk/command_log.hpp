@@ -49,9 +49,10 @@ class command_log final : public change_listener, private loop::timer {
   [[nodiscard]] position written() const { return written_; }
   /// What is before it survives a crash.
   [[nodiscard]] position safe() const { return safe_; }
-  /// Replies to what was changed must wait until it is safe.
+  /// Replies to what was changed must wait until it is safe. While writing fails nobody waits: no
+  /// change is taken, and whoever made one that is not safe is disconnected.
   [[nodiscard]] bool holds_replies() const {
-    return policy_ == sync_policy::always && safe_ != appended_;
+    return policy_ == sync_policy::always && safe_ != appended_ && !is_failing_;
   }
   [[nodiscard]] std::uint64_t file_size() const { return base_ + (written_ - begin_); }
   /// Where in the file `at` is.

@@ -164,19 +164,6 @@ loop::task<result<void>> disk_persistence::open_log() {
   co_return result<void>{};
 }
 
-loop::task<> disk_persistence::close() {
-  is_closing_ = true;
-  running_.cancel();
-  if (made_snapshot_ && !holds_something(where_.snapshot).value_or(true)) {
-    (void)loop_.files().remove(where_.snapshot);
-  }
-  if (!log_) co_return;
-  result<void> finished;
-  if (log_->is_distrusted()) finished = co_await write_log_anew();
-  if (finished) finished = co_await log_->finish();
-  if (!finished) journal_->write(level::error, describe(finished.error()));
-}
-
 // --- snapshots
 
 void disk_persistence::heed_settings() {
@@ -227,20 +214,31 @@ void disk_persistence::begin_next() {
 }
 
 void disk_persistence::on_log_trouble(const error* why) {
+  log_trouble_ = why == nullptr ? "" : describe(*why);
+  report_trouble();
   if (why == nullptr) {
     engine_.home().refuse_changes(obstacle::log_fails, {});
     journal_->write(level::info, "the log is written again");
     return;
   }
-  const auto text = describe(*why);
+  const auto& text = log_trouble_;
   engine_.home().refuse_changes(obstacle::log_fails,
                                 "MISCONF Errors writing to the AOF file: " + text);
+  hooks_.on_safe();
   journal_->write(level::error,
                   text + (log_->is_distrusted()
                               ? "; what is in the file may be lost: changes are refused until the "
                                 "log has been rewritten, which is tried at once and again"
                               : "; changes are refused until that works, which is tried again "
                                 "every second"));
+}
+
+// Of two troubles the log's counts: it is what refuses changes in any case.
+void disk_persistence::report_trouble() {
+  auto text = log_trouble_;
+  if (text.empty() && save_error_) text = describe(*save_error_);
+  if (text.empty() && rewrite_error_) text = describe(*rewrite_error_);
+  if (text != std::exchange(reported_trouble_, text)) hooks_.on_trouble(text);
 }
 
 void disk_persistence::refuse_if_saving_fails() {
@@ -325,6 +323,7 @@ loop::task<> disk_persistence::save_task() {
   const auto now_ms = engine_.keys().now_ms();
   figures_.last_save_took_s = (now_ms - began_ms_) / 1000;
   figures_.last_save_failed = !outcome;
+  save_error_ = outcome ? std::nullopt : std::optional(outcome.error());
   end_writing(figures_.is_saving);
   if (outcome) {
     figures_.last_save_s = now_ms / 1000;
@@ -335,6 +334,7 @@ loop::task<> disk_persistence::save_task() {
     journal_->write(level::error, describe(outcome.error()));
   }
   refuse_if_saving_fails();
+  report_trouble();
   tell_waiting(outcome);
 }
 
@@ -367,6 +367,8 @@ loop::task<> disk_persistence::rewrite_task() {
   const auto now_ms = engine_.keys().now_ms();
   figures_.last_rewrite_took_s = (now_ms - began_ms_) / 1000;
   figures_.last_rewrite_failed = !outcome;
+  rewrite_error_ = outcome ? std::nullopt : std::optional(outcome.error());
+  report_trouble();
   end_writing(figures_.is_rewriting);
   if (outcome) {
     ++figures_.rewrites;
@@ -429,33 +431,6 @@ loop::task<result<void>> disk_persistence::copy_log(growing_file& to, command_lo
     rest.remove_prefix(part.size());
   }
   co_return result<void>{};
-}
-
-// --- the end
-
-std::optional<std::string> disk_persistence::shut_down(std::optional<bool> saves) {
-  const bool wants = saves.value_or(!rules_.empty());
-  if (wants && where_.snapshot.empty() && saves) {
-    return "ERR there is no file to save to: start the cache with --snapshot FILE";
-  }
-  running_.spawn(shut_down_task(wants && !where_.snapshot.empty()));
-  return {};
-}
-
-loop::task<> disk_persistence::shut_down_task(bool saves) {
-  while (is_writing()) {
-    [[maybe_unused]] const bool is_idle = co_await written_.wait([this] { return !is_writing(); });
-  }
-  if (saves) {
-    figures_.is_saving = true;
-    auto outcome = co_await save_snapshot();
-    figures_.is_saving = false;
-    if (!outcome) {
-      journal_->write(level::error, describe(outcome.error()) + "; the cache goes on");
-      co_return;
-    }
-  }
-  hooks_.on_shut_down();
 }
 
 persistence_figures disk_persistence::figures() const {

@@ -5,6 +5,7 @@
 // an RDB preamble; a file that is only a snapshot is a log with no commands yet.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -29,8 +30,10 @@ class disk_persistence final : public persistence {
   struct hooks {
     std::function<void()> begin_work;
     std::function<void()> end_work;
-    /// Replies that waited for the log may go.
+    /// Replies that waited for the log may go, or never will.
     std::function<void()> on_safe;
+    /// Why changes are refused, or would be lost by a crash; empty: they are taken and kept.
+    std::function<void(const std::string& why)> on_trouble;
     /// The cache is to end, because of SHUTDOWN.
     std::function<void()> on_shut_down;
   };
@@ -42,8 +45,13 @@ class disk_persistence final : public persistence {
   /// Reads what is there into the empty engine, and opens the log. Errors: of the files; malformed
   /// for one that is damaged otherwise than by ending too early, which is mended.
   [[nodiscard]] loop::task<result<void>> open();
-  /// Awaits that all changes are on the disk; for an orderly end.
-  [[nodiscard]] loop::task<> close();
+  /// Writes a snapshot if there are rules for it and changes since the last one. Errors: of the
+  /// file; timed_out at `limit`, canceled when `hurried` is set.
+  [[nodiscard]] loop::task<result<void>> save_changes(loop::time_point limit,
+                                                      const std::atomic<bool>& hurried);
+  /// Awaits that all changes are on the disk; for an orderly end. A snapshot is waited for until
+  /// `limit`, or until `hurried` is set; with a limit that has passed none is written.
+  [[nodiscard]] loop::task<> close(loop::time_point limit, const std::atomic<bool>& hurried);
 
   /// Null when there is none.
   [[nodiscard]] const command_log* log() const { return log_.get(); }
@@ -52,7 +60,8 @@ class disk_persistence final : public persistence {
 
   std::optional<std::string> save(bool later, client* waits) override;
   std::string rewrite() override;
-  std::optional<std::string> shut_down(std::optional<bool> saves) override;
+  std::optional<std::string> shut_down(std::optional<bool> saves, bool is_forced,
+                                       client& asking) override;
   [[nodiscard]] persistence_figures figures() const override;
 
  private:
@@ -75,13 +84,16 @@ class disk_persistence final : public persistence {
   loop::task<result<void>> catch_up(growing_file& to, command_log::position from);
   loop::task<result<void>> copy_log(growing_file& to, command_log::position from,
                                     command_log::position end);
-  loop::task<> shut_down_task(bool saves);
+  loop::task<> shut_down_task(bool saves, bool is_forced, std::uint64_t asking);
+  loop::task<> save_last_changes(loop::time_point limit, const std::atomic<bool>& hurried);
+  [[nodiscard]] bool has_unsaved_changes() const;
   void heed_settings();
   [[nodiscard]] bool should_save() const;
   [[nodiscard]] bool should_rewrite() const;
   void begin_next();
   void on_log_trouble(const error* why);
   void refuse_if_saving_fails();
+  void report_trouble();
   void tell_waiting(const result<void>& outcome);
   void end_writing(bool& which);
   [[nodiscard]] bool is_writing() const { return figures_.is_saving || figures_.is_rewriting; }
@@ -105,6 +117,11 @@ class disk_persistence final : public persistence {
   bool saves_next_ = false;
   bool rewrites_next_ = false;
   bool is_closing_ = false;
+  bool ends_unsaved_ = false;           // a client has said SHUTDOWN NOSAVE
+  std::optional<error> save_error_;     // of the last snapshot
+  std::optional<error> rewrite_error_;  // of the log's last rewriting
+  std::string log_trouble_;             // why the log cannot be written now
+  std::string reported_trouble_;
   std::vector<std::uint64_t> waiting_;  // ids of clients that wait for the snapshot
   loop::condition written_;             // a snapshot or a new log
   loop::task_group running_;

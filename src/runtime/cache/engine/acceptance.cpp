@@ -1,6 +1,8 @@
 // The engine's part that decides whether a command may run.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "runtime/cache/engine/call.hpp"
 #include "text/word.hpp"
 
@@ -37,7 +39,8 @@ bool engine::postpone(client& who, const command& what) {
 // An EXEC that is refused ends its transaction, and says so.
 void engine::refuse(client& who, const command& what, std::string text) {
   if (what.row->name == "exec") {
-    text = "EXECABORT Transaction discarded because of: " + text.substr(text.find(' ') + 1);
+    if (text.starts_with("ERR ")) text.erase(0, 4);
+    text = "EXECABORT Transaction discarded because of: " + text;
     who.in_transaction = who.transaction_failed = who.watch_failed = false;
     who.queued.clear();
     front_.watched().unwatch(who);
@@ -94,30 +97,39 @@ const command* engine::accept(client& who, std::span<const std::string_view> wor
   return what;
 }
 
-// A replayed command is never refused: it was accepted where it was first executed.
+// A replayed command is never refused: it was accepted where it was first executed. EXEC is refused
+// if a command of its transaction would be, so that all of them are executed or none.
 std::string_view engine::reason_to_refuse(const client& who, const command& what) {
   if (who.is_replay) return {};
+  const bool is_exec = who.in_transaction && what.row->name == "exec";
+  const auto has = [&](command_flag flag) {
+    return what.has(flag) || (is_exec && std::ranges::any_of(who.queued, [&](const auto& each) {
+                                return each.what->has(flag);
+                              }));
+  };
   if (front_.is_restricted()) {
-    if (front_.is_loading() && !what.has(flag_loading)) {
-      return "LOADING Redis is loading the dataset in memory";
-    }
+    const bool may_load = what.has(flag_loading) &&
+                          (!is_exec || std::ranges::all_of(who.queued, [](const auto& each) {
+                            return each.what->has(flag_loading);
+                          }));
+    if (front_.is_loading() && !may_load) return "LOADING Redis is loading the dataset in memory";
     const auto refusal = front_.refusal();
-    if (what.has(flag_write) && !refusal.empty()) return refusal;
+    if (!refusal.empty() && has(flag_write)) return refusal;
   }
-  if (parameters_.maxmemory > 0 && !make_room(what)) {
-    return out_of_memory_error;
-  }
-  return {};
+  if (parameters_.maxmemory <= 0 || make_room()) return {};
+  // What is queued takes memory too.
+  const bool is_queued = who.in_transaction && !what.has(trait_ends_transaction);
+  return is_queued || has(flag_deny_oom) ? out_of_memory_error : std::string_view();
 }
 
-// Keys may have to go for it. False: there is no room, and the command needs some.
-bool engine::make_room(const command& what) {
+// Keys may have to go for it. False: there is no room.
+bool engine::make_room() {
   if (keys_.has_room()) return true;
   const bool timed = parameters_.latency_threshold_ms > 0;
   const auto began_us = timed ? keys_.clock().steady_us() : 0;
   const bool is_there = keys_.make_room();
   if (timed) front_.note_latency("eviction-cycle", keys_.clock().steady_us() - began_us);
-  return is_there || !what.has(flag_deny_oom);
+  return is_there;
 }
 
 }  // namespace strata::runtime::cache

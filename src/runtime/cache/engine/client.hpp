@@ -76,6 +76,8 @@ class client {
 
   /// Where replies go.
   [[nodiscard]] virtual proto::reply_writer& reply() = 0;
+  /// Where confirmations of subscriptions go: also to a client that wants no replies.
+  [[nodiscard]] virtual proto::reply_writer& pushes() { return reply(); }
   /// Bytes that are shared with others who get the same.
   virtual void push(const loop::slice& bytes) = 0;
   /// Ends it soon, after what it was told has been sent if `after_reply`.
@@ -85,6 +87,17 @@ class client {
   [[nodiscard]] virtual std::string remote_address() const { return {}; }
   [[nodiscard]] virtual std::string local_address() const { return {}; }
   [[nodiscard]] virtual std::size_t output_bytes() { return 0; }
+  /// Bytes of a command that has not come whole, and the room for more of it.
+  [[nodiscard]] virtual std::size_t input_bytes() const { return 0; }
+  [[nodiscard]] virtual std::size_t input_room() const { return 0; }
+  /// Bytes of commands that wait for EXEC.
+  [[nodiscard]] std::size_t queued_bytes() const {
+    std::size_t all = 0;
+    for (const auto& each : queued) {
+      for (const auto& word : each.words) all += word.size();
+    }
+    return all;
+  }
   /// Bytes of commands that are not executed yet, and of output that waits.
   [[nodiscard]] virtual std::size_t held() const { return 0; }
   /// Awaits that no more than `low` bytes of output wait, or its end.

@@ -62,12 +62,7 @@ void engine::execute(client& who, std::span<const std::string_view> words, const
 
 void engine::execute_inside(const execution& outer, const command& what,
                             std::span<const std::string_view> words) {
-  auto& who = outer.who;
-  if (parameters_.maxmemory > 0 && !who.is_replay && !make_room(what)) {
-    who.reply().error(out_of_memory_error);
-    return;
-  }
-  call made(*this, who, what, words, hash_of_key(what, words));
+  call made(*this, outer.who, what, words, hash_of_key(what, words));
   run(made);
 }
 
@@ -76,13 +71,15 @@ void engine::run(call& made) {
   auto& who = made.who;
   const bool timed = needs_clock(parameters_, what);
   const auto began_us = timed ? keys_.clock().steady_us() : 0;
-  if (front_.has_monitors() && !what.has(flag_skip_monitor)) {
-    front_.show_to_monitors(who, made.words);
-  }
+  const bool is_repeated = who.waiting.has_value();
   if (keys_.is_guarded() && what.has(flag_write)) {
     keys_.before_command(who.database, what, made.words);
   }
   what.run(made);
+  // After it, so that EXEC stands behind what it executed.
+  if (front_.has_monitors() && !what.has(flag_skip_monitor) && !is_repeated) {
+    front_.show_to_monitors(who, made.words);
+  }
   auto& counted = front_.counted_commands()[what.index];
   ++counted.calls;
   if (made.has_failed()) {

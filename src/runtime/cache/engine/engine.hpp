@@ -64,7 +64,7 @@ class engine {
   void refuse(client& who, const command& what, std::string text);
   [[nodiscard]] std::string_view reason_to_refuse(const client& who, const command& what);
   bool postpone(client& who, const command& what);
-  [[nodiscard]] bool make_room(const command& what);
+  [[nodiscard]] bool make_room();
 
   parameters parameters_;
   keyspace keys_;

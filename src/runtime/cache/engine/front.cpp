@@ -87,21 +87,34 @@ void front::show_to_monitors(const client& who, std::span<const std::string_view
 // --- keys
 
 void front::on_touch(unsigned database, std::string_view key) {
-  if (!watched_.empty()) watched_.touch(database, key);
+  if (!watched_.empty()) {
+    watched_.touch(database, key, keys_[database].find(key, hash_of(key)) != nullptr);
+  }
   blocked_.touch(database, key);
   if (!tracking_.empty()) tracking_.touch(key);
 }
 
 void front::on_clear(unsigned database) {
   if (!tracking_.empty()) tracking_.flush();
-  on_swap(database);
+  watched_.replace_all(
+      database, [this, database](const std::string& key) { return presence_of(database, key); },
+      [](const std::string&) { return watched_keys::presence::absent; });
+  blocked_.touch_all(database);
 }
 
-void front::on_swap(unsigned database) {
-  watched_.touch_all(database, [this, database](const std::string& key) {
-    return keys_[database].find(key, hash_of(key)) != nullptr;
-  });
-  blocked_.touch_all(database);
+void front::on_exchange(unsigned database, unsigned other) {
+  watched_.replace_all(
+      database, [this, database](const std::string& key) { return presence_of(database, key); },
+      [this, other](const std::string& key) { return presence_of(other, key); });
+}
+
+void front::on_exchanged(unsigned database) { blocked_.touch_all(database); }
+
+watched_keys::presence front::presence_of(unsigned database, const std::string& key) const {
+  const entry* const found = keys_[database].find(key, hash_of(key));
+  if (found == nullptr) return watched_keys::presence::absent;
+  const bool is_over = found->has_expiry() && found->expires_at_ms() <= keys_.now_ms();
+  return is_over ? watched_keys::presence::expired : watched_keys::presence::present;
 }
 
 void front::on_event(std::string_view event, std::string_view key, unsigned database) {

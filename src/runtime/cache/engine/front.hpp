@@ -137,8 +137,11 @@ class front final : private key_observer {
  private:
   void on_touch(unsigned database, std::string_view key) override;
   void on_clear(unsigned database) override;
-  void on_swap(unsigned database) override;
+  void on_exchange(unsigned database, unsigned other) override;
+  void on_exchanged(unsigned database) override;
   void on_event(std::string_view event, std::string_view key, unsigned database) override;
+
+  [[nodiscard]] watched_keys::presence presence_of(unsigned database, const std::string& key) const;
 
   keyspace& keys_;
   parameters& parameters_;

@@ -40,7 +40,8 @@ std::string write_server(front& of) {
 std::string write_clients(front& of) {
   return fmt::format(
       "connected_clients:{}\r\nmaxclients:{}\r\nblocked_clients:{}\r\ntracking_clients:{}\r\n",
-      of.clients().size(), of.settings().options.max_connections, of.blocked().size(),
+      of.clients().size(), of.settings().options.max_connections,
+      std::ranges::count_if(of.clients(), [](const client* each) { return each->is_held(); }),
       of.trackers().clients());
 }
 
@@ -115,13 +116,11 @@ std::string write_replication(front& of) {
   }
   fmt::format_to(to,
                  "master_failover_state:no-failover\r\nmaster_replid:{}\r\nmaster_replid2:{:0>40}"
-                 "\r\nmaster_repl_offset:{}\r\nsecond_repl_offset:{}\r\n"
+                 "\r\nmaster_repl_offset:{}\r\nsecond_repl_offset:-1\r\n"
                  "repl_backlog_active:{:d}\r\nrepl_backlog_size:{}\r\n"
                  "repl_backlog_first_byte_offset:{}\r\nrepl_backlog_histlen:{}\r\n",
-                 now.id, now.former_id, now.offset,
-                 now.former_id.empty() ? -1 : static_cast<std::int64_t>(now.former_offset + 1),
-                 now.backlog_size != 0, of.settings().backlog_size, now.backlog_begin,
-                 now.backlog_size);
+                 now.id, "", now.offset, now.backlog_size != 0, of.settings().backlog_size,
+                 now.backlog_begin, now.backlog_size);
   return text;
 }
 

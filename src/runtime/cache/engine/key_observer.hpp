@@ -19,8 +19,9 @@ class key_observer {
   virtual void on_touch(unsigned database, std::string_view key) = 0;
   /// A database is about to be emptied.
   virtual void on_clear(unsigned database) = 0;
-  /// A database is about to change places with another, and again when it has.
-  virtual void on_swap(unsigned database) = 0;
+  /// A database is about to get the keys of `other`; and it has got another's.
+  virtual void on_exchange(unsigned database, unsigned other) = 0;
+  virtual void on_exchanged(unsigned database) = 0;
   /// Told only of events that the limits name.
   virtual void on_event(std::string_view event, std::string_view key, unsigned database) = 0;
 };

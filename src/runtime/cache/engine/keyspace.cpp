@@ -34,19 +34,18 @@ void keyspace::clear(unsigned index, bool later) {
   databases_[index].clear();
 }
 
-void keyspace::tell_swapped(unsigned first, unsigned second) {
-  if (observer_ == nullptr) return;
-  observer_->on_swap(first);
-  observer_->on_swap(second);
-}
-
 void keyspace::swap(unsigned first, unsigned second) {
-  tell_swapped(first, second);
+  if (observer_ != nullptr) {
+    observer_->on_exchange(first, second);
+    observer_->on_exchange(second, first);
+  }
   std::swap(databases_[first], databases_[second]);
   if (guard_ != nullptr) guard_->on_swap(first, second);
   std::swap(expiry_cursors_[first], expiry_cursors_[second]);
-  // What is watched may be there now, though it was not before.
-  tell_swapped(first, second);
+  if (observer_ != nullptr) {
+    observer_->on_exchanged(first);
+    observer_->on_exchanged(second);
+  }
 }
 
 void keyspace::tell_listeners(unsigned index, std::span<const std::string_view> words) {

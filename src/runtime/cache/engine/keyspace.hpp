@@ -138,7 +138,6 @@ class keyspace {
   [[nodiscard]] entry* unless_expired(unsigned index, entry* found, std::uint64_t hash);
   void tell_listeners(unsigned index, std::span<const std::string_view> words);
   void tell_event(std::string_view event, std::string_view key, unsigned index);
-  void tell_swapped(unsigned first, unsigned second);
   void let_go(unsigned index, entry* which, std::uint64_t hash, event_class why,
               std::string_view event);
   bool expire_some(unsigned index, std::int64_t deadline_us);

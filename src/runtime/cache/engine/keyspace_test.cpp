@@ -33,7 +33,12 @@ class recorder final : public change_listener, public key_observer, public chang
   void on_clear(unsigned database) override {
     events.push_back("clear" + std::to_string(database));
   }
-  void on_swap(unsigned database) override { events.push_back("swap" + std::to_string(database)); }
+  void on_exchange(unsigned database, unsigned /*other*/) override {
+    events.push_back("swap" + std::to_string(database));
+  }
+  void on_exchanged(unsigned database) override {
+    events.push_back("swap" + std::to_string(database));
+  }
   void on_event(std::string_view event, std::string_view key, unsigned /*database*/) override {
     events.push_back(std::string(event).append(" ").append(key));
   }

@@ -27,6 +27,7 @@ enum class kind : std::uint8_t {
   rules,
   output,
   guarded,
+  leader,
   fixed,
   idle  // has its one value, since it would mean nothing here
 };
@@ -105,6 +106,13 @@ const row table[] = {
     {"replica-read-only", kind::fixed, {}, 0, 0, "yes"},
     {"slave-read-only", kind::fixed, {}, 0, 0, "yes"},
     {"replica-serve-stale-data", kind::fixed, {}, 0, 0, "yes"},
+    {"replicaof", kind::leader},
+    {"slaveof", kind::leader},
+    {"replica-priority", kind::fixed, {}, 0, 0, "100"},
+    {"slave-priority", kind::fixed, {}, 0, 0, "100"},
+    {"min-replicas-to-write", kind::idle, {}, 0, 0, "0"},
+    {"min-slaves-to-write", kind::idle, {}, 0, 0, "0"},
+    {"protected-mode", kind::guarded, {}, 0, 0, {}, "protected_mode"},
     {"databases", kind::fixed, {}, 0, 0, "16"},
     {"cluster-enabled", kind::fixed, {}, 0, 0, "no"},
     {"io-threads", kind::fixed, {}, 0, 0, "1"},
@@ -161,12 +169,23 @@ std::string option_text(const cache_options& of, std::string_view key) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
+// "host port", as Redis writes it.
+std::string leader_text(const std::string& url) {
+  const auto colon = url.rfind(':');
+  if (colon == std::string::npos) return {};
+  const auto begin = url.find("://") + 3;
+  auto host = url.substr(begin, colon - begin);
+  if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
+  return host + " " + url.substr(colon + 1);
+}
+
 std::string text_of(const parameters& of, const row& which) {
   if (!which.option.empty()) return option_text(of.options, which.option);
   switch (which.how) {
     case kind::events: return format_events(of.events);
     case kind::fixed:
     case kind::idle: return std::string(which.fixed);
+    case kind::leader: return leader_text(of.options.follow);
     case kind::output: return of.output_buffer_limits.text();
     case kind::flag:
     case kind::guarded:
@@ -265,6 +284,7 @@ result<void> set_row(parameters& of, const row& which, std::string_view value) {
       if (value == which.fixed) return {};
       return refuse(which.name,
                     "it has no effect in this cache: it can only be " + std::string(which.fixed));
+    case kind::leader: return refuse(which.name, "can't set immutable config");
     case kind::guarded:
       return refuse(which.name,
                     "can't set protected config: it is an option of the cache, see "
@@ -290,6 +310,17 @@ std::vector<std::pair<std::string_view, std::string>> parameters::find(
   for (const auto& each : table) {
     if (text::matches_pattern(pattern, each.name, true))
       found.emplace_back(each.name, text_of(*this, each));
+  }
+  return found;
+}
+
+std::vector<std::string_view> parameters::changed_names() const {
+  const parameters usual;
+  std::vector<std::string_view> found;
+  for (const auto& each : table) {
+    const bool lasts =
+        !each.option.empty() || each.how == kind::guarded || each.how == kind::leader;
+    if (!lasts && text_of(*this, each) != text_of(usual, each)) found.push_back(each.name);
   }
   return found;
 }

@@ -55,6 +55,8 @@ struct parameters : keyspace_limits {
   /// Name and value of each parameter that `pattern` matches.
   [[nodiscard]] std::vector<std::pair<std::string_view, std::string>> find(
       std::string_view pattern) const;
+  /// Those with another value than at first that no option keeps.
+  [[nodiscard]] std::vector<std::string_view> changed_names() const;
   /// Works out what the options mean.
   void heed_options();
   /// Errors: the reason's text is what Redis says behind "ERR ".

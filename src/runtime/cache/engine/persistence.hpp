@@ -37,8 +37,10 @@ class persistence {
   /// reply; an error begins with its code.
   virtual std::string rewrite() = 0;
   /// Ends the cache, after saving if `saves` (or, if that is not said, if there are rules for it).
-  /// Returns an error reply when it does not.
-  virtual std::optional<std::string> shut_down(std::optional<bool> saves) = 0;
+  /// Returns an error reply when it does not. If it cannot save, the cache goes on and `asking`
+  /// gets an error, unless the end `is_forced`.
+  virtual std::optional<std::string> shut_down(std::optional<bool> saves, bool is_forced,
+                                               client& asking) = 0;
   [[nodiscard]] virtual persistence_figures figures() const = 0;
 
  protected:

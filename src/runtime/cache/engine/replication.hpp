@@ -22,9 +22,7 @@ struct follower_figures {
 
 struct replication_figures {
   std::string id;
-  std::string former_id;  ///< empty: none
   std::uint64_t offset = 0;
-  std::uint64_t former_offset = 0;  ///< to which the former id is good
   std::uint64_t backlog_size = 0;
   std::uint64_t backlog_begin = 0;
   std::vector<follower_figures> followers;
@@ -41,6 +39,8 @@ class replication {
  public:
   virtual void follow(std::string host, std::uint16_t port) = 0;
   virtual void follow_nobody() = 0;
+  /// Whom it follows, as the option --follow says it; empty: nobody.
+  [[nodiscard]] virtual std::string leader_url() const = 0;
   /// REPLCONF: what a follower says of itself. False: the option is not known.
   virtual bool configure(client& who, std::string_view option, std::string_view value) = 0;
   /// A follower has everything up to there.

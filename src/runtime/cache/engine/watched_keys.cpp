@@ -23,9 +23,30 @@ void watched_keys::unwatch(client& who) {
   attention_.set(attention::reason::watched, !keys_.empty());
 }
 
-void watched_keys::touch(unsigned database, std::string_view key) {
+// That a key which had expired when it was watched has gone since is no change of the data.
+void watched_keys::touch(unsigned database, std::string_view key, bool is_there) {
   const auto found = keys_.find(database_key_view{database, key});
-  if (found != keys_.end()) fail(found->second);
+  if (found == keys_.end()) return;
+  const auto after = is_there ? presence::present : presence::absent;
+  replace(found->first, found->second, presence::present, after);
+}
+
+void watched_keys::replace(const database_key& key, const std::vector<client*>& clients,
+                           presence before, presence after) {
+  if (before == presence::absent && after == presence::absent) return;
+  for (auto* each : clients) {
+    const auto found = std::ranges::find_if(each->watched, [&](const watched_key& watched) {
+      return watched.database == key.database && watched.key == key.key;
+    });
+    if (found == each->watched.end()) continue;
+    if (found->was_expired && after != presence::present) {
+      found->was_expired = after == presence::expired;
+    } else if (before == presence::absent && after == presence::expired) {
+      found->was_expired = true;
+    } else {
+      each->watch_failed = true;
+    }
+  }
 }
 
 }  // namespace strata::runtime::cache

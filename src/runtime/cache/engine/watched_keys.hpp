@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
 #include <vector>
 
 #include "runtime/cache/engine/client.hpp"
@@ -20,19 +21,21 @@ class watched_keys {
   void watch(client& who, unsigned database, std::string_view key, bool was_expired);
   /// Forgets all that `who` watches.
   void unwatch(client& who);
-  void touch(unsigned database, std::string_view key);
-  /// All keys of the database for which `changes(key)` is true.
-  template <class Changes>
-  void touch_all(unsigned database, Changes&& changes) {
+  /// The key has changed, or has gone unless it `is_there`.
+  void touch(unsigned database, std::string_view key, bool is_there);
+  enum class presence : std::uint8_t { absent, expired, present };
+  /// The keys of the database change from what `before(key)` gives to what `after(key)` gives.
+  template <class Before, class After>
+  void replace_all(unsigned database, Before&& before, After&& after) {
     for (auto& [watched, clients] : keys_) {
-      if (watched.database == database && changes(watched.key)) fail(clients);
+      if (watched.database == database)
+        replace(watched, clients, before(watched.key), after(watched.key));
     }
   }
 
  private:
-  static void fail(const std::vector<client*>& clients) {
-    for (auto* each : clients) each->watch_failed = true;
-  }
+  void replace(const database_key& key, const std::vector<client*>& clients, presence before,
+               presence after);
 
   boost::unordered_flat_map<database_key, std::vector<client*>, database_key_hash,
                             database_key_equal>

@@ -122,8 +122,7 @@ void leader::forget(client& who) {
 bool leader::can_go_on(std::string_view id, std::int64_t from) const {
   if (from < 1 || !is_listening_) return false;
   const auto first = static_cast<std::uint64_t>(from);
-  const bool is_former = id == former_id_ && first <= former_offset_ + 1;
-  if (id != id_ && !is_former) return false;
+  if (id != id_) return false;
   const auto begin = offset_ - pending_.size() - backlog_.size();
   return first > begin && first <= offset_ + 1;
 }
@@ -164,9 +163,10 @@ void leader::ask_followers() {
   if (is_listening_) append(words);
 }
 
-void leader::succeed(std::string id, std::uint64_t offset) {
-  former_id_ = std::move(id);
-  former_offset_ = offset;
+void leader::begin_history() {
+  drop_followers();
+  pending_.clear();
+  backlog_.clear();
   id_ = random_id(engine_.keys().random());
 }
 
@@ -194,8 +194,6 @@ void leader::tick() {
 
 void leader::add_to(replication_figures& figures) const {
   figures.id = id_;
-  figures.former_id = former_id_;
-  figures.former_offset = former_offset_;
   figures.offset = offset_;
   figures.backlog_size = backlog_.size();
   figures.backlog_begin = offset_ - pending_.size() - backlog_.size() + 1;

@@ -37,9 +37,10 @@ class leader final : public change_listener, private loop::turn_end_hook {
   void forget(client& who);
   [[nodiscard]] std::size_t count_followers(std::uint64_t offset) const;
   void ask_followers();
-  /// From now on it is another stream, which goes on where the one of `id` was at `offset`.
-  void succeed(std::string id, std::uint64_t offset);
-  /// All followers have to start from a new snapshot.
+  /// Starts another stream: the data is replaced, and what was sent of the old data leads nowhere.
+  /// Each follower is disconnected and needs a new snapshot.
+  void begin_history();
+  /// Disconnects each follower; one that comes back may continue the stream.
   void drop_followers();
   /// To be called now and then: followers that are silent for too long go, the others hear a PING.
   void tick();
@@ -80,8 +81,6 @@ class leader final : public change_listener, private loop::turn_end_hook {
   std::shared_ptr<journal> log_;
   std::vector<follower> followers_;
   std::string id_;
-  std::string former_id_;
-  std::uint64_t former_offset_ = 0;
   std::string pending_;  // changes of this turn
   std::string backlog_;  // the last bytes of the stream before them
   std::uint64_t offset_ = 0;

@@ -44,6 +44,13 @@ std::string leader_connection::name() const {
   return fmt::format("{}:{}", leader_.host, leader_.port);
 }
 
+std::string leader_connection::url() const {
+  const auto* const scheme = leader_.secure->get() ? "tls" : "tcp";
+  const bool brackets = leader_.host.contains(':');
+  return fmt::format(fmt::runtime(brackets ? "{}://[{}]:{}" : "{}://{}:{}"), scheme, leader_.host,
+                     leader_.port);
+}
+
 loop::task<> leader_connection::run() {
   // The one that asks for it hears of it first.
   co_await loop_.sleep(0ms);
@@ -90,15 +97,13 @@ void leader_connection::acknowledge() {
 // --- the connection
 
 loop::task<result<void>> leader_connection::connect() {
-  const bool brackets = leader_.host.contains(':');
   auto secure = leader_.secure->get();
-  auto url = net::parse_endpoint(fmt::format(fmt::runtime(brackets ? "{}://[{}]:{}" : "{}://{}:{}"),
-                                             secure ? "tls" : "tcp", leader_.host, leader_.port));
-  if (!url) co_return std::unexpected(url.error());
+  auto address = net::parse_endpoint(url());
+  if (!address) co_return std::unexpected(address.error());
   net::connecting how{
       .timeout = std::chrono::seconds(engine_.home().settings().replication_timeout_s),
       .secure = std::move(secure)};
-  auto made = co_await net::connect(loop_, *url, std::move(how));
+  auto made = co_await net::connect(loop_, *address, std::move(how));
   if (!made) {
     auto failed = made.error();
     failed.operation = "follow " + name() + ": cannot " + failed.operation;
@@ -245,6 +250,7 @@ loop::task<result<std::string>> leader_connection::receive_payload() {
 loop::task<result<void>> leader_connection::load(std::string payload) {
   hooks_.begin_work();
   engine_.home().set_loading(true);
+  hooks_.on_discard();
   for (unsigned i = 0; i < keyspace::database_count; ++i) engine_.keys().clear(i);
   hooks_.end_work();
   rdb::file_reader reader(payload, engine_.keys(), engine_.home().settings());

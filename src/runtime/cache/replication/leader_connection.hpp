@@ -31,6 +31,8 @@ class leader_connection {
   struct hooks {
     std::function<void()> begin_work;
     std::function<void()> end_work;
+    /// The data is about to be replaced by the leader's: followers' streams end here.
+    std::function<void()> on_discard;
     /// All data has been replaced: what was kept of it elsewhere is void.
     std::function<void()> on_new_data;
     /// Why the leader cannot be followed; empty: it is followed.
@@ -44,6 +46,8 @@ class leader_connection {
   leader_connection& operator=(const leader_connection&) = delete;
 
   [[nodiscard]] const place& leader() const { return leader_; }
+  /// "tcp://host:port", or "tls://host:port" if it is reached by TLS.
+  [[nodiscard]] std::string url() const;
   /// "connect", "connecting", "sync" or "connected".
   [[nodiscard]] std::string_view state() const { return state_; }
   [[nodiscard]] bool is_connected() const { return state_ == "connected"; }

@@ -29,10 +29,7 @@ void redis_replication::follow(std::string host, std::uint16_t port) {
   leader_.drop_followers();
   link_.reset();
   auto told = hooks_;
-  told.on_new_data = [this] {
-    leader_.drop_followers();
-    hooks_.on_new_data();
-  };
+  told.on_discard = [this] { leader_.begin_history(); };
   link_ = std::make_unique<leader_connection>(
       loop_, engine_,
       leader_connection::place{

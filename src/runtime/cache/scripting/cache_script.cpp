@@ -37,8 +37,8 @@ result<void> cache_script::reload() {
   return loaded;
 }
 
-loop::task<> cache_script::end(loop::time_point limit) {
-  co_await changes_.drain(limit);
+loop::task<> cache_script::end(loop::time_point limit, const std::atomic<bool>& hurried) {
+  co_await changes_.drain(limit, hurried);
   co_await host_.end(limit);
 }
 

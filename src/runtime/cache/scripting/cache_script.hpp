@@ -2,6 +2,7 @@
 // hears of changes.
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "runtime/cache/options.hpp"
@@ -19,8 +20,9 @@ class cache_script {
 
   /// Loads the script and calls on_start. Errors: of the script.
   result<void> open();
-  /// Calls on_stop, and awaits that all changes are told, until `limit`. No client is there.
-  loop::task<> end(loop::time_point limit);
+  /// Calls on_stop, and awaits that all changes are told, until `limit` or until `hurried` is set.
+  /// No client is there.
+  loop::task<> end(loop::time_point limit, const std::atomic<bool>& hurried);
   result<void> reload();
 
   loop::task<result<nlohmann::json>> evaluate(std::string text, loop::time_point limit) {

@@ -24,6 +24,7 @@ constexpr double most_of_all = 1e7;
 constexpr auto first_pause = 100ms;  // before a batch is tried again
 constexpr auto longest_pause = 10s;
 constexpr auto between_batches = 1ms;
+constexpr auto between_looks = 10ms;  // at what hurries the end
 
 std::size_t count_of(double number) {
   return static_cast<std::size_t>(std::clamp(number, 1.0, most_of_all));
@@ -287,11 +288,13 @@ nlohmann::json write_behind::shown(const change& of) const {
   return made;
 }
 
-loop::task<> write_behind::drain(loop::time_point limit) {
+loop::task<> write_behind::drain(loop::time_point limit, const std::atomic<bool>& hurried) {
   is_ending_ = true;
   if (!is_listening_) co_return;
   changed_.notify();
-  if (!co_await changed_.wait([this] { return waiting_.empty(); }, limit)) {
+  const auto is_over = [&] { return waiting_.empty() || hurried; };
+  [[maybe_unused]] const bool ended = co_await changed_.wait(is_over, limit, between_looks);
+  if (!waiting_.empty()) {
     script_.log(level::error,
                 fmt::format("{} changes were not taken by the script in time, and are lost to it",
                             waiting_.size()));

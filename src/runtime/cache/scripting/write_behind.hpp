@@ -5,6 +5,7 @@
 // one of the same key takes its place. When too many wait, clients' changes are refused.
 #pragma once
 
+#include <atomic>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <deque>
@@ -41,8 +42,9 @@ class write_behind final : private change_listener {
   void heed_script();
   /// What changes now came out of the script's own store.
   void set_deaf(bool is) { is_deaf_ = is; }
-  /// Awaits that all is told, until `limit`; what is left then is lost, and logged.
-  [[nodiscard]] loop::task<> drain(loop::time_point limit);
+  /// Awaits that all is told, until `limit` or until `hurried` is set; what is left then is lost,
+  /// and logged.
+  [[nodiscard]] loop::task<> drain(loop::time_point limit, const std::atomic<bool>& hurried);
   [[nodiscard]] const behind_figures& counted() const { return figures_; }
 
  private:

@@ -30,6 +30,10 @@ const std::vector<options::bound_figure<key_figures>>& key_figure_table() {
         .help = "memory that a cache's data takes",
         .metric = "strata_cache_memory_bytes", .column = "memory", .is_hidden = true},
        &key_figures::memory},
+      {{.key = "disk_fails", .kind = gauge,
+        .help = "1 while a cache's log or its last snapshot cannot be written",
+        .metric = "strata_cache_disk_fails", .is_hidden = true},
+       &key_figures::disk_fails},
   };
   return table;
 }

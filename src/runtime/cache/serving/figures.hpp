@@ -17,6 +17,7 @@ struct key_figures {
   options::counter expired;
   options::counter evicted;
   options::counter memory;
+  options::counter disk_fails;
 
   void copy_from(keyspace& data);
 };

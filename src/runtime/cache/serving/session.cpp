@@ -56,6 +56,11 @@ void session::release_durable() {
     out.allow(held_.front().replies);
     held_.pop_front();
   }
+  // What it was told of its changes must not be sent, and cannot be taken back.
+  if (log->is_failing() && changed_until_ > log->safe() && !is_ending) {
+    disconnect(false);
+    return;
+  }
   if (!log->holds_replies()) {
     held_.clear();
     out.allow(out.pushed());
@@ -74,13 +79,15 @@ void session::release_durable() {
 }
 
 proto::reply_writer& session::reply() {
-  if (replies == reply_mode::on || replies == reply_mode::skip_next) {
-    if (plain_) return *plain_;
-    return reply_;
-  }
+  if (replies == reply_mode::on || replies == reply_mode::skip_next) return pushes();
   auto& nowhere = bench_.nowhere();
   nowhere.speak(reply_.is_resp3() ? 3 : 2);
   return nowhere;
+}
+
+proto::reply_writer& session::pushes() {
+  if (plain_) return *plain_;
+  return reply_;
 }
 
 void session::push(const loop::slice& bytes) {
@@ -140,11 +147,7 @@ std::string session::remote_address() const { return stream_->peer().address.tex
 std::string session::local_address() const { return stream_->peer().local.text(); }
 
 std::size_t session::held() const {
-  auto all = reader_.held() + stream_->unsent();
-  for (const auto& each : queued) {
-    for (const auto& word : each.words) all += word.size();
-  }
-  return all;
+  return reader_.held() + reader_.room() + stream_->unsent() + queued_bytes();
 }
 
 loop::task<> session::room(std::size_t low) { co_await stream_->writable(low); }
@@ -232,7 +235,10 @@ bool session::try_admit() {
 void session::work() {
   {
     const work_turn turn(bench_);
+    const auto* const log = bench_.strict_log();
+    const auto before = log == nullptr ? 0 : log->appended();
     execute_batches();
+    if (log != nullptr && log->appended() != before) changed_until_ = log->appended();
     reply_.flush();
     flush_plain();
     count_out();

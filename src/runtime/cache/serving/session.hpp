@@ -29,6 +29,7 @@ class session final : public client, private loop::turn_end_hook {
   loop::task<> run();
 
   [[nodiscard]] proto::reply_writer& reply() override;
+  [[nodiscard]] proto::reply_writer& pushes() override;
   void push(const loop::slice& bytes) override;
   void disconnect(bool after_reply) override;
   void resume() override;
@@ -38,6 +39,8 @@ class session final : public client, private loop::turn_end_hook {
   [[nodiscard]] std::uint64_t traffic() override {
     return heard_ + stream_->out().pushed() - stream_->unsent();
   }
+  [[nodiscard]] std::size_t input_bytes() const override { return reader_.held(); }
+  [[nodiscard]] std::size_t input_room() const override { return reader_.room(); }
   [[nodiscard]] std::size_t held() const override;
   [[nodiscard]] loop::task<> room(std::size_t low) override;
 
@@ -78,8 +81,9 @@ class session final : public client, private loop::turn_end_hook {
     std::uint64_t replies;        // for them to go: the output's first bytes
   };
   std::deque<held_replies> held_;
-  std::unique_ptr<kept_reply> plain_;  // set for a client that opened with a plain line
-  bool is_new_ = true;                 // nothing has been read yet
+  command_log::position changed_until_ = 0;  // where the log has the last change of its own
+  std::unique_ptr<kept_reply> plain_;        // set for a client that opened with a plain line
+  bool is_new_ = true;                       // nothing has been read yet
   // Requests that are not executed yet, and what they wait for.
   enum class rest : std::uint8_t { none, its_turn, room_for_replies, rate_limit };
   rest rest_ = rest::none;

@@ -37,6 +37,11 @@ shard::shard(loop::loop& on, const cache_options& options, serve::connection_gau
                    {.begin_work = [this] { bench_.begin_work(); },
                     .end_work = [this] { bench_.end_work(); },
                     .on_safe = [this] { bench_.release_held(); },
+                    .on_trouble =
+                        [this, report = std::move(told.on_disk_trouble)](const std::string& why) {
+                          bench_.count_disk_trouble(!why.empty());
+                          report(why);
+                        },
                     .on_shut_down = std::move(told.on_shut_down)},
                    log_),
       replication_(on, data_, turn_,
@@ -146,14 +151,24 @@ result<bool> shard::read_certificates() {
   return true;
 }
 
-loop::task<> shard::close(loop::time_point limit) {
+loop::time_point shard::end_limit(loop::time_point limit) const {
+  const auto own = loop_.now() + loop::from_seconds(settings().options.drain_timeout);
+  return std::min(limit, own);
+}
+
+loop::task<result<void>> shard::save(loop::time_point limit, const std::atomic<bool>& hurried) {
+  return persistence_.save_changes(end_limit(limit), hurried);
+}
+
+loop::task<> shard::close(loop::time_point limit, const std::atomic<bool>& hurried) {
+  const auto end = end_limit(limit);
   acceptor_.stop_listening();
   replication_.close();
   // Nothing is to change any more when the log is ended.
   acceptor_.end_connections();
-  if (script_) co_await script_->end(limit);
+  if (script_) co_await script_->end(end, hurried);
   disarm();
-  co_await persistence_.close();
+  co_await persistence_.close(end, hurried);
 }
 
 void shard::apply(const nlohmann::json& changes, std::uint64_t edit) {

@@ -2,6 +2,7 @@
 // work. A cache has one for now.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -27,6 +28,8 @@ class shard final : private loop::timer {
     std::function<void(const nlohmann::json& options, std::uint64_t edit)> on_options_set;
     /// Why the leader cannot be followed; empty: it can.
     std::function<void(const std::string& why)> on_leader_trouble;
+    /// Why the disk does not take the data; empty: it does.
+    std::function<void(const std::string& why)> on_disk_trouble;
   };
 
   shard(loop::loop& on, const cache_options& options, serve::connection_gauge& connections,
@@ -44,9 +47,12 @@ class shard final : private loop::timer {
   /// Reads the files of TLS to the leader, for connections to come. False: it is followed without.
   /// Errors: of the files; then those that were read before stay in force.
   [[nodiscard]] result<bool> read_certificates();
-  /// Ends all connections, and awaits that the script has heard of all changes, until `limit`, and
-  /// that the data is on the disk.
-  [[nodiscard]] loop::task<> close(loop::time_point limit);
+  /// Saves what an end would lose. Errors: as of `disk_persistence::save_changes`.
+  [[nodiscard]] loop::task<result<void>> save(loop::time_point limit,
+                                              const std::atomic<bool>& hurried);
+  /// Ends all connections, and awaits that the script has heard of all changes and that a snapshot
+  /// has them, until `limit`, --drain-timeout or `hurried`; then that the log is on the disk.
+  [[nodiscard]] loop::task<> close(loop::time_point limit, const std::atomic<bool>& hurried);
   /// Null: there is none.
   [[nodiscard]] cache_script* script() const { return script_.get(); }
   /// Takes over the options that `edit`, a number that grows, has changed. They are checked.
@@ -61,6 +67,8 @@ class shard final : private loop::timer {
   void on_timer() override;
   [[nodiscard]] parameters& settings() const { return data_.home().settings(); }
   [[nodiscard]] loop::duration usual_tick() const;
+  /// `limit`, or when --drain-timeout is over.
+  [[nodiscard]] loop::time_point end_limit(loop::time_point limit) const;
   void arm_timer(loop::duration longest);
   void end_idle_clients();
   /// Adds up what clients hold, and lets some go if it is too much.

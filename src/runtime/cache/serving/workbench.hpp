@@ -91,6 +91,7 @@ class workbench final : private loop::turn_end_hook {
   [[nodiscard]] counters& count() { return counters_; }
   void count_in(std::uint64_t messages);
   void count_out(std::uint64_t messages, std::uint64_t bytes);
+  void count_disk_trouble(bool has_trouble) { key_figures_.disk_fails.set(has_trouble ? 1 : 0); }
   void show_figures() { key_figures_.copy_from(data_.keys()); }
   /// For reading from any thread.
   [[nodiscard]] const counters& counted() const { return counters_; }
