@@ -243,6 +243,11 @@ loop::task<> control_api::handle(http::exchange& now, door which) {
                                 "give it in STRATA_TOKEN, or say Authorization: Bearer TOKEN")));
     co_return;
   }
+  if (now.request().has_opaque_query) {
+    now.respond(400, "application/json",
+                dump(error_json("invalid_argument", "cannot decode the query", "write % as %25")));
+    co_return;
+  }
   for (const auto& each : routes()) {
     std::string name;
     if (which == door::metrics || closing_ || each.find_feed == nullptr) continue;
