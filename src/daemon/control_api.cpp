@@ -252,6 +252,11 @@ loop::task<> control_api::handle(http::exchange& now, const visitor& guest) {
                     "give the right one in STRATA_TOKEN, or send Authorization: Bearer TOKEN")));
     co_return;
   }
+  if (now.request().has_opaque_query) {
+    now.respond(400, "application/json",
+                dump(error_json("invalid_argument", "cannot decode the query", "write % as %25")));
+    co_return;
+  }
   for (const auto& each : routes()) {
     std::string name;
     if (guest.entrance == door::metrics || closing_ || each.find_feed == nullptr) continue;

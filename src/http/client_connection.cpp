@@ -6,6 +6,13 @@
 
 namespace strata::http {
 
+loop::task<result<proto::http_response_head>> inquiry::final_head(loop::time_point limit) {
+  for (;;) {
+    auto next = co_await head(limit);
+    if (!next || !proto::is_interim(next->status)) co_return next;
+  }
+}
+
 void client_connection::restart(std::string_view method) {
   if (std::exchange(has_asked_, true)) parser_.restart();
   is_free_ = false;
@@ -54,11 +61,12 @@ loop::task<bool> client_connection::room(std::size_t low) {
 }
 
 loop::task<result<proto::http_response_head>> client_connection::head(loop::time_point limit) {
-  while (parser_.head() == nullptr) {
+  for (;;) {
+    if (auto interim = parser_.take_interim()) co_return std::move(*interim);
+    if (parser_.head() != nullptr) co_return parser_.take_head();
     auto more = co_await receive(limit);
     if (!more) co_return std::unexpected(more.error());
   }
-  co_return parser_.take_head();
 }
 
 loop::task<result<proto::http_response_head>> client_connection::ask(
@@ -66,7 +74,7 @@ loop::task<result<proto::http_response_head>> client_connection::ask(
     std::string_view body) {
   restart(method);
   stream_->push_copy(as_bytes(proto::http_request_text(method, target, fields, body)));
-  co_return co_await head();
+  co_return co_await final_head(loop::time_point::max());
 }
 
 loop::task<result<bool>> client_connection::receive(loop::time_point limit) {

@@ -24,8 +24,8 @@ class client_connection final : public inquiry {
   loop::task<result<std::string>> read(loop::time_point limit = loop::time_point::max()) override;
   [[nodiscard]] proto::http_fields take_trailers() override { return parser_.take_trailers(); }
 
-  /// Sends a request and awaits the answer's head. The answer before must have been read to its
-  /// end. `fields` need a Host. Errors: of the connection, malformed, limit_exceeded.
+  /// Sends a request and awaits the answer's final head. The answer before must have been read to
+  /// its end. `fields` need a Host. Errors: of the connection, malformed, limit_exceeded.
   loop::task<result<proto::http_response_head>> ask(std::string_view method,
                                                     std::string_view target,
                                                     const proto::http_fields& fields,
@@ -35,8 +35,9 @@ class client_connection final : public inquiry {
 
   [[nodiscard]] bool is_free() const override { return is_free_; }
   [[nodiscard]] bool has_heard() const override { return has_heard_; }
-  /// Its fields say it, where it is so.
-  [[nodiscard]] bool is_empty() const override { return false; }
+  [[nodiscard]] bool is_empty() const override { return parser_.is_empty(); }
+  [[nodiscard]] bool can_be_refused() const override { return false; }
+  [[nodiscard]] bool is_refused() const override { return false; }
   loop::task<> ended(loop::time_point limit) override;
   void abort() override { stream_->abort(); }
   [[nodiscard]] loop::task<bool> may_switch_to(std::string_view /*protocol*/,

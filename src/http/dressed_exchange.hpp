@@ -15,10 +15,12 @@ class dressed_exchange final : public exchange {
   [[nodiscard]] bool is_secure() const override { return of_.is_secure(); }
   [[nodiscard]] bool has_body() const override { return of_.has_body(); }
   loop::task<result<std::string>> read(std::uint64_t most) override { return of_.read(most); }
+  void leave_continue() override { of_.leave_continue(); }
   [[nodiscard]] proto::http_fields take_trailers() override { return of_.take_trailers(); }
   using exchange::push;
   using exchange::respond;
   void respond(answer_head head, std::string_view body) override;
+  void inform(int status, const proto::http_fields& fields) override { of_.inform(status, fields); }
   void begin(answer_head head) override;
   void push(const loop::slice& piece) override;
   loop::task<bool> write_file(loop::file_part from) override;

@@ -25,7 +25,8 @@ struct answer_head {
   std::optional<std::uint64_t> length;
   /// More fields, which somebody keeps until `begin` or `respond` returns. They are not copied.
   const proto::http_fields* standing = nullptr;
-  bool has_date = false;  ///< among the fields: no other is put to them
+  std::string reason = {};  ///< HTTP/1.1's phrase behind the status; empty: the registered one
+  bool has_date = false;    ///< among the fields: no other is put to them
 };
 
 class exchange {
@@ -51,6 +52,9 @@ class exchange {
   /// Awaits more of the body: some bytes, or none at its end. Errors: of the connection, or the
   /// body's form; limit_exceeded as soon as it is known to be longer than `most` in all.
   virtual loop::task<result<std::string>> read(std::uint64_t most = UINT64_MAX) = 0;
+  /// From now on `read` does not tell a client to go on that waits for it (Expect): whoever
+  /// answers does, by `inform` with 100.
+  virtual void leave_continue() = 0;
   /// The fields behind a body that has been read to its end.
   [[nodiscard]] virtual proto::http_fields take_trailers() = 0;
   /// Awaits all of the body. Errors: as of `read`.
@@ -59,6 +63,8 @@ class exchange {
   /// Answers in one piece. The head's `length` need not be set.
   virtual void respond(answer_head head, std::string_view body);
   void respond(int status, std::string_view type, std::string_view body);
+  /// Sends an interim answer (1xx) ahead of the answer. HTTP/1.0 has none: there it is dropped.
+  virtual void inform(int status, const proto::http_fields& fields) = 0;
   /// Begins an answer; pieces of its body and `finish` follow.
   virtual void begin(answer_head head) = 0;
   /// A piece of the answer, at once. Look at `unsent()`, or await `room`.

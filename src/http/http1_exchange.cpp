@@ -23,7 +23,8 @@ bool http1_exchange::has_body() const {
 
 loop::task<result<std::string>> http1_exchange::read(std::uint64_t most) {
   auto& from = connection_;
-  if (from.parser_.announced_body() <= most && from.parser_.take_continue()) {
+  const bool says_continue = says_continue_ && from.parser_.announced_body() <= most;
+  if (says_continue && from.parser_.take_continue()) {
     from.stream_->push_copy(as_bytes(proto::http_continue));
   }
   for (;;) {
@@ -68,7 +69,7 @@ std::string http1_exchange::head_text(const answer_head& head) {
   std::string text;
   text.reserve(512);
   fmt::format_to(std::back_inserter(text), FMT_COMPILE("HTTP/1.1 {} {}\r\n"), head.status,
-                 proto::http_reason(head.status));
+                 head.reason.empty() ? proto::http_reason(head.status) : head.reason);
   if (!head.has_date) text.append("Date: ").append(date_now()).append("\r\n");
   if (head.standing != nullptr) append_fields(text, *head.standing);
   append_fields(text, head.fields);
@@ -103,6 +104,12 @@ void http1_exchange::respond(answer_head head, std::string_view body) {
   }
   connection_.stream_->push_copy(as_bytes(text));
   note_end();
+}
+
+void http1_exchange::inform(int status, const proto::http_fields& fields) {
+  if (request().version < 11) return;
+  if (status == 100) (void)connection_.parser_.take_continue();
+  connection_.stream_->push_copy(as_bytes(proto::http_response_head_text(status, fields)));
 }
 
 void http1_exchange::begin(answer_head head) {

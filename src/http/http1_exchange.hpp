@@ -14,12 +14,14 @@ class http1_exchange final : public exchange {
   [[nodiscard]] bool is_secure() const override { return connection_.stream_->tls() != nullptr; }
   [[nodiscard]] bool has_body() const override;
   loop::task<result<std::string>> read(std::uint64_t most) override;
+  void leave_continue() override { says_continue_ = false; }
   [[nodiscard]] proto::http_fields take_trailers() override {
     return connection_.parser_.take_trailers();
   }
   using exchange::push;
   using exchange::respond;
   void respond(answer_head head, std::string_view body) override;
+  void inform(int status, const proto::http_fields& fields) override;
   void begin(answer_head head) override;
   void push(const loop::slice& piece) override;
   loop::task<bool> write_file(loop::file_part from) override;
@@ -51,6 +53,7 @@ class http1_exchange final : public exchange {
   server_connection& connection_;
   ending ends_by_ = ending::no_body;
   bool keeps_alive_;
+  bool says_continue_ = true;   // when the body is read
   bool hears_nothing_ = false;  // what the client says is lost
 };
 

@@ -11,6 +11,9 @@ namespace strata::http {
 
 namespace {
 
+// Interim answers that wait to be taken; later ones are dropped.
+constexpr std::size_t max_interim = 16;
+
 // Host is :authority. That trailers are understood has to be said; the rest of TE is of HTTP/1.1.
 proto::http_fields fields_of(const proto::http_fields& all) {
   proto::http_fields kept;
@@ -56,7 +59,7 @@ void http2_call::begin(const question& what) {
                               .has_body = what.has_body || !protocol.empty()},
                              *this);
   }
-  is_gone_ = stream_ == 0;
+  is_gone_ = is_refused_ = stream_ == 0;
   client_.loop_.at_turn_end(client_);
 }
 
@@ -84,7 +87,13 @@ loop::task<bool> http2_call::room(std::size_t low) {
 }
 
 loop::task<result<proto::http_response_head>> http2_call::head(loop::time_point limit) {
-  const bool has_come = co_await changed_.wait([this] { return head_ || is_gone_; }, limit);
+  const bool has_come =
+      co_await changed_.wait([this] { return !interim_.empty() || head_ || is_gone_; }, limit);
+  if (!interim_.empty()) {
+    auto next = std::move(interim_.front());
+    interim_.pop_front();
+    co_return next;
+  }
   if (head_) co_return std::move(*head_);
   if (has_come) co_return std::unexpected(failed("the stream was reset, or its connection ended"));
   co_return failure(errc::timed_out, "read the HTTP reply", "the server has stopped sending");
@@ -139,6 +148,10 @@ void http2_call::notify() {
 
 void http2_call::on_head(proto::http_response_head&& head) {
   has_heard_ = true;
+  if (proto::is_interim(head.status)) {
+    if (interim_.size() < max_interim) interim_.push_back(std::move(head));
+    return notify();
+  }
   if (!key_.empty() && head.status / 100 == 2) {
     // As HTTP/1.1 would say it.
     const auto hashed = proto::websocket_accept_text(key_);

@@ -1,6 +1,7 @@
 // One request of a client of HTTP/2, and its answer. For http2_client alone.
 #pragma once
 
+#include <deque>
 #include <optional>
 
 #include "http/http2_body.hpp"
@@ -24,7 +25,10 @@ class http2_call final : public proto::http2_stream {
   loop::task<result<std::string>> read(loop::time_point limit);
   [[nodiscard]] proto::http_fields take_trailers() { return std::move(come_trailers_); }
   [[nodiscard]] bool has_heard() const { return has_heard_; }
-  [[nodiscard]] bool is_empty() const { return is_whole_ && unread_.empty(); }
+  [[nodiscard]] bool is_empty() const {
+    return is_whole_ && unread_.empty() && come_trailers_.empty();
+  }
+  [[nodiscard]] bool is_refused() const { return is_refused_; }
   void abort();
   /// WebSockets alone, by the server's settings (RFC 8441 section 3).
   loop::task<bool> may_switch_to(std::string protocol, loop::time_point limit);
@@ -40,6 +44,7 @@ class http2_call final : public proto::http2_stream {
   void on_body(byte_span bytes) override;
   void on_trailers(proto::http_fields&& fields) override { come_trailers_ = std::move(fields); }
   void on_end() override;
+  void on_refusal() override { is_refused_ = true; }
   void on_close() override;
   [[nodiscard]] supply supplied() const override;
   void move_body(std::size_t count) override;
@@ -55,13 +60,15 @@ class http2_call final : public proto::http2_stream {
   std::string key_;  // of the WebSocket that it opens, as HTTP/1.1 would have it; empty: none
   http2_call_channel* channel_ = nullptr;
   proto::http_fields trailers_;
-  bool is_said_ = false;  // all of the request
+  bool is_said_ = false;                           // all of the request
+  std::deque<proto::http_response_head> interim_;  // not taken yet
   std::optional<proto::http_response_head> head_;
   std::string unread_;
   proto::http_fields come_trailers_;
   bool has_heard_ = false;
-  bool is_whole_ = false;  // the answer
-  bool is_gone_ = false;   // nothing more is heard or said
+  bool is_whole_ = false;    // the answer
+  bool is_gone_ = false;     // nothing more is heard or said
+  bool is_refused_ = false;  // the server has not processed it
   bool is_closed_ = false;
   bool is_left_ = false;
 };
@@ -91,6 +98,8 @@ class http2_inquiry final : public inquiry {
   [[nodiscard]] bool is_free() const override { return false; }
   [[nodiscard]] bool has_heard() const override { return call_.has_heard(); }
   [[nodiscard]] bool is_empty() const override { return call_.is_empty(); }
+  [[nodiscard]] bool can_be_refused() const override { return true; }
+  [[nodiscard]] bool is_refused() const override { return call_.is_refused(); }
   loop::task<> ended(loop::time_point /*limit*/) override { co_return; }
   void abort() override { call_.abort(); }
   [[nodiscard]] loop::task<bool> may_switch_to(std::string_view protocol,

@@ -66,7 +66,12 @@ loop::task<result<std::string>> http2_exchange::read(std::uint64_t most) {
 // The client waits to be told that its body is wanted.
 void http2_exchange::demand_body() {
   if (!std::exchange(is_waiting_for_continue_, false) || has_begun()) return;
-  connection_.session_.answer_continue(come_.stream);
+  inform(100, {});
+}
+
+void http2_exchange::inform(int status, const proto::http_fields& fields) {
+  if (is_gone()) return;
+  connection_.session_.inform(come_.stream, status, fields);
   connection_.schedule_flush();
 }
 

@@ -18,11 +18,15 @@ class http2_exchange final : public exchange, public proto::http2_stream {
 
   [[nodiscard]] const net::peer_info& peer() const override { return connection_.stream_->peer(); }
   [[nodiscard]] bool is_secure() const override { return connection_.stream_->tls() != nullptr; }
-  [[nodiscard]] bool has_body() const override { return !is_whole_ || !unread_.empty(); }
+  [[nodiscard]] bool has_body() const override {
+    return !is_whole_ || !unread_.empty() || !come_trailers_.empty();
+  }
   loop::task<result<std::string>> read(std::uint64_t most) override;
+  void leave_continue() override { is_waiting_for_continue_ = false; }
   [[nodiscard]] proto::http_fields take_trailers() override { return std::move(come_trailers_); }
   using exchange::push;
   using exchange::respond;
+  void inform(int status, const proto::http_fields& fields) override;
   void begin(answer_head head) override;
   void push(const loop::slice& piece) override;
   using exchange::finish;

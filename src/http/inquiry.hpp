@@ -39,9 +39,11 @@ class inquiry {
   virtual void finish(proto::http_fields trailers) = 0;
   /// Awaits that no more than `low` bytes of it wait. False when the connection broke.
   virtual loop::task<bool> room(std::size_t low) = 0;
-  /// Awaits the head of the answer. Errors: of the connection, malformed, limit_exceeded;
-  /// timed_out at `limit`.
+  /// Awaits the next head of the answer: an interim one, or the final one behind them. Errors: of
+  /// the connection, malformed, limit_exceeded; timed_out at `limit`.
   virtual loop::task<result<proto::http_response_head>> head(loop::time_point limit) = 0;
+  /// Awaits the final head and passes over interim ones. Errors: as of `head`.
+  loop::task<result<proto::http_response_head>> final_head(loop::time_point limit);
   /// Awaits more of the answer's body: some bytes, or none at its end. Errors: as of `head`.
   virtual loop::task<result<std::string>> read(loop::time_point limit) = 0;
   /// The fields behind a body that has been read to its end.
@@ -51,8 +53,12 @@ class inquiry {
   [[nodiscard]] virtual bool is_free() const = 0;
   /// Something of the present answer has come.
   [[nodiscard]] virtual bool has_heard() const = 0;
-  /// It is known with the answer's head that no body follows, though no field of it says so.
+  /// The answer is whole with its head: neither a body nor trailers follow.
   [[nodiscard]] virtual bool is_empty() const = 0;
+  /// The server can say that it has not processed a request (HTTP/2's REFUSED_STREAM and GOAWAY)...
+  [[nodiscard]] virtual bool can_be_refused() const = 0;
+  /// ...and has said so of this one: it may be sent again on another connection.
+  [[nodiscard]] virtual bool is_refused() const = 0;
   /// Of one that is free: awaits its end, or what it says unasked. It is of no use then.
   virtual loop::task<> ended(loop::time_point limit) = 0;
   /// What waits for its answer gets an error.

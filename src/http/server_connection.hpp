@@ -69,7 +69,7 @@ class server_connection final : public served_connection, private loop::timer {
   loop::task<> serve(const handler& answer, const refusal& refuse);
   void retire() override;
   [[nodiscard]] std::size_t held() const override {
-    return stream_ ? request_bytes_ + stream_->unsent() : 0;
+    return stream_ ? request_bytes_ + stream_->unsent_in_memory() : 0;
   }
   void dismiss() override {
     if (stream_) stream_->abort();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <cerrno>
 #include <span>
 
 #include "http/client_connection.hpp"
@@ -90,6 +91,8 @@ class websocket_port final : public net::message_port, private loop::timer {
         if (got->empty() && stream_->broken() != 0) {
           co_return system_error(stream_->broken(), "send");
         }
+        // A peer that ends in good order sends a close frame first (section 7.1.5).
+        if (got->empty() && !is_closing_) co_return left();
         if (got->empty()) co_return ended;
         last_heard_ = loop_.now();
         is_pinged_ = false;
@@ -127,6 +130,12 @@ class websocket_port final : public net::message_port, private loop::timer {
   [[nodiscard]] std::size_t unsent() const override { return stream_->unsent(); }
   loop::task<> flushed(loop::time_point limit) override { co_await stream_->flushed(limit); }
   void end() override { close(websocket_close::normal, {}); }
+  void end_with(const net::port_farewell& farewell) override {
+    close(farewell.code == 0 ? websocket_close::no_status
+                             : static_cast<websocket_close>(farewell.code),
+          farewell.reason);
+  }
+  [[nodiscard]] std::optional<net::port_farewell> farewell() const override { return farewell_; }
   [[nodiscard]] net::port_end ends() const override { return net::port_end::all; }
   void break_off() override { close(websocket_close::internal_error, "the other end broke"); }
 
@@ -168,8 +177,25 @@ class websocket_port final : public net::message_port, private loop::timer {
         }
         break;
       case websocket_event::kind::pong: break;
-      case websocket_event::kind::close: close(event.close_code, {}); break;
+      case websocket_event::kind::close:
+        if (!is_closing_) note_farewell(event);
+        close(event.close_code, {});
+        break;
     }
+  }
+
+  void note_farewell(const websocket_event& event) {
+    const bool has_code = event.close_code != websocket_close::no_status;
+    farewell_ = {.code = has_code ? static_cast<std::uint16_t>(event.close_code)
+                                  : static_cast<std::uint16_t>(0),
+                 .reason = std::string(as_text(event.payload))};
+  }
+
+  static error left() {
+    return {.code = errc::connection_closed,
+            .operation = "receive",
+            .sys_errno = ECONNABORTED,
+            .reason = "the peer has left without a close frame"};
   }
 
   void close(websocket_close code, std::string_view reason) {
@@ -215,6 +241,7 @@ class websocket_port final : public net::message_port, private loop::timer {
   loop::duration ping_;
   std::string subprotocol_;
   loop::time_point last_heard_;
+  std::optional<net::port_farewell> farewell_;  // the peer's
   bool is_pinged_ = false;
   bool is_held_back_ = false;  // nobody listens, so nothing follows from silence
   bool is_closing_ = false;

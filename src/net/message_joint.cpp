@@ -41,13 +41,13 @@ loop::task<> message_joint::finish() {
   const bool hears_nothing = ended.port->ends() == port_end::all;
   const bool is_heard = !(settings_.is_one_way && is_first(ended));
   if (hears_nothing || !is_heard) {
-    co_await end(left);
+    co_await end(left, ended.port->farewell());
   } else if (settings_.is_one_way) {
     // The second has ended, and the first may still have something to say to it.
     co_await changed_.wait([&] { return breach_ || left.is_over; });
   } else {
     if (left.port->ends() != port_end::half) co_await silence(left);
-    co_await end(left);
+    co_await end(left, ended.port->farewell());
     if (left.port->ends() == port_end::half) {
       co_await changed_.wait([&] { return breach_ || left.is_over; });
     }
@@ -58,9 +58,14 @@ loop::task<> message_joint::finish() {
   }
 }
 
-// Tells it that nothing more comes, and awaits that it agrees, where it would say so.
-loop::task<> message_joint::end(side& which) {
-  which.port->end();
+// Ends our direction, with what the other side said where it did, then waits for the peer's end if
+// the port signals one.
+loop::task<> message_joint::end(side& which, const std::optional<port_farewell>& farewell) {
+  if (farewell) {
+    which.port->end_with(*farewell);
+  } else {
+    which.port->end();
+  }
   const auto limit = loop_.now() + longest_parting;
   switch (which.port->ends()) {
     case port_end::half: break;

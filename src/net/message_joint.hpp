@@ -64,7 +64,7 @@ class message_joint {
   void pass(side& to, byte_span message);
   void break_off(const side& which, error why);
   [[nodiscard]] bool is_first(const side& which) const { return &which == sides_.data(); }
-  loop::task<> end(side& which);
+  loop::task<> end(side& which, const std::optional<port_farewell>& farewell);
   loop::task<> silence(side& of);
   loop::task<> finish();
 

@@ -23,6 +23,12 @@ enum class port_end : std::uint8_t {
   all,   ///< both directions, after the peer has agreed
 };
 
+/// How a peer ended in good order, or is to be told that we do: a WebSocket's close frame.
+struct port_farewell {
+  std::uint16_t code = 0;  ///< 0: none was given
+  std::string reason;      ///< UTF-8, at most 123 bytes
+};
+
 class message_port {
  public:
   using losses = loss_watch::losses;
@@ -62,6 +68,10 @@ class message_port {
   /// Tells the peer that nothing more will be sent, where messages have a way to say so. Nothing
   /// can be offered after it.
   virtual void end() {}
+  /// The same, with what the peer is told, where messages have a way to say so.
+  virtual void end_with(const port_farewell& /*farewell*/) { end(); }
+  /// What the peer said when it ended in good order; nullopt: nothing, or it has no way to.
+  [[nodiscard]] virtual std::optional<port_farewell> farewell() const { return std::nullopt; }
   [[nodiscard]] virtual port_end ends() const { return port_end::none; }
   /// The protocol that was agreed on for what the messages say, of a WebSocket; empty: none.
   [[nodiscard]] virtual std::string_view subprotocol() const { return {}; }

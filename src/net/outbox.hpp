@@ -69,6 +69,10 @@ class outbox final : private loop::request, private loop::turn_end_hook {
 
   /// Bytes pushed and not yet taken by the kernel.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  /// Those of them that are in memory, and not in a file.
+  [[nodiscard]] std::size_t bytes_in_memory() const {
+    return bytes_ - (file_ ? static_cast<std::size_t>(file_->count) : 0);
+  }
   [[nodiscard]] bool empty() const { return bytes_ == 0; }
   /// The errno that ended sending, or 0. After it everything pushed is dropped.
   [[nodiscard]] int broken() const { return broken_; }

@@ -55,6 +55,8 @@ class stream final : public byte_channel, private loop::request, private loop::t
   void push_file(const loop::file_part& from) { out_.push_file(from); }
   /// Bytes pushed and not yet taken by the kernel.
   [[nodiscard]] std::size_t unsent() const override { return out_.bytes(); }
+  /// Bytes of memory that what is unsent takes: a file's bytes take none.
+  [[nodiscard]] std::size_t unsent_in_memory() const { return out_.bytes_in_memory(); }
   [[nodiscard]] int broken() const override { return out_.broken(); }
   [[nodiscard]] outbox& out() { return out_; }
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
+#include <deque>
 
 #include "proto/http1_head.hpp"
 #include "proto/http_target.hpp"
@@ -21,6 +22,9 @@ namespace {
 
 namespace http = boost::beast::http;
 using boost::system::error_code;
+
+// Interim answers of one request that are kept for whoever takes them; later ones are dropped.
+constexpr std::size_t max_interim = 16;
 
 std::string lower(std::string_view text) {
   std::string lowered(text);
@@ -35,6 +39,7 @@ template <bool is_request>
 class message final : public http::basic_parser<is_request> {
  public:
   std::string method, target;
+  std::string reason;
   int status = 0;
   int version = 11;
   http_fields headers;
@@ -55,9 +60,12 @@ class message final : public http::basic_parser<is_request> {
     version = sent_version;
   }
 
-  void on_response_impl(int sent_status, text, int sent_version, error_code&) override {
+  void on_response_impl(int sent_status, text sent_reason, int sent_version,
+                        error_code& code) override {
     status = sent_status;
+    reason = copy(sent_reason);
     version = sent_version;
+    if (!is_status(status)) code = http::error::bad_status;
   }
 
   void on_field_impl(http::field which, text name, text value, error_code& code) override {
@@ -199,6 +207,8 @@ class message_reader {
       // RFC 9110 section 2.5: a later HTTP/1 is read as the latest that is known.
       auto& minor = pending_[head.find("\r\n") - 1];
       if (minor > '1') minor = '1';
+    } else {
+      add_reason_blank();
     }
     error_code code;
     const auto used = current_->put({pending_.data(), head_size_}, code);
@@ -207,6 +217,14 @@ class message_reader {
     pending_.erase(0, used);
     current_->eager(true);
     return {};
+  }
+
+  /// RFC 9112 section 4 demands a blank before a reason that is empty; many servers leave it out.
+  void add_reason_blank() {
+    constexpr std::size_t bare_size = sizeof("HTTP/1.1 200") - 1;
+    if (pending_.find("\r\n") != bare_size) return;
+    pending_.insert(bare_size, " ");
+    ++head_size_;
   }
 
   result<void> read_body() {
@@ -299,6 +317,7 @@ result<void> http_request_parser::complete_head() {
                        .target = std::move(current.target),
                        .path = {},
                        .query = {},
+                       .has_opaque_query = false,
                        .headers = std::move(current.headers),
                        .body = {},
                        .trailers = {},
@@ -356,7 +375,22 @@ int http_request_parser::refusal_status() const { return state_->refusal_status(
 struct http_response_parser::state : message_reader<false> {
   using message_reader::message_reader;
   std::optional<http_response_head> head;
-  bool has_surplus = false;  // bytes came behind its end that nobody asked for
+  std::deque<http_response_head> interim;  // not taken yet
+  bool is_bodiless = false;                // the request was a HEAD
+  bool has_surplus = false;                // bytes came behind its end that nobody asked for
+
+  [[nodiscard]] http_response_head take_current_head() {
+    auto& message = current();
+    return {.status = message.status,
+            .headers = std::move(message.headers),
+            .reason = std::move(message.reason)};
+  }
+
+  /// Begins a message that ends with its head where the request demands that.
+  void begin_message() {
+    restart();
+    if (is_bodiless) current().skip(true);
+  }
 };
 
 http_response_parser::http_response_parser(std::size_t max_header)
@@ -375,16 +409,26 @@ result<void> http_response_parser::feed(byte_span input) {
     if (auto read = state_->advance(); !read) return read;
     auto& current = state_->current();
     if (!current.is_header_done()) return {};
-    const bool interim = current.status / 100 == 1 && current.status != 101;
-    if (!interim) {
-      if (!state_->head) {
-        state_->head =
-            http_response_head{.status = current.status, .headers = std::move(current.headers)};
-      }
+    if (!is_interim(current.status)) {
+      if (!state_->head) state_->head = state_->take_current_head();
       return {};
     }
-    state_->restart();
+    if (state_->interim.size() < max_interim)
+      state_->interim.push_back(state_->take_current_head());
+    state_->begin_message();
   }
+}
+
+std::optional<http_response_head> http_response_parser::take_interim() {
+  if (state_->interim.empty()) return std::nullopt;
+  auto head = std::move(state_->interim.front());
+  state_->interim.pop_front();
+  return head;
+}
+
+bool http_response_parser::is_empty() const {
+  const auto& current = state_->current();
+  return done() && current.body.empty() && current.trailers.empty();
 }
 
 result<void> http_response_parser::finish() {
@@ -402,12 +446,17 @@ const http_response_head* http_response_parser::head() const {
 }
 
 http_response_head http_response_parser::take_head() {
-  return {.status = state_->head->status, .headers = std::exchange(state_->head->headers, {})};
+  return {.status = state_->head->status,
+          .headers = std::exchange(state_->head->headers, {}),
+          .reason = std::exchange(state_->head->reason, {})};
 }
 
 std::string http_response_parser::take_body() { return std::exchange(state_->current().body, {}); }
 
-void http_response_parser::expect_no_body() { state_->current().skip(true); }
+void http_response_parser::expect_no_body() {
+  state_->is_bodiless = true;
+  state_->current().skip(true);
+}
 
 http_fields http_response_parser::take_trailers() {
   return std::exchange(state_->current().trailers, {});
@@ -421,6 +470,8 @@ bool http_response_parser::keep_alive() const {
 
 void http_response_parser::restart() {
   state_->head.reset();
+  state_->interim.clear();
+  state_->is_bodiless = false;
   state_->restart();
 }
 

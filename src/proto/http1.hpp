@@ -33,10 +33,12 @@ struct http_limits {
 };
 
 struct http_request {
-  std::string method;   ///< as sent: `GET`
-  std::string target;   ///< as sent: `/v1/runtimes/a%20b?tail=5`
-  std::string path;     ///< decoded, without query: `/v1/runtimes/a b`
-  http_fields query;    ///< decoded
+  std::string method;  ///< as sent: `GET`
+  std::string target;  ///< as sent: `/v1/runtimes/a%20b?tail=5`
+  std::string path;    ///< decoded, without query: `/v1/runtimes/a b`
+  http_fields query;   ///< decoded; empty where that cannot be done
+  /// The target's query is no percent-encoded text, so that only its bytes are known.
+  bool has_opaque_query = false;
   http_fields headers;  ///< names in lower case
   std::string body;
   std::string protocol;     ///< that a CONNECT of HTTP/2 asks for (RFC 8441); empty: none
@@ -104,11 +106,18 @@ class http_request_parser {
 
 struct http_response_head {
   int status = 0;
-  http_fields headers;  ///< names in lower case
+  http_fields headers;      ///< names in lower case
+  std::string reason = {};  ///< of HTTP/1.1; empty: none
 };
 
+/// RFC 9110 section 15: a status outside of these is no status.
+[[nodiscard]] constexpr bool is_status(int status) { return status >= 100 && status <= 599; }
+
+/// RFC 9110 section 15.2: other responses follow, but for 101, which ends HTTP.
+[[nodiscard]] constexpr bool is_interim(int status) { return status / 100 == 1 && status != 101; }
+
 /// The client's side. The body can be taken in pieces as it comes, so an endless one can be
-/// followed. Interim (1xx) responses are passed over.
+/// followed. Interim responses stand aside from the final one, which is the only one with a body.
 class http_response_parser {
  public:
   explicit http_response_parser(std::size_t max_header = http_limits{}.max_header);
@@ -126,6 +135,10 @@ class http_response_parser {
   [[nodiscard]] const http_response_head* head() const;
   /// The head that is complete, once; then `head()` has no fields any more.
   [[nodiscard]] http_response_head take_head();
+  /// The next interim response, in order. At most 16 wait to be taken; later ones are dropped.
+  [[nodiscard]] std::optional<http_response_head> take_interim();
+  /// The response is whole, with no bytes of a body left to take and no trailers.
+  [[nodiscard]] bool is_empty() const;
 
   /// The body's bytes that came since the last call.
   [[nodiscard]] std::string take_body();

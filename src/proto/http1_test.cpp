@@ -1,5 +1,6 @@
 #include "proto/http1.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -204,7 +205,6 @@ TEST(http_request_parser, refuses_what_is_not_http) {
       "GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n",
       "GET /%2 HTTP/1.1\r\nHost: x\r\n\r\n",
       "GET /%00 HTTP/1.1\r\nHost: x\r\n\r\n",
-      "GET /?a=%g0 HTTP/1.1\r\nHost: x\r\n\r\n",
       "\x16\x03\x01\x02\x00\x01\r\n\r\n"sv,
   };
   for (const auto bytes : bad) {
@@ -388,6 +388,33 @@ TEST(http_response_parser, gives_the_body_as_it_comes) {
   EXPECT_EQ(parser.take_body(), "");
   EXPECT_FALSE(parser.done());
   EXPECT_EQ(parser.finish().error().code, errc::connection_closed);
+}
+
+TEST(http_request_parser, a_query_that_cannot_be_decoded_is_bytes) {
+  for (const auto* const query : {"a=%g0", "discount=50%", "x=%u2019", "hash=%60%00%fc"}) {
+    http_request_parser parser;
+    const auto text = fmt::format("GET /p?{} HTTP/1.1\r\nHost: x\r\n\r\n", query);
+    const auto request = parser.feed(as_bytes(text));
+    ASSERT_TRUE(request && *request) << query;
+    EXPECT_EQ((*request)->target, fmt::format("/p?{}", query));
+    EXPECT_EQ((*request)->path, "/p");
+    EXPECT_TRUE((*request)->has_opaque_query);
+    EXPECT_TRUE((*request)->query.empty());
+  }
+}
+
+TEST(http_response_parser, the_answer_to_head_has_no_body_behind_interim_ones) {
+  http_response_parser parser;
+  parser.expect_no_body();
+  ASSERT_TRUE(
+      parser.feed(as_bytes("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+                           "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")));
+  EXPECT_TRUE(parser.done());
+  const auto interim = parser.take_interim();
+  ASSERT_TRUE(interim);
+  EXPECT_EQ(interim->status, 103);
+  EXPECT_FALSE(parser.take_interim());
+  EXPECT_TRUE(parser.keep_alive());
 }
 
 TEST(http_response_parser, passes_over_interim_responses) {

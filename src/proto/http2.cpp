@@ -198,10 +198,14 @@ void http2_session::add_fields(const http_fields& fields) {
   }
 }
 
-void http2_session::answer_continue(std::uint32_t stream) {
-  const auto status = http2_calls::pair_of(":status", "100");
-  const int code = nghttp2_submit_headers(state_->session.get(), NGHTTP2_FLAG_NONE, id_of(stream),
-                                          nullptr, &status, 1, nullptr);
+void http2_session::inform(std::uint32_t stream, int status, const http_fields& fields) {
+  auto& own = *state_;
+  const digits text(static_cast<std::uint64_t>(status));
+  own.pairs.clear();
+  own.pairs.push_back(http2_calls::pair_of(":status", text.view()));
+  add_fields(fields);
+  const int code = nghttp2_submit_headers(own.session.get(), NGHTTP2_FLAG_NONE, id_of(stream),
+                                          nullptr, own.pairs.data(), own.pairs.size(), nullptr);
   if (code == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
 }
 

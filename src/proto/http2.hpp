@@ -64,7 +64,7 @@ class http2_stream {
   http2_stream& operator=(const http2_stream&) = delete;
   virtual ~http2_stream() = default;
 
-  /// The answer's head, of a client's stream. Interim ones are passed over.
+  /// A head of the answer, of a client's stream: interim ones (1xx), then the final one.
   virtual void on_head(http_response_head&& /*head*/) {}
   /// Bytes of the body that comes: `consume` them when they are read.
   virtual void on_body(byte_span bytes) = 0;
@@ -72,6 +72,8 @@ class http2_stream {
   virtual void on_trailers(http_fields&& /*fields*/) {}
   /// What comes is whole.
   virtual void on_end() = 0;
+  /// The server has not processed the request (section 8.7): it may be sent again. Then it closes.
+  virtual void on_refusal() {}
   /// The stream is gone: both sides have said all, or one has reset it.
   virtual void on_close() = 0;
 
@@ -162,8 +164,8 @@ class http2_session {
   [[nodiscard]] std::uint32_t ask(const http2_question& what, http2_stream& by);
   /// Answers a stream. One that is gone takes no notice of this, nor of what follows.
   void answer(std::uint32_t stream, const http2_answer& head);
-  /// `100 Continue`: the client may send its body.
-  void answer_continue(std::uint32_t stream);
+  /// An interim answer (1xx): with 100 the client may send its body.
+  void inform(std::uint32_t stream, int status, const http_fields& fields);
   /// The stream can supply more than before, or its end.
   void resume(std::uint32_t stream);
   /// So many bytes of its body are read: the client may send as many more.

@@ -55,6 +55,7 @@ int on_begin_headers(nghttp2_session* /*session*/, const nghttp2_frame* frame, v
   auto& by = of(user_data);
   by.head_of = frame->hd.stream_id;
   by.reply = {};
+  by.has_status = false;
   by.reply_size = 0;
   if (frame->headers.cat == NGHTTP2_HCAT_REQUEST) {
     by.head.begin(static_cast<std::uint32_t>(frame->hd.stream_id));
@@ -66,21 +67,23 @@ int on_begin_headers(nghttp2_session* /*session*/, const nghttp2_frame* frame, v
 void add_to_reply(state& by, std::string_view name, std::string_view value) {
   if (name == ":status") {
     std::from_chars(value.data(), value.data() + value.size(), by.reply.status);
+    by.has_status = true;
   } else if (!name.starts_with(':')) {
     by.reply.headers.emplace_back(name, value);
   }
 }
 
-/// Hands on what was gathered: an answer's head, or trailers, which have no status.
-void tell_reply(state& by, http2_stream& of) {
+/// Hands on what was gathered: an answer's head, or trailers, which have no status. False: it is
+/// no status of HTTP/2.
+bool report_reply(state& by, http2_stream& stream) {
   auto reply = std::exchange(by.reply, {});
-  const bool is_interim = reply.status / 100 == 1;
-  if (is_interim) return;
-  if (reply.status != 0) {
-    of.on_head(std::move(reply));
-  } else {
-    of.on_trailers(std::move(reply.headers));
+  if (!by.has_status) {
+    stream.on_trailers(std::move(reply.headers));
+    return true;
   }
+  if (!is_status(reply.status) || reply.status == 101) return false;
+  stream.on_head(std::move(reply));
+  return true;
 }
 
 int on_header(nghttp2_session* /*session*/, const nghttp2_frame* frame, const std::uint8_t* name,
@@ -121,7 +124,9 @@ int on_frame(nghttp2_session* session, const nghttp2_frame* frame, void* user_da
       if (by.reply_size > by.limits.max_header) {
         return nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
       }
-      tell_reply(by, *heard);
+      if (!report_reply(by, *heard)) {
+        return nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, NGHTTP2_PROTOCOL_ERROR);
+      }
     }
   } else if (frame->hd.type != NGHTTP2_DATA) {
     return 0;
@@ -140,15 +145,26 @@ int on_data(nghttp2_session* session, std::uint8_t /*flags*/, std::int32_t strea
   return 0;
 }
 
-int on_close(nghttp2_session* session, std::int32_t stream, std::uint32_t /*code*/,
-             void* user_data) {
+// nghttp2 closes streams above the last one of a GOAWAY with REFUSED_STREAM too.
+int on_close(nghttp2_session* session, std::int32_t stream, std::uint32_t code, void* user_data) {
   auto& by = of(user_data);
   if (by.head_of == stream) by.head_of = 0;
   auto* const answering = find(session, stream);
   if (answering == nullptr) return 0;
   nghttp2_session_set_stream_user_data(session, stream, nullptr);
   if (by.role == http2_role::client) --by.asked_open;
+  if (code == NGHTTP2_REFUSED_STREAM) answering->on_refusal();
   answering->on_close();
+  return 0;
+}
+
+// A request that had to stay here because the server has gone away meanwhile.
+int on_unsent(nghttp2_session* session, const nghttp2_frame* frame, int /*code*/,
+              void* /*user_data*/) {
+  const bool is_request =
+      frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat == NGHTTP2_HCAT_REQUEST;
+  auto* const asking = is_request ? find(session, frame->hd.stream_id) : nullptr;
+  if (asking != nullptr) asking->on_refusal();
   return 0;
 }
 
@@ -213,6 +229,7 @@ struct callbacks {
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(all, on_data);
     nghttp2_session_callbacks_set_on_stream_close_callback(all, on_close);
     nghttp2_session_callbacks_set_on_frame_send_callback(all, on_sent);
+    nghttp2_session_callbacks_set_on_frame_not_send_callback(all, on_unsent);
     nghttp2_session_callbacks_set_send_data_callback(all, send_data);
     if (nghttp2_option_new(&options) != 0) throw std::bad_alloc();
     nghttp2_option_set_no_auto_window_update(options, 1);

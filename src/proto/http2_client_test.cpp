@@ -109,7 +109,7 @@ TEST_F(http2_both, a_question_and_its_answer_with_fields_behind_both) {
 
   served.said = "answer";
   served.behind = {{"grpc-status", "0"}};
-  server_.session.answer_continue(come.stream);
+  server_.session.inform(come.stream, 100, {});
   server_.session.answer(
       come.stream, {.status = 201, .fields = none_, .date = {}, .length = {}, .has_body = true});
   run();

@@ -33,6 +33,7 @@ struct http2_session::state {
   std::unique_ptr<nghttp2_session, deleter> session;
   http2_head head;               // of a request
   http_response_head reply;      // of an answer; or, without a status, trailers
+  bool has_status = false;       // the reply
   std::size_t reply_size = 0;    // as of a head
   std::uint32_t asked_open = 0;  // a client's streams that are not closed
   http2_budget resets;

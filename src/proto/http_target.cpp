@@ -38,9 +38,11 @@ bool split_target(http_request& request) {
   const auto mark = target.find('?');
   auto path = text::percent_decode(target.substr(0, mark), text::plus_sign::literal);
   auto query = text::parse_query(mark == std::string_view::npos ? "" : target.substr(mark + 1));
-  if (!path || !query) return false;
+  if (!path) return false;
   request.path = path->empty() ? "/" : std::move(*path);
-  request.query = std::move(*query);
+  // A query is bytes for all but those who ask for one of its fields.
+  request.has_opaque_query = !query;
+  if (query) request.query = std::move(*query);
   return true;
 }
 

@@ -80,4 +80,9 @@ loop::task<> serve_http(bool is_http2, loop::loop& on, std::unique_ptr<net::stre
                   : serve_http1(on, std::move(arrived), by, refuse, std::move(place));
 }
 
+std::string http_refusal() {
+  return proto::http_response(503, "text/plain; charset=utf-8",
+                              "this server has as many connections as it may have\n", false);
+}
+
 }  // namespace strata::runtime

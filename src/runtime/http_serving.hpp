@@ -29,6 +29,9 @@ struct http_service {
   std::function<void()> on_gone;
 };
 
+/// What a client above the limit of connections is answered.
+[[nodiscard]] std::string http_refusal();
+
 /// Serves a connection: TLS has said which version it speaks, or its first bytes do. `refuse` says
 /// what is answered to what is no request; it outlives the connection too.
 [[nodiscard]] loop::task<> serve_http(loop::loop& on, std::unique_ptr<net::stream> arrived,

@@ -10,7 +10,7 @@ import pytest
 
 from http_back import OK, ask, client, gateway, get
 from strata_daemon import Refused, eventually
-from talker import free_port
+from talker import free_port, port_of
 
 WHOLE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
@@ -180,3 +180,26 @@ def test_lines_are_written_before_it_stops(daemon, make_back, tmp_path):
             ask(wire, b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
     daemon.act("gw", "stop")
     assert log.read_text() == "200\n" * 50
+
+
+@pytest.mark.parametrize("how", ["signal", "reload"])
+def test_logs_of_a_server_are_opened_again_and_its_clients_stay(daemon, tmp_path, how):
+    log, messages = tmp_path / "http.log", tmp_path / "messages"
+    [url] = daemon.server("s", http_log=str(log), http_messages=True, write=str(messages))
+    with client(port_of(url)) as stays:
+        def say(path):
+            head, _ = ask(stays, f"GET {path} HTTP/1.1\r\nHost: h\r\n\r\n".encode())
+            assert head.startswith(b"HTTP/1.1 404 ")
+        say("/first")
+        eventually(lambda: "/first" in log.read_text(), "the line is written")
+        log.rename(tmp_path / "http.log.1")
+        messages.rename(tmp_path / "messages.1")
+        if how == "signal":
+            daemon.signal(signal.SIGHUP)
+        else:
+            assert daemon.act("s", "reload")["state"] == "running"
+        eventually(log.exists, "the log is opened again")
+        eventually(messages.exists, "so is the file of messages")
+        say("/second")
+        eventually(lambda: "/second" in log.read_text(), "the line is written")
+    assert "/second" not in (tmp_path / "http.log.1").read_text()

@@ -149,6 +149,18 @@ def test_listing(daemon, site):
         ("deep", "folder", None), (name, "file", 5), ("page.txt", "file", 4)]
 
 
+@pytest.mark.parametrize("name", ["line\nfeed", "back\\slash", "carriage\rreturn", "tab\t",
+                                  "a%20b?c#d", "quote\"'<", "\x7f", "\\\\evil.example"])
+def test_names_of_any_bytes_are_listed_and_fetched(daemon, site, name):
+    (site / "odd").mkdir()
+    (site / "odd" / name).write_text("content")
+    url = serve(daemon, site, http_listing=True)
+    [listed] = json.loads(ask(url, "/odd/", "Accept: application/json").body)["items"]
+    assert listed["name"] == name
+    [link] = re.findall(r'href="\./([^"]*)"', ask(url, "/odd/").body.decode())
+    assert ask(url, f"/odd/{link}").body == b"content"
+
+
 def test_without_listing_a_folder_is_not_shown(daemon, site):
     url = serve(daemon, site)
     assert ask(url, "/sub/deep/").status == 404

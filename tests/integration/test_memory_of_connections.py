@@ -4,6 +4,7 @@ last message is longest ago, and who is served stays."""
 import contextlib
 import select
 import socket
+import ssl
 
 import pytest
 
@@ -175,3 +176,30 @@ def test_a_lower_limit_is_in_force_at_once_and_zero_is_none(daemon):
         assert not any(map(is_gone, crowd))
         daemon.edit("s", max_memory_connections=LIMIT)
         expect_oldest_gone(daemon, crowd)
+
+
+@pytest.mark.parametrize("secure", [False, True])
+def test_files_on_their_way_are_no_memory(daemon, authority, tmp_path, secure):
+    """A client that reads slowly holds what waits in memory, however long its file is."""
+    with open(tmp_path / "large", "wb") as file:
+        file.truncate(100 << 30)
+    more = {}
+    if secure:
+        certificate, key = authority.issue("localhost")
+        more = {"cert": [certificate], "key": [key], "listen": ["https://127.0.0.1:0"]}
+    [url] = daemon.server("s", http=str(tmp_path), max_memory_connections=2 * LIMIT, **more)
+    with contextlib.ExitStack() as stack:
+        slow = []
+        for _ in range(4):
+            one = stack.enter_context(connect(url))
+            if secure:
+                context = ssl.create_default_context(cafile=authority.ca)
+                one = stack.enter_context(context.wrap_socket(one, server_hostname="localhost"))
+            one.sendall(b"GET /large HTTP/1.1\r\nHost: h\r\n\r\n")
+            assert b"200 OK" in one.recv(100)
+            slow.append(one)
+        assert held(daemon) < 2 * LIMIT
+        for one in slow:
+            for _ in range(64):
+                assert one.recv(65536)
+    assert daemon.stats("s")["dropped"]["memory"] == 0

@@ -88,7 +88,7 @@ def test_what_a_header_tells_of_the_client_is_passed_on(daemon, header):
 def test_the_client_that_is_told_of_is_the_client_of_http(daemon, make_back):
     back = make_back()
     port = gateway(daemon, back, proxy_protocol=["127.0.0.1"])
-    told = [(V1, "192.0.2.9"), (V2, "192.0.2.9"), (V6, "[2001:db8::9]"), (LOCAL, "127.0.0.1"),
+    told = [(V1, "192.0.2.9"), (V2, "192.0.2.9"), (V6, "2001:db8::9"), (LOCAL, "127.0.0.1"),
             (b"PROXY UNKNOWN\r\n", "127.0.0.1")]
     for header, address in told:
         with client(port) as wire:

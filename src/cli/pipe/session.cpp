@@ -1,5 +1,7 @@
 #include "cli/pipe/session.hpp"
 
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <chrono>
 #include <utility>
@@ -7,6 +9,7 @@
 #include "cli/terminal/output.hpp"
 #include "net/joint.hpp"
 #include "net/message_joint.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -75,6 +78,21 @@ loop::task<> session::join_streams() {
   if (breach) fail(breach->is_of_first, std::move(breach->why));
 }
 
+namespace {
+
+// RFC 6455 section 7.4.1: a WebSocket has served its purpose, or its end goes away.
+bool is_good(const net::port_farewell& farewell) {
+  return farewell.code == 0 || farewell.code == 1000 || farewell.code == 1001;
+}
+
+error why_ended(const net::port_farewell& farewell) {
+  auto reason = fmt::format("the peer has closed the WebSocket with {}", farewell.code);
+  if (!farewell.reason.empty()) reason += ": " + text::printable(farewell.reason);
+  return {.code = errc::connection_closed, .operation = "receive", .reason = std::move(reason)};
+}
+
+}  // namespace
+
 loop::task<> session::join_messages() {
   const auto framing = proto::framing_of(options_.framing);
   for (auto& each : open_) {
@@ -95,6 +113,10 @@ loop::task<> session::join_messages() {
   net::message_joint between(loop_, *open_[0].messages, *open_[1].messages, std::move(how));
   auto breach = co_await between.run();
   if (breach) fail(breach->is_of_first, std::move(breach->why));
+  for (const bool is_first : {true, false}) {
+    const auto farewell = open_[is_first ? 0 : 1].messages->farewell();
+    if (farewell && !is_good(*farewell)) fail(is_first, why_ended(*farewell));
+  }
 }
 
 namespace {

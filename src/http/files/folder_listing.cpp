@@ -70,7 +70,7 @@ std::vector<folder_item> list_folder(const file_root& root, std::string_view rel
     const auto* const next = ::readdir(reading.get());
     if (next == nullptr) break;
     folder_item item{.name = static_cast<const char*>(next->d_name)};
-    const bool is_hidden = item.name.starts_with('.') || item.name.contains('\\');
+    const bool is_hidden = item.name.starts_with('.');
     if (!is_hidden && look_at(root, relative, again, item)) items.push_back(std::move(item));
   }
   std::ranges::sort(items, {}, [](const folder_item& item) {

@@ -1,7 +1,5 @@
 #include "http/files/request_path.hpp"
 
-#include <algorithm>
-
 namespace strata::http {
 
 namespace {
@@ -19,9 +17,9 @@ bool has_encoded_slash(std::string_view target) {
   return false;
 }
 
-bool is_strange(char letter) {
-  const auto code = static_cast<unsigned char>(letter);
-  return code < ' ' || code == 0x7F || letter == '\\';
+// Browsers read a backslash as a slash, unless it is encoded: then it is part of a name.
+bool has_backslash(std::string_view target) {
+  return target.substr(0, target.find('?')).contains('\\');
 }
 
 int refusal_of(std::string_view name) {
@@ -33,8 +31,8 @@ int refusal_of(std::string_view name) {
 }  // namespace
 
 request_path read_path(std::string_view path, std::string_view target) {
-  if (!path.starts_with('/') || std::ranges::any_of(path, is_strange)) return {.refusal = 400};
-  if (has_encoded_slash(target)) return {.refusal = 400};
+  if (!path.starts_with('/')) return {.refusal = 400};
+  if (has_encoded_slash(target) || has_backslash(target)) return {.refusal = 400};
   if (path.size() > longest_path) return {.refusal = 404};
   request_path read{.relative = path.substr(1)};
   read.wants_folder = path.ends_with('/');

@@ -80,7 +80,7 @@ loop::task<result<void>> checker::ask(back_ref which) {
   over->begin({.method = "GET", .target = how_.options.check_path, .fields = fields});
   over->finish();
   constexpr auto for_ever = loop::time_point::max();
-  auto head = co_await over->head(for_ever);
+  auto head = co_await over->final_head(for_ever);
   if (!head) co_return std::unexpected(head.error());
   for (std::size_t seen = 0; seen < longest_answer;) {
     const auto piece = co_await over->read(for_ever);

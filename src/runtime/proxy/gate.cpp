@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "loop/within.hpp"
+#include "runtime/http_serving.hpp"
 #include "runtime/introducers.hpp"
 #include "runtime/proxy/ends.hpp"
 #include "runtime/refusals.hpp"
@@ -18,6 +20,10 @@ constexpr unsigned raw_door = 0;
 constexpr unsigned http_door = 1;
 constexpr unsigned message_door = 2;
 constexpr unsigned websocket_door = 3;
+
+// How often connections that are waited for are looked at.
+constexpr auto drain_look_interval = std::chrono::milliseconds(5);
+constexpr auto longest_breaking = std::chrono::milliseconds(500);
 
 }  // namespace
 
@@ -126,7 +132,7 @@ serve::reception gate::reception() {
             return serve(std::move(client), std::move(place), door);
           },
       .introduces = introducing(options_.proxy_protocol),
-      .refusal = {},
+      .refusal = carries_http_alone() ? http_refusal() : std::string(),
       .on_refused =
           [this, &log](const loop::socket_address& client, std::string_view words) {
             counters_.connections_refused.add();
@@ -260,6 +266,15 @@ void gate::show_branches() {
   branches_.become(std::move(all));
 }
 
+bool gate::carries_http_alone() const {
+  return std::ranges::all_of(options_.endpoints(), [this](const auto& text) {
+    const auto url = net::parse_endpoint(text);
+    if (!url || !url->is_stream()) return true;
+    const auto door = door_of(*url);
+    return door == http_door || door == websocket_door;
+  });
+}
+
 unsigned gate::door_of(const net::endpoint_url& front) const {
   if (joins_messages(options_)) return front.is_web() ? websocket_door : message_door;
   return front.is_web() || options_.protocol == "http" ? http_door : raw_door;
@@ -276,11 +291,25 @@ void gate::fall_silent() {
   web_.retire();
 }
 
-loop::task<> gate::close(loop::time_point limit) {
+loop::task<bool> gate::drained(loop::time_point limit) {
   co_await web_.ended(limit);
+  if (options_.drain) co_await bonds_ended(limit);
+  co_return true;
+}
+
+loop::task<> gate::bonds_ended(loop::time_point limit) {
+  loop::condition looked(loop_);
+  const bool are_gone =
+      co_await looked.wait([this] { return bonds_.empty(); }, limit, drain_look_interval);
+  (void)are_gone;
+}
+
+loop::task<> gate::close(loop::time_point limit) {
+  (void)co_await loop::within(loop_, drained(limit), limit, &setting_.hurried);
+  web_.abort();
   for (auto& each : bonds_) each.break_off();
   // They reset both of their ends.
-  co_await loop_.sleep(loop::duration::zero());
+  co_await bonds_ended(loop_.now() + longest_breaking);
   messages_.end();
   acceptor_.end_connections();
   if (script_) co_await script_->end(limit);

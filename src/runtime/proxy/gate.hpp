@@ -1,6 +1,7 @@
 // One loop's part of a proxy: takes clients in, finds a back for each, and joins the two.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,6 +36,7 @@ struct gate_setting {
   std::shared_ptr<const net::tls_context> trusted_http2;  ///< of those that may speak HTTP/2
   std::shared_ptr<const net::tls_context> trusted_http1;  ///< of those that shall not, if they can
   std::shared_ptr<shared_view> shared;                    ///< of the backs
+  const std::atomic<bool>& hurried;                       ///< a stop is to wait for nothing
   std::size_t count = 1;                                  ///< of gates
   std::shared_ptr<scripting::shared_store> values;        ///< of scripts
 };
@@ -111,6 +113,11 @@ class gate final : public part, private loop::timer {
                        std::shared_ptr<const backs> of, serve::connection_gauge::place place,
                        std::unique_ptr<known_client> known);
   void enter(bond& begun);
+  /// Awaits what is under way when it stops.
+  loop::task<bool> drained(loop::time_point limit);
+  loop::task<> bonds_ended(loop::time_point limit);
+  /// All of its streams carry HTTP, so that a client above the limit can be answered.
+  [[nodiscard]] bool carries_http_alone() const;
   void tell(level severity, std::string_view event, const std::string& text);
 
   loop::loop& loop_;

@@ -70,6 +70,7 @@ class gate_script {
     int status = 0;
     proto::http_fields fields;
     std::optional<std::string> body;  ///< in the place of the back's
+    std::string reason = {};          ///< the back's phrase for its status
   };
   /// Changes the head of a back's answer. Errors: as of `route`.
   loop::task<result<void>> change(script::lazy_table& request, answered& with);

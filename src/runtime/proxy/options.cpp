@@ -89,6 +89,17 @@ std::vector<row> own_rows() {
   };
 }
 
+std::vector<row> stop_rows() {
+  return {
+      {{.key = "drain", .kind = flag,
+        .help = "when stopping, let connections end first; HTTP requests always may"},
+       &proxy_options::drain},
+      {{.key = "drain_timeout", .kind = seconds, .value_name = "TIME", .default_text = "5",
+        .help = "longest time that draining may take"},
+       &proxy_options::drain_timeout},
+  };
+}
+
 std::vector<row> check_rows() {
   return {
       {{.key = "check", .kind = choice, .value_name = "HOW", .default_text = "off",
@@ -247,11 +258,11 @@ const std::vector<options::bound_row<proxy_options>>& option_table() {
   static const auto table = [] {
     auto all = listen_rows<proxy_options>(fronts_help);
     all.push_back(threads_row<proxy_options>());
-    for (auto&& more :
-         {own_rows(), check_rows(), message_rows(), web_rows(), head_rows(), admission_rows(),
-          log_rows(), http_limit_rows<proxy_options>(), tls_server_rows<proxy_options>(),
-          tls_client_rows<proxy_options>({.only_on = "TLS to backs"}),
-          script_rows<proxy_options>()}) {
+    for (auto&& more : {own_rows(), stop_rows(), check_rows(), message_rows(), web_rows(),
+                        head_rows(), admission_rows(), log_rows(), http_limit_rows<proxy_options>(),
+                        tls_server_rows<proxy_options>(),
+                        tls_client_rows<proxy_options>({.only_on = "TLS to backs"}),
+                        script_rows<proxy_options>()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     // It limits what comes before a connection is passed on, whatever that is.

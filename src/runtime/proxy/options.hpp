@@ -29,6 +29,8 @@ struct proxy_options : common_options,
   std::uint64_t max_buffer = 256U << 10U;
   double connect_timeout = 5;
   double idle_timeout = 0;
+  bool drain = false;
+  double drain_timeout = 5;
   double rest = 5;
   std::uint64_t circuit_failures = 5;
   std::uint64_t circuit_share = 50;

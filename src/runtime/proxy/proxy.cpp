@@ -37,6 +37,10 @@ class proxy final : public scripting::scripted<proxy_options, gate> {
   [[nodiscard]] std::vector<std::string_view> carried(const proxy_options& next) const override;
   [[nodiscard]] part_list make_parts(const std::vector<loop::loop*>& loops) override;
   [[nodiscard]] std::size_t wanted_loops() const override { return wanted().threads; }
+  loop::task<void> stop(loop::time_point limit) override {
+    const auto drain_limit = given().home.now() + loop::from_seconds(wanted().drain_timeout);
+    return scripted::stop(std::min(limit, drain_limit));
+  }
   [[nodiscard]] result<void> open_identity() override;
   void close_identity() override { identity_.close(); }
   [[nodiscard]] result<void> try_certificates() const override;
@@ -194,6 +198,7 @@ proxy::part_list proxy::make_parts(const std::vector<loop::loop*>& loops) {
                          .trusted_http2 = trusted_http2_,
                          .trusted_http1 = trusted_http1_,
                          .shared = view,
+                         .hurried = hurried(),
                          .count = loops.size(),
                          .values = shared()};
     made.push_back(std::make_unique<gate>(*each, made.size(), running(), std::move(setting)));

@@ -54,9 +54,26 @@ loop::task<result<void>> web_gate::make_switchable(const std::string& protocol, 
   co_return result<void>{};
 }
 
+bool web_gate::begin_on(http::exchange& now, const forwarded_request& asked, reached& by,
+                        const sent_body& sent) {
+  // What opens a WebSocket by HTTP/2 has none: what follows is the WebSocket's.
+  const bool has_body =
+      (now.has_body() || sent.is_whole || !sent.bytes.empty()) && now.request().protocol.empty();
+  // A body that may be empty and yet have trailers is sent without a length.
+  auto length = length_of(now.request().headers);
+  if (length == 0 || changes(scripting::callback::proxy_request_body, by)) length.reset();
+  now.leave_continue();
+  by.over->begin({.method = asked.method,
+                  .target = asked.target,
+                  .fields = asked.fields,
+                  .has_body = has_body,
+                  .length = length});
+  return has_body;
+}
+
 loop::task<std::optional<web_gate::failed_try>> web_gate::try_on(http::exchange& now,
                                                                  const forwarded_request& asked,
-                                                                 reached& by) {
+                                                                 reached& by, sent_body& sent) {
   if (!asked.upgrade.empty()) {
     const auto can = co_await make_switchable(asked.upgrade, by);
     if (!can) {
@@ -66,21 +83,13 @@ loop::task<std::optional<web_gate::failed_try>> web_gate::try_on(http::exchange&
       co_return std::nullopt;
     }
   }
-  // What opens a WebSocket by HTTP/2 has none: what follows is the WebSocket's.
-  const bool has_body = now.has_body() && now.request().protocol.empty();
-  by.over->begin({.method = asked.method,
-                  .target = asked.target,
-                  .fields = asked.fields,
-                  .has_body = has_body,
-                  .length = changes(scripting::callback::proxy_request_body, by)
-                                ? std::nullopt
-                                : length_of(now.request().headers)});
+  const bool has_body = begin_on(now, asked, by, sent);
   upload progress{.last_progress = loop_.now(),
                   .most_waiting = means_.options.max_buffer,
                   .is_whole = !has_body};
   loop::task_group sending;
   if (has_body) {
-    sending.spawn(send_body(now, by, progress));
+    sending.spawn(send_body(now, by, progress, sent));
   } else {
     by.over->finish();
   }
@@ -105,20 +114,26 @@ loop::task<std::optional<web_gate::failed_try>> web_gate::try_on(http::exchange&
   if (is_switched && asked.upgrade.empty()) {
     head = failure(errc::malformed, "read the HTTP reply", "it switches to what nobody asked for");
   }
-  if (!head)
-    co_return failed_try{std::move(head.error()), by.use.of()->is.text, !by.over->has_heard()};
+  if (!head) {
+    co_return failed_try{.why = std::move(head.error()),
+                         .back = by.use.of()->is.text,
+                         .is_unheard = !by.over->has_heard(),
+                         .is_refused = by.over->is_refused()};
+  }
   by.use.note(head->status < 502 || head->status > 504);
   if (is_switched) {
     co_await switch_over(now, by, std::move(*head));
   } else {
-    co_await pass_back(now, by, std::move(*head));
+    co_await pass_back(now, by, std::move(*head), progress);
   }
   co_return std::nullopt;
 }
 
 // Where the client fails, the back's connection ends, and with it what waits for the answer.
-loop::task<> web_gate::send_body(http::exchange& now, reached& by, upload& progress) {
-  for (;;) {
+loop::task<> web_gate::send_body(http::exchange& now, reached& by, upload& progress,
+                                 sent_body& sent) {
+  if (!sent.bytes.empty()) by.over->push(sent.bytes);
+  while (!sent.is_whole) {
     auto piece = co_await now.read();
     if (!piece) {
       progress.client_failed = std::move(piece.error());
@@ -137,14 +152,33 @@ loop::task<> web_gate::send_body(http::exchange& now, reached& by, upload& progr
       }
       piece = std::move(changed);
     }
-    if (!piece->empty()) by.over->push(*piece);
-    if (is_end) break;
+    if (!piece->empty()) {
+      by.over->push(*piece);
+      keep(sent, *piece, by);
+    }
+    if (is_end) {
+      sent.trailers = passed_trailers(now.take_trailers());
+      sent.is_whole = true;
+      break;
+    }
     const bool goes_on = co_await by.over->room(progress.most_waiting);
     if (!goes_on) co_return;
     progress.last_progress = loop_.now();
   }
-  by.over->finish(passed_trailers(now.take_trailers()));
+  by.over->finish(sent.trailers);
   progress.is_whole = true;
+}
+
+// What a script has changed once it is not asked to change again.
+void web_gate::keep(sent_body& sent, const std::string& piece, const reached& by) const {
+  const bool fits = sent.bytes.size() + piece.size() <= means_.options.max_buffer;
+  sent.is_lost = sent.is_lost || !fits || !by.over->can_be_refused() ||
+                 changes(scripting::callback::proxy_request_body, by);
+  if (sent.is_lost) {
+    std::string().swap(sent.bytes);
+  } else {
+    sent.bytes += piece;
+  }
 }
 
 loop::time_point web_gate::next_limit(loop::time_point since) const {
@@ -162,6 +196,16 @@ loop::task<result<proto::http_response_head>> web_gate::await_head(http::exchang
     const auto look = is_watched ? limit : std::min(limit, loop_.now() + longest_unwatched);
     auto head = co_await by.over->head(look);
     const bool is_late = !head && head.error().code == errc::timed_out;
+    if (head && proto::is_interim(head->status)) {
+      now.inform(head->status, answered_fields(std::move(head->headers), false));
+      const bool has_room = co_await now.room();
+      if (has_room) {
+        progress.last_progress = loop_.now();
+        continue;
+      }
+      progress.has_left = true;
+      by.over->abort();
+    }
     if (!is_late) co_return head;
     if (look == limit && progress.last_progress == begun) co_return head;
     if (!is_watched && progress.is_whole) progress.watching.spawn(watch(now, by, progress));
@@ -175,13 +219,34 @@ loop::task<> web_gate::watch(http::exchange& now, reached& by, upload& progress)
   by.over->abort();
 }
 
-loop::task<> web_gate::pass_back(http::exchange& now, reached& by, proto::http_response_head head) {
+loop::task<result<std::string>> web_gate::await_piece(http::exchange& now, reached& by,
+                                                      upload& progress) {
+  const auto limit = next_limit(loop_.now());
+  const auto look = progress.is_whole ? std::min(limit, loop_.now() + longest_unwatched) : limit;
+  auto piece = co_await by.over->read(look);
+  const bool is_silent = !piece && piece.error().code == errc::timed_out && look != limit;
+  if (is_silent) {
+    progress.watching.spawn(watch(now, by, progress));
+    piece = co_await by.over->read(limit);
+    progress.watching.cancel();
+  }
+  co_return piece;
+}
+
+loop::task<> web_gate::pass_back(http::exchange& now, reached& by, proto::http_response_head head,
+                                 upload& progress) {
   const bool has_date = proto::find_field(head.headers, "date").has_value();
   auto length = length_of(head.headers);
-  if (!length && !now.is_head() && by.over->is_empty()) length = 0;
+  // An answer of HTTP/2 without a body may yet have trailers.
+  if (!now.is_head() && by.over->is_empty()) {
+    length = 0;
+  } else if (length == 0 && !now.is_head()) {
+    length.reset();
+  }
   gate_script::answered said{.status = head.status,
                              .fields = answered_fields(std::move(head.headers), false),
-                             .body = std::nullopt};
+                             .body = std::nullopt,
+                             .reason = std::move(head.reason)};
   dress(said.fields, by);
   if (changes(scripting::callback::proxy_response, by)) {
     const bool is_changed = co_await change_answer(now, by, said);
@@ -193,9 +258,14 @@ loop::task<> web_gate::pass_back(http::exchange& now, reached& by, proto::http_r
   now.begin({.status = said.status,
              .fields = std::move(said.fields),
              .length = length,
+             .reason = said.status == head.status ? std::move(said.reason) : std::string(),
              .has_date = has_date});
   for (;;) {
-    auto piece = co_await by.over->read(next_limit(loop_.now()));
+    auto piece = co_await await_piece(now, by, progress);
+    if (progress.has_left) {
+      now.abort();
+      co_return;
+    }
     if (!piece) {
       means_.counted.errors.add();
       ++by.use.of()->failed;

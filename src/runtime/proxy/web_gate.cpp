@@ -92,6 +92,10 @@ void web_gate::retire() {
   for (auto& each : connections_) each.retire();
 }
 
+void web_gate::abort() {
+  for (auto& each : connections_) each.dismiss();
+}
+
 loop::task<> web_gate::ended(loop::time_point limit) {
   const bool are_gone = co_await gone_.wait([this] { return connections_.empty(); }, limit);
   (void)are_gone;
@@ -280,6 +284,8 @@ loop::task<> web_gate::pass_on(http::exchange& now, const forwarded_request& ask
                                   : marks_of(now.request(), means_.options.sticky);
   auto what = wish_of(now, balance_);
   what.marks = marks;
+  sent_body sent;
+  bool was_refused = false;
   auto left = means_.options.retries;
   for (unsigned tries = 0;; ++tries) {
     auto by = co_await reach(now.peer(), what, to, tried);
@@ -300,9 +306,14 @@ loop::task<> web_gate::pass_on(http::exchange& now, const forwarded_request& ask
     by->request_id = of.request_id;
     by->described = of.described;
     of.by = by->use.of();
-    failed = co_await try_on(now, asked, *by);
+    failed = co_await try_on(now, asked, *by, sent);
     of.has_answered = !failed && now.has_begun();
     if (!failed) co_return;
+    if (failed->is_refused && !sent.is_lost && !std::exchange(was_refused, true)) {
+      pool_.forget(*by->use.of());
+      ledger_.note_retry(of);
+      continue;
+    }
     ++by->use.of()->failed;
     // A connection that was kept may have been closed just now, and so may the others to that back:
     // that says nothing of the back, and is no retry, within reason.

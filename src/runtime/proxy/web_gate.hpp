@@ -68,6 +68,8 @@ class web_gate {
   void retain(const std::vector<back_ref>& used) { pool_.retain(used); }
   /// No connection takes new requests; those under way are answered.
   void retire();
+  /// Breaks off those that are still there.
+  void abort();
   /// Awaits that all of them have ended, until `limit` at the longest.
   [[nodiscard]] loop::task<> ended(loop::time_point limit);
   /// It works from now on; to be called on the loop.
@@ -102,13 +104,22 @@ class web_gate {
     std::string request_id = {};              ///< the same
     script::lazy_table* described = nullptr;  ///< the request, for a script
   };
-  /// Why a back has not answered. `is_unheard`: nothing of an answer has come.
+  /// Why a back has not answered. `is_unheard`: nothing of an answer has come. `is_refused`: the
+  /// back has not processed the request, and says so.
   struct failed_try {
     error why;
     std::string back;
     bool is_unheard = true;
+    bool is_refused = false;
   };
   struct upload;
+  /// A request's body as far as it has been sent, for another try.
+  struct sent_body {
+    std::string bytes;
+    proto::http_fields trailers;
+    bool is_whole = false;
+    bool is_lost = false;  // more than may be kept
+  };
   struct route {
     route(route_text of, const back_means& with) : is(std::move(of)), to(with, is.text) {}
 
@@ -145,14 +156,21 @@ class web_gate {
   /// Makes sure that it may be asked to switch to that protocol, perhaps on another connection.
   /// Errors: why it cannot be.
   loop::task<result<void>> make_switchable(const std::string& protocol, reached& by);
+  /// Sends the request's head to the back. Says whether a body follows.
+  bool begin_on(http::exchange& now, const forwarded_request& asked, reached& by,
+                const sent_body& sent);
   /// Nullopt: it has been answered, or nobody waits for that any more.
   loop::task<std::optional<failed_try>> try_on(http::exchange& now, const forwarded_request& asked,
-                                               reached& by);
-  loop::task<> send_body(http::exchange& now, reached& by, upload& progress);
+                                               reached& by, sent_body& sent);
+  loop::task<> send_body(http::exchange& now, reached& by, upload& progress, sent_body& sent);
+  void keep(sent_body& sent, const std::string& piece, const reached& by) const;
   loop::task<result<proto::http_response_head>> await_head(http::exchange& now, reached& by,
                                                            upload& progress);
   loop::task<> watch(http::exchange& now, reached& by, upload& progress);
-  loop::task<> pass_back(http::exchange& now, reached& by, proto::http_response_head head);
+  /// More of the answer's body. The client is watched while the back is silent for long.
+  loop::task<result<std::string>> await_piece(http::exchange& now, reached& by, upload& progress);
+  loop::task<> pass_back(http::exchange& now, reached& by, proto::http_response_head head,
+                         upload& progress);
   /// What the script makes of an answer. False: the client has been told that it has failed.
   loop::task<bool> change_answer(http::exchange& now, const reached& by, gate_script::answered& of);
   [[nodiscard]] bool changes(scripting::callback piece_of, const reached& by) const {

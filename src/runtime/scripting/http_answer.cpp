@@ -87,7 +87,11 @@ constexpr request_field request_fields[] = {
     {"method", [](const auto& asked) { return nlohmann::json(asked.request().method); }},
     {"path", [](const auto& asked) { return nlohmann::json(asked.request().path); }},
     {"target", [](const auto& asked) { return nlohmann::json(asked.request().target); }},
-    {"query", [](const auto& asked) { return table_of(asked.request().query); }},
+    {"query",
+     [](const auto& asked) {
+       const auto& request = asked.request();
+       return request.has_opaque_query ? nlohmann::json() : table_of(request.query);
+     }},
     {"headers", [](const auto& asked) { return table_of(asked.request().headers); }},
     {"version", [](const auto& asked) { return nlohmann::json(asked.request().version); }},
     {"peer", [](const auto& asked) { return nlohmann::json(asked.peer().address.text()); }},

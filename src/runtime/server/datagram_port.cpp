@@ -51,7 +51,7 @@ class datagram_port::peer final : public member {
     return taken;
   }
   // It is forgotten at the next sweep.
-  void dismiss() override { last_active = loop::time_point::min(); }
+  void dismiss(parting /*why*/) override { last_active = loop::time_point::min(); }
 
   [[nodiscard]] loop::socket_address address() const override { return address_; }
   [[nodiscard]] bool is_stranger() const { return is_stranger_; }

@@ -15,7 +15,7 @@ class event_stream final : public member {
       : member(home, encoding::event_stream), exchange_(on) {}
 
   std::size_t offer(const batch& messages) override;
-  void dismiss() override { exchange_.abort(); }
+  void dismiss(parting /*why*/) override { exchange_.abort(); }
   loop::task<> delivered(loop::time_point limit) override;
   void end() override { exchange_.finish(); }
   /// Lets those between it and the client see that it still goes on.

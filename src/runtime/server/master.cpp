@@ -29,7 +29,7 @@ void answer_claim(shard& at, member& from, bool is_granted) {
       "too many wrong master passwords", level::warning,
       fmt::format("{} disconnected after too many wrong master passwords", from.address().text()),
       fmt::format("#{}", from.id()));
-  from.dismiss();
+  from.dismiss(parting::refused);
 }
 
 void note_wrong(shard& at, member& from) {

@@ -20,6 +20,9 @@ enum class presence : std::uint8_t {
   passing,    ///< for a moment: it says one thing, or becomes another member
 };
 
+/// Why a member is ended. A WebSocket's client is told.
+enum class parting : std::uint8_t { asked_for, idle, silent, refused, too_slow, memory };
+
 class member {
  public:
   /// `how`: what it takes of a batch.
@@ -43,12 +46,14 @@ class member {
   /// Bytes that it holds: of a message that is not whole, and of what waits for it.
   [[nodiscard]] virtual std::size_t held() const { return 0; }
   /// Ends it soon; safe while members are gone through.
-  virtual void dismiss() = 0;
+  virtual void dismiss(parting why) = 0;
   /// Awaits, until `limit` at the longest, that what was offered has reached it. It may leave
   /// meanwhile.
   virtual loop::task<> delivered(loop::time_point /*limit*/) { co_return; }
   /// Nothing more will be offered: tells it so, behind what waits for it.
   virtual void end() {}
+  /// Its peer is told that it ends when the server stops, whether or not that drains...
+  [[nodiscard]] virtual bool says_farewell() const { return false; }
   /// Called now and then: it may look whether its peer is still there.
   virtual void look_after(loop::time_point /*now*/) {}
 

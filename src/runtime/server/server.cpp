@@ -44,6 +44,7 @@ class server final : public scripting::scripted<server_options, shard> {
   [[nodiscard]] loop::task<result<bool>> read_certificates() override {
     co_return identity_.reload();
   }
+  loop::task<result<bool>> open_files_again() override;
   [[nodiscard]] nlohmann::json certificates() const override {
     return has_parts() ? identity_.shown() : certificates_in(wanted().cert);
   }
@@ -111,6 +112,15 @@ server::part_list server::make_parts(const std::vector<loop::loop*>& loops) {
     made.push_back(std::move(one));
   }
   return made;
+}
+
+loop::task<result<bool>> server::open_files_again() {
+  if (running().http_log.empty() && running().write.empty()) co_return false;
+  for (std::size_t i = 0; i < opened(); ++i) {
+    auto done = co_await run_at(i, [](shard& at) { return at.open_files_again(); });
+    if (!done) co_return std::unexpected(done.error());
+  }
+  co_return true;
 }
 
 loop::task<void> server::stop(loop::time_point limit) {

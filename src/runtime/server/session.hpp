@@ -25,7 +25,7 @@ class session final : public member {
   [[nodiscard]] std::size_t held() const override {
     return reader_.unfinished().size() + stream_->unsent();
   }
-  void dismiss() override {
+  void dismiss(parting /*why*/) override {
     is_dismissed_ = true;
     stream_->abort();
   }

@@ -6,6 +6,7 @@
 
 #include "loop/condition.hpp"
 #include "loop/within.hpp"
+#include "runtime/http_serving.hpp"
 #include "runtime/introducers.hpp"
 #include "runtime/refusals.hpp"
 #include "runtime/server/datagram_port.hpp"
@@ -21,6 +22,9 @@ namespace {
 
 // Members of the web: what is between them and us forgets a connection that is silent.
 constexpr double longest_carelessness = 4;
+// How long WebSockets may take to answer that the server stops, where it does not drain.
+constexpr auto longest_farewell = 1s;
+
 bool is_cared_for(const member& one) { return one.wanted() >= encoding::websocket; }
 
 }  // namespace
@@ -58,7 +62,7 @@ serve::reception shard::reception() {
                                    static_cast<protocol>(door));
           },
       .introduces = introducing(options_.proxy_protocol),
-      .refusal = {},
+      .refusal = carries_http_alone() ? http_refusal() : std::string(),
       .on_refused =
           [this](const loop::socket_address& client, std::string_view words) {
             counters_.connections_refused.add();
@@ -139,6 +143,13 @@ result<void> shard::open_target(net::bind_target& target) {
   return {};
 }
 
+bool shard::carries_http_alone() const {
+  return std::ranges::all_of(options_.endpoints(), [this](const auto& text) {
+    const auto url = net::parse_endpoint(text);
+    return url && (!url->is_stream() || protocol_of(*url) == protocol::http);
+  });
+}
+
 protocol shard::protocol_of(const net::endpoint_url& url) const {
   if (url.is_web() || options_.protocol == "http") return protocol::http;
   return options_.protocol == "raw" ? protocol::raw : protocol::automatic;
@@ -150,6 +161,13 @@ void shard::fall_silent() {
   acceptor_.stop_listening();
   for (auto& each : web_connections_) each.retire();
   on_turn_end();
+}
+
+result<void> shard::open_files_again() {
+  if (file_) {
+    if (auto opened = file_->open_again(); !opened) return opened;
+  }
+  return site_.open_log_again();
 }
 
 void shard::enter_web(http::served_connection& arrived) {
@@ -188,7 +206,20 @@ loop::task<bool> shard::deliver(loop::time_point limit) {
     for (auto* each : members_) each->end();
     co_await web_ended(limit);
   }
+  co_await farewells_said(options_.drain ? limit : std::min(limit, loop_.now() + longest_farewell));
   co_return true;
+}
+
+// WebSockets are told that the server goes, and answer that.
+loop::task<> shard::farewells_said(loop::time_point limit) {
+  for (auto* each : members_) {
+    if (each->says_farewell()) each->end();
+  }
+  const auto are_gone = [this] {
+    return std::ranges::none_of(members_, [](const auto* each) { return each->says_farewell(); });
+  };
+  loop::condition looked(loop_);
+  [[maybe_unused]] const bool were_answered = co_await looked.wait(are_gone, limit, 5ms);
 }
 
 void shard::apply(const live_edit<server_options>& edit) {
@@ -232,7 +263,11 @@ void shard::let_go(std::uint64_t held) {
   for (auto& each : web_connections_) all.push_back({&each, each.held(), each.last_whole});
   for (const auto& each : serve::longest_unfinished(all, held, memory_limit())) {
     counters_.drop_message(drop::memory);
-    std::visit([](auto* one) { one->dismiss(); }, each.by);
+    if (auto* const* const connection = std::get_if<http::served_connection*>(&each.by)) {
+      (*connection)->dismiss();
+    } else {
+      std::get<member*>(each.by)->dismiss(parting::memory);
+    }
     state_->log->write_few(
         "memory of connections", level::warning,
         fmt::format("a client that held {} bytes was disconnected: all together held {}, more "
@@ -290,7 +325,7 @@ void shard::on_timer() {
   if (options_.idle_timeout > 0) {
     const auto oldest = now - loop::from_seconds(options_.idle_timeout);
     for (auto* each : members_) {
-      if (each->has_connection() && each->last_active < oldest) each->dismiss();
+      if (each->has_connection() && each->last_active < oldest) each->dismiss(parting::idle);
     }
   }
   if (cared_for_ != 0) {
@@ -422,7 +457,7 @@ void shard::on_slow(member& who, std::uint64_t messages, const loop::socket_addr
                     disconnect ? "disconnected" : "messages to it are dropped"),
         fmt::format("#{}", who.id()));
   }
-  if (disconnect) who.dismiss();
+  if (disconnect) who.dismiss(parting::too_slow);
 }
 
 void shard::on_turn_end() {

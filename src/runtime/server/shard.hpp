@@ -106,6 +106,8 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   /// A member of any shard, by its number; dropped when it has gone.
   void tell_member(std::uint64_t id, const std::string& message);
 
+  /// Opens the files again that it appends to. Errors: of the first that cannot be opened.
+  [[nodiscard]] result<void> open_files_again();
   [[nodiscard]] const counters& counted() const override { return counters_; }
   [[nodiscard]] const web_figures& counted_web() const { return site_.counted(); }
 
@@ -126,6 +128,9 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   /// What was accepted is on disk and, of those that drain, with the clients; it answers nothing.
   [[nodiscard]] loop::task<bool> deliver(loop::time_point limit);
   [[nodiscard]] loop::task<> web_ended(loop::time_point limit);
+  [[nodiscard]] loop::task<> farewells_said(loop::time_point limit);
+  /// All of its streams carry HTTP, so that a client above the limit can be answered.
+  [[nodiscard]] bool carries_http_alone() const;
   [[nodiscard]] member* find(std::uint64_t id);
   using holder = std::variant<member*, http::served_connection*>;
   [[nodiscard]] std::uint64_t memory_limit() const;

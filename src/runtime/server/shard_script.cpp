@@ -139,7 +139,7 @@ void shard_script::on_admission(client& one, bool is_admitted) {
   if (is_admitted) return;
   one.is_refused = true;
   one.turns.clear();
-  one.is->dismiss();
+  one.is->dismiss(parting::refused);
 }
 
 // One that the script does not know came by POST, and hears nothing.
@@ -217,7 +217,8 @@ void shard_script::disconnect_here(std::uint64_t id) {
 loop::task<> shard_script::see_off(std::uint64_t id) {
   constexpr auto patience = std::chrono::seconds(1);
   co_await find(id)->is->delivered(home_.loop().now() + patience);
-  if (auto* const one = find(id); one != nullptr && one->is != nullptr) one->is->dismiss();
+  if (auto* const one = find(id); one != nullptr && one->is != nullptr)
+    one->is->dismiss(parting::asked_for);
 }
 
 loop::task<std::optional<std::string>> shard_script::on_send(std::string message) {

@@ -32,6 +32,9 @@ class site {
   /// `on_error` is told, in a sentence, what the log cannot be written for. Errors: naming the
   /// folder or the file that cannot be opened.
   [[nodiscard]] result<void> open(const std::function<void(std::string)>& on_error);
+  /// Opens the log again, which may have been moved away. Errors: of the file; then the site goes
+  /// on in the one that it has.
+  [[nodiscard]] result<void> open_log_again() { return log_ ? log_->open_again() : result<void>{}; }
   /// Awaits that the log is written.
   [[nodiscard]] loop::task<> flushed(loop::time_point limit);
 

@@ -24,7 +24,7 @@ class poster final : public member {
       : member(home, encoding::raw, presence::passing), address_(address) {}
   [[nodiscard]] loop::socket_address address() const override { return address_; }
   std::size_t offer(const batch& /*messages*/) override { return 0; }
-  void dismiss() override {}
+  void dismiss(parting /*why*/) override {}
 
  private:
   loop::socket_address address_;

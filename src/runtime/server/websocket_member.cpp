@@ -15,6 +15,25 @@ namespace {
 
 // How long a peer may take to end the connection when both have said that it is over.
 constexpr auto longest_closing = 2s;
+// How long one that is dismissed may take.
+constexpr auto longest_parting = 1s;
+
+struct farewell {
+  websocket_close code;
+  std::string_view reason;
+};
+
+farewell farewell_for(parting why) {
+  switch (why) {
+    case parting::asked_for: return {websocket_close::normal, {}};
+    case parting::idle: return {websocket_close::going_away, "idle for too long"};
+    case parting::silent: return {websocket_close::going_away, "no answer to a ping"};
+    case parting::refused: return {websocket_close::policy_violation, "not admitted"};
+    case parting::too_slow: return {websocket_close::policy_violation, "reads too slowly"};
+    case parting::memory: return {websocket_close::try_again_later, "too much memory is in use"};
+  }
+  return {websocket_close::going_away, {}};
+}
 
 }  // namespace
 
@@ -103,6 +122,17 @@ void websocket_member::close(websocket_close code, std::string_view reason) {
   is_closing_ = true;
 }
 
+// One that does not read what waits for it would not read why either.
+void websocket_member::dismiss(parting why) {
+  if (std::exchange(is_parting_, true)) return;
+  const auto [code, reason] = farewell_for(why);
+  const bool reads = why != parting::too_slow && channel_->unsent() == 0;
+  close(code, reason);
+  if (!reads) return channel_->abort();
+  channel_->end();
+  home_.loop().arm_after(*this, longest_parting);
+}
+
 // The client is to end the connection first: so no port of the server's is kept in TIME_WAIT.
 loop::task<> websocket_member::part() {
   const auto limit = home_.loop().now() + longest_closing;
@@ -140,7 +170,7 @@ void websocket_member::look_after(loop::time_point now) {
     last_heard_ = now;
     push_control(websocket_opcode::ping, {});
   } else {
-    channel_->abort();
+    dismiss(parting::silent);
   }
 }
 

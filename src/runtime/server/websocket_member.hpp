@@ -11,7 +11,7 @@
 
 namespace strata::runtime::server {
 
-class websocket_member final : public member {
+class websocket_member final : public member, private loop::timer {
  public:
   /// Reads until one side has closed it.
   static loop::task<> serve(shard& home, http::opened_websocket opened,
@@ -22,10 +22,13 @@ class websocket_member final : public member {
   [[nodiscard]] loop::socket_address address() const override { return channel_->peer().address; }
   [[nodiscard]] std::string tls_subject() const override { return channel_->peer().tls_subject; }
   std::size_t offer(const batch& messages) override;
-  [[nodiscard]] std::size_t held() const override { return reader_.held() + channel_->unsent(); }
-  void dismiss() override { channel_->abort(); }
+  [[nodiscard]] std::size_t held() const override {
+    return is_parting_ ? 0 : reader_.held() + channel_->unsent();
+  }
+  void dismiss(parting why) override;
   loop::task<> delivered(loop::time_point limit) override;
   void end() override { close(proto::websocket_close::going_away, {}); }
+  [[nodiscard]] bool says_farewell() const override { return channel_->broken() == 0; }
   /// Pings a peer that has been silent, and ends one that does not answer.
   void look_after(loop::time_point now) override;
 
@@ -37,6 +40,8 @@ class websocket_member final : public member {
   void push_control(proto::websocket_opcode what, byte_span payload);
   /// Says why, once; nothing is sent behind it.
   void close(proto::websocket_close code, std::string_view reason);
+  /// The peer has not ended the connection in time.
+  void on_timer() override { channel_->abort(); }
   /// Awaits that the peer ends the connection.
   loop::task<> part();
 
@@ -44,6 +49,7 @@ class websocket_member final : public member {
   proto::websocket_reader reader_;
   loop::time_point last_heard_;
   bool is_closing_ = false;  // our close frame is on its way
+  bool is_parting_ = false;  // it was dismissed, and its peer is to end the connection
   bool is_pinged_ = false;   // and has not been heard since
   bool told_slow_ = false;
 };

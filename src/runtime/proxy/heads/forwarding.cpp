@@ -24,6 +24,14 @@ bool is_one_of(std::string_view name, const std::array<std::string_view, Size>& 
   return std::ranges::find(all, name) != all.end();
 }
 
+// Fields by which requests are routed, or by which backs tell clients apart. A client that names
+// them in Connection would have them removed behind the proxy's decision: they stay.
+bool is_for_all(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kept = {"host",      "cookie",    "authorization",
+                                                    "forwarded", "x-real-ip", "via"};
+  return is_one_of(name, kept) || name.starts_with("x-forwarded-");
+}
+
 // Connection names fields that are for this connection too; mostly it says one word that is none.
 void keep_end_to_end(proto::http_fields& fields) {
   const bool names_some = std::ranges::any_of(fields, [](const auto& field) {
@@ -33,7 +41,8 @@ void keep_end_to_end(proto::http_fields& fields) {
   const auto all = names_some ? fields : proto::http_fields{};
   std::erase_if(fields, [&](const auto& field) {
     return is_one_of(field.first, own_of_a_connection) ||
-           (names_some && proto::has_token(all, "connection", field.first));
+           (names_some && !is_for_all(field.first) &&
+            proto::has_token(all, "connection", field.first));
   });
 }
 
@@ -57,11 +66,12 @@ void set_default(proto::http_fields& in, std::string_view name, const std::strin
 }
 
 // Of `http://host/path`, the path: which host it is, the Host says.
-std::string origin_form(const std::string& target) {
+std::string origin_form(const std::string& method, const std::string& target) {
   const auto scheme = target.find("://");
   if (target.starts_with('/') || target == "*" || scheme == std::string::npos) return target;
   const auto path = target.find_first_of("/?", scheme + 3);
-  if (path == std::string::npos) return "/";
+  // RFC 9112 section 3.2.4: of OPTIONS, no path means the whole server.
+  if (path == std::string::npos) return method == "OPTIONS" ? "*" : "/";
   return (target[path] == '?' ? "/" : "") + target.substr(path);
 }
 
@@ -70,13 +80,19 @@ bool is_printable(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char of) { return of > ' ' && of < 0x7f; });
 }
 
+// An address of IPv6 has brackets in Forwarded (RFC 7239 section 6), and none in X-Forwarded-For.
+std::string without_brackets(std::string_view address) {
+  const bool has_brackets = address.starts_with('[') && address.ends_with(']');
+  return std::string(has_brackets ? address.substr(1, address.size() - 2) : address);
+}
+
 void tell_of_client(proto::http_fields& in, const forwarding& how) {
   constexpr std::array<std::string_view, 5> told = {"x-forwarded-for", "x-forwarded-proto",
                                                     "x-forwarded-host", "x-real-ip", "forwarded"};
   if (!how.is_trusted) {
     for (const auto name : told) drop(in, name);
   }
-  if (!how.client.empty()) append(in, "x-forwarded-for", how.client);
+  if (!how.client.empty()) append(in, "x-forwarded-for", without_brackets(how.client));
   set_default(in, "x-forwarded-proto", how.is_secure ? "https" : "http");
   const auto host = proto::find_field(in, "host");
   if (host) set_default(in, "x-forwarded-host", std::string(*host));
@@ -140,14 +156,14 @@ std::expected<forwarded_request, forward_refusal> forward(const proto::http_requ
                                            "its backs lead back to it"});
   }
   forwarded_request made{.method = is_websocket ? "GET" : request.method,
-                         .target = origin_form(request.target),
+                         .target = origin_form(request.method, request.target),
                          .fields = {},
                          .upgrade = {}};
   made.fields.reserve(request.headers.size() + 8);
   made.fields = request.headers;
   keep_end_to_end(made.fields);
-  // The proxy itself tells the client to go on.
-  drop(made.fields, "expect");
+  // Whether the client may go on is the back's to say. HTTP/1.0 cannot ask for that.
+  if (request.version == 10) drop(made.fields, "expect");
   if (!proto::find_field(made.fields, "host")) {
     made.fields.emplace(made.fields.begin(), "host", how.back_host);
   }

@@ -29,7 +29,6 @@ TEST(forwarding, fields_of_one_connection_stay_on_it) {
                                          {"transfer-encoding", "chunked"},
                                          {"content-length", "3"},
                                          {"proxy-authorization", "Basic x"},
-                                         {"expect", "100-continue"},
                                          {"accept", "*/*"}}),
                             plain());
   ASSERT_TRUE(made);
@@ -47,6 +46,45 @@ TEST(forwarding, targets_become_paths) {
   EXPECT_EQ(forward(asking("http://h?b=/", {{"host", "h"}}), plain())->target, "/?b=/");
   EXPECT_EQ(forward(asking("/x?u=http://y", {{"host", "h"}}), plain())->target, "/x?u=http://y");
   EXPECT_EQ(forward(asking("*", {{"host", "h"}}), plain())->target, "*");
+  auto whole_server = asking("http://h", {{"host", "h"}});
+  whole_server.method = "OPTIONS";
+  EXPECT_EQ(forward(whole_server, plain())->target, "*");
+  whole_server.target = "http://h/";
+  EXPECT_EQ(forward(whole_server, plain())->target, "/");
+}
+
+TEST(forwarding, fields_that_routes_and_identity_rest_on_are_never_of_one_connection) {
+  auto how = plain();
+  how.client = "192.0.2.1";
+  const auto made = forward(asking("/", {{"host", "h"},
+                                         {"connection",
+                                          "Host, Cookie, Authorization, "
+                                          "X-Forwarded-For, X-Forwarded-Proto, Mine"},
+                                         {"cookie", "a=b"},
+                                         {"authorization", "Basic eA=="},
+                                         {"mine", "1"}}),
+                            how);
+  EXPECT_EQ(field_of(*made, "host"), "h");
+  EXPECT_EQ(field_of(*made, "cookie"), "a=b");
+  EXPECT_EQ(field_of(*made, "authorization"), "Basic eA==");
+  EXPECT_EQ(field_of(*made, "x-forwarded-for"), "192.0.2.1");
+  EXPECT_EQ(field_of(*made, "mine"), "(none)");
+}
+
+TEST(forwarding, the_back_says_whether_the_client_may_go_on) {
+  auto asked = asking("/", {{"host", "h"}, {"expect", "100-continue"}});
+  EXPECT_EQ(field_of(*forward(asked, plain()), "expect"), "100-continue");
+  asked.version = 10;
+  EXPECT_EQ(field_of(*forward(asked, plain()), "expect"), "(none)");
+}
+
+TEST(forwarding, addresses_of_ipv6_have_brackets_in_forwarded_alone) {
+  auto how = plain();
+  how.client = "[2001:db8::9]";
+  how.says_forwarded = true;
+  const auto made = forward(asking("/", {{"host", "h"}}), how);
+  EXPECT_EQ(field_of(*made, "x-forwarded-for"), "2001:db8::9");
+  EXPECT_EQ(field_of(*made, "forwarded"), "for=\"[2001:db8::9]\";host=h;proto=http");
 }
 
 TEST(forwarding, a_target_that_could_end_its_line_is_refused) {
