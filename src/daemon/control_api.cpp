@@ -321,22 +321,6 @@ control_api::answer control_api::as_answer(const result<entry_ref>& done, int st
           dump(detail_json(**done, supervisor_, supervisor_.home().now()))};
 }
 
-loop::task<control_api::answer> control_api::get_version(call /*of*/) {
-  const auto up = supervisor_.home().now() - facts_.started;
-  const auto shown = secure_ ? secure_->get() : nullptr;
-  co_return answer{200, "application/json",
-                   dump({{"version", facts_.version},
-                         {"api", "1"},
-                         {"pid", ::getpid()},
-                         {"loop", facts_.loop},
-                         {"loops", loops_.size()},
-                         {"state_dir", supervisor_.place()},
-                         {"uptime_s", std::chrono::duration<double>(up).count()},
-                         {"certificates", runtime::certificates_json(
-                                              shown ? shown->certificates()
-                                                    : std::vector<net::certificate_info>{})}})};
-}
-
 loop::task<control_api::answer> control_api::get_description(call /*of*/) {
   co_return answer{200, "application/yaml", openapi_text(route_rows())};
 }

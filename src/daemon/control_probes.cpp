@@ -1,11 +1,32 @@
-// What probes and scrapers ask of the control API.
+// What probes and scrapers ask of the control API: the version, whether all is well, the metrics.
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
 
 #include "daemon/control_api.hpp"
 #include "daemon/process_metrics.hpp"
 #include "daemon/render.hpp"
+#include "runtime/tls_identity.hpp"
 
 namespace strata::daemon {
+
+loop::task<control_api::answer> control_api::get_version(call /*of*/) {
+  const auto up = supervisor_.home().now() - facts_.started;
+  const auto shown = secure_ ? secure_->get() : nullptr;
+  co_return answer{200, "application/json",
+                   dump({{"version", facts_.version},
+                         {"api", "1"},
+                         {"pid", ::getpid()},
+                         {"loop", facts_.loop},
+                         {"loops", loops_.size()},
+                         {"state_dir", supervisor_.place()},
+                         {"uptime_s", std::chrono::duration<double>(up).count()},
+                         {"certificates", runtime::certificates_json(
+                                              shown ? shown->certificates()
+                                                    : std::vector<net::certificate_info>{})}})};
+}
 
 loop::task<control_api::answer> control_api::healthz(call /*of*/) {
   co_return answer{200, "text/plain", "ok\n"};
