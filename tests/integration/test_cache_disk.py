@@ -6,7 +6,7 @@ import pytest
 from resp_wire import Wire
 from strata_daemon import eventually
 
-BIG = "x" * 30_000  # three of them fill the small disk
+BIG = "x" * 3000  # ten of them fill what the reserve leaves of the small disk
 
 
 def port_of(daemon, name="db"):
@@ -61,7 +61,7 @@ def test_a_full_disk_refuses_changes_and_holds_nobody(daemon, small_disk, policy
 
 @pytest.fixture
 def small_disk_with_reserve(small_disk):
-    (small_disk / "more").write_bytes(b"x" * 24_000)
+    (small_disk / "more").write_bytes(b"x" * 32_000)
     return small_disk
 
 
