@@ -77,7 +77,7 @@ constexpr std::array<std::pair<int, std::string_view>, 60> reasons = {{
 }  // namespace
 
 std::string_view http_reason(int status) {
-  const auto row =
+  const auto* const row =
       std::ranges::lower_bound(reasons, status, {}, &std::pair<int, std::string_view>::first);
   return row != reasons.end() && row->first == status ? row->second : "Unknown";
 }

@@ -206,7 +206,8 @@ result<void> check_reach(const script_rights& rights, std::span<const option_row
 
 result<void> check_child(const script_rights& rights, const json& options) {
   const auto script = options.find("lua");
-  if (script == options.end() || !script->is_string() || *script == "") return {};
+  if (script == options.end() || !script->is_string()) return {};
+  if (script->get_ref<const std::string&>().empty()) return {};
   const auto child = script_rights_of(options);
   if (!child || rights.includes(*child)) return {};  // an error is the type's to report
   return failure(
