@@ -65,27 +65,31 @@ loop::task<result<json>> supervisor::obey_here(runtime::house_order what) {
 // What a script creates has at most the script's rights: those that it names, or else as many of
 // the usual ones as the script has.
 result<void> supervisor::check_creation(const runtime::house_order& order, json& options) {
+  if (!order.rights) return {};
+  const auto& rights = *order.rights;
   const std::string type_name = order.details.at("type");
   const auto* const type = runtime::find_type(type_name);
   if (type == nullptr) return {};  // create says so
-  runtime::make_paths_absolute(type->rows(), order.rights.read_folders.front(), options);
-  if (auto reached = runtime::check_reach(order.rights, type->rows(), options); !reached) {
+  runtime::make_paths_absolute(type->rows(), rights.read_folders.front(), options);
+  if (auto reached = runtime::check_reach(rights, type->rows(), options); !reached) {
     return reached;
   }
-  const bool is_limited = !order.rights.net || !order.rights.runtimes;
+  const bool is_limited = !rights.net || !rights.runtimes;
   if (is_limited && options.contains("lua") && !options.contains("lua_allow")) {
-    options["lua_allow"] = runtime::words_of(order.rights);
+    options["lua_allow"] = runtime::words_of(rights);
   }
-  return runtime::check_child(order.rights, options);
+  return runtime::check_child(rights, options);
 }
 
 result<void> supervisor::check_edit(runtime::house_order& order) const {
+  if (!order.rights) return {};
+  const auto& rights = *order.rights;
   const auto found = find(order.name);
   if (!found) return std::unexpected(found.error());
   const auto rows = std::span((*found)->type->rows());
   auto& changes = order.details;
-  runtime::make_paths_absolute(rows, order.rights.read_folders.front(), changes);
-  if (auto reached = runtime::check_reach(order.rights, rows, changes); !reached) return reached;
+  runtime::make_paths_absolute(rows, rights.read_folders.front(), changes);
+  if (auto reached = runtime::check_reach(rights, rows, changes); !reached) return reached;
   const bool gives_rights = std::ranges::any_of(rows, [&changes](const auto& row) {
     return changes.contains(std::string(row.key)) &&
            (row.reach == options::option_reach::script_right || row.key == "lua");
@@ -93,7 +97,7 @@ result<void> supervisor::check_edit(runtime::house_order& order) const {
   if (!gives_rights) return {};
   auto next = (*found)->body->options(false);
   next.update(changes);
-  return runtime::check_child(order.rights, next);
+  return runtime::check_child(rights, next);
 }
 
 // A script that asks in on_start is there before its runtime is saved.

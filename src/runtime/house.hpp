@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -35,8 +36,9 @@ struct house_order {
   /// message, and the client that it is for.
   nlohmann::json details = {};
   std::string by = {};  ///< the runtime whose script asks: the owner of what it creates
-  /// Of that script: what it creates and edits has no more.
-  script_rights rights = {};
+  /// Of that script: what it creates and edits has no more. None: the runtime itself asks, by what
+  /// its own clients have set.
+  std::optional<script_rights> rights = {};
 };
 
 class house {
