@@ -173,7 +173,7 @@ KINDS = {"local": [1, "yes", []], "restart": ["never", 1, []], "restart_limit": 
          "cert": ["x", [5]], "key": [5, [None]], "client_ca": [5, []], "tls_min": ["1.1", 1.2],
          "handshake_timeout": [-1, "1s"],
          "drain_timeout": [-1, 1e12], "threads": [0, 65, "2"], "write": [5, ["x"]],
-         "upstream": ["x", 5, [5], {}, [None]],
+         "upstream": ["x", 5, [5], {}, [None]], "lua_allow": ["net", [5], {}],
          "protocol": ["gopher", 1], "detect_timeout": [-1, "x"], "http_messages": [1, "yes"],
          "ws_ping": [-1, "1"], "ws_deflate": ["maybe", True], "ws_protocol": ["a", [1]],
          "ws_origin": ["x", {}],

@@ -31,6 +31,7 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -120,7 +121,10 @@ class channel {
   /// Errors: limit_exceeded (above `max_message`), timed_out, connection_closed (the link is down,
   /// or the peer is gone); after an error the message was not sent and will not be.
   [[nodiscard]] result<void> send(byte_span message);
-  [[nodiscard]] result<void> send(std::string_view text) { return send(as_bytes(text)); }
+  template <std::convertible_to<std::string_view> Text>
+  [[nodiscard]] result<void> send(const Text& text) {
+    return send(as_bytes(text));
+  }
   /// As `send` each of them, in as few frames as hold them. After an error, those before the one
   /// that failed may have been sent.
   [[nodiscard]] result<void> send_batch(std::span<const byte_span> messages);
@@ -128,7 +132,10 @@ class channel {
   /// `flush`, or at the first `turn` after `max_delay`; at once when nothing went out for
   /// `max_delay`. Never waits: false when there is no room now.
   [[nodiscard]] result<bool> post(byte_span message);
-  [[nodiscard]] result<bool> post(std::string_view text) { return post(as_bytes(text)); }
+  template <std::convertible_to<std::string_view> Text>
+  [[nodiscard]] result<bool> post(const Text& text) {
+    return post(as_bytes(text));
+  }
   /// Sends what was posted, as far as there is room; the rest goes with later calls.
   [[nodiscard]] result<void> flush();
   /// Waits until all is sent, and in acknowledged mode has arrived. Errors: timed_out, with the

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -67,7 +68,10 @@ class hybrid_endpoint {
   /// One message, in one frame; at most `max_payload()` bytes. Errors: limit_exceeded;
   /// connection_closed when the peer is gone or the link down.
   [[nodiscard]] result<void> send_data(byte_span payload);
-  [[nodiscard]] result<void> send_data(std::string_view text) { return send_data(as_bytes(text)); }
+  template <std::convertible_to<std::string_view> Text>
+  [[nodiscard]] result<void> send_data(const Text& text) {
+    return send_data(as_bytes(text));
+  }
   /// Waits for the next message. Errors: connection_closed when the peer is gone, after all that
   /// came from it.
   [[nodiscard]] result<data_message> receive_data();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -132,8 +133,9 @@ class raw_socket final : public device {
   /// Builds a frame from this interface's address to `destination` and sends it.
   [[nodiscard]] result<void> send_to(const mac_address& destination, std::uint16_t ethertype,
                                      byte_span payload);
+  template <std::convertible_to<std::string_view> Text>
   [[nodiscard]] result<void> send_to(const mac_address& destination, std::uint16_t ethertype,
-                                     std::string_view text) {
+                                     const Text& text) {
     return send_to(destination, ethertype, as_bytes(text));
   }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -150,14 +151,18 @@ struct frame_header {
     std::uint16_t inner_ethertype, byte_span payload, std::size_t mtu = default_mtu);
 
 /// The same with a text as the payload.
-[[nodiscard]] inline result<std::vector<std::byte>> build_simple_frame(
-    const mac_address& destination, const mac_address& source, std::uint16_t ethertype,
-    std::string_view text, std::size_t mtu = default_mtu) {
+template <std::convertible_to<std::string_view> Text>
+[[nodiscard]] result<std::vector<std::byte>> build_simple_frame(const mac_address& destination,
+                                                                const mac_address& source,
+                                                                std::uint16_t ethertype,
+                                                                const Text& text,
+                                                                std::size_t mtu = default_mtu) {
   return build_simple_frame(destination, source, ethertype, as_bytes(text), mtu);
 }
-[[nodiscard]] inline result<std::vector<std::byte>> build_vlan_frame(
+template <std::convertible_to<std::string_view> Text>
+[[nodiscard]] result<std::vector<std::byte>> build_vlan_frame(
     const mac_address& destination, const mac_address& source, const vlan_tci& tci,
-    std::uint16_t inner_ethertype, std::string_view text, std::size_t mtu = default_mtu) {
+    std::uint16_t inner_ethertype, const Text& text, std::size_t mtu = default_mtu) {
   return build_vlan_frame(destination, source, tci, inner_ethertype, as_bytes(text), mtu);
 }
 
