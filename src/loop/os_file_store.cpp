@@ -164,6 +164,10 @@ int open_beneath(int folder, std::string_view relative, std::uint64_t flags,
     errno = ENAMETOOLONG;
     return -1;
   }
+  if (relative.contains('\0')) {  // no name has one, and the rest would be left out
+    errno = ENOENT;
+    return -1;
+  }
   if (relative.empty()) relative = ".";
   std::memcpy(path.data(), relative.data(), relative.size());
   open_how how{};

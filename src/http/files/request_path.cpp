@@ -31,7 +31,7 @@ int refusal_of(std::string_view name) {
 }  // namespace
 
 request_path read_path(std::string_view path, std::string_view target) {
-  if (!path.starts_with('/')) return {.refusal = 400};
+  if (!path.starts_with('/') || path.contains('\0')) return {.refusal = 400};
   if (has_encoded_slash(target) || has_backslash(target)) return {.refusal = 400};
   if (path.size() > longest_path) return {.refusal = 404};
   request_path read{.relative = path.substr(1)};
