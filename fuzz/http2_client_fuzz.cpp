@@ -21,10 +21,12 @@ struct asked final : strata::proto::http2_stream {
   void on_head(strata::proto::http_response_head&& head) override {
     std::size_t size = 0;
     for (const auto& [name, value] : head.headers) size += name.size() + value.size();
-    if (is_closed || head.status < 200 || head.status > 999 || size > limits.max_header) {
+    if (is_closed || head.status < 100 || head.status > 999 || size > limits.max_header) {
       std::abort();
     }
-    has_head = true;
+    // Interim answers come before the final one.
+    if (head.status < 200 && has_head) std::abort();
+    has_head = head.status >= 200;
   }
   void on_body(byte_span bytes) override {
     unread += bytes.size();
