@@ -146,9 +146,7 @@ std::string session::remote_address() const { return stream_->peer().address.tex
 
 std::string session::local_address() const { return stream_->peer().local.text(); }
 
-std::size_t session::held() const {
-  return reader_.held() + stream_->unsent() + queued_bytes();
-}
+std::size_t session::held() const { return reader_.held() + stream_->unsent() + queued_bytes(); }
 
 loop::task<> session::room(std::size_t low) { co_await stream_->writable(low); }
 
