@@ -4,12 +4,14 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <random>
 #include <thread>
 #include <tuple>
 
 #include "ipc/port.hpp"
+#include "ipc/stop_event.hpp"
 #include "strata/l2/raw_socket.hpp"
 
 namespace strata::ipc {
@@ -84,8 +86,8 @@ result<channel> channel::create(const channel_config& config, std::unique_ptr<l2
   return channel(std::move(*port), config);
 }
 
-// Until the channel can go on, or `limit`: false then.
-result<bool> channel::wait(std::optional<time_point> limit) const {
+// Until the channel can go on or the other descriptor is readable, or `limit`: false then.
+result<bool> channel::wait(std::optional<time_point> limit, int other_fd) const {
   if (limit && clock::now() >= *limit) return false;
   if (fd() < 0) {
     std::this_thread::yield();
@@ -95,8 +97,9 @@ result<bool> channel::wait(std::optional<time_point> limit) const {
   if (limit) until = std::min(until.value_or(*limit), *limit);
   const auto left = time_left(until);
   const auto events = static_cast<short>(POLLIN | (wants_to_write() ? POLLOUT : 0));
-  pollfd asked{.fd = fd(), .events = events, .revents = 0};
-  if (::ppoll(&asked, 1, left ? &*left : nullptr, nullptr) < 0 && errno != EINTR) {
+  std::array<pollfd, 2> asked{pollfd{.fd = fd(), .events = events, .revents = 0},
+                              pollfd{.fd = other_fd, .events = POLLIN, .revents = 0}};
+  if (::ppoll(asked.data(), asked.size(), left ? &*left : nullptr, nullptr) < 0 && errno != EINTR) {
     return system_failure(errno, "wait on " + port_->name());
   }
   return true;
@@ -203,6 +206,24 @@ result<std::vector<std::byte>> channel::receive_with_timeout(milliseconds timeou
     }
     if (auto sent = send_waiting(); !sent) return std::unexpected(sent.error());
   }
+}
+
+result<void> channel::receive_each(const std::function<bool(const message&)>& handler,
+                                   const std::stop_token& stop) {
+  const auto stopping = stop_event::create(stop);
+  if (!stopping) return std::unexpected(stopping.error());
+  while (!stop.stop_requested()) {
+    const auto next = try_receive_view();
+    if (!next) return std::unexpected(next.error());
+    if (*next) {
+      if (!handler(**next)) return {};
+      continue;
+    }
+    const auto waited = wait(std::nullopt, (*stopping)->fd());
+    if (!waited) return std::unexpected(waited.error());
+    if (auto sent = send_waiting(); !sent) return sent;
+  }
+  return {};
 }
 
 result<void> channel::turn() { return port_->turn(clock::now()); }

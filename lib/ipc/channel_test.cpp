@@ -71,6 +71,34 @@ TEST_F(ipc_channel_test, a_message_reaches_all_others_of_its_channel_and_nobody_
   EXPECT_EQ(hear(c), "back");
 }
 
+TEST_F(ipc_channel_test, each_message_is_handed_over_until_the_handler_or_a_stop_ends_it) {
+  for (const bool is_acknowledged : {false, true}) {
+    auto client = open({.acknowledged = is_acknowledged});
+    auto server = open({.acknowledged = is_acknowledged});
+    if (is_acknowledged) {
+      ASSERT_TRUE(join(client, server));
+    }
+    std::jthread answering([&](const std::stop_token& stop) {
+      const auto ended = server.receive_each(
+          [&](const message& received) { return server.send(received.bytes).has_value(); }, stop);
+      EXPECT_TRUE(ended) << describe(ended.error());
+    });
+    std::string heard;
+    for (const auto* each : {"one", "two", "last"}) ASSERT_TRUE(client.send(each));
+    const auto ended = client.receive_each([&](const message& received) {
+      heard += as_text(received.bytes);
+      return as_text(received.bytes) != "last";
+    });
+    EXPECT_TRUE(ended) << describe(ended.error());
+    EXPECT_EQ(heard, "onetwolast");
+    // A request to stop wakes one that waits, and the join returns.
+  }
+  auto idle = open({});
+  std::stop_source stopped;
+  stopped.request_stop();
+  EXPECT_TRUE(idle.receive_each([](const message&) { return true; }, stopped.get_token()));
+}
+
 TEST_F(ipc_channel_test, messages_go_over_a_veth) {
   auto a = open({.interface_name = "vethA"});
   auto b = open({.interface_name = "vethB"});

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "ipc/hybrid_control.hpp"
+#include "ipc/stop_event.hpp"
 #include "strata/wire/ethernet.hpp"
 #include "strata/wire/hybrid_handshake.hpp"
 
@@ -265,9 +266,10 @@ result<std::optional<data_message>> hybrid_endpoint::try_receive_data() {
   return std::nullopt;
 }
 
-result<bool> hybrid_endpoint::wait(std::optional<deadline> limit) const {
-  std::array<pollfd, 2> asked{pollfd{.fd = data_fd(), .events = POLLIN, .revents = 0},
-                              pollfd{.fd = control_fd(), .events = POLLIN, .revents = 0}};
+result<bool> hybrid_endpoint::wait(std::optional<deadline> limit, int other_fd) const {
+  std::array<pollfd, 3> asked{pollfd{.fd = data_fd(), .events = POLLIN, .revents = 0},
+                              pollfd{.fd = control_fd(), .events = POLLIN, .revents = 0},
+                              pollfd{.fd = other_fd, .events = POLLIN, .revents = 0}};
   std::optional<timespec> left;
   if (limit) {
     const auto rest = std::max(*limit - clock::now(), clock::duration::zero());
@@ -301,6 +303,23 @@ result<data_message> hybrid_endpoint::receive_data_with_timeout(std::chrono::mil
                      "none came in " + std::to_string(timeout.count()) + " ms");
     }
   }
+}
+
+result<void> hybrid_endpoint::receive_each(const std::function<bool(const data_message&)>& handler,
+                                           const std::stop_token& stop) {
+  const auto stopping = stop_event::create(stop);
+  if (!stopping) return std::unexpected(stopping.error());
+  while (!stop.stop_requested()) {
+    const auto next = try_receive_data();
+    if (!next) return std::unexpected(next.error());
+    if (*next) {
+      if (!handler(**next)) return {};
+      continue;
+    }
+    const auto waited = wait(std::nullopt, (*stopping)->fd());
+    if (!waited) return std::unexpected(waited.error());
+  }
+  return {};
 }
 
 result<hybrid_listener> hybrid_listener::listen(std::string_view interface_name,

@@ -78,6 +78,49 @@ TEST_F(hybrid_test, data_goes_both_ways_with_its_tag) {
   EXPECT_FALSE(*client.try_receive_data());
 }
 
+TEST_F(hybrid_test, a_receiver_thread_runs_beside_the_one_that_sends) {
+  auto [server, client] = meet();
+  constexpr int count = 200;
+  const auto exchange = [](hybrid_endpoint& endpoint, result<void>& ended) {
+    int received = 0;
+    std::jthread receiver([&](const std::stop_token& stop) {
+      ended = endpoint.receive_each([&](const data_message&) { return ++received < count; }, stop);
+    });
+    for (int sent = 0; sent < count; ++sent) EXPECT_TRUE(endpoint.send_data("data"));
+    receiver.join();
+    return received;
+  };
+  result<void> server_end;
+  result<void> client_end;
+  auto answers = std::async(std::launch::async, [&] { return exchange(server, server_end); });
+  EXPECT_EQ(exchange(client, client_end), count);
+  EXPECT_EQ(answers.get(), count);
+  EXPECT_TRUE(server_end && client_end);
+}
+
+TEST_F(hybrid_test, a_receiver_ends_by_a_stop_or_with_its_peer) {
+  auto [server, gone] = meet();
+  result<void> ended = failure(errc::malformed, "wait", "it did not end");
+  {
+    const std::jthread idle([&](const std::stop_token& stop) {
+      ended = server.receive_each([](const data_message&) { return true; }, stop);
+    });
+  }
+  EXPECT_TRUE(ended);
+  {
+    auto client = std::move(gone);
+    ASSERT_TRUE(client.send_data("last"));
+  }
+  std::string heard;
+  ended = server.receive_each([&](const data_message& received) {
+    heard += as_text(received.payload);
+    return true;
+  });
+  EXPECT_EQ(heard, "last");
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().code, errc::connection_closed);
+}
+
 TEST_F(hybrid_test, ipv6_other_vlans_and_no_vlan_work) {
   auto [server, client] = meet({.ethertype = 0x88B6, .vlan_id = 0, .priority = 3}, "::1");
   ASSERT_TRUE(client.send_data(as_bytes("six")));

@@ -32,7 +32,8 @@ def dropped(daemon, name="s"):
 
 
 def shape(veth):
-    veth.inside(veth.a, "tc", "qdisc", "add", "dev", "vethA", "root", "tbf", "rate", "1mbit",
+    """66 short frames a second: the slowest daemon sends more, and what waits leaves in a second."""
+    veth.inside(veth.a, "tc", "qdisc", "add", "dev", "vethA", "root", "tbf", "rate", "32kbit",
                 "burst", "2000", "limit", "3000")
 
 

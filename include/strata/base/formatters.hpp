@@ -10,8 +10,11 @@
 
 namespace strata::base {
 
+/// What both formatters write: `02:00:00:00:00:01`.
 inline std::string formatted(const mac_address& address) { return address.text(); }
+/// The sentence of `describe`.
 inline std::string formatted(const error& failure) { return describe(failure); }
+/// The code's name: `not_found`.
 inline std::string formatted(errc code) { return std::string(name_of(code)); }
 
 }  // namespace strata::base

@@ -34,10 +34,13 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "strata/l2/device.hpp"
@@ -101,6 +104,7 @@ struct channel_statistics {
 
 class channel {
  public:
+  /// The clock of `deadline`.
   using time_point = std::chrono::steady_clock::time_point;
 
   /// Errors: not_found (no such interface), permission_denied (and how to grant CAP_NET_RAW),
@@ -110,7 +114,9 @@ class channel {
   /// channels may come from it.
   [[nodiscard]] static result<channel> create(const channel_config& config,
                                               std::unique_ptr<l2::device> over);
+  /// The channel that was moved from can only be assigned to or destroyed.
   channel(channel&&) noexcept;
+  /// As the constructor.
   channel& operator=(channel&&) noexcept;
   /// Sends what was posted, if there is room, and tells the peer. What is not acknowledged by then
   /// may be lost: `finish` before.
@@ -121,6 +127,7 @@ class channel {
   /// Errors: limit_exceeded (above `max_message`), timed_out, connection_closed (the link is down,
   /// or the peer is gone); after an error the message was not sent and will not be.
   [[nodiscard]] result<void> send(byte_span message);
+  /// The same with the bytes of a text as the message.
   template <std::convertible_to<std::string_view> Text>
   [[nodiscard]] result<void> send(const Text& text) {
     return send(as_bytes(text));
@@ -132,6 +139,7 @@ class channel {
   /// `flush`, or at the first `turn` after `max_delay`; at once when nothing went out for
   /// `max_delay`. Never waits: false when there is no room now.
   [[nodiscard]] result<bool> post(byte_span message);
+  /// The same with the bytes of a text as the message.
   template <std::convertible_to<std::string_view> Text>
   [[nodiscard]] result<bool> post(const Text& text) {
     return post(as_bytes(text));
@@ -151,6 +159,11 @@ class channel {
   [[nodiscard]] result<std::optional<std::vector<std::byte>>> try_receive();
   /// The same in place: nothing is copied.
   [[nodiscard]] result<std::optional<message>> try_receive_view();
+  /// Calls `handler` with each message in place, in the caller's thread, until it returns false or
+  /// a stop is requested, by another thread too. The handler may send. Errors: as `receive`; the
+  /// system's, where the process has no more descriptors.
+  [[nodiscard]] result<void> receive_each(const std::function<bool(const message&)>& handler,
+                                          const std::stop_token& stop = {});
 
   /// For those who have a loop of their own: call `turn` when `fd()` is readable, when it is
   /// writable if `wants_to_write()`, and at `deadline()`; then `try_receive` until there is
@@ -158,7 +171,9 @@ class channel {
   [[nodiscard]] result<void> turn();
   /// -1 over a device that is always ready.
   [[nodiscard]] int fd() const;
+  /// Messages wait for room in the device.
   [[nodiscard]] bool wants_to_write() const;
+  /// When `turn` is due; nullopt: not before something happens.
   [[nodiscard]] std::optional<time_point> deadline() const;
 
   /// The interface as it was at the beginning.
@@ -167,11 +182,12 @@ class channel {
   [[nodiscard]] bool has_peer() const;
   /// Of this endpoint, as its peers see it.
   [[nodiscard]] std::uint64_t id() const;
+  /// Since the channel was made.
   [[nodiscard]] channel_statistics statistics() const;
 
  private:
   channel(std::unique_ptr<port> port, const channel_config& config);
-  [[nodiscard]] result<bool> wait(std::optional<time_point> limit) const;
+  [[nodiscard]] result<bool> wait(std::optional<time_point> limit, int other_fd = -1) const;
   [[nodiscard]] result<void> send_waiting();
   [[nodiscard]] result<void> put(byte_span message, std::optional<time_point>& limit);
 

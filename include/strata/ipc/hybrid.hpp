@@ -8,15 +8,17 @@
 // forge frames on the wire.
 //
 // Data may be lost, as frames are; they arrive in the order that the network keeps. Needs
-// CAP_NET_RAW, and an interface with a MAC address (not lo). An endpoint belongs to one thread at a
-// time. Linux 4.20 or newer.
+// CAP_NET_RAW, and an interface with a MAC address (not lo). One thread at a time may send, and one
+// receive. Linux 4.20 or newer.
 #pragma once
 
 #include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,6 +70,7 @@ class hybrid_endpoint {
   /// One message, in one frame; at most `max_payload()` bytes. Errors: limit_exceeded;
   /// connection_closed when the peer is gone or the link down.
   [[nodiscard]] result<void> send_data(byte_span payload);
+  /// The same with the bytes of a text as the payload.
   template <std::convertible_to<std::string_view> Text>
   [[nodiscard]] result<void> send_data(const Text& text) {
     return send_data(as_bytes(text));
@@ -79,17 +82,29 @@ class hybrid_endpoint {
   [[nodiscard]] result<data_message> receive_data_with_timeout(std::chrono::milliseconds timeout);
   /// nullopt when there is none now.
   [[nodiscard]] result<std::optional<data_message>> try_receive_data();
+  /// Calls `handler` with each message, in the caller's thread, until it returns false or a stop is
+  /// requested, by another thread too. In a std::jthread it is a receiver beside one that sends:
+  /// the endpoint stays where it is as long as that runs. Errors: as `receive_data`; the system's,
+  /// where the process has no more descriptors.
+  [[nodiscard]] result<void> receive_each(const std::function<bool(const data_message&)>& handler,
+                                          const std::stop_token& stop = {});
 
+  /// The peer's MAC address.
   [[nodiscard]] const mac_address& peer() const { return peer_; }
+  /// The number that the server gave this session.
   [[nodiscard]] std::uint64_t session() const { return session_; }
+  /// The interface as it was at the beginning.
   [[nodiscard]] const l2::interface& link() const { return socket_.link(); }
   /// The lesser MTU of both ends, without our head.
   [[nodiscard]] std::size_t max_payload() const;
-  /// Frames that passed the kernel's filter and were not of this session.
+  /// Frames that passed the kernel's filter and were not of this session. By the thread that
+  /// receives.
   [[nodiscard]] std::uint64_t refused() const { return refused_; }
+  /// Of the data's socket. By the thread that receives.
   [[nodiscard]] result<l2::device_statistics> statistics() { return socket_.statistics(); }
   /// To wait on (POLLIN), then `try_receive_data`; they stay the endpoint's.
   [[nodiscard]] int data_fd() const { return socket_.fd(); }
+  /// As `data_fd`.
   [[nodiscard]] int control_fd() const { return control_.get(); }
 
  private:
@@ -101,7 +116,8 @@ class hybrid_endpoint {
                                        std::chrono::steady_clock::time_point limit);
   [[nodiscard]] std::optional<data_message> read(const l2::received_frame& frame);
   [[nodiscard]] result<void> check_control();
-  result<bool> wait(std::optional<std::chrono::steady_clock::time_point> limit) const;
+  result<bool> wait(std::optional<std::chrono::steady_clock::time_point> limit,
+                    int other_fd = -1) const;
 
   l2::raw_socket socket_;
   unique_fd control_;

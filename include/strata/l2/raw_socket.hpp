@@ -133,6 +133,7 @@ class raw_socket final : public device {
   /// Builds a frame from this interface's address to `destination` and sends it.
   [[nodiscard]] result<void> send_to(const mac_address& destination, std::uint16_t ethertype,
                                      byte_span payload);
+  /// The same with the bytes of a text as the payload.
   template <std::convertible_to<std::string_view> Text>
   [[nodiscard]] result<void> send_to(const mac_address& destination, std::uint16_t ethertype,
                                      const Text& text) {

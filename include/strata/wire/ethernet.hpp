@@ -159,6 +159,7 @@ template <std::convertible_to<std::string_view> Text>
                                                                 std::size_t mtu = default_mtu) {
   return build_simple_frame(destination, source, ethertype, as_bytes(text), mtu);
 }
+/// The same with a text as the payload.
 template <std::convertible_to<std::string_view> Text>
 [[nodiscard]] result<std::vector<std::byte>> build_vlan_frame(
     const mac_address& destination, const mac_address& source, const vlan_tci& tci,

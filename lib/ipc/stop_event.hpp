@@ -1,0 +1,39 @@
+// A descriptor that becomes readable when a stop is requested, to wait on beside others.
+#pragma once
+
+#include <sys/eventfd.h>
+
+#include <cerrno>
+#include <memory>
+#include <stop_token>
+#include <utility>
+
+#include "strata/base/error.hpp"
+#include "strata/base/unique_fd.hpp"
+
+namespace strata::ipc {
+
+class stop_event {
+ public:
+  /// Errors: the system's, where the process has no more descriptors.
+  [[nodiscard]] static result<std::unique_ptr<stop_event>> create(std::stop_token stop) {
+    unique_fd event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!event) return system_failure(errno, "make an event for stopping");
+    return std::make_unique<stop_event>(std::move(event), std::move(stop));
+  }
+  stop_event(unique_fd event, std::stop_token stop)
+      : event_(std::move(event)), signal_(std::move(stop), write_event{event_.get()}) {}
+
+  [[nodiscard]] int fd() const { return event_.get(); }
+
+ private:
+  struct write_event {
+    int fd;
+    void operator()() const noexcept { ::eventfd_write(fd, 1); }
+  };
+
+  unique_fd event_;
+  std::stop_callback<write_event> signal_;
+};
+
+}  // namespace strata::ipc
