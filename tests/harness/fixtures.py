@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from broker import Broker
+from failing_disk import FailingDisk
 from veth import Veth
 from web_site import make_site
 
@@ -38,6 +39,13 @@ def broker(veth):
         made = Broker(veth, Path(folder))
         yield made
         made.close()
+
+
+@pytest.fixture
+def failing_disk(root, tmp_path):
+    made = FailingDisk(tmp_path)
+    yield made
+    made.close()
 
 
 @pytest.fixture

@@ -1,10 +1,12 @@
 """A disk that fails, under a cache: changes are refused, what is there is served, nobody waits for
 ever, and people are told."""
 
+import time
+
 import pytest
 
 from resp_wire import Wire
-from strata_daemon import eventually
+from strata_daemon import Refused, eventually
 
 BIG = "x" * 3000  # ten of them fill what the reserve leaves of the small disk
 
@@ -105,3 +107,123 @@ def test_a_snapshot_that_cannot_be_written_is_told(daemon, tmp_path):
     assert wire.ask("SAVE") == b"+OK\r\n"
     assert wire.ask("SET", "key", "other") == b"+OK\r\n"
     eventually(lambda: daemon.show("db")["warning"] == "", "the warning ends")
+
+
+# How a disk can fail × what has to be written: what clients meet. `refused`: changes get MISCONF,
+# the rest is answered. `unnoticed`: nothing is written that could fail. `waits`: replies wait for
+# the disk. `behind`: replies do not wait. The table of docs/cache.md says the same.
+OUTCOMES = {
+    "write": {"always": "refused", "everysec": "refused", "no": "refused", "snapshot": "refused"},
+    "sync": {"always": "refused", "everysec": "refused", "no": "unnoticed", "snapshot": "refused"},
+    "full": {"always": "refused", "everysec": "refused", "no": "refused", "snapshot": "refused"},
+    "readonly": {"always": "refused", "everysec": "refused", "no": "refused",
+                 "snapshot": "refused"},
+    "stuck": {"always": "waits", "everysec": "behind", "no": "behind", "snapshot": "behind"},
+}
+WRITERS = ("always", "everysec", "no", "snapshot")
+
+
+def start_writer(daemon, disk, writer):
+    if writer != "snapshot":
+        return make(daemon, disk.mount, writer)
+    daemon.create("cache", "db", listen=["tcp://127.0.0.1:0"], resp=True, save="300 100",
+                  snapshot=str(disk.mount / "db.rdb"))
+    return port_of(daemon)
+
+
+def try_to_change(port, writer):
+    """The reply to a change; None for a client that was disconnected without one."""
+    try:
+        wire = Wire(port)
+        if writer == "snapshot":
+            wire.ask("SAVE")
+        return wire.ask("SET", "key", "value")
+    except (AssertionError, OSError):
+        return None
+
+
+def is_told(daemon):
+    """Whether all four places say so; all or none, once the tick has come round."""
+    told = [daemon.show("db")["warning"].startswith("not writing: "),
+            "running (not writing)" in daemon.cli("ls"),
+            "not writing" in daemon.run("doctor").stdout, metric(daemon) == 1]
+    return all(told) or (None if any(told) else False)
+
+
+def is_refused(port, writer):
+    reply = try_to_change(port, writer)
+    return reply is not None and reply.startswith(b"-MISCONF")
+
+
+def meets_refusals(daemon, port, writer):
+    eventually(lambda: is_refused(port, writer), "changes are refused")
+    wire = Wire(port)
+    assert wire.ask("PING") == b"+PONG\r\n"
+    assert wire.ask("GET", "first") == b"$1\r\n1\r\n"
+    eventually(lambda: is_told(daemon), "it is told")
+    yield
+
+
+def meets_nothing(daemon, port, writer):
+    assert try_to_change(port, writer) == b"+OK\r\n"
+    time.sleep(1.5)  # a sync of each second would have come
+    assert Wire(port).ask("GET", "key") == b"$5\r\nvalue\r\n"
+    assert is_told(daemon) is False
+    yield
+
+
+def meets_waiting(daemon, port, writer):
+    asking, bystander = Wire(port), Wire(port)
+    asking.send("SET", "key", "value")
+    time.sleep(0.1)
+    bystander.send("GET", "first")
+    eventually(lambda: is_told(daemon), "it is told")
+    assert asking.is_silent() and bystander.is_silent()
+    yield
+    assert asking.receive() == b"+OK\r\n"
+    assert bystander.receive() == b"$1\r\n1\r\n"
+
+
+def meets_no_waiting(daemon, port, writer):
+    saving, wire = Wire(port), Wire(port)
+    if writer == "snapshot":
+        saving.send("BGSAVE")
+    assert wire.ask("SET", "key", "value") == b"+OK\r\n"
+    assert wire.ask("GET", "key") == b"$5\r\nvalue\r\n"
+    if writer != "snapshot":
+        eventually(lambda: is_told(daemon), "it is told")
+    yield
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.parametrize("failure", OUTCOMES)
+def test_what_clients_and_operators_meet_while_a_disk_fails(daemon, failing_disk, failure, writer):
+    port = start_writer(daemon, failing_disk, writer)
+    assert Wire(port).ask("SET", "first", "1") == b"+OK\r\n"
+    failing_disk.become(failure)
+    outcome = {"refused": meets_refusals, "unnoticed": meets_nothing, "waits": meets_waiting,
+               "behind": meets_no_waiting}[OUTCOMES[failure][writer]]
+    meeting = outcome(daemon, port, writer)
+    next(meeting)
+    failing_disk.become("good")
+    assert next(meeting, None) is None
+    eventually(lambda: try_to_change(port, writer) == b"+OK\r\n", "changes are taken")
+    eventually(lambda: is_told(daemon) is False, "the warnings end")
+    if writer in ("always", "snapshot"):
+        if writer == "snapshot":
+            assert Wire(port).ask("SAVE") == b"+OK\r\n"
+        daemon.kill9()
+        daemon.start()
+        wire = Wire(port_of(daemon))
+        assert wire.ask("GET", "first") == b"$1\r\n1\r\n"
+        assert wire.ask("GET", "key") == b"$5\r\nvalue\r\n"
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_cache_does_not_start_where_it_cannot_write(daemon, failing_disk, writer):
+    failing_disk.become("readonly")
+    with pytest.raises(Refused) as refused:
+        start_writer(daemon, failing_disk, writer)
+    assert "Read-only file system" in refused.value.message
+    failing_disk.become("good")
+    assert Wire(start_writer(daemon, failing_disk, writer)).ask("PING") == b"+PONG\r\n"

@@ -73,11 +73,19 @@ loop::task<> command_log::run() {
   }
 }
 
+// A disk that takes its time is seen by what waits for it.
+loop::task<result<void>> command_log::time_call(loop::task<result<void>> call) {
+  disk_call_ = loop_.now();
+  auto outcome = co_await std::move(call);
+  disk_call_.reset();
+  co_return outcome;
+}
+
 loop::task<bool> command_log::write_waiting() {
   if (waiting_.empty()) co_return true;
   auto text = std::exchange(waiting_, {});
   const auto before = file_.appended();
-  auto outcome = co_await file_.append(text);
+  auto outcome = co_await time_call(file_.append(text));
   const auto taken = file_.appended() - before;
   written_ += taken;
   if (outcome) {
@@ -94,7 +102,7 @@ loop::task<bool> command_log::write_waiting() {
 // would say that all is well: the file is given up.
 loop::task<> command_log::make_safe() {
   const auto reached = written_;
-  auto outcome = co_await file_.sync();
+  auto outcome = co_await time_call(file_.sync());
   next_sync_ = loop_.now() + 1s;
   if (!outcome) {
     distrust(outcome.error());

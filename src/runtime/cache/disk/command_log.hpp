@@ -63,6 +63,10 @@ class command_log final : public change_listener, private loop::timer {
   /// until another file takes its place.
   [[nodiscard]] bool is_distrusted() const { return is_distrusted_; }
   void distrust(const error& why);
+  /// A write or a sync has been under way for longer than this.
+  [[nodiscard]] bool is_stuck_for(loop::duration duration) const {
+    return disk_call_ && loop_.now() - *disk_call_ > duration;
+  }
 
   // --- for a rewrite
   /// The next change tells its database, so that what is from here on can stand behind a snapshot.
@@ -81,6 +85,7 @@ class command_log final : public change_listener, private loop::timer {
   loop::task<> run();
   loop::task<bool> write_waiting();
   loop::task<> make_safe();
+  loop::task<result<void>> time_call(loop::task<result<void>> call);
   [[nodiscard]] bool wants_sync() const;
   void fail(const error& why);
   void recover();
@@ -98,6 +103,7 @@ class command_log final : public change_listener, private loop::timer {
   position written_ = 0;
   position safe_ = 0;
   loop::time_point next_sync_;
+  std::optional<loop::time_point> disk_call_;  // when the write or sync under way began
   bool is_paused_ = false;
   bool is_busy_ = false;
   bool is_failing_ = false;

@@ -23,6 +23,13 @@ constexpr auto step_budget = 500us;
 constexpr std::uint64_t short_rest = 256U << 10U;
 constexpr std::size_t copied_at_once = 1U << 20U;
 constexpr std::int64_t retry_after_ms = 5000;
+// A disk is called slow when one write or sync takes longer.
+constexpr auto slow_call = 2s;
+
+std::string slowness(const std::string& path) {
+  return fmt::format("'{}' has not taken a write or sync for more than {} s", path,
+                     slow_call.count());
+}
 
 }  // namespace
 
@@ -195,6 +202,7 @@ bool disk_persistence::should_rewrite() const {
 
 void disk_persistence::tick() {
   heed_settings();
+  check_slowness();
   if (!is_writing() && engine_.keys().now_ms() >= retry_at_ms_) {
     saves_next_ = saves_next_ || should_save();
     rewrites_next_ = rewrites_next_ || should_rewrite();
@@ -238,7 +246,21 @@ void disk_persistence::report_trouble() {
   auto text = log_trouble_;
   if (text.empty() && save_error_) text = describe(*save_error_);
   if (text.empty() && rewrite_error_) text = describe(*rewrite_error_);
+  if (text.empty() && is_slow_) text = slowness(where_.log);
   if (text != std::exchange(reported_trouble_, text)) hooks_.on_trouble(text);
+}
+
+void disk_persistence::check_slowness() {
+  const bool is_slow = log_ && log_->is_stuck_for(slow_call);
+  if (std::exchange(is_slow_, is_slow) == is_slow) return;
+  if (is_slow) {
+    journal_->write(level::warning, slowness(where_.log) +
+                                        "; meanwhile changes wait in memory, and under "
+                                        "--appendfsync always so do replies");
+  } else {
+    journal_->write(level::info, "the disk takes the log's writes again");
+  }
+  report_trouble();
 }
 
 void disk_persistence::refuse_if_saving_fails() {

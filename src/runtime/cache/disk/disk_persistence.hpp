@@ -94,6 +94,7 @@ class disk_persistence final : public persistence {
   void on_log_trouble(const error* why);
   void refuse_if_saving_fails();
   void report_trouble();
+  void check_slowness();
   void tell_waiting(const result<void>& outcome);
   void end_writing(bool& which);
   [[nodiscard]] bool is_writing() const { return figures_.is_saving || figures_.is_rewriting; }
@@ -121,6 +122,7 @@ class disk_persistence final : public persistence {
   std::optional<error> save_error_;     // of the last snapshot
   std::optional<error> rewrite_error_;  // of the log's last rewriting
   std::string log_trouble_;             // why the log cannot be written now
+  bool is_slow_ = false;                // a write or sync of the log takes long
   std::string reported_trouble_;
   std::vector<std::uint64_t> waiting_;  // ids of clients that wait for the snapshot
   loop::condition written_;             // a snapshot or a new log
