@@ -79,6 +79,10 @@ result<void> http2_session::feed(byte_span input, time_point now) {
   }
   if (code >= 0) return {};
   own.has_failed = true;
+  if (!own.breach.empty()) {
+    end(own.breach_code);
+    return failure(errc::malformed, "read HTTP/2", "the client sends " + std::string(own.breach));
+  }
   end(http2_code::protocol_error);
   return failure(errc::malformed, "read HTTP/2", nghttp2_strerror(static_cast<int>(code)));
 }

@@ -44,6 +44,7 @@ enum class http2_code : std::uint32_t {
   no_error = 0,
   protocol_error = 1,
   internal_error = 2,
+  stream_closed = 5,
   cancel = 8,
   enhance_your_calm = 11,
 };

@@ -30,6 +30,31 @@ int flood(state& by, std::string_view with) {
   return NGHTTP2_ERR_CALLBACK_FAILURE;
 }
 
+int fail(state& by, http2_code code, std::string_view breach) {
+  by.breach = breach;
+  by.breach_code = code;
+  return NGHTTP2_ERR_CALLBACK_FAILURE;
+}
+
+// nghttp2 passes over HEADERS of closed streams, and looks at none of PRIORITY. DATA of closed
+// streams does not come here.
+int check_stream(nghttp2_session* session, const nghttp2_frame_hd& frame, state& by) {
+  if (frame.type == NGHTTP2_PRIORITY && frame.stream_id == 0) {
+    return fail(by, http2_code::protocol_error, "PRIORITY on stream 0");
+  }
+  if (by.role != http2_role::server || frame.type != NGHTTP2_HEADERS ||
+      nghttp2_session_find_stream(session, frame.stream_id) != nullptr) {
+    return 0;
+  }
+  if (by.past.has_skipped(frame.stream_id)) {
+    return fail(by, http2_code::protocol_error, "a stream below one that was used before");
+  }
+  if (by.past.has_ended(frame.stream_id)) {
+    return fail(by, http2_code::stream_closed, "a frame on a stream that it has ended");
+  }
+  return 0;
+}
+
 // Before nghttp2 looks at the frame: what is wrong is counted too. Frames of types that nobody
 // knows do not come here; they cost nothing.
 int on_begin_frame(nghttp2_session* session, const nghttp2_frame_hd* frame, void* user_data) {
@@ -37,6 +62,7 @@ int on_begin_frame(nghttp2_session* session, const nghttp2_frame_hd* frame, void
   if (nghttp2_session_get_outbound_queue_size(session) > max_outbound) {
     return flood(by, "frames whose answers it does not read");
   }
+  if (const int code = check_stream(session, *frame, by); code != 0) return code;
   const bool is_end = (frame->flags & NGHTTP2_FLAG_END_STREAM) != 0;
   switch (frame->type) {
     case NGHTTP2_RST_STREAM:
@@ -59,6 +85,7 @@ int on_begin_headers(nghttp2_session* /*session*/, const nghttp2_frame* frame, v
   by.reply_size = 0;
   if (frame->headers.cat == NGHTTP2_HCAT_REQUEST) {
     by.head.begin(static_cast<std::uint32_t>(frame->hd.stream_id));
+    by.past.begin(frame->hd.stream_id);
   }
   return 0;
 }
@@ -109,6 +136,8 @@ int on_frame(nghttp2_session* session, const nghttp2_frame* frame, void* user_da
   auto& by = of(user_data);
   const bool is_end = (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
   const auto id = frame->hd.stream_id;
+  const bool is_message = frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA;
+  if ((is_message && is_end) || frame->hd.type == NGHTTP2_RST_STREAM) by.past.end(id);
   if (frame->hd.type == NGHTTP2_SETTINGS) {
     by.has_settings = true;
   } else if (frame->hd.type == NGHTTP2_HEADERS) {

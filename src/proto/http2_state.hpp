@@ -11,6 +11,7 @@
 #include "proto/http2.hpp"
 #include "proto/http2_budget.hpp"
 #include "proto/http2_head.hpp"
+#include "proto/http2_past.hpp"
 
 namespace strata::proto {
 
@@ -40,6 +41,10 @@ struct http2_session::state {
   http2_budget controls;
   time_point now;
   std::string_view flooding;  // with what; empty: it does not flood
+  http2_past past;
+  /// Of the protocol, which nghttp2 passes over; empty: none.
+  std::string_view breach;
+  http2_code breach_code = http2_code::no_error;
   std::int32_t head_of = 0;   // the stream whose head has begun, and is not whole; 0: none
   bool has_settings = false;  // the client's first ones have come
   bool has_failed = false;

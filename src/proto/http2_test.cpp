@@ -239,6 +239,46 @@ TEST(http2, what_is_no_http2_is_malformed) {
   EXPECT_TRUE(stage.session.is_over());
 }
 
+TEST(http2, frames_of_streams_that_are_closed_are_breaches) {
+  const std::string reset(4, '\0');
+  const auto priority = http2_frame(NGHTTP2_PRIORITY, 0, 0, std::string("\0\0\0\0\1", 5));
+  const auto taken_back = get_of(1) + http2_frame(NGHTTP2_RST_STREAM, 0, 1, reset);
+  struct row {
+    const char* what;
+    std::string frames;
+    int code;
+  };
+  for (const auto& row : std::initializer_list<row>{
+           {"PRIORITY on the connection", priority, NGHTTP2_PROTOCOL_ERROR},
+           {"a lower stream, never used", get_of(7) + get_of(5), NGHTTP2_PROTOCOL_ERROR},
+           {"HEADERS behind its own reset", taken_back + get_of(1), NGHTTP2_STREAM_CLOSED}}) {
+    SCOPED_TRACE(row.what);
+    http2_stage stage;
+    ASSERT_TRUE(stage.feed(http2_opening()));
+    const auto taken = stage.feed(row.frames);
+    ASSERT_FALSE(taken);
+    EXPECT_EQ(taken.error().code, errc::malformed);
+    stage.session.give_output(SIZE_MAX);
+    ASSERT_GE(stage.output.size(), 17U);
+    const auto farewell = stage.output.substr(stage.output.size() - 17);
+    EXPECT_EQ(farewell[3], NGHTTP2_GOAWAY);
+    EXPECT_EQ(farewell[16], static_cast<char>(row.code));
+  }
+}
+
+// Both cross the answer of a server that has closed the stream.
+TEST(http2, frames_that_were_under_way_when_the_stream_was_reset_are_no_breach) {
+  http2_stage stage;
+  ASSERT_TRUE(stage.feed(http2_opening()));
+  ASSERT_TRUE(
+      stage.feed(http2_frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, 1, http2_get_block)));
+  stage.session.reset(1, http2_code::cancel);
+  stage.session.give_output(SIZE_MAX);
+  EXPECT_TRUE(stage.feed(http2_frame(NGHTTP2_DATA, 0, 1, "under way")));
+  EXPECT_TRUE(stage.feed(get_of(3)));
+  EXPECT_EQ(stage.streams.size(), 2U);
+}
+
 TEST(http2, a_head_that_has_begun_is_awaited) {
   http2_stage stage;
   EXPECT_TRUE(stage.session.awaits_head());
