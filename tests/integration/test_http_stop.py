@@ -134,3 +134,41 @@ def test_no_drain_waits_for_nothing(daemon, pages):
         with stopping(daemon):
             pass
     eventually(lambda: daemon.show("s")["state"] == "stopped", "it has stopped")
+
+
+WAITING_SCRIPT = """
+function on_http_request(request)
+  strata.sleep(3)
+  return {body = "late"}
+end
+function on_client_message(id, message)
+  strata.sleep(3)
+  self.send(id, "late")
+end"""
+
+
+@pytest.mark.parametrize("patience", [None, 0.2, PATIENCE])
+def test_what_a_script_is_answering_is_awaited(daemon, tmp_path, patience):
+    """None: it does not drain."""
+    script = tmp_path / "late.lua"
+    script.write_text(WAITING_SCRIPT)
+    more = {"drain": True, "drain_timeout": patience} if patience else {}
+    [url] = daemon.server("s", lua=str(script), **more)
+    with Talker(url) as asking, Talker(url) as talking, Http2(url) as connection:
+        asking.send(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        talking.send(b"hello\n")
+        stream = connection.request("GET", "/")
+        eventually(lambda: daemon.stats("s")["script"]["waiting"] == 3, "all three wait")
+        with stopping(daemon):
+            answer = b"".join(iter(lambda: asking.socket.recv(65536), b""))
+            if patience == PATIENCE:
+                assert b" 200 OK" in answer and answer.endswith(b"late")
+                assert talking.hear() == b"late"
+                connection.until(lambda: stream in connection.ended)
+                assert connection.bodies[stream] == b"late"
+            elif patience:
+                assert b" 503 " in answer and b"stopping" in answer
+                connection.until(lambda: stream in connection.ended)
+                assert connection.heads[stream][b":status"] == b"503"
+            else:
+                assert answer == b""

@@ -1,4 +1,6 @@
 // HTTP requests that a server's script answers.
+#include <algorithm>
+
 #include "runtime/scripting/http_answer.hpp"
 #include "runtime/scripting/streamed_body.hpp"
 #include "runtime/scripting/taken_body.hpp"
@@ -18,7 +20,30 @@ constexpr auto http_request = "on_http_request";
 
 }  // namespace
 
+class shard_script::answer_count {
+ public:
+  explicit answer_count(shard_script& script) : script_(script) { ++script_.answers_; }
+  answer_count(const answer_count&) = delete;
+  answer_count& operator=(const answer_count&) = delete;
+  ~answer_count() {
+    --script_.answers_;
+    script_.settled_.notify();
+  }
+
+ private:
+  shard_script& script_;
+};
+
+loop::task<bool> shard_script::answered(loop::time_point limit) {
+  const auto is_idle = [this] {
+    return answers_ == 0 &&
+           std::ranges::none_of(clients_, [this](const auto& each) { return is_busy(each.first); });
+  };
+  co_return co_await settled_.wait(is_idle, limit);
+}
+
 loop::task<bool> shard_script::answer(http::exchange& now) {
+  const answer_count counted(*this);
   std::string_view by = http_body;
   result<given_answer> given;
   if (now.has_body() && host_.has(callback::http_body)) given = co_await ask_for_taker(now);
@@ -31,7 +56,9 @@ loop::task<bool> shard_script::answer(http::exchange& now) {
   if (given && given->head.is_null()) co_return false;
   auto made =
       given ? scripting::http_answer::read(given->head, by) : std::unexpected(given.error());
-  if (!made) {
+  if (!made && host_.has_ended()) {
+    now.respond(503, scripting::plain_answer, "the server is stopping\n");
+  } else if (!made) {
     if (made.error().code != errc::canceled) host_.log(level::error, describe(made.error()));
     now.respond(500, scripting::plain_answer, "the server's script has failed\n");
   } else if (given->body) {
@@ -77,6 +104,7 @@ loop::task<result<given_answer>> shard_script::ask_for_answer(http::exchange& no
 }
 
 loop::task<shard_script::websocket_choice> shard_script::choose(http::exchange& now) {
+  const answer_count counted(*this);
   if (!host_.has(callback::websocket)) co_return websocket_choice{};
   const auto request = scripting::table_of(now, {});
   std::vector<script::argument> with{&request};

@@ -185,6 +185,9 @@ loop::task<> shard::web_ended(loop::time_point limit) {
 }
 
 loop::task<> shard::close(loop::time_point limit) {
+  if (script_ && options_.drain) {
+    (void)co_await loop::within(loop_, script_->answered(limit), limit, &state_->hurried);
+  }
   if (script_) co_await script_->end(limit);
   (void)co_await loop::within(loop_, deliver(limit), loop::time_point::max(), &state_->hurried);
   // What the last turn has said goes out before the connections go.

@@ -69,6 +69,9 @@ class shard_script final : private loop::turn_end_hook {
     std::string protocol;  ///< empty: as the options say
   };
   loop::task<websocket_choice> choose(http::exchange& now);
+  /// Awaits, until `limit`, that the script has answered the requests and messages that it has;
+  /// says whether it has.
+  [[nodiscard]] loop::task<bool> answered(loop::time_point limit);
 
   // --- from other shards
   void send_to_group(const std::string& group, const std::string& message, std::uint64_t except);
@@ -93,6 +96,9 @@ class shard_script final : private loop::turn_end_hook {
   void on_settled(const client& one);
   void on_turn_end() override;
   loop::task<> see_off(std::uint64_t id);
+
+  /// Counts an answer for as long as it lives.
+  class answer_count;
 
   // --- requests, in script_http.cpp. An answer whose head is null: the script leaves it
   loop::task<result<scripting::given_answer>> ask_for_taker(http::exchange& now);
@@ -146,6 +152,7 @@ class shard_script final : private loop::turn_end_hook {
   client* speaks_ = nullptr;         // has said what the script has not heard yet
   client_groups groups_;
   loop::condition settled_;
+  std::size_t answers_ = 0;  // requests that it is answering
   loop::task_group leaving_;
   loop::task_group carrying_;
 };
