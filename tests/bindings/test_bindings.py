@@ -188,6 +188,19 @@ def test_a_user_without_privileges_receives_through_the_daemon(veth, broker, too
     assert received_by(receiver) == 500
 
 
+def test_the_size_of_frames_is_chosen(veth, broker, tools):
+    broker.allow("user=nobody iface=vethB queue=0\n").start()
+    for size in ("2048", "4096"):
+        receiver = tools.drop(tools.flag, "-f", size)
+        assert "listen" in receiver.stderr.readline()
+        for _ in range(5):
+            veth.strata(veth.a, "xdp", "gen", "vethA", "-c", "100")
+        assert received_by(receiver) == 500
+    refused = tools.drop(tools.flag, "-f", "1000")
+    _, errors = refused.communicate(timeout=60)
+    assert refused.returncode != 0 and "1000" in errors
+
+
 def test_a_user_without_privileges_sends_through_the_daemon(veth, broker, tools):
     broker.allow("user=nobody iface=vethB queue=0\n").start()
     receiver = veth.start(veth.a, tools.rxdrop, "-d", "vethA", "-q", "0", "-c", "100", "-p", "9000",

@@ -6,6 +6,7 @@ type t = {
   mutable interface : string;
   mutable queue : int;
   mutable count : int;
+  mutable frame_size : int;
   mutable need_wakeup : bool;
   mutable zerocopy : bool;
   mutable through_daemon : bool;
@@ -16,6 +17,7 @@ let usual () =
     interface = "";
     queue = 0;
     count = 1_000_000;
+    frame_size = 2048;
     need_wakeup = false;
     zerocopy = false;
     through_daemon = false;
@@ -26,6 +28,7 @@ let specs t =
     ("-d", Arg.String (fun name -> t.interface <- name), "IFACE the interface");
     ("-q", Arg.Int (fun number -> t.queue <- number), "QUEUE of the interface (0)");
     ("-c", Arg.Int (fun number -> t.count <- number), "COUNT packets (1000000)");
+    ("-f", Arg.Int (fun bytes -> t.frame_size <- bytes), "BYTES of a frame of the UMEM (2048)");
     ("-w", Arg.Unit (fun () -> t.need_wakeup <- true), " let the kernel sleep until it is woken");
     ("-z", Arg.Unit (fun () -> t.zerocopy <- true), " zero-copy, or fail");
     ( "-through-daemon",
@@ -39,7 +42,9 @@ let bad text =
 
 let check t =
   if t.interface = "" then bad "name an interface: -d IFACE";
-  if t.count <= 0 then bad "ask for one packet at least: -c COUNT"
+  if t.count <= 0 then bad "ask for one packet at least: -c COUNT";
+  if t.frame_size <> 2048 && t.frame_size <> 4096 then
+    bad (Printf.sprintf "a UMEM frame has 2048 or 4096 bytes, not %d: -f BYTES" t.frame_size)
 
 let socket t =
   {
@@ -48,12 +53,13 @@ let socket t =
     flags = (if t.need_wakeup then [ Need_wakeup ] else []);
   }
 
-let umem = { Umem.Config.default with frame_size = 2048 }
+let umem t = { Umem.Config.default with frame_size = t.frame_size }
 
-(* A socket of [config] and of [umem] above. The daemon has [filter]'s frames come to it. *)
-let open_socket ?filter { interface; queue; through_daemon; _ } config =
-  if through_daemon then Socket.open_through_daemon ~interface ~queue ?filter ~umem config
-  else Socket.create (Umem.create umem) ~interface ~queue config
+(* A socket of [config] and of [umem t] above. The daemon has [filter]'s frames come to it. *)
+let open_socket ?filter ({ interface; queue; through_daemon; _ } as t) config =
+  if through_daemon then
+    Socket.open_through_daemon ~interface ~queue ?filter ~umem:(umem t) config
+  else Socket.create (Umem.create (umem t)) ~interface ~queue config
 
 (* Says what went wrong instead of where. *)
 let run_reporting main =

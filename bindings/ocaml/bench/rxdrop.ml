@@ -77,7 +77,7 @@ let report times ~received ~words (counted : Socket.Statistics.t) =
     (if received = 0 then 0. else words /. float_of_int received)
 
 let make (options : Endpoint_options.t) ~port =
-  let frames = Endpoint_options.umem.frame_count in
+  let frames = (Endpoint_options.umem options).frame_count in
   let config =
     { (Endpoint_options.socket options) with tx_size = 0; rx_size = frames; fill_size = frames }
   in
@@ -120,7 +120,7 @@ let main () =
   in
   Arg.parse (Arg.align specs)
     (fun other -> raise (Arg.Bad ("unexpected " ^ other)))
-    "rxdrop -d IFACE -q QUEUE -c COUNT [-w] [-z] [-p UDP_PORT] [-t SECONDS] \
+    "rxdrop -d IFACE -q QUEUE -c COUNT [-f BYTES] [-w] [-z] [-p UDP_PORT] [-t SECONDS] \
      [-through-daemon]";
   Endpoint_options.check options;
   run options ~port:!port ~limit_s:!limit_s

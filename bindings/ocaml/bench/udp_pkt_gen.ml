@@ -116,7 +116,7 @@ let main () =
   Arg.parse (Arg.align specs)
     (fun other -> raise (Arg.Bad ("unexpected " ^ other)))
     "udp_pkt_gen -d IFACE -q QUEUE -c COUNT -dmac MAC -smac MAC -dip IP:PORT -sip IP:PORT \
-     [-w] [-z] [-through-daemon]";
+     [-f BYTES] [-w] [-z] [-through-daemon]";
   Endpoint_options.check options;
   let given name =
     match Hashtbl.find_opt text name with

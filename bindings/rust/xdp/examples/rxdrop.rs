@@ -17,10 +17,11 @@ use strata_xdp::{
     Statistics,
 };
 
-const USAGE: &str = "rxdrop -d IFACE -q QUEUE -c COUNT [-t SECONDS] [-p UDP_PORT] [-w] [-z]
+const USAGE: &str = "rxdrop -d IFACE -q QUEUE -c COUNT [-t SECONDS] [-p UDP_PORT] [-f BYTES] [-w] [-z]
          [--through-daemon]
   ends after COUNT frames, after SECONDS, or when nothing came for 2 s after the first
   -p  only UDP to this port; otherwise every frame
+  -f  size of the UMEM's frames (4096)
   -w  let the kernel sleep until it is woken (need-wakeup)
   -z  zero-copy mode
   --through-daemon  by the strata daemon, without privileges";
@@ -139,7 +140,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let endpoint = &options.endpoint;
     let filter = Filter { udp_port: options.udp_port, ..Filter::default() };
     let socket_options = SocketOptions { transmit_size: 0, ..endpoint.socket_options() };
-    let port_options = PortOptions { filter, socket: socket_options, ..PortOptions::default() };
+    let port_options = PortOptions { filter, ..endpoint.port_options(socket_options) };
     let (socket, rings) = endpoint.open(&port_options)?;
     let Rings { mut fill, rx, .. } = rings;
     let mut rx = rx.expect("it receives");

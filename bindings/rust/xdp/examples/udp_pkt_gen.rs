@@ -13,10 +13,11 @@ use std::time::{Duration, Instant};
 
 use endpoint::Endpoint;
 use flags::Flags;
-use strata_xdp::{CompletionRing, Frame, MacAddress, PortOptions, Rings, SocketOptions, TxRing};
+use strata_xdp::{CompletionRing, Frame, MacAddress, Rings, SocketOptions, TxRing};
 
 const USAGE: &str = "udp_pkt_gen -d IFACE -q QUEUE -c COUNT -dmac MAC -smac MAC \
-                     -dip IP:PORT -sip IP:PORT [-w] [-z] [--through-daemon]
+                     -dip IP:PORT -sip IP:PORT [-f BYTES] [-w] [-z] [--through-daemon]
+  -f  size of the UMEM's frames (4096)
   -w  let the kernel sleep until it is woken (need-wakeup)
   -z  zero-copy mode
   --through-daemon  by the strata daemon, without privileges";
@@ -126,7 +127,7 @@ impl Generator {
     fn open(options: &Options) -> strata_xdp::Result<Generator> {
         let endpoint = &options.endpoint;
         let socket = SocketOptions { receive_size: 0, ..endpoint.socket_options() };
-        let (socket, rings) = endpoint.open(&PortOptions { socket, ..PortOptions::default() })?;
+        let (socket, rings) = endpoint.open(&endpoint.port_options(socket))?;
         let umem = socket.umem();
         let Rings { completion, tx, .. } = rings;
         let tx = tx.expect("it sends");

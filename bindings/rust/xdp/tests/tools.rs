@@ -59,7 +59,7 @@ fn number(text: &str, words: &str) -> f64 {
 #[test]
 fn rxdrop_counts_what_udp_pkt_gen_sent() {
     let veth = Veth::new();
-    for flags in [&[][..], &["-w"]] {
+    for flags in [&[][..], &["-w"], &["-f", "2048"]] {
         let count = 50_000;
         let (child, said) = receiver(&veth, count, &[&["-p", "7777", "-t", "20"], flags].concat());
         let sent = generator(&veth, count, flags).output().unwrap();
@@ -137,6 +137,7 @@ fn bad_command_lines_are_refused_with_a_sentence() {
         (vec!["-d", "vethB", "-q", "0", "-c", "1", "-x"], "'-x' is unknown"),
         (vec!["-d", "none0", "-q", "0", "-c", "1"], "no such interface"),
         (vec!["-d", "vethB", "-q", "0", "-c", "1", "-z"], "zero-copy"),
+        (vec!["-d", "vethB", "-q", "0", "-c", "1", "-f", "1000"], "1000"),
     ];
     for (arguments, sentence) in cases {
         let output = veth.command_b(&example("rxdrop")).args(&arguments).output().unwrap();

@@ -1,6 +1,6 @@
 //! The queue that a tool of the examples is about, and how it is opened.
 
-use strata_xdp::{CopyMode, PortOptions, Result, Rings, Socket, SocketOptions, Umem};
+use strata_xdp::{CopyMode, PortOptions, Result, Rings, Socket, SocketOptions, Umem, UmemOptions};
 
 use crate::flags::Flags;
 
@@ -10,10 +10,11 @@ pub struct Endpoint {
     pub through_daemon: bool,
     need_wakeup: bool,
     zerocopy: bool,
+    frame_size: Option<u32>,
 }
 
 impl Endpoint {
-    /// Takes its flags away: `-d`, `-q`, `-w`, `-z`, `--through-daemon`.
+    /// Takes its flags away: `-d`, `-q`, `-f`, `-w`, `-z`, `--through-daemon`.
     pub fn read(flags: &mut Flags) -> std::result::Result<Endpoint, String> {
         Ok(Endpoint {
             interface: flags.required("-d")?,
@@ -21,6 +22,7 @@ impl Endpoint {
             through_daemon: flags.is_set("--through-daemon"),
             need_wakeup: flags.is_set("-w"),
             zerocopy: flags.is_set("-z"),
+            frame_size: flags.optional("-f")?,
         })
     }
 
@@ -31,6 +33,13 @@ impl Endpoint {
             need_wakeup: self.need_wakeup,
             ..SocketOptions::default()
         }
+    }
+
+    /// With frames of the size that was asked for.
+    pub fn port_options(&self, socket: SocketOptions) -> PortOptions {
+        let mut options = PortOptions { socket, ..PortOptions::default() };
+        options.memory.frame_size = self.frame_size.unwrap_or(options.memory.frame_size);
+        options
     }
 
     /// By this process, then without a program, or by the daemon.
