@@ -1,7 +1,12 @@
 //! Says where strata's C library is: libstrata-c.so, which pkg-config knows; or, to link statically
-//! (netlink and what is in this crate), libstrata.a in the folder that STRATA_STATIC names.
+//! (netlink and what is in this crate), libstrata.a in the folder that STRATA_STATIC names. In
+//! strata's source, where neither is there, that part of the library is compiled.
 use std::env;
+use std::path::Path;
 use std::process::Command;
+
+/// Has the rule that makes libstrata.a of what netlink needs.
+const CLIENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../examples/netlink_exchange");
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
@@ -17,12 +22,43 @@ fn main() {
     }
     match env::var("STRATA_STATIC") {
         Ok(folder) => link_statically(&folder),
+        Err(_) if !is_installed() && Path::new(CLIENTS).join("../../lib/nl").exists() => {
+            link_statically(&compile())
+        }
         Err(_) => link_dynamically(),
     }
 }
 
+fn pkg_config() -> String {
+    env::var("PKG_CONFIG").unwrap_or_else(|_| "pkg-config".to_string())
+}
+
+fn is_installed() -> bool {
+    let answer = Command::new(pkg_config()).args(["--exists", "strata-c"]).status();
+    answer.map_or(false, |status| status.success())
+}
+
+/// The folder of the library that it has made.
+fn compile() -> String {
+    let output = env::var("OUT_DIR").expect("cargo sets it");
+    let folder = format!("{output}/lib");
+    let archive = format!("{folder}/libstrata.a");
+    let jobs = env::var("NUM_JOBS").unwrap_or_else(|_| "1".to_string());
+    // Its own flags are not ours: cargo's jobserver is for cargo's kind of make.
+    let status = Command::new("make")
+        .args(["-C", CLIENTS, "-j", &jobs, &format!("OUT={output}"), &archive])
+        .env_remove("MAKEFLAGS")
+        .stdout(std::process::Stdio::null())
+        .status();
+    match status {
+        Ok(status) if status.success() => folder,
+        Ok(_) => panic!("the library could not be compiled in {CLIENTS}; install strata instead"),
+        Err(error) => panic!("cannot run make: {error}; install it, or strata"),
+    }
+}
+
 fn link_dynamically() {
-    let program = env::var("PKG_CONFIG").unwrap_or_else(|_| "pkg-config".to_string());
+    let program = pkg_config();
     let answer = output_of(
         &[&program, "--libs", "strata-c"],
         "install strata, or add its lib/pkgconfig to PKG_CONFIG_PATH",
