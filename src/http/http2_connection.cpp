@@ -169,7 +169,7 @@ void http2_connection::on_timer() {
   const auto now = loop_.now();
   if (is_parting_) {
     const auto left = std::exchange(left_at_parting_, stream_->unsent());
-    if (left_at_parting_ == 0 || left_at_parting_ >= left) return stream_->abort();
+    if (left_at_parting_ == 0 || left_at_parting_ >= left) return stream_->leave();
     loop_.arm_after(*this, longest_rest);
     return;
   }

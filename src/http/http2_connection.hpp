@@ -35,7 +35,7 @@ class http2_connection final : public served_connection,
   loop::task<> serve(const handler& answer, const refusal& refuse);
   void retire() override;
   [[nodiscard]] std::size_t held() const override;
-  void dismiss() override { stream_->abort(); }
+  void dismiss() override { stream_->leave(); }
   /// The client has done something so often that the connection was ended.
   [[nodiscard]] bool was_flooded() const { return session_.was_flooded(); }
 

@@ -198,6 +198,15 @@ void server_connection::expect(awaiting what) {
   if (what == awaiting::request && is_due_later) loop_.arm(*this, deadline_);
 }
 
+// An answer that has begun is cut short: nothing may say that it was whole.
+void server_connection::dismiss() {
+  if (stream_ && awaited_ == awaiting::request) {
+    stream_->leave();
+  } else if (stream_) {
+    stream_->abort();
+  }
+}
+
 void server_connection::on_timer() {
   const bool is_between = awaited_ == awaiting::request;
   if (is_between && is_retiring_ && stream_->unsent() != 0) {
@@ -206,7 +215,7 @@ void server_connection::on_timer() {
   } else if (is_between && !is_retiring_ && loop_.now() < deadline_) {
     loop_.arm(*this, deadline_);
   } else if (awaited_ == awaiting::request || awaited_ == awaiting::end) {
-    stream_->abort();
+    stream_->leave();
   }
 }
 

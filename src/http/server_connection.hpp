@@ -71,9 +71,7 @@ class server_connection final : public served_connection, private loop::timer {
   [[nodiscard]] std::size_t held() const override {
     return stream_ ? request_bytes_ + stream_->unsent_in_memory() : 0;
   }
-  void dismiss() override {
-    if (stream_) stream_->abort();
-  }
+  void dismiss() override;
 
  private:
   friend class http1_exchange;

@@ -137,6 +137,12 @@ void outbox::end() {
   if (!under_way()) loop_.at_turn_end(*this);
 }
 
+void outbox::send_end_at_once() {
+  if (!sealing_ || under_way() || bytes_ != 0 || broken_ != 0) return;
+  const auto end = sealing_->how->seal_end();
+  if (!end.empty()) loop_.send_at_once(to_, end.bytes());
+}
+
 void outbox::on_completion(loop::completion done) {
   if (done.result < 0) {
     break_off(-done.result);

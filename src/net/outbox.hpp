@@ -89,6 +89,8 @@ class outbox final : private loop::request, private loop::turn_end_hook {
   }
   /// Ends the sending direction, behind all that waits.
   void end();
+  /// Sends what says that all was sent, if all was, for a stream that is closed next.
+  void send_end_at_once();
 
  private:
   void on_completion(loop::completion done) override;

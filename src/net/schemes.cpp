@@ -232,7 +232,7 @@ bool collide(const endpoint_url& one, const endpoint_url& other) {
     case url_form::queue: return one.host == other.host && one.xdp.queue == other.xdp.queue;
     case url_form::interface:
       return one.host == other.host && one.l2.ethertype == other.l2.ethertype &&
-             (!one.l2.vlan_id || !other.l2.vlan_id || one.l2.vlan_id == other.l2.vlan_id);
+             one.l2.vlan_id.value_or(0) == other.l2.vlan_id.value_or(0);
     case url_form::name: return false;
     case url_form::host_and_port:
     case url_form::web: break;

@@ -17,6 +17,11 @@ loop::task<bool> stream::room(std::size_t low, loop::time_point limit) {
   co_return has_room;
 }
 
+void stream::leave() {
+  out_.send_end_at_once();
+  abort();
+}
+
 // TLS that ends without a word of its own tells its peer the same.
 void stream::break_off() {
   loop::reset_on_close(home_, out_.socket());

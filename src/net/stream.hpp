@@ -70,6 +70,8 @@ class stream final : public byte_channel, private loop::request, private loop::t
 
   void end() override { out_.end(); }
   void abort() override { home_.shut_down(out_.socket()); }
+  /// As `abort`, when what was said is whole: TLS ends in good order, unless something is unsent.
+  void leave();
   void break_off() override;
 
   /// Has the kernel end it when the peer is gone without a word; see `loop::keep_alive`.

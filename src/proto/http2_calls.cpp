@@ -46,6 +46,7 @@ int check_stream(nghttp2_session* session, const nghttp2_frame_hd& frame, state&
       nghttp2_session_find_stream(session, frame.stream_id) != nullptr) {
     return 0;
   }
+  by.past.begin(frame.stream_id);  // refused or not
   if (by.past.has_skipped(frame.stream_id)) {
     return fail(by, http2_code::protocol_error, "a stream below one that was used before");
   }
@@ -85,7 +86,6 @@ int on_begin_headers(nghttp2_session* /*session*/, const nghttp2_frame* frame, v
   by.reply_size = 0;
   if (frame->headers.cat == NGHTTP2_HCAT_REQUEST) {
     by.head.begin(static_cast<std::uint32_t>(frame->hd.stream_id));
-    by.past.begin(frame->hd.stream_id);
   }
   return 0;
 }

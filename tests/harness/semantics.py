@@ -75,7 +75,8 @@ class Http1Script:
                 head = wire.until(b"\r\n\r\n")
                 start, *lines = head.decode("latin-1").split("\r\n")
                 method, target, _ = start.split(" ")
-                asked = Asked(method, target, [tuple(each.split(": ", 1)) for each in lines])
+                fields = [tuple(each.split(": ", 1)) for each in lines]
+                asked = Asked(method, target, [(name.lower(), value) for name, value in fields])
                 self.requests.append(asked)
                 self.send(one, self.early, asked)
                 if any(each[0] == "head" for each in self.early):

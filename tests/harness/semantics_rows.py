@@ -21,10 +21,12 @@ RULES = [
     ("head|204|304", "RFC 9110 sections 9.3.2, 15.3.5 and 15.4.5: no content, whatever the length "
      "says"),
     ("a_length|no_length|an_", "RFC 9112 section 6.3, RFC 9113 section 8.1.1: where a body ends"),
-    ("no_reason|a_reason|registered", "RFC 9112 section 4: the reason may be empty"),
+    ("no_reason|a_reason|registered", "RFC 9112 section 4: the reason may be empty; strata gives "
+     "IANA's where it is"),
     ("refuse|farewell|reset", "RFC 9113 sections 6.8 and 8.7: what was not processed may be sent "
      "again"),
-    ("query|bad_path", "RFC 3986 sections 2.1 and 3.4: a query is the backend's to read"),
+    ("query", "RFC 3986 section 3.4: a query is the backend's to read"),
+    ("bad_path", "RFC 3986 section 2.1: two digits stand behind %"),
     ("options|absolute", "RFC 9112 section 3.2: forms of the target"),
     ("hop_by|connection_", "RFC 9110 section 7.6.1: what Connection names is removed; not what "
      "routing rests on"),
@@ -171,15 +173,23 @@ def cases():
     return [(row, front, back) for row in ROWS for front in row.fronts for back in row.backs]
 
 
+def shown(value):
+    text = value.decode("latin-1") if isinstance(value, bytes) else str(value)
+    if isinstance(value, bytes | str | list | dict | tuple | set) and not value:
+        return "nothing"
+    return text if len(text) <= 40 else f"{text[:30]}…"
+
+
 def faults(row, front, seen, back):
-    """What differs from the row, of what the client was told and the backend read; empty: nothing."""
+    """What differs from the row, of what the client was told and the backend read."""
     found = []
 
     def want(what, expected, present):
         if present != expected:
-            found.append(f"{what}: {present!r} for {expected!r}")
+            found.append(f"{what}: {shown(present)} for {shown(expected)}")
 
-    want("ending", row.ending, seen.ending)
+    if seen.ending != row.ending:
+        found.append("broken off" if seen.ending == "broken" else "ends as if it were whole")
     if row.ending == "broken" or found:  # a reset may overtake what came before it
         return found
     want("status", row.status, seen.status)

@@ -39,14 +39,25 @@ def test_a_server_talks_to_the_l2_verbs(veth, daemons):
     assert plc.show("plc")["endpoints"] == [f"l2://vethA/0x88b5?{VLAN}"]
 
 
+@pytest.mark.parametrize("url", ["l2://vethA/0x88b5", "xdp://vethA/0"])
+def test_without_a_vlan_only_untagged_and_priority_tagged_frames_are_heard(veth, daemons, url):
+    daemons[0].create("server", "s", listen=[url])
+    mac = veth.mac(veth.a, "vethA")
+    for tag in (["--vlan", "10"], ["--vlan", "0", "--prio", "5"], []):
+        veth.strata(veth.b, "l2", "send", "vethB", "hello", "--dst", mac, *tag)
+    eventually(lambda: daemons[0].stats("s")["messages"]["in"] == 2, "two of three are heard")
+
+
 def test_two_servers_do_not_share_the_frames_of_one_url(daemons):
     server = daemons[0]
     server.cli("create", "server", "first", "--listen", "l2://vethA/0x88b5?vlan=10", "-s")
-    for url in ("l2://vethA/0x88b5?vlan=10&prio=3", "l2://vethA"):
+    server.create("server", "untagged", listen=["l2://vethA"])
+    for first, url in (("first", "l2://vethA/0x88b5?vlan=10&prio=3"),
+                       ("untagged", "l2://vethA?vlan=0")):
         with pytest.raises(strata_daemon.Refused) as refused:
             server.create("server", "second", listen=[url])
         assert refused.value.code == "conflict"
-        assert "'first' listens on l2://vethA/0x88b5?vlan=10" in refused.value.message
+        assert f"'{first}' listens on l2://vethA/0x88b5" in refused.value.message
         assert "VLAN" in refused.value.remedy
     server.create("server", "other-vlan", listen=["l2://vethA/0x88b5?vlan=11"])
     server.create("server", "other-type", listen=["l2://vethA/0x88b6"])

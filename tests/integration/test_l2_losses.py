@@ -32,7 +32,7 @@ def dropped(daemon, name="s"):
 
 
 def shape(veth):
-    """66 short frames a second: the slowest daemon sends more, and what waits leaves in a second."""
+    """66 short frames a second: any daemon sends more, and what waits leaves in a second."""
     veth.inside(veth.a, "tc", "qdisc", "add", "dev", "vethA", "root", "tbf", "rate", "32kbit",
                 "burst", "2000", "limit", "3000")
 

@@ -49,6 +49,28 @@ def refuse_by_script(daemon, tmp_path):
     return "on_websocket"
 
 
+def refuse_by_on_auth(daemon, tmp_path, start=b"hello\n"):
+    (tmp_path / "s.lua").write_text("function on_auth(id) return false end")
+    [url] = daemon.server("s", http_messages=True, lua=str(tmp_path / "s.lua"))
+    with Talker(url) as one:
+        one.send(start)
+        assert one.is_ended()
+    return "on_auth"
+
+
+def refuse_a_stream_by_on_auth(daemon, tmp_path):
+    return refuse_by_on_auth(daemon, tmp_path, b"GET / HTTP/1.1\r\nHost: h\r\n"
+                             b"Accept: text/event-stream\r\n\r\n")
+
+
+def refuse_by_master_password(daemon, tmp_path):
+    [url] = daemon.server("s", mode="master", master_pw="right")
+    with Talker(url) as one:
+        one.send(b"master wrong\n")
+        assert one.hear() == b"master: denied"
+    return "master password"
+
+
 def refuse_by_address(daemon, tmp_path):
     made = daemon.create("proxy", "s", listen=["http://127.0.0.1:0"], backend=["127.0.0.1:1"],
                          deny=["127.0.0.0/8"])
@@ -85,7 +107,8 @@ def refuse_by_password(daemon, tmp_path):
 @pytest.mark.parametrize("reason, refuse", [
     ("limit", refuse_by_limit), ("origin", refuse_by_origin), ("script", refuse_by_script),
     ("address", refuse_by_address), ("address", refuse_raw_by_address), ("rate", refuse_by_rate),
-    ("password", refuse_by_password)])
+    ("password", refuse_by_password), ("script", refuse_by_on_auth),
+    ("script", refuse_a_stream_by_on_auth), ("password", refuse_by_master_password)])
 def test_a_refused_client_is_in_the_log_and_counted(daemon, tmp_path, reason, refuse):
     words = refuse(daemon, tmp_path)
     eventually(lambda: daemon.stats("s")["refused"][reason] >= 1, "it is counted")

@@ -1,5 +1,5 @@
-"""What a proxy passes on of requests and answers, in all pairings of HTTP/1.1 and HTTP/2: the rows of
-tests/harness/semantics_rows.py. docs/proxy-semantics.md has nginx and HAProxy on the same rows."""
+"""What a proxy passes on of requests and answers, in all pairings of HTTP/1.1 and HTTP/2: the rows
+of tests/harness/semantics_rows.py. docs/proxy-semantics.md has nginx and HAProxy beside it."""
 
 import contextlib
 

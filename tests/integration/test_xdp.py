@@ -107,6 +107,20 @@ def test_frames_that_cannot_leave_are_not_said_to_be_sent(veth):
     assert "'vethA'" in errors and "ip link set vethA up" in errors
 
 
+@pytest.mark.once
+def test_figures_are_true_when_the_link_goes_down(veth):
+    veth.needs_virtual("it counts what the other end has got")
+    received = "/sys/class/net/vethB/statistics/rx_packets"
+    generator = veth.start(veth.a, BINARY, "xdp", "gen", "vethA", "--format", "json")
+    eventually(lambda: int(veth.inside(veth.b, "cat", received)) > 1000, "it sends")
+    veth.inside(veth.a, "ip", "link", "set", "vethA", "down")
+    out, _ = generator.communicate(timeout=60)
+    figures = json.loads(out)
+    assert 0 < figures["seconds"] < 600
+    assert figures["packets_per_second"] == pytest.approx(
+        figures["packets"] / figures["seconds"])
+
+
 @pytest.mark.parametrize("size", [4096, 4097, 9014])
 @pytest.mark.once
 def test_frames_of_several_chunks_are_sent_and_counted_as_one(root, size):

@@ -47,16 +47,9 @@ class generator {
 
   result<void> run(std::uint64_t count) {
     began_ = clock::now();
-    while (queued_ < count && !is_interrupted()) {
-      fill(std::min<std::uint64_t>(batch, count - queued_));
-      if (auto pushed = push(); !pushed) return pushed;
-    }
-    const auto limit = clock::now() + patience;
-    while (sent_ != queued_ && clock::now() < limit) {
-      if (auto pushed = push(); !pushed) return pushed;
-    }
+    auto outcome = send(count);
     ended_ = clock::now();
-    return {};
+    return outcome;
   }
 
   [[nodiscard]] std::uint64_t sent() const { return sent_; }
@@ -68,6 +61,18 @@ class generator {
  private:
   [[nodiscard]] mutable_byte_span bytes_at(std::uint64_t address) const {
     return over_.memory()->memory().subspan(address, packet_.frame().size());
+  }
+
+  result<void> send(std::uint64_t count) {
+    while (queued_ < count && !is_interrupted()) {
+      fill(std::min<std::uint64_t>(batch, count - queued_));
+      if (auto pushed = push(); !pushed) return pushed;
+    }
+    const auto limit = clock::now() + patience;
+    while (sent_ != queued_ && clock::now() < limit) {
+      if (auto pushed = push(); !pushed) return pushed;
+    }
+    return {};
   }
 
   void fill(std::uint64_t most) {

@@ -134,6 +134,7 @@ void raw_ethernet::arrive_frame(std::uint32_t slot, const l2::received_frame& fr
     arrive({-EMSGSIZE, {}, {}});
     return;
   }
+  if (!is_ours(*view)) return;
   const auto message = message_in(*view);
   if (!message) {
     arrive({-EMSGSIZE, {}, {}});
@@ -141,6 +142,12 @@ void raw_ethernet::arrive_frame(std::uint32_t slot, const l2::received_frame& fr
   }
   arrive({static_cast<int>(message->size()), std::move(lent).narrowed(*message),
           loop::socket_address::from_mac(view->source(), device_->link().index)});
+}
+
+// A frame of a VLAN belongs to another network, to which an untagged answer would not go. VLAN 0
+// is a priority alone.
+bool raw_ethernet::is_ours(const wire::ethernet_view& frame) const {
+  return peer_.vlan_id || frame.tags().empty() || frame.tags()[0].tci.vlan_id == 0;
 }
 
 std::optional<byte_span> raw_ethernet::message_in(const wire::ethernet_view& frame) const {

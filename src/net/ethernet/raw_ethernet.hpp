@@ -61,6 +61,7 @@ class raw_ethernet final : public datagram,
   }
   /// With its length before it, if that is wanted. It lives until the next one.
   [[nodiscard]] byte_span payload_of(byte_span message);
+  [[nodiscard]] bool is_ours(const wire::ethernet_view& frame) const;
   /// Nothing: it is shorter than its length says.
   [[nodiscard]] std::optional<byte_span> message_in(const wire::ethernet_view& frame) const;
   /// Of a slot that is free; grows with the MTU.

@@ -57,7 +57,7 @@ class newcomer final : public member {
     return messages.count();
   }
   [[nodiscard]] std::size_t held() const override { return held_bytes_ + stream_.unsent(); }
-  void dismiss(parting /*why*/) override { stream_.abort(); }
+  void dismiss(parting /*why*/) override { stream_.leave(); }
   loop::task<> delivered(loop::time_point limit) override {
     if (!is_agreeing_) hand_over();
     co_await stream_.delivered(limit);

@@ -43,6 +43,15 @@ std::size_t event_stream::offer(const batch& messages) {
   return count;
 }
 
+void event_stream::dismiss(parting why) {
+  const bool is_stuck = why == parting::too_slow || why == parting::memory;
+  if (is_stuck || exchange_.unsent() != 0) {
+    exchange_.abort();
+  } else {
+    exchange_.finish();
+  }
+}
+
 loop::task<> event_stream::delivered(loop::time_point limit) {
   co_await exchange_.delivered(limit);
 }

@@ -14,8 +14,10 @@ class event_stream final : public member {
   event_stream(shard& home, http::exchange& on)
       : member(home, encoding::event_stream), exchange_(on) {}
 
+  [[nodiscard]] loop::socket_address address() const override { return exchange_.peer().address; }
   std::size_t offer(const batch& messages) override;
-  void dismiss(parting /*why*/) override { exchange_.abort(); }
+  /// One that has taken all ends in good order, as its peer can tell from an answer cut short.
+  void dismiss(parting why) override;
   loop::task<> delivered(loop::time_point limit) override;
   void end() override { exchange_.finish(); }
   /// Lets those between it and the client see that it still goes on.

@@ -34,6 +34,7 @@ void answer_claim(shard& at, member& from, bool is_granted) {
 
 void note_wrong(shard& at, member& from) {
   ++from.failed_claims;
+  at.refuse(from.address(), refusal::password, "its master password is wrong");
   const auto who = claimant_of(from);
   const auto pause = at.state().claims.note_wrong(who, at.loop().now());
   if (pause == loop::duration{}) return;

@@ -27,7 +27,7 @@ class session final : public member {
   }
   void dismiss(parting /*why*/) override {
     is_dismissed_ = true;
-    stream_->abort();
+    stream_->leave();
   }
   loop::task<> delivered(loop::time_point limit) override;
   void end() override { stream_->end(); }

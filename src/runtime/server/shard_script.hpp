@@ -90,7 +90,7 @@ class shard_script final : private loop::turn_end_hook {
   /// It has not gone.
   [[nodiscard]] bool is_there(std::uint64_t id) const;
   void on_ended(client& one, scripting::callback which, const script::finished& with);
-  static void on_admission(client& one, bool is_admitted);
+  void on_admission(client& one, bool is_admitted);
   /// It waits behind a claim to be master. False: there is none.
   bool withhold(member& from, const message& said);
   void on_settled(const client& one);

@@ -17,8 +17,8 @@ use strata_xdp::{
     Statistics,
 };
 
-const USAGE: &str = "rxdrop -d IFACE -q QUEUE -c COUNT [-t SECONDS] [-p UDP_PORT] [-f BYTES] [-w] [-z]
-         [--through-daemon]
+const USAGE: &str = "rxdrop -d IFACE -q QUEUE -c COUNT [-t SECONDS] [-p UDP_PORT] [-f BYTES]
+         [-w] [-z] [--through-daemon]
   ends after COUNT frames, after SECONDS, or when nothing came for 2 s after the first
   -p  only UDP to this port; otherwise every frame
   -f  size of the UMEM's frames (4096)

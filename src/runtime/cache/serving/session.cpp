@@ -133,7 +133,7 @@ void session::flush_plain() {
 
 void session::disconnect(bool after_reply) {
   is_ending = true;
-  if (!after_reply) stream_->abort();
+  if (!after_reply) stream_->leave();
   bench_.loop().at_turn_end(*this);
 }
 
@@ -192,7 +192,7 @@ void session::on_turn_end() {
 // Wakes the reader, once the client has what was said to it.
 loop::task<> session::leave() {
   co_await stream_->flushed(bench_.loop().now() + 5s);
-  stream_->abort();
+  stream_->leave();
 }
 
 bool session::has_to_pause() const {
