@@ -30,10 +30,11 @@ std::string flags_of(const client& who) {
 std::string describe(front& home, client& who) {
   const auto now = home.keys().now_ms();
   return fmt::format(
-      "id={} addr={} laddr={} name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} "
+      "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} "
       "multi={} qbuf={} qbuf-free={} multi-mem={} omem={} tot-mem={} events=r cmd={} user=default "
       "redir={} resp={}",
-      who.id, who.remote_address(), who.local_address(), who.name, (now - who.since_ms) / 1000,
+      who.id, who.remote_address(), who.local_address(), who.descriptor_number(), who.name,
+      (now - who.since_ms) / 1000,
       (now - who.last_command_ms) / 1000, flags_of(who), who.database, who.channels.size(),
       who.patterns.size(), who.shard_channels.size(),
       who.in_transaction ? static_cast<std::int64_t>(who.queued.size()) : -1, who.input_bytes(),

@@ -3,7 +3,8 @@
 // A row's `key_uses` are key specifications, one behind the other with "; " between:
 //   FLAGS BEGIN FIND
 // FLAGS are Redis's ("RW access update"). BEGIN is a word's index, KEYWORD@INDEX (behind that
-// keyword, looked for from there) or "?". FIND is "LAST STEP [LIMIT]" (a range, LAST counted from
+// keyword, looked for from there) or "?"; ?KEYWORD@INDEX is shown as "?", and of several such
+// keywords the last one counts. FIND is "LAST STEP [LIMIT]" (a range, LAST counted from
 // BEGIN, or from the end if negative), "nINDEX FIRST STEP" (as many as a word says) or "?".
 #pragma once
 
@@ -16,6 +17,9 @@ namespace strata::runtime::cache {
 
 void reply_command_info(proto::reply_writer& to, const command& of);
 void reply_command_docs(proto::reply_writer& to, const command& of);
+/// Of a call whose keys `find_keys` has found: each key, and how it is used.
+void reply_keys_and_flags(proto::reply_writer& reply, const command& what,
+                          std::span<const std::string_view> words);
 /// `category` without its "@".
 [[nodiscard]] bool has_category(const command& of, std::string_view category);
 

@@ -79,7 +79,9 @@ class front final : private key_observer {
   [[nodiscard]] pause& pausing() { return pause_; }
   void set_has_monitors() { has_monitors_ = true; }
   [[nodiscard]] bool has_monitors() const { return has_monitors_; }
-  void show_to_monitors(const client& who, std::span<const std::string_view> words);
+  /// Shows them a command that was executed, but none of an administrator's.
+  void show_to_monitors(const client& who, const command& what,
+                        std::span<const std::string_view> words);
 
   // --- settings
   [[nodiscard]] parameters& settings() { return parameters_; }
