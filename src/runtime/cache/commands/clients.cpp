@@ -87,12 +87,8 @@ void client_list(call& c) {
   c.reply.verbatim("txt", text);
 }
 
-bool is_name(std::string_view text) {
-  return std::ranges::all_of(text, [](char each) { return each >= '!' && each <= '~'; });
-}
-
 void client_setname(call& c) {
-  if (!is_name(c[2])) {
+  if (!text::is_visible(c[2])) {
     c.fail("ERR Client names cannot contain spaces, newlines or special characters.");
     return;
   }

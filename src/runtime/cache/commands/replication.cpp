@@ -23,8 +23,8 @@ void replconf(call& c) {
       return;  // it is not replied to
     }
     if (c.is(i, "GETACK")) return;
-    if (!with.configure(c.who, c[i], c[i + 1])) {
-      c.fail("ERR Unrecognized REPLCONF option: " + std::string(c[i]));
+    if (const auto wrong = with.configure(c.who, c[i], c[i + 1]); !wrong.empty()) {
+      c.fail("ERR " + wrong);
       return;
     }
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "runtime/cache/engine/random_id.hpp"
 #include "runtime/cache/engine/replication.hpp"
 #include "runtime/cache/engine/shown_words.hpp"
 #include "text/word.hpp"
@@ -18,7 +19,8 @@ front::front(keyspace& data, parameters& settings)
       blocked_(data.watchfulness()),
       tracking_(data.watchfulness()),
       command_counters_(all_commands().size()),
-      started_ms_(data.clock().wall_us() / 1000) {
+      started_ms_(data.clock().wall_us() / 1000),
+      run_id_(random_id(data.random())) {
   keys_.set_observer(this);
 }
 
@@ -165,6 +167,21 @@ void front::count_time(const client& who, const command& what,
   if (parameters_.slow_log_us < 0 || us < parameters_.slow_log_us) return;
   slow_log_.add(keys_.now_ms() / 1000, us, shown_words(what, words), who.remote_address(), who.name,
                 static_cast<std::size_t>(parameters_.slow_log_length));
+}
+
+void front::reset_counts() {
+  counters_ = {};
+  keys_.counted() = {};
+  for (auto& each : command_counters_) each = {};
+  if (service_) service_at_reset_ = service_();
+}
+
+service_figures front::service() const {
+  if (!service_) return {};
+  auto figures = service_();
+  figures.bytes_in -= service_at_reset_.bytes_in;
+  figures.bytes_out -= service_at_reset_.bytes_out;
+  return figures;
 }
 
 void front::note_latency(std::string_view event, std::int64_t us) {

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "runtime/cache/disk/snapshot.hpp"
+#include "runtime/cache/engine/random_id.hpp"
 #include "text/word.hpp"
 
 namespace strata::runtime::cache {
@@ -17,13 +18,7 @@ namespace {
 constexpr auto step_budget = 500us;
 // A snapshot waits while the network has not taken this much of it.
 constexpr std::size_t most_on_the_way = 4U << 20U;
-
-std::string random_id(std::mt19937_64& source) {
-  std::string id;
-  while (id.size() < 40) id += fmt::format("{:016x}", source());
-  id.resize(40);
-  return id;
-}
+constexpr std::size_t longest_address = 255;
 
 loop::slice slice_of(std::string_view text) { return loop::slice::copy_of(as_bytes(text)); }
 
@@ -90,16 +85,21 @@ leader::follower& leader::follower_of(client& who) {
   return followers_.back();
 }
 
-bool leader::configure(client& who, std::string_view option, std::string_view value) {
+std::string leader::configure(client& who, std::string_view option, std::string_view value) {
   auto& from = follower_of(who);
   if (text::same_text(option, "listening-port")) {
     from.port = static_cast<unsigned>(text::parse_integer(value).value_or(0)) & 0xFFFFU;
   } else if (text::same_text(option, "capa")) {
     if (text::same_text(value, "eof")) from.takes_end_mark = true;
-  } else if (!text::same_text(option, "ip-address") && !text::same_text(option, "rdb-only")) {
-    return false;
+  } else if (text::same_text(option, "ip-address")) {
+    if (value.size() > longest_address || !text::is_visible(value)) {
+      return "REPLCONF ip-address provided by replica instance is no address";
+    }
+    from.address = value;
+  } else if (!text::same_text(option, "rdb-only")) {
+    return fmt::format("Unrecognized REPLCONF option: {}", option);
   }
-  return true;
+  return {};
 }
 
 void leader::acknowledge(client& who, std::uint64_t offset) {
@@ -107,6 +107,7 @@ void leader::acknowledge(client& who, std::uint64_t offset) {
   from.acknowledged = offset;
   from.heard_ms = engine_.keys().now_ms();
   if (from.at == stage::loads) put_online(from);
+  check_followers();
 }
 
 void leader::put_online(follower& which) {
@@ -117,6 +118,28 @@ void leader::put_online(follower& which) {
 
 void leader::forget(client& who) {
   std::erase_if(followers_, [&](const follower& each) { return each.who == &who; });
+  check_followers();
+}
+
+std::int64_t leader::lag_s(const follower& which) const {
+  return (engine_.keys().now_ms() - which.heard_ms) / 1000;
+}
+
+std::size_t leader::prompt_followers() const {
+  const auto most_s = engine_.home().settings().max_follower_lag_s;
+  return static_cast<std::size_t>(std::ranges::count_if(followers_, [&](const follower& each) {
+    return each.at == stage::online && lag_s(each) <= most_s;
+  }));
+}
+
+void leader::check_followers() {
+  const auto& settings = engine_.home().settings();
+  const bool is_wanted = settings.min_followers > 0 && settings.max_follower_lag_s > 0;
+  const bool has_few =
+      is_wanted && prompt_followers() < static_cast<std::size_t>(settings.min_followers);
+  if (has_few == engine_.home().has(obstacle::few_followers)) return;
+  engine_.home().refuse_changes(obstacle::few_followers,
+                                has_few ? "NOREPLICAS Not enough good replicas to write." : "");
 }
 
 bool leader::can_go_on(std::string_view id, std::int64_t from) const {
@@ -138,6 +161,8 @@ void leader::synchronise(client& who, std::string_view id, std::int64_t from) {
     who.reply().status("CONTINUE " + id_);
     who.push(slice_of(missed));
     wants.at = stage::online;
+    ++engine_.home().counted().partial_syncs;
+    check_followers();
     log_->write(level::info, fmt::format("{} follows again, {} bytes behind", who.remote_address(),
                                          missed.size()));
     return;
@@ -147,6 +172,9 @@ void leader::synchronise(client& who, std::string_view id, std::int64_t from) {
     who.reply().error("ERR a snapshot is sent as it is made: say REPLCONF capa eof first");
     return;
   }
+  auto& counted = engine_.home().counted();
+  ++counted.full_syncs;
+  if (id != "?") ++counted.refused_partials;
   if (!std::exchange(is_listening_, true)) engine_.keys().add_listener(*this);
   wants.at = stage::waits;
   if (!std::exchange(is_sending_, true)) running_.spawn(send_snapshots());
@@ -177,6 +205,7 @@ void leader::drop_followers() {
 void leader::tick() {
   const auto now_ms = engine_.keys().now_ms();
   const auto& settings = engine_.home().settings();
+  check_followers();
   for (const auto& each : followers_) {
     if (each.at != stage::online) continue;
     if (now_ms - each.heard_ms > settings.replication_timeout_s * 1000) {
@@ -197,15 +226,19 @@ void leader::add_to(replication_figures& figures) const {
   figures.offset = offset_;
   figures.backlog_size = backlog_.size();
   figures.backlog_begin = offset_ - pending_.size() - backlog_.size() + 1;
+  figures.prompt_followers = prompt_followers();
   for (const auto& each : followers_) {
     if (each.at == stage::introduces_itself) continue;
-    auto address = each.who->remote_address();
-    address.resize(std::min(address.rfind(':'), address.size()));
+    auto address = each.address;
+    if (address.empty()) {
+      address = each.who->remote_address();
+      address.resize(std::min(address.rfind(':'), address.size()));
+    }
     figures.followers.push_back({.address = std::move(address),
                                  .port = each.port,
                                  .is_online = each.at == stage::online,
                                  .acknowledged = each.acknowledged,
-                                 .lag_s = (engine_.keys().now_ms() - each.heard_ms) / 1000});
+                                 .lag_s = lag_s(each)});
   }
 }
 

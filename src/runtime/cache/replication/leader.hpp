@@ -31,7 +31,7 @@ class leader final : public change_listener, private loop::turn_end_hook {
   void on_message(std::span<const std::string_view> words) override { append(words); }
 
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
-  bool configure(client& who, std::string_view option, std::string_view value);
+  std::string configure(client& who, std::string_view option, std::string_view value);
   void acknowledge(client& who, std::uint64_t offset);
   void synchronise(client& who, std::string_view id, std::int64_t from);
   void forget(client& who);
@@ -45,6 +45,8 @@ class leader final : public change_listener, private loop::turn_end_hook {
   /// To be called now and then: followers that are silent for too long go, the others hear a PING.
   void tick();
   void add_to(replication_figures& figures) const;
+  /// Refuses changes while fewer followers than min-replicas-to-write are online and prompt.
+  void check_followers();
 
  private:
   // A follower knows a snapshot's end by its being the last that came: nothing may follow until it
@@ -53,6 +55,7 @@ class leader final : public change_listener, private loop::turn_end_hook {
   struct follower {
     client* who;
     unsigned port = 0;
+    std::string address = {};  // that it announces
     bool takes_end_mark = false;
     stage at = stage::introduces_itself;
     std::uint64_t acknowledged = 0;
@@ -67,6 +70,8 @@ class leader final : public change_listener, private loop::turn_end_hook {
   void flush();
   void pass_on(const loop::slice& bytes);
   void keep(std::string_view bytes);
+  [[nodiscard]] std::int64_t lag_s(const follower& which) const;
+  [[nodiscard]] std::size_t prompt_followers() const;
   [[nodiscard]] bool can_go_on(std::string_view id, std::int64_t from) const;
   void put_online(follower& which);
   loop::task<> send_snapshots();

@@ -45,7 +45,8 @@ void redis_replication::follow_nobody() {
   log_->write(level::info, "follows nobody any more");
 }
 
-bool redis_replication::configure(client& who, std::string_view option, std::string_view value) {
+std::string redis_replication::configure(client& who, std::string_view option,
+                                         std::string_view value) {
   who.is_follower = true;
   return leader_.configure(who, option, value);
 }
