@@ -34,9 +34,8 @@ std::string describe(front& home, client& who) {
       "multi={} qbuf={} qbuf-free={} multi-mem={} omem={} tot-mem={} events=r cmd={} user=default "
       "redir={} resp={}",
       who.id, who.remote_address(), who.local_address(), who.descriptor_number(), who.name,
-      (now - who.since_ms) / 1000,
-      (now - who.last_command_ms) / 1000, flags_of(who), who.database, who.channels.size(),
-      who.patterns.size(), who.shard_channels.size(),
+      (now - who.since_ms) / 1000, (now - who.last_command_ms) / 1000, flags_of(who), who.database,
+      who.channels.size(), who.patterns.size(), who.shard_channels.size(),
       who.in_transaction ? static_cast<std::int64_t>(who.queued.size()) : -1, who.input_bytes(),
       who.input_room(), who.queued_bytes(), who.output_bytes(), who.held(),
       who.last_command == nullptr ? "NULL" : who.last_command->full_name(),

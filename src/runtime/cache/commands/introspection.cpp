@@ -141,7 +141,8 @@ void command_getkeysandflags(call& c) {
 
 void command_help(call& c) {
   constexpr std::array<std::string_view, 6> lines = {
-      "COMMAND <subcommand>. Subcommands are:", "COUNT -- how many commands there are.",
+      "COMMAND <subcommand>. Subcommands are:",
+      "COUNT -- how many commands there are.",
       "DOCS|INFO [<name> ...] -- what is known of commands.",
       "GETKEYS <command> -- which of its words are keys.",
       "GETKEYSANDFLAGS <command> -- the same, and how each key is used.",

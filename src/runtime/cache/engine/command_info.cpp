@@ -246,10 +246,9 @@ std::vector<std::string_view> flags_of(const key_use& use, const command& what,
   if (std::ranges::find(use.flags, "variable_flags") == use.flags.end()) return use.flags;
   if (what.row->name == "bitfield") {
     if (has_only_gets(words)) return {"RO", "access"};
-  } else if (std::ranges::none_of(words.subspan(std::min<std::size_t>(words.size(), 3)),
-                                  [](std::string_view each) {
-                                    return text::same_text(each, "GET");
-                                  })) {
+  } else if (std::ranges::none_of(
+                 words.subspan(std::min<std::size_t>(words.size(), 3)),
+                 [](std::string_view each) { return text::same_text(each, "GET"); })) {
     return {"OW", "update"};
   }
   return {"RW", "access", "update"};

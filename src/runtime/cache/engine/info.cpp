@@ -39,8 +39,7 @@ std::string write_server(front& of) {
       "configured_hz:{}\r\nlru_clock:{}\r\n",
       compatible_version, STRATA_VERSION, of.service().backend, ::getpid(), of.run_id(),
       settings.port == "0" ? settings.tls_port : settings.port, of.keys().clock().wall_us(),
-      uptime_s, uptime_s / 86400, settings.hz, settings.hz,
-      of.keys().access_clock() & access_mask);
+      uptime_s, uptime_s / 86400, settings.hz, settings.hz, of.keys().access_clock() & access_mask);
 }
 
 std::string write_clients(front& of) {

@@ -123,8 +123,8 @@ loop::task<result<void>> leader_connection::introduce() {
   }
   const std::array<std::string_view, 1> ping = {"PING"};
   const auto& settings = engine_.home().settings();
-  const auto shown_port = settings.announced_port != 0 ? settings.announced_port
-                                                       : std::int64_t{leader_.own_port};
+  const auto shown_port =
+      settings.announced_port != 0 ? settings.announced_port : std::int64_t{leader_.own_port};
   const auto port = std::to_string(shown_port);
   const std::array<std::string_view, 3> listens = {"REPLCONF", "listening-port", port};
   const auto address = settings.announced_address;
