@@ -50,6 +50,8 @@ class replication {
   /// PSYNC: from now on the client is a follower; replies to it. `from` is the first byte that it
   /// wants.
   virtual void synchronise(client& who, std::string_view id, std::int64_t from) = 0;
+  /// SYNC: the same, without a past, for a client that will not acknowledge what it gets.
+  virtual void send_everything(client& who) = 0;
   virtual void forget(client& who) = 0;
   /// How many followers have everything up to `offset`, and asking the others to say so.
   [[nodiscard]] virtual std::size_t count_followers(std::uint64_t offset) const = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "runtime/cache/disk/rdb_file.hpp"
 #include "runtime/cache/disk/snapshot.hpp"
 #include "runtime/cache/engine/random_id.hpp"
 #include "text/word.hpp"
@@ -96,7 +97,15 @@ std::string leader::configure(client& who, std::string_view option, std::string_
       return "REPLCONF ip-address provided by replica instance is no address";
     }
     from.address = value;
-  } else if (!text::same_text(option, "rdb-only")) {
+  } else if (text::same_text(option, "rdb-only")) {
+    from.wants_changes = value != "1";
+  } else if (text::same_text(option, "rdb-filter-only")) {
+    // There are no functions, of which a snapshot could be all that remains.
+    if (!value.empty() && !text::same_text(value, "functions")) {
+      return fmt::format("Unsupported rdb-filter-only option: {}", value);
+    }
+    from.wants_data = false;
+  } else {
     return fmt::format("Unrecognized REPLCONF option: {}", option);
   }
   return {};
@@ -167,16 +176,26 @@ void leader::synchronise(client& who, std::string_view id, std::int64_t from) {
                                          missed.size()));
     return;
   }
-  if (!wants.takes_end_mark) {
-    forget(who);
-    who.reply().error("ERR a snapshot is sent as it is made: say REPLCONF capa eof first");
+  if (id != "?") ++engine_.home().counted().refused_partials;
+  take_on(wants);
+}
+
+void leader::send_everything(client& who) {
+  auto& wants = follower_of(who);
+  wants.heard_ms = engine_.keys().now_ms();
+  wants.acknowledges = false;
+  take_on(wants);
+}
+
+// It gets a snapshot, and what changes from then on.
+void leader::take_on(follower& which) {
+  ++engine_.home().counted().full_syncs;
+  if (!std::exchange(is_listening_, true)) engine_.keys().add_listener(*this);
+  if (!which.wants_data) {
+    send_empty_snapshot(which);
     return;
   }
-  auto& counted = engine_.home().counted();
-  ++counted.full_syncs;
-  if (id != "?") ++counted.refused_partials;
-  if (!std::exchange(is_listening_, true)) engine_.keys().add_listener(*this);
-  wants.at = stage::waits;
+  which.at = stage::waits;
   if (!std::exchange(is_sending_, true)) running_.spawn(send_snapshots());
 }
 
@@ -207,7 +226,8 @@ void leader::tick() {
   const auto& settings = engine_.home().settings();
   check_followers();
   for (const auto& each : followers_) {
-    if (each.at != stage::online) continue;
+    if (each.at == stage::ends && each.who->output_bytes() == 0) each.who->disconnect(true);
+    if (each.at != stage::online || !each.acknowledges) continue;
     if (now_ms - each.heard_ms > settings.replication_timeout_s * 1000) {
       log_->write(level::warning, each.who->remote_address() + " has followed, and is silent");
       each.who->disconnect(false);
@@ -258,27 +278,79 @@ loop::task<> leader::send_snapshots() {
   is_sending_ = false;
 }
 
-// All that wait get the same one.
+// All that wait get the same one: as it is made if each of them knows an end without a size, else
+// when it is whole.
 loop::task<> leader::send_snapshot() {
   flush();
   row_.begin_anew();
   auto taken = std::make_unique<snapshot>(engine_.keys(), false);
   const auto mark = random_id(engine_.keys().random());
+  const bool has_mark = std::ranges::all_of(followers_, [](const follower& each) {
+    return each.at != stage::waits || each.takes_end_mark;
+  });
   for (auto& each : followers_) {
     if (each.at != stage::waits) continue;
     each.at = stage::gets_snapshot;
-    each.who->push(slice_of(fmt::format("+FULLRESYNC {} {}\r\n$EOF:{}\r\n", id_, offset_, mark)));
-    log_->write(level::info, each.who->remote_address() + " follows, and gets a snapshot");
+    greet(each);
   }
+  if (has_mark) push_to_receivers(slice_of(fmt::format("$EOF:{}\r\n", mark)));
+  std::string whole;
   for (bool more = true; more;) {
     more = taken->step(step_budget);
-    if (const auto text = taken->take(); !text.empty()) push_to_receivers(slice_of(text));
+    auto text = taken->take();
+    if (!has_mark) {
+      whole += text;
+    } else if (!text.empty()) {
+      push_to_receivers(slice_of(text));
+    }
     co_await loop_.sleep(0ms);
     while (auto* const slow = slow_receiver()) co_await slow->room(most_on_the_way);
   }
-  push_to_receivers(slice_of(mark));
+  taken.reset();
+  if (has_mark) {
+    push_to_receivers(slice_of(mark));
+  } else {
+    co_await send_whole(std::move(whole));
+  }
   for (auto& each : followers_) {
-    if (each.at == stage::gets_snapshot) each.at = stage::loads;
+    if (each.at == stage::gets_snapshot) end_snapshot(each, !has_mark);
+  }
+}
+
+void leader::send_empty_snapshot(follower& which) {
+  flush();
+  row_.begin_anew();
+  rdb::file_writer file;
+  file.begin(engine_.keys().now_ms(), engine_.keys().memory(), false);
+  file.end();
+  const auto text = file.take();
+  greet(which);
+  which.who->push(slice_of(fmt::format("${}\r\n{}", text.size(), text)));
+  end_snapshot(which, true);
+}
+
+// PSYNC is answered; SYNC, which is older, by the snapshot alone.
+void leader::greet(const follower& which) {
+  if (which.acknowledges) {
+    which.who->push(slice_of(fmt::format("+FULLRESYNC {} {}\r\n", id_, offset_)));
+  }
+  log_->write(level::info, which.who->remote_address() + " follows, and gets a snapshot");
+}
+
+loop::task<> leader::send_whole(std::string text) {
+  push_to_receivers(slice_of(fmt::format("${}\r\n", text.size())));
+  for (std::size_t sent = 0; sent < text.size(); sent += most_on_the_way) {
+    push_to_receivers(slice_of(std::string_view(text).substr(sent, most_on_the_way)));
+    while (auto* const slow = slow_receiver()) co_await slow->room(most_on_the_way);
+  }
+}
+
+void leader::end_snapshot(follower& which, bool has_size) {
+  which.at = which.wants_changes ? stage::loads : stage::ends;
+  if (!which.wants_changes) {
+    which.later.clear();
+  } else if (has_size) {
+    put_online(which);
   }
 }
 

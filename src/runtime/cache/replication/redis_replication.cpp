@@ -69,6 +69,11 @@ void redis_replication::synchronise(client& who, std::string_view id, std::int64
   leader_.synchronise(who, id, from);
 }
 
+void redis_replication::send_everything(client& who) {
+  who.is_follower = true;
+  leader_.send_everything(who);
+}
+
 void redis_replication::wait_for_followers(client& who, std::size_t count) {
   waiting_.push_back({.id = who.id, .offset = who.waits_for_offset, .count = count});
 }

@@ -38,6 +38,7 @@ class redis_replication final : public replication {
   std::string configure(client& who, std::string_view option, std::string_view value) override;
   void acknowledge(client& who, std::uint64_t offset) override;
   void synchronise(client& who, std::string_view id, std::int64_t from) override;
+  void send_everything(client& who) override;
   void forget(client& who) override { leader_.forget(who); }
   [[nodiscard]] std::size_t count_followers(std::uint64_t offset) const override {
     return leader_.count_followers(offset);
