@@ -94,7 +94,8 @@ zunionstore d 2 a b|zunionstore d 2 a|zunionstore d x a|lmpop 2 a b left|object 
 memory usage a|bitfield a get u8 0|bitfield a get u8 0 set u8 0 1|bitfield a overflow wrap get u8 0
 bitfield a get u8|bitfield_ro a get u8 0|sort a|sort a store x store y|sort a by x store
 sort a limit 0 1 store y|sort a by store store y|sort a get store store y|sort_ro a get store
-getdel a|getex a|rename a b|copy a b|del a b c|restore a 0 x|ping x|nosuch x|get|blmove a b left left 0
+getdel a|getex a|rename a b|copy a b|del a b c|restore a 0 x|ping x|nosuch x|get
+blmove a b left left 0
 """
 
 

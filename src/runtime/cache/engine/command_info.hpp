@@ -1,4 +1,5 @@
-// What is told of a command: COMMAND INFO and COMMAND DOCS, from its row; and which words are keys.
+// What is told of a command: COMMAND INFO and COMMAND DOCS, from its row; which words are keys; and
+// how its words are shown to others.
 //
 // A row's `key_uses` are key specifications, one behind the other with "; " between:
 //   FLAGS BEGIN FIND
@@ -8,7 +9,9 @@
 // BEGIN, or from the end if negative), "nINDEX FIRST STEP" (as many as a word says) or "?".
 #pragma once
 
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "proto/resp_reply.hpp"
 #include "runtime/cache/engine/command.hpp"
@@ -22,5 +25,10 @@ void reply_keys_and_flags(proto::reply_writer& reply, const command& what,
                           std::span<const std::string_view> words);
 /// `category` without its "@".
 [[nodiscard]] bool has_category(const command& of, std::string_view category);
+
+/// The words of a call as MONITOR and SLOWLOG show them: without passwords. Views of `words`, which
+/// must outlive them.
+[[nodiscard]] std::vector<std::string_view> shown_words(const command& what,
+                                                        std::span<const std::string_view> words);
 
 }  // namespace strata::runtime::cache

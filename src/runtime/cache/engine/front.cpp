@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "runtime/cache/engine/random_id.hpp"
+#include "runtime/cache/engine/command_info.hpp"
 #include "runtime/cache/engine/replication.hpp"
-#include "runtime/cache/engine/shown_words.hpp"
+#include "text/random_id.hpp"
 #include "text/word.hpp"
 
 namespace strata::runtime::cache {
@@ -20,7 +20,7 @@ front::front(keyspace& data, parameters& settings)
       tracking_(data.watchfulness()),
       command_counters_(all_commands().size()),
       started_ms_(data.clock().wall_us() / 1000),
-      run_id_(random_id(data.random())) {
+      run_id_(text::random_id(data.random())) {
   keys_.set_observer(this);
 }
 

@@ -143,7 +143,7 @@ class front final : private key_observer {
   /// Where keys are looked for that are not there, or null.
   void set_source(key_source* who) { source_ = who; }
   [[nodiscard]] key_source* source() const { return source_; }
-  /// Who serves the clients; without it there are no figures of that.
+  /// What serves the clients; without it there are no figures of that.
   void set_service(std::function<service_figures()> figures) { service_ = std::move(figures); }
   /// Bytes are counted as `counted()` is.
   [[nodiscard]] service_figures service() const;

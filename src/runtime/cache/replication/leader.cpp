@@ -7,7 +7,7 @@
 
 #include "runtime/cache/disk/rdb_file.hpp"
 #include "runtime/cache/disk/snapshot.hpp"
-#include "runtime/cache/engine/random_id.hpp"
+#include "text/random_id.hpp"
 #include "text/word.hpp"
 
 namespace strata::runtime::cache {
@@ -30,7 +30,7 @@ leader::leader(loop::loop& on, engine& of, snapshot_turn& turn, std::shared_ptr<
       engine_(of),
       turn_(turn),
       log_(std::move(log)),
-      id_(random_id(of.keys().random())) {}
+      id_(text::random_id(of.keys().random())) {}
 
 leader::~leader() {
   running_.cancel();
@@ -214,7 +214,7 @@ void leader::begin_history() {
   drop_followers();
   pending_.clear();
   backlog_.clear();
-  id_ = random_id(engine_.keys().random());
+  id_ = text::random_id(engine_.keys().random());
 }
 
 void leader::drop_followers() {
@@ -284,7 +284,7 @@ loop::task<> leader::send_snapshot() {
   flush();
   row_.begin_anew();
   auto taken = std::make_unique<snapshot>(engine_.keys(), false);
-  const auto mark = random_id(engine_.keys().random());
+  const auto mark = text::random_id(engine_.keys().random());
   const bool has_mark = std::ranges::all_of(followers_, [](const follower& each) {
     return each.at != stage::waits || each.takes_end_mark;
   });

@@ -1,8 +1,8 @@
-#include "runtime/cache/engine/random_id.hpp"
+#include "text/random_id.hpp"
 
 #include <fmt/format.h>
 
-namespace strata::runtime::cache {
+namespace strata::text {
 
 std::string random_id(std::mt19937_64& source) {
   std::string id;
@@ -11,4 +11,4 @@ std::string random_id(std::mt19937_64& source) {
   return id;
 }
 
-}  // namespace strata::runtime::cache
+}  // namespace strata::text
