@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+
+#include "runtime/process_figures.hpp"
 
 namespace strata::daemon {
 
@@ -41,21 +42,10 @@ std::optional<std::uint64_t> most_files() {
   return limit.rlim_cur;
 }
 
-std::optional<std::uint64_t> resident_bytes() {
-  std::uint64_t pages = 0;
-  std::uint64_t resident = 0;
-  std::ifstream file("/proc/self/statm");
-  if (!(file >> pages >> resident)) return std::nullopt;
-  return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-}
-
 std::optional<double> cpu_seconds() {
-  rusage used{};
-  if (::getrusage(RUSAGE_SELF, &used) != 0) return std::nullopt;
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
+  const auto used = runtime::used_processor_time();
+  if (!used) return std::nullopt;
+  return used->user_s + used->system_s;
 }
 
 }  // namespace
@@ -69,7 +59,7 @@ std::string process_metrics(std::string_view version) {
   add(text, "process_start_time_seconds", "gauge", "start of the process, since 1970", since);
   add(text, "process_cpu_seconds_total", "counter", "processor time of the process", cpu_seconds());
   add(text, "process_resident_memory_bytes", "gauge", "memory of the process that is resident",
-      resident_bytes());
+      runtime::resident_bytes());
   add(text, "process_open_fds", "gauge", "open descriptors", open_files());
   add(text, "process_max_fds", "gauge", "limit of open descriptors", most_files());
   return text;

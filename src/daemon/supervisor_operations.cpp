@@ -1,4 +1,5 @@
 // What people ask for, one operation on a runtime at a time.
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include "daemon/collisions.hpp"
@@ -11,6 +12,14 @@ namespace {
 const char* what_was_reloaded(const entry& of, runtime::reload_outcome outcome) {
   if (outcome == runtime::reload_outcome::nothing_to_read) return "had no files to read again";
   return of.body->certificates().empty() ? "opened its files again" : "read the certificates again";
+}
+
+// A request's start that another request, or the daemon's end, has put an end to.
+std::unexpected<error> ended_while_starting(const entry& which) {
+  const auto what = which.removed ? "removed" : "stopped";
+  return failure(errc::conflict, "start '" + which.name() + "'",
+                 fmt::format("it was {} while it was starting", what),
+                 "if that was not meant, ask for it again");
 }
 
 }  // namespace
@@ -110,12 +119,10 @@ loop::task<result<entry_ref>> supervisor::locked_start(entry_ref who) {
   if (started) {
     auto tried = co_await start_with_edits(who);
     started = std::move(tried);
-    if (who->removed) co_return not_found(who->name());
+    if (who->removed) co_return ended_while_starting(*who);
     // While edits were let through, others were too.
     if (who->changes != planned && who->state == run_state::running) co_return who;
-    if (who->changes != planned || who->ended) {
-      co_return failure(errc::canceled, operation, "it was stopped");
-    }
+    if (who->changes != planned || who->ended) co_return ended_while_starting(*who);
   }
   if (started) {
     who->wanted.running = true;
@@ -125,8 +132,12 @@ loop::task<result<entry_ref>> supervisor::locked_start(entry_ref who) {
   who->is_starting = false;
   if (!started) {
     auto failed = started.error();
-    explain_conflict(entries_, *who, failed);
-    failed.operation = operation + ": cannot " + failed.operation;
+    if (failed.code == errc::canceled) {
+      failed = ended_while_starting(*who).error();
+    } else {
+      explain_conflict(entries_, *who, failed);
+      failed.operation = operation + ": cannot " + failed.operation;
+    }
     who->state = run_state::failed;
     who->reason = describe(failed);
     who->wanted.running = false;

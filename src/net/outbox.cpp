@@ -183,7 +183,7 @@ void outbox::take_sent(std::size_t count) {
     waiting_.clear();
     first_ = 0;
     // An idle connection keeps no more than a few slices' room.
-    if (waiting_.capacity() > 16) waiting_ = {};
+    if (waiting_.capacity() > 16) waiting_ = std::vector<loop::slice>();
   } else if (first_ >= 64) {
     waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(first_));
     first_ = 0;

@@ -6,6 +6,8 @@
 #include <iterator>
 #include <optional>
 
+#include "strata/base/huge_pages.hpp"
+
 namespace strata::proto {
 
 namespace {
@@ -136,7 +138,11 @@ void request_reader::feed(byte_span arrived) {
   // Room for all of it at once saves copying it as it grows. A length alone is not believed for
   // more than it costs to send a part of that.
   const bool is_believed = wanted_ <= reserve_limit || kept_.size() >= reserve_limit;
-  if (kept_.capacity() < wanted_ && is_believed) kept_.reserve(wanted_);
+  if (kept_.capacity() < wanted_ && is_believed) {
+    // With what comes behind it in the same piece.
+    kept_.reserve(wanted_ + std::max(small_enough, arrived.size()));
+    use_huge_pages(kept_.data(), kept_.capacity());
+  }
   kept_ += as_text(arrived);
   bytes_ = kept_;
 }
@@ -147,7 +153,7 @@ void request_reader::keep() {
   if (rest.data() != kept_.data()) {
     if (rest.empty()) {
       kept_.clear();
-      if (kept_.capacity() > small_enough) kept_ = {};
+      shrink();
     } else {
       keep_aside(rest);
     }
@@ -161,11 +167,17 @@ void request_reader::keep_aside(std::string_view rest) {
   if (!kept_.empty()) {
     // The rest is a part of what is kept.
     kept_.erase(0, kept_.size() - rest.size());
+    if (wanted_ <= small_enough) shrink();
     return;
   }
   // With room for all of the request, so that it is not moved again when more of it comes.
   if (wanted_ > rest.size() && wanted_ <= reserve_limit) kept_.reserve(wanted_);
   kept_ = rest;
+}
+
+// Gives memory back that a large request has needed. To assign a short string would keep it.
+void request_reader::shrink() {
+  if (kept_.capacity() > small_enough && kept_.size() <= small_enough) kept_.shrink_to_fit();
 }
 
 void request_reader::go_back(std::size_t position) {

@@ -65,6 +65,7 @@ class request_reader {
   };
 
   void keep_aside(std::string_view rest);
+  void shrink();
   [[nodiscard]] bool parse_usual(std::vector<std::string_view>& arguments);
   [[nodiscard]] outcome parse_array(std::vector<std::string_view>& arguments);
   [[nodiscard]] outcome take_up(std::vector<std::string_view>& arguments);

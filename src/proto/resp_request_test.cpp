@@ -111,6 +111,33 @@ TEST(request_reader, keeps_no_more_than_its_limit) {
   FAIL() << "it kept " << reader.held() << " bytes";
 }
 
+TEST(request_reader, keeps_no_room_behind_a_large_request) {
+  request_reader reader;
+  const std::string head = "*1\r\n$10000000\r\n";
+  const std::string part(5'000'000, 'x');
+  const std::string end = "\r\n*1\r\n$4\r\n";
+  std::vector<std::string_view> arguments;
+  for (const auto& bytes : {head, part, part, end}) {
+    reader.feed(as_bytes(bytes));
+    arguments.clear();
+    (void)reader.next(arguments);
+    if (!arguments.empty()) {
+      EXPECT_EQ(arguments.front().size(), 10'000'000U);
+      EXPECT_EQ(reader.next(arguments), request_reader::outcome::incomplete);
+    }
+    reader.keep();
+  }
+  EXPECT_LT(reader.room(), 64U << 10U);
+  arguments.clear();
+  reader.feed(as_bytes(std::string_view("PING\r\n")));
+  EXPECT_EQ(reader.next(arguments), request_reader::outcome::request);
+  EXPECT_EQ(arguments, std::vector<std::string_view>{"PING"});
+  EXPECT_EQ(reader.next(arguments), request_reader::outcome::incomplete);
+  reader.keep();
+  EXPECT_EQ(reader.held(), 0U);
+  EXPECT_LT(reader.room(), 64U << 10U);
+}
+
 TEST(request_reader, reads_what_is_written) {
   const std::string_view bytes("\0\r\n$1", 5);
   const std::string_view all[] = {"SET", "", bytes};

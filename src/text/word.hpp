@@ -26,6 +26,10 @@ namespace strata::text {
   std::ranges::transform(made, made.begin(), in_lower);
   return made;
 }
+/// It has neither blanks nor anything that a terminal does not show: ASCII from '!' to '~' alone.
+[[nodiscard]] inline bool is_visible(std::string_view text) {
+  return std::ranges::all_of(text, [](char each) { return each >= '!' && each <= '~'; });
+}
 /// In double quotes, with what is not printable as \n, \x00 and their like.
 [[nodiscard]] std::string quoted(std::string_view text);
 

@@ -3,7 +3,7 @@
 import pytest
 import redis as redis_py
 
-from resp_wire import RedisServer
+from resp_wire import RedisServer, Wire
 from test_cache import new_cache
 
 pytestmark = pytest.mark.once
@@ -86,3 +86,30 @@ def test_keys_of_a_command_are_found(daemon):
     assert keys("SSUBSCRIBE", "a", "b") == [b"a", b"b"]
     with pytest.raises(redis_py.ResponseError, match="no key arguments"):
         keys("PING", "x")
+
+
+KEYS = """
+get a|set a b|set a b get|set a b ex get|mset a 1 b 2|lmove a b left left|smove a b m
+zunionstore d 2 a b|zunionstore d 2 a|zunionstore d x a|lmpop 2 a b left|object encoding a
+memory usage a|bitfield a get u8 0|bitfield a get u8 0 set u8 0 1|bitfield a overflow wrap get u8 0
+bitfield a get u8|bitfield_ro a get u8 0|sort a|sort a store x store y|sort a by x store
+sort a limit 0 1 store y|sort a by store store y|sort a get store store y|sort_ro a get store
+getdel a|getex a|rename a b|copy a b|del a b c|restore a 0 x|ping x|nosuch x|get
+blmove a b left left 0
+"""
+
+
+def test_keys_and_how_they_are_used_are_told_as_redis_tells_them(daemon, redis):
+    ours, theirs = Wire(new_cache(daemon), 3), Wire(redis.port, 3)
+    for call in KEYS.strip().replace("\n", "|").split("|"):
+        for subcommand in ("GETKEYS", "GETKEYSANDFLAGS"):
+            words = ["COMMAND", subcommand, *call.split()]
+            assert ours.ask(*words) == theirs.ask(*words), words
+
+
+def test_a_cache_says_that_it_is_no_node_of_a_cluster(daemon, redis):
+    ours, theirs = Wire(new_cache(daemon)), Wire(redis.port)
+    for call in ("READONLY|READWRITE|ASKING|CLUSTER|CLUSTER INFO|CLUSTER SLOTS|CLUSTER SHARDS|"
+                 "CLUSTER NODES|CLUSTER MYID|CLUSTER KEYSLOT k|CLUSTER KEYSLOT|CLUSTER HELP|"
+                 "CLUSTER NOSUCH|CLUSTER RESET HARD|READONLY now").split("|"):
+        assert ours.ask(*call.split()) == theirs.ask(*call.split()), call

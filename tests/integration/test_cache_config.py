@@ -17,6 +17,7 @@ BOTH = [
     ("maxmemory", "100mb", "max_memory", 100 << 20, "104857600"),
     ("maxmemory-policy", "ALLKEYS-LRU", "eviction", "allkeys-lru", "allkeys-lru"),
     ("maxclients", "7", "max_connections", 7, "7"),
+    ("maxmemory-clients", "64mb", "max_memory_connections", 64 << 20, str(64 << 20)),
     ("requirepass", "secret", "password", "********", "secret"),
     ("masterauth", "secret", "follow_password", "********", "secret"),
     ("appendfsync", "no", "appendfsync", "no", "no"),
@@ -104,3 +105,18 @@ def test_rules_to_save_need_a_file(wire):
     reply = wire.ask("CONFIG", "SET", "save", "60 1")
     assert reply.startswith(b"-ERR CONFIG SET failed") and b"--snapshot FILE" in reply
     set_config(wire, "save", "")
+
+
+def test_where_the_cache_listens_is_shown(daemon, tmp_path):
+    wire = Wire(new_cache(daemon))
+    port = str(wire.socket.getpeername()[1])
+    assert (config(wire, "port"), config(wire, "bind")) == (port, "127.0.0.1")
+    assert (config(wire, "tls-port"), config(wire, "unixsocket")) == ("0", "")
+    assert b"protected config" in wire.ask("CONFIG", "SET", "port", "1")
+    socket = tmp_path / "db.sock"
+    created = daemon.create("cache", "other", resp=True, listen=[
+        f"unix://{socket}", "tcp://[::1]:0", "tcp://127.0.0.1:0"])
+    first, second = (each.rsplit(":", 1)[1] for each in created["endpoints"][1:])
+    wire = Wire(int(second))
+    assert (config(wire, "port"), config(wire, "bind")) == (first, "::1 127.0.0.1")
+    assert config(wire, "unixsocket") == str(socket)

@@ -101,3 +101,17 @@ def test_random_commands_get_the_same_replies(daemon, redis, protocol):
         compare(requests, ours.ask_all(requests), theirs.ask_all(requests), seed)
     ours.close()
     theirs.close()
+
+
+SELDOM = """
+HINCRBYFLOAT h f +inf|HINCRBYFLOAT h f -inf|HINCRBYFLOAT h f nan|HINCRBYFLOAT s f inf
+HINCRBYFLOAT h f 1e4900|HINCRBYFLOAT h f 1e5000|INCRBYFLOAT k +inf|INCRBYFLOAT k -inf
+"""
+
+
+def test_requests_that_are_seldom_made(daemon, redis):
+    ours, theirs = Wire(cache_port(daemon)), Wire(redis.port)
+    for wire in (ours, theirs):
+        wire.ask("SET", "s", "text")
+    for request in SELDOM.strip().replace("\n", "|").split("|"):
+        assert ours.ask(*request.split()) == theirs.ask(*request.split()), request

@@ -334,6 +334,14 @@ TESTED = {
     "client-output-buffer-limit": ("test_cache_waiting.py",
                                    "test_a_subscriber_that_does_not_read_is_ended_at_its_limit"),
     "maxclients": (THIS, "test_maxclients_limits"),
+    "maxmemory-clients": ("test_cache_config.py", "test_what_a_client_sets_is_an_option"),
+    **{name: ("test_cache_info.py", "test_what_is_freed_later")
+       for name in ("lazyfree-lazy-user-del", "lazyfree-lazy-user-flush", "lazyfree-lazy-expire")},
+    **{name: ("test_cache_info.py", "test_changes_are_refused_without_followers")
+       for name in ("min-replicas-to-write", "min-replicas-max-lag", "min-slaves-to-write",
+                    "min-slaves-max-lag")},
+    **{f"{role}-{name}": ("test_cache_info.py", "test_a_follower_says_what_it_is_told_to_say")
+       for role in ("replica", "slave") for name in ("announce-ip", "announce-port", "priority")},
     "timeout": (THIS, "test_timeout_ends_clients_that_are_idle_and_no_others"),
     "tcp-keepalive": (THIS, "test_tcp_keepalive_is_for_new_connections"),
     "hz": (THIS,
@@ -357,8 +365,8 @@ TESTED = {
        for name in ("repl-backlog-size", "repl-timeout", "repl-ping-replica-period",
                     "repl-ping-slave-period")},
 }
-# They have an effect that takes minutes, or shows in the length of a pause alone.
-UNSEEN = {"lfu-decay-time", "lazyfree-lazy-expire"}
+# It has an effect that takes minutes.
+UNSEEN = {"lfu-decay-time"}
 
 
 def test_every_parameter_has_an_effect_or_is_refused(wire):
@@ -372,7 +380,8 @@ def test_every_parameter_has_an_effect_or_is_refused(wire):
         if name in TESTED:
             file, test = TESTED[name]
             text = (HERE / file).read_text()
-            assert f"def {test}(" in text and name in text, name
+            stem = name.removeprefix("replica-").removeprefix("slave-")
+            assert f"def {test}(" in text and stem in text, name
             continue
         other = {"yes": "no", "no": "yes"}.get(value, "17")
         reply = wire.ask("CONFIG", "SET", name, other)

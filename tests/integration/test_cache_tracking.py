@@ -326,6 +326,26 @@ def test_no_more_keys_are_remembered_than_configured(daemon):
     assert sum(b"invalidate" in each for each in heard) == 1
 
 
+@pytest.mark.parametrize("options", [(), ("NOLOOP",), ("OPTOUT",)])
+def test_who_has_read_a_key_that_is_forgotten_is_told(daemon, options):
+    port = new_cache(daemon)
+    one, two, other = Wire(port, 3), Wire(port, 3), Wire(port)
+    for wire in (one, two):
+        wire.ask("CLIENT", "TRACKING", "ON", *options)
+        wire.ask("GET", "shared")
+    for key in "abc":
+        one.ask("GET", key)
+    assert b"tracking_total_keys:4\r\ntracking_total_items:5\r\n" in other.ask("INFO", "stats")
+    other.ask("CONFIG", "SET", "tracking-table-max-keys", "1")
+    heard = [one.receive() for _ in range(3)]
+    assert all(each.startswith(b">2\r\n$10\r\ninvalidate") for each in heard)
+    # Of what is left, the next key that is read takes the place, or loses it at once.
+    one.send("GET", "d")
+    heard = [one.receive(), one.receive()]
+    assert b"_\r\n" in heard and any(b"invalidate" in each for each in heard)
+    assert b"tracking_total_keys:1\r\n" in other.ask("INFO", "stats")
+
+
 @pytest.mark.parametrize("words", [("WRITE",), ("ALL",), ()])
 def test_a_pause_puts_off_what_it_is_to(daemon, words):
     port = new_cache(daemon)

@@ -144,3 +144,16 @@ def test_memory_of_large_values_is_given_back_in_time(daemon, how):
     wire.ask("SADD", "t", "a")
     assert wire.ask("SCARD", "t") == b":1\r\n"
     eventually(lambda: used_memory(wire) < before + (2 << 20), "the memory is given back")
+
+
+def test_a_client_that_is_idle_keeps_no_room_of_a_large_request(daemon):
+    port = new_cache(daemon)
+    watcher, clients = Wire(port), [Wire(port) for _ in range(3)]
+    for wire in clients:
+        wire.ask("CLIENT", "SETNAME", "large")
+        assert wire.ask("SET", "k", "x" * (50 << 20)) == b"+OK\r\n"
+    lines = [line for line in watcher.ask("CLIENT", "LIST").splitlines() if b"name=large" in line]
+    assert len(lines) == 3
+    for line in lines:
+        fields = dict(word.split(b"=", 1) for word in line.split())
+        assert fields[b"qbuf"] == b"0" and int(fields[b"qbuf-free"]) < 64 << 10

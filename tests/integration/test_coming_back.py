@@ -3,6 +3,7 @@
 import contextlib
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -128,6 +129,20 @@ def test_one_that_connects_can_be_removed_at_once(daemon, deaf):
     daemon.remove("c")
     said = creating.communicate(timeout=30)[1]
     assert (creating.returncode != 0, daemon.names()) == (True, []), said
+
+
+@pytest.mark.parametrize("end", ["stop", "remove"])
+def test_a_creation_that_another_request_ends_is_a_conflict(daemon, deaf, end):
+    with ThreadPoolExecutor() as pool:
+        creating = pool.submit(daemon.create, "client", "c", target=deaf.text, connect_timeout=3600)
+        eventually(deaf.waiting, "it connects")
+        # What is answered with an error leaves nothing behind: it may be gone before it is stopped.
+        with contextlib.suppress(Refused):
+            daemon.act("c", "stop") if end == "stop" else daemon.remove("c")
+        with pytest.raises(Refused, match="was stopped while it was starting") as refused:
+            creating.result(30)
+    assert (refused.value.status, refused.value.code) == (409, "conflict")
+    assert daemon.names() == []
 
 
 def test_one_that_connects_does_not_hold_up_the_end(daemon, deaf):

@@ -30,12 +30,12 @@ std::string flags_of(const client& who) {
 std::string describe(front& home, client& who) {
   const auto now = home.keys().now_ms();
   return fmt::format(
-      "id={} addr={} laddr={} name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} "
+      "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} "
       "multi={} qbuf={} qbuf-free={} multi-mem={} omem={} tot-mem={} events=r cmd={} user=default "
       "redir={} resp={}",
-      who.id, who.remote_address(), who.local_address(), who.name, (now - who.since_ms) / 1000,
-      (now - who.last_command_ms) / 1000, flags_of(who), who.database, who.channels.size(),
-      who.patterns.size(), who.shard_channels.size(),
+      who.id, who.remote_address(), who.local_address(), who.descriptor_number(), who.name,
+      (now - who.since_ms) / 1000, (now - who.last_command_ms) / 1000, flags_of(who), who.database,
+      who.channels.size(), who.patterns.size(), who.shard_channels.size(),
       who.in_transaction ? static_cast<std::int64_t>(who.queued.size()) : -1, who.input_bytes(),
       who.input_room(), who.queued_bytes(), who.output_bytes(), who.held(),
       who.last_command == nullptr ? "NULL" : who.last_command->full_name(),
@@ -86,12 +86,8 @@ void client_list(call& c) {
   c.reply.verbatim("txt", text);
 }
 
-bool is_name(std::string_view text) {
-  return std::ranges::all_of(text, [](char each) { return each >= '!' && each <= '~'; });
-}
-
 void client_setname(call& c) {
-  if (!is_name(c[2])) {
+  if (!text::is_visible(c[2])) {
     c.fail("ERR Client names cannot contain spaces, newlines or special characters.");
     return;
   }

@@ -39,6 +39,7 @@ constexpr command_group (*groups[])() = {
     replication_commands,
     debug_commands,
     command_commands,
+    cluster_commands,
     sorted_set_commands,
     sorted_set_range_commands,
     sorted_set_pop_commands,

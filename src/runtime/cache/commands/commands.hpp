@@ -34,5 +34,6 @@ namespace strata::runtime::cache {
 [[nodiscard]] command_group debug_commands();
 [[nodiscard]] command_group latency_commands();
 [[nodiscard]] command_group command_commands();
+[[nodiscard]] command_group cluster_commands();
 
 }  // namespace strata::runtime::cache

@@ -53,9 +53,7 @@ void config_set(call& c) {
 }
 
 void config_resetstat(call& c) {
-  c.home().counted() = {};
-  c.keys().counted() = {};
-  for (auto& each : c.home().counted_commands()) each = {};
+  c.home().reset_counts();
   c.reply.ok();
 }
 

@@ -1,9 +1,8 @@
 // Commands on the connection itself.
-#include <algorithm>
-
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
 #include "runtime/cache/engine/version.hpp"
+#include "text/word.hpp"
 
 namespace strata::runtime::cache {
 
@@ -78,10 +77,6 @@ void auth(call& c) {
   if (log_in(c, c.size() == 3 ? c[1] : "default", c[c.size() - 1])) c.reply.ok();
 }
 
-bool is_printable(std::string_view text) {
-  return std::ranges::all_of(text, [](char each) { return each >= '!' && each <= '~'; });
-}
-
 // What HELLO may carry besides: AUTH user password, SETNAME name.
 bool read_hello(call& c) {
   for (std::size_t i = 2; i < c.size(); ++i) {
@@ -89,7 +84,7 @@ bool read_hello(call& c) {
       if (!log_in(c, c[i + 1], c[i + 2])) return false;
       i += 2;
     } else if (c.is(i, "SETNAME") && i + 1 < c.size()) {
-      if (!is_printable(c[++i])) {
+      if (!text::is_visible(c[++i])) {
         c.fail("ERR Client names cannot contain spaces, newlines or special characters.");
         return false;
       }
@@ -134,7 +129,7 @@ void hello(call& c) {
   c.reply.bulk("mode");
   c.reply.bulk("standalone");
   c.reply.bulk("role");
-  c.reply.bulk("master");
+  c.reply.bulk(c.home().has(obstacle::follows) ? "replica" : "master");
   c.reply.bulk("modules");
   c.reply.array(0);
 }

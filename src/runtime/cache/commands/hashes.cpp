@@ -167,6 +167,10 @@ void hincrbyfloat(call& c) {
     c.fail(not_float_error);
     return;
   }
+  if (std::isinf(*delta)) {
+    c.fail("ERR value is NaN or Infinity");
+    return;
+  }
   std::string text;
   replace_value(c, [&](const std::optional<std::string>& before) -> std::optional<std::string> {
     const auto number = before ? text::parse_long_real(*before) : std::optional<long double>(0);

@@ -1,6 +1,7 @@
 // COMMAND: the commands themselves, told from their rows.
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
@@ -92,7 +93,14 @@ void command_list(call& c) {
   for (const auto& each : names) c.reply.bulk(each);
 }
 
-void command_getkeys(call& c) {
+// The command that the words from the third on are, with the positions of its keys. Nothing after
+// an error.
+struct examined_command {
+  const command* what;
+  std::vector<std::size_t> positions;
+};
+
+std::optional<examined_command> examine(call& c) {
   const auto words = c.words.subspan(2);
   const auto* what = find_command(words[0]);
   if (what != nullptr && !what->row->subcommands.empty() && words.size() > 1) {
@@ -100,30 +108,44 @@ void command_getkeys(call& c) {
   }
   if (what == nullptr) {
     c.fail("ERR Invalid command specified");
-    return;
+    return {};
   }
   if (what->row->key_uses.empty()) {
     c.fail("ERR The command has no key arguments");
-    return;
+    return {};
   }
   if (!what->takes(words.size())) {
     c.fail("ERR Invalid number of arguments specified for command");
-    return;
+    return {};
   }
-  std::vector<std::size_t> positions;
-  if (!find_keys(*what, words, positions) || positions.empty()) {
+  examined_command examined{what, {}};
+  if (!find_keys(*what, words, examined.positions) || examined.positions.empty()) {
     c.fail("ERR Invalid arguments specified for command");
-    return;
+    return {};
   }
-  c.reply.array(positions.size());
-  for (const auto each : positions) c.reply.bulk(words[each]);
+  return examined;
+}
+
+void command_getkeys(call& c) {
+  const auto examined = examine(c);
+  if (!examined) return;
+  c.reply.array(examined->positions.size());
+  for (const auto each : examined->positions) c.reply.bulk(c[each + 2]);
+}
+
+void command_getkeysandflags(call& c) {
+  if (const auto examined = examine(c)) {
+    reply_keys_and_flags(c.reply, *examined->what, c.words.subspan(2));
+  }
 }
 
 void command_help(call& c) {
-  constexpr std::array<std::string_view, 5> lines = {
-      "COMMAND <subcommand>. Subcommands are:", "COUNT -- how many commands there are.",
+  constexpr std::array<std::string_view, 6> lines = {
+      "COMMAND <subcommand>. Subcommands are:",
+      "COUNT -- how many commands there are.",
       "DOCS|INFO [<name> ...] -- what is known of commands.",
       "GETKEYS <command> -- which of its words are keys.",
+      "GETKEYSANDFLAGS <command> -- the same, and how each key is used.",
       "LIST [FILTERBY PATTERN|ACLCAT <text>] -- the commands' names."};
   c.reply_lines(lines);
 }
@@ -139,6 +161,9 @@ const command_row command_rows[] = {
     {"getkeys", -4, "loading stale", {0, 0, 0},
      "", "connection", "2.8.13",
      "which words of a command are keys", command_getkeys},
+    {"getkeysandflags", -4, "loading stale", {0, 0, 0},
+     "", "connection", "7.0.0",
+     "which words of a command are keys, and how it uses each", command_getkeysandflags},
     {"help", 2, "loading stale", {0, 0, 0},
      "", "connection", "5.0.0",
      "what COMMAND can do", command_help},

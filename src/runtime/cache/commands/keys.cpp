@@ -33,7 +33,7 @@ void remove_keys(call& c, bool frees_later) {
   c.reply.integer(static_cast<std::int64_t>(removed));
 }
 
-void del(call& c) { remove_keys(c, false); }
+void del(call& c) { remove_keys(c, c.home().settings().lazy_delete); }
 void unlink(call& c) { remove_keys(c, true); }
 
 template <class Look>

@@ -23,22 +23,28 @@ void replconf(call& c) {
       return;  // it is not replied to
     }
     if (c.is(i, "GETACK")) return;
-    if (!with.configure(c.who, c[i], c[i + 1])) {
-      c.fail("ERR Unrecognized REPLCONF option: " + std::string(c[i]));
+    if (const auto wrong = with.configure(c.who, c[i], c[i + 1]); !wrong.empty()) {
+      c.fail("ERR " + wrong);
       return;
     }
   }
   c.reply.ok();
 }
 
+// False after an error.
+bool has_data_to_give(call& c) {
+  if (!c.home().is_loading()) return true;
+  c.fail("NOMASTERLINK Can't SYNC while not connected with my master");
+  return false;
+}
+
 void psync(call& c) {
   const auto from = c.integer(2);
-  if (!from) return;
-  if (c.home().is_loading()) {
-    c.fail("NOMASTERLINK Can't SYNC while not connected with my master");
-    return;
-  }
-  c.home().replicated_by()->synchronise(c.who, c[1], *from);
+  if (from && has_data_to_give(c)) c.home().replicated_by()->synchronise(c.who, c[1], *from);
+}
+
+void sync(call& c) {
+  if (has_data_to_give(c)) c.home().replicated_by()->send_everything(c.who);
 }
 
 // The daemon's record has it too: a restart follows the same leader.
@@ -151,6 +157,9 @@ const command_row replication_rows[] = {
     {"slaveof", 3, "admin noscript stale no_async_loading", {0, 0, 0},
      "", "admin dangerous", "1.0.0",
      "follow another cache, or nobody", replicaof},
+    {"sync", 1, "admin noscript no_async_loading no_multi", {0, 0, 0},
+     "", "admin dangerous", "1.0.0",
+     "a snapshot, and all changes from then on", sync},
     {"wait", 3, "noscript", {0, 0, 0},
      "", "connection", "3.0.0",
      "wait until followers have got what was written", wait},

@@ -20,7 +20,8 @@ bool read_flush_words(call& c) {
 
 void flush_one(call& c, unsigned index) {
   c.keys().count_change(c.keys()[index].size());
-  c.keys().clear(index, c.is(1, "ASYNC"));
+  const bool is_left_for_later = c.size() == 1 ? c.home().settings().lazy_flush : c.is(1, "ASYNC");
+  c.keys().clear(index, is_left_for_later);
 }
 
 void flushdb(call& c) {

@@ -87,7 +87,7 @@ double combine(aggregate how, double left, double right) {
 
 // --- operations
 
-enum class operation : std::uint8_t { unite, intersect, subtract };
+enum class combination : std::uint8_t { unite, intersect, subtract };
 
 // The members of a result with their scores, in no order yet.
 class score_sums {
@@ -155,18 +155,18 @@ void subtract(const sources& of, score_sums& into) {
 // order too, on which the last bits of a score depend.
 void sort_by_size(sources& all) { std::ranges::stable_sort(all, {}, &source::size); }
 
-std::unique_ptr<sorted_set> compute(sources& of, operation what, aggregate how) {
+std::unique_ptr<sorted_set> compute(sources& of, combination what, aggregate how) {
   score_sums made;
-  if (what != operation::subtract) sort_by_size(of);
+  if (what != combination::subtract) sort_by_size(of);
   switch (what) {
-    case operation::unite: unite(of, how, made); break;
-    case operation::intersect:
+    case combination::unite: unite(of, how, made); break;
+    case combination::intersect:
       intersect(of, how, [&](std::string_view member, double score) {
         made.add(member, score);
         return true;
       });
       break;
-    case operation::subtract: subtract(of, made); break;
+    case combination::subtract: subtract(of, made); break;
   }
   return made.in_order();
 }
@@ -194,10 +194,10 @@ bool read_weights(call& c, std::size_t first, sources& of) {
   return true;
 }
 
-std::optional<algebra_options> read_options(call& c, std::size_t first, operation what, bool stores,
-                                            sources& of) {
+std::optional<algebra_options> read_options(call& c, std::size_t first, combination what,
+                                            bool stores, sources& of) {
   algebra_options read;
-  const bool weighs = what != operation::subtract;
+  const bool weighs = what != combination::subtract;
   for (auto i = first; i < c.size(); ++i) {
     const auto behind = c.size() - i - 1;
     if (weighs && behind >= of.size() && c.is(i, "WEIGHTS")) {
@@ -220,7 +220,7 @@ std::optional<algebra_options> read_options(call& c, std::size_t first, operatio
   return read;
 }
 
-void reply_result(call& c, operation what) {
+void reply_combined(call& c, combination what) {
   auto of = read_sources(c, 1);
   if (!of) return;
   const auto options = read_options(c, 2 + of->size(), what, false, *of);
@@ -232,7 +232,7 @@ void reply_result(call& c, operation what) {
   });
 }
 
-void store_result(call& c, operation what, std::string_view event) {
+void store_combined(call& c, combination what, std::string_view event) {
   auto of = read_sources(c, 2);
   if (!of) return;
   const auto options = read_options(c, 3 + of->size(), what, true, *of);
@@ -242,12 +242,12 @@ void store_result(call& c, operation what, std::string_view event) {
   store_sorted_set(c, std::move(made), event);
 }
 
-void zunion(call& c) { reply_result(c, operation::unite); }
-void zinter(call& c) { reply_result(c, operation::intersect); }
-void zdiff(call& c) { reply_result(c, operation::subtract); }
-void zunionstore(call& c) { store_result(c, operation::unite, "zunionstore"); }
-void zinterstore(call& c) { store_result(c, operation::intersect, "zinterstore"); }
-void zdiffstore(call& c) { store_result(c, operation::subtract, "zdiffstore"); }
+void zunion(call& c) { reply_combined(c, combination::unite); }
+void zinter(call& c) { reply_combined(c, combination::intersect); }
+void zdiff(call& c) { reply_combined(c, combination::subtract); }
+void zunionstore(call& c) { store_combined(c, combination::unite, "zunionstore"); }
+void zinterstore(call& c) { store_combined(c, combination::intersect, "zinterstore"); }
+void zdiffstore(call& c) { store_combined(c, combination::subtract, "zdiffstore"); }
 
 void zintercard(call& c) {
   auto of = read_sources(c, 1);

@@ -86,6 +86,8 @@ class client {
   virtual void resume() = 0;
   [[nodiscard]] virtual std::string remote_address() const { return {}; }
   [[nodiscard]] virtual std::string local_address() const { return {}; }
+  /// The number of its descriptor in this process; -1: it has none.
+  [[nodiscard]] virtual int descriptor_number() const { return -1; }
   [[nodiscard]] virtual std::size_t output_bytes() { return 0; }
   /// Bytes of a command that has not come whole, and the room for more of it.
   [[nodiscard]] virtual std::size_t input_bytes() const { return 0; }

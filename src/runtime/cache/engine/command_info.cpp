@@ -161,10 +161,28 @@ std::vector<std::string> categories_of(const command& of) {
   return found;
 }
 
+// Words that belong to an option of SORT, so that none of them is taken for STORE.
+std::size_t words_of_option(std::string_view option) {
+  if (text::same_text(option, "LIMIT")) return 2;
+  return text::same_text(option, "BY") || text::same_text(option, "GET") ? 1 : 0;
+}
+
+// Of a keyword that is given twice, the last one counts.
+std::optional<std::size_t> find_last_keyword(const key_use& use,
+                                             std::span<const std::string_view> words) {
+  std::optional<std::size_t> position;
+  for (auto at = static_cast<std::size_t>(*use.index); at + 1 < words.size(); ++at) {
+    if (text::same_text(words[at], use.keyword)) position = at + 1;
+    at += words_of_option(words[at]);
+  }
+  return position;
+}
+
 // Where this specification's keys begin in the words. Nothing: it has none there.
 std::optional<std::size_t> find_begin(const key_use& use, std::span<const std::string_view> words) {
   if (!use.index) return {};
   if (use.keyword.empty()) return static_cast<std::size_t>(*use.index);
+  if (use.is_hidden) return find_last_keyword(use, words);
   const bool from_end = *use.index < 0;
   const auto count = static_cast<int>(words.size());
   int at = from_end ? count + *use.index : *use.index;
@@ -189,6 +207,63 @@ bool add_counted(const key_use& use, std::size_t begin, std::span<const std::str
     positions.push_back(first + static_cast<std::size_t>(i * use.step));
   }
   return true;
+}
+
+// Adds the positions of this specification's keys. False: the words do not say.
+bool add_positions(const key_use& use, std::span<const std::string_view> words,
+                   std::vector<std::size_t>& positions) {
+  const auto begin = find_begin(use, words);
+  if (!begin || *begin >= words.size()) return true;
+  if (use.find == key_use::kind::counted) return add_counted(use, *begin, words, positions);
+  if (use.find == key_use::kind::range) {
+    const auto count = static_cast<int>(words.size());
+    const int last = use.last < 0 ? count + use.last : static_cast<int>(*begin) + use.last;
+    for (int at = static_cast<int>(*begin); at <= last && at < count; at += use.step) {
+      positions.push_back(static_cast<std::size_t>(at));
+    }
+  }
+  return true;
+}
+
+// Whether a call of BITFIELD only reads. Words that make no sense may change something.
+bool has_only_gets(std::span<const std::string_view> words) {
+  for (std::size_t at = 2; at < words.size(); ++at) {
+    const auto left = words.size() - at - 1;
+    if (text::same_text(words[at], "GET") && left >= 2) {
+      at += 2;
+    } else if (text::same_text(words[at], "OVERFLOW") && left >= 1) {
+      at += 1;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+// How these words use the key. Of SET and BITFIELD it depends on what else they say.
+std::vector<std::string_view> flags_of(const key_use& use, const command& what,
+                                       std::span<const std::string_view> words) {
+  if (std::ranges::find(use.flags, "variable_flags") == use.flags.end()) return use.flags;
+  if (what.row->name == "bitfield") {
+    if (has_only_gets(words)) return {"RO", "access"};
+  } else if (std::ranges::none_of(
+                 words.subspan(std::min<std::size_t>(words.size(), 3)),
+                 [](std::string_view each) { return text::same_text(each, "GET"); })) {
+    return {"OW", "update"};
+  }
+  return {"RW", "access", "update"};
+}
+
+constexpr std::string_view redacted = "(redacted)";
+
+// Hides `count` words from `first` on.
+void redact(std::span<std::string_view> words, std::size_t first, std::size_t count) {
+  first = std::min(first, words.size());
+  std::ranges::fill(words.subspan(first, std::min(count, words.size() - first)), redacted);
+}
+
+bool is_secret_parameter(std::string_view name) {
+  return text::same_text(name, "requirepass") || text::same_text(name, "masterauth");
 }
 
 }  // namespace
@@ -243,21 +318,46 @@ bool has_category(const command& of, std::string_view category) {
 
 bool find_keys(const command& of, std::span<const std::string_view> words,
                std::vector<std::size_t>& positions, key_choice which) {
-  for (const auto& use : uses_of(of)) {
-    if (use.only_reads && which == key_choice::changed) continue;
-    const auto begin = find_begin(use, words);
-    if (!begin || *begin >= words.size()) continue;
-    if (use.find == key_use::kind::counted) {
-      if (!add_counted(use, *begin, words, positions)) return false;
-    } else if (use.find == key_use::kind::range) {
-      const auto count = static_cast<int>(words.size());
-      const int last = use.last < 0 ? count + use.last : static_cast<int>(*begin) + use.last;
-      for (int at = static_cast<int>(*begin); at <= last && at < count; at += use.step) {
-        positions.push_back(static_cast<std::size_t>(at));
-      }
+  return std::ranges::all_of(uses_of(of), [&](const key_use& use) {
+    const bool is_left_out = use.only_reads && which == key_choice::changed;
+    return is_left_out || add_positions(use, words, positions);
+  });
+}
+
+void reply_keys_and_flags(proto::reply_writer& reply, const command& what,
+                          std::span<const std::string_view> words) {
+  std::vector<std::size_t> positions;
+  (void)find_keys(what, words, positions);
+  reply.array(positions.size());
+  for (const auto& use : uses_of(what)) {
+    positions.clear();
+    (void)add_positions(use, words, positions);
+    const auto flags = flags_of(use, what, words);
+    for (const auto position : positions) {
+      reply.array(2);
+      reply.bulk(words[position]);
+      reply.set(flags.size());
+      for (const auto& each : flags) reply.status(each);
     }
   }
-  return true;
+}
+
+std::vector<std::string_view> shown_words(const command& what,
+                                          std::span<const std::string_view> words) {
+  std::vector<std::string_view> shown(words.begin(), words.end());
+  const bool is_setting = what.parent != nullptr && what.parent->name == "config";
+  if (what.row->name == "auth") {
+    redact(shown, 1, shown.size());
+  } else if (what.row->name == "hello") {
+    const auto found = std::ranges::find_if(
+        words, [](std::string_view each) { return text::same_text(each, "AUTH"); });
+    redact(shown, static_cast<std::size_t>(found - words.begin()) + 1, 2);
+  } else if (is_setting && what.row->name == "set") {
+    for (std::size_t at = 2; at + 1 < words.size(); at += 2) {
+      if (is_secret_parameter(words[at])) redact(shown, at + 1, 1);
+    }
+  }
+  return shown;
 }
 
 }  // namespace strata::runtime::cache

@@ -77,8 +77,8 @@ void engine::run(call& made) {
   }
   what.run(made);
   // After it, so that EXEC stands behind what it executed.
-  if (front_.has_monitors() && !what.has(flag_skip_monitor) && !is_repeated) {
-    front_.show_to_monitors(who, made.words);
+  if (front_.has_monitors() && !is_repeated) {
+    front_.show_to_monitors(who, what, made.words);
   }
   auto& counted = front_.counted_commands()[what.index];
   ++counted.calls;

@@ -54,7 +54,7 @@ bool keyspace::tidy(loop::duration budget, bool may_expire) {
     if (!expire_some(index, deadline_us)) return false;
   }
   while (!graveyard_.empty()) {
-    graveyard_.free_some();
+    counters_.freed_later += graveyard_.free_some();
     if (clock_.steady_us() >= deadline_us) return false;
   }
   if (!limits_.active_rehashing) return true;
@@ -92,7 +92,7 @@ bool keyspace::expire_some(unsigned index, std::int64_t deadline_us) {
 
 bool keyspace::make_room() {
   // What is dead already goes before what lives.
-  while (!has_room() && !graveyard_.empty()) graveyard_.free_some();
+  while (!has_room() && !graveyard_.empty()) counters_.freed_later += graveyard_.free_some();
   bool has_more = true;
   while (has_more && !has_room()) has_more = evict_one();
   return has_more;

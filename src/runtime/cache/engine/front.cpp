@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "runtime/cache/engine/command_info.hpp"
 #include "runtime/cache/engine/replication.hpp"
+#include "text/random_id.hpp"
 #include "text/word.hpp"
 
 namespace strata::runtime::cache {
@@ -17,7 +19,8 @@ front::front(keyspace& data, parameters& settings)
       blocked_(data.watchfulness()),
       tracking_(data.watchfulness()),
       command_counters_(all_commands().size()),
-      started_ms_(data.clock().wall_us() / 1000) {
+      started_ms_(data.clock().wall_us() / 1000),
+      run_id_(text::random_id(data.random())) {
   keys_.set_observer(this);
 }
 
@@ -71,13 +74,15 @@ std::optional<std::int64_t> front::next_deadline_ms() const {
   return waiting && paused ? std::min(*waiting, *paused) : waiting ? waiting : paused;
 }
 
-void front::show_to_monitors(const client& who, std::span<const std::string_view> words) {
+void front::show_to_monitors(const client& who, const command& what,
+                             std::span<const std::string_view> words) {
+  if (what.has(flag_skip_monitor) || what.has(flag_admin)) return;
   has_monitors_ = std::ranges::any_of(clients_, &client::is_monitor);
   if (!has_monitors_) return;
   const auto now = keys_.clock().wall_us();
   auto line = fmt::format("+{}.{:06} [{} {}]", now / 1'000'000, now % 1'000'000, who.database,
                           who.remote_address());
-  for (const auto& each : words) line += " " + text::quoted(each);
+  for (const auto& each : shown_words(what, words)) line += " " + text::quoted(each);
   line += "\r\n";
   for (auto* each : clients_) {
     if (each->is_monitor && each != &who) each->push(loop::slice::copy_of(as_bytes(line)));
@@ -131,6 +136,7 @@ void front::on_event(std::string_view event, std::string_view key, unsigned data
 void front::configure(parameters changed) {
   const auto options = changed_options(parameters_.options, changed.options);
   parameters_ = std::move(changed);
+  tracking_.keep_within(static_cast<std::size_t>(parameters_.tracking_max_keys));
   if (on_configured_) on_configured_(options);
 }
 
@@ -156,10 +162,26 @@ void front::count_time(const client& who, const command& what,
                        std::span<const std::string_view> words, std::int64_t us) {
   command_counters_[what.index].times.add(static_cast<std::uint64_t>(us));
   // What EXEC executes is counted one by one.
-  if (what.row->name != "exec") note_latency(what.has(flag_fast) ? "fast-command" : "command", us);
+  if (what.row->name == "exec") return;
+  note_latency(what.has(flag_fast) ? "fast-command" : "command", us);
   if (parameters_.slow_log_us < 0 || us < parameters_.slow_log_us) return;
-  slow_log_.add(keys_.now_ms() / 1000, us, words, who.remote_address(), who.name,
+  slow_log_.add(keys_.now_ms() / 1000, us, shown_words(what, words), who.remote_address(), who.name,
                 static_cast<std::size_t>(parameters_.slow_log_length));
+}
+
+void front::reset_counts() {
+  counters_ = {};
+  keys_.counted() = {};
+  for (auto& each : command_counters_) each = {};
+  if (service_) service_at_reset_ = service_();
+}
+
+service_figures front::service() const {
+  if (!service_) return {};
+  auto figures = service_();
+  figures.bytes_in -= service_at_reset_.bytes_in;
+  figures.bytes_out -= service_at_reset_.bytes_out;
+  return figures;
 }
 
 void front::note_latency(std::string_view event, std::int64_t us) {

@@ -18,6 +18,7 @@
 #include "runtime/cache/engine/parameters.hpp"
 #include "runtime/cache/engine/pause.hpp"
 #include "runtime/cache/engine/pubsub.hpp"
+#include "runtime/cache/engine/service_figures.hpp"
 #include "runtime/cache/engine/slow_log.hpp"
 #include "runtime/cache/engine/tracking.hpp"
 #include "runtime/cache/engine/watched_keys.hpp"
@@ -30,6 +31,9 @@ struct front_counters {
   std::uint64_t connections = 0;
   std::uint64_t rejected = 0;
   std::uint64_t errors = 0;
+  std::uint64_t full_syncs = 0;        ///< followers that got a snapshot
+  std::uint64_t partial_syncs = 0;     ///< followers that got what they had missed
+  std::uint64_t refused_partials = 0;  ///< that wanted it, and got a snapshot
 };
 
 struct command_counters {
@@ -45,8 +49,8 @@ class persistence;
 class replication;
 
 /// Why changes may be refused.
-enum class obstacle : std::uint8_t { log_fails, save_fails, follows, script_lags };
-inline constexpr std::size_t obstacle_count = 4;
+enum class obstacle : std::uint8_t { log_fails, save_fails, few_followers, follows, script_lags };
+inline constexpr std::size_t obstacle_count = 5;
 
 class front final : private key_observer {
  public:
@@ -79,7 +83,9 @@ class front final : private key_observer {
   [[nodiscard]] pause& pausing() { return pause_; }
   void set_has_monitors() { has_monitors_ = true; }
   [[nodiscard]] bool has_monitors() const { return has_monitors_; }
-  void show_to_monitors(const client& who, std::span<const std::string_view> words);
+  /// Shows them a command that was executed, but none of an administrator's.
+  void show_to_monitors(const client& who, const command& what,
+                        std::span<const std::string_view> words);
 
   // --- settings
   [[nodiscard]] parameters& settings() { return parameters_; }
@@ -122,6 +128,10 @@ class front final : private key_observer {
   [[nodiscard]] slow_log& slow() { return slow_log_; }
   [[nodiscard]] latency_log& latencies() { return latency_; }
   [[nodiscard]] std::int64_t started_ms() const { return started_ms_; }
+  /// Another one each time that the cache is started.
+  [[nodiscard]] const std::string& run_id() const { return run_id_; }
+  /// Counts from nothing again: CONFIG RESETSTAT.
+  void reset_counts();
 
   // --- what commands ask for beyond the engine
   /// What keeps the data on the disk, or null.
@@ -133,6 +143,10 @@ class front final : private key_observer {
   /// Where keys are looked for that are not there, or null.
   void set_source(key_source* who) { source_ = who; }
   [[nodiscard]] key_source* source() const { return source_; }
+  /// What serves the clients; without it there are no figures of that.
+  void set_service(std::function<service_figures()> figures) { service_ = std::move(figures); }
+  /// Bytes are counted as `counted()` is.
+  [[nodiscard]] service_figures service() const;
 
  private:
   void on_touch(unsigned database, std::string_view key) override;
@@ -158,11 +172,14 @@ class front final : private key_observer {
   std::vector<command_counters> command_counters_;
   std::vector<client*> clients_;
   std::int64_t started_ms_;
+  std::string run_id_;
   std::uint64_t next_client_ = 1;
   bool has_monitors_ = false;  // there may be some
   persistence* persistence_ = nullptr;
   replication* replication_ = nullptr;
   key_source* source_ = nullptr;
+  std::function<service_figures()> service_;
+  service_figures service_at_reset_;
   std::array<std::string, obstacle_count> refusals_;
   bool is_loading_ = false;
   bool is_restricted_ = false;

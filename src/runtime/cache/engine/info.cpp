@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "runtime/cache/engine/access.hpp"
 #include "runtime/cache/engine/front.hpp"
 #include "runtime/cache/engine/persistence.hpp"
 #include "runtime/cache/engine/replication.hpp"
@@ -30,11 +31,15 @@ std::string value_of(const parameters& settings, std::string_view name) {
 
 std::string write_server(front& of) {
   const auto uptime_s = (of.keys().now_ms() - of.started_ms()) / 1000;
+  const auto& settings = of.settings();
   return fmt::format(
       "redis_version:{}\r\nredis_mode:standalone\r\nserver_name:strata\r\nstrata_version:{}\r\n"
-      "os:Linux\r\narch_bits:64\r\nmultiplexing_api:io_uring\r\nprocess_id:{}\r\n"
-      "uptime_in_seconds:{}\r\nuptime_in_days:{}\r\nhz:{}\r\n",
-      compatible_version, STRATA_VERSION, ::getpid(), uptime_s, uptime_s / 86400, of.settings().hz);
+      "os:Linux\r\narch_bits:64\r\nmultiplexing_api:{}\r\nprocess_id:{}\r\nrun_id:{}\r\n"
+      "tcp_port:{}\r\nserver_time_usec:{}\r\nuptime_in_seconds:{}\r\nuptime_in_days:{}\r\nhz:{}\r\n"
+      "configured_hz:{}\r\nlru_clock:{}\r\n",
+      compatible_version, STRATA_VERSION, of.service().backend, ::getpid(), of.run_id(),
+      settings.port == "0" ? settings.tls_port : settings.port, of.keys().clock().wall_us(),
+      uptime_s, uptime_s / 86400, settings.hz, settings.hz, of.keys().access_clock() & access_mask);
 }
 
 std::string write_clients(front& of) {
@@ -46,13 +51,17 @@ std::string write_clients(front& of) {
 }
 
 std::string write_memory(front& of) {
+  const auto& keys = of.keys();
+  const auto resident = static_cast<std::int64_t>(of.service().resident_bytes);
   return fmt::format(
-      "used_memory:{}\r\nused_memory_human:{}\r\nused_memory_peak:{}\r\n"
-      "used_memory_peak_human:{}\r\nused_memory_dataset:{}\r\nmaxmemory:{}\r\n"
-      "maxmemory_human:{}\r\nmaxmemory_policy:{}\r\n",
-      of.keys().memory(), human(of.keys().memory()), of.keys().peak_memory(),
-      human(of.keys().peak_memory()), of.keys().memory(), of.settings().maxmemory,
-      human(of.settings().maxmemory), value_of(of.settings(), "maxmemory-policy"));
+      "used_memory:{}\r\nused_memory_human:{}\r\nused_memory_rss:{}\r\n"
+      "used_memory_rss_human:{}\r\nused_memory_peak:{}\r\nused_memory_peak_human:{}\r\n"
+      "used_memory_dataset:{}\r\nmaxmemory:{}\r\nmaxmemory_human:{}\r\nmaxmemory_policy:{}\r\n"
+      "lazyfree_pending_objects:{}\r\nlazyfreed_objects:{}\r\n",
+      keys.memory(), human(keys.memory()), resident, human(resident), keys.peak_memory(),
+      human(keys.peak_memory()), keys.memory(), of.settings().maxmemory,
+      human(of.settings().maxmemory), value_of(of.settings(), "maxmemory-policy"),
+      keys.values_to_free(), of.keys().counted().freed_later);
 }
 
 std::string_view outcome_name(bool failed) { return failed ? "err" : "ok"; }
@@ -81,33 +90,43 @@ std::string write_persistence(front& of) {
 std::string write_stats(front& of) {
   const auto& counted = of.counted();
   const auto& keys = of.keys().counted();
+  const auto& trackers = of.trackers();
+  const auto service = of.service();
   return fmt::format(
-      "total_connections_received:{}\r\ntotal_commands_processed:{}\r\nrejected_connections:{}\r\n"
+      "total_connections_received:{}\r\ntotal_commands_processed:{}\r\n"
+      "instantaneous_ops_per_sec:{}\r\ntotal_net_input_bytes:{}\r\ntotal_net_output_bytes:{}\r\n"
+      "rejected_connections:{}\r\nsync_full:{}\r\nsync_partial_ok:{}\r\nsync_partial_err:{}\r\n"
       "expired_keys:{}\r\nevicted_keys:{}\r\nkeyspace_hits:{}\r\nkeyspace_misses:{}\r\n"
-      "pubsub_channels:{}\r\npubsub_patterns:{}\r\ntotal_error_replies:{}\r\n",
-      counted.connections, counted.commands, counted.rejected, keys.expired, keys.evicted,
-      keys.hits, keys.misses, of.channels().channels().size(), of.channels().patterns().size(),
-      counted.errors);
+      "pubsub_channels:{}\r\npubsub_patterns:{}\r\ntracking_total_keys:{}\r\n"
+      "tracking_total_items:{}\r\ntracking_total_prefixes:{}\r\ntotal_error_replies:{}\r\n",
+      counted.connections, counted.commands, service.commands_1s, service.bytes_in,
+      service.bytes_out, counted.rejected, counted.full_syncs, counted.partial_syncs,
+      counted.refused_partials, keys.expired, keys.evicted, keys.hits, keys.misses,
+      of.channels().channels().size(), of.channels().patterns().size(), trackers.keys(),
+      trackers.items(), trackers.prefixes(), counted.errors);
 }
 
-void write_leader(std::string& text, const replication_figures& now) {
+void write_leader(std::string& text, const replication_figures& now, std::int64_t priority) {
   const bool is_up = now.link_state == "connected";
   fmt::format_to(std::back_inserter(text),
                  "master_host:{}\r\nmaster_port:{}\r\nmaster_link_status:{}\r\n"
                  "master_last_io_seconds_ago:{}\r\nmaster_sync_in_progress:{:d}\r\n"
-                 "slave_read_repl_offset:{}\r\nslave_repl_offset:{}\r\nslave_priority:100\r\n"
+                 "slave_read_repl_offset:{}\r\nslave_repl_offset:{}\r\nslave_priority:{}\r\n"
                  "slave_read_only:1\r\n",
                  now.leader_host, now.leader_port, is_up ? "up" : "down", is_up ? now.silent_s : -1,
-                 now.link_state == "sync", now.followed_offset, now.followed_offset);
+                 now.link_state == "sync", now.followed_offset, now.followed_offset, priority);
 }
 
 std::string write_replication(front& of) {
   const auto now =
       of.replicated_by() == nullptr ? replication_figures{} : of.replicated_by()->figures();
   std::string text = now.is_follower ? "role:slave\r\n" : "role:master\r\n";
-  if (now.is_follower) write_leader(text, now);
+  if (now.is_follower) write_leader(text, now, of.settings().follower_priority);
   auto to = std::back_inserter(text);
   fmt::format_to(to, "connected_slaves:{}\r\n", now.followers.size());
+  if (of.settings().min_followers > 0) {
+    fmt::format_to(to, "min_slaves_good_slaves:{}\r\n", now.prompt_followers);
+  }
   for (std::size_t i = 0; i < now.followers.size(); ++i) {
     const auto& each = now.followers[i];
     fmt::format_to(to, "slave{}:ip={},port={},state={},offset={},lag={}\r\n", i, each.address,
@@ -124,7 +143,11 @@ std::string write_replication(front& of) {
   return text;
 }
 
-std::string write_cpu(front&) { return "used_cpu_sys:0\r\nused_cpu_user:0\r\n"; }
+std::string write_cpu(front& of) {
+  const auto service = of.service();
+  return fmt::format("used_cpu_sys:{:.6f}\r\nused_cpu_user:{:.6f}\r\n", service.system_s,
+                     service.user_s);
+}
 
 std::string write_commandstats(front& of) {
   std::string text;

@@ -24,6 +24,7 @@ struct key_counters {
   std::uint64_t misses = 0;
   std::uint64_t expired = 0;
   std::uint64_t evicted = 0;
+  std::uint64_t freed_later = 0;  ///< values whose memory was left for later, and is free now
 };
 
 class change_scope;
@@ -70,6 +71,8 @@ class keyspace {
     if (!of.is_string()) graveyard_.bury(of.take_object());
   }
   void free_later(database&& whole) { graveyard_.bury(std::move(whole)); }
+  /// Values that are still to be freed.
+  [[nodiscard]] std::size_t values_to_free() const { return graveyard_.size(); }
 
   // --- telling of keys
   /// Hears of keys; null: nobody does.

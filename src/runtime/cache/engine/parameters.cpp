@@ -11,6 +11,7 @@
 #include "text/pattern.hpp"
 #include "text/redis_number.hpp"
 #include "text/utf8.hpp"
+#include "text/word.hpp"
 
 namespace strata::runtime::cache {
 
@@ -20,6 +21,7 @@ enum class kind : std::uint8_t {
   number,
   memory,
   text,
+  address,
   flag,
   policy,
   events,
@@ -44,6 +46,8 @@ struct row {
   std::string_view fixed = {};
   std::string_view option = {};  // the key of the option that it is
 };
+
+constexpr std::size_t longest_address = 255;
 
 constexpr std::array<std::string_view, 8> policies = {
     "noeviction",   "allkeys-lru",    "volatile-lru",    "allkeys-lfu",
@@ -79,6 +83,11 @@ const row table[] = {
     {"client-query-buffer-limit", kind::memory, &p::max_query_buffer, 1 << 20},
     {"client-output-buffer-limit", kind::output},
     {"maxclients", kind::number, {}, 0, UINT32_MAX, {}, "max_connections"},
+    {"maxmemory-clients", kind::memory, {}, 0, INT64_MAX, {}, "max_memory_connections"},
+    {"port", kind::guarded, &p::port},
+    {"tls-port", kind::guarded, &p::tls_port},
+    {"bind", kind::guarded, &p::addresses},
+    {"unixsocket", kind::guarded, &p::unix_socket},
     {"timeout", kind::number, &p::idle_timeout_s, 0, INT32_MAX},
     {"tcp-keepalive", kind::number, &p::tcp_keepalive_s, 0, INT32_MAX},
     {"hz", kind::number, &p::hz, 1, 500},
@@ -97,6 +106,8 @@ const row table[] = {
     {"rdbchecksum", kind::fixed, {}, 0, 0, "yes"},
     {"appendfsync", kind::sync, {}, 0, 0, {}, "appendfsync"},
     {"lazyfree-lazy-expire", kind::flag, &p::lazy_expire},
+    {"lazyfree-lazy-user-del", kind::flag, &p::lazy_delete},
+    {"lazyfree-lazy-user-flush", kind::flag, &p::lazy_flush},
     {"activerehashing", kind::flag, &p::active_rehashing},
     {"masterauth", kind::text, {}, 0, 0, {}, "follow_password"},
     {"repl-backlog-size", kind::memory, &p::backlog_size, 16 << 10},
@@ -108,10 +119,16 @@ const row table[] = {
     {"replica-serve-stale-data", kind::fixed, {}, 0, 0, "yes"},
     {"replicaof", kind::leader},
     {"slaveof", kind::leader},
-    {"replica-priority", kind::fixed, {}, 0, 0, "100"},
-    {"slave-priority", kind::fixed, {}, 0, 0, "100"},
-    {"min-replicas-to-write", kind::idle, {}, 0, 0, "0"},
-    {"min-slaves-to-write", kind::idle, {}, 0, 0, "0"},
+    {"replica-priority", kind::number, &p::follower_priority, 0, INT32_MAX},
+    {"slave-priority", kind::number, &p::follower_priority, 0, INT32_MAX},
+    {"replica-announce-ip", kind::address, &p::announced_address},
+    {"slave-announce-ip", kind::address, &p::announced_address},
+    {"replica-announce-port", kind::number, &p::announced_port, 0, 65535},
+    {"slave-announce-port", kind::number, &p::announced_port, 0, 65535},
+    {"min-replicas-to-write", kind::number, &p::min_followers, 0, INT32_MAX},
+    {"min-slaves-to-write", kind::number, &p::min_followers, 0, INT32_MAX},
+    {"min-replicas-max-lag", kind::number, &p::max_follower_lag_s, 0, INT32_MAX},
+    {"min-slaves-max-lag", kind::number, &p::max_follower_lag_s, 0, INT32_MAX},
     {"protected-mode", kind::guarded, {}, 0, 0, {}, "protected_mode"},
     {"databases", kind::fixed, {}, 0, 0, "16"},
     {"cluster-enabled", kind::fixed, {}, 0, 0, "no"},
@@ -188,6 +205,7 @@ std::string text_of(const parameters& of, const row& which) {
     case kind::leader: return leader_text(of.options.follow);
     case kind::output: return of.output_buffer_limits.text();
     case kind::flag:
+    case kind::address:
     case kind::guarded:
       if (const auto* const flag = std::get_if<bool p::*>(&which.where)) {
         return of.**flag ? "yes" : "no";
@@ -246,6 +264,15 @@ result<void> set_flag(parameters& of, const row& which, std::string_view value) 
   return {};
 }
 
+// What followers announce stands in a line of their leader's INFO.
+result<void> set_address(parameters& of, const row& which, std::string_view value) {
+  if (value.size() > longest_address || !text::is_visible(value)) {
+    return refuse(which.name, "argument must be an IP address or a host name");
+  }
+  of.*std::get<std::string p::*>(which.where) = value;
+  return {};
+}
+
 result<void> set_sync(parameters& of, const row& which, std::string_view value) {
   if (value != "always" && value != "everysec" && value != "no") {
     return refuse(which.name, "argument(s) must be one of the following: everysec, always, no");
@@ -291,6 +318,7 @@ result<void> set_row(parameters& of, const row& which, std::string_view value) {
                     "'strata create cache --help'");
     case kind::rules: return set_rules(of, which, value);
     case kind::text: return set_option(of, which, value);
+    case kind::address: return set_address(of, which, value);
     case kind::flag: return set_flag(of, which, value);
     case kind::sync: return set_sync(of, which, value);
     case kind::policy: return set_policy(of, which, value);

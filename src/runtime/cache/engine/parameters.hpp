@@ -28,6 +28,12 @@ struct parameters : keyspace_limits {
   std::string log_file;
   bool append_only = false;
 
+  // Where the cache listens, filled in when it does.
+  std::string port = "0";      ///< of tcp://
+  std::string tls_port = "0";  ///< of tls://
+  std::string addresses;       ///< of both, with blanks between
+  std::string unix_socket;
+
   std::int64_t hash_max_pack_entries = 512;
   std::int64_t hash_max_pack_value = 64;
   std::int64_t set_max_integers = 512;
@@ -46,11 +52,18 @@ struct parameters : keyspace_limits {
   std::int64_t backlog_size = 1 << 20;
   std::int64_t replication_timeout_s = 60;
   std::int64_t replication_ping_s = 10;
+  std::int64_t min_followers = 0;  ///< with fewer, changes are refused
+  std::int64_t max_follower_lag_s = 10;
+  std::int64_t follower_priority = 100;
+  std::string announced_address;  ///< as a follower; empty: the one that its leader sees
+  std::int64_t announced_port = 0;
   std::int64_t rewrite_percentage = 100;
   std::int64_t rewrite_min_size = 64 << 20;
   bool stop_writes_on_save_error = true;
   output_limits output_buffer_limits;
   bool latency_tracking = false;
+  bool lazy_delete = false;
+  bool lazy_flush = false;
 
   /// Name and value of each parameter that `pattern` matches.
   [[nodiscard]] std::vector<std::pair<std::string_view, std::string>> find(

@@ -13,7 +13,7 @@ class client;
 
 /// The followers of this cache, as INFO and ROLE show it.
 struct follower_figures {
-  std::string address;  ///< without the port
+  std::string address;  ///< without the port; as it announces it, or as it is seen
   unsigned port = 0;    ///< on which it listens, as it said
   bool is_online = false;
   std::uint64_t acknowledged = 0;
@@ -26,6 +26,7 @@ struct replication_figures {
   std::uint64_t backlog_size = 0;
   std::uint64_t backlog_begin = 0;
   std::vector<follower_figures> followers;
+  std::size_t prompt_followers = 0;  ///< heard of within min-replicas-max-lag
 
   bool is_follower = false;
   std::string leader_host;
@@ -41,13 +42,16 @@ class replication {
   virtual void follow_nobody() = 0;
   /// Whom it follows, as the option --follow says it; empty: nobody.
   [[nodiscard]] virtual std::string leader_url() const = 0;
-  /// REPLCONF: what a follower says of itself. False: the option is not known.
-  virtual bool configure(client& who, std::string_view option, std::string_view value) = 0;
+  /// REPLCONF: what a follower says of itself. Gives what Redis says of an error behind "ERR ";
+  /// empty: none.
+  virtual std::string configure(client& who, std::string_view option, std::string_view value) = 0;
   /// A follower has everything up to there.
   virtual void acknowledge(client& who, std::uint64_t offset) = 0;
   /// PSYNC: from now on the client is a follower; replies to it. `from` is the first byte that it
   /// wants.
   virtual void synchronise(client& who, std::string_view id, std::int64_t from) = 0;
+  /// SYNC: the same, without a past, for a client that will not acknowledge what it gets.
+  virtual void send_everything(client& who) = 0;
   virtual void forget(client& who) = 0;
   /// How many followers have everything up to `offset`, and asking the others to say so.
   [[nodiscard]] virtual std::size_t count_followers(std::uint64_t offset) const = 0;

@@ -1,6 +1,7 @@
 #include "runtime/cache/engine/tracking.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "runtime/cache/engine/message_text.hpp"
 
@@ -52,8 +53,16 @@ void tracking::disable(client& who) {
   trackers_.erase(who.id);
   if (!trackers_.empty()) return;
   attention_.set(attention::reason::tracked, false);
-  keys_.clear();
+  forget_keys();
   changed_.clear();
+}
+
+std::size_t tracking::prefixes() const {
+  std::set<std::string_view> all;
+  for (const auto& [id, each] : trackers_) {
+    all.insert(each->tracking->prefixes.begin(), each->tracking->prefixes.end());
+  }
+  return all.size();
 }
 
 void tracking::leave(client& gone) {
@@ -86,14 +95,24 @@ void tracking::remember(client& who, const command& what, std::span<const std::s
   const auto& how = *who.tracking;
   if (how.broadcasts || what.has(flag_pubsub)) return;
   if ((how.opts_in && !how.has_choice) || (how.opts_out && how.has_choice)) return;
-  for (const auto each : keys_in(what, words)) keys_[std::string(words[each])].insert(who.id);
-  while (most_keys != 0 && keys_.size() > most_keys) {
-    const auto any = keys_.begin();
-    const auto key = any->first;
-    const auto ids = std::move(any->second);
-    keys_.erase(any);
-    tell_of(key, ids);
+  for (const auto each : keys_in(what, words)) {
+    items_ += keys_[std::string(words[each])].insert(who.id).second ? 1 : 0;
   }
+  keep_within(most_keys);
+}
+
+void tracking::keep_within(std::size_t most_keys) {
+  while (most_keys != 0 && keys_.size() > most_keys) {
+    const auto key = keys_.begin()->first;
+    tell_of(key, take_readers(keys_.begin()), reason::forgotten);
+  }
+}
+
+boost::container::flat_set<std::uint64_t> tracking::take_readers(key_table::iterator place) {
+  auto readers = std::move(place->second);
+  items_ -= readers.size();
+  keys_.erase(place);
+  return readers;
 }
 
 void tracking::touch(std::string_view key) {
@@ -103,18 +122,18 @@ void tracking::touch(std::string_view key) {
   const auto found = keys_.find(key);
   if (found == keys_.end()) return;
   // `key` may be what the entry was made from.
-  const auto ids = std::move(found->second);
-  keys_.erase(found);
-  tell_of(key, ids);
+  tell_of(key, take_readers(found), reason::changed);
 }
 
-void tracking::tell_of(std::string_view key, const boost::container::flat_set<std::uint64_t>& ids) {
+void tracking::tell_of(std::string_view key, const boost::container::flat_set<std::uint64_t>& ids,
+                       reason why) {
   for (const auto id : ids) {
     const auto found = trackers_.find(id);
     if (found == trackers_.end() || found->second->tracking->broadcasts) continue;
     client& who = *found->second;
     if (&who == current_) {
-      if (!who.tracking->no_loop) pending_.emplace_back(key);
+      const bool is_own_change = why == reason::changed;
+      if (!is_own_change || !who.tracking->no_loop) pending_.emplace_back(key);
       continue;
     }
     const std::array<std::string_view, 1> keys = {key};
@@ -122,8 +141,13 @@ void tracking::tell_of(std::string_view key, const boost::container::flat_set<st
   }
 }
 
-void tracking::flush() {
+void tracking::forget_keys() {
   keys_.clear();
+  items_ = 0;
+}
+
+void tracking::flush() {
+  forget_keys();
   // Of several databases, one after the other, it hears once.
   if (!std::exchange(has_flushed_, true)) pending_.emplace_back();
 }

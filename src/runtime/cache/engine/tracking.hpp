@@ -28,6 +28,10 @@ class tracking {
   [[nodiscard]] bool empty() const { return trackers_.empty(); }
   [[nodiscard]] std::size_t clients() const { return trackers_.size(); }
   [[nodiscard]] std::size_t keys() const { return keys_.size(); }
+  /// Pairs of a key and a client that has read it.
+  [[nodiscard]] std::size_t items() const { return items_; }
+  /// Different prefixes that clients want to hear of.
+  [[nodiscard]] std::size_t prefixes() const;
 
   /// `target` hears instead of `who`, if not null.
   void enable(client& who, const tracking_state& how, client* target);
@@ -43,6 +47,8 @@ class tracking {
   /// clients are told, as if it had changed.
   void remember(client& who, const command& what, std::span<const std::string_view> words,
                 std::size_t most_keys);
+  /// Forgets keys beyond that number (0: none), and tells their clients as if they had changed.
+  void keep_within(std::size_t most_keys);
   void touch(std::string_view key);
   /// All keys are gone.
   void flush();
@@ -51,14 +57,21 @@ class tracking {
 
  private:
   using key_list = std::span<const std::string_view>;
+  using key_table =
+      boost::unordered_flat_map<std::string, boost::container::flat_set<std::uint64_t>,
+                                pubsub::text_hash, std::equal_to<>>;
+  boost::container::flat_set<std::uint64_t> take_readers(key_table::iterator place);
+  void forget_keys();
   void tell(client& tracker, std::optional<key_list> keys);
-  void tell_of(std::string_view key, const boost::container::flat_set<std::uint64_t>& ids);
+  // A client that does not want to hear of its own changes still hears of keys that are forgotten.
+  enum class reason : std::uint8_t { changed, forgotten };
+  void tell_of(std::string_view key, const boost::container::flat_set<std::uint64_t>& ids,
+               reason why);
   void tell_of_prefix(client& tracker, std::string_view prefix);
 
   // Which clients have read the key; some of them may have gone since.
-  boost::unordered_flat_map<std::string, boost::container::flat_set<std::uint64_t>,
-                            pubsub::text_hash, std::equal_to<>>
-      keys_;
+  key_table keys_;
+  std::size_t items_ = 0;  // of all keys together
   std::map<std::uint64_t, client*> trackers_;
   std::size_t broadcasters_ = 0;
   // Changed keys, and the client that changed each.

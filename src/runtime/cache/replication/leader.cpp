@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include "runtime/cache/disk/rdb_file.hpp"
 #include "runtime/cache/disk/snapshot.hpp"
+#include "text/random_id.hpp"
 #include "text/word.hpp"
 
 namespace strata::runtime::cache {
@@ -17,13 +19,7 @@ namespace {
 constexpr auto step_budget = 500us;
 // A snapshot waits while the network has not taken this much of it.
 constexpr std::size_t most_on_the_way = 4U << 20U;
-
-std::string random_id(std::mt19937_64& source) {
-  std::string id;
-  while (id.size() < 40) id += fmt::format("{:016x}", source());
-  id.resize(40);
-  return id;
-}
+constexpr std::size_t longest_address = 255;
 
 loop::slice slice_of(std::string_view text) { return loop::slice::copy_of(as_bytes(text)); }
 
@@ -34,7 +30,7 @@ leader::leader(loop::loop& on, engine& of, snapshot_turn& turn, std::shared_ptr<
       engine_(of),
       turn_(turn),
       log_(std::move(log)),
-      id_(random_id(of.keys().random())) {}
+      id_(text::random_id(of.keys().random())) {}
 
 leader::~leader() {
   running_.cancel();
@@ -90,16 +86,29 @@ leader::follower& leader::follower_of(client& who) {
   return followers_.back();
 }
 
-bool leader::configure(client& who, std::string_view option, std::string_view value) {
+std::string leader::configure(client& who, std::string_view option, std::string_view value) {
   auto& from = follower_of(who);
   if (text::same_text(option, "listening-port")) {
     from.port = static_cast<unsigned>(text::parse_integer(value).value_or(0)) & 0xFFFFU;
   } else if (text::same_text(option, "capa")) {
     if (text::same_text(value, "eof")) from.takes_end_mark = true;
-  } else if (!text::same_text(option, "ip-address") && !text::same_text(option, "rdb-only")) {
-    return false;
+  } else if (text::same_text(option, "ip-address")) {
+    if (value.size() > longest_address || !text::is_visible(value)) {
+      return "REPLCONF ip-address provided by replica instance is no address";
+    }
+    from.address = value;
+  } else if (text::same_text(option, "rdb-only")) {
+    from.wants_changes = value != "1";
+  } else if (text::same_text(option, "rdb-filter-only")) {
+    // There are no functions, of which a snapshot could be all that remains.
+    if (!value.empty() && !text::same_text(value, "functions")) {
+      return fmt::format("Unsupported rdb-filter-only option: {}", value);
+    }
+    from.wants_data = false;
+  } else {
+    return fmt::format("Unrecognized REPLCONF option: {}", option);
   }
-  return true;
+  return {};
 }
 
 void leader::acknowledge(client& who, std::uint64_t offset) {
@@ -107,6 +116,7 @@ void leader::acknowledge(client& who, std::uint64_t offset) {
   from.acknowledged = offset;
   from.heard_ms = engine_.keys().now_ms();
   if (from.at == stage::loads) put_online(from);
+  check_followers();
 }
 
 void leader::put_online(follower& which) {
@@ -117,6 +127,28 @@ void leader::put_online(follower& which) {
 
 void leader::forget(client& who) {
   std::erase_if(followers_, [&](const follower& each) { return each.who == &who; });
+  check_followers();
+}
+
+std::int64_t leader::lag_s(const follower& which) const {
+  return (engine_.keys().now_ms() - which.heard_ms) / 1000;
+}
+
+std::size_t leader::prompt_followers() const {
+  const auto most_s = engine_.home().settings().max_follower_lag_s;
+  return static_cast<std::size_t>(std::ranges::count_if(followers_, [&](const follower& each) {
+    return each.at == stage::online && lag_s(each) <= most_s;
+  }));
+}
+
+void leader::check_followers() {
+  const auto& settings = engine_.home().settings();
+  const bool is_wanted = settings.min_followers > 0 && settings.max_follower_lag_s > 0;
+  const bool has_few =
+      is_wanted && prompt_followers() < static_cast<std::size_t>(settings.min_followers);
+  if (has_few == engine_.home().has(obstacle::few_followers)) return;
+  engine_.home().refuse_changes(obstacle::few_followers,
+                                has_few ? "NOREPLICAS Not enough good replicas to write." : "");
 }
 
 bool leader::can_go_on(std::string_view id, std::int64_t from) const {
@@ -138,17 +170,32 @@ void leader::synchronise(client& who, std::string_view id, std::int64_t from) {
     who.reply().status("CONTINUE " + id_);
     who.push(slice_of(missed));
     wants.at = stage::online;
+    ++engine_.home().counted().partial_syncs;
+    check_followers();
     log_->write(level::info, fmt::format("{} follows again, {} bytes behind", who.remote_address(),
                                          missed.size()));
     return;
   }
-  if (!wants.takes_end_mark) {
-    forget(who);
-    who.reply().error("ERR a snapshot is sent as it is made: say REPLCONF capa eof first");
+  if (id != "?") ++engine_.home().counted().refused_partials;
+  take_on(wants);
+}
+
+void leader::send_everything(client& who) {
+  auto& wants = follower_of(who);
+  wants.heard_ms = engine_.keys().now_ms();
+  wants.acknowledges = false;
+  take_on(wants);
+}
+
+// It gets a snapshot, and what changes from then on.
+void leader::take_on(follower& which) {
+  ++engine_.home().counted().full_syncs;
+  if (!std::exchange(is_listening_, true)) engine_.keys().add_listener(*this);
+  if (!which.wants_data) {
+    send_empty_snapshot(which);
     return;
   }
-  if (!std::exchange(is_listening_, true)) engine_.keys().add_listener(*this);
-  wants.at = stage::waits;
+  which.at = stage::waits;
   if (!std::exchange(is_sending_, true)) running_.spawn(send_snapshots());
 }
 
@@ -167,7 +214,7 @@ void leader::begin_history() {
   drop_followers();
   pending_.clear();
   backlog_.clear();
-  id_ = random_id(engine_.keys().random());
+  id_ = text::random_id(engine_.keys().random());
 }
 
 void leader::drop_followers() {
@@ -177,8 +224,10 @@ void leader::drop_followers() {
 void leader::tick() {
   const auto now_ms = engine_.keys().now_ms();
   const auto& settings = engine_.home().settings();
+  check_followers();
   for (const auto& each : followers_) {
-    if (each.at != stage::online) continue;
+    if (each.at == stage::ends && each.who->output_bytes() == 0) each.who->disconnect(true);
+    if (each.at != stage::online || !each.acknowledges) continue;
     if (now_ms - each.heard_ms > settings.replication_timeout_s * 1000) {
       log_->write(level::warning, each.who->remote_address() + " has followed, and is silent");
       each.who->disconnect(false);
@@ -197,15 +246,19 @@ void leader::add_to(replication_figures& figures) const {
   figures.offset = offset_;
   figures.backlog_size = backlog_.size();
   figures.backlog_begin = offset_ - pending_.size() - backlog_.size() + 1;
+  figures.prompt_followers = prompt_followers();
   for (const auto& each : followers_) {
     if (each.at == stage::introduces_itself) continue;
-    auto address = each.who->remote_address();
-    address.resize(std::min(address.rfind(':'), address.size()));
+    auto address = each.address;
+    if (address.empty()) {
+      address = each.who->remote_address();
+      address.resize(std::min(address.rfind(':'), address.size()));
+    }
     figures.followers.push_back({.address = std::move(address),
                                  .port = each.port,
                                  .is_online = each.at == stage::online,
                                  .acknowledged = each.acknowledged,
-                                 .lag_s = (engine_.keys().now_ms() - each.heard_ms) / 1000});
+                                 .lag_s = lag_s(each)});
   }
 }
 
@@ -225,27 +278,79 @@ loop::task<> leader::send_snapshots() {
   is_sending_ = false;
 }
 
-// All that wait get the same one.
+// All that wait get the same one: as it is made if each of them knows an end without a size, else
+// when it is whole.
 loop::task<> leader::send_snapshot() {
   flush();
   row_.begin_anew();
   auto taken = std::make_unique<snapshot>(engine_.keys(), false);
-  const auto mark = random_id(engine_.keys().random());
+  const auto mark = text::random_id(engine_.keys().random());
+  const bool has_mark = std::ranges::all_of(followers_, [](const follower& each) {
+    return each.at != stage::waits || each.takes_end_mark;
+  });
   for (auto& each : followers_) {
     if (each.at != stage::waits) continue;
     each.at = stage::gets_snapshot;
-    each.who->push(slice_of(fmt::format("+FULLRESYNC {} {}\r\n$EOF:{}\r\n", id_, offset_, mark)));
-    log_->write(level::info, each.who->remote_address() + " follows, and gets a snapshot");
+    greet(each);
   }
+  if (has_mark) push_to_receivers(slice_of(fmt::format("$EOF:{}\r\n", mark)));
+  std::string whole;
   for (bool more = true; more;) {
     more = taken->step(step_budget);
-    if (const auto text = taken->take(); !text.empty()) push_to_receivers(slice_of(text));
+    auto text = taken->take();
+    if (!has_mark) {
+      whole += text;
+    } else if (!text.empty()) {
+      push_to_receivers(slice_of(text));
+    }
     co_await loop_.sleep(0ms);
     while (auto* const slow = slow_receiver()) co_await slow->room(most_on_the_way);
   }
-  push_to_receivers(slice_of(mark));
+  taken.reset();
+  if (has_mark) {
+    push_to_receivers(slice_of(mark));
+  } else {
+    co_await send_whole(std::move(whole));
+  }
   for (auto& each : followers_) {
-    if (each.at == stage::gets_snapshot) each.at = stage::loads;
+    if (each.at == stage::gets_snapshot) end_snapshot(each, !has_mark);
+  }
+}
+
+void leader::send_empty_snapshot(follower& which) {
+  flush();
+  row_.begin_anew();
+  rdb::file_writer file;
+  file.begin(engine_.keys().now_ms(), engine_.keys().memory(), false);
+  file.end();
+  const auto text = file.take();
+  greet(which);
+  which.who->push(slice_of(fmt::format("${}\r\n{}", text.size(), text)));
+  end_snapshot(which, true);
+}
+
+// PSYNC is answered; SYNC, which is older, by the snapshot alone.
+void leader::greet(const follower& which) {
+  if (which.acknowledges) {
+    which.who->push(slice_of(fmt::format("+FULLRESYNC {} {}\r\n", id_, offset_)));
+  }
+  log_->write(level::info, which.who->remote_address() + " follows, and gets a snapshot");
+}
+
+loop::task<> leader::send_whole(std::string text) {
+  push_to_receivers(slice_of(fmt::format("${}\r\n", text.size())));
+  for (std::size_t sent = 0; sent < text.size(); sent += most_on_the_way) {
+    push_to_receivers(slice_of(std::string_view(text).substr(sent, most_on_the_way)));
+    while (auto* const slow = slow_receiver()) co_await slow->room(most_on_the_way);
+  }
+}
+
+void leader::end_snapshot(follower& which, bool has_size) {
+  which.at = which.wants_changes ? stage::loads : stage::ends;
+  if (!which.wants_changes) {
+    which.later.clear();
+  } else if (has_size) {
+    put_online(which);
   }
 }
 

@@ -31,9 +31,10 @@ class leader final : public change_listener, private loop::turn_end_hook {
   void on_message(std::span<const std::string_view> words) override { append(words); }
 
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
-  bool configure(client& who, std::string_view option, std::string_view value);
+  std::string configure(client& who, std::string_view option, std::string_view value);
   void acknowledge(client& who, std::uint64_t offset);
   void synchronise(client& who, std::string_view id, std::int64_t from);
+  void send_everything(client& who);
   void forget(client& who);
   [[nodiscard]] std::size_t count_followers(std::uint64_t offset) const;
   void ask_followers();
@@ -45,15 +46,21 @@ class leader final : public change_listener, private loop::turn_end_hook {
   /// To be called now and then: followers that are silent for too long go, the others hear a PING.
   void tick();
   void add_to(replication_figures& figures) const;
+  /// Refuses changes while fewer followers than min-replicas-to-write are online and prompt.
+  void check_followers();
 
  private:
-  // A follower knows a snapshot's end by its being the last that came: nothing may follow until it
-  // has said that it has it.
-  enum class stage : std::uint8_t { introduces_itself, waits, gets_snapshot, loads, online };
+  // A follower that is told no size knows a snapshot's end by its being the last that came: nothing
+  // may follow until it has said that it has it.
+  enum class stage : std::uint8_t { introduces_itself, waits, gets_snapshot, loads, online, ends };
   struct follower {
     client* who;
     unsigned port = 0;
+    std::string address = {};  // that it announces
     bool takes_end_mark = false;
+    bool wants_changes = true;  // and not only the snapshot
+    bool wants_data = true;     // else a snapshot without keys
+    bool acknowledges = true;   // what it has got; one that said SYNC does not
     stage at = stage::introduces_itself;
     std::uint64_t acknowledged = 0;
     std::int64_t heard_ms = 0;
@@ -67,10 +74,17 @@ class leader final : public change_listener, private loop::turn_end_hook {
   void flush();
   void pass_on(const loop::slice& bytes);
   void keep(std::string_view bytes);
+  [[nodiscard]] std::int64_t lag_s(const follower& which) const;
+  [[nodiscard]] std::size_t prompt_followers() const;
   [[nodiscard]] bool can_go_on(std::string_view id, std::int64_t from) const;
   void put_online(follower& which);
+  void take_on(follower& which);
+  void send_empty_snapshot(follower& which);
+  void greet(const follower& which);
+  void end_snapshot(follower& which, bool has_size);
   loop::task<> send_snapshots();
   loop::task<> send_snapshot();
+  loop::task<> send_whole(std::string text);
   void push_to_receivers(const loop::slice& bytes);
   /// One that has too much of the snapshot to read still, or null.
   [[nodiscard]] client* slow_receiver() const;

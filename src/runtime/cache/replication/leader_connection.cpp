@@ -115,18 +115,24 @@ loop::task<result<void>> leader_connection::connect() {
 }
 
 loop::task<result<void>> leader_connection::introduce() {
-  const auto& password = engine_.home().settings().options.follow_password;
+  const auto password = engine_.home().settings().options.follow_password;
   if (!password.empty()) {
     const std::array<std::string_view, 2> auth = {"AUTH", password};
     auto said = co_await ask(auth);
     if (!said) co_return std::unexpected(said.error());
   }
   const std::array<std::string_view, 1> ping = {"PING"};
-  const auto port = std::to_string(leader_.own_port);
+  const auto& settings = engine_.home().settings();
+  const auto shown_port =
+      settings.announced_port != 0 ? settings.announced_port : std::int64_t{leader_.own_port};
+  const auto port = std::to_string(shown_port);
   const std::array<std::string_view, 3> listens = {"REPLCONF", "listening-port", port};
+  const auto address = settings.announced_address;
+  const std::array<std::string_view, 3> is_at = {"REPLCONF", "ip-address", address};
   const std::array<std::string_view, 5> can = {"REPLCONF", "capa", "eof", "capa", "psync2"};
   auto said = co_await ask(ping);
-  if (said && leader_.own_port != 0) said = co_await ask(listens);
+  if (said && shown_port != 0) said = co_await ask(listens);
+  if (said && !address.empty()) said = co_await ask(is_at);
   if (said) said = co_await ask(can);
   if (!said) co_return std::unexpected(said.error());
   co_return result<void>{};

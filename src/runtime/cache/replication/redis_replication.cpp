@@ -45,7 +45,8 @@ void redis_replication::follow_nobody() {
   log_->write(level::info, "follows nobody any more");
 }
 
-bool redis_replication::configure(client& who, std::string_view option, std::string_view value) {
+std::string redis_replication::configure(client& who, std::string_view option,
+                                         std::string_view value) {
   who.is_follower = true;
   return leader_.configure(who, option, value);
 }
@@ -66,6 +67,11 @@ void redis_replication::acknowledge(client& who, std::uint64_t offset) {
 void redis_replication::synchronise(client& who, std::string_view id, std::int64_t from) {
   who.is_follower = true;
   leader_.synchronise(who, id, from);
+}
+
+void redis_replication::send_everything(client& who) {
+  who.is_follower = true;
+  leader_.send_everything(who);
 }
 
 void redis_replication::wait_for_followers(client& who, std::size_t count) {

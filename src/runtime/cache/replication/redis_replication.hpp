@@ -29,13 +29,16 @@ class redis_replication final : public replication {
   void close();
   /// To be called now and then.
   void tick();
+  /// To be called when min-replicas-to-write or -max-lag has changed.
+  void check_followers() { leader_.check_followers(); }
 
   void follow(std::string host, std::uint16_t port) override;
   void follow_nobody() override;
   [[nodiscard]] std::string leader_url() const override { return link_ ? link_->url() : ""; }
-  bool configure(client& who, std::string_view option, std::string_view value) override;
+  std::string configure(client& who, std::string_view option, std::string_view value) override;
   void acknowledge(client& who, std::uint64_t offset) override;
   void synchronise(client& who, std::string_view id, std::int64_t from) override;
+  void send_everything(client& who) override;
   void forget(client& who) override { leader_.forget(who); }
   [[nodiscard]] std::size_t count_followers(std::uint64_t offset) const override {
     return leader_.count_followers(offset);

@@ -60,6 +60,7 @@ shard::shard(loop::loop& on, const cache_options& options, serve::connection_gau
   data_.home().on_configured(
       [this, told = std::move(told.on_options_set)](const nlohmann::json& changed) {
         if (!changed.empty()) told(changed, edit_);
+        replication_.check_followers();
         arm_timer(usual_tick());
       });
 }
@@ -123,6 +124,7 @@ result<void> shard::open(std::vector<net::bind_target>& targets,
     if (!opened) return std::unexpected(opened.error());
     acceptor_.add(std::move(opened->streams), 0, each.url.scheme->is_secure ? identity : nullptr);
     if (each.address.port() != 0) replication_.set_own_port(each.address.port());
+    show_address(each);
   }
   if (!settings().options.follow.empty()) {
     const auto url = *net::parse_endpoint(settings().options.follow);
@@ -139,6 +141,19 @@ result<void> shard::open(std::vector<net::bind_target>& targets,
   bench_.show_figures();
   arm_timer(usual_tick());
   return {};
+}
+
+// CONFIG shows the first port of each kind.
+void shard::show_address(const net::bind_target& target) {
+  auto& shown = settings();
+  if (!target.url.has_port()) {
+    if (shown.unix_socket.empty()) shown.unix_socket = target.url.path;
+    return;
+  }
+  auto& port = target.url.scheme->is_secure ? shown.tls_port : shown.port;
+  if (port == "0") port = std::to_string(target.address.port());
+  if (!shown.addresses.empty()) shown.addresses += ' ';
+  shown.addresses += target.address.is_every() ? "*" : target.address.ip();
 }
 
 result<bool> shard::read_certificates() {

@@ -74,6 +74,7 @@ class shard final : private loop::timer {
   /// Adds up what clients hold, and lets some go if it is too much.
   serve::memory_watch::view look_at_memory();
   void let_go(std::uint64_t held);
+  void show_address(const net::bind_target& target);
   [[nodiscard]] serve::reception reception(serve::connection_gauge& connections);
   /// Why a client is turned away; empty: it is served.
   [[nodiscard]] std::string objection_to(const net::stream& arrived) const;

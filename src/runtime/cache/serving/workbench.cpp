@@ -5,6 +5,7 @@
 
 #include "runtime/cache/serving/loop_clock.hpp"
 #include "runtime/cache/serving/session.hpp"
+#include "runtime/process_figures.hpp"
 #include "runtime/runtime.hpp"
 
 namespace strata::runtime::cache {
@@ -20,7 +21,19 @@ workbench::workbench(loop::loop& on, const cache_options& options,
   auto& settings = data_.home().settings();
   settings.options = options;
   settings.heed_options();
+  data_.home().set_service([this] { return service(); });
   set_date();
+}
+
+service_figures workbench::service() const {
+  const auto time = used_processor_time().value_or(processor_time{});
+  return {.backend = loop_.backend(),
+          .bytes_in = counters_.bytes_in.get(),
+          .bytes_out = counters_.bytes_out.get(),
+          .commands_1s = counters_.rate_in.total(second_of(loop_.now()), 1),
+          .resident_bytes = resident_bytes().value_or(0),
+          .user_s = time.user_s,
+          .system_s = time.system_s};
 }
 
 void workbench::set_date() { date_offset_ms_ = clock_->wall_us() / 1000 - loop_ms(); }

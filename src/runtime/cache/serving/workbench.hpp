@@ -111,6 +111,7 @@ class workbench final : private loop::turn_end_hook {
 
  private:
   void on_turn_end() override;
+  [[nodiscard]] service_figures service() const;
 
   loop::loop& loop_;
   std::function<void()> on_deadline_;

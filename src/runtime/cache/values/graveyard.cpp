@@ -23,18 +23,26 @@ void graveyard::bury(database&& whole) {
   std::swap(databases_.back().data, whole);
 }
 
-void graveyard::free_some() {
-  if (!values_.empty()) {
-    if (!values_.front()->shed(steps)) values_.pop_front();
-    return;
-  }
-  if (databases_.empty()) return;
-  auto& first = databases_.front();
-  free_some_of(first);
-  if (first.data.size() == 0) databases_.pop_front();
+std::size_t graveyard::size() const {
+  auto count = values_.size();
+  for (const auto& each : databases_) count += each.data.size();
+  return count;
 }
 
-void graveyard::free_some_of(dead_database& which) {
+std::uint64_t graveyard::free_some() {
+  if (!values_.empty()) {
+    if (values_.front()->shed(steps)) return 0;
+    values_.pop_front();
+    return 1;
+  }
+  if (databases_.empty()) return 0;
+  auto& first = databases_.front();
+  const auto freed = free_some_of(first);
+  if (first.data.size() == 0) databases_.pop_front();
+  return freed;
+}
+
+std::uint64_t graveyard::free_some_of(dead_database& which) {
   std::vector<entry*> found;
   for (std::size_t i = 0; i < steps; ++i) {
     which.cursor = which.data.scan(which.cursor, [&](entry* each) { found.push_back(each); });
@@ -45,6 +53,8 @@ void graveyard::free_some_of(dead_database& which) {
     if (!gone->is_string()) bury(gone->take_object());
     entry::destroy(gone);
   }
+  // Large values were buried again.
+  return found.size() - values_.size();
 }
 
 }  // namespace strata::runtime::cache

@@ -2,6 +2,7 @@
 // ASYNC.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <memory>
 
@@ -15,15 +16,17 @@ class graveyard {
   /// Takes a value. A small one is freed at once.
   void bury(std::unique_ptr<collection> value);
   void bury(database&& whole);
-  /// Frees some of it: so much as takes a few microseconds.
-  void free_some();
+  /// Frees some of it: so much as takes a few microseconds. Says how many values are gone for good.
+  std::uint64_t free_some();
+  /// Values that are still to be freed.
+  [[nodiscard]] std::size_t size() const;
 
  private:
   struct dead_database {
     database data;
     std::uint64_t cursor = 0;
   };
-  void free_some_of(dead_database& which);
+  std::uint64_t free_some_of(dead_database& which);
 
   std::deque<std::unique_ptr<collection>> values_;
   std::deque<dead_database> databases_;
