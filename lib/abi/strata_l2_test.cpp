@@ -110,6 +110,14 @@ TEST(strata_frame_tags, are_put_in_and_taken_out) {
   EXPECT_EQ(memory.substr(4), frame);
   EXPECT_EQ(strata_frame_pop_tag(frame.data(), frame.size()), 0U);
   EXPECT_EQ(strata_frame_outer_tag(frame.data(), frame.size(), &found), 0);
+  strata_vlan_tag plain{};
+  plain.vlan_id = 10;
+  ASSERT_EQ(strata_frame_push_tag(memory.data(), memory.size(), &plain), 0) << strata_last_error();
+  ASSERT_EQ(strata_frame_outer_tag(memory.data(), memory.size(), &found), 1);
+  EXPECT_EQ(found.tpid, 0x8100);
+  tag.tpid = 0x88b5;
+  EXPECT_EQ(strata_frame_push_tag(memory.data(), memory.size(), &tag), -EINVAL);
+  tag.tpid = 0x88a8;
   tag.vlan_id = 4095;
   EXPECT_EQ(strata_frame_push_tag(memory.data(), memory.size(), &tag), -EINVAL);
   EXPECT_EQ(strata_frame_push_tag(memory.data(), 9, &found), -EINVAL);
