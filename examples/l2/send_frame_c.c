@@ -1,12 +1,18 @@
-/* Sends one Ethernet frame in plain C: send_frame_c INTERFACE TEXT */
+/* Sends one Ethernet frame in plain C: send_frame_c INTERFACE TEXT [VLAN] */
 #include <stdio.h>
+#include <stdlib.h>
 #include <strata/strata.h>
 #include <string.h>
 
 int main(int argc, char** argv) {
-  if (argc != 3) return puts("usage: send_frame_c INTERFACE TEXT"), 2;
+  if (argc != 3 && argc != 4) return puts("usage: send_frame_c INTERFACE TEXT [VLAN]"), 2;
   strata_raw_socket* socket = NULL;
   strata_frame frame = {.destination = {255, 255, 255, 255, 255, 255}, .ethertype = 0x88B5};
+  if (argc == 4) {
+    frame.tag_count = 1;
+    frame.tags[0].vlan_id = (uint16_t)atoi(argv[3]);
+    frame.tags[0].priority = 7;
+  }
   unsigned char bytes[2048];
   size_t size = 0;
   int code = strata_raw_socket_open(argv[1], NULL, &socket);

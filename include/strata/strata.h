@@ -37,7 +37,7 @@ void strata_mac_format(const uint8_t mac[6], char* text);
 
 /* A tag of IEEE 802.1Q. */
 typedef struct strata_vlan_tag {
-  uint16_t tpid;    /* 0x8100 (802.1Q) or 0x88a8 (802.1ad) */
+  uint16_t tpid;    /* 0x8100 (802.1Q) or 0x88a8 (802.1ad); 0 is 0x8100 where a tag is written */
   uint16_t vlan_id; /* VID, 0 to 4094 */
   uint8_t priority; /* PCP, 0 to 7 */
   uint8_t dei;      /* drop eligible: 0 or 1 */

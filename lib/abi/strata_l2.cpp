@@ -22,6 +22,11 @@ strata::mac_address mac_of(const std::uint8_t* octets) {
   return strata::mac_address(std::as_bytes(std::span<const std::uint8_t, 6>(octets, 6)));
 }
 
+strata::wire::vlan_tag tag_of(const strata_vlan_tag& tag) {
+  return {tag.tpid == 0 ? strata::wire::tpid_customer : tag.tpid,
+          {tag.priority, tag.dei != 0, tag.vlan_id}};
+}
+
 }  // namespace
 
 int strata_frame_build(const strata_frame* frame, size_t mtu, void* memory, size_t size,
@@ -37,8 +42,7 @@ int strata_frame_build(const strata_frame* frame, size_t mtu, void* memory, size
                  .offset = {}});
   }
   for (std::size_t i = 0; i < frame->tag_count; ++i) {
-    const auto& tag = frame->tags[i];
-    tags[i] = {tag.tpid, {tag.priority, tag.dei != 0, tag.vlan_id}};
+    tags[i] = tag_of(frame->tags[i]);
   }
   strata::wire::frame_header header{.destination = mac_of(frame->destination),
                                     .source = mac_of(frame->source),
@@ -90,10 +94,9 @@ int strata_frame_outer_tag(const void* frame, size_t size, strata_vlan_tag* tag)
 
 int strata_frame_push_tag(void* memory, size_t size, const strata_vlan_tag* tag) {
   if (memory == nullptr || tag == nullptr) return fail_missing("a frame");
-  const strata::wire::vlan_tci tci{tag->priority, tag->dei != 0, tag->vlan_id};
-  if (const auto fine = tci.check(); !fine) return fail(fine.error());
-  const auto done =
-      strata::wire::insert_tag({static_cast<std::byte*>(memory), size}, {tag->tpid, tci});
+  const auto wanted = tag_of(*tag);
+  if (const auto fine = wanted.tci.check(); !fine) return fail(fine.error());
+  const auto done = strata::wire::insert_tag({static_cast<std::byte*>(memory), size}, wanted);
   return done ? 0 : fail(done.error());
 }
 

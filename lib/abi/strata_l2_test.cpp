@@ -64,7 +64,7 @@ std::vector<std::string> numbered(int count, int vlan_id = 0) {
     frame.ethertype = ethertype;
     if (vlan_id != 0) {
       frame.tag_count = 1;
-      frame.tags[0] = {0x8100, static_cast<std::uint16_t>(vlan_id), 5, 1};
+      frame.tags[0] = {0, static_cast<std::uint16_t>(vlan_id), 5, 1};  // 0: 802.1Q
     }
     frame.payload = payload.data();
     frame.payload_size = payload.size();
@@ -110,6 +110,11 @@ TEST(strata_frame_tags, are_put_in_and_taken_out) {
   EXPECT_EQ(memory.substr(4), frame);
   EXPECT_EQ(strata_frame_pop_tag(frame.data(), frame.size()), 0U);
   EXPECT_EQ(strata_frame_outer_tag(frame.data(), frame.size(), &found), 0);
+  strata_vlan_tag plain{};
+  plain.vlan_id = 10;
+  ASSERT_EQ(strata_frame_push_tag(memory.data(), memory.size(), &plain), 0) << strata_last_error();
+  ASSERT_EQ(strata_frame_outer_tag(memory.data(), memory.size(), &found), 1);
+  EXPECT_EQ(found.tpid, 0x8100);
   tag.vlan_id = 4095;
   EXPECT_EQ(strata_frame_push_tag(memory.data(), memory.size(), &tag), -EINVAL);
   EXPECT_EQ(strata_frame_push_tag(memory.data(), 9, &found), -EINVAL);

@@ -46,6 +46,26 @@ errc code_for(int sys_errno) {
   }
 }
 
+/// For a sentence that has no better one.
+const char* reason_of(errc code) {
+  switch (code) {
+    case errc::invalid_argument: return "it is not valid";
+    case errc::malformed: return "it does not follow its format";
+    case errc::not_found: return "it is not there";
+    case errc::already_exists: return "it exists already";
+    case errc::conflict: return "it does not fit the present state";
+    case errc::permission_denied: return "it is not permitted";
+    case errc::limit_exceeded: return "a limit is reached";
+    case errc::no_space: return "there is no space left";
+    case errc::connection_closed: return "the connection is closed";
+    case errc::timed_out: return "it took too long";
+    case errc::canceled: return "it was canceled";
+    case errc::not_supported: return "it is not supported";
+    case errc::system: break;
+  }
+  return "the system has failed";
+}
+
 // What these mean does not depend on what was being done.
 const char* sole_remedy_for(int sys_errno) {
   switch (sys_errno) {
@@ -93,7 +113,7 @@ std::string describe(const error& failure) {
     if (!why.empty()) why += ": ";
     why += std::strerror(failure.sys_errno);
   }
-  if (why.empty()) why = name_of(failure.code);
+  if (why.empty()) why = reason_of(failure.code);
   text += ": " + why;
   if (failure.offset) text += " (at byte " + std::to_string(*failure.offset) + ")";
   if (!failure.remedy.empty()) text += "; " + failure.remedy;

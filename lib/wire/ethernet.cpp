@@ -25,8 +25,8 @@ result<void> check(const frame_header& header, std::size_t payload_size, std::si
   }
   for (const auto& tag : header.tags) {
     if (!is_tpid(tag.tpid)) {
-      return failure(errc::invalid_argument, "use TPID " + hex_of(tag.tpid), {},
-                     "use 0x8100 (802.1Q) or 0x88a8 (802.1ad)");
+      return failure(errc::invalid_argument, "use TPID " + hex_of(tag.tpid),
+                     "it announces no VLAN tag", "use 0x8100 (802.1Q) or 0x88a8 (802.1ad)");
     }
     if (auto good = tag.tci.check(); !good) return good;
   }

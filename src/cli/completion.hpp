@@ -1,4 +1,5 @@
-// What a shell may complete a word of a command line to, from the tables of verbs and options.
+// What a shell may complete a word of a command line to: from the tables of verbs and options, and
+// what runtimes, interfaces and families there are.
 #pragma once
 
 #include <string>
@@ -9,8 +10,9 @@
 namespace strata::cli {
 
 /// What the last word, which may be empty, may become; the words before it are those behind
-/// `strata`. Runtimes' names are not among them.
-[[nodiscard]] std::vector<std::string> completions_of(const std::vector<std::string>& words);
+/// `strata`. A daemon that is silent has no runtimes.
+[[nodiscard]] std::vector<std::string> completions_of(const std::vector<std::string>& words,
+                                                      daemon_address daemon);
 
 /// The hidden half of the shells' completions (packaging/completions): prints them, one a line.
 outcome<int> run_complete(const invocation& call);

@@ -109,7 +109,8 @@ std::string flag_text(const option_row& row) {
 std::string flag_meaning(const option_row& row, bool with_restart) {
   std::vector<std::string> notes;
   if (!row.only_with.empty()) notes.push_back("with " + options::condition_text(row.only_with));
-  if (!row.choices.empty()) notes.push_back(fmt::format("one of {}", row.choices));
+  if (row.kind == options::option_kind::choice)
+    notes.push_back(fmt::format("one of {}", row.choices));
   if (row.kind == option_kind::secret) notes.emplace_back("a secret");
   if (!row.default_text.empty()) notes.push_back(fmt::format("default {}", row.default_text));
   if (with_restart && row.needs_restart) notes.emplace_back("needs a restart");

@@ -22,7 +22,8 @@ result<std::string> read_value(const option_row& row, const std::string& value) 
     return failure(errc::invalid_argument, "use this secret", "it is not UTF-8",
                    "take one that is text");
   }
-  if (auto fits = options::check_option(row, *secret); !fits) return std::unexpected(fits.error());
+  if (auto fits = options::check_option(row, *secret, options::option_form::flag); !fits)
+    return std::unexpected(fits.error());
   return secret;
 }
 

@@ -55,8 +55,8 @@ std::span<const options::option_row> common_flags() {
        .kind = seconds,
        .value_name = "TIME",
        .default_text = "30s",
-       .help = "how long the daemon may take to answer, or be silent while it works; 0 is for "
-               "ever; else $STRATA_TIMEOUT"},
+       .help = "how long the daemon may take to answer, or be silent while it works; 0 means no "
+               "limit; else $STRATA_TIMEOUT"},
       {.key = "help", .short_flag = 'h', .kind = flag, .help = "show this"},
   };
   return rows;

@@ -49,6 +49,29 @@ std::optional<collision> find_collision(const entry_map& all, const entry& newco
   return {};
 }
 
+// Where addresses are given as names, or are of both versions of IP, it depends on the machine.
+bool are_one_place(const std::string& one, const std::string& other) {
+  const auto first = net::parse_endpoint(one);
+  const auto second = net::parse_endpoint(other);
+  if (!first || !second || !net::collide(*first, *second)) return false;
+  if (!first->has_port()) return true;
+  const auto here = loop::socket_address::from_ip(first->host, first->port);
+  const auto there = loop::socket_address::from_ip(second->host, second->port);
+  return first->port != 0 && here && there && here->family() == there->family();
+}
+
+/// Two endpoints of one runtime, of which only the first can be listened on.
+std::optional<std::pair<std::string, std::string>> own_collision(const entry& subject) {
+  const auto urls = subject.body->endpoints();
+  for (auto first = urls.begin(); first != urls.end(); ++first) {
+    const auto second = std::find_if(first + 1, urls.end(), [&](const std::string& each) {
+      return are_one_place(*first, each);
+    });
+    if (second != urls.end()) return {{*first, *second}};
+  }
+  return {};
+}
+
 void explain_file_conflict(const entry_map& all, const entry& loser, error& failed) {
   const auto ours = written_files(*loser.body);
   for (const auto& [name, each] : all) {
@@ -82,6 +105,11 @@ void explain_conflict(const entry_map& all, const entry& loser, error& failed) {
   if (const auto found = find_collision(all, loser)) {
     failed.reason = "runtime '" + found->holder + "' listens on " + found->theirs;
     failed.remedy = "stop that one or choose another port";
+    return;
+  }
+  if (const auto own = own_collision(loser)) {
+    failed.reason = "its endpoints " + own->first + " and " + own->second + " are one place";
+    failed.remedy = "leave one of them out or choose another port";
     return;
   }
   if (failed.remedy.empty()) {

@@ -30,7 +30,8 @@ namespace {
 constexpr std::size_t most_behind = 8U << 20U;    // bytes that may wait for a follower
 constexpr std::size_t longest_body = 16U << 20U;  // of a request
 constexpr auto longest_evaluation = 20s;          // unless the request says
-constexpr std::uint64_t most_remote = 256;        // connections of strangers, as they first are
+constexpr auto* description_hint = "see GET /v1/openapi.yaml";
+constexpr std::uint64_t most_remote = 256;  // connections of strangers, as they first are
 
 int status_of(const error& failed) {
   switch (failed.code) {
@@ -55,6 +56,12 @@ nlohmann::json error_json(std::string_view code, std::string_view message,
   return {{"error", {{"code", code}, {"message", message}, {"remedy", remedy}}}};
 }
 
+/// What is wrong, and apart from it what to do.
+nlohmann::json error_json(error why) {
+  const auto remedy = std::exchange(why.remedy, {});
+  return error_json(name_of(why.code), describe(why), remedy);
+}
+
 result<nlohmann::json> parse_body(const std::string& body) {
   const std::string operation = "read the request's body";
   auto json = text::parse_json(body, operation);
@@ -68,7 +75,7 @@ result<std::string> text_at(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_string()) {
     return failure(errc::invalid_argument, "read the request",
-                   "it has no text '" + std::string(key) + "'", "see docs/openapi.yaml");
+                   "it has no text '" + std::string(key) + "'", description_hint);
   }
   return found->get<std::string>();
 }
@@ -85,7 +92,7 @@ result<void> check_keys(const nlohmann::json& object, std::span<const std::strin
   for (const auto& [key, value] : object.items()) {
     if (std::ranges::find(known, key) != known.end()) continue;
     return failure(errc::invalid_argument, "read the request",
-                   "it has an unknown key '" + key + "'", "see docs/openapi.yaml");
+                   "it has an unknown key '" + key + "'", description_hint);
   }
   return {};
 }
@@ -229,8 +236,7 @@ loop::task<> control_api::serve(std::unique_ptr<net::stream> connection,
   const visitor guest{which, visitor_text(*connection)};
   const http::handler respond = [&](http::exchange& now) { return handle(now, guest); };
   const http::refusal refuse = [](int /*status*/, const error& why, const net::peer_info& /*of*/) {
-    return std::pair(dump(error_json(name_of(why.code), describe(why), why.remedy)),
-                     std::string("application/json"));
+    return std::pair(dump(error_json(why)), std::string("application/json"));
   };
   http::server_connection served(supervisor_.home(), std::move(connection));
   co_await served.serve(respond, refuse);
@@ -246,9 +252,7 @@ loop::task<> control_api::handle(http::exchange& now, const visitor& guest) {
                  .fields = {{"Content-Type", "application/json"}, {"WWW-Authenticate", "Bearer"}},
                  .length = {}},
                 dump(error_json(
-                    "permission_denied",
-                    "the daemon does not accept the token; give the right one "
-                    "in STRATA_TOKEN, or send Authorization: Bearer TOKEN",
+                    "permission_denied", "the daemon does not accept the token",
                     "give the right one in STRATA_TOKEN, or send Authorization: Bearer TOKEN")));
     co_return;
   }
@@ -305,14 +309,13 @@ loop::task<control_api::answer> control_api::dispatch(http::exchange& now, const
   const int status = path_known ? 405 : 404;
   const auto message = path_known ? "cannot " + request.method + " '" + request.path + "'"
                                   : "cannot find '" + request.path + "'";
-  co_return answer{status, "application/json",
-                   dump(error_json(path_known ? "method_not_allowed" : "not_found", message,
-                                   "see docs/openapi.yaml"))};
+  co_return answer{
+      status, "application/json",
+      dump(error_json(path_known ? "method_not_allowed" : "not_found", message, description_hint))};
 }
 
 control_api::answer control_api::as_answer(const error& failed) {
-  return {status_of(failed), "application/json",
-          dump(error_json(name_of(failed.code), describe(failed), failed.remedy))};
+  return {status_of(failed), "application/json", dump(error_json(failed))};
 }
 
 control_api::answer control_api::as_answer(const result<entry_ref>& done, int status) const {

@@ -1,5 +1,7 @@
 #include "daemon/entry.hpp"
 
+#include "text/nearest.hpp"
+
 namespace strata::daemon {
 
 std::string_view name_of(run_state state) {
@@ -13,9 +15,9 @@ std::string_view name_of(run_state state) {
   return "created";
 }
 
-std::unexpected<error> not_found(const std::string& name) {
-  return failure(errc::not_found, "find runtime '" + name + "'", "there is none of that name",
-                 "see 'strata ls'");
+std::unexpected<error> not_found(const std::string& name, std::span<const std::string> known) {
+  return failure(errc::not_found, "find runtime '" + name + "'",
+                 "there is none of that name" + text::did_you_mean(name, known), "see 'strata ls'");
 }
 
 }  // namespace strata::daemon

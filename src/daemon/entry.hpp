@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,6 +70,7 @@ using entry_ref = std::shared_ptr<entry>;
 using entry_map = std::map<std::string, entry_ref>;
 
 /// The error of one that asks for a runtime that is not there.
-[[nodiscard]] std::unexpected<error> not_found(const std::string& name);
+[[nodiscard]] std::unexpected<error> not_found(const std::string& name,
+                                               std::span<const std::string> known = {});
 
 }  // namespace strata::daemon

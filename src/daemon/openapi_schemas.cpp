@@ -15,8 +15,8 @@ constexpr const char* documents = R"json({
       "properties": {
         "code": {"type": "string", "example": "not_found"},
         "message": {"type": "string",
-          "description": "what is wrong, with which value, and the remedy"},
-        "remedy": {"type": "string", "description": "the remedy alone; may be empty"}
+          "description": "what is wrong, and with which value"},
+        "remedy": {"type": "string", "description": "what to do; may be empty"}
       }
     }
   }

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "text/nearest.hpp"
+
 namespace strata::daemon {
 
 namespace {
@@ -100,7 +102,10 @@ result<void> check_owner(const entry_map& all, const std::string& name,
   }
   const auto holder = all.find(owner);
   if (holder == all.end() || !holder->second->is_saved) {
-    return failure(errc::not_found, operation, "there is no runtime of that name",
+    std::vector<std::string> known;
+    for (const auto& [other, each] : all) known.push_back(other);
+    return failure(errc::not_found, operation,
+                   "there is no runtime of that name" + text::did_you_mean(owner, known),
                    "create it first");
   }
   return {};

@@ -7,6 +7,7 @@
 #include "net/scheme.hpp"
 #include "runtime/event.hpp"
 #include "text/base64.hpp"
+#include "text/nearest.hpp"
 #include "text/utf8.hpp"
 
 namespace strata::daemon {
@@ -168,21 +169,27 @@ std::string dump(const nlohmann::json& value) {
   return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-std::string warning_of(const entry& of) {
+std::string warning_of(const entry& of, const supervisor& all) {
   if (auto given = of.body->warning(); !given.empty()) return given;
+  for (const auto& name : of.body->needs()) {
+    const auto known = all.known_names();
+    if (std::ranges::find(known, name) != known.end()) continue;
+    return fmt::format("runtime not found: it connects to '{}', and there is none of that name{}",
+                       name, text::did_you_mean(name, known));
+  }
   if (of.state != run_state::running) return {};
   const auto awaited = of.body->awaited_interface();
   if (awaited.empty()) return {};
   return fmt::format("it waits for the interface '{}', which is not there", awaited);
 }
 
-nlohmann::json summary_json(const entry& of, loop::time_point now) {
+nlohmann::json summary_json(const entry& of, const supervisor& all, loop::time_point now) {
   const auto& common = of.body->common();
   return {{"name", of.name()},
           {"type", of.type->name},
           {"state", name_of(of.shown_state())},
           {"reason", of.reason},
-          {"warning", warning_of(of)},
+          {"warning", warning_of(of, all)},
           {"endpoints", of.body->endpoints()},
           {"reach", reach_json(*of.body)},
           {"connections", of.body->stats().connections_now.get()},
@@ -196,7 +203,7 @@ nlohmann::json summary_json(const entry& of, loop::time_point now) {
 nlohmann::json list_json(const supervisor& all, loop::time_point now) {
   std::map<std::string, nlohmann::json> rows;
   for (const auto& each : all.all()) {
-    rows[each->name()] = summary_json(*each, now);
+    rows[each->name()] = summary_json(*each, all, now);
   }
   for (const auto& [name, kept] : all.unusable()) {
     rows[name] = {{"name", name},
@@ -219,7 +226,7 @@ nlohmann::json list_json(const supervisor& all, loop::time_point now) {
 }
 
 nlohmann::json detail_json(const entry& of, const supervisor& all, loop::time_point now) {
-  auto json = summary_json(of, now);
+  auto json = summary_json(of, all, now);
   json["on_parent_stop"] = of.body->common().on_parent_stop;
   json["children"] = all.children(of.name());
   json["options"] = of.body->options(false);

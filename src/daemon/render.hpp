@@ -8,7 +8,8 @@
 
 namespace strata::daemon {
 
-[[nodiscard]] nlohmann::json summary_json(const entry& of, loop::time_point now);
+[[nodiscard]] nlohmann::json summary_json(const entry& of, const supervisor& all,
+                                          loop::time_point now);
 [[nodiscard]] nlohmann::json detail_json(const entry& of, const supervisor& all,
                                          loop::time_point now);
 [[nodiscard]] nlohmann::json stats_json(const entry& of, loop::time_point now);

@@ -26,7 +26,7 @@ result<entry_ref> supervisor::find(const std::string& name) const {
   const auto found = entries_.find(name);
   if (found != entries_.end() && found->second->is_saved) return found->second;
   const auto kept = unusable_.find(name);
-  if (kept == unusable_.end()) return not_found(name);
+  if (kept == unusable_.end()) return not_found(name, known_names());
   return failure(errc::conflict, "use '" + name + "'",
                  "it could not be restored: " + kept->second.reason,
                  "use the strata that made it, or remove it: strata rm " + name);
@@ -38,6 +38,13 @@ std::vector<entry_ref> supervisor::all() const {
     if (each->is_saved) saved.push_back(each);
   }
   return saved;
+}
+
+std::vector<std::string> supervisor::known_names() const {
+  std::vector<std::string> known;
+  for (const auto& each : all()) known.push_back(each->name());
+  for (const auto& [name, kept] : unusable_) known.push_back(name);
+  return known;
 }
 
 std::vector<std::string> supervisor::children(const std::string& name) const {
@@ -145,30 +152,47 @@ loop::task<> supervisor::start_wanted() {
   const under_way counted(*this);
   // What others need comes before them, and types in their table's order, so that servers are there
   // when clients come; the rest side by side, so that one that takes long keeps no other waiting.
+  loop::task_group waiting;
   for (const auto& together : by_needs(entries_)) {
     for (const auto& type : runtime::types()) {
       loop::task_group starting;
       for (const auto& each : together) {
-        if (each->wanted.running && each->type == &type) starting.spawn(start_again(each));
+        const bool is_its_turn = each->wanted.running && each->type == &type;
+        if (is_its_turn) starting.spawn(start_again(each, waiting));
       }
       co_await starting.drained();
     }
   }
+  co_await waiting.drained();
 }
 
-loop::task<> supervisor::start_again(entry_ref who) {
-  const auto guard = co_await who->lock.acquire();
-  // A daemon that was killed may have left a port that the kernel has not let go of yet: what its
-  // io_uring was writing to a slow disk keeps all of its descriptors open.
-  bool has_started = false;
-  for (int tries = 0; tries < 10 && !stopping_ && !has_started; ++tries) {
-    const auto started = co_await locked_start(who);
-    has_started = started.has_value();
-    if (!has_started && started.error().sys_errno != EADDRINUSE) break;
-    if (!has_started) co_await home_.sleep(std::chrono::milliseconds(200));
+loop::task<> supervisor::start_again(entry_ref subject, loop::task_group& waiting) {
+  const auto guard = co_await subject->lock.acquire();
+  const auto started = co_await locked_start(subject);
+  subject->wanted.running = true;  // also when it failed: the next daemon tries again
+  if (started) co_return;
+  if (started.error().sys_errno == EADDRINUSE) {
+    waiting.spawn(await_port(subject));
+  } else if (comes_back(*subject)) {
+    endings_.spawn(come_back(subject));
   }
-  who->wanted.running = true;  // also when it failed: the next daemon tries again
-  if (!has_started && comes_back(*who)) endings_.spawn(come_back(who));
+}
+
+// A daemon that was killed may have left a port that the kernel has not let go of yet: what its
+// io_uring was writing to a slow disk keeps all of its descriptors open.
+loop::task<> supervisor::await_port(entry_ref subject) {
+  for (int tries = 1; tries < 10 && !stopping_; ++tries) {
+    const auto planned = subject->changes;
+    subject->next_start = home_.now() + std::chrono::milliseconds(200);
+    co_await home_.sleep(std::chrono::milliseconds(200));
+    const auto guard = co_await subject->lock.acquire();
+    if (subject->changes != planned || subject->removed) co_return;
+    const auto started = co_await locked_start(subject, true);
+    subject->wanted.running = true;
+    if (started) co_return;
+    if (started.error().sys_errno != EADDRINUSE) break;
+  }
+  if (comes_back(*subject)) endings_.spawn(come_back(subject));
 }
 
 loop::task<> supervisor::shut_down(loop::time_point limit) {

@@ -93,6 +93,8 @@ class supervisor final : public net::directory, public runtime::house {
   /// Those that could not be restored, by name.
   [[nodiscard]] const std::map<std::string, unusable_record>& unusable() const { return unusable_; }
   [[nodiscard]] std::vector<entry_ref> all() const;
+  /// Of all of them, those that could not be restored too.
+  [[nodiscard]] std::vector<std::string> known_names() const;
   [[nodiscard]] std::vector<std::string> children(const std::string& name) const;
 
   /// What happened; each line's text is a JSON object.
@@ -132,9 +134,12 @@ class supervisor final : public net::directory, public runtime::house {
   void write_event(const std::string& name, std::string_view type, std::string_view event,
                    const std::string& detail);
   void tell(const entry& about, std::string_view event, const std::string& detail = {});
-  loop::task<> start_again(entry_ref who);
+  /// What it has to wait for goes on in `waiting`.
+  loop::task<> start_again(entry_ref subject, loop::task_group& waiting);
+  loop::task<> await_port(entry_ref subject);
   loop::task<> stop_for_now(entry_ref who, loop::time_point limit);
-  loop::task<result<entry_ref>> locked_start(entry_ref who);
+  /// `is_retry`: nobody asked for it, so that a failure for the same reason is not told again.
+  loop::task<result<entry_ref>> locked_start(entry_ref who, bool is_retry = false);
   loop::task<result<void>> start_with_edits(entry_ref who);
   /// Ends what runs; it is `stopping` meanwhile.
   loop::task<> end_body(entry_ref subject, loop::time_point limit);

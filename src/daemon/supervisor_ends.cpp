@@ -143,7 +143,7 @@ loop::task<> supervisor::come_back(entry_ref who) {
     const under_way counted(*this);
     const auto guard = co_await who->lock.acquire();
     if (who->changes != planned || !comes_back(*who)) co_return;
-    const auto started = co_await locked_start(who);
+    const auto started = co_await locked_start(who, true);
     who->wanted.running = true;  // also when it failed: the next daemon tries again
     if (started) co_return;
   }

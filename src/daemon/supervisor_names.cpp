@@ -4,6 +4,7 @@
 #include "daemon/supervisor.hpp"
 #include "loop/call_on.hpp"
 #include "net/scheme.hpp"
+#include "text/nearest.hpp"
 
 namespace strata::daemon {
 
@@ -49,7 +50,9 @@ result<std::vector<net::endpoint_url>> supervisor::endpoints_of(const std::strin
   const auto operation = "connect to runtime '" + name + "'";
   const auto found = find(name);
   if (!found) {
-    return failure(errc::not_found, operation, "there is none of that name", "create it");
+    return failure(errc::not_found, operation,
+                   "there is none of that name" + text::did_you_mean(name, known_names()),
+                   "create it");
   }
   const auto& [state, body] = std::tie((*found)->state, (*found)->body);
   if (state != run_state::running) {

@@ -108,7 +108,7 @@ loop::task<result<entry_ref>> supervisor::create(std::string type, std::string n
   co_return started;
 }
 
-loop::task<result<entry_ref>> supervisor::locked_start(entry_ref who) {
+loop::task<result<entry_ref>> supervisor::locked_start(entry_ref who, bool is_retry) {
   const auto operation = "start '" + who->name() + "'";
   if (who->removed) co_return not_found(who->name());
   if (who->ended) co_return failure(errc::conflict, operation, "the daemon is stopping");
@@ -139,9 +139,9 @@ loop::task<result<entry_ref>> supervisor::locked_start(entry_ref who) {
       failed.operation = operation + ": cannot " + failed.operation;
     }
     who->state = run_state::failed;
-    who->reason = describe(failed);
+    const auto before = std::exchange(who->reason, describe(failed));
     who->wanted.running = false;
-    tell(*who, "failed", who->reason);
+    if (!is_retry || who->reason != before) tell(*who, "failed", who->reason);
     co_return std::unexpected(failed);
   }
   who->state = run_state::running;

@@ -26,7 +26,7 @@ loop::task<result<json>> supervisor::obey(loop::loop& asking, runtime::house_ord
 loop::task<result<json>> supervisor::obey_here(runtime::house_order what) {
   const auto shown = [this](const result<entry_ref>& done) -> result<json> {
     if (!done) return std::unexpected(done.error());
-    return summary_json(**done, home_.now());
+    return summary_json(**done, *this, home_.now());
   };
   switch (what.verb) {
     case house_verb::list: {
@@ -131,7 +131,7 @@ loop::task<result<json>> supervisor::create_for(runtime::house_order what) {
     const auto made =
         co_await create(what.details.at("type"), what.name, std::move(options), starts);
     if (!made) co_return std::unexpected(made.error());
-    co_return summary_json(**made, home_.now());
+    co_return summary_json(**made, *this, home_.now());
   }
   const auto edited = co_await edit(what.name, std::move(options));
   if (!edited) co_return std::unexpected(edited.error());
@@ -139,7 +139,7 @@ loop::task<result<json>> supervisor::create_for(runtime::house_order what) {
     const auto started = co_await start(what.name);
     if (!started) co_return std::unexpected(started.error());
   }
-  co_return summary_json(**there, home_.now());
+  co_return summary_json(**there, *this, home_.now());
 }
 
 }  // namespace strata::daemon

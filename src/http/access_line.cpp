@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <ctime>
-#include <nlohmann/json.hpp>
 
 namespace strata::http {
 
@@ -56,24 +55,6 @@ std::string combined_line(const access& of) {
                      fmt::gmtime(static_cast<std::time_t>(of.time_s)), in_quotes(line), of.status,
                      of.bytes, in_quotes(request.header("referer").value_or("-")),
                      in_quotes(request.header("user-agent").value_or("-")));
-}
-
-std::string json_line(const access& of) {
-  const auto& request = of.request;
-  const nlohmann::ordered_json line = {
-      {"time",
-       fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(of.time_s)))},
-      {"client", host_of_client(of.client)},
-      {"tls_subject", of.tls_subject},
-      {"method", request.method},
-      {"target", request.target},
-      {"version", request.method.empty() ? "" : version_text(request.version)},
-      {"status", of.status},
-      {"bytes", of.bytes},
-      {"seconds", of.seconds},
-      {"referer", request.header("referer").value_or("")},
-      {"agent", request.header("user-agent").value_or("")}};
-  return line.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace strata::http

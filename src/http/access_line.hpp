@@ -32,7 +32,5 @@ struct access {
 [[nodiscard]] std::string_view host_of_client(std::string_view client);
 /// As log lines have it: "HTTP/1.1".
 [[nodiscard]] std::string version_text(unsigned version);
-/// A JSON object.
-[[nodiscard]] std::string json_line(const access& of);
 
 }  // namespace strata::http

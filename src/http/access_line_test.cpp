@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "http/access_format.hpp"
+
 namespace strata::http {
 namespace {
 
@@ -25,6 +27,8 @@ TEST(access_line, combined_cannot_be_forged) {
             "127.0.0.1 - - [09/Sep/2001:01:46:40 +0000] \"GET /a?b HTTP/1.1\" 200 5 \"http://x/\" "
             "\"a\\x22b\\x5Cc\\x1B\\x0A\\xFF\"");
 }
+
+std::string json_line(const access& request) { return access_format::parse("json")->line(request); }
 
 TEST(access_line, json_is_one_line_of_json) {
   const auto request = hostile();

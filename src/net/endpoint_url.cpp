@@ -10,19 +10,32 @@ namespace strata::net {
 
 namespace {
 
-std::unexpected<error> refuse(std::string_view text, std::string reason) {
+std::unexpected<error> refuse(std::string_view text, std::string reason, std::string remedy) {
   return failure(errc::invalid_argument, "use endpoint '" + std::string(text) + "'",
-                 std::move(reason), "write " + scheme_examples(url_use::any));
+                 std::move(reason), std::move(remedy));
 }
 
-result<std::uint16_t> parse_port(std::string_view text, std::string_view whole) {
+std::unexpected<error> refuse(const endpoint_url& url, std::string_view text, std::string reason) {
+  return refuse(text, std::move(reason), "write " + std::string(url.scheme->example));
+}
+
+result<std::uint16_t> parse_port(const endpoint_url& url, std::string_view text,
+                                 std::string_view whole) {
   std::uint16_t port = 0;
   const char* end = text.data() + text.size();
   const auto [rest, code] = std::from_chars(text.data(), end, port);
   if (text.empty() || code != std::errc{} || rest != end) {
-    return refuse(whole, "'" + std::string(text) + "' is not a port from 0 to 65535");
+    return refuse(url, whole, "'" + std::string(text) + "' is not a port from 0 to 65535");
   }
   return port;
+}
+
+/// Several endpoints are not given by one flag.
+result<void> check_alone(std::string_view place, std::string_view text) {
+  const auto separator = place.find_first_of(",;");
+  if (separator == std::string_view::npos) return {};
+  return refuse(text, std::string("'") + place[separator] + "' separates no endpoints",
+                "give each endpoint by a flag of its own");
 }
 
 bool is_host_character(char letter) {
@@ -34,32 +47,32 @@ bool is_host_character(char letter) {
 
 result<endpoint_url> parse_host_and_port(endpoint_url url, std::string_view rest,
                                          std::string_view text) {
+  if (const auto alone = check_alone(rest, text); !alone) return std::unexpected(alone.error());
   std::string_view host;
   std::string_view port;
   if (rest.starts_with('[')) {
     const auto close = rest.find("]:");
-    if (close == std::string_view::npos) return refuse(text, "its [address] has no end or no port");
+    if (close == std::string_view::npos)
+      return refuse(url, text, "its [address] has no end or no port");
     host = rest.substr(1, close - 1);
     port = rest.substr(close + 2);
   } else {
     const auto last = rest.rfind(':');
-    if (last == std::string_view::npos) return refuse(text, "it has no port");
+    if (last == std::string_view::npos) return refuse(url, text, "it has no port");
     host = rest.substr(0, last);
     port = rest.substr(last + 1);
-    if (rest.find_first_of(",;") != std::string_view::npos) {
-      return refuse(text, "it is a list: give each endpoint by a flag of its own");
-    }
     if (host.contains(':')) {
-      return refuse(text, "an IPv6 address stands in brackets: [::1]:80");
+      return refuse(url, text, "an IPv6 address stands in brackets: [::1]:80");
     }
   }
-  if (host.empty() || host.size() > 255) return refuse(text, "it has no host of 1 to 255 letters");
+  if (host.empty() || host.size() > 255)
+    return refuse(url, text, "it has no host of 1 to 255 letters");
   for (const char letter : host) {
     if (host != "*" && !is_host_character(letter)) {
-      return refuse(text, "its host is not a name or an address");
+      return refuse(url, text, "its host is not a name or an address");
     }
   }
-  auto number = parse_port(port, text);
+  auto number = parse_port(url, port, text);
   if (!number) return std::unexpected(number.error());
   url.host = host;
   url.port = *number;
@@ -72,7 +85,7 @@ result<endpoint_url> parse_web(endpoint_url url, std::string_view rest, std::str
   const auto path = rest.substr(slash);
   for (const char letter : path) {
     if (letter <= ' ' || letter > '~' || letter == '#') {
-      return refuse(text, "its path has a letter that must be written as %XX");
+      return refuse(url, text, "its path has a letter that must be written as %XX");
     }
   }
   std::string authority(rest.substr(0, slash));
@@ -95,13 +108,13 @@ result<endpoint_url> parse_access(endpoint_url url, std::string_view query, std:
       const auto* const end = value.data() + value.size();
       const auto [last, code] = std::from_chars(value.data(), end, mode, 8);
       if (value.empty() || code != std::errc{} || last != end || mode > 0777) {
-        return refuse(text, "its mode '" + std::string(value) + "' is not one such as 0660");
+        return refuse(url, text, "its mode '" + std::string(value) + "' is not one such as 0660");
       }
       url.access.mode = mode;
     } else if (key == "group" && !value.empty()) {
       url.access.group = value;
     } else {
-      return refuse(text, "'" + std::string(pair) + "' is neither mode=0660 nor group=NAME");
+      return refuse(url, text, "'" + std::string(pair) + "' is neither mode=0660 nor group=NAME");
     }
   }
   return url;
@@ -121,8 +134,8 @@ std::string write_access(const unix_access& who) {
 }
 
 result<endpoint_url> parse_path(endpoint_url url, std::string_view rest, std::string_view text) {
-  if (rest.size() < 2 || rest.front() != '/') return refuse(text, "it has no absolute path");
-  if (rest.contains('\0')) return refuse(text, "its path holds a NUL");
+  if (rest.size() < 2 || rest.front() != '/') return refuse(url, text, "it has no absolute path");
+  if (rest.contains('\0')) return refuse(url, text, "its path holds a NUL");
   const auto question = rest.find('?');
   url.path = rest.substr(0, question);
   if (question == std::string_view::npos) return url;
@@ -135,26 +148,51 @@ result<endpoint_url> parse_interface(endpoint_url url, std::string_view rest,
   const auto question = rest.find('?');
   const auto name = rest.substr(0, std::min(slash, question));
   if (name.empty() || name.size() > 15) {
-    return refuse(text, "it has no interface's name of 1 to 15 letters");
+    return refuse(url, text, "it has no interface's name of 1 to 15 letters");
   }
   for (const char letter : name) {
-    if (!is_host_character(letter)) return refuse(text, "its interface is not a name");
+    if (!is_host_character(letter)) return refuse(url, text, "its interface is not a name");
   }
   url.host = name;
   const auto more = rest.substr(name.size());
   const bool has_queue = url.scheme->form == url_form::queue;
   const auto read = has_queue ? parse_xdp(more, url) : parse_l2(more, url);
-  if (!read) return refuse(text, read.error());
+  if (!read) return refuse(url, text, read.error());
   return url;
 }
 
 result<endpoint_url> parse_name(endpoint_url url, std::string_view rest, std::string_view text) {
-  if (rest.empty() || rest.size() > 64) return refuse(text, "it has no name of 1 to 64 letters");
+  if (const auto alone = check_alone(rest, text); !alone) return std::unexpected(alone.error());
+  if (rest.empty() || rest.size() > 64)
+    return refuse(url, text, "it has no name of 1 to 64 letters");
   for (const char letter : rest) {
-    if (!is_host_character(letter)) return refuse(text, "its name is not that of a runtime");
+    if (!is_host_character(letter)) return refuse(url, text, "its name is not that of a runtime");
   }
   url.host = rest;
   return url;
+}
+
+result<endpoint_url> parse_with_scheme(const scheme_row& row, std::string_view rest,
+                                       std::string_view text) {
+  endpoint_url url{.scheme = &row, .host = {}, .path = {}};
+  switch (row.form) {
+    case url_form::path: return parse_path(std::move(url), rest, text);
+    case url_form::interface:
+    case url_form::queue: return parse_interface(std::move(url), rest, text);
+    case url_form::web: return parse_web(std::move(url), rest, text);
+    case url_form::name: return parse_name(std::move(url), rest, text);
+    case url_form::host_and_port: break;
+  }
+  return parse_host_and_port(std::move(url), rest, text);
+}
+
+/// `127.0.0.1:9000` is most likely meant as `tcp://127.0.0.1:9000`.
+std::unexpected<error> refuse_without_scheme(std::string_view text, url_use use) {
+  const auto likely = "tcp://" + std::string(text);
+  const bool is_place = parse_with_scheme(schemes().front(), text, likely).has_value();
+  return refuse(text, "it has no scheme",
+                is_place ? "write " + likely + ", or another scheme before it"
+                         : "write " + scheme_examples(use));
 }
 
 }  // namespace
@@ -186,25 +224,18 @@ std::string endpoint_url::text() const {
   return start + (brackets ? "[" + host + "]" : host) + ":" + std::to_string(port) + path;
 }
 
-result<endpoint_url> parse_endpoint(std::string_view text) {
+result<endpoint_url> parse_endpoint(std::string_view text, url_use use) {
   const auto colon = text.find("://");
-  if (colon == std::string_view::npos) return refuse(text, "it has no scheme");
+  if (colon == std::string_view::npos) return refuse_without_scheme(text, use);
   const scheme_row* row = nullptr;
   for (const auto& each : schemes()) {
     if (each.name == text.substr(0, colon)) row = &each;
   }
   if (row == nullptr) {
-    return refuse(text, "scheme '" + std::string(text.substr(0, colon)) + "' is not known");
+    return refuse(text, "scheme '" + std::string(text.substr(0, colon)) + "' is not known",
+                  "write " + scheme_examples(use));
   }
-  endpoint_url url{.scheme = row, .host = {}, .path = {}};
-  const std::string_view rest = text.substr(colon + 3);
-  if (row->form == url_form::path) return parse_path(std::move(url), rest, text);
-  if (row->form == url_form::interface || row->form == url_form::queue) {
-    return parse_interface(std::move(url), rest, text);
-  }
-  if (row->form == url_form::web) return parse_web(std::move(url), rest, text);
-  if (row->form == url_form::name) return parse_name(std::move(url), rest, text);
-  return parse_host_and_port(std::move(url), rest, text);
+  return parse_with_scheme(*row, text.substr(colon + 3), text);
 }
 
 }  // namespace strata::net

@@ -80,7 +80,12 @@ struct endpoint_url {
   bool operator==(const endpoint_url&) const = default;
 };
 
-/// Errors: invalid_argument, naming the URL, what is wrong and an example.
-[[nodiscard]] result<endpoint_url> parse_endpoint(std::string_view text);
+/// What an endpoint is for; `connect` is to exchange messages.
+enum class url_use : std::uint8_t { listen, connect, any };
+
+/// Errors: invalid_argument, naming the URL, what is wrong and an example of its scheme; where none
+/// is known, of those that the use allows.
+[[nodiscard]] result<endpoint_url> parse_endpoint(std::string_view text,
+                                                  url_use use = url_use::any);
 
 }  // namespace strata::net

@@ -61,8 +61,6 @@ struct scheme_row {
 };
 
 [[nodiscard]] std::span<const scheme_row> schemes();
-/// `connect` is to exchange messages.
-enum class url_use : std::uint8_t { listen, connect, any };
 /// `tcp://HOST:PORT, udp://HOST:PORT, … or …`: an example of each that the use allows, for help and
 /// for errors.
 [[nodiscard]] std::string scheme_examples(url_use use);

@@ -199,7 +199,7 @@ std::string scheme_examples(url_use use) {
 }
 
 result<endpoint_url> parse_listening(std::string_view text) {
-  auto url = parse_endpoint(text);
+  auto url = parse_endpoint(text, url_use::listen);
   if (url && url->scheme->listen == nullptr) {
     return failure(errc::invalid_argument, "listen on '" + std::string(text) + "'",
                    "it is " + std::string(url->scheme->help),

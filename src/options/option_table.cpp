@@ -42,19 +42,23 @@ result<double> parse_with_unit(std::string_view text, std::span<const unit> unit
                  "it is not a number with a known unit", fmt::format("write, say, {}", example));
 }
 
-std::string what_it_takes(const option_row& row) {
+std::string what_it_takes(const option_row& row, option_form form) {
+  const bool is_flag = form == option_form::flag;
   switch (row.kind) {
     case option_kind::flag: return "true or false";
     case option_kind::count:
     case option_kind::port:
     case option_kind::bytes: {
       const bool bounded = row.max != UINT64_MAX || row.min != 0;
-      if (row.kind == option_kind::port) return "a port from 0 to 65535";
+      if (row.kind == option_kind::port) {
+        return is_flag ? "a port from 0 to 65535" : "a port from 0 to 65535, as a number";
+      }
       if (!bounded) return "a whole number from 0";
       if (row.max == UINT64_MAX) return fmt::format("a whole number from {}", row.min);
       return fmt::format("a whole number from {} to {}", row.min, row.max);
     }
-    case option_kind::seconds: return "a number of seconds, such as 1.5, 500ms or 2m";
+    case option_kind::seconds:
+      return is_flag ? "a duration, such as 1.5, 500ms or 2m" : "a number of seconds, such as 1.5";
     case option_kind::choice: return fmt::format("one of {}", row.choices);
     case option_kind::list: return "an array of strings";
     case option_kind::text:
@@ -63,9 +67,10 @@ std::string what_it_takes(const option_row& row) {
   return "another value";
 }
 
-std::unexpected<error> refuse(const option_row& row, const std::string& value) {
-  return failure(errc::invalid_argument, fmt::format("set {} to {}", long_flag(row), value),
-                 fmt::format("it takes {}", what_it_takes(row)));
+std::unexpected<error> refuse(const option_row& row, const std::string& value, option_form form) {
+  const auto name = form == option_form::flag ? long_flag(row) : fmt::format("'{}'", row.key);
+  return failure(errc::invalid_argument, fmt::format("set {} to {}", name, value),
+                 fmt::format("it takes {}", what_it_takes(row, form)));
 }
 
 // JSON, by which the daemon is told, has no other bytes: they would arrive as something else.
@@ -121,7 +126,8 @@ result<std::string> filled_in(const option_row& row, const std::string& value) {
   auto secret = secret_of(value);
   if (secret) {
     if (!text::is_utf8(*secret)) return not_utf8(row, *secret);
-    if (auto good = check_option(row, *secret); !good) return std::unexpected(good.error());
+    if (auto good = check_option(row, *secret, option_form::flag); !good)
+      return std::unexpected(good.error());
     return secret;
   }
   auto why = secret.error();
@@ -138,7 +144,7 @@ result<nlohmann::json> parse_option(const option_row& row, std::string_view text
       if (text == "true" || text == "false") {
         value = text == "true";
       } else {
-        return refuse(row, fmt::format("'{}'", text));
+        return refuse(row, fmt::format("'{}'", text), option_form::flag);
       }
       break;
     case option_kind::count:
@@ -146,7 +152,9 @@ result<nlohmann::json> parse_option(const option_row& row, std::string_view text
       std::uint64_t number = 0;
       const char* end = text.data() + text.size();
       const auto [rest, code] = std::from_chars(text.data(), end, number);
-      if (code != std::errc{} || rest != end) return refuse(row, fmt::format("'{}'", text));
+      if (code != std::errc{} || rest != end) {
+        return refuse(row, fmt::format("'{}'", text), option_form::flag);
+      }
       value = number;
       break;
     }
@@ -171,11 +179,13 @@ result<nlohmann::json> parse_option(const option_row& row, std::string_view text
       value = text;
       break;
   }
-  if (auto checked = check_option(row, value); !checked) return std::unexpected(checked.error());
+  if (auto checked = check_option(row, value, option_form::flag); !checked) {
+    return std::unexpected(checked.error());
+  }
   return value;
 }
 
-result<void> check_option(const option_row& row, const nlohmann::json& value) {
+result<void> check_option(const option_row& row, const nlohmann::json& value, option_form form) {
   if (value.is_null()) return {};  // null resets the option to its default
   if (row.kind == option_kind::secret && value.is_string()) {
     const auto name = credential_name(value.get_ref<const std::string&>());
@@ -213,7 +223,7 @@ result<void> check_option(const option_row& row, const nlohmann::json& value) {
   constexpr auto replace = nlohmann::json::error_handler_t::replace;
   const auto shown = row.kind == option_kind::secret ? std::string("the value given")
                                                      : value.dump(-1, ' ', false, replace);
-  return refuse(row, shown);
+  return refuse(row, shown, form);
 }
 
 }  // namespace strata::options

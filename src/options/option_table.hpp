@@ -49,7 +49,7 @@ struct option_row {
   std::string_view default_text = {};   ///< as one would type it; empty: unset
   std::string_view help = {};           ///< one line, lower case, no full stop
   bool needs_restart = false;           ///< a change takes effect at the next start
-  std::string_view choices = {};        ///< `line|length|raw`, for `choice`
+  std::string_view choices = {};        ///< `line|length|raw`: all of a `choice`, some of a `text`
   std::string_view implicit_text = {};  ///< the value that the bare flag means, if it may be bare
   std::uint64_t max = UINT64_MAX;       ///< largest value of `count`, `port` and `bytes`
   std::uint64_t min = 0;                ///< smallest value of the same
@@ -70,8 +70,12 @@ struct option_row {
 /// Errors: invalid_argument, naming the flag, the value and what it takes.
 [[nodiscard]] result<nlohmann::json> parse_option(const option_row& row, std::string_view text);
 
-/// Checks a JSON value against the row. Errors: invalid_argument, naming key and value.
-[[nodiscard]] result<void> check_option(const option_row& row, const nlohmann::json& value);
+/// How whoever gave a value has written it, so that errors speak of that.
+enum class option_form : std::uint8_t { json, flag };
+
+/// Checks a JSON value against the row. Errors: invalid_argument, naming key or flag, and value.
+[[nodiscard]] result<void> check_option(const option_row& row, const nlohmann::json& value,
+                                        option_form form = option_form::json);
 
 /// The secret that the row's value stands for. Errors: as of `fill_in_secrets`.
 [[nodiscard]] result<std::string> filled_in(const option_row& row, const std::string& value);

@@ -47,7 +47,9 @@ class tokens {
         while (at_ < text_.size() && goes_on(text_[at_])) ++at_;
         return {text_.substr(begin, at_ - begin), line_, begins_name(letter)};
       } else {
-        return {text_.substr(at_++, 1), line_, false};
+        const auto begin = at_++;  // `.`, `..` and `...` are three signs
+        while (letter == '.' && at_ < text_.size() && text_[at_] == '.') ++at_;
+        return {text_.substr(begin, at_ - begin), line_, false};
       }
     }
   }

@@ -31,6 +31,8 @@ TEST(checker, what_is_right_is_passed) {
 
 TEST(checker, mistakes_are_told_with_their_lines) {
   EXPECT_EQ(check("function on_start("), "1: <name> or '...' expected near '<eof>'\n");
+  EXPECT_EQ(check("x = 'a' .. strata.nope()"), "1: there is no strata.nope\n");
+  EXPECT_EQ(check("f(... , 'a'..self.snd)"), "1: there is no self.snd\n");
   EXPECT_EQ(check("\n\nstrata.lgo('x')"), "3: there is no strata.lgo\n");
   EXPECT_EQ(check("local s = [[\n\n]]\nself.snd(1)"), "4: there is no self.snd\n");
   EXPECT_EQ(check("strata.json.encoed()"), "1: there is no strata.json.encoed\n");

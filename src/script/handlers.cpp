@@ -26,6 +26,14 @@ void push(lua_State* to, const argument& value) {
   std::visit(pusher{to}, value);
 }
 
+/// Of a traceback: the lines of what calls the script are no part of it.
+void remove_own_frames(std::string& traceback) {
+  constexpr std::string_view begin = "\n\tstrata:";
+  for (auto at = traceback.find(begin); at != std::string::npos; at = traceback.find(begin, at)) {
+    traceback.erase(at, std::min(traceback.find('\n', at + 1), traceback.size()) - at);
+  }
+}
+
 }  // namespace
 
 bool finished::is_nothing(int which) const { return which >= values_ || lua_isnil(by_, which + 1); }
@@ -250,6 +258,7 @@ std::string machine::trouble_of(lua_State* thread) {
   const char* const traced = lua_tolstring(state_, -1, &size);
   std::string all(traced, size);
   lua_pop(state_, 1);
+  remove_own_frames(all);
   return all;
 }
 

@@ -41,10 +41,10 @@ std::chrono::nanoseconds cpu_time() {
 constexpr std::string_view series_lines = R"(
 local take_step = ...
 return function()
-  local handler, first, second = take_step()
-  while handler do
-    handler(first, second)
-    handler, first, second = take_step()
+  local callback, first, second = take_step()
+  while callback do
+    callback(first, second)
+    callback, first, second = take_step()
   end
 end)";
 

@@ -26,20 +26,51 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
   return last[to.size()];
 }
 
+namespace {
+
+std::size_t letters_in(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char letter) { return letter != '-'; }));
+}
+
+bool begin_alike(std::string_view word, std::string_view candidate, std::size_t letters) {
+  const auto same = std::ranges::mismatch(word, candidate).in1 - word.begin();
+  return letters_in(word.substr(0, static_cast<std::size_t>(same))) >= letters;
+}
+
+/// The one candidate that begins as the word does, in a longer word but for its last letter:
+/// `--max-conn` is `--max-connections`, and `--retry` is `--retries`.
+std::optional<std::string> sole_continuation(std::string_view word,
+                                             std::span<const std::string> candidates) {
+  const auto letters = letters_in(word);
+  for (const std::size_t slip : {0U, 1U}) {
+    if (letters < 3 + 2 * slip) break;
+    const auto is_alike = [&](const std::string& candidate) {
+      return begin_alike(word, candidate, letters - slip);
+    };
+    const auto first = std::ranges::find_if(candidates, is_alike);
+    if (first == candidates.end()) continue;
+    if (std::any_of(first + 1, candidates.end(), is_alike)) break;
+    return *first;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates) {
   constexpr std::size_t longest_word = 64;  // nobody means anything by a longer one
   if (word.size() > longest_word) return std::nullopt;
   std::optional<std::string> best;
-  const auto letters = static_cast<std::size_t>(
-      std::ranges::count_if(word, [](char letter) { return letter != '-'; }));
-  std::size_t least = 1 + letters / 3;  // one slip in a short word, more in a long one
+  // One slip in a word of five letters or fewer, one more for each three that a longer one has.
+  std::size_t least = std::max<std::size_t>(1, letters_in(word) / 3);
   for (const auto& candidate : candidates) {
     const auto distance = edit_distance(word, candidate);
     if (distance > least || (best && distance == least)) continue;
     least = distance;
     best = candidate;
   }
-  return best;
+  return best ? best : sole_continuation(word, candidates);
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {

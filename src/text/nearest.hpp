@@ -12,7 +12,8 @@ namespace strata::text {
 /// Letters to insert, delete, replace or swap with their neighbour to make `from` into `to`.
 [[nodiscard]] std::size_t edit_distance(std::string_view from, std::string_view to);
 
-/// The candidate with the least distance to `word`, if it is near enough to be meant.
+/// The candidate with the least distance to `word`, if it is near enough to be meant; else the only
+/// one that begins as it does.
 [[nodiscard]] std::optional<std::string> nearest(std::string_view word,
                                                  std::span<const std::string> candidates);
 

@@ -27,5 +27,18 @@ TEST(nearest, finds_what_was_meant) {
   EXPECT_EQ(did_you_mean("frobnicate", verbs), "");
 }
 
+TEST(nearest, finds_the_only_one_that_begins_so) {
+  const std::vector<std::string> flags = {
+      "--retries", "--max-connections", "--max-buffer", "--help", "--cert", "--lua"};
+  EXPECT_EQ(nearest("--retry", flags), "--retries");
+  EXPECT_EQ(nearest("--max-conn", flags), "--max-connections");
+  EXPECT_EQ(nearest("--ret", flags), "--retries");
+  EXPECT_EQ(nearest("--max", flags), std::nullopt);
+  EXPECT_EQ(nearest("--re", flags), std::nullopt);
+  for (const auto* other : {"--http", "--test", "--log", "--json"}) {
+    EXPECT_EQ(nearest(other, flags), std::nullopt) << other;
+  }
+}
+
 }  // namespace
 }  // namespace strata::text

@@ -1,8 +1,12 @@
 """The CLI against a fake daemon: what it asks, what it shows, how it exits."""
 
 import json
+import pathlib
+import re
 import signal
 import time
+
+import pytest
 
 from checks import DONE, FAILED, MISUSED, NOT_FOUND, check, refusal
 
@@ -269,6 +273,41 @@ def test_help(strata):
     assert "--max-message SIZE" in check(strata("create", "server", "--help"))
     assert "(default 1MiB)" in check(strata("create", "server", "--help"))
     assert "--reconnect [N]" in check(strata("create", "client", "-h"))
+
+
+@pytest.mark.parametrize("line, fitting", [
+    (["stop", "w"], ["web", "web-2"]),
+    (["stop", "web", "@"], ["@front"]),
+    (["tell", "w"], ["web", "web-2"]),
+    (["create", "server", "w"], []),
+    (["create", "s"], ["server"]),
+    (["create", "proxy", "x", "--check", "t"], ["tcp", "tls"]),
+    (["create", "proxy", "x", "--check=t"], ["--check=tcp", "--check=tls"]),
+    (["create", "proxy", "x", "--check", "=", "t"], ["tcp", "tls"]),
+    (["create", "proxy", "x", "--balance", "l"], ["least"]),
+    (["ls", "--format", "j"], ["json"]),
+    (["ls", "--format", "json", "w"], ["web", "web-2"]),
+    (["edit", "web", "--max-m"], ["--max-memory-connections", "--max-message"]),
+    (["edit", "gw", "--backe"], ["--backend"]),
+    (["backends", "gw", "r"], ["ready", "remove"]),
+    (["backends", "gw", "drain", ""], ["10.0.0.1:80", "10.0.0.2:80"]),
+    (["l2", "recv", "l"], ["lo"]),
+    (["nl", "show", "nlc"], ["nlctrl"]),
+    (["help", "cr"], ["create"])])
+def test_completion_knows_names_values_and_flags(strata, daemon, line, fitting):
+    daemon.add("server", "web", group="front")
+    daemon.add("server", "web-2")
+    daemon.add("proxy", "gw").backs = [{"text": "10.0.0.1:80"}, {"text": "10.0.0.2:80"}]
+    assert check(strata("complete", "--", *line)).split() == fitting
+
+
+def test_the_manual_has_all_variables_of_the_environment(strata):
+    page = (pathlib.Path(__file__).parents[2] / "docs" / "cli.md").read_text()
+    table = page[page.index("## Environment"):]
+    variables = set(re.findall(r"`(STRATA_[A-Z_]+)`", table))
+    assert len(variables) > 10
+    manual = check(strata("help", "--man")).split(".SH ENVIRONMENT", 1)[1]
+    assert variables == set(re.findall(r"STRATA_[A-Z_]+", manual))
 
 
 def test_misuse(strata):

@@ -28,13 +28,13 @@ def eventually(condition, what, within=PATIENCE):
 
 
 class Refused(Exception):
-    """The control API's error answer."""
+    """The control API's error answer; its message as the command line shows it."""
 
     def __init__(self, status, answer):
         self.status = status
         self.code = answer["error"]["code"]
-        self.message = answer["error"]["message"]
         self.remedy = answer["error"]["remedy"]
+        self.message = "; ".join(filter(None, [answer["error"]["message"], self.remedy]))
         super().__init__(f"{status} {self.code}: {self.message}")
 
 

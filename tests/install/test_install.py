@@ -181,6 +181,14 @@ def test_the_shared_library_shows_the_c_abi_and_nothing_else(prefix):
     assert all(symbol.startswith("strata_") for symbol in ours), ours
 
 
+def test_an_older_standard_is_answered_with_the_one_that_is_needed(prefix):
+    done = subprocess.run(["g++", "-std=c++20", "-fsyntax-only", "-x", "c++", "-",
+                           f"-I{prefix}/include"], input="#include <strata/l2/raw_socket.hpp>\n",
+                          capture_output=True, text=True)
+    [first, *_] = [line for line in done.stderr.splitlines() if "error:" in line]
+    assert done.returncode != 0 and "strata needs C++23: compile with -std=c++23" in first
+
+
 def test_every_installed_header_compiles_alone(prefix):
     headers = sorted(str(each.relative_to(prefix / "include"))
                      for each in prefix.glob("include/strata/**/*.h*"))

@@ -18,9 +18,6 @@ def deaf():
         yield address
 
 
-TRIES_AT_BOOT = 10
-
-
 def failures(daemon):
     return sum(each["event"] == "failed" for each in daemon.lines("/v1/events"))
 
@@ -45,6 +42,9 @@ def test_a_rehearsal_says_what_would_be_and_makes_nothing(daemon):
     port = int(url.rpartition(":")[2])
     said = daemon.cli("create", "server", "fine", "-p", "0", "--dry-run")
     assert said == "fine: could be created\n"
+    said = daemon.cli("create", "proxy", "gw", "-p", "0", "--backend", "wbe", "--dry-run")
+    assert said == ("gw: could be created; warning: runtime not found: it connects to 'wbe', and "
+                    "there is none of that name (did you mean 'web'?)\n")
     taken = daemon.run("create", "server", "other", "-p", str(port), "--dry-run")
     assert (taken.returncode, "in use" in taken.stderr) == (1, True)
     assert daemon.run("create", "server", "web", "-p", "0", "--dry-run").returncode == 1
@@ -78,14 +78,25 @@ def test_an_address_that_is_not_there_at_boot_is_tried_again(daemon):
     assert daemon.show("web")["next_start_in_s"] is None
 
 
+def test_a_port_that_stays_taken_is_told_once_and_delays_no_other(daemon):
+    daemon.server("other")
+    daemon.create("client", "ear", connect="runtime://other")
+    with booted_without_port(daemon):
+        eventually(lambda: state(daemon, "ear") == "running", "the others have been started")
+        assert daemon.show("web")["reason"] != ""
+        time.sleep(4)  # a dozen tries
+        assert failures(daemon) == 1
+        assert len([each for each in daemon.lines("/v1/runtimes/web/logs")
+                    if each["level"] == "error"]) == 1
+
+
 @pytest.mark.parametrize("policy", [{"restart": "no"},
                                     {"restart": "on-failure", "restart_limit": 1}])
 def test_one_that_is_not_to_come_back_stays_failed(daemon, policy):
     with booted_without_port(daemon, **policy):
-        tries = TRIES_AT_BOOT + policy.get("restart_limit", 0)
-        eventually(lambda: failures(daemon) >= tries, "it is given up")
-        time.sleep(2)  # several times the first pause: another try would be made by now
-        assert (failures(daemon), daemon.show("web")["next_start_in_s"]) == (tries, None)
+        eventually(lambda: state(daemon, "web") == "failed", "it cannot start")
+        time.sleep(4)  # it is tried for 2 s; then several times the first pause
+        assert daemon.show("web")["next_start_in_s"] is None
     assert state(daemon, "web") == "failed"
     assert daemon.act("web", "start")["state"] == "running"
 

@@ -43,7 +43,16 @@ def test_nothing_is_loaded_that_most_verbs_do_not_use():
     (["create", "server", "idle", "-p", "0"], FAILED, "exists"),
     (["create", "server", "b", "-p", "99999"], MISUSED, "99999"),
     (["create", "teapot", "b"], MISUSED, "teapot"),
-    (["create", "server", "a/b", "-p", "0"], FAILED, "a/b"),
+    (["create", "server", "a/b", "-p", "0"], MISUSED, "a/b"),
+    (["create", "server", "b"], MISUSED, "--listen"),
+    (["create", "server", "b", "-l", "127.0.0.1:9"], MISUSED, "tcp://127.0.0.1:9"),
+    (["create", "proxy", "b", "-p", "0"], MISUSED, "--backend"),
+    (["create", "proxy", "b", "-p", "0", "--backend", "127.0.0.1:1", "--route", "nonsense"],
+     MISUSED, "nonsense"),
+    (["edit", "idle", "--listen", "nowhere"], MISUSED, "nowhere"),
+    (["start", "idel"], NOT_FOUND, "(did you mean 'idle'?)"),
+    (["ls", "idel", "-q"], NOT_FOUND, "(did you mean 'idle'?)"),
+    (["create", "server", "b", "-p", "0", "-o", "idel"], NOT_FOUND, "(did you mean 'idle'?)"),
     (["create", "server", "b", "-p", "0", "-o", "nobody"], NOT_FOUND, "nobody"),
     (["create", "server", "b", "-p", "0", "-w", "/nonexistent/x", "-s"], FAILED, "/nonexistent/x"),
     (["create", "server", "b", "-l", "tcp://no.such.host.invalid:1", "-s"], FAILED, "no.such.host"),
@@ -55,7 +64,7 @@ def test_nothing_is_loaded_that_most_verbs_do_not_use():
     (["ls", "nobody", "-q"], NOT_FOUND, "nobody"),
     (["edit", "idle"], MISUSED, "--help"),
     (["edit", "idle", "--threads", "0"], MISUSED, "--threads"),
-    (["edit", "idle", "--mode", "master"], FAILED, "--master-pw"),
+    (["edit", "idle", "--mode", "master"], MISUSED, "--master-pw"),
     (["edit", "nobody", "--drain"], NOT_FOUND, "nobody"),
     (["send", "idle", "x"], FAILED, "start it"),
     (["send", "nobody", "x"], NOT_FOUND, "nobody"),
@@ -66,7 +75,13 @@ def test_nothing_is_loaded_that_most_verbs_do_not_use():
     (["remove", "no*"], NOT_FOUND, "no*"),
     (["start", "-i", "nobody"], NOT_FOUND, "nobody"),
     (["frobnicate"], MISUSED, "frobnicate"),
-    (["ls", "--frobnicate"], MISUSED, "--frobnicate"),
+    (["ls", "--json"], MISUSED, "'strata ls' has no flag '--json'; see 'strata ls --help'"),
+    (["create", "proxy", "b", "--retry", "1"], MISUSED, "(did you mean '--retries'?)"),
+    (["create", "server", "b", "--max-conn", "1"], MISUSED, "(did you mean '--max-connections'?)"),
+    (["create", "cache", "b", "--http", "x"], MISUSED,
+     "'strata create cache' has no flag '--http'; see 'strata create cache --help'"),
+    (["create", "server", "b", "--test"], MISUSED, "no flag '--test'; see"),
+    (["create", "server", "b", "--log", "x"], MISUSED, "no flag '--log'; see"),
     (["--socket", "/nowhere/s.sock", "ls"], UNREACHABLE, "strata daemon")])
 def test_what_fails_says_why_on_stderr_and_in_its_exit_code(daemon, arguments, code, message):
     daemon.create("server", "idle", start=False, port=0)
@@ -112,6 +127,15 @@ def test_send_takes_an_argument_or_each_line_of_its_input(daemon):
         daemon.cli("send", "s", "--", "--flag-like")
         assert ann.hear_lines(6) == [b"an argument", b"line one", b"line two", b"no end", b"dash",
                                      b"--flag-like"]
+
+
+def test_what_is_acknowledged_is_counted(daemon):
+    [url] = daemon.server("s", detect_timeout=20)  # what the client speaks is not known yet
+    with Talker(url):
+        daemon.wait_connections("s", 1)
+        assert daemon.cli("send", "s", "hello") == "delivered to 1 connection\n"
+        counted = daemon.stats("s")
+        assert (counted["messages"]["out"], counted["bytes"]["out"]) == (1, 6)
 
 
 def test_a_send_that_is_refused_is_seen(daemon):

@@ -220,6 +220,8 @@ def test_access_log(daemon, site, tmp_path, form):
         assert (line["method"], line["target"], line["status"], line["bytes"]) == (
             "GET", "/digits.bin", 200, 10000)
         assert line["referer"] == "http://before/" and line["client"] == "127.0.0.1"
+        assert (line["protocol"], line["user_agent"]) == ("HTTP/1.1", 'a"b\\c')
+        assert line["duration_ms"] >= 0, "the names are those of a proxy's log"
         assert json.loads(second)["status"] == 404
     else:
         assert re.fullmatch(

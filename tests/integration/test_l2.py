@@ -290,7 +290,7 @@ def test_a_chat_ends_with_the_callers_input(veth):
     assert client.returncode == 0 and errors == ""
     out, errors = server.communicate(timeout=30)
     assert server.returncode == 0 and out == "only this\n"
-    assert "the other end has left" in errors and "endpoint" not in errors
+    assert errors == "strata: the other end has left\n"
 
 
 def test_what_a_chat_needs_is_asked_for_before_anybody_calls(veth):
@@ -299,7 +299,9 @@ def test_what_a_chat_needs_is_asked_for_before_anybody_calls(veth):
     assert "CAP_NET_RAW" in server.communicate(timeout=30)[1]
     alone = veth.start(veth.b, BINARY, "l2", "chat", "vethB", "client", "192.0.2.1", "--timeout",
                        "100ms")
-    assert alone.communicate(timeout=30)[1].count("cannot connect") == 1
+    complaints = alone.communicate(timeout=30)[1]
+    assert complaints.count("cannot connect") == 1
+    assert complaints.startswith("strata: connecting to 192.0.2.1, TCP port ")
 
 
 def test_chat_goes_over_frames_of_vlan_10_after_agreeing_by_tcp(veth):

@@ -44,6 +44,14 @@ def test_each_request_is_answered_and_timed(veth):
     assert end(echo)[0] == "8 answered, 0 answers could not be sent\n"
 
 
+def test_who_listens_for_messages_sees_a_ping_as_one(veth):
+    heard = listen(veth, veth.b, "recv", "vethB", "-c", "1")
+    seen = listen(veth, veth.b, "dump", "vethB", "-c", "1")
+    ping(veth, "-c", "1", "--timeout", "100ms")
+    assert heard.communicate(timeout=30)[0] == "(request 1 of l2 ping)\n"
+    assert seen.communicate(timeout=30)[0].endswith(": (request 1 of l2 ping)\n")
+
+
 def test_request_and_answer_are_in_their_vlan_with_their_priority(veth):
     dump = listen(veth, veth.a, "dump", "vethA", "--vlan", "10", "-c", "1", "--format", "json")
     echo = listen(veth, veth.b, "echo", "vethB", "--vlan", "10", "-c", "1", "--format", "json")

@@ -215,6 +215,10 @@ def test_http_requests_are_answered(daemon, scripted, tmp_path):
         failed = fetch(url, f"/{bad}")
         assert failed.startswith("HTTP/1.1 500") and "text/plain" in failed
     eventually(lambda: daemon.logged("web", "oh no"), "it is logged")
+    [line] = [each["text"] for each in daemon.lines("/v1/runtimes/web/logs")
+              if "oh no" in each["text"]]
+    assert ": oh no | " in line and "\n" not in line, "a traceback is one line"
+    assert "strata:" not in line and "'handler'" not in line, "of the script's own functions"
 
 
 def test_messages_that_are_sent_from_outside_pass_the_script(daemon, scripted):
@@ -364,6 +368,9 @@ def test_it_is_loaded_again_beside_the_one_that_runs(daemon, scripted, tmp_path)
     assert daemon.stats("web")["script"]["reloads"] == 1
     daemon.server("plain")
     assert "runs none" in daemon.run("reload-lua", "plain").stderr
+    everything = daemon.run("reload-lua", "*")
+    assert (everything.returncode, everything.stderr) == (0, ""), "a glob means those with a script"
+    assert "web: running" in everything.stdout and "plain" not in everything.stdout
 
 
 def resident(pid):

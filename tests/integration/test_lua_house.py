@@ -22,6 +22,13 @@ def house(daemon, tmp_path):
     return run
 
 
+def test_a_file_that_describes_nothing_says_so(house):
+    code, output, complaint = house("runtimes = {{type = 'server', name = 's', port = 0}}")
+    assert (code, output) == (0, "") and "strata.create(TYPE, NAME, OPTIONS)" in complaint
+    assert house("local all = strata.list()") == (0, "", "")
+    assert house("x = 1", "-q") == (0, "", "")
+
+
 def test_a_file_that_runs_twice_changes_nothing(daemon, house, tmp_path):
     (tmp_path / "echo.lua").write_text("function on_message(m, id) self.send(id, m) end")
     port = free_port()
@@ -94,8 +101,8 @@ def test_mistakes_are_told_with_file_and_line(daemon, house):
             ("strata.create('server', 'x', {1, 2})", 1, "no table of names"),
             ("strata.create('server', 'a b', {port = 0})", 1, "a b"),
             ("strata.create('server', 'x', {})", 1, "cannot make a server"),
-            ("strata.start('none')", 1, "no runtime 'none'"),
-            ("strata.edit('none', {})", 1, "no runtime 'none'"),
+            ("strata.start('none')", 1, "cannot find runtime 'none'"),
+            ("strata.edit('none', {})", 1, "cannot find runtime 'none'"),
             ("local x = = 1", 1, "unexpected symbol"),
             ("error('mine')", 1, "mine"),
             ("strata.sleep(1)", 1, "sleep"),
@@ -151,7 +158,7 @@ def test_no_daemon_is_said_as_of_other_verbs(daemon, house):
     daemon.stop()
     code, _, complaint = house("strata.list()")
     assert code == 4 and "house.lua:1:" in complaint
-    assert house("local x = 1") == (0, "", "")
+    assert house("local x = 1", "-q") == (0, "", "")
 
 
 def test_the_flag_alone_is_the_verb(daemon, house):

@@ -25,7 +25,7 @@ def test_an_empty_list_says_how_to_go_on(daemon):
     assert "none of the 1 runtime " in screen and code == DONE
     assert "none" not in screen_of(daemon, "ls")[0]
     screen, code = screen_of(daemon, "ls", "nobody")
-    assert "'nobody'" in screen and "none of" not in screen and code == NOT_FOUND
+    assert "'nobody'" in screen and "none of the" not in screen and code == NOT_FOUND
 
 
 def test_a_long_cell_is_cut_on_a_terminal_unless_asked_for(daemon):

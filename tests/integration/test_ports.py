@@ -83,8 +83,10 @@ def test_a_foreign_process_on_a_unix_path_is_said_to_be_one(daemon, tmp_path):
 
 def test_one_server_cannot_have_one_port_twice(daemon):
     port = free_port()
-    with pytest.raises(Refused):
-        daemon.server("twice", listen=[f"tcp://0.0.0.0:{port}", f"tcp://127.0.0.1:{port}"])
+    twice = [f"tcp://0.0.0.0:{port}", f"tcp://127.0.0.1:{port}"]
+    with pytest.raises(Refused) as refused:
+        daemon.server("twice", listen=twice)
+    assert f"its endpoints {twice[0]} and {twice[1]} are one place" in refused.value.message
     daemon.server("twice", listen=[f"tcp://127.0.0.1:{port}"])
 
 

@@ -42,6 +42,27 @@ def test_what_cannot_be_connected_to(daemon):
     assert "cannot listen on 'runtime://far'" in refused.value.message
 
 
+@pytest.mark.parametrize("kind, options", [
+    ("proxy", {"listen": ["tcp://127.0.0.1:0"], "backend": ["web"]}),
+    ("client", {"connect": "runtime://web", "reconnect": 0})])
+def test_a_runtime_that_is_not_there_is_a_warning(daemon, kind, options):
+    daemon.create(kind, "x", **options)
+    assert daemon.show("x")["warning"].startswith("runtime not found: it connects to 'web'")
+    assert "running (runtime not found)" in daemon.cli("ls")
+    assert "it connects to 'web'" in daemon.run("doctor").stdout
+    daemon.create("cache", "web", listen=["tcp://127.0.0.1:0"])
+    assert "runtime not found" not in daemon.show("x")["warning"]
+
+
+def test_a_host_that_is_not_there_is_a_warning(daemon):
+    daemon.create("proxy", "gw", listen=["tcp://127.0.0.1:0"], backend=["nowhere.invalid:80"])
+    eventually(lambda: daemon.show("gw")["warning"].startswith(
+        "host not found: backend 'nowhere.invalid:80'"), "the look-up has failed")
+    assert "running (host not found)" in daemon.cli("ls")
+    daemon.edit("gw", backend=["127.0.0.1:1"])
+    eventually(lambda: daemon.show("gw")["warning"] == "", "it is no backend any more")
+
+
 def test_nothing_waits_for_itself(daemon):
     named(daemon, "a", "b", reconnect=0)
     with pytest.raises(Refused) as refused:

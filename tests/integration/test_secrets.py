@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import socket
 import stat
 import subprocess
@@ -78,6 +79,15 @@ def test_a_terminal_does_not_show_the_secret_that_is_typed(daemon):
         assert terminal.exit_code() == 0
         assert SECRET.encode() not in terminal.screen
     assert password_is(daemon, "db", SECRET)
+
+
+def test_ctrl_c_where_a_secret_is_asked_for_ends_it_as_anywhere(daemon):
+    with Terminal(daemon, "create", "cache", "db", "-l", "tcp://127.0.0.1:0", "--password",
+                  "-") as terminal:
+        terminal.shows(b"--password: ")
+        terminal.type(b"\x03")
+        assert terminal.exit_code() == -signal.SIGINT
+    assert daemon.names() == []
 
 
 def test_a_secret_is_in_a_variable(daemon):

@@ -337,6 +337,9 @@ def test_cert_make_and_show(daemon, authority):
                   ["make", "a", "-o", "/nowhere/at/all"]):
         refused = authority.run(*words)
         assert refused.returncode in (1, 2) and refused.stderr.startswith("strata: "), refused
+    missing = authority.run("make", "a", "-o", authority.folder / "new").stderr
+    assert f"make its folder first: mkdir -p {authority.folder}/new\n" in missing
+    assert "name a file that is there" in authority.run("show", "/nowhere.pem").stderr
     with Talker(daemon.server("plain")[0]) as _:
         plain = authority.run("show", daemon.show("plain")["endpoints"][0])
         assert plain.returncode == 1, plain

@@ -7,6 +7,8 @@
 #include <span>
 #include <string_view>
 
+#include "strata/base/language.hpp"
+
 namespace strata {
 
 using byte_span = std::span<const std::byte>;

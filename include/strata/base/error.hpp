@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "strata/base/language.hpp"
+
 namespace strata {
 
 /// The kind of failure, stable enough for callers to branch on and for the control API to name.

@@ -67,6 +67,12 @@ bool has_ended(int fd) {
   return ::poll(&state, 1, 0) != 0;
 }
 
+/// What a refusal's code means to a shell.
+exit_code exit_of(const std::string& code) {
+  if (code == name_of(errc::not_found)) return exit_not_found;
+  return code == name_of(errc::invalid_argument) ? exit_misused : exit_failed;
+}
+
 /// "/v1/runtimes/NAME" of a target; nothing when it names none.
 std::string runtime_part(const std::string& target) {
   constexpr std::string_view before = "/v1/runtimes/";
@@ -205,8 +211,9 @@ outcome<json> control_client::read_answer(const reply& answer) const {
   const auto* failed =
       value && value->is_object() && value->contains("error") ? &value->at("error") : nullptr;
   if (!good && failed != nullptr && !text_at(*failed, "message").empty()) {
-    const bool absent = text_at(*failed, "code") == "not_found";
-    return refuse(absent ? exit_not_found : exit_failed, text_at(*failed, "message"));
+    const auto remedy = text_at(*failed, "remedy");
+    return refuse(exit_of(text_at(*failed, "code")),
+                  text_at(*failed, "message") + (remedy.empty() ? "" : "; " + remedy));
   }
   return refuse(exit_failed,
                 fmt::format("the answer '{} {}' from {} is not what the API gives: '{}'",
@@ -232,6 +239,9 @@ outcome<json> control_client::call(const request& asked, const std::string& owne
   auto value = read_answer(*answer);
   const bool is_absent = !value && value.error().exit == exit_not_found;
   if (is_absent && !lacks_runtime(asked, owner)) value.error().exit = exit_failed;
+  // Without a body nothing was asked that could be wrong: a stored value is then at fault.
+  const bool is_misused = !value && value.error().exit == exit_misused;
+  if (is_misused && asked.body.empty()) value.error().exit = exit_failed;
   return value;
 }
 

@@ -86,6 +86,7 @@ outcome<gathered> for_each_name(control_client& client, std::span<const std::str
   for (const auto& failed : expanded.failures) report(failed);
   for (const auto& name : expanded.names) {
     auto answer = act(name);
+    if (answer && answer->is_null()) continue;
     if (answer) {
       all.answers.push_back(std::move(*answer));
     } else if (answer.error().exit == exit_unreachable) {

@@ -41,7 +41,8 @@ struct gathered {
 
 using act_on_name = std::function<outcome<nlohmann::json>(const std::string& name)>;
 
-/// Calls `act` for every runtime that the words name, whether or not it failed for others. Each
+/// Calls `act` for every runtime that the words name, whether or not it failed for others; null: it
+/// has left the runtime out. Each
 /// failure is reported at once; the first one gives the exit code. Errors: those of reaching the
 /// daemon, which end it.
 [[nodiscard]] outcome<gathered> for_each_name(control_client& client,

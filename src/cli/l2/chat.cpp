@@ -63,9 +63,10 @@ class conversation {
     for (;;) {
       const auto message = with_.try_receive_data();
       if (!message && message.error().code == errc::connection_closed) {
-        auto told = message.error();
-        told.remedy.clear();  // it is for programs
-        complain(describe(told));
+        auto why = message.error();
+        why.remedy.clear();  // it is for programs
+        // That the other end closes its connection in order is no error.
+        complain(why.sys_errno == 0 ? "the other end has left" : describe(why));
         return false;
       }
       if (!message) return refuse(exit_failed, message.error());
@@ -102,7 +103,13 @@ outcome<int> run_l2_chat(const invocation& call) {
   if (!config) return std::unexpected(config.error());
   const bool is_server = call.words[1] == "server";
   if (!is_server && (call.words[1] != "client" || call.words.size() != 3)) {
-    return refuse(exit_misused, "say 'server', or 'client' and the server's address");
+    return refuse(exit_misused,
+                  "write 'strata l2 chat IFACE server' or 'strata l2 chat IFACE client HOST'");
+  }
+  if (!call.quiet) {
+    complain(is_server
+                 ? fmt::format("waiting for a client on TCP port {}", config->tcp_port)
+                 : fmt::format("connecting to {}, TCP port {}", call.words[2], config->tcp_port));
   }
   auto made = is_server
                   ? ipc::hybrid_endpoint::create_server(call.words[0], *config)

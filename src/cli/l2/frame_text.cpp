@@ -9,6 +9,7 @@
 #include "strata/wire/arp.hpp"
 #include "strata/wire/ethernet.hpp"
 #include "strata/wire/ipv4.hpp"
+#include "strata/wire/probe.hpp"
 #include "strata/wire/udp.hpp"
 #include "text/readable.hpp"
 
@@ -64,6 +65,15 @@ std::string describe_ipv4(byte_span packet) {
   return whole + fmt::format(", protocol {}", seen->protocol());
 }
 
+std::string_view name_of_probe(wire::probe_kind kind) {
+  switch (kind) {
+    case wire::probe_kind::request: return "request";
+    case wire::probe_kind::answer: return "answer";
+    case wire::probe_kind::load: break;
+  }
+  return "frame";
+}
+
 std::string describe_payload(const wire::ethernet_view& view) {
   if (const auto llc = view.llc()) {
     return fmt::format("802.3 length {}, LLC dsap 0x{:02x} ssap 0x{:02x} control 0x{:02x}",
@@ -77,15 +87,21 @@ std::string describe_payload(const wire::ethernet_view& view) {
     case wire::ethertype_lldp: return "LLDP";
     default: break;
   }
-  const auto message = as_text(view.message());
-  return fmt::format("type {}: {}{}", hex_type(view.type_field()),
-                     text::printable(message.substr(0, most_letters)),
-                     message.size() > most_letters ? "..." : "");
+  return fmt::format("type {}: {}", hex_type(view.type_field()), message_text(view, most_letters));
 }
 
 }  // namespace
 
 std::string hex_type(std::uint16_t type) { return fmt::format("0x{:04x}", type); }
+
+std::string message_text(const wire::ethernet_view& view, std::size_t limit) {
+  if (const auto probe = wire::probe::parse(view.payload())) {
+    return fmt::format("({} {} of l2 {})", name_of_probe(probe->kind), probe->sequence,
+                       probe->kind == wire::probe_kind::load ? "flood" : "ping");
+  }
+  const auto message = as_text(view.message());
+  return text::printable(message.substr(0, limit)) + (message.size() > limit ? "..." : "");
+}
 
 std::string describe_frame(const l2::received_frame& frame) {
   std::string text = frame.time_ns != 0 ? clock_time(frame.time_ns) + " " : "";

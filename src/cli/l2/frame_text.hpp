@@ -6,11 +6,16 @@
 #include <string>
 
 #include "strata/l2/device.hpp"
+#include "strata/wire/ethernet.hpp"
 
 namespace strata::cli {
 
 /// One line: time, addresses, tags, type, size, and what is within as far as it is known.
 [[nodiscard]] std::string describe_frame(const l2::received_frame& frame);
+
+/// At most `limit` letters of what a frame of its own EtherType carries; of a ping its number.
+[[nodiscard]] std::string message_text(const wire::ethernet_view& view,
+                                       std::size_t limit = SIZE_MAX);
 
 [[nodiscard]] nlohmann::json frame_to_json(const l2::received_frame& frame);
 

@@ -38,4 +38,12 @@ outcome<int> run_l2_ifaces(const invocation& call) {
   return exit_done;
 }
 
+std::vector<std::string> interface_names() {
+  std::vector<std::string> names;
+  const auto listed = l2::interface::list();
+  if (!listed) return names;
+  for (const auto& each : *listed) names.push_back(each.name);
+  return names;
+}
+
 }  // namespace strata::cli

@@ -15,7 +15,6 @@
 #include "strata/l2/decorators/capture_file.hpp"
 #include "strata/l2/raw_socket.hpp"
 #include "strata/wire/ethernet.hpp"
-#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -50,7 +49,7 @@ class message_sink final : public frame_sink {
  public:
   outcome<> take(const l2::received_frame& frame) override {
     const auto view = wire::ethernet_view::parse(frame.bytes);
-    if (view) print(text::printable(as_text(view->message())) + "\n");
+    if (view) print(message_text(*view) + "\n");
     return {};
   }
 };

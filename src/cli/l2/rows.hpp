@@ -2,6 +2,7 @@
 // name.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "cli/line/verb.hpp"
@@ -31,6 +32,9 @@ outcome<int> run_l2_link_del(const invocation& call);
 [[nodiscard]] option_rows frame_flags();
 /// Not for verbs with two sockets: the daemon makes one for each request.
 [[nodiscard]] options::option_row through_daemon_flag();
+
+/// Of this machine, to complete; empty where they cannot be listed.
+[[nodiscard]] std::vector<std::string> interface_names();
 
 [[nodiscard]] std::vector<verb_row> l2_verbs();
 /// Those of them that measure a link.

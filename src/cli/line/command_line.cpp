@@ -57,6 +57,7 @@ class line_reader {
   daemon_address daemon() const;
   std::optional<std::string> given_later(std::string_view flag) const;
   void refuse_flag(std::string_view flag);
+  std::string command_text() const;
   /// The first thing that is wrong is what the person hears of.
   void complain(std::string what) {
     if (!wrong_) wrong_ = refusal{exit_misused, std::move(what)};
@@ -251,13 +252,27 @@ void line_reader::refuse_flag(std::string_view flag) {
   if (line_.verb != nullptr) add(line_.verb->flags);
   add(rules_.flags);
   if (line_.type != nullptr) add(line_.type->rows());
+  const auto command = command_text();
+  auto message = fmt::format("'{}' has no flag '{}'{}; see '{} --help'", command, flag,
+                             text::did_you_mean(flag, known), command);
   const auto* verb = line_.verb;
-  auto what = fmt::format("there is no flag '{}' here{}", flag, text::did_you_mean(flag, known));
   if (verb != nullptr && verb->find_type != nullptr && line_.words.empty()) {
-    what += fmt::format("; a type's flags stand behind {}: {}",
-                        verb->synopsis.substr(0, verb->synopsis.find(' ')), usage_line(*verb));
+    message += fmt::format("; a type's flags stand behind {}: {}",
+                           verb->synopsis.substr(0, verb->synopsis.find(' ')), usage_line(*verb));
   }
-  complain(std::move(what));
+  complain(std::move(message));
+}
+
+/// As far as it is known: `strata l2 send`, `strata create cache`.
+std::string line_reader::command_text() const {
+  std::string command = "strata";
+  if (line_.verb != nullptr) {
+    command += fmt::format(" {}", line_.verb->name);
+  } else if (!line_.named.empty()) {
+    command += fmt::format(" {}", line_.named);
+  }
+  const bool has_type = line_.type != nullptr && names_type(*line_.verb);
+  return has_type ? fmt::format("{} {}", command, line_.type->name) : command;
 }
 
 // The daemon is at work in another folder than whoever types.

@@ -75,6 +75,7 @@ house::house(const invocation& call, std::string folder)
       restarts_(call.is_set("restart")) {}
 
 std::optional<nlohmann::json> house::accepted(script::call& with, outcome<json> answer) {
+  was_called_ = true;
   if (answer) return std::move(*answer);
   refused_ = answer.error();
   with.fail(answer.error().message);
@@ -83,6 +84,7 @@ std::optional<nlohmann::json> house::accepted(script::call& with, outcome<json> 
 
 // Null where there is none; nothing where the call has failed.
 std::optional<nlohmann::json> house::find(script::call& with, const std::string& name) {
+  was_called_ = true;
   auto found = client_.get(runtime_target(name));
   if (!found && found.error().exit == exit_not_found) return json();
   return accepted(with, std::move(found));
@@ -222,7 +224,8 @@ void house::change(script::call& with, bool (house::*read)(script::call&, int, j
   if (!(this->*read)(with, 1, wanted)) return;
   const auto there = find(with, name);
   if (!there || planned_.contains(name)) return;
-  if (there->is_null()) return with.fail(fmt::format("there is no runtime '{}'", name));
+  if (there->is_null())
+    return with.fail(fmt::format("cannot find runtime '{}': there is none of that name", name));
   const auto* const type = type_of(with, there->value("type", ""));
   if (type == nullptr || !normalise(with, *type, wanted)) return;
   adjust(with, *type, *there, std::move(wanted));
@@ -233,7 +236,7 @@ void house::act(script::call& with, const char* verb, std::string_view state, co
   const auto there = find(with, name);
   if (!there) return;
   if (there->is_null() && !planned_.contains(name)) {
-    return with.fail(fmt::format("there is no runtime '{}'", name));
+    return with.fail(fmt::format("cannot find runtime '{}': there is none of that name", name));
   }
   const bool is_so = !there->is_null() && there->value("state", "") == state;
   if (!is_so && may_act() && !accepted(with, client_.post(runtime_target(name, verb)))) return;
@@ -251,6 +254,7 @@ void house::remove(script::call& with) {
 
 void house::send(script::call& with) {
   const std::string name(with.text(0));
+  was_called_ = true;
   if (!may_act()) return with.give(std::uint64_t{0});
   const auto sent = accepted(with, client_.send(name, with.text(1)));
   if (sent) with.give(sent->value("delivered", std::uint64_t{0}));

@@ -32,6 +32,8 @@ class house {
   /// The table `strata` of such a file, to be bound to a house.
   [[nodiscard]] static std::span<const script::function_row> functions();
   [[nodiscard]] const std::vector<deed>& deeds() const { return deeds_; }
+  /// Whether the file has asked for anything.
+  [[nodiscard]] bool was_called() const { return was_called_; }
   /// What was refused last, if that was the daemon's doing.
   [[nodiscard]] const std::optional<refusal>& refused() const { return refused_; }
 
@@ -68,6 +70,7 @@ class house {
   std::vector<deed> deeds_;
   std::set<std::string> planned_;  // runtimes that a dry run would have created
   std::optional<refusal> refused_;
+  bool was_called_ = false;
 };
 
 }  // namespace strata::cli

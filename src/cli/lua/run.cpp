@@ -84,10 +84,18 @@ outcome<int> run_lua_file(const invocation& call) {
   (*machine)->add({"strata", house::functions(), {}}, &described);
   const auto loaded = (*machine)->load(file, {});
   report(call, described.deeds());
+  if (loaded && !described.was_called() && !call.quiet) {
+    complain(
+        fmt::format("'{}' describes no runtime: it calls no function such as "
+                    "strata.create(TYPE, NAME, OPTIONS)",
+                    file));
+  }
   if (loaded) return exit_done;
   const auto& trouble = observer.trouble();
   const auto& refused = described.refused();
-  const bool is_refused = refused && trouble.contains(refused->message);
+  // What the file says wrong, after other calls have been done, is no misuse of the command line.
+  const bool is_refused =
+      refused && refused->exit != exit_misused && trouble.contains(refused->message);
   complain_in_lines(trouble.empty() ? describe(loaded.error()) : trouble);
   return is_refused ? refused->exit : exit_failed;
 }

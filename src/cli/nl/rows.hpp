@@ -2,6 +2,7 @@
 // name.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "cli/line/verb.hpp"
@@ -13,6 +14,9 @@ outcome<int> run_nl_show(const invocation& call);
 outcome<int> run_nl_policy(const invocation& call);
 outcome<int> run_nl_call(const invocation& call);
 outcome<int> run_nl_listen(const invocation& call);
+
+/// Of this kernel, to complete; empty where they cannot be listed.
+[[nodiscard]] std::vector<std::string> family_names();
 
 [[nodiscard]] std::vector<verb_row> nl_verbs();
 

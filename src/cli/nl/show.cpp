@@ -39,6 +39,16 @@ outcome<int> run_nl_families(const invocation& call) {
   return exit_done;
 }
 
+std::vector<std::string> family_names() {
+  std::vector<std::string> names;
+  auto kernel = nl::generic::open();
+  if (!kernel) return names;
+  const auto all = kernel->families();
+  if (!all) return names;
+  for (const auto& each : *all) names.push_back(each.name);
+  return names;
+}
+
 outcome<int> run_nl_show(const invocation& call) {
   auto on = nl::generic::open();
   if (!on) return refuse_family(on.error());

@@ -8,6 +8,7 @@
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/table.hpp"
 #include "text/nearest.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -39,7 +40,9 @@ outcome<int> run_create(const invocation& call) {
   const auto created = client.post("/v1/runtimes", body);
   if (!created) return std::unexpected(created.error());
   if (call.is_set("dry_run") && !call.as_json && !call.quiet) {
-    print(fmt::format("{}: could be created\n", call.words[1]));
+    const auto warning = text_at(*created, "warning");
+    print(fmt::format("{}: could be created{}{}\n", call.words[1],
+                      warning.empty() ? "" : "; warning: ", text::printable(warning)));
     return exit_done;
   }
   report_state(call, *created);

@@ -2,12 +2,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "cli/daemon_client/control_client.hpp"
 #include "cli/daemon_client/names.hpp"
 #include "cli/daemon_client/report.hpp"
 #include "cli/runtimes/rows.hpp"
 #include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
+#include "cli/terminal/table.hpp"
 
 namespace strata::cli {
 
@@ -18,7 +21,7 @@ namespace {
 outcome<int> change_each(const invocation& call, control_client& client, const act_on_name& act) {
   const auto all = for_each_name(client, call.words, [&](const std::string& name) {
     auto answer = act(name);
-    if (answer) report_state(call, *answer);
+    if (answer && !answer->is_null()) report_state(call, *answer);
     return answer;
   });
   if (!all) return std::unexpected(all.error());
@@ -67,7 +70,17 @@ outcome<int> run_reload(const invocation& call) {
   });
 }
 
-outcome<int> run_reload_lua(const invocation& call) { return post_each(call, "reload-lua"); }
+// A glob or a group means those of its runtimes that have a script.
+outcome<int> run_reload_lua(const invocation& call) {
+  control_client client(call.daemon);
+  return change_each(call, client, [&](const std::string& name) -> outcome<json> {
+    const bool is_named = std::ranges::find(call.words, name) != call.words.end();
+    const auto detail = is_named ? outcome<json>() : client.get(runtime_target(name));
+    const bool is_skipped =
+        !is_named && detail && text_at(detail->value("options", json()), "lua").empty();
+    return is_skipped ? json() : client.post(runtime_target(name, "reload-lua"));
+  });
+}
 
 outcome<int> run_remove(const invocation& call) {
   control_client client(call.daemon);

@@ -11,6 +11,7 @@
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/screen.hpp"
 #include "cli/terminal/table.hpp"
+#include "text/nearest.hpp"
 
 namespace strata::cli {
 
@@ -47,11 +48,14 @@ int keep_named(const std::vector<std::string>& words, json& runtimes) {
   if (words.empty()) return exit_done;
   const auto known = known_runtimes(runtimes);
   auto [names, failures] = expand(words, known);
+  std::vector<std::string> all;
+  for (const auto& each : known) all.push_back(each.name);
   for (const auto& name : names) {
-    if (std::ranges::find(known, name, &known_runtime::name) != known.end()) continue;
-    failures.push_back({exit_not_found, fmt::format("there is no runtime '{}'; 'strata ls' shows "
-                                                    "all there are",
-                                                    name)});
+    if (std::ranges::find(all, name) != all.end()) continue;
+    failures.push_back(
+        {exit_not_found, fmt::format("cannot find runtime '{}': there is none of that name{}; see "
+                                     "'strata ls'",
+                                     name, text::did_you_mean(name, all))});
   }
   for (const auto& failed : failures) complain(failed.message);
   auto kept = json::array();

@@ -2,6 +2,7 @@
 // name.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "cli/line/verb.hpp"
@@ -45,6 +46,12 @@ bool is_runtime(const std::string& name, const daemon_address& daemon);
 // A URL for --target is a slip that the daemon could only answer with what is wrong about
 // "tcp://tcp://HOST:PORT". Errors: misused, with what to write.
 [[nodiscard]] outcome<> check_target(const nlohmann::json& options);
+
+// What the daemon has, to complete; empty where it cannot be asked. Groups begin with an @.
+[[nodiscard]] std::vector<std::string> runtime_names(const daemon_address& daemon);
+[[nodiscard]] std::vector<std::string> group_names(const daemon_address& daemon);
+[[nodiscard]] std::vector<std::string> backend_names(const std::string& proxy,
+                                                     const daemon_address& daemon);
 
 [[nodiscard]] std::vector<verb_row> runtime_verbs();
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <optional>
 #include <string_view>
@@ -75,7 +76,8 @@ class silent_terminal {
     for (std::string line;;) {
       const auto letter = read_letter(fd_, "read a secret from the terminal");
       if (!letter) return std::unexpected(letter.error());
-      if (!*letter || is(**letter, VINTR) || is(**letter, VEOF)) {
+      is_interrupted_ = *letter && is(**letter, VINTR);
+      if (!*letter || is_interrupted_ || is(**letter, VEOF)) {
         return failure(errc::canceled, "read a secret from the terminal");
       }
       if (**letter == '\n') return line;
@@ -89,6 +91,9 @@ class silent_terminal {
     }
   }
 
+  /// By Ctrl-C.
+  [[nodiscard]] bool is_interrupted() const { return is_interrupted_; }
+
  private:
   [[nodiscard]] bool is(char letter, std::size_t key) const {
     return static_cast<cc_t>(letter) == before_.c_cc[key];
@@ -96,13 +101,19 @@ class silent_terminal {
 
   int fd_;
   termios before_{};
+  bool is_interrupted_ = false;
 };
 
 // Silent before it asks: what is typed at once must not be lost.
 result<std::string> ask(int terminal, const std::string& prompt) {
-  silent_terminal silent(terminal);
+  std::optional<silent_terminal> silent(terminal);
   say(terminal, prompt + ": ");
-  return silent.read();
+  auto secret = silent->read();
+  const bool is_interrupted = silent->is_interrupted();
+  silent.reset();
+  // As everywhere else, now that the terminal is as it was.
+  if (is_interrupted) ::raise(SIGINT);
+  return secret;
 }
 
 // What came from somewhere else than the arguments is looked at: an empty one would leave open what

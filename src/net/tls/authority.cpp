@@ -50,7 +50,12 @@ result<void> write_file(const std::string& path, std::string_view text, mode_t m
   (void)::unlink(fresh.c_str());
   const unique_fd opened(
       ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
-  if (!opened) return system_failure(errno, operation);
+  if (!opened) {
+    const int why = errno;
+    const auto folder = path.substr(0, path.rfind('/'));
+    return system_failure(why, operation,
+                          why == ENOENT ? "make its folder first: mkdir -p " + folder : "");
+  }
   auto written = write_all(opened.get(), text, operation);
   if (written && ::rename(fresh.c_str(), path.c_str()) != 0) {
     written = system_failure(errno, operation);

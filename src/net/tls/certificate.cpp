@@ -27,7 +27,11 @@ constexpr mode_t of_others = 07;
 
 result<std::string> read_pem(const std::string& file, const std::string& operation, bool is_key) {
   const unique_fd opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!opened) return system_failure(errno, operation, "give a file that strata's user can read");
+  if (!opened) {
+    return system_failure(
+        errno, operation,
+        errno == ENOENT ? "name a file that is there" : "give a file that strata's user can read");
+  }
   struct stat about{};
   if (::fstat(opened.get(), &about) != 0) return system_failure(errno, operation);
   if (!S_ISREG(about.st_mode)) {

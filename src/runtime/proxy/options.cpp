@@ -38,7 +38,8 @@ std::vector<row> own_rows() {
         .help = "which back is next: round-robin (in turn by weight), random (any by weight), "
                 "least (the one with the fewest connections for its weight), first (the first that "
                 "is there), source (one for each client's address), or of HTTP requests path, "
-                "header:NAME or cookie:NAME (one for each of those)"},
+                "header:NAME or cookie:NAME (one for each of those)",
+        .choices = "round-robin|random|least|first|source|path|header:|cookie:"},
        &proxy_options::balance},
       {{.key = "connect_timeout", .kind = seconds, .value_name = "TIME", .default_text = "5",
         .help = "longest time that one back may take to answer; then the next one is tried"},
@@ -57,8 +58,9 @@ std::vector<row> own_rows() {
         .max = 100},
        &proxy_options::circuit_share},
       {{.key = "panic", .kind = count, .value_name = "PERCENT", .default_text = "0",
-        .help = "when less of the backs' weight is ready, take those that are down, rest or have "
-                "failed too: few can not take what all should; 0: only when none is ready",
+        .help = "when less of the backends' weight is ready, use all backends, whatever their "
+                "state: the few that are ready could not carry the whole load; 0: only when none "
+                "is ready",
         .max = 100},
        &proxy_options::panic},
       {{.key = "slow_start", .kind = seconds, .value_name = "TIME", .default_text = "0",
@@ -270,8 +272,8 @@ const std::vector<options::bound_row<proxy_options>>& option_table() {
         all, [](const row& each) { return each.row.key == "handshake_timeout"; });
     handshake->row.only_on = "streams";
     handshake->row.help =
-        "longest time that a client may take to agree on TLS, to open a WebSocket, for a PROXY "
-        "header or, where routes go by names, to say which one it wants";
+        "longest time for a client's TLS handshake, WebSocket handshake, PROXY header or, with "
+        "routes by name, SNI";
     return with_common(std::move(all));
   }();
   return table;

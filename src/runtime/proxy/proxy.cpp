@@ -61,6 +61,7 @@ class proxy final : public scripting::scripted<proxy_options, gate> {
   std::shared_ptr<const net::tls_context> trusted_http2_;
   std::shared_ptr<const net::tls_context> trusted_http1_;
   proxy_figures past_counted_;
+  std::weak_ptr<shared_view> view_;  ///< of the gates
 };
 
 bool is_check_target(const std::string& path) {
@@ -190,6 +191,7 @@ result<void> proxy::open_identity() {
 proxy::part_list proxy::make_parts(const std::vector<loop::loop*>& loops) {
   part_list made;
   const auto view = std::make_shared<shared_view>(loops.size());
+  view_ = view;
   for (auto* const each : loops) {
     gate_setting setting{.given = given(),
                          .connections = connections(),
@@ -304,6 +306,10 @@ std::vector<std::string> proxy::follows() const {
 }
 
 std::string proxy::warning() const {
+  const auto view = view_.lock();
+  if (const auto trouble = view ? view->trouble() : std::string(); !trouble.empty()) {
+    return "host not found: " + trouble;
+  }
   return wanted().insecure ? "insecure: it takes whatever certificate a back shows" : "";
 }
 

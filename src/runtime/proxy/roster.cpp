@@ -136,7 +136,10 @@ loop::task<> roster::follow(entry& which) {
       }
     } else if (!was_lost) {
       means_.on_trouble(of, seen.error());
+      means_.shared.set_trouble(key_of(which),
+                                "backend '" + of.text + "': " + describe(seen.error()));
     }
+    if (seen && was_lost) means_.shared.set_trouble(key_of(which), {});
     if (has_changed) {
       means_.shared.publish(means_.number, key_of(which), which.found);
       means_.on_change();

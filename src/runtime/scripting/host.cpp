@@ -44,6 +44,19 @@ script::settings settings_of(const script_options& how, const script_rights& rig
           .libraries = options::lua_folders_for(options::current_path_environment())};
 }
 
+/// An error and its traceback, as a log has them: `a.lua:2: why | a.lua:2: in function 'f' | …`.
+std::string as_one_line(std::string_view text) {
+  constexpr std::string_view heading = "\nstack traceback:";
+  std::string line;
+  while (!text.empty()) {
+    if (text.starts_with(heading)) text.remove_prefix(heading.size());
+    const auto part = text.substr(0, text.find('\n', 1));
+    line += part.starts_with("\n\t") ? " | " + std::string(part.substr(2)) : std::string(part);
+    text.remove_prefix(part.size());
+  }
+  return line;
+}
+
 }  // namespace
 
 host::host(loop::loop& on, const script_options& how, identity who)
@@ -208,7 +221,7 @@ void host::log_few(std::string_view cause, level how, const std::string& text) {
 void host::on_error(const std::string& what) {
   figures_.errors.add();
   // A client can make it happen as often as it likes.
-  who_.log->write_few("script", level::error, what, "lua");
+  who_.log->write_few("script", level::error, as_one_line(what), "lua");
 }
 
 void host::on_print(const std::string& line) { log(level::info, line); }

@@ -53,7 +53,9 @@ class newcomer final : public member {
       return 0;
     }
     held_bytes_ += bytes.size();
-    held_.push_back({bytes, messages.count()});
+    held_.push_back(bytes);
+    // At once: the sender is told that it is delivered.
+    home_.count_out(messages.count(), bytes.size());
     return messages.count();
   }
   [[nodiscard]] std::size_t held() const override { return held_bytes_ + stream_.unsent(); }
@@ -73,23 +75,15 @@ class newcomer final : public member {
   /// It is a raw member: it gets what was held for it.
   void hand_over() {
     was_told_ = was_told_ || !held_.empty();
-    for (const auto& each : std::exchange(held_, {})) {
-      stream_.push(each.bytes);
-      home_.count_out(each.count, each.bytes.size());
-    }
+    for (const auto& each : std::exchange(held_, {})) stream_.push(each);
   }
 
   /// It was told something before it was known: the server stops. So it is a raw member.
   [[nodiscard]] bool was_told() const { return was_told_; }
 
  private:
-  struct kept_batch {
-    loop::slice bytes;
-    std::size_t count;
-  };
-
   net::stream& stream_;
-  std::vector<kept_batch> held_;
+  std::vector<loop::slice> held_;
   std::size_t held_bytes_ = 0;
   bool is_agreeing_ = false;
   bool was_told_ = false;

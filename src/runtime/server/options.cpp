@@ -46,8 +46,9 @@ std::vector<row> message_rows() {
         .only_on = "streams"},
        &server_options::framing},
       {{.key = "mode", .kind = choice, .value_name = "MODE", .default_text = "inout",
-        .help = "who hears whom: all others, nobody, clients ignored, each itself (echo), or only "
-                "the master is heard",
+        .help = "who receives a client's message: inout: all other clients, in: nobody, out: "
+                "clients' input is ignored, echo: the sender, master: only the master's messages "
+                "are relayed",
         .choices = "inout|in|out|echo|master"},
        &server_options::mode},
       {{.key = "master_pw", .kind = secret, .value_name = "PASSWORD",
@@ -59,8 +60,8 @@ std::vector<row> message_rows() {
         .only_with = "mode=master"},
        &server_options::master_forward},
       {{.key = "upstream", .short_flag = 'u', .kind = list, .value_name = "URL",
-        .help = "connect to URL, or HOST:PORT, for the script, which hears what comes from there; "
-                "again whenever that breaks; repeatable",
+        .help = "open a connection to URL or HOST:PORT; the script receives its data in "
+                "on_upstream; reconnects when it breaks; repeatable",
         .needs_restart = true, .reach = options::option_reach::connecting, .only_with = "lua"},
        &server_options::upstream},
       {{.key = "write", .short_flag = 'w', .kind = text, .value_name = "FILE",
@@ -91,10 +92,12 @@ std::vector<row> limit_rows() {
         .only_on = "UDP|Ethernet"},
        &server_options::max_peers},
       {{.key = "rate_limit", .kind = count, .value_name = "N", .default_text = "0",
-        .help = "messages per second from one client; more are dropped; 0 is no limit"},
+        .help = "messages per second from one client, HTTP requests not counted; more are "
+                "dropped; 0 is no limit"},
        &server_options::rate_limit},
       {{.key = "global_rate_limit", .kind = count, .value_name = "N", .default_text = "0",
-        .help = "messages per second from all clients; more are dropped; 0 is no limit"},
+        .help = "messages per second from all clients, HTTP requests not counted; more are "
+                "dropped; 0 is no limit"},
        &server_options::global_rate_limit},
       {{.key = "idle_timeout", .kind = seconds, .value_name = "TIME", .default_text = "0",
         .help = "disconnect a client that sends nothing for TIME; 0 is never",

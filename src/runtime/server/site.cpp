@@ -77,6 +77,7 @@ result<void> site::open(const std::function<void(std::string)>& on_error) {
     auto log = file_sink::open(loop_, options_.http_log, on_error);
     if (!log) return std::unexpected(log.error());
     log_ = std::move(*log);
+    if (auto format = http::access_format::parse(options_.http_log_format)) log_format_ = *format;
   }
   return {};
 }
@@ -119,7 +120,7 @@ void site::note_refused(int status, std::size_t body_bytes, const visitor& clien
 }
 
 void site::log(const http::access& what) {
-  const auto line = options_.http_log_format == "json" ? json_line(what) : combined_line(what);
+  const auto line = log_format_.line(what);
   // A disk that takes no more costs lines, which `on_error` has been told of.
   [[maybe_unused]] const bool is_taken = log_->append(as_bytes(line));
 }

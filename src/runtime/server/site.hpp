@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "http/access_line.hpp"
+#include "http/access_format.hpp"
 #include "http/files/file_server.hpp"
 #include "loop/loop.hpp"
 #include "runtime/file_sink.hpp"
@@ -61,6 +61,7 @@ class site {
   proto::http_fields fields_;
   std::unique_ptr<http::file_server> files_;
   std::unique_ptr<file_sink> log_;
+  http::access_format log_format_;
   web_figures counted_;
 };
 

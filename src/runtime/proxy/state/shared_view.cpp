@@ -82,6 +82,21 @@ void shared_view::publish(std::size_t number, const std::string& name,
 void shared_view::withdraw(const std::string& name) {
   const std::scoped_lock held(lock_);
   names_.erase(name);
+  troubles_.erase(name);
+}
+
+void shared_view::set_trouble(const std::string& name, std::string reason) {
+  const std::scoped_lock held(lock_);
+  if (reason.empty()) {
+    troubles_.erase(name);
+  } else {
+    troubles_[name] = std::move(reason);
+  }
+}
+
+std::string shared_view::trouble() const {
+  const std::scoped_lock held(lock_);
+  return troubles_.empty() ? std::string() : troubles_.begin()->second;
 }
 
 std::optional<std::vector<sighting>> shared_view::found(const std::string& name) const {

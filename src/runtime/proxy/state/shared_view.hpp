@@ -63,6 +63,10 @@ class shared_view {
   /// One loop looks names up and says what they lead to; the others are told.
   void publish(std::size_t number, const std::string& name, std::vector<sighting> found);
   void withdraw(const std::string& name);
+  /// Why a name cannot be looked up; empty: it can be again.
+  void set_trouble(const std::string& name, std::string reason);
+  /// Of the first name that has any; else empty.
+  [[nodiscard]] std::string trouble() const;
   /// Nullopt: it has not been looked up yet.
   [[nodiscard]] std::optional<std::vector<sighting>> found(const std::string& name) const;
 
@@ -85,6 +89,7 @@ class shared_view {
   register_of<standing> backs_;
   register_of<route_standing> routes_;
   std::map<std::string, std::vector<sighting>> names_;
+  std::map<std::string, std::string> troubles_;  ///< by name
 };
 
 }  // namespace strata::runtime::proxy

@@ -1,0 +1,6 @@
+// What the headers need of the compiler: one sentence instead of a page of errors.
+#pragma once
+
+#if __cplusplus <= 202002L
+#error "strata needs C++23: compile with -std=c++23"
+#endif
