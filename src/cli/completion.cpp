@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 
 #include "cli/l2/rows.hpp"
@@ -177,7 +178,7 @@ word_set candidates(std::span<const std::string> before, std::string_view begun,
 std::vector<std::string> completions_of(const std::vector<std::string>& words,
                                         daemon_address daemon) {
   if (words.empty()) return {};
-  if (daemon.patience == daemon.patience.zero() || daemon.patience > longest_wait) {
+  if (daemon.patience == std::chrono::milliseconds::zero() || daemon.patience > longest_wait) {
     daemon.patience = longest_wait;
   }
   const std::string begun = is_equals_sign(words.back()) ? "" : words.back();

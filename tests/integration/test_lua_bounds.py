@@ -85,4 +85,4 @@ def test_why_on_start_failed_is_said_where_it_is_asked(daemon, tmp_path):
     path = tmp_path / "s.lua"
     path.write_text("function on_start()\n  error('no key')\nend\n")
     done = daemon.run("create", "server", "s", "-p", "0", "--local", "--lua", path, "-s")
-    assert done.returncode == 1 and "s.lua:2: no key" in done.stderr, done.stderr
+    assert done.returncode == 2 and "s.lua:2: no key" in done.stderr, done.stderr
