@@ -15,11 +15,11 @@ const char* what_was_reloaded(const entry& of, runtime::reload_outcome outcome) 
 }
 
 // A request's start that another request, or the daemon's end, has put an end to.
-std::unexpected<error> ended_while_starting(const entry& which) {
-  const auto what = which.removed ? "removed" : "stopped";
-  return failure(errc::conflict, "start '" + which.name() + "'",
-                 fmt::format("it was {} while it was starting", what),
-                 "if that was not meant, ask for it again");
+std::unexpected<error> ended_while_starting(const entry& starting) {
+  return failure(
+      errc::conflict, "start '" + starting.name() + "'",
+      fmt::format("it was {} while it was starting", starting.removed ? "removed" : "stopped"),
+      "if that was not meant, ask for it again");
 }
 
 }  // namespace

@@ -49,6 +49,7 @@ int keep_named(const std::vector<std::string>& words, json& runtimes) {
   const auto known = known_runtimes(runtimes);
   auto [names, failures] = expand(words, known);
   std::vector<std::string> all;
+  all.reserve(known.size());
   for (const auto& each : known) all.push_back(each.name);
   for (const auto& name : names) {
     if (std::ranges::find(all, name) != all.end()) continue;
