@@ -8,7 +8,7 @@
 #include <stop_token>
 #include <utility>
 
-#include "strata/base/error.hpp"
+#include "strata/base/result.hpp"
 #include "strata/base/unique_fd.hpp"
 
 namespace strata::ipc {
