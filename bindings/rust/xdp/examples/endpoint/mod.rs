@@ -1,6 +1,6 @@
 //! The queue that a tool of the examples is about, and how it is opened.
 
-use strata_xdp::{CopyMode, PortOptions, Result, Rings, Socket, SocketOptions, Umem, UmemOptions};
+use strata_xdp::{CopyMode, PortOptions, Result, Rings, Socket, SocketOptions, Umem};
 
 use crate::flags::Flags;
 
