@@ -22,7 +22,7 @@ proto::resp_value refusal(std::string text) {
 }  // namespace
 
 bool is_for_scripts(const command& what) {
-  return what.group != "transactions" &&
+  return what.group != "transactions" && what.group != "cluster" &&
          std::ranges::find(of_a_connection, what.row->name) == std::end(of_a_connection);
 }
 
