@@ -85,7 +85,7 @@ class leader final : public change_listener, private loop::turn_end_hook {
   loop::task<> send_snapshots();
   loop::task<> send_snapshot();
   loop::task<> send_whole(std::string text);
-  void push_to_receivers(const loop::slice& bytes);
+  void push_to_receivers(std::string_view text);
   /// One that has too much of the snapshot to read still, or null.
   [[nodiscard]] client* slow_receiver() const;
 
