@@ -301,7 +301,7 @@ def test_ctrl_c_at_the_password_ends_it(make_host):
     terminal.read_until("sudo password on 192.0.2.2: ")
     os.write(terminal.fd, b"\x03")
     assert terminal.end() == -signal.SIGINT
-    assert host.leftovers(patience=0) == []
+    assert host.leftovers() == []
 
 
 @pytest.mark.parametrize("user", ["root", "tester"])
