@@ -210,20 +210,13 @@ result<std::vector<std::byte>> channel::receive_with_timeout(milliseconds timeou
 
 result<void> channel::receive_each(const std::function<bool(const message&)>& handler,
                                    const std::stop_token& stop) {
-  const auto stopping = stop_event::create(stop);
-  if (!stopping) return std::unexpected(stopping.error());
-  while (!stop.stop_requested()) {
-    const auto next = try_receive_view();
-    if (!next) return std::unexpected(next.error());
-    if (*next) {
-      if (!handler(**next)) return {};
-      continue;
-    }
-    const auto waited = wait(std::nullopt, (*stopping)->fd());
+  const auto receive = [this] { return try_receive_view(); };
+  const auto wait_beside = [this](int stop_fd) -> result<void> {
+    const auto waited = wait(std::nullopt, stop_fd);
     if (!waited) return std::unexpected(waited.error());
-    if (auto sent = send_waiting(); !sent) return sent;
-  }
-  return {};
+    return send_waiting();
+  };
+  return receive_until(stop, handler, receive, wait_beside);
 }
 
 result<void> channel::turn() { return port_->turn(clock::now()); }

@@ -307,19 +307,13 @@ result<data_message> hybrid_endpoint::receive_data_with_timeout(std::chrono::mil
 
 result<void> hybrid_endpoint::receive_each(const std::function<bool(const data_message&)>& handler,
                                            const std::stop_token& stop) {
-  const auto stopping = stop_event::create(stop);
-  if (!stopping) return std::unexpected(stopping.error());
-  while (!stop.stop_requested()) {
-    const auto next = try_receive_data();
-    if (!next) return std::unexpected(next.error());
-    if (*next) {
-      if (!handler(**next)) return {};
-      continue;
-    }
-    const auto waited = wait(std::nullopt, (*stopping)->fd());
+  const auto receive = [this] { return try_receive_data(); };
+  const auto wait_beside = [this](int stop_fd) -> result<void> {
+    const auto waited = wait(std::nullopt, stop_fd);
     if (!waited) return std::unexpected(waited.error());
-  }
-  return {};
+    return {};
+  };
+  return receive_until(stop, handler, receive, wait_beside);
 }
 
 result<hybrid_listener> hybrid_listener::listen(std::string_view interface_name,

@@ -36,4 +36,24 @@ class stop_event {
   std::stop_callback<write_event> signal_;
 };
 
+/// Hands to `handler` each message that `receive` gives, until it returns false or a stop is
+/// requested. Where there is none now, `wait` waits, until the descriptor that it is given is
+/// readable at the latest.
+template <class Handler, class Receive, class Wait>
+[[nodiscard]] result<void> receive_until(const std::stop_token& stop, const Handler& handler,
+                                         Receive receive, Wait wait) {
+  const auto stopping = stop_event::create(stop);
+  if (!stopping) return std::unexpected(stopping.error());
+  while (!stop.stop_requested()) {
+    const auto next = receive();
+    if (!next) return std::unexpected(next.error());
+    if (*next) {
+      if (!handler(**next)) return {};
+    } else if (auto waited = wait((*stopping)->fd()); !waited) {
+      return waited;
+    }
+  }
+  return {};
+}
+
 }  // namespace strata::ipc

@@ -7,20 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from resp_wire import RedisServer, Wire, encode
+from cache_or_redis import port  # noqa: F401
+from resp_wire import Wire, encode
 from strata_daemon import eventually
 from test_cache import new_cache
-
-
-@pytest.fixture(params=["cache", "redis"])
-def port(request, daemon, tmp_path):
-    """Both are asked the same, and have to show the same."""
-    if request.param == "redis":
-        server = RedisServer(tmp_path / "redis")
-        yield server.port
-        server.close()
-    else:
-        yield new_cache(daemon)
 
 
 def info(wire):

@@ -3,21 +3,8 @@
 import os
 import re
 
-import pytest
-
-from resp_wire import RedisServer, Wire, split_replies
-from test_cache import new_cache
-
-
-@pytest.fixture(params=["cache", "redis"])
-def port(request, daemon, tmp_path):
-    """Both are asked the same, and have to show the same."""
-    if request.param == "redis":
-        server = RedisServer(tmp_path / "redis")
-        yield server.port
-        server.close()
-    else:
-        yield new_cache(daemon)
+from cache_or_redis import port  # noqa: F401
+from resp_wire import Wire, split_replies
 
 
 COMMANDS = """AUTH default secret|HELLO 2 AUTH default secret SETNAME n|CONFIG SET masterauth secret
