@@ -155,10 +155,10 @@ void subtract(const sources& of, score_sums& into) {
 // order too, on which the last bits of a score depend.
 void sort_by_size(sources& all) { std::ranges::stable_sort(all, {}, &source::size); }
 
-std::unique_ptr<sorted_set> compute(sources& of, combination what, aggregate how) {
+std::unique_ptr<sorted_set> compute(sources& of, combination operation, aggregate how) {
   score_sums made;
-  if (what != combination::subtract) sort_by_size(of);
-  switch (what) {
+  if (operation != combination::subtract) sort_by_size(of);
+  switch (operation) {
     case combination::unite: unite(of, how, made); break;
     case combination::intersect:
       intersect(of, how, [&](std::string_view member, double score) {
@@ -194,10 +194,10 @@ bool read_weights(call& c, std::size_t first, sources& of) {
   return true;
 }
 
-std::optional<algebra_options> read_options(call& c, std::size_t first, combination what,
+std::optional<algebra_options> read_options(call& c, std::size_t first, combination operation,
                                             bool stores, sources& of) {
   algebra_options read;
-  const bool weighs = what != combination::subtract;
+  const bool weighs = operation != combination::subtract;
   for (auto i = first; i < c.size(); ++i) {
     const auto behind = c.size() - i - 1;
     if (weighs && behind >= of.size() && c.is(i, "WEIGHTS")) {
@@ -220,24 +220,24 @@ std::optional<algebra_options> read_options(call& c, std::size_t first, combinat
   return read;
 }
 
-void reply_combined(call& c, combination what) {
+void reply_combined(call& c, combination operation) {
   auto of = read_sources(c, 1);
   if (!of) return;
-  const auto options = read_options(c, 2 + of->size(), what, false, *of);
+  const auto options = read_options(c, 2 + of->size(), operation, false, *of);
   if (!options) return;
-  const auto made = compute(*of, what, options->how);
+  const auto made = compute(*of, operation, options->how);
   begin_members(c, made->size(), options->with_scores);
   made->for_each([&](std::string_view member, double score) {
     reply_member(c, options->with_scores, member, score);
   });
 }
 
-void store_combined(call& c, combination what, std::string_view event) {
+void store_combined(call& c, combination operation, std::string_view event) {
   auto of = read_sources(c, 2);
   if (!of) return;
-  const auto options = read_options(c, 3 + of->size(), what, true, *of);
+  const auto options = read_options(c, 3 + of->size(), operation, true, *of);
   if (!options) return;
-  auto made = compute(*of, what, options->how);
+  auto made = compute(*of, operation, options->how);
   made->fit(limits_of_sorted_sets(c));
   store_sorted_set(c, std::move(made), event);
 }
