@@ -3,7 +3,6 @@
 throughput, p50 and p99 as redis-benchmark sees them, and memory. The contenders take turns."""
 
 import csv
-import os
 import shutil
 import subprocess
 import sys
@@ -11,11 +10,13 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.comparison import argument_parser, chosen, publish, summarise, take_turns
+from harness.comparison import (argument_parser, chosen, participants, publish, summarise,
+                                take_turns, to_before)
 from harness.goal import Goal
 from harness.machine import describe_machine
 from harness.measured import Measured
 from harness.process import Failure, Process, free_port, memory, wait_until
+from harness.strata_daemon import strata_daemon
 
 CLIENTS = 50
 MILLION = 1_000_000
@@ -35,10 +36,10 @@ class Scenario:
     @property
     def goals(self):
         if not self.flags:
-            return [Goal("bytes", self.goal, "redis")]
+            return [Goal("bytes", self.goal, "redis"), *to_before()]
         return [Goal("cpu_us", self.goal, "redis"),
                 Goal("rate", self.rate_goal, "redis", at_least=True),
-                Goal("p99_ms", 1, "redis"), Goal("cpu_us", None, "before")]
+                Goal("p99_ms", 1, "redis"), *to_before()]
 
 
 def pipelined(test):
@@ -73,33 +74,18 @@ class Server(Measured):
         self.name = name
         self.port = free_port()
         folder.mkdir()
-        start = self._start_strata if name in ("strata", "before") else self._start_redis
+        start = self._start_strata if name.endswith("strata") else self._start_redis
         self._process = start(program, folder)
         wait_until(self._answers, f"{name} does not answer")
-
-    @staticmethod
-    def _log(folder):
-        return folder / "log"
 
     def _start_redis(self, program, folder):
         argv = [program, "--bind", "127.0.0.1", "--port", self.port, "--save", "",
                 "--appendonly", "no", "--dir", folder]
-        return Process(argv, self._log(folder))
+        return Process(argv, folder / "log")
 
     def _start_strata(self, program, folder):
-        control = folder / "control.sock"
-        env = {**os.environ, "STRATA_SOCKET": str(control)}
-        argv = [program, "daemon", "--state-dir", folder / "state", "--socket", control]
-        daemon = Process(argv, self._log(folder), env)
-        create = [program, "create", "cache", "bench", "--listen",
-                  f"tcp://127.0.0.1:{self.port}", "--resp", "-s"]
-
-        def created():
-            done = subprocess.run(create, env=env, capture_output=True, check=False, timeout=10)
-            return done.returncode == 0
-
-        wait_until(created, "strata made no cache")
-        return daemon
+        words = ["cache", "bench", "--listen", f"tcp://127.0.0.1:{self.port}", "--resp"]
+        return strata_daemon(program, folder, words)
 
     def _answers(self):
         done = subprocess.run(["redis-cli", "-p", str(self.port), "PING"], capture_output=True,
@@ -152,26 +138,24 @@ def parse_arguments():
     parser.add_argument("--scale", type=float, default=1, help="times the usual number of requests")
     parser.add_argument("--valkey", default=shutil.which("valkey-server"),
                         help="the program, which Debian has in bookworm-backports")
-    parser.add_argument("--before", type=Path, help="another strata binary, to take turns with")
     return parser.parse_args()
 
 
 def main():
     wanted = parse_arguments()
-    contenders = {"strata": wanted.build_dir / "strata", "redis": shutil.which("redis-server"),
-                  "valkey": wanted.valkey}
-    for name in [name for name, program in contenders.items() if not program]:
+    programs = {"strata": wanted.build_dir / "strata", "before-strata": wanted.before,
+                "redis": shutil.which("redis-server"), "valkey": wanted.valkey}
+    for name in [name for name in ("redis", "valkey") if not programs[name]]:
         print(f"{name}-server is not installed: it does not take part", file=sys.stderr)
-        del contenders[name]
-    if wanted.before:
-        contenders["before"] = wanted.before
+        del programs[name]
+    contenders = participants(wanted, [name for name in programs if name != "before-strata"])
     scenarios = chosen(wanted, SCENARIOS)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         try:
             found = take_turns(
                 wanted.repetitions, scenarios, lambda _: contenders,
-                lambda name, _, place: Server(name, contenders[name], folder / place),
+                lambda name, _, place: Server(name, programs[name], folder / place),
                 lambda server, scenario: measure(server, scenario, wanted.scale))
         except Failure as failure:
             sys.exit(f"bench-cache: {failure}")

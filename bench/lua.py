@@ -7,7 +7,6 @@ nginx with Lua takes no part: Debian's module brings another LuaJIT, which takes
 one that strata is built with."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -15,11 +14,13 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.comparison import argument_parser, chosen, publish, summarise, take_turns
+from harness.comparison import (argument_parser, chosen, participants, publish, summarise,
+                                take_turns, to_before)
 from harness.goal import Goal
 from harness.machine import describe_machine
 from harness.measured import Measured, measure_load
 from harness.process import Failure, Process, free_port, listening, wait_until
+from harness.strata_daemon import environment, strata_daemon
 
 ECHO = "function on_client_message(id, message) self.send(id, message) end\n"
 ANSWER = """local encode = strata.json.encode
@@ -41,13 +42,14 @@ require('http').createServer((request, answer) => {
 }).listen(Number(process.argv[2]), '127.0.0.1');
 """
 MEMORY_GOAL = 300 * 1024
+OWN = ("built-in", "lua", "lua-jit")
 
 
 @dataclass(frozen=True)
 class Scenario:
     name: str
     about: str
-    contenders: tuple  # those with "lua" in their names are strata's
+    contenders: tuple
     peer: str  # whom the goal is set against
     goal: float
     load: tuple
@@ -56,7 +58,7 @@ class Scenario:
     @property
     def goals(self):
         return [Goal("cpu_us", self.goal, self.peer, contender="lua"),
-                Goal("script_bytes", MEMORY_GOAL, contender="lua")]
+                Goal("script_bytes", MEMORY_GOAL, contender="lua"), *to_before(OWN)]
 
 
 def messages(in_flight):
@@ -65,15 +67,15 @@ def messages(in_flight):
 
 SCENARIOS = [
     Scenario("echo f1", "echo of 20 B on 100 WebSockets, 1 in flight",
-             ("built-in", "lua", "lua-jit"), "built-in", 1.25, messages(1), "us/message"),
-    Scenario("echo f16", "the same, 16 in flight", ("built-in", "lua", "lua-jit"), "built-in", 1.25,
-             messages(16), "us/message"),
+             OWN, "built-in", 1.25, messages(1), "us/message"),
+    Scenario("echo f16", "the same, 16 in flight", OWN, "built-in", 1.25, messages(16),
+             "us/message"),
     Scenario("http json", "an answer in JSON, 64 connections kept alive",
              ("lua", "lua-jit", "node"), "node", 0.7,
              ("wrk", "-t1", "-c64", "-d{seconds}s", "http://127.0.0.1:{port}/some/path?name=ann"),
              "us/request"),
     Scenario("on_route", "a proxy that asks a script where to, 50 connections kept alive",
-             ("built-in", "lua", "lua-jit"), "built-in", 1.1,
+             OWN, "built-in", 1.1,
              ("wrk", "-t1", "-c50", "-d{seconds}s", "http://127.0.0.1:{port}/some/path"),
              "us/request"),
 ]
@@ -83,21 +85,22 @@ class Server(Measured):
     """A contender while it runs, on a port of its own."""
 
     def __init__(self, name, tools, folder, scenario):
-        self.name = name
+        self.name = name.removeprefix("before-")
+        self._program = tools.before if name.startswith("before-") else tools.strata
         self.port = free_port()
         folder.mkdir(parents=True)
         self._log = folder / "log"
         self._back = None
         start = self._start_node if name == "node" else self._start_strata
-        self._process = start(tools, folder, scenario)
+        self._process = start(folder, scenario)
         wait_until(lambda: listening(self.port), f"{name} does not listen")
 
-    def _start_strata(self, tools, folder, scenario):
-        self.env = {**os.environ, "STRATA_SOCKET": str(folder / "control.sock")}
+    def _start_strata(self, folder, scenario):
+        self.env = environment(folder)
         is_route = scenario.name == "on_route"
         words = ["proxy" if is_route else "server", "bench"]
         if is_route:
-            words += ["--backend", f"127.0.0.1:{self._start_back(tools, folder)}"]
+            words += ["--backend", f"127.0.0.1:{self._start_back(folder)}"]
         elif self.name == "built-in":
             words += ["--mode", "echo"]
         if self.name != "built-in":
@@ -105,15 +108,18 @@ class Server(Measured):
             script.write_text(ROUTE if is_route else
                               ECHO if scenario.name.startswith("echo") else ANSWER)
             words += ["--lua", script, *(["--lua-jit"] if self.name == "lua-jit" else [])]
-        return strata_daemon(tools, folder, self.port, words)
+        return self._daemon(folder, self.port, words)
 
-    def _start_back(self, tools, folder):
+    def _daemon(self, folder, port, words):
+        listen = ["--listen", f"http://127.0.0.1:{port}"]
+        return strata_daemon(self._program, folder, [*words, *listen])
+
+    def _start_back(self, folder):
         """What the proxy passes on to; its CPU is not counted."""
         place, port = folder / "back", free_port()
         place.mkdir()
         (place / "answer.lua").write_text(ANSWER)
-        self._back = strata_daemon(tools, place, port,
-                                   ["server", "back", "--lua", place / "answer.lua"])
+        self._back = self._daemon(place, port, ["server", "back", "--lua", place / "answer.lua"])
         wait_until(lambda: listening(port), "the back does not listen")
         return port
 
@@ -122,41 +128,27 @@ class Server(Measured):
         if self._back is not None:
             self._back.stop()
 
-    def _start_node(self, _tools, folder, _scenario):
+    def _start_node(self, folder, _scenario):
         script = folder / "answer.js"
         script.write_text(NODE_ANSWER)
         return Process(["node", script, str(self.port)], self._log)
 
-    def script_memory(self, tools):
-        shown = subprocess.run([tools.strata, "stats", "bench", "--format", "json"], env=self.env,
+    def script_memory(self):
+        shown = subprocess.run([self._program, "stats", "bench", "--format", "json"], env=self.env,
                                capture_output=True, check=True, timeout=10)
         return json.loads(shown.stdout)[0]["script"]["memory"]
-
-
-def strata_daemon(tools, folder, port, words):
-    """A daemon with one runtime, which speaks HTTP at that port."""
-    control = folder / "control.sock"
-    env = {**os.environ, "STRATA_SOCKET": str(control)}
-    daemon = Process([tools.strata, "daemon", "--state-dir", folder / "state", "--socket", control],
-                     folder / "log", env)
-    create = [tools.strata, "create", *words, "--listen", f"http://127.0.0.1:{port}", "-s"]
-
-    def created():
-        done = subprocess.run(create, env=env, capture_output=True, check=False, timeout=10)
-        return done.returncode == 0
-
-    wait_until(created, f"strata made no {words[0]}")
-    return daemon
 
 
 @dataclass(frozen=True)
 class Tools:
     strata: Path
+    before: Path | None
     load: Path
 
 
-def contenders_of(scenario):
-    return [each for each in scenario.contenders if each != "node" or shutil.which("node")]
+def contenders_of(scenario, wanted):
+    present = [each for each in scenario.contenders if each in OWN or shutil.which(each)]
+    return participants(wanted, present, OWN)
 
 
 def measure(server, scenario, tools, seconds):
@@ -165,7 +157,7 @@ def measure(server, scenario, tools, seconds):
         words[0] = str(tools.load)
     found = measure_load(server, words)
     if "lua" in server.name:
-        found["script_bytes"] = server.script_memory(tools)
+        found["script_bytes"] = server.script_memory()
     return found
 
 
@@ -175,20 +167,20 @@ def main():
     wanted = parser.parse_args()
     scenarios = chosen(wanted, SCENARIOS)
     build = wanted.build_dir.resolve()
-    tools = Tools(build / "strata", next(build.rglob("bench_web_load")))
+    tools = Tools(build / "strata", wanted.before, next(build.rglob("bench_web_load")))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o755)  # nginx's worker is nobody
         try:
             found = take_turns(
-                wanted.repetitions, scenarios, contenders_of,
+                wanted.repetitions, scenarios, lambda each: contenders_of(each, wanted),
                 lambda name, scenario, place: Server(name, tools, folder / place, scenario),
                 lambda server, scenario: measure(server, scenario, tools, wanted.seconds))
         except Failure as failure:
             sys.exit(f"bench-lua: {failure}")
     publish({"machine": describe_machine(), "repetitions": wanted.repetitions,
-             "scenarios": summarise(found, scenarios, contenders_of)}, wanted, "bench-lua",
-            "CPU is the server's alone")
+             "scenarios": summarise(found, scenarios, lambda each: contenders_of(each, wanted))},
+            wanted, "bench-lua", "CPU is the server's alone")
 
 
 if __name__ == "__main__":

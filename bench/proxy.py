@@ -14,12 +14,14 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.comparison import argument_parser, chosen, publish, summarise, take_turns
+from harness.comparison import (argument_parser, chosen, participants, publish, summarise,
+                                take_turns, to_before)
 from harness.crowd import Crowd
 from harness.goal import Goal
 from harness.machine import describe_machine
 from harness.measured import Measured, count_of
 from harness.process import Failure, Process, free_port, listening, wait_until
+from harness.strata_daemon import strata_daemon
 
 MIB = 1024 * 1024
 IDLE = 9_000  # connections, each with one to a back: 18,000 descriptors
@@ -39,7 +41,7 @@ class Scenario:
 
     @property
     def goals(self):
-        return [Goal("cpu_us" if self.load else "bytes", self.goal, "haproxy")]
+        return [Goal("cpu_us" if self.load else "bytes", self.goal, "haproxy"), *to_before()]
 
 
 def messages(size, in_flight):
@@ -77,6 +79,7 @@ SCENARIOS = [
 @dataclass(frozen=True)
 class Tools:
     strata: Path
+    before: Path | None
     load: Path
     files: Path
     certificate: Path
@@ -95,7 +98,7 @@ class Back:
                                                f"root {tools.files}; }}"))
         self._nginx = Process([shutil.which("nginx", path=PATHS), "-c", config, "-p", folder],
                               folder / "nginx.log")
-        self._strata = strata_daemon(tools, folder, [
+        self._strata = strata_daemon(tools.strata, folder, [
             "server", "echo", "--listen", f"http://127.0.0.1:{self.echo}", "--mode", "echo"])
         wait_until(lambda: listening(self.web) and listening(self.echo), "the backs do not listen")
 
@@ -116,21 +119,6 @@ def nginx_config(folder, http, stream=""):
             f"open_file_cache max=100; {places} {http} }} {more}")
 
 
-def strata_daemon(tools, folder, words):
-    control = folder / "control.sock"
-    env = {**os.environ, "STRATA_SOCKET": str(control)}
-    daemon = Process([tools.strata, "daemon", "--state-dir", folder / "state", "--socket", control],
-                     folder / "strata.log", env)
-
-    def is_made():
-        done = subprocess.run([tools.strata, "create", *words, "-s"], env=env, capture_output=True,
-                              check=False, timeout=10)
-        return done.returncode == 0
-
-    wait_until(is_made, f"strata made no {words[0]}")
-    return daemon
-
-
 class Proxy(Measured):
     """A contender while it runs, on a port of its own."""
 
@@ -139,7 +127,8 @@ class Proxy(Measured):
         folder.mkdir(parents=True)
         is_message = scenario.unit == "us/message"
         self.back = f"127.0.0.1:{back.echo if is_message else back.web}"
-        self._process = getattr(self, "_start_" + name)(tools, folder, scenario)
+        start = getattr(self, "_start_" + name.removeprefix("before-"))
+        self._process = start(tools, folder, scenario)
         wait_until(lambda: listening(self.port), f"{name} does not listen")
 
     def _start_strata(self, tools, folder, scenario):
@@ -148,7 +137,8 @@ class Proxy(Measured):
                  self.back]
         if scenario.secure:
             words += ["--cert", tools.certificate, "--key", tools.key]
-        return strata_daemon(tools, folder, words)
+        program = tools.before if self.name == "before-strata" else tools.strata
+        return strata_daemon(program, folder, words)
 
     def _start_nginx(self, tools, folder, scenario):
         keys = (f"ssl_certificate {tools.certificate}; ssl_certificate_key {tools.key};"
@@ -191,12 +181,13 @@ backend b
         self._process.stop()
 
 
-def prepare(build_dir, folder):
+def prepare(wanted, folder):
     files = folder / "files"
     files.mkdir()
     (files / "64").write_bytes(b"x" * 64)
     (files / "10m").write_bytes(os.urandom(10 * MIB))
-    strata = (build_dir / "strata").resolve()
+    build_dir = wanted.build_dir.resolve()
+    strata = build_dir / "strata"
     env = {**os.environ, "STRATA_CONFIG_DIR": str(folder / "config")}
     subprocess.run([strata, "cert", "make", "localhost", "127.0.0.1", "-o", folder], env=env,
                    check=True, capture_output=True)
@@ -204,8 +195,8 @@ def prepare(build_dir, folder):
     certificate, key = folder / "localhost.pem", folder / "localhost-key.pem"
     bundle = folder / "bundle.pem"
     bundle.write_text(certificate.read_text() + key.read_text())
-    load = next(build_dir.resolve().rglob("bench_web_load"))
-    return Tools(strata, load, files, certificate, key, bundle)
+    load = next(build_dir.rglob("bench_web_load"))
+    return Tools(strata, wanted.before, load, files, certificate, key, bundle)
 
 
 def p99_ms(output):
@@ -239,8 +230,9 @@ def measure_idle(proxy):
     return {"bytes": grown / IDLE}
 
 
-def contenders():
-    return ["strata", *(each for each in ("haproxy", "nginx") if shutil.which(each, path=PATHS))]
+def contenders(wanted):
+    peers = [each for each in ("haproxy", "nginx") if shutil.which(each, path=PATHS)]
+    return participants(wanted, ["strata", *peers])
 
 
 def main():
@@ -251,13 +243,13 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         try:
-            tools = prepare(wanted.build_dir, folder)
-            if "haproxy" not in contenders():
+            tools = prepare(wanted, folder)
+            if not shutil.which("haproxy", path=PATHS):
                 print("haproxy is not installed: apt-get install haproxy", file=sys.stderr)
             back = Back(tools, folder / "back")
             try:
                 found = take_turns(
-                    wanted.repetitions, scenarios, lambda _: contenders(),
+                    wanted.repetitions, scenarios, lambda _: contenders(wanted),
                     lambda name, scenario, place: Proxy(name, tools, folder / place, scenario,
                                                         back),
                     lambda proxy, scenario: measure(proxy, scenario, tools, wanted.seconds))
@@ -266,7 +258,7 @@ def main():
         except Failure as failure:
             sys.exit(f"bench-proxy: {failure}")
     publish({"machine": describe_machine(), "repetitions": wanted.repetitions,
-             "scenarios": summarise(found, scenarios, lambda _: contenders())}, wanted,
+             "scenarios": summarise(found, scenarios, lambda _: contenders(wanted))}, wanted,
             "bench-proxy", "CPU and memory are the proxy's alone")
 
 

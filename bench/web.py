@@ -14,11 +14,13 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.comparison import argument_parser, chosen, publish, summarise, take_turns
+from harness.comparison import (argument_parser, chosen, participants, publish, summarise,
+                                take_turns, to_before)
 from harness.goal import Goal
 from harness.machine import describe_machine
 from harness.measured import Measured, measure_load
 from harness.process import Failure, Process, free_port, listening, wait_until
+from harness.strata_daemon import strata_daemon
 
 HERE = Path(__file__).resolve().parent
 CRATE = "libuwebsockets-sys"
@@ -40,7 +42,8 @@ class Scenario:
 
     @property
     def goals(self):
-        return [Goal("cpu_us", self.goal, self.peer) if self.load else Goal("bytes", self.goal)]
+        own = Goal("cpu_us", self.goal, self.peer) if self.load else Goal("bytes", self.goal)
+        return [own, *to_before()]
 
 
 def messages(kind, connections, size, in_flight):
@@ -97,27 +100,18 @@ class Server(Measured):
         self.port = free_port()
         folder.mkdir(parents=True)
         self._log = folder / "log"
-        self._process = getattr(self, "_start_" + name)(tools, folder, scenario)
+        start = getattr(self, "_start_" + name.removeprefix("before-"))
+        self._process = start(tools, folder, scenario)
         wait_until(lambda: listening(self.port), f"{name} does not listen")
 
     def _start_strata(self, tools, folder, scenario):
-        control = folder / "control.sock"
-        env = {**os.environ, "STRATA_SOCKET": str(control)}
-        argv = [tools.strata, "daemon", "--state-dir", folder / "state", "--socket", control]
-        daemon = Process(argv, self._log, env)
         scheme = "https" if scenario.secure else "http"
-        create = [tools.strata, "create", "server", "bench", "--listen",
-                  f"{scheme}://127.0.0.1:{self.port}", "--mode", scenario.mode, "--http",
-                  tools.files, "--http-cache", "-s"]
+        words = ["server", "bench", "--listen", f"{scheme}://127.0.0.1:{self.port}", "--mode",
+                 scenario.mode, "--http", tools.files, "--http-cache"]
         if scenario.secure:
-            create += ["--cert", tools.certificate, "--key", tools.key]
-
-        def created():
-            done = subprocess.run(create, env=env, capture_output=True, check=False, timeout=10)
-            return done.returncode == 0
-
-        wait_until(created, "strata made no server")
-        return daemon
+            words += ["--cert", tools.certificate, "--key", tools.key]
+        program = tools.before if self.name == "before-strata" else tools.strata
+        return strata_daemon(program, folder, words)
 
     def _start_uws(self, tools, _folder, scenario):
         return Process([tools.uws, self.port, scenario.mode], self._log)
@@ -152,6 +146,7 @@ class Server(Measured):
 @dataclass(frozen=True)
 class Tools:
     strata: Path
+    before: Path | None
     load: Path
     uws: Path | None
     files: Path
@@ -183,18 +178,19 @@ def build_uws(folder):
     return program
 
 
-def prepare(build_dir, folder):
+def prepare(wanted, folder):
     files = folder / "files"
     files.mkdir()
     (files / "1k").write_bytes(os.urandom(KIB))
     (files / "10m").write_bytes(os.urandom(10 * MIB))
-    strata = (build_dir / "strata").resolve()
+    build_dir = wanted.build_dir.resolve()
+    strata = build_dir / "strata"
     env = {**os.environ, "STRATA_CONFIG_DIR": str(folder / "config")}
     subprocess.run([strata, "cert", "make", "localhost", "127.0.0.1", "-o", folder], env=env,
                    check=True, capture_output=True)
     os.chmod(folder, 0o755)  # nginx's worker is nobody
-    load = next(build_dir.resolve().rglob("bench_web_load"))
-    return Tools(strata, load, build_uws(folder), files, folder / "localhost.pem",
+    load = next(build_dir.rglob("bench_web_load"))
+    return Tools(strata, wanted.before, load, build_uws(folder), files, folder / "localhost.pem",
                  folder / "localhost-key.pem", folder / "config" / "authority" / "ca.pem")
 
 
@@ -208,11 +204,11 @@ def measure(server, scenario, tools, seconds):
     return measure_load(server, words)
 
 
-def contenders_of(scenario, tools):
+def contenders_of(scenario, tools, wanted):
     if scenario.peer == "uws":
-        return ["strata", *(["uws"] if tools.uws else [])]
-    peers = ["nginx", "h2o"]
-    return ["strata", *(each for each in peers if shutil.which(each, path="/usr/sbin:/usr/bin"))]
+        return participants(wanted, ["strata", *(["uws"] if tools.uws else [])])
+    peers = [each for each in ("nginx", "h2o") if shutil.which(each, path="/usr/sbin:/usr/bin")]
+    return participants(wanted, ["strata", *peers])
 
 
 def measure_idle(server, tools):
@@ -232,16 +228,16 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         try:
-            tools = prepare(wanted.build_dir, folder)
+            tools = prepare(wanted, folder)
             if tools.uws is None:
                 print(f"cargo has no {CRATE}: µWebSockets does not take part", file=sys.stderr)
             found = take_turns(
-                wanted.repetitions, scenarios, lambda each: contenders_of(each, tools),
+                wanted.repetitions, scenarios, lambda each: contenders_of(each, tools, wanted),
                 lambda name, scenario, place: Server(name, tools, folder / place, scenario),
                 lambda server, scenario: measure(server, scenario, tools, wanted.seconds))
         except Failure as failure:
             sys.exit(f"bench-web: {failure}")
-        rows = summarise(found, scenarios, lambda each: contenders_of(each, tools))
+        rows = summarise(found, scenarios, lambda each: contenders_of(each, tools, wanted))
     publish({"machine": describe_machine(), "repetitions": wanted.repetitions, "scenarios": rows},
             wanted, "bench-web", "CPU and memory are the server's alone")
 

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from harness import interval
-from harness.goal import goal_line, judge, summarise_runs
+from harness.goal import Goal, goal_line, judge, summarise_runs
 from harness.progress import Progress
 
 # What a figure is called in a goal, its unit in a table where the scenario says none, and digits.
@@ -22,6 +22,8 @@ def argument_parser(about, scenarios):
                         help=f"below {interval.LEAST_RUNS} nothing is decided")
     parser.add_argument("--only", action="append",
                         help=f"scenarios whose name starts so; there are {names}")
+    parser.add_argument("--before", type=Path, help="another strata binary, to take turns with")
+    parser.add_argument("--contender", action="append", help="only this one; may be repeated")
     parser.add_argument("--format", choices=("table", "json"), default="table")
     parser.add_argument("--output", type=Path, help="write the JSON document here too")
     return parser
@@ -32,6 +34,19 @@ def chosen(wanted, scenarios):
             if not wanted.only or any(each.name.startswith(name) for name in wanted.only)]
 
 
+def participants(wanted, names, own=("strata",)):
+    """Who takes part: the names, and each of strata's own once more as the binary of --before has
+    it. With --contender those alone that it names."""
+    older = [f"before-{name}" for name in names if name in own] if wanted.before else []
+    return [each for each in (*names, *older) if not wanted.contender or each in wanted.contender]
+
+
+def to_before(names=("strata",)):
+    """What strata's CPU and memory are beside those of the binary of --before."""
+    return [Goal(figure, None, f"before-{name}", contender=name)
+            for name in names for figure in ("cpu_us", "bytes", "script_bytes")]
+
+
 def take_turns(repetitions, scenarios, contenders_of, start, measure):
     """The figures of each scenario's and contender's name, a list of one dictionary a repetition.
 
@@ -40,7 +55,7 @@ def take_turns(repetitions, scenarios, contenders_of, start, measure):
     progress = Progress(repetitions * len(found))
     for repetition in range(repetitions):
         for scenario in scenarios:
-            for name in contenders_of(scenario):
+            for name in rotated(contenders_of(scenario), repetition):
                 progress.step(f"{scenario.name}, {name}")
                 place = f"{repetition}-{scenario.name.replace(' ', '-')}-{name}"
                 server = start(name, scenario, place)
@@ -50,6 +65,12 @@ def take_turns(repetitions, scenarios, contenders_of, start, measure):
                     server.stop()
     progress.close()
     return found
+
+
+def rotated(names, turn):
+    """So that none is always measured first."""
+    shift = turn % max(1, len(names))
+    return [*names[shift:], *names[:shift]]
 
 
 def summarise(found, scenarios, contenders_of):
