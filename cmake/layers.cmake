@@ -1,9 +1,10 @@
 # One static library a layer, so that a layer which uses what it may not is found when it is linked.
 #
-#   strata_layer(NAME [USES layer ...])
+#   strata_layer(NAME [USES layer ...] [EXCEPT folder ...])
 #
-# NAME is a folder of lib/ or of src/. What it USES, and what that uses, is the table of
-# tools/check/layer_table.py by whole folders; `make check` compares the two.
+# NAME is a folder of lib/ or src/, EXCEPT its folders that are layers of their own. What it USES,
+# and what that uses, is the table of tools/check/layer_table.py by whole layers; `make check` compares
+# the two.
 
 # What every file of src/ is compiled with: equal for all, so that they share one precompiled
 # header.
@@ -60,12 +61,19 @@ function(strata_unify target sources)
   endforeach()
 endfunction()
 
+# runtime/proxy: strata_runtime_proxy
+function(strata_layer_targets targets)
+  list(TRANSFORM ARGN REPLACE "/" "_")
+  list(TRANSFORM ARGN PREPEND strata_)
+  set(${targets} ${ARGN} PARENT_SCOPE)
+endfunction()
+
 function(strata_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "USES")
+  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "USES;EXCEPT")
   if(STRATA_THREADS_ONLY AND name MATCHES "^(cli|measure)$")
     return()
   endif()
-  set(target strata_${name})
+  strata_layer_targets(target ${name})
   set_property(GLOBAL APPEND PROPERTY strata_layers ${target})
   set(folder lib)
   if(NOT EXISTS ${PROJECT_SOURCE_DIR}/lib/${name})
@@ -73,6 +81,9 @@ function(strata_layer name)
   endif()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/${name}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  foreach(folder_of_another IN LISTS layer_EXCEPT)
+    list(FILTER sources EXCLUDE REGEX "/${folder}/${name}/${folder_of_another}/")
+  endforeach()
   add_library(${target} STATIC ${sources})
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   if(folder STREQUAL lib)
@@ -85,21 +96,21 @@ function(strata_layer name)
     target_link_libraries(${target} PUBLIC strata_src)
     target_precompile_headers(${target} REUSE_FROM strata_precompiled)
   endif()
-  list(TRANSFORM layer_USES PREPEND strata_)
-  target_link_libraries(${target} PUBLIC ${layer_USES})
+  strata_layer_targets(used ${layer_USES})
+  target_link_libraries(${target} PUBLIC ${used})
   if(STRATA_UNITY)
     strata_unify(${target} "${sources}")
   endif()
   if(BUILD_TESTING)
-    strata_link_alone(${name})
+    strata_link_alone(${target})
   endif()
 endfunction()
 
 # A program of all the layer's objects and the layers that it uses: it links only where that is all
 # they need.
 file(CONFIGURE OUTPUT alone.cpp CONTENT "int main() {}\n")
-function(strata_link_alone name)
-  add_executable(strata_${name}_alone ${PROJECT_BINARY_DIR}/alone.cpp)
-  target_link_libraries(strata_${name}_alone PRIVATE
-    -Wl,--whole-archive strata_${name} -Wl,--no-whole-archive)
+function(strata_link_alone target)
+  add_executable(${target}_alone ${PROJECT_BINARY_DIR}/alone.cpp)
+  target_link_libraries(${target}_alone PRIVATE
+    -Wl,--whole-archive ${target} -Wl,--no-whole-archive)
 endfunction()

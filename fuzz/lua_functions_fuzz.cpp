@@ -16,12 +16,12 @@
 #include <vector>
 
 #include "loop/async_lock.hpp"
+#include "loop/backends/sim_loop.hpp"
+#include "loop/backends/sim_world.hpp"
 #include "loop/file_store.hpp"
-#include "loop/sim_loop.hpp"
-#include "loop/sim_world.hpp"
 #include "runtime/house.hpp"
 #include "runtime/runtime.hpp"
-#include "runtime/script_tables.hpp"
+#include "runtime/types/script_tables.hpp"
 
 namespace {
 

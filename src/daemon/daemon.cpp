@@ -17,14 +17,14 @@
 #include <cstdlib>
 #include <thread>
 
-#include "daemon/control_api.hpp"
-#include "daemon/control_socket.hpp"
-#include "daemon/file_record_store.hpp"
-#include "daemon/log_output.hpp"
+#include "daemon/api/control_api.hpp"
+#include "daemon/api/control_socket.hpp"
+#include "daemon/broker/socket_broker.hpp"
 #include "daemon/loop_threads.hpp"
 #include "daemon/readiness.hpp"
-#include "daemon/socket_broker.hpp"
-#include "daemon/supervisor.hpp"
+#include "daemon/store/file_record_store.hpp"
+#include "daemon/supervisor/log_output.hpp"
+#include "daemon/supervisor/supervisor.hpp"
 #include "loop/file_store.hpp"
 #include "loop/socket_file.hpp"
 #include "net/scheme.hpp"

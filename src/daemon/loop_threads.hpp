@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "loop/backend.hpp"
+#include "loop/backends/backend.hpp"
 #include "runtime/runtime.hpp"
 
 namespace strata::daemon {

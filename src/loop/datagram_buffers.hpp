@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "loop/address.hpp"
 #include "loop/loop.hpp"
+#include "loop/names/address.hpp"
 
 namespace strata::loop {
 

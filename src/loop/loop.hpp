@@ -18,11 +18,11 @@
 #include <string>
 #include <vector>
 
-#include "loop/address.hpp"
 #include "loop/descriptor.hpp"
 #include "loop/file_store.hpp"
-#include "loop/host_records.hpp"
 #include "loop/mailbox.hpp"
+#include "loop/names/address.hpp"
+#include "loop/names/host_records.hpp"
 #include "loop/request.hpp"
 #include "loop/slice.hpp"
 #include "loop/task_group.hpp"

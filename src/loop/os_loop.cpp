@@ -15,7 +15,7 @@
 #include <csignal>
 
 #include "loop/datagram_buffers.hpp"
-#include "loop/name_lookup.hpp"
+#include "loop/names/name_lookup.hpp"
 #include "loop/socket_file.hpp"
 
 namespace strata::loop {
@@ -297,5 +297,7 @@ task<found_host> os_loop::look_up(std::string host, std::uint16_t port, name_loo
   }
   co_return found;
 }
+
+bool polls_kernel_descriptors(const class loop& loop) { return loop.backend() != "simulation"; }
 
 }  // namespace strata::loop

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "loop/loop.hpp"
-#include "loop/name_lookup.hpp"
+#include "loop/names/name_lookup.hpp"
 #include "strata/base/unique_fd.hpp"
 
 namespace strata::loop {
@@ -58,5 +58,9 @@ class os_loop : public loop {
   unique_fd wake_fd_;
   int wake_errno_ = 0;
 };
+
+/// Whether a loop can adopt and poll a descriptor of the kernel's: not in a simulation, whose
+/// descriptors are its own.
+[[nodiscard]] bool polls_kernel_descriptors(const loop& loop);
 
 }  // namespace strata::loop

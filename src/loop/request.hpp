@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "loop/address.hpp"
+#include "loop/names/address.hpp"
 #include "strata/base/bytes.hpp"
 
 namespace strata::loop {

@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "loop/sim_loop.hpp"
+#include "loop/backends/sim_loop.hpp"
 
 namespace strata::net {
 namespace {

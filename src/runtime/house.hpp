@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "loop/loop.hpp"
-#include "runtime/script_rights.hpp"
+#include "runtime/options/script_rights.hpp"
 
 namespace strata::net {
 class directory;

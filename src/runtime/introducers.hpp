@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "loop/network.hpp"
+#include "loop/names/network.hpp"
 #include "net/stream.hpp"
 
 namespace strata::runtime {

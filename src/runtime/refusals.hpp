@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "loop/address.hpp"
+#include "loop/names/address.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/journal.hpp"
 

@@ -16,7 +16,7 @@
 #include "net/directory.hpp"
 #include "runtime/figures.hpp"
 #include "runtime/journal.hpp"
-#include "runtime/options.hpp"
+#include "runtime/options/runtime_options.hpp"
 
 namespace strata::runtime {
 
@@ -127,7 +127,7 @@ class runtime {
   virtual loop::task<void> settle() = 0;
 
   [[nodiscard]] virtual nlohmann::json options(bool with_secrets) const = 0;
-  [[nodiscard]] virtual const common_options& common() const = 0;
+  [[nodiscard]] virtual const runtime_options& common() const = 0;
   /// As bound while running, else as configured.
   [[nodiscard]] virtual std::vector<std::string> endpoints() const = 0;
   /// Its endpoints are where it listens, and not where it connects.

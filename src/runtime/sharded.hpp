@@ -18,8 +18,8 @@
 #include "loop/call_on.hpp"
 #include "net/scheme.hpp"
 #include "options/effects.hpp"
+#include "runtime/options/script_rights.hpp"
 #include "runtime/runtime.hpp"
-#include "runtime/script_rights.hpp"
 #include "serve/connection_gauge.hpp"
 
 namespace strata::runtime {
@@ -202,7 +202,7 @@ class sharded : public runtime_of_parts {
   [[nodiscard]] nlohmann::json options(bool with_secrets) const final {
     return to_json(options_, table_, with_secrets);
   }
-  [[nodiscard]] const common_options& common() const final { return options_; }
+  [[nodiscard]] const runtime_options& common() const final { return options_; }
 
  protected:
   // --- what a type says of itself

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct step_options : common_options {
+struct step_options : runtime_options {
   std::uint64_t threads = 2;
   std::uint64_t pace = 1;
   std::string place = "here";
@@ -21,7 +21,7 @@ struct step_options : common_options {
 
 const std::vector<options::bound_row<step_options>>& step_table() {
   using enum options::option_kind;
-  static const auto table = with_common<step_options>({
+  static const auto table = with_runtime_options<step_options>({
       {{.key = "threads", .kind = count, .needs_restart = true}, &step_options::threads},
       {{.key = "pace", .kind = count}, &step_options::pace},
       {{.key = "place", .needs_restart = true}, &step_options::place},

@@ -15,7 +15,7 @@
 #include "net/stream.hpp"
 #include "net/tls/slot.hpp"
 #include "runtime/journal.hpp"
-#include "runtime/tls_options.hpp"
+#include "runtime/options/tls_options.hpp"
 
 namespace strata::runtime {
 

@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "loop/sim_loop.hpp"
-#include "loop/sim_world.hpp"
+#include "loop/backends/sim_loop.hpp"
+#include "loop/backends/sim_world.hpp"
 #include "script/asked.hpp"
 
 namespace strata::script {

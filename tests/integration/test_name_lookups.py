@@ -11,7 +11,7 @@ import pytest
 from name_server import namespace
 from strata_daemon import PATIENCE, Refused, eventually
 
-LOOKUP_THREADS = 16  # at most, as src/loop/name_lookup.hpp says
+LOOKUP_THREADS = 16  # at most, as src/loop/names/name_lookup.hpp says
 
 
 @pytest.fixture

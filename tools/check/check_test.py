@@ -24,10 +24,10 @@ CLEAN = {
     "tools/deps.txt": "# what it is built with\ncmake\n",
     "include/strata/base/bytes.hpp": "#pragma once\n\n#include <span>\n",
     "src/loop/loop.hpp": LOOP,
-    "src/loop/uring_loop.cpp": URING,
+    "src/loop/backends/uring_loop.cpp": URING,
     "src/net/stream.cpp": '#include "loop/loop.hpp"\n#include "strata/base/bytes.hpp"\n',
-    "src/runtime/options.hpp": "#pragma once\n",
-    "src/runtime/server/options.hpp": '#pragma once\n\n#include "runtime/options.hpp"\n',
+    "src/runtime/options/options.hpp": "#pragma once\n",
+    "src/runtime/server/options.hpp": '#pragma once\n\n#include "runtime/options/options.hpp"\n',
     "src/runtime/client/client.hpp": "#pragma once\n",
     "src/cli/runtimes/create.cpp": (
         '#include "runtime/server/options.hpp"\n\n// io_uring_setup may fail\n'
@@ -349,6 +349,13 @@ strata_layer(cli USES net)
     def test_a_layer_lacks_what_it_may_use(self):
         cmake = self.CMAKE.replace("net USES loop proto", "net USES loop")
         self.assert_targets(cmake, "CMakeLists.txt:3:", "(net) lacks proto")
+
+    def test_a_layer_inside_a_layer_has_uses_of_its_own(self):
+        cmake = self.CMAKE + """strata_layer(runtime
+  EXCEPT server)
+strata_layer(runtime/server USES cli)
+"""
+        self.assert_targets(cmake, "CMakeLists.txt:7:", "(runtime/server) uses cli")
 
     def test_a_folder_without_a_layer(self):
         cmake = self.CMAKE.replace("strata_layer(proto)\n", "")

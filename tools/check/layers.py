@@ -90,7 +90,7 @@ def resolve(root, path, mark, name):
 
 
 def _is_uring(path):
-    return path.parts[:2] == ("src", "loop") and path.name.startswith("uring")
+    return path.parts[:3] == ("src", "loop", "backends") and path.name.startswith("uring")
 
 
 def _probes_kernel(path):
@@ -114,7 +114,8 @@ def _inner_breach(path, target):
     # A test may stand on the stage that its layers have for it.
     if _is_test(path) and "testing" in target.parts and _tests_of(layer, below):
         return None
-    if _is_test(path) and str(target).startswith("src/loop/sim"):
+    # A test runs on one backend or on each.
+    if _is_test(path) and str(target).startswith("src/loop/backends/"):
         return None
     # What a part of the library does is tested against its other parts.
     if _is_test(path) and layer in LIBRARY and below in LIBRARY:
@@ -127,7 +128,7 @@ def _outer_breach(path, mark, name):
     """What is wrong with including a file that is not of this tree."""
     if URING_HEADER.fullmatch(name) and not _is_uring(path):
         if not (_probes_kernel(path) and name == "linux/io_uring.h"):
-            return f"includes {name}; only src/loop/uring* may, use loop/loop.hpp"
+            return f"includes {name}; only src/loop/backends/uring* may, use loop/loop.hpp"
     if LUA_HEADER.fullmatch(name) and layer_of(path) != "script":
         return f"includes {name}; only src/script may, use what script/ offers"
     if SSH_HEADER.fullmatch(name) and not str(path).startswith("src/measure/remote/remote_shell"):
@@ -157,7 +158,7 @@ def _uring_identifiers(path, code):
     for number, line in enumerate(bare_code(code).splitlines(), 1):
         if URING_IDENTIFIER.search(line) and not INCLUDE.match(line):
             name = URING_IDENTIFIER.search(line)[0]
-            yield Breach(str(path), number, f"names {name}; only src/loop/uring* may")
+            yield Breach(str(path), number, f"names {name}; only src/loop/backends/uring* may")
 
 
 def _cycles(graph):

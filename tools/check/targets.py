@@ -5,7 +5,7 @@ import re
 from check.layer_table import ALLOWED
 from check.source import Breach
 
-LAYER = re.compile(r"^strata_layer\((\w+)(?: USES ([^)]*))?\)", re.MULTILINE)
+LAYER = re.compile(r"^strata_layer\(([\w/]+)((?:\s+[\w/]+)*)\)", re.MULTILINE)
 
 
 def breaches(root):
@@ -16,14 +16,14 @@ def breaches(root):
     lines, uses = {}, {}
     for match in LAYER.finditer(text):
         lines[match[1]] = text.count("\n", 0, match.start()) + 1
-        uses[match[1]] = set((match[2] or "").split())
+        uses[match[1]] = _used(match[2].split())
     allowed = {name: set() for name in lines}
     for place, below in ALLOWED.items():
-        if place.split("/")[0] in allowed:
-            allowed[place.split("/")[0]] |= {one.split("/")[0] for one in below}
+        if (layer := _layer_of(place, lines)) in allowed:
+            allowed[layer] |= {_layer_of(one, lines) for one in below}
 
     found = []
-    for name in {top for place in ALLOWED if _has_sources(root, top := place.split("/")[0])}:
+    for name in {_layer_of(place, lines) for place in ALLOWED if _has_sources(root, place)}:
         if name not in lines:
             found.append(Breach("CMakeLists.txt", 1, f"there is no strata_layer({name}); add it"))
             continue
@@ -37,8 +37,26 @@ def breaches(root):
     return found
 
 
-def _has_sources(root, name):
-    return any(next((root / top / name).rglob("*.cpp"), None) for top in ("lib", "src"))
+def _used(words):
+    """What stands behind USES, up to the next keyword."""
+    if "USES" not in words:
+        return set()
+    behind = words[words.index("USES") + 1:]
+    return set(behind[:next((i for i, word in enumerate(behind) if word.isupper()), len(behind))])
+
+
+def _layer_of(place, layers):
+    """The longest of CMake's layers that the place lies in; else its first folder."""
+    parts = place.split("/")
+    for count in range(len(parts), 0, -1):
+        if (key := "/".join(parts[:count])) in layers:
+            return key
+    return parts[0]
+
+
+def _has_sources(root, place):
+    top = place.split("/")[0]
+    return any(next((root / folder / top).rglob("*.cpp"), None) for folder in ("lib", "src"))
 
 
 def _closure(name, table):

@@ -10,7 +10,7 @@
 #include "cli/line/outcome.hpp"
 #include "cli/line/verb.hpp"
 #include "options/option_table.hpp"
-#include "runtime/options.hpp"
+#include "runtime/types/types.hpp"
 
 namespace strata::cli {
 

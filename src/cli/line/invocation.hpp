@@ -10,7 +10,7 @@
 #include "cli/line/daemon_address.hpp"
 #include "cli/line/outcome.hpp"
 #include "options/daemon_options.hpp"
-#include "runtime/options.hpp"
+#include "runtime/types/types.hpp"
 
 namespace strata::cli {
 

@@ -11,7 +11,7 @@
 #include "cli/line/invocation.hpp"
 #include "cli/line/outcome.hpp"
 #include "options/option_table.hpp"
-#include "runtime/options.hpp"
+#include "runtime/types/types.hpp"
 
 namespace strata::cli {
 

@@ -6,7 +6,7 @@
 #include "cli/lua/rows.hpp"
 #include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
-#include "runtime/script_tables.hpp"
+#include "runtime/types/script_tables.hpp"
 #include "script/checker.hpp"
 #include "script/source.hpp"
 

@@ -10,7 +10,7 @@
 #include "cli/lua/rows.hpp"
 #include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
-#include "loop/backend.hpp"
+#include "loop/backends/backend.hpp"
 #include "options/locations.hpp"
 #include "script/machine.hpp"
 #include "text/readable.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "options/option_table.hpp"
-#include "runtime/tls_options.hpp"
+#include "runtime/options/tls_options.hpp"
 
 namespace strata::cli {
 

@@ -14,7 +14,7 @@
 #include "cli/pipe/rows.hpp"
 #include "cli/pipe/session.hpp"
 #include "cli/terminal/output.hpp"
-#include "loop/backend.hpp"
+#include "loop/backends/backend.hpp"
 
 namespace strata::cli {
 

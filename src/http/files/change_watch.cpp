@@ -10,7 +10,7 @@
 #include <array>
 #include <cstring>
 
-#include "loop/backend.hpp"
+#include "loop/os_loop.hpp"
 
 namespace strata::http {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <thread>
 
-#include "loop/backend.hpp"
-#include "loop/sim_loop.hpp"
+#include "loop/backends/backend.hpp"
+#include "loop/backends/sim_loop.hpp"
 #include "net/listener.hpp"
 #include "net/stream.hpp"
 

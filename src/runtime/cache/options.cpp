@@ -1,6 +1,6 @@
 #include "runtime/cache/options.hpp"
 
-#include "runtime/listen_options.hpp"
+#include "runtime/options/listen_options.hpp"
 
 namespace strata::runtime::cache {
 
@@ -107,7 +107,7 @@ const std::vector<options::bound_row<cache_options>>& option_table() {
           tls_client_rows<cache_options>({.only_with = "follow"}), script_rows<cache_options>()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
-    return with_common(std::move(all));
+    return with_runtime_options(std::move(all));
   }();
   return table;
 }

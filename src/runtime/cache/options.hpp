@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "runtime/options.hpp"
-#include "runtime/script_options.hpp"
-#include "runtime/tls_options.hpp"
+#include "runtime/options/runtime_options.hpp"
+#include "runtime/options/script_options.hpp"
+#include "runtime/options/tls_options.hpp"
 
 namespace strata::runtime::cache {
 
-struct cache_options : common_options, tls_server_options, tls_client_options, script_options {
+struct cache_options : runtime_options, tls_server_options, tls_client_options, script_options {
   std::optional<std::uint64_t> port;
   bool local = false;
   std::string protected_mode = "yes";

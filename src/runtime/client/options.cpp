@@ -112,7 +112,7 @@ const std::vector<options::bound_row<client_options>>& option_table() {
           script_rows<client_options>()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
-    return with_common(std::move(all));
+    return with_runtime_options(std::move(all));
   }();
   return table;
 }

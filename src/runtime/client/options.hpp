@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "runtime/options.hpp"
-#include "runtime/script_options.hpp"
-#include "runtime/tls_options.hpp"
+#include "runtime/options/runtime_options.hpp"
+#include "runtime/options/script_options.hpp"
+#include "runtime/options/tls_options.hpp"
 
 namespace strata::runtime::client {
 
-struct client_options : common_options, tls_client_options, script_options {
+struct client_options : runtime_options, tls_client_options, script_options {
   std::string target;
   std::string connect;
   std::string framing = "line";

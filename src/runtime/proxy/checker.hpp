@@ -14,7 +14,7 @@
 #include "net/stream.hpp"
 #include "net/tls/context.hpp"
 #include "runtime/journal.hpp"
-#include "runtime/proxy/choosing.hpp"
+#include "runtime/proxy/choice/choosing.hpp"
 #include "runtime/proxy/options.hpp"
 
 namespace strata::runtime::proxy {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/proxy/back.hpp"
+#include "runtime/proxy/choice/back.hpp"
 #include "runtime/proxy/options.hpp"
-#include "runtime/proxy/route.hpp"
+#include "runtime/proxy/web/route.hpp"
 
 namespace strata::runtime::proxy {
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "loop/within.hpp"
-#include "runtime/http_serving.hpp"
 #include "runtime/introducers.hpp"
 #include "runtime/proxy/ends.hpp"
 #include "runtime/refusals.hpp"
 #include "runtime/tls_identity.hpp"
+#include "runtime/web/http_serving.hpp"
 
 namespace strata::runtime::proxy {
 

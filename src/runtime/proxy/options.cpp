@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "net/scheme.hpp"
-#include "runtime/listen_options.hpp"
+#include "runtime/options/listen_options.hpp"
 
 namespace strata::runtime::proxy {
 
@@ -274,7 +274,7 @@ const std::vector<options::bound_row<proxy_options>>& option_table() {
     handshake->row.help =
         "longest time for a client's TLS handshake, WebSocket handshake, PROXY header or, with "
         "routes by name, SNI";
-    return with_common(std::move(all));
+    return with_runtime_options(std::move(all));
   }();
   return table;
 }

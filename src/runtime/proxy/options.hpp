@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "runtime/http_options.hpp"
-#include "runtime/options.hpp"
-#include "runtime/script_options.hpp"
-#include "runtime/tls_options.hpp"
+#include "runtime/options/http_options.hpp"
+#include "runtime/options/runtime_options.hpp"
+#include "runtime/options/script_options.hpp"
+#include "runtime/options/tls_options.hpp"
 
 namespace strata::runtime::proxy {
 
-struct proxy_options : common_options,
+struct proxy_options : runtime_options,
                        tls_server_options,
                        tls_client_options,
                        http_limit_options,

@@ -6,11 +6,11 @@
 
 #include "proto/token.hpp"
 #include "runtime/introducers.hpp"
-#include "runtime/proxy/admission.hpp"
+#include "runtime/proxy/admission/admission.hpp"
 #include "runtime/proxy/ends.hpp"
 #include "runtime/proxy/gate.hpp"
 #include "runtime/proxy/heads/field_rule.hpp"
-#include "runtime/proxy/route.hpp"
+#include "runtime/proxy/web/route.hpp"
 #include "runtime/scripting/scripted.hpp"
 #include "runtime/tls_identity.hpp"
 

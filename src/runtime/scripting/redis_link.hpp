@@ -9,7 +9,7 @@
 
 #include "net/connector.hpp"
 #include "proto/resp_value.hpp"
-#include "runtime/script_rights.hpp"
+#include "runtime/options/script_rights.hpp"
 #include "runtime/scripting/redis_place.hpp"
 #include "script/call.hpp"
 

@@ -6,8 +6,8 @@
 #include <deque>
 #include <optional>
 
-#include "loop/sim_loop.hpp"
-#include "loop/sim_world.hpp"
+#include "loop/backends/sim_loop.hpp"
+#include "loop/backends/sim_world.hpp"
 #include "net/testing/seeds.hpp"
 #include "script/machine.hpp"
 

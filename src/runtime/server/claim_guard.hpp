@@ -10,7 +10,7 @@
 #include <map>
 #include <mutex>
 
-#include "loop/address.hpp"
+#include "loop/names/address.hpp"
 #include "loop/timer.hpp"
 
 namespace strata::runtime::server {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "loop/address.hpp"
+#include "loop/names/address.hpp"
 #include "loop/task.hpp"
 #include "loop/timer.hpp"
 #include "runtime/server/broadcast_log.hpp"

@@ -1,7 +1,7 @@
 #include "runtime/server/options.hpp"
 
 #include "net/scheme.hpp"
-#include "runtime/listen_options.hpp"
+#include "runtime/options/listen_options.hpp"
 
 namespace strata::runtime::server {
 
@@ -171,7 +171,7 @@ const std::vector<options::bound_row<server_options>>& option_table() {
           tls_server_rows<server_options>(), script_rows<server_options>()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
-    return with_common(std::move(all));
+    return with_runtime_options(std::move(all));
   }();
   return table;
 }

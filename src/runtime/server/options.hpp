@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "net/endpoint_url.hpp"
-#include "runtime/options.hpp"
-#include "runtime/script_options.hpp"
+#include "runtime/options/runtime_options.hpp"
+#include "runtime/options/script_options.hpp"
+#include "runtime/options/tls_options.hpp"
 #include "runtime/server/web_options.hpp"
-#include "runtime/tls_options.hpp"
 
 namespace strata::runtime::server {
 
-struct server_options : common_options, web_options, tls_server_options, script_options {
+struct server_options : runtime_options, web_options, tls_server_options, script_options {
   std::optional<std::uint64_t> port;
   bool local = false;
   std::vector<std::string> listen;

@@ -6,13 +6,13 @@
 
 #include "loop/condition.hpp"
 #include "loop/within.hpp"
-#include "runtime/http_serving.hpp"
 #include "runtime/introducers.hpp"
 #include "runtime/refusals.hpp"
 #include "runtime/server/datagram_port.hpp"
 #include "runtime/server/session.hpp"
 #include "runtime/server/shard_script.hpp"
 #include "runtime/tls_identity.hpp"
+#include "runtime/web/http_serving.hpp"
 
 namespace strata::runtime::server {
 

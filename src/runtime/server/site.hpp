@@ -11,7 +11,7 @@
 #include "loop/loop.hpp"
 #include "runtime/file_sink.hpp"
 #include "runtime/server/options.hpp"
-#include "runtime/web_figures.hpp"
+#include "runtime/web/web_figures.hpp"
 
 namespace strata::runtime::server {
 

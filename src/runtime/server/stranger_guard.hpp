@@ -10,7 +10,7 @@
 #include <array>
 #include <cstdint>
 
-#include "loop/address.hpp"
+#include "loop/names/address.hpp"
 #include "loop/timer.hpp"
 #include "strata/base/bytes.hpp"
 

@@ -5,11 +5,11 @@
 #include "http/cross_origin.hpp"
 #include "http/dressed_exchange.hpp"
 #include "proto/websocket_handshake.hpp"
-#include "runtime/http_serving.hpp"
 #include "runtime/server/event_stream.hpp"
 #include "runtime/server/shard.hpp"
 #include "runtime/server/shard_script.hpp"
 #include "runtime/server/websocket_member.hpp"
+#include "runtime/web/http_serving.hpp"
 
 namespace strata::runtime::server {
 

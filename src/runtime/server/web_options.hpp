@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "options/option_table.hpp"
-#include "runtime/http_options.hpp"
+#include "runtime/options/http_options.hpp"
 
 namespace strata::runtime::server {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "loop/sim_world.hpp"
+#include "loop/backends/sim_world.hpp"
 
 namespace strata::runtime {
 

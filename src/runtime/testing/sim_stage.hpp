@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "http/websocket_port.hpp"
-#include "loop/sim_loop.hpp"
+#include "loop/backends/sim_loop.hpp"
 #include "net/message_port.hpp"
 #include "net/testing/seeds.hpp"
 #include "net/tls/context.hpp"

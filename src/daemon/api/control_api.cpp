@@ -1,0 +1,496 @@
+#include "daemon/api/control_api.hpp"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "daemon/api/change_note.hpp"
+#include "daemon/api/control_socket.hpp"
+#include "daemon/api/openapi.hpp"
+#include "daemon/supervisor/render.hpp"
+#include "http/server_connection.hpp"
+#include "loop/socket_file.hpp"
+#include "options/option_table.hpp"
+#include "runtime/tls_identity.hpp"
+#include "text/json_text.hpp"
+#include "text/secret.hpp"
+
+namespace strata::daemon {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t most_behind = 8U << 20U;    // bytes that may wait for a follower
+constexpr std::size_t longest_body = 16U << 20U;  // of a request
+constexpr auto longest_evaluation = 20s;          // unless the request says
+constexpr auto* description_hint = "see GET /v1/openapi.yaml";
+constexpr std::uint64_t most_remote = 256;  // connections of strangers, as they first are
+
+int status_of(const error& failed) {
+  switch (failed.code) {
+    case errc::invalid_argument:
+    case errc::malformed: return 400;
+    case errc::permission_denied: return 403;
+    case errc::not_found: return 404;
+    case errc::already_exists:
+    case errc::conflict: return 409;
+    // What the system has run out of is not the request's fault.
+    case errc::limit_exceeded:
+      return failed.sys_errno == 0 || failed.sys_errno == EMSGSIZE ? 413 : 503;
+    case errc::not_supported: return 501;
+    case errc::timed_out: return 504;
+    case errc::no_space: return 507;
+    default: return 500;
+  }
+}
+
+nlohmann::json error_json(std::string_view code, std::string_view message,
+                          std::string_view remedy) {
+  return {{"error", {{"code", code}, {"message", message}, {"remedy", remedy}}}};
+}
+
+/// What is wrong, and apart from it what to do.
+nlohmann::json error_json(error why) {
+  const auto remedy = std::exchange(why.remedy, {});
+  return error_json(name_of(why.code), describe(why), remedy);
+}
+
+result<nlohmann::json> parse_body(const std::string& body) {
+  const std::string operation = "read the request's body";
+  auto json = text::parse_json(body, operation);
+  if (json && !json->is_object()) {
+    return failure(errc::malformed, operation, "it is not a JSON object");
+  }
+  return json;
+}
+
+result<std::string> text_at(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_string()) {
+    return failure(errc::invalid_argument, "read the request",
+                   "it has no text '" + std::string(key) + "'", description_hint);
+  }
+  return found->get<std::string>();
+}
+
+result<bool> flag_at(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end()) return false;
+  if (found->is_boolean()) return found->get<bool>();
+  return failure(errc::invalid_argument, "read the request",
+                 "'" + std::string(key) + "' is neither true nor false");
+}
+
+result<void> check_keys(const nlohmann::json& object, std::span<const std::string_view> known) {
+  for (const auto& [key, value] : object.items()) {
+    if (std::ranges::find(known, key) != known.end()) continue;
+    return failure(errc::invalid_argument, "read the request",
+                   "it has an unknown key '" + key + "'", description_hint);
+  }
+  return {};
+}
+
+/// `/v1/runtimes/{name}/start` against a path; the name lands in `*name`.
+bool matches(std::string_view pattern, std::string_view path, std::string* name) {
+  constexpr std::string_view placeholder = "{name}";
+  const auto hole = pattern.find(placeholder);
+  if (hole == std::string_view::npos) return pattern == path;
+  const auto before = pattern.substr(0, hole);
+  const auto after = pattern.substr(hole + placeholder.size());
+  if (!path.starts_with(before) || !path.ends_with(after)) return false;
+  if (path.size() <= before.size() + after.size()) return false;
+  const auto middle = path.substr(before.size(), path.size() - before.size() - after.size());
+  if (middle.contains('/')) return false;
+  *name = middle;
+  return true;
+}
+
+}  // namespace
+
+control_api::control_api(supervisor& runtimes, runtime::loop_source& loops, facts about)
+    : supervisor_(runtimes),
+      loops_(loops),
+      facts_(std::move(about)),
+      api_(runtimes.home(), reception(door::api)),
+      remote_(runtimes.home(), reception(door::remote)),
+      metrics_(runtimes.home(), reception(door::metrics)) {}
+
+control_api::~control_api() { stop(); }
+
+void control_api::stop() {
+  for (auto* const each : {&api_, &remote_, &metrics_}) {
+    each->stop_listening();
+    each->end_connections();
+  }
+}
+
+serve::reception control_api::reception(door which) {
+  return {
+      .connections = connections_,
+      .admits =
+          [this, which](const loop::descriptor& arrived, unsigned /*door*/) {
+            if (which != door::api || is_trusted(arrived)) return true;
+            facts_.log->write_few("stranger", runtime::level::warning,
+                                  "a process of another user and group was refused");
+            return false;
+          },
+      .is_for_operator = which == door::api,
+      .most = [which]() -> std::uint64_t { return which == door::api ? 0 : most_remote; },
+      .serve =
+          [this, which](auto connection, auto place, unsigned /*door*/) {
+            return serve(std::move(connection), std::move(place), which);
+          },
+      .refusal = {},
+      .on_refused = [](const loop::socket_address&, std::string_view) {},
+      .on_secured =
+          [this](const net::stream& with) {
+            const auto& peer = with.peer();
+            if (peer.tls_subject.empty()) return;
+            facts_.log->write(runtime::level::debug,
+                              fmt::format("client {} has the certificate of '{}'",
+                                          peer.address.text(), peer.tls_subject));
+          },
+      .on_trouble =
+          [this](const error& why, bool is_new) {
+            if (is_new) facts_.log->write_few("trouble", runtime::level::error, describe(why));
+          },
+  };
+}
+
+result<void> control_api::listen(const std::string& path, std::optional<gid_t> group) {
+  auto address = loop::socket_address::from_path(path);
+  if (!address) return std::unexpected(address.error());
+  // From bind on nobody else may connect.
+  const auto before = ::umask(0177);
+  auto listening = supervisor_.home().listen(*address, {});
+  ::umask(before);
+  if (!listening) return std::unexpected(listening.error());
+  api_.add(std::make_unique<net::listener>(supervisor_.home(), std::move(*listening)));
+  group_ = group;
+  if (group) return loop::give_socket(path, *group, 0660);
+  return {};
+}
+
+void control_api::secure_with(std::shared_ptr<const net::tls_slot> certificates,
+                              std::string token) {
+  secure_ = std::move(certificates);
+  token_ = std::move(token);
+}
+
+result<void> control_api::listen_remote(const loop::socket_address& address) {
+  auto listening = supervisor_.home().listen(address, {});
+  if (!listening) return std::unexpected(listening.error());
+  remote_.add(std::make_unique<net::listener>(supervisor_.home(), std::move(*listening)), 0,
+              secure_);
+  return {};
+}
+
+result<void> control_api::listen_metrics(const loop::socket_address& address, bool is_secure) {
+  auto listening = supervisor_.home().listen(address, {});
+  if (!listening) return std::unexpected(listening.error());
+  metrics_.add(std::make_unique<net::listener>(supervisor_.home(), std::move(*listening)), 0,
+               is_secure ? secure_ : nullptr);
+  are_metrics_secure_ = is_secure;
+  return {};
+}
+
+void control_api::begin() {
+  api_.begin();
+  remote_.begin();
+  metrics_.begin();
+}
+
+// The socket's mode keeps strangers out; this is the second lock, should the mode be changed.
+bool control_api::is_trusted(const loop::descriptor& peer) const {
+  ucred who{};
+  socklen_t size = sizeof who;
+  if (::getsockopt(peer.fd(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return false;
+  // A script or a proxy of this daemon, by whatever path it has found the socket.
+  if (who.pid == ::getpid()) return false;
+  if (who.uid == 0 || who.uid == ::geteuid()) return true;
+  if (!group_) return false;
+  if (who.gid == *group_) return true;
+  std::vector<gid_t> groups(1024);
+  size = static_cast<socklen_t>(groups.size() * sizeof(gid_t));
+  if (::getsockopt(peer.fd(), SOL_SOCKET, SO_PEERGROUPS, groups.data(), &size) != 0) return false;
+  groups.resize(size / sizeof(gid_t));
+  return std::ranges::find(groups, *group_) != groups.end();
+}
+
+bool control_api::has_token(const proto::http_request& request) const {
+  constexpr std::string_view scheme = "Bearer ";
+  const auto said = request.header("authorization").value_or("");
+  return said.starts_with(scheme) &&
+         text::equal_in_constant_time(said.substr(scheme.size()), token_);
+}
+
+loop::task<> control_api::serve(std::unique_ptr<net::stream> connection,
+                                [[maybe_unused]] serve::connection_gauge::place place, door which) {
+  const visitor guest{which, visitor_text(*connection)};
+  const http::handler respond = [&](http::exchange& now) { return handle(now, guest); };
+  const http::refusal refuse = [](int /*status*/, const error& why, const net::peer_info& /*of*/) {
+    return std::pair(dump(error_json(why)), std::string("application/json"));
+  };
+  http::server_connection served(supervisor_.home(), std::move(connection));
+  co_await served.serve(respond, refuse);
+}
+
+loop::task<> control_api::handle(http::exchange& now, const visitor& guest) {
+  if (is_guarded(guest.entrance) && !token_.empty() && !has_token(now.request())) {
+    const bool has_other = now.request().header("authorization").has_value();
+    facts_.log->write_few("token", runtime::level::warning,
+                          fmt::format("{} was refused: its token is {}", guest.text,
+                                      has_other ? "wrong" : "missing"));
+    now.respond({.status = 401,
+                 .fields = {{"Content-Type", "application/json"}, {"WWW-Authenticate", "Bearer"}},
+                 .length = {}},
+                dump(error_json(
+                    "permission_denied", "the daemon does not accept the token",
+                    "give the right one in STRATA_TOKEN, or send Authorization: Bearer TOKEN")));
+    co_return;
+  }
+  if (now.request().has_opaque_query) {
+    now.respond(400, "application/json",
+                dump(error_json("invalid_argument", "cannot decode the query", "write % as %25")));
+    co_return;
+  }
+  for (const auto& each : routes()) {
+    std::string name;
+    if (guest.entrance == door::metrics || closing_ || each.find_feed == nullptr) continue;
+    if (each.row.method != now.method()) continue;
+    if (!matches(each.row.path, now.request().path, &name)) continue;
+    auto found = (this->*each.find_feed)(name);
+    if (!found) {
+      const auto reply = as_answer(found.error());
+      now.respond(reply.status, reply.type, reply.body);
+      co_return;
+    }
+    co_await stream(now, std::move(*found));
+    co_return;
+  }
+  const auto reply = co_await dispatch(now, guest);
+  now.respond(reply.status, reply.type, reply.body);
+}
+
+loop::task<control_api::answer> control_api::dispatch(http::exchange& now, const visitor& guest) {
+  const auto& request = now.request();
+  if (closing_) {
+    co_return answer{503, "application/json",
+                     dump(error_json("unavailable", "cannot serve: the daemon is stopping",
+                                     "wait for the next one"))};
+  }
+  bool path_known = false;
+  for (const auto& each : routes()) {
+    std::string name;
+    if (guest.entrance == door::metrics && !each.row.is_public) continue;
+    if (!matches(each.row.path, request.path, &name)) continue;
+    path_known = true;
+    if (each.row.method != now.method() || each.run == nullptr) continue;
+    // To read the metrics takes none.
+    auto body = co_await now.read_all(guest.entrance == door::metrics ? 0 : longest_body);
+    if (!body) co_return as_answer(body.error());
+    // Named, since GCC 12 destroys a braced temporary in a co_await twice.
+    const call wanted{request, name, std::move(*body)};
+    auto reply = co_await (this->*each.run)(wanted);
+    if (each.row.is_change) {
+      const bool is_done = reply.status < 300;
+      facts_.log->write(runtime::level::info,
+                        change_note(each.row, name, wanted.body, guest.text, is_done));
+    }
+    co_return reply;
+  }
+  const int status = path_known ? 405 : 404;
+  const auto message = path_known ? "cannot " + request.method + " '" + request.path + "'"
+                                  : "cannot find '" + request.path + "'";
+  co_return answer{
+      status, "application/json",
+      dump(error_json(path_known ? "method_not_allowed" : "not_found", message, description_hint))};
+}
+
+control_api::answer control_api::as_answer(const error& failed) {
+  return {status_of(failed), "application/json", dump(error_json(failed))};
+}
+
+control_api::answer control_api::as_answer(const result<entry_ref>& done, int status) const {
+  if (!done) return as_answer(done.error());
+  return {status, "application/json",
+          dump(detail_json(**done, supervisor_, supervisor_.home().now()))};
+}
+
+loop::task<control_api::answer> control_api::get_description(call /*of*/) {
+  co_return answer{200, "application/yaml", openapi_text(route_rows())};
+}
+
+loop::task<control_api::answer> control_api::list(call /*of*/) {
+  co_return answer{200, "application/json", dump(list_json(supervisor_, supervisor_.home().now()))};
+}
+
+loop::task<control_api::answer> control_api::create(call of) {
+  auto body = parse_body(of.body);
+  if (!body) co_return as_answer(body.error());
+  auto type = text_at(*body, "type");
+  if (!type) co_return as_answer(type.error());
+  auto name = text_at(*body, "name");
+  if (!name) co_return as_answer(name.error());
+  const auto start = flag_at(*body, "start");
+  if (!start) co_return as_answer(start.error());
+  const auto is_rehearsal = flag_at(*body, "dry_run");
+  if (!is_rehearsal) co_return as_answer(is_rehearsal.error());
+  static constexpr std::string_view known[] = {"type", "name", "options", "start", "dry_run"};
+  if (auto good = check_keys(*body, known); !good) co_return as_answer(good.error());
+  auto options = body->value("options", nlohmann::json::object());
+  auto made = co_await supervisor_.create(*type, *name, std::move(options), *start, *is_rehearsal);
+  co_return as_answer(made, *is_rehearsal ? 200 : 201);
+}
+
+loop::task<control_api::answer> control_api::show(call of) {
+  co_return as_answer(supervisor_.find(of.name), 200);
+}
+
+loop::task<control_api::answer> control_api::edit(call of) {
+  auto body = parse_body(of.body);
+  if (!body) co_return as_answer(body.error());
+  static constexpr std::string_view known[] = {"options"};
+  if (auto good = check_keys(*body, known); !good) co_return as_answer(good.error());
+  auto edited = co_await supervisor_.edit(of.name, body->value("options", nlohmann::json()));
+  if (!edited) co_return as_answer(edited.error());
+  co_return answer{200, "application/json",
+                   dump({{"applied", edited->applied}, {"needs_restart", edited->needs_restart}})};
+}
+
+loop::task<control_api::answer> control_api::remove(call of) {
+  const auto limit = limit_of(of, loop::time_point::max());
+  if (!limit) co_return as_answer(limit.error());
+  auto gone = co_await supervisor_.remove(of.name, *limit);
+  if (!gone) co_return as_answer(gone.error());
+  co_return answer{204, "application/json", {}};
+}
+
+loop::task<control_api::answer> control_api::start(call of) {
+  auto done = co_await supervisor_.start(of.name);
+  co_return as_answer(done, 200);
+}
+
+result<loop::time_point> control_api::limit_of(const call& of, loop::time_point usual) const {
+  const auto asked = of.request.query_value("timeout");
+  if (!asked) return usual;
+  const auto seconds = options::parse_seconds(*asked);
+  if (!seconds) return std::unexpected(seconds.error());
+  return supervisor_.home().now() + loop::from_seconds(*seconds);
+}
+
+loop::task<control_api::answer> control_api::stop(call of) {
+  const auto limit = limit_of(of, loop::time_point::max());
+  if (!limit) co_return as_answer(limit.error());
+  auto done = co_await supervisor_.stop(of.name, *limit);
+  co_return as_answer(done, 200);
+}
+
+loop::task<control_api::answer> control_api::restart(call of) {
+  const auto limit = limit_of(of, loop::time_point::max());
+  if (!limit) co_return as_answer(limit.error());
+  auto done = co_await supervisor_.restart(of.name, *limit);
+  co_return as_answer(done, 200);
+}
+
+loop::task<control_api::answer> control_api::reload(call of) {
+  auto done = co_await supervisor_.reload(of.name);
+  co_return as_answer(done, 200);
+}
+
+loop::task<control_api::answer> control_api::reload_script(call of) {
+  auto done = co_await supervisor_.reload_script(of.name);
+  co_return as_answer(done, 200);
+}
+
+loop::task<control_api::answer> control_api::evaluate(call of) {
+  const auto limit = limit_of(of, supervisor_.home().now() + longest_evaluation);
+  if (!limit) co_return as_answer(limit.error());
+  auto given = co_await supervisor_.evaluate(of.name, std::move(of.body), *limit);
+  if (!given) co_return as_answer(given.error());
+  co_return answer{200, "application/json", dump(*given)};
+}
+
+loop::task<control_api::answer> control_api::send(call of) {
+  auto sent = co_await supervisor_.send(of.name, of.body);
+  if (!sent) co_return as_answer(sent.error());
+  co_return answer{200, "application/json",
+                   dump({{"delivered", sent->delivered}, {"queued", sent->queued}})};
+}
+
+loop::task<control_api::answer> control_api::stats(call of) {
+  auto found = supervisor_.find(of.name);
+  if (!found) co_return as_answer(found.error());
+  co_return answer{200, "application/json", dump(stats_json(**found, supervisor_.home().now()))};
+}
+
+loop::task<control_api::answer> control_api::backs(call of) {
+  auto found = co_await supervisor_.backs(of.name);
+  if (!found) co_return as_answer(found.error());
+  co_return answer{200, "application/json", dump(*found)};
+}
+
+result<control_api::feed> control_api::messages_of(const std::string& name) const {
+  auto found = supervisor_.find(name);
+  if (!found) return std::unexpected(found.error());
+  auto journal = (*found)->messages;
+  return feed{.keeps = journal, .of = journal.get(), .line = message_json, .always_follows = true};
+}
+
+result<control_api::feed> control_api::log_of(const std::string& name) const {
+  auto found = supervisor_.find(name);
+  if (!found) return std::unexpected(found.error());
+  auto journal = (*found)->log;
+  return feed{.keeps = journal, .of = journal.get(), .line = log_line_json};
+}
+
+result<control_api::feed> control_api::events(const std::string& /*name*/) const {
+  return feed{.keeps = {}, .of = &supervisor_.events(), .line = event_json};
+}
+
+loop::task<> control_api::stream(http::exchange& now, feed from) {
+  std::size_t tail = 1000;
+  const auto& request = now.request();
+  if (const auto asked = request.query_value("tail")) {
+    const auto* const end = asked->data() + asked->size();
+    const auto [rest, code] = std::from_chars(asked->data(), end, tail);
+    if (code != std::errc{} || rest != end) {
+      now.respond(400, "application/json",
+                  dump(error_json("invalid_argument", "cannot read 'tail' as a number", "")));
+      co_return;
+    }
+  }
+  const auto follow = request.query_value("follow");
+  const bool follows = from.always_follows || follow == "true" || follow == "1";
+  now.begin({.status = 200,
+             .fields = {{"Content-Type", "application/x-ndjson"}, {"Cache-Control", "no-store"}},
+             .length = {}});
+  std::string text;
+  for (const auto& line : from.of->last(tail)) text += from.line(line);
+  now.push(text);
+  if (!follows || request.method == "HEAD") {
+    now.finish();
+    co_return;
+  }
+  const auto following = from.of->follow(
+      supervisor_.home(),
+      [&now, write = from.line](const runtime::journal_line& line) {
+        if (now.unsent() > most_behind) {
+          now.abort();
+          return;
+        }
+        now.push(write(line));
+      },
+      [&now] { now.finish(); });
+  // Nothing more is expected from the client but its end.
+  co_await now.client_end();
+}
+
+}  // namespace strata::daemon

@@ -1,0 +1,143 @@
+// The control API: HTTP/1.1 and JSON on a Unix socket, as docs/openapi.yaml describes it.
+// The routes are one table in control_routes.cpp, from which that document is made.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "daemon/api/route_row.hpp"
+#include "daemon/supervisor/supervisor.hpp"
+#include "http/exchange.hpp"
+#include "loop/loop.hpp"
+#include "serve/acceptor.hpp"
+
+namespace strata::daemon {
+
+class control_api {
+ public:
+  struct facts {
+    std::string version;
+    std::string loop;
+    loop::time_point started;
+    std::shared_ptr<runtime::journal> log;  ///< of the API itself
+  };
+
+  control_api(supervisor& runtimes, runtime::loop_source& loops, facts about);
+  ~control_api();
+  control_api(const control_api&) = delete;
+  control_api& operator=(const control_api&) = delete;
+
+  /// Serves the whole API on a Unix socket, to the daemon's user and to root (mode 0600), and to
+  /// the members of `group` if there is one (mode 0660).
+  result<void> listen(const std::string& path, std::optional<gid_t> group);
+  /// What is shown to strangers who are served with TLS, and the token that they must say in
+  /// `Authorization: Bearer TOKEN`; empty: nothing to say. Before those two are to listen:
+  void secure_with(std::shared_ptr<const net::tls_slot> certificates, std::string token);
+  /// Serves the whole API with TLS, on a TCP address.
+  result<void> listen_remote(const loop::socket_address& address);
+  /// Serves only `GET /metrics`, on a TCP address; with TLS, or to anybody.
+  result<void> listen_metrics(const loop::socket_address& address, bool is_secure);
+  /// Starts to answer; until then those who connect wait.
+  void begin();
+  /// From now on refuses new requests; those under way are finished.
+  void refuse_requests() { closing_ = true; }
+  void stop();
+
+  [[nodiscard]] static std::vector<route_row> route_rows();
+
+ private:
+  struct answer {
+    int status = 200;
+    std::string type = "application/json";
+    std::string body;
+  };
+  /// A request and the name in its path.
+  struct call {
+    const proto::http_request& request;
+    std::string name;
+    std::string body;
+  };
+  /// The journal that a path streams, and how its lines are written.
+  struct feed {
+    std::shared_ptr<runtime::journal> keeps;  // of a runtime that may be removed meanwhile
+    runtime::journal* of = nullptr;
+    std::string (*line)(const runtime::journal_line&) = nullptr;
+    bool always_follows = false;
+  };
+  /// A row and what serves it: a function that answers, or one that finds what is streamed.
+  struct route {
+    route_row row;
+    loop::task<answer> (control_api::*run)(call) = nullptr;
+    result<feed> (control_api::*find_feed)(const std::string& name) const = nullptr;
+  };
+  [[nodiscard]] static std::span<const route> routes();
+  [[nodiscard]] static std::vector<route> routes_of_records();
+  [[nodiscard]] static std::vector<route> routes_of_runs();
+
+  /// The whole API to those of this machine, to those elsewhere, or the metrics alone.
+  enum class door : std::uint8_t { api, remote, metrics };
+  /// Strangers come by TLS, and have to say the token if there is one.
+  [[nodiscard]] bool is_guarded(door which) const {
+    return which == door::remote || (which == door::metrics && are_metrics_secure_);
+  }
+  /// Who asks, by which door.
+  struct visitor {
+    door entrance;
+    std::string text;  ///< `uid 1000, pid 4242`; `10.0.0.7:5123, CN=ann`
+  };
+  [[nodiscard]] serve::reception reception(door which);
+  loop::task<> serve(std::unique_ptr<net::stream> connection, serve::connection_gauge::place place,
+                     door which);
+  loop::task<> handle(http::exchange& now, const visitor& guest);
+  loop::task<answer> dispatch(http::exchange& now, const visitor& guest);
+  [[nodiscard]] bool is_trusted(const loop::descriptor& peer) const;
+  [[nodiscard]] bool has_token(const proto::http_request& request) const;
+
+  static answer as_answer(const error& failed);
+  answer as_answer(const result<entry_ref>& done, int status) const;
+
+  /// `?timeout=TIME` as a time from now, or `usual`. Errors: it is none.
+  [[nodiscard]] result<loop::time_point> limit_of(const call& of, loop::time_point usual) const;
+
+  loop::task<answer> get_version(call of);
+  loop::task<answer> get_description(call of);
+  loop::task<answer> list(call of);
+  loop::task<answer> create(call of);
+  loop::task<answer> show(call of);
+  loop::task<answer> edit(call of);
+  loop::task<answer> remove(call of);
+  loop::task<answer> start(call of);
+  loop::task<answer> stop(call of);
+  loop::task<answer> restart(call of);
+  loop::task<answer> reload(call of);
+  loop::task<answer> reload_script(call of);
+  loop::task<answer> evaluate(call of);
+  loop::task<answer> send(call of);
+  loop::task<answer> backs(call of);
+  loop::task<answer> stats(call of);
+  loop::task<answer> metrics(call of);
+  loop::task<answer> healthz(call of);
+  loop::task<answer> readyz(call of);
+
+  [[nodiscard]] result<feed> messages_of(const std::string& name) const;
+  [[nodiscard]] result<feed> log_of(const std::string& name) const;
+  [[nodiscard]] result<feed> events(const std::string& name) const;
+  loop::task<> stream(http::exchange& now, feed from);
+
+  supervisor& supervisor_;
+  runtime::loop_source& loops_;
+  facts facts_;
+  std::optional<gid_t> group_;
+  bool closing_ = false;
+  serve::connection_gauge connections_;
+  serve::acceptor api_;
+  serve::acceptor remote_;
+  std::shared_ptr<const net::tls_slot> secure_;
+  std::string token_;
+  bool are_metrics_secure_ = false;
+  serve::acceptor metrics_;
+};
+
+}  // namespace strata::daemon

@@ -1,0 +1,54 @@
+// What probes and scrapers ask of the control API: the version, whether all is well, the metrics.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "daemon/api/control_api.hpp"
+#include "daemon/api/process_metrics.hpp"
+#include "daemon/supervisor/render.hpp"
+#include "runtime/tls_identity.hpp"
+
+namespace strata::daemon {
+
+loop::task<control_api::answer> control_api::get_version(call /*of*/) {
+  const auto up = supervisor_.home().now() - facts_.started;
+  const auto shown = secure_ ? secure_->get() : nullptr;
+  co_return answer{200, "application/json",
+                   dump({{"version", facts_.version},
+                         {"api", "1"},
+                         {"pid", ::getpid()},
+                         {"loop", facts_.loop},
+                         {"loops", loops_.size()},
+                         {"state_dir", supervisor_.place()},
+                         {"uptime_s", std::chrono::duration<double>(up).count()},
+                         {"certificates", runtime::certificates_json(
+                                              shown ? shown->certificates()
+                                                    : std::vector<net::certificate_info>{})}})};
+}
+
+loop::task<control_api::answer> control_api::healthz(call /*of*/) {
+  co_return answer{200, "text/plain", "ok\n"};
+}
+
+loop::task<control_api::answer> control_api::readyz(call /*of*/) {
+  std::string text;
+  for (const auto& each : supervisor_.all()) {
+    if (!each->wanted.running || each->state == run_state::running) continue;
+    text += fmt::format("{}: {}{}{}\n", each->name(), name_of(each->state),
+                        each->reason.empty() ? "" : ": ", each->reason);
+  }
+  for (const auto& [name, kept] : supervisor_.unusable()) {
+    text += fmt::format("{}: it could not be restored: {}\n", name, kept.reason);
+  }
+  if (text.empty()) co_return answer{200, "text/plain", "ok\n"};
+  co_return answer{503, "text/plain", std::move(text)};
+}
+
+loop::task<control_api::answer> control_api::metrics(call /*of*/) {
+  co_return answer{200, "text/plain; version=0.0.4",
+                   metrics_text(supervisor_) + process_metrics(facts_.version)};
+}
+
+}  // namespace strata::daemon

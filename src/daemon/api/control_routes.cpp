@@ -1,0 +1,138 @@
+// The routes of the control API: one row per method of a path.
+#include "daemon/api/control_api.hpp"
+
+namespace strata::daemon {
+
+namespace {
+
+constexpr std::string_view json_type = "application/json";
+constexpr std::string_view ndjson = "application/x-ndjson";
+
+}  // namespace
+
+// A row is read as a row.
+// clang-format off
+std::vector<control_api::route> control_api::routes_of_records() {
+  return {
+      {{.method = "GET", .path = "/v1/version",
+        .summary = "The daemon's version, process id, loop backend and state folder",
+        .answer = "Version", .may_fail = false},
+       &control_api::get_version},
+      {{.method = "GET", .path = "/v1/openapi.yaml",
+        .summary = "This description", .answer_type = "application/yaml", .may_fail = false},
+       &control_api::get_description},
+      {{.method = "GET", .path = "/v1/runtimes", .summary = "All runtimes, sorted by name",
+        .answer = "Summary[]", .may_fail = false},
+       &control_api::list},
+      {{.method = "POST", .path = "/v1/runtimes",
+        .summary = "Create a runtime, and start it if `start` is true",
+        .description = "The state file is on disk when this is answered. When the start fails "
+                       "nothing is created, and the answer is the start's error. With `dry_run` "
+                       "all is checked, and answered with 200, and nothing is created.",
+        .body = "Creation", .answer = "Detail", .body_type = json_type, .status = 201,
+        .is_change = true},
+       &control_api::create},
+      {{.method = "GET", .path = "/v1/runtimes/{name}",
+        .summary = "One runtime with its options (a secret is shown as \"********\", but a "
+                   "reference as it is: credential:NAME)",
+        .answer = "Detail"},
+       &control_api::show},
+      {{.method = "PATCH", .path = "/v1/runtimes/{name}", .summary = "Change options",
+        .body = "Changes", .answer = "Edited", .body_type = json_type, .is_change = true},
+       &control_api::edit},
+      {{.method = "DELETE", .path = "/v1/runtimes/{name}",
+        .summary = "Stop the runtime if it runs, as `stop` does, and forget it", .answer_type = {},
+        .status = 204, .has_timeout = true,
+        .is_change = true},
+       &control_api::remove},
+  };
+}
+
+std::vector<control_api::route> control_api::routes_of_runs() {
+  return {
+      {{.method = "POST", .path = "/v1/runtimes/{name}/start",
+        .summary = "Start the runtime, unless it runs", .answer = "Detail", .is_change = true},
+       &control_api::start},
+      {{.method = "POST", .path = "/v1/runtimes/{name}/stop",
+        .summary = "Stop the runtime, if it runs. It is `stopping` while it delivers and saves; "
+                   "after `timeout`, such as 2.5s, it gives up delivering, and one that could not "
+                   "save runs on. With 0 it delivers and saves nothing",
+        .answer = "Detail", .has_timeout = true,
+        .is_change = true},
+       &control_api::stop},
+      {{.method = "POST", .path = "/v1/runtimes/{name}/restart",
+        .summary = "Stop the runtime if it runs, as `stop` does, then start it",
+        .answer = "Detail", .has_timeout = true,
+        .is_change = true},
+       &control_api::restart},
+      {{.method = "POST", .path = "/v1/runtimes/{name}/reload",
+        .summary = "Have a runtime that runs read its certificates and open its logs again; it "
+                   "keeps its connections; it is restarted where an edit waits for that",
+        .answer = "Detail",
+        .is_change = true},
+       &control_api::reload},
+      {{.method = "POST", .path = "/v1/runtimes/{name}/reload-lua",
+        .summary = "Load the script of a runtime that runs again; if it has an error, the one "
+                   "before goes on", .answer = "Detail", .is_change = true},
+       &control_api::reload_script},
+      {{.method = "POST", .path = "/v1/runtimes/{name}/eval-lua",
+        .summary = "Run the request's body, an expression or statements of Lua, in the script of a "
+                   "runtime that runs; what it gives is awaited for `timeout`, else 20s",
+        .answer = "Evaluation", .body_type = "text/plain", .has_timeout = true},
+       &control_api::evaluate},
+      {{.method = "POST", .path = "/v1/runtimes/{name}/send",
+        .summary = "Send the request's body as one message (a server - to all its clients)",
+        .answer = "Sent", .body_type = "application/octet-stream"},
+       &control_api::send},
+      {{.method = "GET", .path = "/v1/runtimes/{name}/stats", .summary = "Counters and rates",
+        .answer = "Stats"},
+       &control_api::stats},
+      {{.method = "GET", .path = "/v1/runtimes/{name}/backends",
+        .summary = "The backs of a proxy that runs", .answer = "Back[]"},
+       &control_api::backs},
+      {{.method = "GET", .path = "/v1/runtimes/{name}/messages",
+        .summary = "Received messages as they come (a stream without end)",
+        .answer = "Message", .answer_type = ndjson},
+       nullptr, &control_api::messages_of},
+      {{.method = "GET", .path = "/v1/runtimes/{name}/logs",
+        .summary = "The runtime's log lines (the last 1,000 are kept)",
+        .answer = "LogLine", .answer_type = ndjson, .has_tail = true},
+       nullptr, &control_api::log_of},
+      {{.method = "GET", .path = "/v1/events",
+        .summary = "What happened to runtimes (the last 1,000 events are kept)",
+        .answer = "Event", .answer_type = ndjson, .has_tail = true, .may_fail = false},
+       nullptr, &control_api::events},
+      {{.method = "GET", .path = "/metrics",
+        .summary = "All counters in Prometheus' text format 0.0.4", .answer_type = "text/plain",
+        .may_fail = false, .is_public = true},
+       &control_api::metrics},
+      {{.method = "GET", .path = "/healthz",
+        .summary = "Answers as long as the daemon serves: a probe of liveness",
+        .answer_type = "text/plain", .may_fail = false, .is_public = true},
+       &control_api::healthz},
+      {{.method = "GET", .path = "/readyz",
+        .summary = "200 when each runtime that is to run does; else 503, with a line for each that "
+                   "does not: a probe of readiness",
+        .answer_type = "text/plain", .is_public = true},
+       &control_api::readyz},
+  };
+}
+// clang-format on
+
+std::span<const control_api::route> control_api::routes() {
+  static const auto table = [] {
+    auto all = routes_of_records();
+    const auto more = routes_of_runs();
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }();
+  return table;
+}
+
+std::vector<route_row> control_api::route_rows() {
+  std::vector<route_row> rows;
+  for (const auto& each : routes()) rows.push_back(each.row);
+  return rows;
+}
+
+}  // namespace strata::daemon

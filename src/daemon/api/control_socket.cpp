@@ -1,0 +1,63 @@
+#include "daemon/api/control_socket.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "options/own_folder.hpp"
+
+namespace strata::daemon {
+
+namespace {
+
+constexpr mode_t for_guests = 0755;
+constexpr std::string_view other_socket = "choose another place with --socket";
+
+result<void> make_folder(const std::string& folder, const folder_guests& guests) {
+  const auto made = options::open_own_folder(folder, std::string(other_socket));
+  if (!made) return std::unexpected(made.error());
+  if (!guests.group && !guests.everybody) return {};
+  const bool failed = (guests.group && ::fchown(made->get(), -1U, *guests.group) != 0) ||
+                      ::fchmod(made->get(), for_guests) != 0;
+  if (!failed) return {};
+  return system_failure(errno, "let others into the folder '" + folder + "'");
+}
+
+// The administrator's folder stays as it is, but a group that cannot reach the socket is an error
+// that is hard to find.
+void warn_of_closed_folder(const std::string& folder, gid_t group) {
+  struct stat found{};
+  if (::stat(folder.c_str(), &found) != 0) return;
+  const bool is_open =
+      (found.st_mode & S_IXOTH) != 0 || (found.st_gid == group && (found.st_mode & S_IXGRP) != 0);
+  if (is_open) return;
+  spdlog::warn(
+      "group {} cannot reach the control socket: its folder '{}' is closed to it; "
+      "'chmod 755' that",
+      group, folder);
+}
+
+}  // namespace
+
+result<void> prepare_socket_folder(const std::string& socket, const folder_guests& guests) {
+  if (socket.empty()) {
+    return failure(errc::invalid_argument, "make the control socket",
+                   "this user has no home folder, and no variable names a place",
+                   "name one with --socket or in STRATA_SOCKET");
+  }
+  const auto folder = options::folder_of(socket);
+  struct stat found{};
+  if (::stat(folder.c_str(), &found) != 0 && errno == ENOENT) {
+    if (auto made = make_folder(folder, guests); !made) return made;
+  } else if (guests.group) {
+    warn_of_closed_folder(folder, *guests.group);
+  }
+  return options::check_socket_folder(socket);
+}
+
+}  // namespace strata::daemon

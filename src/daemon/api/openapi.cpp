@@ -1,0 +1,227 @@
+#include "daemon/api/openapi.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "daemon/api/openapi_schemas.hpp"
+#include "runtime/types/types.hpp"
+#include "text/yaml_text.hpp"
+
+namespace strata::daemon {
+
+using json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr const char* about =
+    "HTTP/1.1 and JSON on the daemon's Unix socket. `curl --unix-socket $STRATA_SOCKET "
+    "http://strata/v1/runtimes` is as good a client as the CLI. The socket is for root and the "
+    "daemon's user (mode 0600), and for a group that `--socket-group` names (mode 0660). Every "
+    "error is the JSON object `Error` below. Streams are application/x-ndjson in chunked "
+    "encoding: one JSON object a line.";
+
+constexpr const char* about_errors =
+    "400 invalid_argument, malformed; 403 permission_denied; 404 not_found; 409 already_exists, "
+    "conflict; 413 limit_exceeded, when the request is too large; 501 not_supported; 503 "
+    "limit_exceeded, when the process or the system has no descriptors, threads or memory left; "
+    "504 timed_out; 507 no_space; 500 else";
+
+json reference(std::string_view kind, std::string_view name) {
+  return {{"$ref", "#/components/" + std::string(kind) + "/" + std::string(name)}};
+}
+
+/// A schema by its name, or of plain bytes where there is none.
+json schema_of(std::string_view name, const char* format) {
+  if (name.ends_with("[]")) {
+    name.remove_suffix(2);
+    return {{"type", "array"}, {"items", reference("schemas", name)}};
+  }
+  if (!name.empty()) return reference("schemas", name);
+  json schema = {{"type", "string"}};
+  if (*format != '\0') schema["format"] = format;
+  return schema;
+}
+
+json operation_of(const route_row& row) {
+  json operation = {{"summary", row.summary}};
+  if (!row.description.empty()) operation["description"] = row.description;
+  if (row.has_tail) {
+    operation["parameters"] = {reference("parameters", "tail"), reference("parameters", "follow")};
+  }
+  if (row.has_timeout) operation["parameters"] = {reference("parameters", "timeout")};
+  if (!row.body_type.empty()) {
+    const std::string type(row.body_type);
+    operation["requestBody"]["content"][type]["schema"] = schema_of(row.body, "binary");
+  }
+  auto& answer = operation["responses"][std::to_string(row.status)];
+  answer["description"] = row.status == 204 ? "gone" : row.status == 201 ? "created" : "done";
+  if (!row.answer_type.empty()) {
+    answer["content"][std::string(row.answer_type)]["schema"] = schema_of(row.answer, "");
+  }
+  if (row.may_fail) operation["responses"]["default"] = reference("responses", "Error");
+  return operation;
+}
+
+json paths_of(std::span<const route_row> routes) {
+  json paths;
+  for (const auto& row : routes) {
+    auto& path = paths[std::string(row.path)];
+    if (row.path.contains("{name}")) path["parameters"] = {reference("parameters", "name")};
+    std::string method(row.method);
+    for (auto& letter : method) letter = static_cast<char>(letter - 'A' + 'a');
+    path[method] = operation_of(row);
+  }
+  return paths;
+}
+
+json words_of(std::string_view choices) {
+  auto words = json::array();
+  while (!choices.empty()) {
+    const auto bar = choices.find('|');
+    words.push_back(choices.substr(0, bar));
+    choices = bar == std::string_view::npos ? std::string_view{} : choices.substr(bar + 1);
+  }
+  return words;
+}
+
+json type_of(const options::option_row& row) {
+  using enum options::option_kind;
+  switch (row.kind) {
+    case flag: return {{"type", "boolean"}};
+    case port: return {{"type", "integer"}, {"minimum", 0}, {"maximum", 65535}};
+    case count:
+    case bytes: {
+      json type = {{"type", "integer"}, {"minimum", row.min}};
+      if (row.max != UINT64_MAX) type["maximum"] = row.max;
+      return type;
+    }
+    case seconds: return {{"type", "number"}, {"minimum", 0}};
+    case text: return {{"type", "string"}};
+    case secret: return {{"type", "string"}, {"format", "password"}};
+    case choice: return {{"type", "string"}, {"enum", words_of(row.choices)}};
+    case list: return {{"type", "array"}, {"items", {{"type", "string"}}}};
+  }
+  return {};
+}
+
+json options_of(const runtime::type_row& type) {
+  json schema = {{"type", "object"}, {"description", type.summary}};
+  auto& properties = schema["properties"];
+  for (const auto& row : type.rows()) {
+    auto property = type_of(row);
+    if (!row.default_text.empty()) {
+      if (const auto value = parse_option(row, row.default_text)) property["default"] = *value;
+    }
+    property["description"] = row.help;
+    if (row.needs_restart) property["x-needs-restart"] = true;
+    properties[std::string(row.key)] = std::move(property);
+  }
+  return schema;
+}
+
+json latency_schema() {
+  json schema = {{"type", "object"}};
+  schema["properties"]["count"] = {{"type", "integer"}};
+  for (const auto* const each : {"sum_ms", "p50_ms", "p90_ms", "p99_ms", "max_ms"}) {
+    schema["properties"][each] = {{"type", "number"}};
+  }
+  schema["properties"]["within_ms"] = {{"type", "object"},
+                                       {"additionalProperties", {{"type", "integer"}}},
+                                       {"description", "how many took at most that time"}};
+  return schema;
+}
+
+json figure_schema(const options::figure_row& row) {
+  const json number = {{"type", row.kind == options::figure_kind::rate ? "number" : "integer"}};
+  auto schema = number;
+  if (!row.cases.empty()) {
+    schema = {{"type", "object"}};
+    for (const auto& name : row.cases) schema["properties"][std::string(name)] = number;
+  }
+  if (row.kind == options::figure_kind::latency) schema = latency_schema();
+  schema["description"] = row.help;
+  return schema;
+}
+
+json detail_schema(const runtime::detail_row& of) {
+  json thing = {{"type", "object"}};
+  for (const auto& label : of.labels) {
+    thing["properties"][std::string(label)] = {{"type", "string"}};
+  }
+  for (const auto& row : of.figures) {
+    thing["properties"][std::string(row.key)] = figure_schema(row);
+  }
+  return {{"type", "array"}, {"items", thing}};
+}
+
+json statistics_schema() {
+  json schema = {{"type", "object"},
+                 {"properties",
+                  {{"name", {{"type", "string"}}},
+                   {"type", {{"type", "string"}}},
+                   {"state", {{"type", "string"}}},
+                   {"uptime_s", {{"type", "number"}}}}}};
+  for (const auto& row : runtime::all_figures()) {
+    auto* at = &schema;
+    auto key = row.key;
+    for (auto dot = key.find('.'); dot != std::string_view::npos; dot = key.find('.')) {
+      at = &(*at)["properties"][std::string(key.substr(0, dot))];
+      (*at)["type"] = "object";
+      key.remove_prefix(dot + 1);
+    }
+    (*at)["properties"][std::string(key)] = figure_schema(row);
+  }
+  for (const auto& type : runtime::types()) {
+    if (type.details == nullptr) continue;
+    for (const auto& each : type.details()) {
+      schema["properties"][std::string(each.key)] = detail_schema(each);
+    }
+  }
+  return schema;
+}
+
+json schemas() {
+  auto all = fixed_schemas();
+  auto any = json::array();
+  for (const auto& type : runtime::types()) {
+    auto name = std::string(type.name) + "Options";
+    name.front() = static_cast<char>(name.front() - 'a' + 'A');
+    all[name] = options_of(type);
+    any.push_back(reference("schemas", name));
+  }
+  all["Options"] = {{"description", "as the runtime's type has them"}, {"anyOf", any}};
+  all["Stats"] = statistics_schema();
+  return all;
+}
+
+json parameter(const char* name, const char* where, json schema) {
+  json made = {{"name", name}, {"in", where}};
+  if (std::string_view(where) == "path") made["required"] = true;
+  made["schema"] = std::move(schema);
+  return made;
+}
+
+}  // namespace
+
+std::string openapi_text(std::span<const route_row> routes) {
+  json document = {
+      {"openapi", "3.0.3"},
+      {"info", {{"title", "strata control API"}, {"version", "1"}, {"description", about}}},
+      {"paths", paths_of(routes)}};
+  auto& components = document["components"];
+  components["parameters"] = {
+      {"name", parameter("name", "path", {{"type", "string"}})},
+      {"tail",
+       parameter("tail", "query", {{"type", "integer"}, {"default", 1000}, {"maximum", 1000}})},
+      {"follow", parameter("follow", "query", {{"type", "boolean"}, {"default", false}})},
+      {"timeout", parameter("timeout", "query", {{"type", "string"}, {"example", "2.5s"}})}};
+  components["responses"]["Error"] = {
+      {"description", about_errors},
+      {"content", {{"application/json", {{"schema", reference("schemas", "Error")}}}}}};
+  components["schemas"] = schemas();
+  return "# Made from the tables of routes, options and figures, as "
+         "src/daemon/api/openapi_test.cpp "
+         "describes.\n" +
+         text::to_yaml(document);
+}
+
+}  // namespace strata::daemon

@@ -1,0 +1,255 @@
+#include "daemon/broker/socket_broker.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <spdlog/spdlog.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "loop/thread.hpp"
+#include "options/own_folder.hpp"
+
+namespace strata::daemon {
+
+namespace {
+
+constexpr mode_t for_everybody = 0666;
+constexpr int backlog = 16;
+constexpr int descriptor_pause_ms = 1000;
+
+// One that a daemon before left behind is removed, one that is listened at is not.
+result<void> clear(const std::string& path, const sockaddr_un& address, const std::string& what) {
+  struct stat found{};
+  if (::lstat(path.c_str(), &found) != 0) return {};
+  const unique_fd asked(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!asked) return system_failure(errno, what);
+  const bool is_left =
+      S_ISSOCK(found.st_mode) &&
+      ::connect(asked.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
+      errno == ECONNREFUSED;
+  if (!is_left) {
+    return failure(
+        errc::already_exists, what,
+        S_ISSOCK(found.st_mode) ? "another daemon listens there" : "something else lies there",
+        "end or remove that, or give this daemon another --socket");
+  }
+  if (::unlink(path.c_str()) != 0) return system_failure(errno, what);
+  return {};
+}
+
+result<unique_fd> listen_at(const std::string& path) {
+  const auto what = "listen at '" + path + "' for those who want sockets";
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) {
+    return failure(errc::invalid_argument, what, "the path is longer than 107 bytes");
+  }
+  std::memcpy(address.sun_path, path.data(), path.size());
+  if (auto cleared = clear(path, address, what); !cleared) return std::unexpected(cleared.error());
+  unique_fd made(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!made ||
+      ::bind(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    return system_failure(errno, what);
+  }
+  if (auto opened = loop::set_socket_mode(path, for_everybody); !opened) {
+    return std::unexpected(opened.error());
+  }
+  if (::listen(made.get(), backlog) != 0) return system_failure(errno, what);
+  return made;
+}
+
+result<socket_request> request_on(int connection) {
+  const auto came = broker::read_request(connection);
+  if (!came) return std::unexpected(came.error());
+  switch (came->of) {
+    case broker::kind::xdp: return xdp::parse_request(came->message);
+    case broker::kind::packet: return l2::parse_request(came->message);
+  }
+  return failure(errc::malformed, "understand a request for a socket",
+                 fmt::format("its kind is 0x{:08x}", static_cast<std::uint32_t>(came->of)),
+                 "are daemon and library of one version?");
+}
+
+result<std::optional<xdp::grant>> make(int connection, const socket_request& what) {
+  if (const auto* const packet = std::get_if<l2::packet_request>(&what)) {
+    if (auto handed = l2::grant_request(connection, *packet); !handed) {
+      return std::unexpected(handed.error());
+    }
+    return std::nullopt;
+  }
+  auto handed = xdp::grant_request(connection, std::get<xdp::broker_request>(what));
+  if (!handed) return std::unexpected(handed.error());
+  return std::move(*handed);
+}
+
+void tell(int event) {
+  const std::uint64_t once = 1;
+  (void)!::write(event, &once, sizeof once);
+}
+
+}  // namespace
+
+std::string broker_socket_beside(const std::string& control_socket) {
+  constexpr std::string_view usual = "strata";
+  constexpr std::string_view suffix = ".sock";
+  const auto folder = options::folder_of(control_socket);
+  auto name = control_socket.substr(control_socket.find_last_of('/') + 1);
+  if (name.ends_with(suffix)) name.resize(name.size() - suffix.size());
+  return folder + "/" + (name == usual ? "broker.sock" : name + "-broker.sock");
+}
+
+result<void> socket_broker::start(const std::string& path, const std::string& policy_path) {
+  const auto policy = socket_policy::read(policy_path);
+  if (!policy) return std::unexpected(policy.error());
+  auto listening = listen_at(path);
+  if (!listening) return std::unexpected(listening.error());
+  stopping_.reset(::eventfd(0, EFD_CLOEXEC));
+  made_some_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!stopping_ || !made_some_) return system_failure(errno, "make an eventfd");
+  listener_ = std::move(*listening);
+  file_ = loop::socket_file(path);
+  policy_path_ = policy_path;
+  auto started = loop::start_thread("serve those who want sockets", [this] { run(); });
+  if (!started) return std::unexpected(started.error());
+  thread_ = std::move(*started);
+  spdlog::info("sockets for others at {}, by {} rules of {}", path, policy->rules().size(),
+               policy_path);
+  return {};
+}
+
+void socket_broker::stop() {
+  if (!thread_.joinable()) return;
+  tell(stopping_.get());
+  thread_.join();
+  for (auto& [fd, one] : clients_) {
+    if (one.maker.joinable()) one.maker.join();
+  }
+  made_.clear();
+  clients_.clear();
+  file_.remove();
+  listener_.reset();
+}
+
+bool socket_broker::is_heard(const client& who) const {
+  if (who.at == stage::waits) return false;
+  if (who.at == stage::is_served) return true;
+  const auto in_work = std::ranges::count_if(clients_, [&](const auto& one) {
+    return one.second.peer.user == who.peer.user && one.second.at == stage::waits;
+  });
+  return in_work < most_at_once;
+}
+
+void socket_broker::run() {
+  std::vector<pollfd> asked;
+  for (;;) {
+    const bool accepts = clients_.size() < most_clients && !has_no_descriptor_;
+    asked.assign({{stopping_.get(), POLLIN, 0},
+                  {made_some_.get(), POLLIN, 0},
+                  {accepts ? listener_.get() : -1, POLLIN, 0}});
+    for (const auto& [fd, one] : clients_) {
+      if (is_heard(one)) asked.push_back({fd, POLLIN, 0});
+    }
+    // Without a descriptor to accept with, the listener would be ready again and again.
+    const int limit = std::exchange(has_no_descriptor_, false) ? descriptor_pause_ms : -1;
+    if (::poll(asked.data(), asked.size(), limit) < 0 && errno != EINTR) {
+      spdlog::error("the broker of sockets ends: {}", std::strerror(errno));
+      return;
+    }
+    if (asked[0].revents != 0) return;
+    if (asked[1].revents != 0) collect();
+    if (asked[2].revents != 0) accept_one();
+    for (const auto& each : std::span(asked).subspan(3)) {
+      if (each.revents == 0) continue;
+      auto& who = clients_.at(each.fd);
+      if (!is_heard(who)) continue;  // others of its user were first
+      // One socket a connection: after that only its end is waited for.
+      const bool goes = who.at == stage::is_served;
+      const auto begun = goes ? result<void>{} : begin(who);
+      if (!begun) refuse(who, begun.error());
+      if (goes || !begun) clients_.erase(each.fd);
+    }
+  }
+}
+
+void socket_broker::accept_one() {
+  unique_fd accepted(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!accepted) {
+    has_no_descriptor_ = errno == EMFILE || errno == ENFILE;
+    return;
+  }
+  const int fd = accepted.get();
+  auto peer = broker::peer_of(fd);
+  if (!peer) return;
+  const auto of_user = std::ranges::count_if(
+      clients_, [&](const auto& one) { return one.second.peer.user == peer->user; });
+  if (of_user >= most_of_a_user) {
+    broker::refuse(fd, {.code = errc::limit_exceeded,
+                        .operation = "serve more connections of user " + std::to_string(peer->user),
+                        .reason = "it has 16",
+                        .remedy = "close some",
+                        .offset = {}});
+    return;
+  }
+  clients_.emplace(fd, client{.connection = std::move(accepted), .peer = std::move(*peer)});
+}
+
+// The policy is read here, one at a time: the system's lists of users are not for many threads.
+result<void> socket_broker::begin(client& who) {
+  const int connection = who.connection.get();
+  const auto what = request_on(connection);
+  if (!what) return std::unexpected(what.error());
+  const auto policy = socket_policy::read(policy_path_);
+  if (!policy) return std::unexpected(policy.error());
+  if (auto allowed = policy->check(who.peer, *what); !allowed) return allowed;
+  auto started = loop::start_thread("make a socket for another", [this, connection, what = *what] {
+    made done{.connection = connection, .outcome = make(connection, what)};
+    {
+      const std::lock_guard guard(made_lock_);
+      made_.push_back(std::move(done));
+    }
+    tell(made_some_.get());
+  });
+  if (!started) return std::unexpected(started.error());
+  who.maker = std::move(*started);
+  who.at = stage::waits;
+  who.wants = text_of(*what);
+  return {};
+}
+
+void socket_broker::collect() {
+  std::uint64_t count = 0;
+  (void)!::read(made_some_.get(), &count, sizeof count);
+  std::vector<made> all;
+  {
+    const std::lock_guard guard(made_lock_);
+    all.swap(made_);
+  }
+  for (auto& each : all) {
+    auto& who = clients_.at(each.connection);
+    who.maker.join();
+    if (!each.outcome) {
+      refuse(who, each.outcome.error());
+      clients_.erase(each.connection);
+      continue;
+    }
+    who.has = std::move(*each.outcome);
+    who.at = stage::is_served;
+    spdlog::info("gave process {} of user {} {}", who.peer.process, who.peer.user, who.wants);
+  }
+}
+
+void socket_broker::refuse(const client& who, const error& why) {
+  if (why.code == errc::connection_closed) return;
+  broker::refuse(who.connection.get(), why);
+  const auto lines = refusals_.lines_for(who.peer.user, describe(why), refusal_log::clock::now());
+  for (const auto& line : lines) spdlog::warn("broker: {}", line);
+}
+
+}  // namespace strata::daemon

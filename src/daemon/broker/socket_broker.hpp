@@ -1,0 +1,82 @@
+// Makes AF_XDP and AF_PACKET sockets for processes without privileges, as a policy allows.
+//
+// On threads of its own: one hears requests, and each socket is made by another, since a queue that
+// is still held is waited for. A user that asks for such queues holds up nobody else. Started and
+// stopped by the daemon's thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "daemon/broker/refusal_log.hpp"
+#include "daemon/broker/socket_policy.hpp"
+#include "loop/socket_file.hpp"
+#include "strata/base/unique_fd.hpp"
+
+namespace strata::daemon {
+
+/// Where the broker of the daemon with that control socket listens: `broker.sock` beside the usual
+/// `strata.sock`, and `NAME-broker.sock` beside any other `NAME.sock`, so that daemons with control
+/// sockets in one folder do not meet.
+[[nodiscard]] std::string broker_socket_beside(const std::string& control_socket);
+
+class socket_broker {
+ public:
+  /// Listens at `path`, which everybody may connect to; `policy_path` is read again for each
+  /// request. Errors: of the socket; already_exists when another listens there; those of
+  /// `socket_policy::read`.
+  [[nodiscard]] result<void> start(const std::string& path, const std::string& policy_path);
+  /// Takes back all that it gave, and ends.
+  void stop();
+  ~socket_broker() { stop(); }
+
+ private:
+  static constexpr std::size_t most_clients = 256;
+  static constexpr std::ptrdiff_t most_of_a_user = 16;
+  static constexpr std::ptrdiff_t most_at_once = 4;  ///< sockets of a user that are being made
+
+  /// Kept for an AF_XDP socket; nothing for others.
+  using given = std::optional<xdp::grant>;
+  enum class stage : std::uint8_t { asks, waits, is_served };
+
+  struct client {
+    unique_fd connection;
+    broker::peer peer;
+    stage at = stage::asks;
+    std::string wants;    ///< for the log
+    std::thread maker{};  ///< of its socket, while it waits
+    given has{};
+  };
+  struct made {
+    int connection;
+    result<given> outcome;
+  };
+
+  void run();
+  void accept_one();
+  /// Whether to look for a request of it, or for its end.
+  [[nodiscard]] bool is_heard(const client& who) const;
+  /// Has a thread make what the client asks for. Errors: it is to go.
+  [[nodiscard]] result<void> begin(client& who);
+  /// What the threads have made since.
+  void collect();
+  void refuse(const client& who, const error& why);
+
+  loop::socket_file file_;
+  std::string policy_path_;
+  unique_fd listener_;
+  unique_fd stopping_;
+  unique_fd made_some_;
+  bool has_no_descriptor_ = false;
+  refusal_log refusals_;
+  std::map<int, client> clients_;
+  std::thread thread_;
+  std::mutex made_lock_;
+  std::vector<made> made_;
+};
+
+}  // namespace strata::daemon

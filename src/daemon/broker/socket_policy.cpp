@@ -1,0 +1,214 @@
+#include "daemon/broker/socket_policy.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <grp.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+
+#include "options/own_folder.hpp"
+#include "strata/base/unique_fd.hpp"
+
+namespace strata::daemon {
+
+namespace {
+
+constexpr std::size_t most_bytes = 1U << 20U;
+
+using refusal = std::unexpected<std::string>;
+using outcome = std::expected<void, std::string>;
+
+std::optional<std::uint32_t> number_in(std::string_view text) {
+  const bool is_hex = text.starts_with("0x") || text.starts_with("0X");
+  if (is_hex) text.remove_prefix(2);
+  std::uint32_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, code] = std::from_chars(text.data(), end, number, is_hex ? 16 : 10);
+  if (text.empty() || code != std::errc{} || rest != end) return {};
+  return number;
+}
+
+outcome set_user(socket_rule& rule, std::string_view value) {
+  rule.user = number_in(value);
+  if (rule.user) return {};
+  const auto* const found = ::getpwnam(std::string(value).c_str());
+  if (found == nullptr) return refusal(fmt::format("there is no user '{}'", value));
+  rule.user = found->pw_uid;
+  return {};
+}
+
+outcome set_group(socket_rule& rule, std::string_view value) {
+  rule.group = number_in(value);
+  if (rule.group) return {};
+  const auto* const found = ::getgrnam(std::string(value).c_str());
+  if (found == nullptr) return refusal(fmt::format("there is no group '{}'", value));
+  rule.group = found->gr_gid;
+  return {};
+}
+
+outcome set_queue(socket_rule& rule, std::string_view value) {
+  const auto dash = value.find('-');
+  const auto first = number_in(value.substr(0, dash));
+  const auto last = dash == std::string_view::npos ? first : number_in(value.substr(dash + 1));
+  if (!first || !last || *last < *first) {
+    return refusal(fmt::format("'{}' is no queue, and no range as 0-3", value));
+  }
+  rule.first_queue = *first;
+  rule.last_queue = *last;
+  return {};
+}
+
+outcome set_ethertype(socket_rule& rule, std::string_view value) {
+  const auto number = number_in(value);
+  if (!number || *number < 0x0600 || *number > 0xFFFF) {
+    return refusal(fmt::format("'{}' is no EtherType from 0x0600 to 0xffff", value));
+  }
+  rule.ethertype = static_cast<std::uint16_t>(*number);
+  return {};
+}
+
+outcome set_word(bool& meant, std::string_view key, std::string_view value, std::string_view yes) {
+  meant = value == yes;
+  if (meant) return {};
+  return refusal(fmt::format("'{}={}' is not {}={}", key, value, key, yes));
+}
+
+outcome set_member(socket_rule& rule, std::string_view member) {
+  const auto equals = member.find('=');
+  const auto key = member.substr(0, equals);
+  const auto value = equals == std::string_view::npos ? "" : member.substr(equals + 1);
+  if (value.empty()) return refusal(fmt::format("'{}' is not NAME=VALUE", member));
+  if (key == "user") return set_user(rule, value);
+  if (key == "group") return set_group(rule, value);
+  if (key == "queue") return set_queue(rule, value);
+  if (key == "ethertype") return set_ethertype(rule, value);
+  if (key == "socket" && value == "xdp") return {};
+  if (key == "socket") return set_word(rule.is_packet, key, value, "packet");
+  if (key == "sends") return set_word(rule.sends_everywhere, key, value, "everywhere");
+  if (key != "iface") {
+    return refusal(
+        fmt::format("'{}' is none of user, group, iface, queue, ethertype, socket, sends", key));
+  }
+  rule.interface_name = value;
+  return {};
+}
+
+std::expected<socket_rule, std::string> parse_rule(std::string_view line) {
+  socket_rule rule;
+  while (!line.empty()) {
+    const auto member = line.substr(0, line.find_first_of(" \t"));
+    line.remove_prefix(std::min(member.size() + 1, line.size()));
+    if (member.empty()) continue;
+    if (auto set = set_member(rule, member); !set) return refusal(set.error());
+  }
+  if (!rule.user && !rule.group) return refusal("it names no user and no group");
+  if (rule.interface_name.empty()) return refusal("it names no interface");
+  if (rule.is_packet && !rule.sends_everywhere) {
+    return refusal(
+        "the owner of an AF_PACKET socket may send on every interface: if that is meant, add "
+        "sends=everywhere");
+  }
+  return rule;
+}
+
+}  // namespace
+
+bool socket_rule::is_about(const xdp::broker_request& what) const {
+  const bool receives = what.socket.receive_size != 0;
+  return !is_packet && what.interface_name == interface_name && what.queue >= first_queue &&
+         what.queue <= last_queue && (!ethertype || !receives || what.which.ethertype == ethertype);
+}
+
+bool socket_rule::is_about(const l2::packet_request& what) const {
+  return is_packet && what.interface_name == interface_name &&
+         (!ethertype || !what.receives || what.filter.ethertype == ethertype);
+}
+
+bool socket_rule::allows(const broker::peer& who, const socket_request& what) const {
+  const bool is_who = (!user || *user == who.user) &&
+                      (!group || std::ranges::find(who.groups, *group) != who.groups.end());
+  return is_who && std::visit([&](const auto& one) { return is_about(one); }, what);
+}
+
+std::string text_of(const socket_request& what) {
+  const auto types = [](const std::optional<std::uint16_t>& ethertype) {
+    return ethertype ? fmt::format("EtherType 0x{:04x}", *ethertype)
+                     : std::string("every EtherType");
+  };
+  if (const auto* const xdp = std::get_if<xdp::broker_request>(&what)) {
+    return fmt::format("queue {} of '{}' for {}", xdp->queue, xdp->interface_name,
+                       types(xdp->which.ethertype));
+  }
+  const auto& packet = std::get<l2::packet_request>(what);
+  return fmt::format("an AF_PACKET socket on '{}' for {}", packet.interface_name,
+                     types(packet.filter.ethertype));
+}
+
+// The file that is looked at is the one that is read: both by one descriptor.
+result<socket_policy> socket_policy::read(const std::string& path) {
+  const auto operation = "read the policy '" + path + "'";
+  const auto folder =
+      options::open_safe_folder(options::folder_of(path), "socket policy", " with --socket-policy");
+  if (!folder) return std::unexpected(folder.error());
+  const auto name = path.substr(path.find_last_of('/') + 1);
+  const unique_fd file(
+      ::openat(folder->get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file && errno == ELOOP) {
+    return failure(errc::permission_denied, operation, "it is a link", "name the file itself");
+  }
+  struct stat found{};
+  if (!file || ::fstat(file.get(), &found) != 0) return system_failure(errno, operation);
+  if (!S_ISREG(found.st_mode)) {
+    return failure(errc::invalid_argument, operation, "it is no regular file");
+  }
+  const bool is_ours = found.st_uid == 0 || found.st_uid == ::geteuid();
+  if (!is_ours || (found.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return failure(errc::permission_denied, "use the policy '" + path + "'", "others may write it",
+                   "chown root it, and chmod 644");
+  }
+  std::string text(most_bytes + 1, '\0');
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const auto got = ::read(file.get(), text.data() + size, text.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_failure(errno, operation);
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  if (size > most_bytes) {
+    return failure(errc::limit_exceeded, operation, "it has more than 1 MiB");
+  }
+  return parse(std::string_view(text).substr(0, size), path);
+}
+
+result<socket_policy> socket_policy::parse(std::string_view text, const std::string& name) {
+  socket_policy policy;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    auto line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    line = line.substr(0, line.find('#'));
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    auto rule = parse_rule(line);
+    if (!rule) {
+      return failure(errc::malformed, fmt::format("read line {} of the policy '{}'", number, name),
+                     rule.error(), "write user=NAME iface=IFACE queue=N ethertype=TYPE");
+    }
+    policy.rules_.push_back(std::move(*rule));
+  }
+  return policy;
+}
+
+result<void> socket_policy::check(const broker::peer& who, const socket_request& what) const {
+  const bool is_allowed =
+      std::ranges::any_of(rules_, [&](const socket_rule& one) { return one.allows(who, what); });
+  if (is_allowed) return {};
+  return failure(errc::permission_denied, fmt::format("give user {} {}", who.user, text_of(what)),
+                 "no rule of the daemon's policy allows it", "ask its administrator for one");
+}
+
+}  // namespace strata::daemon

@@ -1,0 +1,319 @@
+#include "daemon/store/record_files.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "options/own_folder.hpp"
+#include "text/json_text.hpp"
+
+namespace strata::daemon {
+
+namespace {
+
+constexpr std::size_t largest_file = 1U << 20U;
+constexpr std::string_view suffix = ".json";
+const auto* const other_folder = "choose another folder with --state-dir";
+
+/// What is opened by its name follows no link, does not wait, and becomes no terminal of ours.
+constexpr int safely = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+
+std::string read_pid(int fd) {
+  char text[32] = "";
+  const auto size = ::pread(fd, text, sizeof text - 1, 0);
+  const std::string whole(text, static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  return whole.empty() ? "unknown" : whole.substr(0, whole.find('\n'));
+}
+
+/// A regular file, made by root or by the daemon's user: nobody else decides what is in it.
+result<void> check_file(int fd, const std::string& operation) {
+  struct stat found{};
+  if (::fstat(fd, &found) != 0) return system_failure(errno, operation);
+  if (!S_ISREG(found.st_mode)) return failure(errc::malformed, operation, "it is not a file");
+  if (found.st_uid != ::geteuid() && found.st_uid != 0) {
+    return failure(errc::permission_denied, operation,
+                   "it belongs to " + options::user_text(found.st_uid) + ", not to " +
+                       options::user_text(::geteuid()));
+  }
+  return {};
+}
+
+result<unique_fd> take_lock(int folder, const std::string& path) {
+  const std::string lock_path = path + "/lock";
+  unique_fd lock(::openat(folder, "lock", O_RDWR | O_CREAT | safely, 0600));
+  if (!lock) return system_failure(errno, "open '" + lock_path + "'", other_folder);
+  if (auto good = check_file(lock.get(), "use '" + lock_path + "'"); !good) {
+    return std::unexpected(good.error());
+  }
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    return failure(errc::conflict, "use the state folder '" + path + "'",
+                   "the daemon with process id " + read_pid(lock.get()) + " uses it",
+                   std::string("stop that one or ") + other_folder);
+  }
+  const auto pid = std::to_string(::getpid()) + "\n";
+  // A full disk must not keep the daemon from starting: the lock holds without its text.
+  if (::ftruncate(lock.get(), 0) == 0) {
+    [[maybe_unused]] const auto written = ::pwrite(lock.get(), pid.data(), pid.size(), 0);
+  }
+  return lock;
+}
+
+result<std::vector<std::string>> names_in(int folder, const std::string& path) {
+  const std::string operation = "list the folder '" + path + "'";
+  // A descriptor of its own: reading moves a position that copies would share.
+  unique_fd own(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!own) return system_failure(errno, operation);
+  const auto close = [](DIR* open) { ::closedir(open); };
+  const std::unique_ptr<DIR, decltype(close)> list(::fdopendir(own.get()), close);
+  if (!list) return system_failure(errno, operation);
+  (void)own.release();
+  std::vector<std::string> names;
+  for (;;) {
+    errno = 0;
+    const auto* const each = ::readdir(list.get());
+    if (each == nullptr && errno != 0) return system_failure(errno, operation);
+    if (each == nullptr) return names;
+    const std::string name = each->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+  }
+}
+
+// What is left there is in nobody's way: a record's temporary file is cut before it is written.
+void remove_all_in(int folder, const std::string& path) {
+  const auto names = names_in(folder, path);
+  if (!names) return;
+  for (const auto& name : *names) {
+    if (::unlinkat(folder, name.c_str(), 0) != 0) ::unlinkat(folder, name.c_str(), AT_REMOVEDIR);
+  }
+}
+
+/// At most one byte more than the largest file may have.
+result<std::string> read_all(int fd, const std::string& operation) {
+  std::string text(largest_file + 1, '\0');
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const auto got = ::read(fd, text.data() + size, text.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_failure(errno, operation);
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  text.resize(size);
+  return text;
+}
+
+result<void> write_synced(int folder, const std::string& name, const std::string& path,
+                          const std::string& text) {
+  const auto* const remedy = "free some space in the state folder";
+  const unique_fd file(::openat(folder, name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | safely, 0600));
+  if (!file) return system_failure(errno, "write '" + path + "'", remedy);
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const auto written = ::write(file.get(), text.data() + done, text.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      return system_failure(written == 0 ? ENOSPC : errno, "write '" + path + "'", remedy);
+    }
+    done += static_cast<std::size_t>(written);
+  }
+  if (::fsync(file.get()) != 0) return system_failure(errno, "sync '" + path + "'", remedy);
+  return {};
+}
+
+constexpr int version = 1;  // of what a file means
+constexpr std::string_view running_key = "\n  \"running\": ";
+
+/// Both values take the same room, so that one may be written over the other.
+std::string as_text(const record& what) {
+  const nlohmann::json json = {
+      {"version", version},      {"name", what.name},
+      {"type", what.type},       {"created_at", what.created_at},
+      {"running", what.running}, {"options", nlohmann::json::parse(what.options)}};
+  auto text = json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  if (what.running) text.insert(text.find(running_key) + running_key.size(), " ");
+  return text;
+}
+
+/// On a disk that is full: writes over what is there, if nothing else has changed than whether it
+/// runs, and if the few bytes lie in one sector, which is written as a whole or not at all.
+bool write_over(int folder, const std::string& file, const std::string& text) {
+  constexpr std::size_t sector = 512;
+  constexpr std::size_t length = 5;  // of "false"
+  const auto at = text.find(running_key) + running_key.size();
+  if (at / sector != (at + length - 1) / sector) return false;
+  const unique_fd there(::openat(folder, file.c_str(), O_RDWR | safely));
+  if (!there || !check_file(there.get(), {})) return false;
+  const auto before = read_all(there.get(), {});
+  if (!before || before->size() != text.size()) return false;
+  auto wanted = *before;
+  wanted.replace(at, length, text, at, length);
+  return wanted == text &&
+         ::pwrite(there.get(), text.data() + at, length, static_cast<off_t>(at)) == length &&
+         ::fsync(there.get()) == 0;
+}
+
+}  // namespace
+
+result<record_files> record_files::open(const std::string& folder) {
+  if (folder.empty()) {
+    return failure(errc::invalid_argument, "keep the state",
+                   "this user has no home folder, and no variable names a folder",
+                   "name one with --state-dir or in STRATA_STATE_DIR");
+  }
+  const auto opened = options::open_own_folder(folder, other_folder);
+  if (!opened) return std::unexpected(opened.error());
+  // Nobody but the daemon's user reads passwords.
+  ::fchmod(opened->get(), 0700);
+  auto lock = take_lock(opened->get(), folder);
+  if (!lock) return std::unexpected(lock.error());
+  parts within;
+  for (auto [name, part] : {std::pair{"runtimes", &within.runtimes},
+                            {"tmp", &within.temporary},
+                            {"damaged", &within.damaged}}) {
+    auto made = options::open_own_folder_in(opened->get(), name, folder + "/" + name);
+    if (!made) return std::unexpected(made.error());
+    *part = std::move(*made);
+  }
+  remove_all_in(within.temporary.get(), folder + "/tmp");
+  return record_files(folder, std::move(*lock), std::move(within));
+}
+
+result<record> record_files::read(const std::string& file) const {
+  const auto name = file.substr(0, file.size() - suffix.size());
+  const std::string operation = "read '" + path_of(file) + "'";
+  const unique_fd opened(::openat(within_.runtimes.get(), file.c_str(), O_RDONLY | safely));
+  if (!opened && errno == ELOOP) return failure(errc::malformed, operation, "it is a link");
+  if (!opened && errno == ENXIO) return failure(errc::malformed, operation, "it is not a file");
+  if (!opened) return system_failure(errno, operation);
+  if (auto good = check_file(opened.get(), operation); !good) return std::unexpected(good.error());
+  const auto text = read_all(opened.get(), operation);
+  if (!text) return std::unexpected(text.error());
+  if (text->size() > largest_file) return failure(errc::malformed, operation, "it is too large");
+  const auto parsed = text::parse_json(*text, operation);
+  if (!parsed) return std::unexpected(parsed.error());
+  const auto& json = *parsed;
+  const auto is = [&](const char* key, auto check) {
+    return json.contains(key) && (json[key].*check)();
+  };
+  using value = nlohmann::json;
+  // Another version's may lack whatever this one's has.
+  if (is("version", &value::is_number) && json["version"] != version && is_valid_name(name)) {
+    return record{.name = name,
+                  .unusable = fmt::format("its file is of version {}, and this strata knows "
+                                          "version {}",
+                                          json["version"].dump(), version)};
+  }
+  const bool good = json.is_object() && is("name", &value::is_string) &&
+                    is("type", &value::is_string) && is("created_at", &value::is_string) &&
+                    is("running", &value::is_boolean) && is("options", &value::is_object);
+  if (!good) return failure(errc::malformed, operation, "it is not a whole state file");
+  if (json["name"] != name || !is_valid_name(name)) {
+    return failure(errc::malformed, operation, "its name and its file's name differ");
+  }
+  return record{.name = name,
+                .type = json["type"],
+                .created_at = json["created_at"],
+                .running = json["running"],
+                .options = json["options"].dump()};
+}
+
+result<std::vector<record>> record_files::load(
+    const std::function<void(std::string)>& on_damaged) const {
+  const auto files = names_in(within_.runtimes.get(), folder_ + "/runtimes");
+  if (!files) return std::unexpected(files.error());
+  std::vector<record> loaded;
+  for (const auto& file : *files) {
+    if (!file.ends_with(suffix) || file.size() == suffix.size()) continue;
+    auto one = read(file);
+    if (one) {
+      loaded.push_back(std::move(*one));
+      continue;
+    }
+    // The system's fault says nothing about the file: the next daemon may read it.
+    if (one.error().sys_errno != 0) return std::unexpected(one.error());
+    const auto aside =
+        fmt::format("{}.{}", file, std::chrono::system_clock::now().time_since_epoch().count());
+    ::renameat(within_.runtimes.get(), file.c_str(), within_.damaged.get(), aside.c_str());
+    on_damaged(fmt::format("{}; it was set aside as '{}/damaged/{}'", describe(one.error()),
+                           folder_, aside));
+  }
+  std::ranges::sort(loaded, {}, &record::name);
+  return loaded;
+}
+
+result<void> record_files::save(const record& what) const {
+  const auto file = what.name + std::string(suffix);
+  const auto text = as_text(what);
+  const int temporary = within_.temporary.get();
+  if (auto written = write_synced(temporary, file, folder_ + "/tmp/" + file, text); !written) {
+    ::unlinkat(temporary, file.c_str(), 0);
+    const bool is_full = written.error().code == errc::no_space;
+    if (is_full && write_over(within_.runtimes.get(), file, text)) return {};
+    return written;
+  }
+  return put_in_place(file);
+}
+
+// The old record changes places with the new one. So it is there still when the folder cannot be
+// synced: what is refused is not to come into force with the next daemon.
+result<void> record_files::put_in_place(const std::string& file) const {
+  const int temporary = within_.temporary.get();
+  const int runtimes = within_.runtimes.get();
+  const auto exchange = [&](unsigned how) {
+    return ::renameat2(temporary, file.c_str(), runtimes, file.c_str(), how) == 0;
+  };
+  const bool exchanged = exchange(RENAME_EXCHANGE);
+  const bool is_new = !exchanged && errno == ENOENT;
+  const bool cannot_exchange = !exchanged && errno == EINVAL;  // as NFS
+  if (!exchanged && (!(is_new || cannot_exchange) || !exchange(0))) {
+    const int failed = errno;
+    ::unlinkat(temporary, file.c_str(), 0);
+    return system_failure(failed, "put '" + path_of(file) + "' in place");
+  }
+  auto synced = sync_runtimes();
+  if (!synced) {
+    if (exchanged) (void)exchange(RENAME_EXCHANGE);
+    if (is_new) ::unlinkat(runtimes, file.c_str(), 0);
+    (void)sync_runtimes();
+  }
+  if (exchanged) ::unlinkat(temporary, file.c_str(), 0);
+  return synced;
+}
+
+result<void> record_files::sync_runtimes() const {
+  if (::fsync(within_.runtimes.get()) == 0) return {};
+  return system_failure(errno, "sync '" + folder_ + "/runtimes'");
+}
+
+// The record leaves by way of the folder of temporary files, from where it can come back.
+result<void> record_files::remove(const std::string& name) const {
+  const auto file = name + std::string(suffix);
+  const int temporary = within_.temporary.get();
+  const int runtimes = within_.runtimes.get();
+  const bool moved = ::renameat(runtimes, file.c_str(), temporary, file.c_str()) == 0;
+  // A full disk may have no room for the other name.
+  const bool is_full = !moved && (errno == ENOSPC || errno == EDQUOT);
+  const bool gone = moved || (is_full && ::unlinkat(runtimes, file.c_str(), 0) == 0);
+  if (!gone && errno != ENOENT) return system_failure(errno, "remove '" + path_of(file) + "'");
+  auto synced = sync_runtimes();
+  if (!moved) return synced;
+  if (!synced) {
+    ::renameat(temporary, file.c_str(), runtimes, file.c_str());
+    (void)sync_runtimes();
+  } else {
+    ::unlinkat(temporary, file.c_str(), 0);
+  }
+  return synced;
+}
+
+}  // namespace strata::daemon

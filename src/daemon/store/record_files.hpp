@@ -1,0 +1,61 @@
+// The records on disk: one JSON file each, written so that a crash at any moment leaves the old
+// file or the new one, and nothing that was acknowledged is lost. All members wait for the disk.
+//
+//   STATE_DIR/lock              held by the daemon that uses the folder
+//   STATE_DIR/runtimes/NAME.json
+//   STATE_DIR/tmp/              files being written
+//   STATE_DIR/damaged/          files that could not be read, set aside
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "daemon/store/record_store.hpp"
+#include "strata/base/result.hpp"
+#include "strata/base/unique_fd.hpp"
+
+namespace strata::daemon {
+
+class record_files {
+ public:
+  /// Makes the folders (mode 0700) and takes the lock. From then on names are looked up in the
+  /// folders that were opened here, and no link is followed. Errors: conflict when another daemon
+  /// has it, with that one's process id; permission_denied when another user made the folder, or
+  /// something in it, or can write there.
+  static result<record_files> open(const std::string& folder);
+
+  /// All that is saved, by name. A file that is damaged is set aside, and `on_damaged` is told.
+  /// Errors: the folder or a file cannot be read; no file is touched for that.
+  [[nodiscard]] result<std::vector<record>> load(
+      const std::function<void(std::string)>& on_damaged) const;
+  /// Returns when the file and its folder are on disk (mode 0600). Errors: no_space, …
+  /// What was saved before is there still.
+  [[nodiscard]] result<void> save(const record& what) const;
+  /// Errors: the record is there still.
+  [[nodiscard]] result<void> remove(const std::string& name) const;
+
+  [[nodiscard]] const std::string& folder() const { return folder_; }
+
+ private:
+  /// Folders within it, opened.
+  struct parts {
+    unique_fd runtimes;
+    unique_fd temporary;
+    unique_fd damaged;
+  };
+  record_files(std::string folder, unique_fd lock, parts within)
+      : folder_(std::move(folder)), lock_(std::move(lock)), within_(std::move(within)) {}
+  [[nodiscard]] std::string path_of(const std::string& file) const {
+    return folder_ + "/runtimes/" + file;
+  }
+  [[nodiscard]] result<record> read(const std::string& file) const;
+  [[nodiscard]] result<void> put_in_place(const std::string& file) const;
+  [[nodiscard]] result<void> sync_runtimes() const;
+
+  std::string folder_;
+  unique_fd lock_;
+  parts within_;
+};
+
+}  // namespace strata::daemon

@@ -1,0 +1,177 @@
+#include "daemon/supervisor/relations.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "text/nearest.hpp"
+
+namespace strata::daemon {
+
+namespace {
+
+std::vector<std::string> owners_of(const entry& of) {
+  std::vector<std::string> names = {of.body->common().owner};
+  if (of.before_edit) names.push_back(of.before_edit->owner);
+  return names;
+}
+
+std::vector<std::string> needs_of(const entry& of) {
+  auto names = of.body->needs();
+  if (of.before_edit) {
+    names.insert(names.end(), of.before_edit->needs.begin(), of.before_edit->needs.end());
+  }
+  return names;
+}
+
+/// Whether a way leads from one of `open` to `name`.
+bool reaches(const entry_map& all, std::vector<std::string> open, const std::string& name,
+             std::vector<std::string> (*next_of)(const entry&)) {
+  std::set<std::string> seen;
+  while (!open.empty()) {
+    const auto next = std::move(open.back());
+    open.pop_back();
+    if (next == name) return true;
+    const auto found = all.find(next);
+    if (found == all.end() || !seen.insert(next).second) continue;
+    for (auto& each : next_of(*found->second)) open.push_back(std::move(each));
+  }
+  return false;
+}
+
+// A group is a place on the way too, by this and its name: no runtime's name begins so.
+constexpr char group_mark = '@';
+
+std::vector<std::string> next_places(const entry_map& all, const told_members& told,
+                                     const std::string& place) {
+  std::vector<std::string> next;
+  if (place.starts_with(group_mark)) {
+    for (const auto& [name, each] : all) {
+      if (each->body->common().group == place.substr(1)) next.push_back(name);
+    }
+    return next;
+  }
+  const auto found = all.find(place);
+  if (found == all.end()) return next;
+  next = needs_of(*found->second);
+  for (const auto& group : found->second->body->follows()) {
+    next.push_back(group_mark + group);
+    const auto known = told.find({place, group});
+    if (known != told.end()) next.insert(next.end(), known->second.begin(), known->second.end());
+  }
+  return next;
+}
+
+}  // namespace
+
+std::vector<std::string> leading_to(const entry_map& all, const told_members& told,
+                                    std::vector<std::string> from, const std::string& name) {
+  std::map<std::string, std::vector<std::string>> before;  // each place that can be come to
+  std::set<std::string> seen(from.begin(), from.end());
+  for (std::vector<std::string> open = from; !open.empty();) {
+    const auto place = std::move(open.back());
+    open.pop_back();
+    for (auto& each : next_places(all, told, place)) {
+      before[each].push_back(place);
+      if (seen.insert(each).second) open.push_back(std::move(each));
+    }
+  }
+  std::set<std::string> leads = {name};
+  for (std::vector<std::string> open = {name}; !open.empty();) {
+    const auto place = std::move(open.back());
+    open.pop_back();
+    for (const auto& each : before[place]) {
+      if (leads.insert(each).second) open.push_back(each);
+    }
+  }
+  std::erase_if(from, [&leads](const std::string& each) { return !leads.contains(each); });
+  return from;
+}
+
+result<void> check_owner(const entry_map& all, const std::string& name,
+                         const nlohmann::json& options) {
+  const auto found = options.find("owner");
+  if (found == options.end() || !found->is_string() || found->get<std::string>().empty()) {
+    return {};
+  }
+  const std::string owner = *found;
+  const std::string operation = "make '" + owner + "' the owner of '" + name + "'";
+  if (reaches(all, {owner}, name, owners_of)) {
+    return failure(errc::conflict, operation, "it would be its own owner, by way of '" + name + "'",
+                   "choose another owner");
+  }
+  const auto holder = all.find(owner);
+  if (holder == all.end() || !holder->second->is_saved) {
+    std::vector<std::string> known;
+    for (const auto& [other, each] : all) known.push_back(other);
+    return failure(errc::not_found, operation,
+                   "there is no runtime of that name" + text::did_you_mean(owner, known),
+                   "create it first");
+  }
+  return {};
+}
+
+result<void> check_needs(const entry_map& all, const told_members& told, const std::string& name,
+                         const std::vector<std::string>& had) {
+  auto needs = all.at(name)->body->needs();
+  if (reaches(all, needs, name, needs_of)) {
+    return failure(errc::conflict, "make '" + name + "' connect to '" + needs.front() + "'",
+                   "it would wait for itself", "connect to another runtime");
+  }
+  // What it had already may have come to lead back to it: of the groups on that way nobody takes
+  // those that do.
+  std::erase_if(
+      needs, [&had](const std::string& each) { return std::ranges::find(had, each) != had.end(); });
+  const auto circular = leading_to(all, told, std::move(needs), name);
+  if (circular.empty()) return {};
+  return failure(errc::conflict, "make '" + name + "' connect to '" + circular.front() + "'",
+                 "that one connects to it, as one of a group",
+                 "connect to another runtime, or change its group");
+}
+
+std::vector<entry_ref> children_of(const entry_map& all, const std::string& name) {
+  std::vector<entry_ref> children;
+  for (const auto& [child, each] : all) {
+    const auto owners = owners_of(*each);
+    if (std::ranges::find(owners, name) != owners.end()) children.push_back(each);
+  }
+  return children;
+}
+
+std::vector<std::string> running_that_need(const entry_map& all, const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& [other, each] : all) {
+    const auto needs = each->body->needs();
+    const bool does =
+        each->state == run_state::running && std::ranges::find(needs, name) != needs.end();
+    if (does) names.push_back(other);
+  }
+  return names;
+}
+
+std::vector<rank> by_needs(const entry_map& all) {
+  std::vector<rank> ranks;
+  std::set<std::string> placed;
+  while (placed.size() < all.size()) {
+    rank next;
+    for (const auto& [name, each] : all) {
+      const auto waits = [&](const std::string& needed) {
+        return all.contains(needed) && !placed.contains(needed);
+      };
+      if (!placed.contains(name) && std::ranges::none_of(each->body->needs(), waits)) {
+        next.push_back(each);
+      }
+    }
+    // Files of a state folder that were changed by hand may need each other.
+    if (next.empty()) {
+      for (const auto& [name, each] : all) {
+        if (!placed.contains(name)) next.push_back(each);
+      }
+    }
+    for (const auto& each : next) placed.insert(each->name());
+    ranks.push_back(std::move(next));
+  }
+  return ranks;
+}
+
+}  // namespace strata::daemon

@@ -1,0 +1,42 @@
+// Which runtime owns which, and which connects to which by its name: no circle of either may come
+// about. An edit that is being saved counts with what it changes and with what it may change back
+// to.
+#pragma once
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "daemon/supervisor/entry.hpp"
+
+namespace strata::daemon {
+
+/// Whether `options` may make their owner the owner of `name`. Errors: not_found, conflict.
+[[nodiscard]] result<void> check_owner(const entry_map& all, const std::string& name,
+                                       const nlohmann::json& options);
+/// What each runtime has been told last of each group that it follows.
+using told_members = std::map<std::pair<std::string, std::string>, std::vector<std::string>>;
+
+/// Whether `name`, which is one of them, may need what it needs beside what it `had` already.
+/// Errors: conflict.
+[[nodiscard]] result<void> check_needs(const entry_map& all, const told_members& told,
+                                       const std::string& name,
+                                       const std::vector<std::string>& had);
+/// Those of `from` from which a way leads to `name`, by names and by groups. Whether they run does
+/// not matter: they may at any moment. Where one has been told of a member of a group, it connects
+/// to that until it asks again, whatever has become of the group.
+[[nodiscard]] std::vector<std::string> leading_to(const entry_map& all, const told_members& told,
+                                                  std::vector<std::string> from,
+                                                  const std::string& name);
+
+/// Those that `name` owns, or would own again when their edit is taken back.
+[[nodiscard]] std::vector<entry_ref> children_of(const entry_map& all, const std::string& name);
+[[nodiscard]] std::vector<std::string> running_that_need(const entry_map& all,
+                                                         const std::string& name);
+
+using rank = std::vector<entry_ref>;
+/// What may start, or stop, side by side: each needs only what is in ranks before its own.
+[[nodiscard]] std::vector<rank> by_needs(const entry_map& all);
+
+}  // namespace strata::daemon

@@ -1,0 +1,303 @@
+#include "daemon/supervisor/render.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "net/scheme.hpp"
+#include "runtime/event.hpp"
+#include "text/base64.hpp"
+#include "text/nearest.hpp"
+#include "text/utf8.hpp"
+
+namespace strata::daemon {
+
+namespace {
+
+/// A runtime and its figures at one moment.
+struct reading {
+  const entry* of;
+  std::vector<nlohmann::json> values;
+  std::vector<std::vector<runtime::detail>> details;
+
+  [[nodiscard]] const nlohmann::json* value(const options::figure_row& wanted) const {
+    const auto& rows = of->type->figures();
+    const auto found = std::ranges::find(rows, wanted.key, &options::figure_row::key);
+    return found == rows.end() ? nullptr : &values[static_cast<std::size_t>(found - rows.begin())];
+  }
+  [[nodiscard]] std::string label() const {
+    return fmt::format("name=\"{}\",type=\"{}\"", of->name(), of->type->name);
+  }
+};
+
+/// A value, and the labels that say whose it is.
+struct sample {
+  std::string label;
+  const nlohmann::json* value;
+};
+
+// Prometheus wants seconds, and each count with those of all shorter times.
+std::string histogram_lines(std::string_view metric, const sample& of) {
+  std::string text;
+  for (const auto us : options::latency::bounds_us()) {
+    const auto within = fmt::format("{}", static_cast<double>(us) / 1e3);
+    text += fmt::format("{}_bucket{{{},le=\"{}\"}} {}\n", metric, of.label,
+                        static_cast<double>(us) / 1e6, of.value->at("within_ms").at(within).dump());
+  }
+  const auto count = of.value->at("count").dump();
+  text += fmt::format("{}_bucket{{{},le=\"+Inf\"}} {}\n", metric, of.label, count);
+  text += fmt::format("{}_sum{{{}}} {}\n", metric, of.label,
+                      of.value->at("sum_ms").get<double>() / 1e3);
+  return text + fmt::format("{}_count{{{}}} {}\n", metric, of.label, count);
+}
+
+std::string lines_of(const options::figure_row& row, const sample& of) {
+  if (row.kind == options::figure_kind::latency) return histogram_lines(row.metric, of);
+  if (row.cases.empty())
+    return fmt::format("{}{{{}}} {}\n", row.metric, of.label, of.value->dump());
+  std::string text;
+  for (const auto& name : row.cases) {
+    const auto counted = of.value->find(std::string(name));
+    if (counted == of.value->end()) continue;
+    text += fmt::format("{}{{{},{}=\"{}\"}} {}\n", row.metric, of.label, row.label, name,
+                        counted->dump());
+  }
+  return text;
+}
+
+std::string_view metric_type(options::figure_kind kind) {
+  if (kind == options::figure_kind::latency) return "histogram";
+  return kind == options::figure_kind::counter ? "counter" : "gauge";
+}
+
+std::string metric_text(const options::figure_row& row, const std::vector<sample>& samples) {
+  auto text =
+      fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n", row.metric, row.help, metric_type(row.kind));
+  for (const auto& each : samples) text += lines_of(row, each);
+  return text;
+}
+
+std::string metric_text(const options::figure_row& row, const std::vector<reading>& all) {
+  std::vector<sample> samples;
+  for (const auto& each : all) {
+    if (const auto* const value = each.value(row)) samples.push_back({each.label(), value});
+  }
+  return metric_text(row, samples);
+}
+
+std::string detail_labels(const runtime::detail_row& kind, const runtime::detail& of) {
+  std::string text;
+  for (std::size_t at = 0; at < kind.labels.size(); ++at) {
+    text += fmt::format(",{}={}", kind.labels[at], dump(of.labels[at]));
+  }
+  return text;
+}
+
+/// Of the things inside runtimes; nothing where there are none.
+std::string detail_metrics(const std::vector<reading>& all) {
+  std::string text;
+  for (const auto& type : runtime::types()) {
+    if (type.details == nullptr) continue;
+    const auto kinds = type.details();
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+      const auto& figures = kinds[kind].figures;
+      for (std::size_t at = 0; at < figures.size(); ++at) {
+        std::vector<sample> samples;
+        for (const auto& each : all) {
+          if (each.of->type != &type) continue;
+          for (const auto& one : each.details[kind]) {
+            samples.push_back({each.label() + detail_labels(kinds[kind], one), &one.values[at]});
+          }
+        }
+        if (!samples.empty()) text += metric_text(figures[at], samples);
+      }
+    }
+  }
+  return text;
+}
+
+std::string certificate_metrics(const supervisor& all) {
+  constexpr auto* name = "strata_tls_certificate_expiry_seconds";
+  std::string text;
+  for (const auto& each : all.all()) {
+    if (each->state != run_state::running) continue;
+    for (const auto& shown : each->body->certificates()) {
+      text +=
+          fmt::format("{}{{name=\"{}\",type=\"{}\",file={}}} {}\n", name, each->name(),
+                      each->type->name, dump(shown.at("file")), shown.at("expires_in_s").dump());
+    }
+  }
+  if (text.empty()) return text;
+  return fmt::format("# HELP {0} seconds until a certificate expires\n# TYPE {0} gauge\n", name) +
+         text;
+}
+
+// What keeps strangers out may be the endpoint or the runtime itself.
+nlohmann::json reach_json(const runtime::runtime& of) {
+  if (!of.listens()) return nullptr;
+  const auto endpoints = of.endpoints();
+  const bool is_reachable = std::ranges::any_of(endpoints, [](const std::string& text) {
+    const auto url = net::parse_endpoint(text);
+    return url && !url->is_of_this_machine();
+  });
+  return is_reachable && of.serves_strangers() ? "network" : "machine";
+}
+
+nlohmann::json details_json(const runtime::detail_row& kind,
+                            const std::vector<runtime::detail>& all) {
+  auto made = nlohmann::json::array();
+  for (const auto& each : all) {
+    auto& object = made.emplace_back();
+    for (std::size_t at = 0; at < kind.labels.size(); ++at) {
+      object[std::string(kind.labels[at])] = each.labels[at];
+    }
+    for (std::size_t at = 0; at < kind.figures.size(); ++at) {
+      object[std::string(kind.figures[at].key)] = each.values[at];
+    }
+  }
+  return made;
+}
+
+nlohmann::json next_start_json(const entry& of, loop::time_point now) {
+  if (!of.next_start) return nullptr;
+  return std::max(0.0, std::chrono::duration<double>(*of.next_start - now).count());
+}
+
+}  // namespace
+
+std::string dump(const nlohmann::json& value) {
+  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string warning_of(const entry& of, const supervisor& all) {
+  if (auto given = of.body->warning(); !given.empty()) return given;
+  for (const auto& name : of.body->needs()) {
+    const auto known = all.known_names();
+    if (std::ranges::find(known, name) != known.end()) continue;
+    return fmt::format("runtime not found: it connects to '{}', and there is none of that name{}",
+                       name, text::did_you_mean(name, known));
+  }
+  if (of.state != run_state::running) return {};
+  const auto awaited = of.body->awaited_interface();
+  if (awaited.empty()) return {};
+  return fmt::format("it waits for the interface '{}', which is not there", awaited);
+}
+
+nlohmann::json summary_json(const entry& of, const supervisor& all, loop::time_point now) {
+  const auto& common = of.body->common();
+  return {{"name", of.name()},
+          {"type", of.type->name},
+          {"state", name_of(of.shown_state())},
+          {"reason", of.reason},
+          {"warning", warning_of(of, all)},
+          {"endpoints", of.body->endpoints()},
+          {"reach", reach_json(*of.body)},
+          {"connections", of.body->stats().connections_now.get()},
+          {"group", common.group},
+          {"owner", common.owner},
+          {"created_at", of.wanted.created_at},
+          {"uptime_s", of.uptime_s(now)},
+          {"next_start_in_s", next_start_json(of, now)}};
+}
+
+nlohmann::json list_json(const supervisor& all, loop::time_point now) {
+  std::map<std::string, nlohmann::json> rows;
+  for (const auto& each : all.all()) {
+    rows[each->name()] = summary_json(*each, all, now);
+  }
+  for (const auto& [name, kept] : all.unusable()) {
+    rows[name] = {{"name", name},
+                  {"type", kept.type},
+                  {"state", name_of(run_state::failed)},
+                  {"reason", "it could not be restored: " + kept.reason},
+                  {"warning", ""},
+                  {"endpoints", nlohmann::json::array()},
+                  {"reach", nullptr},
+                  {"connections", 0},
+                  {"group", ""},
+                  {"owner", ""},
+                  {"created_at", ""},
+                  {"uptime_s", 0},
+                  {"next_start_in_s", nullptr}};
+  }
+  auto list = nlohmann::json::array();
+  for (auto& [name, row] : rows) list.push_back(std::move(row));
+  return list;
+}
+
+nlohmann::json detail_json(const entry& of, const supervisor& all, loop::time_point now) {
+  auto json = summary_json(of, all, now);
+  json["on_parent_stop"] = of.body->common().on_parent_stop;
+  json["children"] = all.children(of.name());
+  json["options"] = of.body->options(false);
+  json["pending"] = of.body->pending_options();
+  json["certificates"] = of.body->certificates();
+  return json;
+}
+
+nlohmann::json stats_json(const entry& of, loop::time_point now) {
+  nlohmann::json json = {{"name", of.name()},
+                         {"type", of.type->name},
+                         {"state", name_of(of.shown_state())},
+                         {"uptime_s", of.uptime_s(now)}};
+  const auto& rows = of.type->figures();
+  auto values = of.body->figures();
+  for (std::size_t at = 0; at < rows.size(); ++at) {
+    json[nlohmann::json::json_pointer(json_pointer(rows[at]))] = std::move(values[at]);
+  }
+  const auto kinds =
+      of.type->details != nullptr ? of.type->details() : std::span<const runtime::detail_row>();
+  const auto details = of.body->details();
+  for (std::size_t at = 0; at < kinds.size(); ++at) {
+    json[std::string(kinds[at].key)] = details_json(kinds[at], details[at]);
+  }
+  return json;
+}
+
+std::string log_line_json(const runtime::journal_line& line) {
+  return dump({{"time", runtime::format_time(line.time)},
+               {"level", runtime::name_of(line.severity)},
+               {"text", line.subject.empty() ? line.text : line.subject + ": " + line.text}}) +
+         "\n";
+}
+
+std::string message_json(const runtime::journal_line& line) {
+  nlohmann::json json = {{"time", runtime::format_time(line.time)}, {"from", line.subject}};
+  if (text::is_utf8(line.text)) {
+    json["text"] = line.text;
+  } else {
+    json["base64"] = text::base64_encode(as_bytes(line.text));
+  }
+  return dump(json) + "\n";
+}
+
+std::string event_json(const runtime::journal_line& line) {
+  return dump(runtime::event_of(line)) + "\n";
+}
+
+std::string metrics_text(const supervisor& all) {
+  std::vector<reading> read;
+  for (const auto& each : all.all()) {
+    read.emplace_back(each.get(), each->body->figures(), each->body->details());
+  }
+  std::string text;
+  // Figures by case come last.
+  for (const bool by_case : {false, true}) {
+    for (const auto& row : runtime::all_figures()) {
+      if (!row.metric.empty() && row.cases.empty() != by_case) text += metric_text(row, read);
+    }
+  }
+  text += detail_metrics(read);
+  text += certificate_metrics(all);
+  text += "# HELP strata_up 1 while the runtime runs\n# TYPE strata_up gauge\n";
+  for (const auto& each : read) {
+    text += fmt::format("strata_up{{{}}} {}\n", each.label(),
+                        each.of->state == run_state::running ? 1 : 0);
+  }
+  for (const auto& [name, kept] : all.unusable()) {
+    text += fmt::format("strata_up{{name={},type={}}} 0\n", dump(name), dump(kept.type));
+  }
+  return text;
+}
+
+}  // namespace strata::daemon

@@ -1,0 +1,28 @@
+// The supervisor's entries as the control API shows them, and as Prometheus reads them.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "daemon/supervisor/supervisor.hpp"
+
+namespace strata::daemon {
+
+[[nodiscard]] nlohmann::json summary_json(const entry& of, const supervisor& all,
+                                          loop::time_point now);
+[[nodiscard]] nlohmann::json detail_json(const entry& of, const supervisor& all,
+                                         loop::time_point now);
+[[nodiscard]] nlohmann::json stats_json(const entry& of, loop::time_point now);
+/// One journal line of a log or of received messages, as one line of NDJSON.
+[[nodiscard]] std::string log_line_json(const runtime::journal_line& line);
+[[nodiscard]] std::string message_json(const runtime::journal_line& line);
+[[nodiscard]] std::string event_json(const runtime::journal_line& line);
+/// Prometheus' text format 0.0.4.
+/// All runtimes by name, those that could not be restored among them, as failed ones.
+[[nodiscard]] nlohmann::json list_json(const supervisor& all, loop::time_point now);
+[[nodiscard]] std::string metrics_text(const supervisor& all);
+
+/// As text; bytes that are not UTF-8 are replaced.
+[[nodiscard]] std::string dump(const nlohmann::json& value);
+
+}  // namespace strata::daemon

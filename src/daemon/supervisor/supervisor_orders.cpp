@@ -1,0 +1,145 @@
+// What scripts ask of the supervisor.
+#include <algorithm>
+
+#include "daemon/supervisor/render.hpp"
+#include "daemon/supervisor/supervisor.hpp"
+#include "loop/call_on.hpp"
+
+namespace strata::daemon {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+using runtime::house_verb;
+
+namespace {
+
+constexpr auto longest_creation = 10s;
+constexpr auto between_looks = 20ms;
+
+}  // namespace
+
+loop::task<result<json>> supervisor::obey(loop::loop& asking, runtime::house_order what) {
+  auto work = [this, what = std::move(what)] { return obey_here(what); };
+  co_return co_await loop::call_on(asking, home_, std::move(work));
+}
+
+loop::task<result<json>> supervisor::obey_here(runtime::house_order what) {
+  const auto shown = [this](const result<entry_ref>& done) -> result<json> {
+    if (!done) return std::unexpected(done.error());
+    return summary_json(**done, *this, home_.now());
+  };
+  switch (what.verb) {
+    case house_verb::list: {
+      auto found = list_json(*this, home_.now());
+      co_return found;
+    }
+    case house_verb::get:
+    case house_verb::stats: co_return co_await look_for(std::move(what));
+    case house_verb::create: co_return co_await create_for(std::move(what));
+    case house_verb::start: co_return shown(co_await start(what.name));
+    case house_verb::stop: co_return shown(co_await stop(what.name));
+    case house_verb::remove: {
+      const auto gone = co_await remove(what.name);
+      if (!gone) co_return std::unexpected(gone.error());
+      co_return true;
+    }
+    case house_verb::edit: {
+      const auto allowed = check_edit(what);
+      if (!allowed) co_return std::unexpected(allowed.error());
+      const auto edited = co_await edit(what.name, what.details);
+      if (!edited) co_return std::unexpected(edited.error());
+      co_return json{{"applied", edited->applied}, {"needs_restart", edited->needs_restart}};
+    }
+    case house_verb::send: {
+      const auto to = what.details.contains("to")
+                          ? std::optional(what.details["to"].get<std::uint64_t>())
+                          : std::nullopt;
+      const auto sent = co_await send(what.name, what.details.at("message"), to);
+      if (!sent) co_return std::unexpected(sent.error());
+      co_return sent->delivered;
+    }
+  }
+  co_return json();
+}
+
+// What a script creates has at most the script's rights: those that it names, or else as many of
+// the usual ones as the script has.
+result<void> supervisor::check_creation(const runtime::house_order& order, json& options) {
+  if (!order.rights) return {};
+  const auto& rights = *order.rights;
+  const std::string type_name = order.details.at("type");
+  const auto* const type = runtime::find_type(type_name);
+  if (type == nullptr) return {};  // create says so
+  runtime::make_paths_absolute(type->rows(), rights.read_folders.front(), options);
+  if (auto reached = runtime::check_reach(rights, type->rows(), options); !reached) {
+    return reached;
+  }
+  const bool is_limited = !rights.net || !rights.runtimes;
+  if (is_limited && options.contains("lua") && !options.contains("lua_allow")) {
+    options["lua_allow"] = runtime::words_of(rights);
+  }
+  return runtime::check_child(rights, options);
+}
+
+result<void> supervisor::check_edit(runtime::house_order& order) const {
+  if (!order.rights) return {};
+  const auto& rights = *order.rights;
+  const auto found = find(order.name);
+  if (!found) return std::unexpected(found.error());
+  const auto rows = std::span((*found)->type->rows());
+  auto& changes = order.details;
+  runtime::make_paths_absolute(rows, rights.read_folders.front(), changes);
+  if (auto reached = runtime::check_reach(rights, rows, changes); !reached) return reached;
+  const bool gives_rights = std::ranges::any_of(rows, [&changes](const auto& row) {
+    return changes.contains(std::string(row.key)) &&
+           (row.reach == options::option_reach::script_right || row.key == "lua");
+  });
+  if (!gives_rights) return {};
+  auto next = (*found)->body->options(false);
+  next.update(changes);
+  return runtime::check_child(rights, next);
+}
+
+// A script that asks in on_start is there before its runtime is saved.
+loop::task<> supervisor::saved(std::string name) {
+  const auto limit = home_.now() + longest_creation;
+  while (!stopping_ && home_.now() < limit && !find(name)) co_await home_.sleep(between_looks);
+}
+
+loop::task<result<json>> supervisor::look_for(runtime::house_order what) {
+  if (what.name == what.by) co_await saved(what.by);
+  const auto found = find(what.name);
+  if (!found) co_return std::unexpected(found.error());
+  if (what.verb == house_verb::stats) co_return stats_json(**found, home_.now());
+  co_return detail_json(**found, *this, home_.now());
+}
+
+// What is there already, and the script's own, becomes what it asks for: a script that runs again
+// changes nothing.
+loop::task<result<json>> supervisor::create_for(runtime::house_order what) {
+  co_await saved(what.by);
+  auto options = what.details.at("options");
+  if (!options.contains("owner")) options["owner"] = what.by;
+  if (auto allowed = check_creation(what, options); !allowed) {
+    co_return std::unexpected(allowed.error());
+  }
+  const bool starts = what.details.at("start").get<bool>();
+  const auto there = find(what.name);
+  const bool is_own = there && json((*there)->body->common().owner) == options.at("owner") &&
+                      json((*there)->type->name) == what.details.at("type");
+  if (!is_own) {
+    const auto made =
+        co_await create(what.details.at("type"), what.name, std::move(options), starts);
+    if (!made) co_return std::unexpected(made.error());
+    co_return summary_json(**made, *this, home_.now());
+  }
+  const auto edited = co_await edit(what.name, std::move(options));
+  if (!edited) co_return std::unexpected(edited.error());
+  if (starts) {
+    const auto started = co_await start(what.name);
+    if (!started) co_return std::unexpected(started.error());
+  }
+  co_return summary_json(**there, *this, home_.now());
+}
+
+}  // namespace strata::daemon

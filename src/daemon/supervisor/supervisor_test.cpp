@@ -1,0 +1,330 @@
+// The supervisor over a store that does nothing until it is told to, or fails.
+#include "daemon/supervisor/supervisor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "loop/backends/sim_loop.hpp"
+
+namespace strata::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+
+class slow_store final : public record_store {
+ public:
+  explicit slow_store(loop::loop& home) : changed_(home) {}
+
+  loop::task<result<std::vector<record>>> load(std::function<void(std::string)> /*told*/) override {
+    const auto stuck = co_await pass("load");
+    if (!stuck) co_return std::unexpected(stuck.error());
+    std::vector<record> all;
+    for (const auto& [name, each] : kept) all.push_back(each);
+    co_return all;
+  }
+  loop::task<result<void>> put(record what) override {
+    auto passed = co_await pass("put " + what.name);
+    if (passed) kept[what.name] = what;
+    co_return passed;
+  }
+  loop::task<result<void>> remove(std::string name) override {
+    auto passed = co_await pass("remove " + name);
+    if (passed) kept.erase(name);
+    co_return passed;
+  }
+  [[nodiscard]] const std::string& place() const override { return place_; }
+
+  /// From now on what is asked for, such as "put NAME", waits.
+  void block(const std::string& what) { blocked_.insert(what); }
+  void release(const std::string& what) {
+    blocked_.erase(what);
+    changed_.notify();
+  }
+  /// What is waiting, and what is asked for, fails.
+  void fail(const std::string& what) { failing_.insert(what); }
+
+  std::map<std::string, record> kept;
+  std::vector<std::string> asked;
+
+ private:
+  loop::task<result<void>> pass(std::string what) {
+    asked.push_back(what);
+    const auto may_go = [this, &what] { return !blocked_.contains(what); };
+    (void)co_await changed_.wait(may_go);
+    if (failing_.contains(what)) co_return failure(errc::no_space, what, "it was told so");
+    co_return result<void>{};
+  }
+
+  loop::condition changed_;
+  std::set<std::string> blocked_;
+  std::set<std::string> failing_;
+  const std::string place_ = "nowhere";
+};
+
+class sim_loops final : public runtime::loop_source {
+ public:
+  explicit sim_loops(loop::sim_world& world) : world_(world) {}
+
+  result<std::vector<loop::loop*>> assign(std::size_t count) override {
+    while (made_.size() < count) made_.push_back(&world_.add_loop());
+    return std::vector(made_.begin(), made_.begin() + static_cast<std::ptrdiff_t>(count));
+  }
+  void release(const std::vector<loop::loop*>& /*loops*/) override {}
+  [[nodiscard]] std::size_t size() const override { return made_.size(); }
+
+ private:
+  loop::sim_world& world_;
+  std::vector<loop::loop*> made_;
+};
+
+class supervisor_test : public testing::Test {
+ protected:
+  template <class T>
+  using pending = std::shared_ptr<std::optional<T>>;
+
+  /// Begins an operation, and goes on until nothing but a blocked one waits.
+  template <class T>
+  pending<T> begin(loop::task<T> work) {
+    auto into = std::make_shared<std::optional<T>>();
+    const auto run = [](loop::task<T> inner, pending<T> value) -> loop::task<> {
+      value->emplace(co_await inner);
+    };
+    tasks_.spawn(run(std::move(work), into));
+    settle();
+    return into;
+  }
+  void settle() { world_.run_for(1s); }
+  void release(const std::string& what) {
+    store_.release(what);
+    settle();
+  }
+  pending<bool> begin_shut_down() {
+    const auto run = [](supervisor& of, loop::time_point limit) -> loop::task<bool> {
+      co_await of.shut_down(limit);
+      co_return true;
+    };
+    return begin(run(subject_, home_.now() + 3600s));
+  }
+
+  static nlohmann::json options(const std::string& owner = {}) {
+    return {{"listen", {"tcp://127.0.0.1:0"}}, {"owner", owner}};
+  }
+  pending<result<entry_ref>> create(const std::string& name, bool start = false,
+                                    const std::string& owner = {}) {
+    return begin(subject_.create("server", name, options(owner), start));
+  }
+  void have(const std::string& name, const std::string& owner = {}) {
+    const auto made = create(name, false, owner);
+    ASSERT_TRUE(*made && **made) << name;
+  }
+  [[nodiscard]] nlohmann::json kept_options(const std::string& name) {
+    return nlohmann::json::parse(store_.kept.at(name).options);
+  }
+  [[nodiscard]] std::string owner_of(const std::string& name) const {
+    return (*subject_.find(name))->body->common().owner;
+  }
+
+  loop::sim_world world_{1};
+  loop::sim_loop& home_ = world_.add_loop();
+  sim_loops loops_{world_};
+  slow_store& store_ = *new slow_store(home_);  // the supervisor owns it
+  supervisor subject_{home_, loops_, std::unique_ptr<record_store>(&store_)};
+  loop::task_group tasks_;
+};
+
+TEST_F(supervisor_test, others_go_on_while_a_save_takes_for_ever) {
+  have("other");
+  store_.block("put stuck");
+  const auto stuck = create("stuck");
+  const auto edited = begin(subject_.edit("other", {{"group", "g"}}));
+  const auto started = begin(subject_.start("other"));
+  ASSERT_TRUE(*edited && **edited && *started && **started);
+  EXPECT_EQ((*subject_.find("other"))->state, run_state::running);
+  EXPECT_EQ(subject_.all().size(), 1U) << "what is not saved is shown to nobody";
+  EXPECT_FALSE(subject_.find("stuck"));
+  EXPECT_FALSE(*stuck) << "it is acknowledged when it is saved";
+  release("put stuck");
+  EXPECT_TRUE(*stuck && **stuck);
+  EXPECT_EQ(subject_.all().size(), 2U);
+  EXPECT_TRUE(*begin_shut_down());
+}
+
+TEST_F(supervisor_test, of_two_creates_of_a_name_one_is_refused_at_once) {
+  store_.block("put twin");
+  const auto first = create("twin");
+  const auto second = create("twin");
+  ASSERT_TRUE(*second && !**second);
+  EXPECT_EQ((*second)->error().code, errc::already_exists);
+  release("put twin");
+  ASSERT_TRUE(*first && **first);
+  EXPECT_EQ(std::ranges::count(store_.asked, "put twin"), 1);
+  EXPECT_EQ(store_.kept.size(), 1U);
+}
+
+TEST_F(supervisor_test, a_create_whose_save_fails_leaves_the_name_free) {
+  store_.block("put a");
+  store_.fail("put a");
+  const auto failed = create("a");
+  release("put a");
+  ASSERT_TRUE(*failed && !**failed);
+  EXPECT_EQ((*failed)->error().code, errc::no_space);
+  EXPECT_TRUE(subject_.all().empty());
+  const auto again = create("a");
+  ASSERT_TRUE(*again && !**again);
+  EXPECT_EQ((*again)->error().code, errc::no_space) << "and not already_exists";
+}
+
+TEST_F(supervisor_test, a_name_is_taken_until_its_removal_is_saved) {
+  have("a");
+  store_.block("remove a");
+  const auto removed = begin(subject_.remove("a"));
+  const auto refused = create("a");
+  ASSERT_TRUE(*refused && !**refused);
+  EXPECT_EQ((*refused)->error().code, errc::already_exists);
+  release("remove a");
+  ASSERT_TRUE(*removed && **removed);
+  const auto made = create("a");
+  ASSERT_TRUE(*made && **made);
+  EXPECT_EQ(store_.kept.count("a"), 1U);
+}
+
+TEST_F(supervisor_test, an_edit_while_it_is_removed_finds_nothing_and_saves_nothing) {
+  have("a");
+  store_.block("remove a");
+  const auto removed = begin(subject_.remove("a"));
+  const auto edited = begin(subject_.edit("a", {{"group", "late"}}));
+  const auto started = begin(subject_.start("a"));
+  EXPECT_FALSE(*edited) << "one operation on a runtime at a time";
+  release("remove a");
+  ASSERT_TRUE(*removed && **removed && *edited && *started);
+  ASSERT_FALSE(**edited);
+  EXPECT_EQ((*edited)->error().code, errc::not_found);
+  EXPECT_FALSE(**started);
+  EXPECT_TRUE(store_.kept.empty());
+}
+
+TEST_F(supervisor_test, a_removal_that_fails_changes_nothing) {
+  have("a");
+  store_.fail("remove a");
+  const auto removed = begin(subject_.remove("a"));
+  ASSERT_TRUE(*removed && !**removed);
+  EXPECT_TRUE(subject_.find("a"));
+}
+
+TEST_F(supervisor_test, an_edit_whose_save_fails_is_taken_back) {
+  have("a");
+  store_.block("put a");
+  store_.fail("put a");
+  const auto edited = begin(subject_.edit("a", {{"group", "g"}}));
+  EXPECT_FALSE(*edited);
+  release("put a");
+  ASSERT_TRUE(*edited && !**edited);
+  EXPECT_EQ((*edited)->error().code, errc::no_space);
+  EXPECT_EQ((*subject_.find("a"))->body->common().group, "");
+  EXPECT_EQ(kept_options("a").at("group"), "");
+}
+
+TEST_F(supervisor_test, a_start_whose_save_fails_leaves_nothing_running) {
+  have("a");
+  store_.fail("put a");
+  const auto started = begin(subject_.start("a"));
+  ASSERT_TRUE(*started && !**started);
+  EXPECT_EQ((*subject_.find("a"))->state, run_state::failed);
+  EXPECT_EQ(world_.open_count(), 0U);
+}
+
+TEST_F(supervisor_test, no_circle_of_owners_comes_of_an_edit_that_is_taken_back) {
+  have("c");
+  have("b");
+  have("a", "c");
+  store_.block("put a");
+  store_.fail("put a");
+  const auto edited = begin(subject_.edit("a", {{"owner", "b"}}));
+  const auto circle = begin(subject_.edit("c", {{"owner", "a"}}));
+  ASSERT_TRUE(*circle && !**circle) << "a may become a child of c again";
+  EXPECT_EQ((*circle)->error().code, errc::conflict);
+  release("put a");
+  ASSERT_TRUE(*edited && !**edited);
+  EXPECT_EQ(owner_of("a"), "c");
+}
+
+TEST_F(supervisor_test, a_child_that_is_created_while_its_owner_goes_is_left_without_owner) {
+  have("parent");
+  store_.block("put child");
+  const auto child = create("child", false, "parent");
+  const auto removed = begin(subject_.remove("parent"));
+  EXPECT_FALSE(*removed) << "it awaits the child";
+  const auto late = create("late", false, "parent");
+  ASSERT_TRUE(*late && !**late) << "the owner is gone";
+  EXPECT_EQ((*late)->error().code, errc::not_found);
+  release("put child");
+  ASSERT_TRUE(*child && **child && *removed && **removed);
+  EXPECT_EQ(owner_of("child"), "");
+  EXPECT_EQ(kept_options("child").at("owner"), "");
+}
+
+TEST_F(supervisor_test, the_end_awaits_the_saves_and_what_was_acknowledged_is_saved) {
+  have("edited");
+  store_.block("put created");
+  store_.block("put edited");
+  const auto created = create("created", true);
+  const auto edited = begin(subject_.edit("edited", {{"group", "g"}}));
+  const auto ended = begin_shut_down();
+  EXPECT_FALSE(*ended);
+  EXPECT_EQ(subject_.unstopped(), (std::vector<std::string>{"created", "edited"}));
+  release("put created");
+  EXPECT_FALSE(*ended) << "one save is still under way";
+  ASSERT_TRUE(*created && **created);
+  EXPECT_TRUE(store_.kept.at("created").running);
+  release("put edited");
+  ASSERT_TRUE(*edited && **edited);
+  EXPECT_TRUE(*ended);
+  EXPECT_EQ(kept_options("edited").at("group"), "g");
+  EXPECT_EQ(world_.open_count(), 0U) << "what ran is stopped";
+}
+
+TEST_F(supervisor_test, what_waits_behind_the_end_neither_starts_nor_is_left_half_done) {
+  have("a");
+  store_.block("put a");
+  const auto edited = begin(subject_.edit("a", {{"group", "g"}}));
+  const auto ended = begin_shut_down();
+  const auto started = begin(subject_.start("a"));
+  const auto late = begin(subject_.edit("a", {{"group", "h"}}));
+  release("put a");
+  ASSERT_TRUE(*edited && *started && *late && *ended);
+  EXPECT_TRUE(**edited);
+  ASSERT_FALSE(**started);
+  EXPECT_EQ((*started)->error().code, errc::conflict);
+  EXPECT_TRUE(**late);
+  EXPECT_EQ(kept_options("a").at("group"), "h");
+}
+
+TEST_F(supervisor_test, the_records_come_back_and_what_ran_runs) {
+  const auto text = options().dump();
+  store_.kept["a"] = {"a", "server", "2026-11-21T00:00:00.000Z", true, text};
+  store_.kept["b"] = {"b", "server", "2026-11-21T00:00:00.000Z", false, text};
+  store_.kept["c"] = {"c", "of no type", "2026-11-21T00:00:00.000Z", true, text};
+  const auto loaded = begin(subject_.load());
+  ASSERT_TRUE(*loaded && **loaded);
+  tasks_.spawn(subject_.start_wanted());
+  settle();
+  ASSERT_EQ(subject_.all().size(), 2U);
+  EXPECT_EQ((*subject_.find("a"))->state, run_state::running);
+  EXPECT_EQ((*subject_.find("b"))->state, run_state::created);
+  EXPECT_EQ(store_.kept.count("c"), 1U) << "what this build cannot run stays";
+  EXPECT_TRUE(*begin_shut_down());
+}
+
+TEST_F(supervisor_test, a_store_that_cannot_be_read_is_an_error) {
+  store_.fail("load");
+  const auto loaded = begin(subject_.load());
+  ASSERT_TRUE(*loaded && !**loaded);
+  EXPECT_EQ((*loaded)->error().code, errc::no_space);
+}
+
+}  // namespace
+}  // namespace strata::daemon

@@ -1,0 +1,87 @@
+// The loop on epoll, for where io_uring is missing or forbidden: edge-triggered, one registration
+// a descriptor, and the same completions as the io_uring loop gives. Least kernel 5.11.
+// Source: epoll(7), epoll_pwait2(2).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "loop/backends/buffer_queue.hpp"
+#include "loop/os_loop.hpp"
+
+namespace strata::loop {
+
+class epoll_loop final : public os_loop, private buffer::pool {
+ public:
+  static result<std::unique_ptr<loop>> make();
+  ~epoll_loop() override;
+
+  [[nodiscard]] std::string_view backend() const override { return "epoll"; }
+  void accept(const descriptor& on, request& asker) override;
+  void receive(const descriptor& on, request& asker) override;
+  void receive_from(const descriptor& on, request& asker) override;
+  void send(const descriptor& on, std::span<const slice> data, request& asker) override;
+  void send_file(const descriptor& on, const file_part& from, request& asker) override;
+  void send_to(const descriptor& on, const socket_address& to, slice datagram,
+               request& asker) override;
+  void connect(const descriptor& on, const socket_address& to, request& asker) override;
+  void poll(const descriptor& on, unsigned events, request& asker) override;
+  void write(const descriptor& to, slice data, request& asker) override;
+  void sync(const descriptor& file, request& asker) override;
+
+ protected:
+  void close_fd(int fd) override;
+  void cancel(operation& which) override;
+  void wait(time_point deadline) override;
+
+ private:
+  struct sending;
+  struct sending_file;
+  struct polling;
+  struct receiving;
+
+  /// What is known and asked of one descriptor.
+  struct watch {
+    operation* reader = nullptr;
+    std::vector<operation*> writers;  // oldest first
+    bool registered = false;
+    bool readable = true;   // not yet found empty since the last edge
+    bool writable = true;   // not yet found full since the last edge
+    bool hung_up = false;   // the end, or an error, is there to be read
+    bool in_ready = false;  // stands in ready_
+  };
+
+  epoll_loop() = default;
+  watch& watch_of(int fd);
+  void start_reader(operation& made);
+  void start_writer(operation& made);
+  int register_fd(int fd);
+  void push_ready(int fd);
+  void run_ready();
+  void take_edge(int fd, unsigned events);
+  /// Each does one step of what is asked, and says whether more may follow at once.
+  bool step_reader(int fd);
+  bool take_step(int fd);
+  bool step_accept(operation& of);
+  bool step_receive(operation& of, watch& state);
+  bool step_receive_from(operation& of);
+  bool step_poll(operation& of);
+  bool step_writer(operation& of);
+  [[nodiscard]] static int send_now(sending& data);
+  void run_writers(int fd);
+  void finish(operation& of, int result) {
+    queue({.of = &of, .result = result, .more = false, .data = {}, .from = {}});
+  }
+  void finish_reader(operation& of, int result);
+  void serve_seekers();
+  void give_back(std::uint32_t id) override { free_buffers_.push_back(id); }
+
+  unique_fd epoll_fd_;
+  std::vector<watch> watches_;
+  std::vector<int> ready_;
+  buffer_queue seekers_;  // readable, but others had the buffers
+  std::unique_ptr<std::byte[]> buffer_memory_;
+  std::vector<std::uint32_t> free_buffers_;
+};
+
+}  // namespace strata::loop

@@ -1,0 +1,75 @@
+// A loop in a simulated world (sim_world.hpp): same verbs, virtual time, memory for a network.
+#pragma once
+
+#include <map>
+
+#include "loop/backends/sim_world.hpp"
+#include "loop/loop.hpp"
+
+namespace strata::loop {
+
+class sim_loop final : public loop, private buffer::pool {
+ public:
+  explicit sim_loop(sim_world& world) : world_(world) { update_now(); }
+  ~sim_loop() override;
+
+  [[nodiscard]] std::string_view backend() const override { return "simulation"; }
+  result<descriptor> listen(const socket_address& address, const listen_options& options) override;
+  result<descriptor> open_stream(int family, int protocol) override;
+  result<descriptor> open_datagram(int family, const socket_address& address,
+                                   const listen_options& options) override;
+  result<void> probe_stream(const socket_address& address, int protocol) override;
+  result<void> probe_datagram(const socket_address& address) override;
+  result<descriptor> open_append(const std::string& path) override;
+  [[nodiscard]] file_store& files() override { return world_; }
+  [[nodiscard]] socket_address local_address(const descriptor& of) const override;
+  [[nodiscard]] socket_address remote_address(const descriptor& of) const override;
+  [[nodiscard]] std::size_t unacknowledged(const descriptor& on) const override;
+  void shut_down(const descriptor& which) override;
+  void shut_down_send(const descriptor& which) override;
+  void send_at_once(const descriptor& on, byte_span bytes) override;
+  task<result<std::vector<socket_address>>> resolve(std::string host, std::uint16_t port) override;
+  task<result<host_records>> resolve_records(std::string host, std::uint16_t port) override;
+  void accept(const descriptor& on, request& asker) override;
+  void receive(const descriptor& on, request& asker) override;
+  void receive_from(const descriptor& on, request& asker) override;
+  void send(const descriptor& on, std::span<const slice> data, request& asker) override;
+  void send_file(const descriptor& on, const file_part& from, request& asker) override;
+  void send_to(const descriptor& on, const socket_address& to, slice datagram,
+               request& asker) override;
+  void connect(const descriptor& on, const socket_address& to, request& asker) override;
+  void poll(const descriptor& on, unsigned events, request& asker) override;
+  void write(const descriptor& to, slice data, request& asker) override;
+  void sync(const descriptor& file, request& asker) override;
+
+ protected:
+  void close_fd(int fd) override;
+  void cancel(operation& which) override;
+  void wake() override {}
+  void wait(time_point /*deadline*/) override {}
+  [[nodiscard]] time_point read_clock() const override { return world_.now(); }
+
+ private:
+  friend class sim_world;
+
+  sim_world::sim_operation& ask(operation::kind what, const descriptor& on, request& asker);
+  [[nodiscard]] bool runnable() const { return has_work() || next_timer() <= world_.now(); }
+  [[nodiscard]] time_point due() const { return next_timer(); }
+  /// Queues received bytes, in a buffer of this loop's.
+  void deliver_bytes(operation& of, std::string bytes, const socket_address& from);
+  void deliver_result(operation& of, int outcome, bool more) {
+    queue({.of = &of, .result = outcome, .more = more, .data = {}, .from = {}});
+  }
+  void give_back(std::uint32_t id) override;
+  /// One more buffer may be lent.
+  [[nodiscard]] bool has_buffer() const { return lent_.size() < world_.faults.buffers; }
+  /// After a turn: nobody who waits holds what was lent.
+  void check_lent() const;
+
+  sim_world& world_;
+  std::map<std::uint32_t, std::string> lent_;
+  std::vector<std::uint64_t> starved_;  // whose readers wait for a buffer
+  std::uint32_t next_buffer_ = 0;
+};
+
+}  // namespace strata::loop

@@ -1,0 +1,399 @@
+#include "loop/backends/sim_world.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "loop/backends/sim_loop.hpp"
+#include "loop/backends/sim_operation.hpp"
+
+namespace strata::loop {
+
+namespace {
+
+constexpr std::size_t window = 4096;  // bytes one direction of a connection holds: soon full
+constexpr std::size_t largest_read = 16384;
+constexpr std::size_t datagram_queue = 64;
+constexpr std::size_t accept_queue = 64;
+constexpr auto retry_after = std::chrono::seconds(1);  // by a client that finds that queue full
+
+}  // namespace
+
+sim_world::sim_world(std::uint64_t seed) : seed_(seed), random_(seed) {}
+
+sim_world::~sim_world() = default;
+
+sim_loop& sim_world::add_loop() {
+  loops_.push_back(std::make_unique<sim_loop>(*this));
+  return *loops_.back();
+}
+
+bool sim_world::chance(double probability) {
+  return probability > 0 &&
+         static_cast<double>(draw(1U << 20U)) < probability * static_cast<double>(1U << 20U);
+}
+
+duration sim_world::random_delay() {
+  return duration(
+      static_cast<std::int64_t>(draw(static_cast<std::uint64_t>(faults.max_delay.count()) + 1)));
+}
+
+void sim_world::schedule(duration delay, std::function<void()> what) {
+  scheduled_.emplace(now_ + delay, std::move(what));
+}
+
+bool sim_world::step(time_point until) {
+  std::vector<sim_loop*> ready;
+  for (const auto& each : loops_) {
+    if (each->runnable()) ready.push_back(each.get());
+  }
+  if (!ready.empty()) {
+    auto& next = *ready[draw(ready.size())];
+    next.turn(false);
+    next.check_lent();
+    return true;
+  }
+  auto next = scheduled_.empty() ? time_point::max() : scheduled_.begin()->first;
+  for (const auto& each : loops_) next = std::min(next, each->due());
+  if (next > until) return false;
+  now_ = std::max(now_, next);
+  while (!scheduled_.empty() && scheduled_.begin()->first <= now_) {
+    const auto what = std::move(scheduled_.begin()->second);
+    scheduled_.erase(scheduled_.begin());
+    what();
+  }
+  return true;
+}
+
+bool sim_world::run_until(const std::function<bool()>& done, duration limit) {
+  const auto until = now_ + limit;
+  while (!done()) {
+    if (!step(until)) {
+      now_ = until;
+      return done();
+    }
+  }
+  return true;
+}
+
+void sim_world::run_for(duration span) {
+  run_until([] { return false; }, span);
+}
+
+std::size_t sim_world::open_count() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(endpoints_, [](const auto& each) { return each != nullptr; }));
+}
+
+// The lowest free number, as the kernel does: a number is soon another's.
+int sim_world::add(std::unique_ptr<endpoint> made) {
+  made->id = next_id_++;
+  const auto free = std::ranges::find_if(endpoints_, [](const auto& each) { return !each; });
+  const auto fd = free - endpoints_.begin();
+  if (free == endpoints_.end()) {
+    endpoints_.push_back(std::move(made));
+  } else {
+    *free = std::move(made);
+  }
+  return static_cast<int>(fd);
+}
+
+sim_world::endpoint* sim_world::find(int fd) {
+  return static_cast<std::size_t>(fd) < endpoints_.size()
+             ? endpoints_[static_cast<std::size_t>(fd)].get()
+             : nullptr;
+}
+
+sim_world::endpoint* sim_world::by_id(std::uint64_t id) {
+  for (const auto& each : endpoints_) {
+    if (each && each->id == id) return each.get();
+  }
+  return nullptr;
+}
+
+std::uint16_t sim_world::free_port() { return next_port_++; }
+
+sim_world::endpoint* sim_world::listener_for(const socket_address& to) {
+  std::vector<endpoint*> found;
+  for (const auto& each : endpoints_) {
+    if (each && each->is == endpoint::role::listener && each->local.port() == to.port()) {
+      found.push_back(each.get());
+    }
+  }
+  return found.empty() ? nullptr : found[draw(found.size())];
+}
+
+sim_world::endpoint* sim_world::datagram_for(const socket_address& to) {
+  std::vector<endpoint*> found;
+  for (const auto& each : endpoints_) {
+    if (each && each->is == endpoint::role::datagram && each->local.port() == to.port()) {
+      found.push_back(each.get());
+    }
+  }
+  // One sender's datagrams all reach one socket, as SO_REUSEPORT's hash does.
+  return found.empty() ? nullptr : found.front();
+}
+
+void sim_world::close(int fd) {
+  auto gone = std::move(endpoints_[static_cast<std::size_t>(fd)]);
+  if (gone->reader != nullptr) finish(*gone->reader, -ECANCELED);
+  for (auto* each : gone->writers) finish(*each, -ECANCELED);
+  for (const auto waiting : gone->waiting) {
+    if (auto* refused = by_id(waiting)) {
+      const auto at =
+          std::ranges::find_if(endpoints_, [&](const auto& each) { return each.get() == refused; });
+      reset_pair(*refused);
+      at->reset();
+    }
+  }
+  if (gone->is == endpoint::role::stream && gone->peer != 0) {
+    transmit_end(*gone, !gone->received.empty());
+  }
+}
+
+void sim_world::start(sim_operation& of) {
+  of.id = next_id_++;
+  operations_[of.id] = &of;
+  auto* const on = find(of.fd);
+  switch (of.type) {
+    case operation::kind::accept:
+    case operation::kind::receive:
+    case operation::kind::receive_from:
+    case operation::kind::poll: on->reader = &of; break;
+    case operation::kind::send:
+    case operation::kind::send_file: on->writers.push_back(&of); break;
+    case operation::kind::connect: begin_connect(of); return;
+    case operation::kind::send_to: send_datagram(*on, of); return;
+    case operation::kind::write: write_file(*on, of); return;
+    case operation::kind::sync: sync_file(*on, of); return;
+  }
+  schedule(random_delay(), [this, id = on->id] {
+    if (auto* still = by_id(id)) progress(*still);
+  });
+}
+
+void sim_world::cancel(sim_operation& of) {
+  // As in a kernel, what is cancelled may still complete before the cancelling reaches it.
+  schedule(random_delay(), [this, id = of.id] {
+    const auto found = operations_.find(id);
+    if (found == operations_.end()) return;
+    auto& pending = *found->second;
+    if (auto* const on = find(pending.fd)) {
+      if (on->reader == &pending) on->reader = nullptr;
+      std::erase(on->writers, &pending);
+    }
+    finish(pending, -ECANCELED);
+  });
+}
+
+void sim_world::finish(sim_operation& of, int result, bool more) {
+  if (!more) operations_.erase(of.id);
+  of.from.deliver_result(of, result, more);
+}
+
+void sim_world::begin_connect(sim_operation& of) {
+  auto* const on = find(of.fd);
+  on->writers.push_back(&of);
+  if (on->is == endpoint::role::datagram) {
+    on->remote = of.to;
+    on->writers.clear();
+    finish(of, 0);
+    return;
+  }
+  const auto host = of.to.text();
+  if (black_holes.contains(host.substr(0, host.rfind(':')))) return;
+  on->local = *socket_address::from_ip("127.0.0.1", free_port());
+  schedule(random_delay(), [this, id = on->id, to = of.to] { arrive_connection(id, to); });
+}
+
+void sim_world::arrive_connection(std::uint64_t client_id, const socket_address& to) {
+  auto* const client = by_id(client_id);
+  if (client == nullptr || client->writers.empty()) return;
+  auto& asked = *client->writers.front();
+  auto* const listener = listener_for(to);
+  if (listener != nullptr && listener->waiting.size() >= accept_queue) {
+    schedule(retry_after, [this, client_id, to] { arrive_connection(client_id, to); });
+    return;
+  }
+  client->writers.pop_front();
+  if (listener == nullptr) {
+    finish(asked, -ECONNREFUSED);
+    return;
+  }
+  auto made = std::make_unique<endpoint>();
+  made->home = listener->home;
+  made->local = to;
+  made->remote = client->local;
+  made->peer = client->id;
+  auto* const server = made.get();
+  const auto listener_id = listener->id;
+  add(std::move(made));
+  client->peer = server->id;
+  client->remote = to;
+  auto* const still = by_id(listener_id);
+  still->waiting.push_back(server->id);
+  finish(asked, 0);
+  progress(*still);
+}
+
+void sim_world::progress(endpoint& on) {
+  if (on.is == endpoint::role::listener) {
+    progress_accept(on);
+  } else if (on.is == endpoint::role::datagram) {
+    progress_datagrams(on);
+  } else {
+    progress_send(on);
+    progress_receive(on);
+  }
+}
+
+void sim_world::progress_accept(endpoint& on) {
+  while (on.reader != nullptr && !on.waiting.empty()) {
+    if (chance(faults.accept_failure)) {
+      finish(*std::exchange(on.reader, nullptr), -EMFILE);
+      return;
+    }
+    const auto id = on.waiting.front();
+    on.waiting.pop_front();
+    for (std::size_t fd = 0; fd < endpoints_.size(); ++fd) {
+      if (endpoints_[fd] && endpoints_[fd]->id == id) {
+        finish(*on.reader, static_cast<int>(fd), true);
+      }
+    }
+  }
+}
+
+void sim_world::progress_receive(endpoint& on) {
+  if (on.reader == nullptr) return;
+  if (on.reset) {
+    finish(*std::exchange(on.reader, nullptr), -ECONNRESET);
+    return;
+  }
+  if (!on.received.empty()) {
+    if (!finds_buffer(on)) return;
+    std::size_t size = std::min(on.received.size(), largest_read);
+    if (chance(faults.short_read)) size = 1 + draw(size);
+    on.reader->from.deliver_bytes(*on.reader, on.received.substr(0, size), {});
+    on.received.erase(0, size);
+    const auto ids = std::array{on.id, on.peer};
+    schedule(random_delay(), [this, ids] {
+      for (const auto id : ids) {
+        if (auto* still = by_id(id)) progress(*still);
+      }
+    });
+  } else if (on.peer_ended) {
+    finish(*std::exchange(on.reader, nullptr), 0);
+  }
+}
+
+// One that finds none waits for the next that is given back, or is told at once.
+bool sim_world::finds_buffer(endpoint& on) {
+  const bool has = on.reader->from.has_buffer();
+  if (has && !chance(faults.no_buffers)) return true;
+  if (has || chance(0.5)) {
+    finish(*std::exchange(on.reader, nullptr), -ENOBUFS);
+  } else {
+    on.reader->from.starved_.push_back(on.id);
+  }
+  return false;
+}
+
+void sim_world::feed(const std::vector<std::uint64_t>& starved) {
+  for (const auto each : starved) {
+    schedule(random_delay(), [this, each] {
+      if (auto* still = by_id(each)) progress(*still);
+    });
+  }
+}
+
+void sim_world::progress_send(endpoint& on) {
+  while (!on.writers.empty() && on.writers.front()->type == operation::kind::send) {
+    auto& of = *on.writers.front();
+    auto* const peer = by_id(on.peer);
+    if (on.reset || on.send_ended || peer == nullptr) {
+      on.writers.pop_front();
+      finish(of, on.reset ? -ECONNRESET : -EPIPE);
+      continue;
+    }
+    const auto used = peer->received.size() + peer->on_the_way;
+    if (used >= window) return;
+    std::size_t size = std::min(of.bytes.size(), window - used);
+    if (chance(faults.short_write)) size = 1 + draw(size);
+    on.writers.pop_front();
+    transmit(on, of.bytes.substr(0, size));
+    finish(of, static_cast<int>(size));
+  }
+}
+
+void sim_world::transmit(endpoint& from, std::string bytes) {
+  auto* const peer = by_id(from.peer);
+  peer->on_the_way += bytes.size();
+  const auto arrival = std::max(now_ + random_delay(), peer->last_arrival);
+  peer->last_arrival = arrival;
+  schedule(arrival - now_, [this, id = peer->id, bytes = std::move(bytes)] {
+    auto* const at = by_id(id);
+    if (at == nullptr) return;
+    at->on_the_way -= bytes.size();
+    if (at->reset) return;
+    if (chance(faults.reset)) {
+      reset_pair(*at);
+      return;
+    }
+    if (!at->peer_ended) at->received += bytes;
+    progress(*at);
+  });
+}
+
+void sim_world::transmit_end(endpoint& from, bool reset) {
+  auto* const peer = by_id(from.peer);
+  if (peer == nullptr) return;
+  const auto arrival = std::max(now_ + random_delay(), peer->last_arrival);
+  peer->last_arrival = arrival;
+  schedule(arrival - now_, [this, id = peer->id, reset] {
+    auto* const at = by_id(id);
+    if (at == nullptr) return;
+    if (reset) {
+      reset_pair(*at);
+      return;
+    }
+    at->peer_ended = true;
+    progress(*at);
+  });
+}
+
+void sim_world::reset_pair(endpoint& one) {
+  one.reset = true;
+  one.received.clear();
+  auto* const other = by_id(one.peer);
+  if (other != nullptr) {
+    other->reset = true;
+    other->received.clear();
+    progress(*other);
+  }
+  progress(one);
+}
+
+void sim_world::send_datagram(endpoint& from, sim_operation& of) {
+  const socket_address to = of.to.size() != 0 ? of.to : from.remote;
+  const int copies = chance(faults.datagram_loss) ? 0 : chance(faults.datagram_duplicate) ? 2 : 1;
+  for (int i = 0; i < copies; ++i) {
+    // No order is kept: each takes its own time.
+    schedule(random_delay(), [this, to, sender = from.local, bytes = of.bytes] {
+      auto* const at = datagram_for(to);
+      if (at == nullptr || at->datagrams.size() >= datagram_queue) return;
+      at->datagrams.emplace_back(sender, bytes);
+      progress(*at);
+    });
+  }
+  finish(of, static_cast<int>(of.bytes.size()));
+}
+
+void sim_world::progress_datagrams(endpoint& on) {
+  while (on.reader != nullptr && !on.datagrams.empty()) {
+    if (!finds_buffer(on)) return;
+    auto [from, bytes] = std::move(on.datagrams.front());
+    on.datagrams.pop_front();
+    on.reader->from.deliver_bytes(*on.reader, std::move(bytes), from);
+  }
+}
+
+}  // namespace strata::loop

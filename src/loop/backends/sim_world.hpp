@@ -1,0 +1,141 @@
+// A world for simulated loops: one virtual clock, one seeded source of chance, and memory for a
+// network. What happens follows from the seed alone, so a failing seed fails again.
+//
+// Not thread-safe: the world and all its loops are for one thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "loop/file_store.hpp"
+#include "loop/names/address.hpp"
+#include "loop/request.hpp"
+#include "loop/timer.hpp"
+
+namespace strata::loop {
+
+class sim_loop;
+
+/// How unkind the world is. Probabilities from 0 to 1, each tried per event that it can befall.
+struct sim_faults {
+  double short_read = 0.3;
+  double short_write = 0.3;
+  std::size_t buffers = 8;    ///< that a loop has to receive into; a receive that finds none waits
+  double no_buffers = 0.05;   ///< a receive ends with -ENOBUFS
+  double reset = 0;           ///< a segment's arrival becomes a connection reset
+  double accept_failure = 0;  ///< an accept ends with -EMFILE
+  double datagram_loss = 0;
+  double datagram_duplicate = 0;
+  duration max_delay = std::chrono::milliseconds(2);  ///< of a segment, datagram or completion
+  bool disk_full = false;
+  double sync_failure = 0;  ///< what it was to make safe is lost by a crash; the next one says 0
+  double folder_sync_failure = 0;
+};
+
+class sim_world final : public file_store {
+ public:
+  explicit sim_world(std::uint64_t seed);
+  virtual ~sim_world();
+  sim_world(const sim_world&) = delete;
+  sim_world& operator=(const sim_world&) = delete;
+
+  sim_faults faults;
+  /// What names mean; others are read as addresses. Of one that means nothing no server tells.
+  std::map<std::string, std::vector<std::string>> names;
+  /// Addresses from which no answer comes, ever.
+  std::set<std::string> black_holes;
+
+  /// A loop in this world; it lives as long as the world.
+  sim_loop& add_loop();
+
+  /// Runs until `done()` or until `limit` of virtual time has passed; says whether it was done.
+  bool run_until(const std::function<bool()>& done, duration limit);
+  void run_for(duration span);
+
+  [[nodiscard]] time_point now() const { return now_; }
+  [[nodiscard]] std::uint64_t seed() const { return seed_; }
+  /// From 0 to `below` - 1.
+  std::uint64_t draw(std::uint64_t below) { return below == 0 ? 0 : random_() % below; }
+  bool chance(double probability);
+  /// What was written to a file.
+  [[nodiscard]] const std::string& file(const std::string& path) { return files_[path].bytes; }
+
+  /// A file and how much of it is on the disk for certain.
+  struct stored_file {
+    std::string bytes;
+    std::size_t safe = 0;
+    bool is_torn = false;  ///< a sync failed: what follows `safe` does not become it any more
+  };
+  using disk = std::map<std::string, stored_file>;
+  /// What a machine that loses its power now finds afterwards: of what was not synced, a part.
+  [[nodiscard]] disk disk_after_crash();
+  void set_disk(disk found) { files_ = std::move(found); }
+
+  result<std::unique_ptr<file_view>> open(const std::string& path) override;
+  [[nodiscard]] bool exists(const std::string& path) override { return files_.contains(path); }
+  result<void> truncate(const std::string& path, std::uint64_t size) override;
+  result<void> rename(const std::string& from, const std::string& to) override;
+  result<void> sync_folder_of(const std::string& path) override;
+  result<void> remove(const std::string& path) override;
+  /// Open sockets and files: 0 when nothing leaked.
+  [[nodiscard]] std::size_t open_count() const;
+
+ private:
+  friend class sim_loop;
+
+  struct endpoint;
+  struct sim_operation;
+
+  void schedule(duration delay, std::function<void()> what);
+  duration random_delay();
+  bool step(time_point until);
+
+  int add(std::unique_ptr<endpoint> made);
+  [[nodiscard]] endpoint* find(int fd);
+  void close(int fd);
+  void start(sim_operation& of);
+  void cancel(sim_operation& of);
+  void finish(sim_operation& of, int result, bool more = false);
+  endpoint* listener_for(const socket_address& to);
+  endpoint* datagram_for(const socket_address& to);
+  std::uint16_t free_port();
+
+  void begin_connect(sim_operation& of);
+  void arrive_connection(std::uint64_t client_id, const socket_address& to);
+  void progress(endpoint& on);
+  void progress_accept(endpoint& on);
+  void progress_receive(endpoint& on);
+  void progress_send(endpoint& on);
+  void progress_datagrams(endpoint& on);
+  [[nodiscard]] bool finds_buffer(endpoint& on);
+  /// Lets those receive that found no buffer.
+  void feed(const std::vector<std::uint64_t>& starved);
+  void send_datagram(endpoint& from, sim_operation& of);
+  void write_file(endpoint& on, sim_operation& of);
+  void sync_file(endpoint& on, sim_operation& of);
+  void transmit(endpoint& from, std::string bytes);
+  void transmit_end(endpoint& from, bool reset);
+  void reset_pair(endpoint& one);
+  [[nodiscard]] endpoint* by_id(std::uint64_t id);
+
+  std::uint64_t seed_;
+  std::mt19937_64 random_;
+  time_point now_{std::chrono::hours(1)};
+  std::uint64_t next_id_ = 1;
+  std::uint16_t next_port_ = 40000;
+  std::multimap<time_point, std::function<void()>> scheduled_;
+  std::vector<std::unique_ptr<endpoint>> endpoints_;  // by descriptor; null when free
+  std::map<std::uint64_t, sim_operation*> operations_;
+  disk files_;
+  disk replaced_;  // what had a name before, until the folder is synced
+  std::vector<std::unique_ptr<sim_loop>> loops_;
+};
+
+}  // namespace strata::loop

@@ -1,0 +1,87 @@
+#include "loop/backends/uring_buffers.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace strata::loop {
+
+namespace {
+
+// As many go round unless more are needed: few stay in the caches and the TLB.
+constexpr std::uint32_t least_offered = 32;
+constexpr unsigned calm_reaps = 1024;  // after so many that needed few, fewer are offered
+constexpr std::uint16_t group = 0;
+
+}  // namespace
+
+uring_buffers::~uring_buffers() {
+  if (ring_ != nullptr) ::munmap(ring_, all_bytes());
+}
+
+// By hand, since liburing 2.3 has no io_uring_setup_buf_ring.
+result<void> uring_buffers::set_up(io_uring& of) {
+  void* mapped =
+      ::mmap(nullptr, all_bytes(), PROT_READ | PROT_WRITE, MAP_ANONYMOUS | MAP_PRIVATE, -1, 0);
+  if (mapped == MAP_FAILED) return system_failure(errno, "map the receive buffers");
+  ring_ = static_cast<io_uring_buf_ring*>(mapped);
+  memory_ = static_cast<std::byte*>(mapped) + ring_bytes();
+  io_uring_buf_reg registration{};
+  registration.ring_addr = reinterpret_cast<std::uint64_t>(ring_);
+  registration.ring_entries = count_;
+  registration.bgid = group;
+  const int code = io_uring_register_buf_ring(&of, &registration, 0);
+  if (code < 0) {
+    return system_failure(-code, "register io_uring's buffer ring",
+                          "it needs Linux 6.1; use --loop epoll");
+  }
+  io_uring_buf_ring_init(ring_);
+  offered_ = least_offered;
+  for (std::uint32_t id = 0; id < count_; ++id) give_back(id);
+  return {};
+}
+
+void uring_buffers::select(io_uring_sqe& in) {
+  in.flags |= IOSQE_BUFFER_SELECT;
+  in.buf_group = group;
+}
+
+buffer uring_buffers::take(const io_uring_cqe& by) {
+  const std::uint32_t id = by.flags >> IORING_CQE_BUFFER_SHIFT;
+  --free_;
+  return {*this, id, byte_span{memory_of(id), static_cast<std::size_t>(std::max(by.res, 0))}};
+}
+
+void uring_buffers::note_reap() {
+  if (free_ < offered_ / 2) {
+    calm_ = 0;
+  } else if (++calm_ == calm_reaps) {
+    calm_ = 0;
+    offered_ = std::max(offered_ / 2, least_offered);
+  }
+}
+
+void uring_buffers::refill() {
+  while (free_ < offered_ && !resting_.empty()) {
+    offer(resting_.back());
+    resting_.pop_back();
+  }
+}
+
+void uring_buffers::give_back(std::uint32_t id) {
+  if (free_ < offered_) {
+    offer(id);
+  } else {
+    resting_.push_back(id);
+  }
+}
+
+void uring_buffers::offer(std::uint32_t id) {
+  io_uring_buf_ring_add(ring_, memory_of(id), size_, static_cast<std::uint16_t>(id),
+                        io_uring_buf_ring_mask(count_), 0);
+  io_uring_buf_ring_advance(ring_, 1);
+  ++free_;
+}
+
+}  // namespace strata::loop

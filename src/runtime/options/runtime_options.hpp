@@ -1,0 +1,61 @@
+// The options that every runtime type has.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "options/option_table.hpp"
+
+namespace strata::runtime {
+
+/// Options that every runtime type has.
+struct runtime_options {
+  std::string group;
+  std::string owner;
+  std::string on_parent_stop = "stop";
+  std::string restart = "on-failure";
+  std::uint64_t restart_limit = 0;
+};
+
+template <class Options>
+[[nodiscard]] std::vector<options::bound_row<Options>> with_runtime_options(
+    std::vector<options::bound_row<Options>> own) {
+  own.push_back({{.key = "group",
+                  .short_flag = 'g',
+                  .kind = options::option_kind::text,
+                  .value_name = "NAME",
+                  .help = "group that the runtime belongs to, for people and for @NAME"},
+                 &Options::group});
+  own.push_back({{.key = "owner",
+                  .short_flag = 'o',
+                  .kind = options::option_kind::text,
+                  .value_name = "NAME",
+                  .help = "runtime that owns this one"},
+                 &Options::owner});
+  own.push_back({{.key = "on_parent_stop",
+                  .kind = options::option_kind::choice,
+                  .value_name = "WHAT",
+                  .default_text = "stop",
+                  .help = "what happens to this runtime when its owner stops",
+                  .choices = "stop|remove",
+                  .only_with = "owner"},
+                 &Options::on_parent_stop});
+  own.push_back({{.key = "restart",
+                  .kind = options::option_kind::choice,
+                  .value_name = "WHEN",
+                  .default_text = "on-failure",
+                  .help = "start it again, with growing pauses, when it failed by itself or could "
+                          "not start with the daemon; always: also when its work was done",
+                  .choices = "no|on-failure|always"},
+                 &Options::restart});
+  own.push_back({{.key = "restart_limit",
+                  .kind = options::option_kind::count,
+                  .value_name = "N",
+                  .default_text = "0",
+                  .help = "restarts in a row until it stays failed; 0 is no limit",
+                  .only_with = "restart=on-failure|restart=always"},
+                 &Options::restart_limit});
+  return own;
+}
+
+}  // namespace strata::runtime

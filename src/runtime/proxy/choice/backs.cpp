@@ -1,0 +1,225 @@
+#include "runtime/proxy/choice/backs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "loop/task_group.hpp"
+
+namespace strata::runtime::proxy {
+
+namespace {
+
+/// A place in the queue that all loops share, as one of them counts it.
+class queued {
+ public:
+  explicit queued(const back_means& with) : with_(with) { with_.counted.waiting.add(); }
+  queued(const queued&) = delete;
+  queued& operator=(const queued&) = delete;
+  ~queued() {
+    auto& waiting = with_.counted.waiting;
+    waiting.set(waiting.get() - 1);
+    with_.shared.leave_queue(with_.number);
+  }
+
+ private:
+  const back_means& with_;
+};
+
+loop::task<> watch_client(loop::task<> leaving, bool& has_left, waiting_line& line) {
+  co_await leaving;
+  has_left = true;
+  line.call();
+}
+
+}  // namespace
+
+backs::backs(const back_means& with, std::string route)
+    : means_(with),
+      route_(std::move(route)),
+      stands_(with.shared.route_of(route_)),
+      roster_({.home = with.home,
+               .names = with.names,
+               .self = with.self,
+               .number = with.number,
+               .shared = with.shared,
+               .route = route_,
+               .on_trouble =
+                   [this](const back_text& of, const error& why) {
+                     means_.tell(
+                         level::warning, "lost",
+                         fmt::format("back '{}' cannot be followed: {}", of.text, describe(why)));
+                   },
+               .on_circle =
+                   [this](const back_text& of, const std::string& runtime) {
+                     means_.tell(level::warning, "circle",
+                                 fmt::format("back '{}' leaves '{}' out, which would pass clients "
+                                             "on to this proxy again",
+                                             of.text, runtime));
+                   },
+               .on_change =
+                   [this] {
+                     take();
+                     means_.on_change();
+                   }}),
+      line_(with.home) {}
+
+void backs::become(const std::vector<std::string>& texts) {
+  roster_.become(texts);
+  take();
+}
+
+void backs::take() {
+  std::vector<back_ref> next;
+  for (auto& read : roster_.all()) {
+    const auto known = std::ranges::find_if(all_, [&](const back_ref& one) {
+      const bool is_taken = std::ranges::find(next, one) != next.end();
+      return one->is.is_spoken_to_as(read) && !is_taken;
+    });
+    if (known == all_.end()) {
+      next.push_back(back_of(std::move(read), next));
+      if (has_begun_) next.back()->stands->came = means_.home.now();
+    } else {
+      (*known)->is = std::move(read);
+      next.push_back(*known);
+    }
+  }
+  all_ = std::move(next);
+  has_begun_ = has_begun_ || !roster_.is_looking();
+  for (const auto& each : all_) {
+    each->on_left = [this] { means_.shared.call(means_.number); };
+    each->on_outcome = [this](back& of, const circuit::attempt& how, bool is_good) {
+      note(of, how, is_good);
+    };
+    if (!rules().are_on()) each->stands->current.reset();
+  }
+  line_.call();
+}
+
+// A place that is written twice is two backs, on each loop the first and the second.
+std::shared_ptr<back> backs::back_of(back_text read, const std::vector<back_ref>& others) {
+  const auto before = std::ranges::count_if(
+      others, [&read](const back_ref& one) { return one->is.is_spoken_to_as(read); });
+  auto stands = means_.shared.back_of(fmt::format("{}\n{}\n{} {} {}", route_, read.where(),
+                                                  read.speaks_http2, read.proxy_version, before));
+  return std::make_shared<back>(std::move(read), std::move(stands));
+}
+
+loop::task<result<back_use>> backs::enter(wish what) {
+  if (all_.empty() && roster_.is_looking()) {
+    co_await roster_.looked(means_.home.now() + loop::from_seconds(means_.options.connect_timeout));
+  }
+  what.panic = means_.options.panic;
+  what.slow_start = loop::from_seconds(means_.options.slow_start);
+  // Where nobody else can wait, one that need not wait goes.
+  const bool has_line = !line_.is_empty() && !means_.shared.is_queue_full(means_.options.queue);
+  try_now tried{.use = std::nullopt, .are_full = has_line};
+  if (!has_line) tried = try_begin(what);
+  if (tried.are_full) {
+    auto waited = co_await wait_for_place(what);
+    if (!waited) co_return std::unexpected(waited.error());
+    tried.use = std::move(*waited);
+  }
+  if (!tried.use) {
+    co_return failure(errc::not_found, "find a back",
+                      what.tried.empty() ? "there is none" : "all were tried");
+  }
+  if (tried.use->is_trial()) {
+    means_.tell(level::info, "half-open",
+                fmt::format("back '{}' has rested and is tried again, its circuit is half-open",
+                            tried.use->of()->is.text));
+  }
+  co_return std::move(*tried.use);
+}
+
+// Where another loop takes the last place meanwhile, that back is full at the next look.
+backs::try_now backs::try_begin(wish& what) {
+  what.now = means_.home.now();
+  for (;;) {
+    const auto found = candidates_of(all_, what);
+    if (found.of.empty()) return {.use = std::nullopt, .are_full = found.are_full};
+    auto begun = back_use::begin(choose(found.of, what), what.now);
+    if (!begun) continue;
+    note_panic(found.is_panic);
+    return {.use = std::move(begun), .are_full = false};
+  }
+}
+
+backs::try_now backs::try_again(wish& what) {
+  const auto is_shut = [](const back_ref& one) { return one->is_full() || one->is.is_drained; };
+  const auto is_full = [](const back_ref& one) { return one->is_full() && !one->is.is_drained; };
+  if (std::ranges::all_of(all_, is_shut) && std::ranges::any_of(all_, is_full)) {
+    return {.use = std::nullopt, .are_full = true};
+  }
+  return try_begin(what);
+}
+
+circuit_rules backs::rules() const {
+  const auto& options = means_.options;
+  return {.failures = options.circuit_failures,
+          .share = options.circuit_share,
+          .rest = loop::from_seconds(options.rest)};
+}
+
+void backs::note(back& of, const circuit::attempt& how, bool is_good) {
+  auto& circuit = of.stands->current;
+  if (!circuit.note(how, is_good, rules(), means_.home.now())) return;
+  means_.shared.call(means_.number);
+  if (is_good) {
+    of.stands->came = means_.home.now();
+    means_.tell(level::info, "closed",
+                fmt::format("back '{}' has served again, its circuit is closed", of.is.text));
+    return;
+  }
+  const std::chrono::duration<double> pause = circuit.pause();
+  means_.tell(level::warning, "open",
+              fmt::format("back '{}' has failed {}, its circuit is open for {} s", of.is.text,
+                          how.is_trial ? "again" : "too often", pause.count()));
+}
+
+void backs::note_panic(bool is_now) {
+  auto& is_panicking = stands_->is_panicking;
+  if (is_panicking.load(std::memory_order_relaxed) == is_now) return;
+  if (is_panicking.exchange(is_now) == is_now) return;
+  if (is_now) {
+    means_.tell(
+        level::warning, "panic",
+        fmt::format("fewer than {} % of the backs are ready: all are taken", means_.options.panic));
+  } else {
+    means_.tell(level::info, "calm", "enough backs are ready: only those are taken");
+  }
+}
+
+loop::task<result<std::optional<back_use>>> backs::wait_for_place(wish what) {
+  auto& counted = means_.counted;
+  const auto& options = means_.options;
+  if (!means_.shared.enter_queue(means_.number, options.queue)) {
+    counted.turned_away.add();
+    co_return failure(errc::limit_exceeded, "find a back",
+                      "all are full, and so is the queue for them (--queue)");
+  }
+  const queued waiting(means_);
+  const auto limit = means_.home.now() + loop::from_seconds(options.queue_timeout);
+  bool has_left = false;
+  loop::task_group watching;
+  if (what.client_left) watching.spawn(watch_client(what.client_left(), has_left, line_));
+  try_now tried{.use = std::nullopt, .are_full = true};
+  // What it has taken it keeps.
+  const auto goes = [this, &what, &has_left, &tried] {
+    if (tried.are_full && !has_left) tried = try_again(what);
+    return has_left || !tried.are_full;
+  };
+  const bool has_gone = co_await line_.wait(goes, limit);
+  watching.cancel();
+  if (has_left) co_return failure(errc::canceled, "find a back", "the client has left the queue");
+  if (has_gone) co_return std::move(tried.use);
+  counted.turned_away.add();
+  co_return failure(errc::limit_exceeded, "find a back",
+                    fmt::format("all are full, and none has become free for {} s "
+                                "(--queue-timeout)",
+                                options.queue_timeout));
+}
+
+}  // namespace strata::runtime::proxy

@@ -1,0 +1,220 @@
+#include "runtime/proxy/choice/choosing.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <random>
+#include <utility>
+
+#include "proto/token.hpp"
+#include "runtime/proxy/choice/mixing.hpp"
+#include "text/word.hpp"
+
+namespace strata::runtime::proxy {
+
+namespace {
+
+// In turn, and evenly: of weights 5, 1 and 1 not five in a row (as nginx does it).
+back_ref in_turn(const std::vector<back_ref>& of, const wish& what) {
+  std::int64_t sum = 0;
+  back_ref best;
+  for (const auto& each : of) {
+    const auto weight = static_cast<std::int64_t>(weight_of(*each, what));
+    each->turn += weight;
+    sum += weight;
+    if (!best || each->turn > best->turn) best = each;
+  }
+  best->turn -= sum;
+  return best;
+}
+
+back_ref at_random(const std::vector<back_ref>& of, const wish& what) {
+  thread_local std::minstd_rand draw{std::random_device{}()};
+  std::uint64_t sum = 0;
+  for (const auto& each : of) sum += weight_of(*each, what);
+  auto drawn = std::uniform_int_distribution<std::uint64_t>(0, sum - 1)(draw);
+  for (const auto& each : of) {
+    const auto weight = weight_of(*each, what);
+    if (drawn < weight) return each;
+    drawn -= weight;
+  }
+  return of.back();
+}
+
+// Among equals in turn, so that a proxy at rest does not always begin with the same one.
+back_ref least_loaded(const std::vector<back_ref>& of, const wish& what) {
+  const auto load = [&what](const back_ref& one) {
+    return static_cast<double>(one->connections()) / static_cast<double>(weight_of(*one, what));
+  };
+  const auto lightest = std::ranges::min(of, {}, load);
+  std::vector<back_ref> equals;
+  for (const auto& each : of) {
+    if (load(each) == load(lightest)) equals.push_back(each);
+  }
+  return in_turn(equals, what);
+}
+
+/// A back that has piled up more than its share of what all have, and has no limit of its own.
+class overload {
+ public:
+  overload(const std::vector<back_ref>& of, const wish& what) : what_(what) {
+    for (const auto& each : of) {
+      connections_ += static_cast<double>(each->connections());
+      weights_ += static_cast<double>(weight_of(*each, what));
+    }
+  }
+  [[nodiscard]] bool is_of(const back& one) const {
+    constexpr std::uint64_t no_pile = 16;
+    constexpr double most_of_mean = 1.25;
+    if (one.is.max != 0 || one.connections() < no_pile) return false;
+    const auto share = static_cast<double>(weight_of(one, what_)) / weights_;
+    return static_cast<double>(one.connections()) > most_of_mean * connections_ * share;
+  }
+
+ private:
+  const wish& what_;
+  double connections_ = 0;
+  double weights_ = 0;
+};
+
+// Rendezvous hashing: when a back comes or goes, the clients of no other move.
+back_ref by_hash(const std::vector<back_ref>& of, const wish& what) {
+  const overload loads(of, what);
+  back_ref best;
+  double best_score = -std::numeric_limits<double>::infinity();
+  for (const auto& each : of) {
+    if (loads.is_of(*each)) continue;
+    const auto hash = mixed(what.key ^ each->mark);
+    const auto share = (static_cast<double>(hash) + 1) / 18446744073709551616.0;
+    const auto score = static_cast<double>(weight_of(*each, what)) / -std::log(share);
+    if (!best || score > best_score) {
+      best = each;
+      best_score = score;
+    }
+  }
+  return best;
+}
+
+bool has_mark(const back& one, const wish& what) {
+  return std::ranges::find(what.marks, one.mark) != what.marks.end();
+}
+
+bool is_ready(const back& one, loop::time_point now) {
+  const auto& stands = *one.stands;
+  return stands.rests_until.get() <= now && !stands.is_down.load(std::memory_order_relaxed) &&
+         stands.current.lets_in(now);
+}
+
+/// Too few are ready to take what there is: better to try them all.
+bool is_panic(std::span<const back_ref> all, const wish& what) {
+  if (what.panic == 0) return false;
+  std::uint64_t ready = 0;
+  std::uint64_t whole = 0;
+  for (const auto& each : all) {
+    if (each->is.is_drained) continue;
+    whole += each->is.weight;
+    if (is_ready(*each, what.now)) ready += each->is.weight;
+  }
+  return ready * 100 < what.panic * whole;
+}
+
+}  // namespace
+
+result<balancing> parse_balance(const std::string& text) {
+  constexpr std::pair<std::string_view, balance> plain[] = {{"round-robin", balance::round_robin},
+                                                            {"random", balance::random},
+                                                            {"least", balance::least},
+                                                            {"first", balance::first},
+                                                            {"source", balance::source},
+                                                            {"path", balance::path}};
+  for (const auto& [name, how] : plain) {
+    if (text == name) return balancing{.how = how, .name = {}};
+  }
+  constexpr std::pair<std::string_view, balance> named[] = {{"header:", balance::header},
+                                                            {"cookie:", balance::cookie}};
+  for (const auto& [key, how] : named) {
+    if (!text.starts_with(key)) continue;
+    const auto name = text.substr(key.size());
+    if (!proto::is_token(name)) break;
+    return balancing{how, how == balance::header ? text::in_small_letters(name) : name};
+  }
+  return failure(errc::invalid_argument, "use --balance '" + text + "'", "it is no balance",
+                 "write round-robin, random, least, first, source, path, header:NAME or "
+                 "cookie:NAME");
+}
+
+bool is_of_requests(balance how) {
+  return how == balance::header || how == balance::cookie || how == balance::path;
+}
+
+std::uint64_t key_of(const loop::socket_address& source) {
+  auto address = source;
+  address.set_port(0);
+  return address.hash();
+}
+
+std::uint64_t weight_of(const back& one, const wish& what) {
+  constexpr std::int64_t whole = 100;
+  constexpr std::int64_t first = 10;
+  auto percent = whole;
+  const auto came = one.stands->came.get();
+  if (came != loop::time_point{} && what.now - came < what.slow_start) {
+    const auto since = std::max(what.now - came, loop::duration::zero());
+    const auto part =
+        static_cast<double>(since.count()) / static_cast<double>(what.slow_start.count());
+    percent = first + static_cast<std::int64_t>(static_cast<double>(whole - first) * part);
+  }
+  return one.is.weight * static_cast<std::uint64_t>(percent);
+}
+
+std::uint64_t key_of(std::string_view text) { return std::hash<std::string_view>{}(text); }
+
+candidates candidates_of(std::span<const back_ref> all, const wish& what) {
+  candidates found{.is_panic = is_panic(all, what)};
+  const auto is_usable = [&](const back_ref& one, bool may_be_ill) {
+    const bool was_tried = std::ranges::find(what.tried, one) != what.tried.end();
+    return !was_tried && !one->is.is_drained && (may_be_ill || is_ready(*one, what.now));
+  };
+  const auto add = [&found](const back_ref& one) {
+    if (one->is_full()) {
+      found.are_full = true;
+    } else {
+      found.of.push_back(one);
+    }
+  };
+  for (const auto& each : all) {
+    if (!is_usable(each, found.is_panic) || !has_mark(*each, what)) continue;
+    add(each);
+    return found;
+  }
+  for (const bool may_be_ill : {found.is_panic, true}) {
+    for (const bool is_backup : {false, true}) {
+      for (const auto& each : all) {
+        if (each->is.is_backup == is_backup && is_usable(each, may_be_ill)) add(each);
+      }
+      if (found.of.empty()) continue;
+      found.are_full = false;
+      return found;
+    }
+    // A full one that is well is waited for, and not an ill one taken.
+    if (found.are_full) break;
+  }
+  return found;
+}
+
+back_ref choose(const std::vector<back_ref>& of, const wish& what) {
+  switch (what.how) {
+    case balance::round_robin: return in_turn(of, what);
+    case balance::random: return at_random(of, what);
+    case balance::least: return least_loaded(of, what);
+    case balance::source:
+    case balance::header:
+    case balance::cookie:
+    case balance::path: return by_hash(of, what);
+    case balance::first: break;
+  }
+  return of.front();
+}
+
+}  // namespace strata::runtime::proxy

@@ -1,0 +1,110 @@
+#include "runtime/proxy/choice/figures.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "runtime/scripting/figures.hpp"
+
+namespace strata::runtime::proxy {
+
+void branch_figures::count(int status, std::optional<std::uint64_t> us) {
+  count_by_class(answers, status);
+  if (us) latency.add(*us);
+}
+
+// A row is read as a row: one figure, two or three lines.
+// clang-format off
+const std::vector<options::bound_figure<branch_figures>>& back_table() {
+  static const std::vector<options::bound_figure<branch_figures>> table = {
+      {{.key = "answers", .help = "HTTP answers of a back, by the class of their status",
+        .metric = "strata_back_answers_total", .label = "class", .cases = answer_classes()},
+       &branch_figures::answers},
+      {{.key = "retries",
+        .help = "HTTP requests that were sent to another back, since this one broke off",
+        .metric = "strata_back_retries_total"},
+       &branch_figures::retries},
+      {{.key = "latency", .kind = options::figure_kind::latency,
+        .help = "time from the arrival of an HTTP request to the end of the back's answer",
+        .metric = "strata_back_latency_seconds"},
+       &branch_figures::latency},
+  };
+  return table;
+}
+
+const std::vector<options::bound_figure<branch_figures>>& route_table() {
+  static const std::vector<options::bound_figure<branch_figures>> table = {
+      {{.key = "answers", .help = "HTTP answers on a route, by the class of their status",
+        .metric = "strata_route_answers_total", .label = "class", .cases = answer_classes()},
+       &branch_figures::answers},
+      {{.key = "retries",
+        .help = "HTTP requests on a route that were sent to another back, since one broke off",
+        .metric = "strata_route_retries_total"},
+       &branch_figures::retries},
+      {{.key = "latency", .kind = options::figure_kind::latency,
+        .help = "time from the arrival of an HTTP request on a route to the end of its answer",
+        .metric = "strata_route_latency_seconds"},
+       &branch_figures::latency},
+  };
+  return table;
+}
+
+const std::vector<options::bound_figure<proxy_figures>>& figure_table() {
+  static const auto table = [] {
+    auto all = options::figures_for<proxy_figures>(web_figure_table());
+    const std::vector<options::bound_figure<proxy_figures>> own = {
+        {{.key = "http.latency", .kind = options::figure_kind::latency,
+          .help = "time from the arrival of an HTTP request to the end of its answer",
+          .metric = "strata_http_latency_seconds", .column = "p99", .is_hidden = true},
+         &proxy_figures::latency},
+        {{.key = "http.retries",
+          .help = "HTTP requests that were sent to another back, since the one before broke off",
+          .metric = "strata_http_retries_total", .column = "retries", .is_hidden = true},
+         &proxy_figures::retries},
+        {{.key = "clients.denied",
+          .help = "connections closed, and HTTP requests answered 403, for --allow and --deny",
+          .metric = "strata_clients_denied_total", .column = "denied", .is_hidden = true},
+         &proxy_figures::denied},
+        {{.key = "clients.limited",
+          .help = "connections closed, and HTTP requests answered 429, for --rate-per-client",
+          .metric = "strata_clients_limited_total", .column = "limited", .is_hidden = true},
+         &proxy_figures::limited},
+        {{.key = "queue.waiting", .kind = options::figure_kind::gauge,
+          .help = "clients of a proxy that wait for a back that is not full",
+          .metric = "strata_proxy_queue", .column = "waiting", .is_hidden = true},
+         &proxy_figures::waiting},
+        {{.key = "queue.turned_away",
+          .help = "clients of a proxy that found the queue for a back full, or waited in vain",
+          .metric = "strata_proxy_turned_away_total", .column = "turned_away", .is_hidden = true},
+         &proxy_figures::turned_away},
+        {{.key = "access_log.lost",
+          .help = "lines that the access log has lost, since its file could not be written",
+          .metric = "strata_access_log_lost_total", .column = "log_lost", .is_hidden = true},
+         &proxy_figures::log_lines_lost},
+    };
+    all.insert(all.end(), own.begin(), own.end());
+    return all;
+  }();
+  return table;
+}
+// clang-format on
+
+const std::vector<options::figure_row>& figure_rows() {
+  static const auto rows = [] {
+    auto all = scripting::script_figure_rows();
+    std::ranges::move(rows_of(figure_table()), std::back_inserter(all));
+    return all;
+  }();
+  return rows;
+}
+
+std::span<const detail_row> detail_rows() {
+  static const auto back_rows = rows_of(back_table());
+  static const auto route_rows = rows_of(route_table());
+  static constexpr std::string_view back_labels[] = {"route", "back"};
+  static constexpr std::string_view route_labels[] = {"route"};
+  static const detail_row rows[] = {{"backs", back_labels, back_rows},
+                                    {"routes", route_labels, route_rows}};
+  return rows;
+}
+
+}  // namespace strata::runtime::proxy

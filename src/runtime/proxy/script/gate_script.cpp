@@ -1,0 +1,300 @@
+#include "runtime/proxy/script/gate_script.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/proxy/script/known_client.hpp"
+#include "script/call.hpp"
+#include "text/json_text.hpp"
+#include "text/word.hpp"
+
+namespace strata::runtime::proxy {
+
+using nlohmann::json;
+using scripting::callback;
+using scripting::http_answer;
+
+namespace {
+
+bool is_answer(const json& given) { return given.is_object() && given.contains("status"); }
+
+bool is_target(const std::string& text) {
+  return text.starts_with('/') &&
+         std::ranges::all_of(text, [](char each) { return each > ' ' && each < 0x7f; });
+}
+
+std::unexpected<error> not_taken(std::string why, std::string remedy) {
+  return failure(errc::invalid_argument, "take it", std::move(why), std::move(remedy));
+}
+
+}  // namespace
+
+result<void> apply_fields(const json& table, scripting::http_side side, proto::http_fields& to) {
+  auto set = json::object();
+  if (table.is_object()) {
+    for (const auto& [name, value] : table.items()) {
+      std::erase_if(to, [&](const auto& field) { return text::same_text(field.first, name); });
+      if (value.is_boolean() && !value.get<bool>()) continue;
+      set[name] = value;
+    }
+  } else {
+    set = table;
+  }
+  auto fields = scripting::fields_of(set, side);
+  if (!fields) return std::unexpected(fields.error());
+  for (auto& [name, value] : *fields) {
+    to.emplace_back(text::in_small_letters(name), std::move(value));
+  }
+  return {};
+}
+
+gate_script::gate_script(loop::loop& on, const proxy_options& how, scripting::identity who,
+                         means with)
+    : options_(how), host_(on, how, std::move(who)), means_(std::move(with)) {
+  host_.offer(script_functions(), this);
+}
+
+result<void> gate_script::open() {
+  if (auto opened = host_.open(); !opened) return opened;
+  return host_.begin();
+}
+
+bool gate_script::hears_requests() const {
+  return has(callback::route) || has(callback::proxy_request) || has(callback::proxy_response) ||
+         has(callback::proxy_request_body) || has(callback::proxy_response_body);
+}
+
+loop::task<result<json>> gate_script::ask(callback which, std::vector<script::argument> with) {
+  const auto take = [](const script::finished& by) -> result<json> {
+    if (by.has_failed()) return failure(errc::canceled, "run the script", "it has failed");
+    return by.structure();
+  };
+  auto given = co_await host_.ask(which, std::move(with), take);
+  if (!given && given.error().code != errc::canceled) co_return wrong(which, given.error());
+  co_return given;
+}
+
+std::unexpected<error> gate_script::wrong(callback which, const error& why) {
+  const auto name = scripting::callback_rows()[static_cast<std::size_t>(which)].name;
+  host_.log_few(name, level::error, fmt::format("{}: {}", name, describe(why)));
+  return std::unexpected(why);
+}
+
+// A number counts those of --backend, from 1.
+back_ref gate_script::back_of(const json& named) const {
+  const auto all = means_.backs();
+  std::string text;
+  if (named.is_string()) {
+    text = named.get<std::string>();
+  } else if (named.is_number_integer() && named >= 1 && named <= options_.backend.size()) {
+    text = place_of(options_.backend[named.get<std::size_t>() - 1]);
+  }
+  const auto found = std::ranges::find_if(all, [&text](const back_ref& each) {
+    return place_of(each->is.text) == text || each->is.where() == text;
+  });
+  return found == all.end() ? nullptr : *found;
+}
+
+void gate_script::route(script::argument what, routing& into) {
+  const script::argument with[] = {what};
+  host_.start(callback::route, with, &into);
+}
+
+loop::task<result<gate_script::direction>> gate_script::route(script::argument what) {
+  auto asked = routing_for_one();
+  route(what, asked);
+  if (!asked.has_ended()) {
+    [[maybe_unused]] const bool has_come = co_await asked.ended();
+  }
+  co_return asked.take();
+}
+
+result<gate_script::direction> gate_script::read_direction(const script::finished& by) {
+  if (by.has_failed()) return failure(errc::canceled, "run the script", "it has failed");
+  direction made;
+  if (by.is_nothing()) return made;
+  const auto given = by.structure();
+  if (!given) return wrong(callback::route, given.error());
+  if (is_answer(*given)) {
+    auto answer = http_answer::read(*given, "on_route");
+    if (!answer) return wrong(callback::route, answer.error());
+    made.answer = std::move(*answer);
+    return made;
+  }
+  made.to = back_of(*given);
+  if (made.to) return made;
+  const auto why =
+      not_taken(fmt::format("there is no back '{}'", given->is_string() ? given->get<std::string>()
+                                                                        : text::write_json(*given)),
+                "give one of --backend or of a route, or its number from 1");
+  return wrong(callback::route, why.error());
+}
+
+loop::task<result<std::optional<http_answer>>> gate_script::change(script::lazy_table& request,
+                                                                   forwarded_request& asked) {
+  std::vector<script::argument> with{&request};
+  const auto given = co_await ask(callback::proxy_request, std::move(with));
+  if (!given) co_return std::unexpected(given.error());
+  if (given->is_null()) co_return std::nullopt;
+  if (is_answer(*given)) {
+    auto answer = http_answer::read(*given, "on_proxy_request");
+    if (!answer) co_return wrong(callback::proxy_request, answer.error());
+    co_return std::move(*answer);
+  }
+  if (!given->is_object()) {
+    co_return wrong(callback::proxy_request,
+                    not_taken("it gives no table", "give {headers=, target=}").error());
+  }
+  if (const auto target = given->find("target"); target != given->end()) {
+    if (!target->is_string() || !is_target(target->get<std::string>())) {
+      co_return wrong(callback::proxy_request,
+                      not_taken("its target is no path", "begin it with '/'").error());
+    }
+    asked.target = target->get<std::string>();
+  }
+  if (const auto table = given->find("headers"); table != given->end()) {
+    auto done = apply_fields(*table, scripting::http_side::request, asked.fields);
+    if (!done) co_return wrong(callback::proxy_request, done.error());
+  }
+  co_return std::nullopt;
+}
+
+loop::task<result<void>> gate_script::change(script::lazy_table& request, answered& to) {
+  const json head{{"status", to.status}, {"headers", scripting::table_of(to.fields)}};
+  std::vector<script::argument> with{&head, &request};
+  const auto given = co_await ask(callback::proxy_response, std::move(with));
+  if (!given) co_return std::unexpected(given.error());
+  if (given->is_null()) co_return result<void>{};
+  if (!given->is_object()) {
+    co_return wrong(callback::proxy_response,
+                    not_taken("it gives no table", "give {status=, headers=, body=}").error());
+  }
+  if (const auto status = given->find("status"); status != given->end()) {
+    if (!status->is_number_integer() || *status < 200 || *status > 599) {
+      co_return wrong(callback::proxy_response,
+                      not_taken("its status is no whole number from 200 to 599", "").error());
+    }
+    to.status = status->get<int>();
+  }
+  if (const auto table = given->find("headers"); table != given->end()) {
+    auto done = apply_fields(*table, scripting::http_side::answer, to.fields);
+    if (!done) co_return wrong(callback::proxy_response, done.error());
+  }
+  if (const auto body = given->find("body"); body != given->end() && body->is_string()) {
+    to.body = body->get<std::string>();
+  }
+  co_return result<void>{};
+}
+
+loop::task<result<std::string>> gate_script::change_piece(callback which, const std::string* piece,
+                                                          script::lazy_table& request) {
+  std::vector<script::argument> with(2);
+  if (piece != nullptr) with[0] = std::string_view(*piece);
+  with[1] = &request;
+  using taken = result<std::optional<std::string>>;
+  const auto take = [](const script::finished& by) -> taken {
+    if (by.has_failed()) return failure(errc::canceled, "run the script", "it has failed");
+    if (by.is_false()) return std::string();
+    if (by.is_text()) return std::string(by.text());
+    return std::nullopt;
+  };
+  auto given = co_await host_.ask(which, std::move(with), take);
+  if (!given) co_return std::unexpected(given.error());
+  if (*given) co_return std::move(**given);
+  co_return piece == nullptr ? std::string() : *piece;
+}
+
+// --- single connections
+
+std::uint64_t gate_script::enter(known_client& arrived) {
+  constexpr unsigned number_bits = 40;  // of a number that Lua has exactly, the rest is the gate's
+  const auto id = means_.number << number_bits | ++last_client_;
+  clients_.emplace(id, &arrived);
+  return id;
+}
+
+void gate_script::leave(const known_client& gone) {
+  clients_.erase(gone.id());
+  if (has(callback::disconnect)) host_.start_for(callback::disconnect, gone.id(), {});
+}
+
+loop::task<> gate_script::tell_of(std::uint64_t id) {
+  if (!has(callback::connect)) co_return;
+  std::vector<script::argument> with{static_cast<double>(id)};
+  co_await host_.ask(callback::connect, std::move(with),
+                     [](const script::finished&) { return true; });
+}
+
+loop::task<result<std::string>> gate_script::change_said(callback which, std::uint64_t id,
+                                                         std::string piece) {
+  if (!has(which)) co_return piece;  // the script has been loaded again
+  const auto take = [](const script::finished& by) -> result<std::string> {
+    if (by.has_failed()) return failure(errc::canceled, "run the script", "it has failed");
+    if (by.is_nothing() || by.is_false()) return std::string();
+    if (by.is_text()) return std::string(by.text());
+    return not_taken("it gives neither a text nor nil", "give the text that goes on, or nil");
+  };
+  std::vector<script::argument> with{static_cast<double>(id), std::string_view(piece)};
+  auto given = co_await host_.ask(which, std::move(with), take);
+  if (given || given.error().code == errc::canceled) co_return given;
+  auto why = wrong(which, given.error()).error();
+  why.code = errc::canceled;
+  co_return std::unexpected(std::move(why));
+}
+
+// --- functions of the script
+
+void gate_script::call_backs(script::call& with) const { with.give(means_.report()); }
+
+void gate_script::call_connections(script::call& with) {
+  with.give(static_cast<double>(means_.connections.now()));
+}
+
+void gate_script::call_clients(script::call& with) const {
+  auto ids = json::array();
+  for (const auto& [id, one] : clients_) ids.push_back(id);
+  with.give(ids);
+}
+
+void gate_script::call_peer(script::call& with) const {
+  const auto found = clients_.find(with.integer(0));
+  if (found == clients_.end()) return with.give_nothing();
+  const auto& one = *found->second;
+  json about{{"address", one.peer().address.text()}};
+  if (!one.peer().tls_subject.empty()) about["tls_subject"] = one.peer().tls_subject;
+  if (!one.back().empty()) about["back"] = one.back();
+  with.give(about);
+}
+
+void gate_script::call_close_client(script::call& with) const {
+  const auto found = clients_.find(with.integer(0));
+  if (found != clients_.end()) found->second->close();
+  with.give(found != clients_.end());
+}
+
+// A row is read as a row.
+// clang-format off
+constexpr script::function_row gate_script::functions[] = {
+    {"backs", "", "table[]",
+     "the backs and how they stand, as `strata backends --format json` shows them",
+     script::method<&gate_script::call_backs>},
+    {"connections", "", "integer", "clients that are connected now",
+     script::method<&gate_script::call_connections>},
+    {"clients", "", "integer[]",
+     "the ids of the clients of this loop whose connections pass as they are",
+     script::method<&gate_script::call_clients>},
+    {"peer", "id: integer", "table?",
+     "where such a client is and what it is joined with ({address=, tls_subject=, back=}), or nil "
+     "if it has gone",
+     script::method<&gate_script::call_peer>},
+    {"close_client", "id: integer", "boolean",
+     "ends such a client's connection at once; false if it has gone",
+     script::method<&gate_script::call_close_client>},
+};
+// clang-format on
+
+std::span<const script::function_row> script_functions() { return gate_script::functions; }
+
+}  // namespace strata::runtime::proxy

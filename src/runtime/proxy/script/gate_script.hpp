@@ -1,0 +1,123 @@
+// The script of one loop's part of a proxy: it chooses backs, and changes what passes.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "runtime/proxy/choice/choosing.hpp"
+#include "runtime/proxy/heads/forwarding.hpp"
+#include "runtime/proxy/options.hpp"
+#include "runtime/scripting/host.hpp"
+#include "runtime/scripting/http_answer.hpp"
+#include "runtime/scripting/http_values.hpp"
+#include "serve/connection_gauge.hpp"
+
+namespace strata::runtime::proxy {
+
+class known_client;
+
+class gate_script {
+ public:
+  struct means {
+    std::size_t number = 0;  ///< of the gate
+    /// All backs, those of routes too.
+    std::function<std::vector<back_ref>()> backs;
+    /// As `strata backends` shows them, as far as this loop knows.
+    std::function<nlohmann::json()> report;
+    const serve::connection_gauge& connections;
+  };
+
+  gate_script(loop::loop& on, const proxy_options& how, scripting::identity who, means with);
+
+  /// Loads the script and calls on_start. Errors: of the script.
+  result<void> open();
+  loop::task<> end(loop::time_point limit) { return host_.end(limit); }
+  result<void> reload() { return host_.reload(); }
+  loop::task<result<nlohmann::json>> evaluate(std::string text, loop::time_point limit) {
+    return host_.evaluate(std::move(text), limit);
+  }
+  [[nodiscard]] const scripting::script_figures& counted() const { return host_.counted(); }
+
+  [[nodiscard]] bool has(scripting::callback which) const { return host_.has(which); }
+  /// One of its functions hears of HTTP requests.
+  [[nodiscard]] bool hears_requests() const;
+
+  /// Where a request or a connection is to go. Errors: the script has failed, or names no back; the
+  /// log says so.
+  struct direction {
+    std::optional<scripting::http_answer> answer;  ///< it goes nowhere
+    back_ref to;                                   ///< null: as the options say
+  };
+  loop::task<result<direction>> route(script::argument what);
+  /// The same for one that goes on at once where the script does not wait: as most do, for each
+  /// request. `into` is as `routing_for_one` gives it.
+  struct direction_reader {
+    gate_script* of;
+    result<direction> operator()(const script::finished& by) const {
+      return of->read_direction(by);
+    }
+  };
+  using routing = script::question<direction_reader>;
+  [[nodiscard]] routing routing_for_one() { return {host_.on(), {this}}; }
+  void route(script::argument what, routing& into);
+  /// Changes a request's head, unless it gives an answer. Errors: as of `route`.
+  loop::task<result<std::optional<scripting::http_answer>>> change(script::lazy_table& request,
+                                                                   forwarded_request& asked);
+  struct answered {
+    int status = 0;
+    proto::http_fields fields;
+    std::optional<std::string> body;  ///< in the place of the back's
+    std::string reason = {};          ///< the back's phrase for its status
+  };
+  /// Changes the head of a back's answer. Errors: as of `route`.
+  loop::task<result<void>> change(script::lazy_table& request, answered& with);
+  /// Changes a piece of a body; null is its end, behind which more may be said. Errors: as of
+  /// `route`.
+  loop::task<result<std::string>> change_piece(scripting::callback which, const std::string* piece,
+                                               script::lazy_table& request);
+
+  // --- of single connections
+  /// One has come: gives its number, by which the script knows it until it leaves.
+  [[nodiscard]] std::uint64_t enter(known_client& arrived);
+  void leave(const known_client& gone);
+  /// Awaits on_connect.
+  loop::task<> tell_of(std::uint64_t id);
+  /// What goes on in the place of a piece that a client or its back has said. Errors: as of
+  /// `route`.
+  loop::task<result<std::string>> change_said(scripting::callback which, std::uint64_t id,
+                                              std::string piece);
+
+ private:
+  loop::task<result<nlohmann::json>> ask(scripting::callback which,
+                                         std::vector<script::argument> with);
+  std::unexpected<error> wrong(scripting::callback which, const error& why);
+  [[nodiscard]] result<direction> read_direction(const script::finished& by);
+  [[nodiscard]] back_ref back_of(const nlohmann::json& named) const;
+
+  void call_backs(script::call& with) const;
+  void call_connections(script::call& with);
+  void call_clients(script::call& with) const;
+  void call_peer(script::call& with) const;
+  void call_close_client(script::call& with) const;
+  static const script::function_row functions[];
+  friend std::span<const script::function_row> script_functions();
+
+  const proxy_options& options_;
+  scripting::host host_;
+  means means_;
+  std::map<std::uint64_t, known_client*> clients_;
+  std::uint64_t last_client_ = 0;
+};
+
+/// What scripts of proxies see in `self`.
+[[nodiscard]] std::span<const script::function_row> script_functions();
+
+/// Sets the fields that the table names, and removes those that are false. Errors: it is no such
+/// table, or names fields that are the proxy's.
+[[nodiscard]] result<void> apply_fields(const nlohmann::json& table, scripting::http_side side,
+                                        proto::http_fields& to);
+
+}  // namespace strata::runtime::proxy

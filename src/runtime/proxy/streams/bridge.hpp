@@ -1,0 +1,40 @@
+// A client and a back that are joined by messages: what one says, the other hears, whatever each of
+// them travels on.
+//
+// For one loop's thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "net/message_joint.hpp"
+#include "runtime/counters.hpp"
+#include "runtime/proxy/streams/bond.hpp"
+
+namespace strata::runtime::proxy {
+
+/// The kernel has heard that nobody is there (ICMP, or a socket that is gone).
+[[nodiscard]] bool is_nobody_there(const error& why);
+
+class bridge final : public bond {
+ public:
+  /// As of a relay.
+  bridge(loop::loop& on, std::unique_ptr<net::message_port> client,
+         std::unique_ptr<net::message_port> back, std::size_t most, counters& counted,
+         std::function<void(bool is_good)> on_outcome);
+
+  [[nodiscard]] loop::task<> run();
+  void break_off() override { joint_.give_up(); }
+
+ private:
+  void note_message(bool from_client, std::size_t size);
+  void note_trouble(bool of_client, const error& why);
+
+  std::unique_ptr<net::message_port> client_;
+  std::unique_ptr<net::message_port> back_;
+  counters& counted_;
+  std::function<void(bool)> on_outcome_;
+  net::message_joint joint_;
+};
+
+}  // namespace strata::runtime::proxy

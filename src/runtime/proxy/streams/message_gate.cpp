@@ -1,0 +1,326 @@
+#include "runtime/proxy/streams/message_gate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "http/websocket_port.hpp"
+#include "loop/names/network.hpp"
+#include "proto/token.hpp"
+#include "runtime/proxy/admission/admission.hpp"
+#include "runtime/proxy/heads/field_rule.hpp"
+#include "runtime/proxy/heads/forwarding.hpp"
+#include "runtime/proxy/streams/bridge.hpp"
+
+namespace strata::runtime::proxy {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// What may wait while a session's back is found.
+constexpr std::size_t most_messages_waiting = 64;
+constexpr std::size_t most_bytes_waiting = 256U << 10U;
+// Of senders nobody says when they have gone.
+constexpr loop::duration usual_session = 30s;
+
+std::string_view unpadded(std::string_view text) {
+  constexpr std::string_view blanks = " \t";
+  const auto first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) + 1 - first);
+}
+
+}  // namespace
+
+class message_gate::session final : public bond {
+ public:
+  session(message_gate& owner, front& at, const loop::socket_address& client)
+      : bond(owner.loop_), owner_(owner), at_(at), client_(client), changed_(owner.loop_) {
+    at_.sessions.emplace(client_, this);
+  }
+  ~session() override { at_.sessions.erase(client_); }
+
+  void break_off() override {
+    is_over_ = true;
+    changed_.notify();
+  }
+
+  void say(byte_span message) {
+    note_active();
+    auto& counted = owner_.means_.counted;
+    counted.messages_in.add();
+    counted.bytes_in.add(message.size());
+    if (port_) {
+      pass(message);
+    } else if (waiting_.size() < most_messages_waiting &&
+               waiting_bytes_ + message.size() <= most_bytes_waiting) {
+      waiting_bytes_ += message.size();
+      waiting_.emplace_back(as_text(message));
+    } else {
+      counted.drop_message(drop::connection);
+    }
+  }
+
+  loop::task<> run() {
+    net::peer_info client{.address = client_, .local = {}};
+    auto found = co_await owner_.find_port(std::move(client), owner_.opening_of({}));
+    if (!found) co_return;
+    use_ = &found->use;
+    port_ = std::move(found->port);
+    for (const auto& each : std::exchange(waiting_, {})) pass(as_bytes(each));
+    hearing_.spawn(hear());
+    for (bool is_over = false; !is_over;) {
+      const auto limit = last_active() + patience();
+      if (loop_.now() >= limit) break;
+      is_over = co_await changed_.wait([this] { return is_over_; }, limit);
+    }
+    hearing_.cancel();
+    use_->note(true);
+  }
+
+ private:
+  [[nodiscard]] loop::duration patience() const {
+    const auto wanted = owner_.means_.options.idle_timeout;
+    return wanted > 0 ? loop::from_seconds(wanted) : usual_session;
+  }
+
+  void pass(byte_span message) {
+    if (message.size() > port_->max_size()) {
+      owner_.means_.counted.drop_message(drop::too_large);
+    } else if (port_->unsent() > owner_.means_.options.max_buffer || !port_->offer(message)) {
+      owner_.means_.counted.drop_message(drop::slow_client);
+    }
+  }
+
+  void answer(byte_span message) {
+    note_active();
+    use_->note(true);
+    auto& counted = owner_.means_.counted;
+    if (message.size() > at_.over->max_size()) {
+      counted.drop_message(drop::too_large);
+    } else if (at_.over->send(client_, loop::slice::copy_of(message))) {
+      counted.messages_out.add();
+      counted.bytes_out.add(message.size());
+    } else {
+      counted.drop_message(drop::slow_client);
+    }
+  }
+
+  loop::task<> hear() {
+    net::message_port::ears ears{.on_bytes = [](std::size_t) {},
+                                 .on_message = [this](byte_span message) { answer(message); },
+                                 .on_trouble =
+                                     [this](const error& why, bool /*is_new*/) {
+                                       owner_.means_.counted.errors.add();
+                                       if (!is_nobody_there(why)) return;
+                                       use_->note(false);
+                                       break_off();
+                                     },
+                                 .on_notice = [](bool, const std::string&) {},
+                                 .room = {},
+                                 .hears_empty = true};
+    const auto why = co_await port_->receive(std::move(ears));
+    // A back that ends a stream in good order has served.
+    if (why.code != errc::connection_closed) use_->note(false);
+    break_off();
+  }
+
+  message_gate& owner_;
+  front& at_;
+  loop::socket_address client_;
+  loop::condition changed_;
+  std::deque<std::string> waiting_;  // until there is a back
+  std::size_t waiting_bytes_ = 0;
+  bool is_over_ = false;
+  back_use* use_ = nullptr;  // while it runs
+  std::unique_ptr<net::message_port> port_;
+  loop::task_group hearing_;
+};
+
+void message_gate::add(std::unique_ptr<net::datagram> heard) {
+  heard->take_large();
+  fronts_.push_back({.over = std::move(heard), .sessions = {}});
+  hearing_.spawn(hear(fronts_.back()));
+}
+
+// Sessions leave their front while it is still there.
+void message_gate::end() {
+  hearing_.cancel();
+  serving_.cancel();
+}
+
+loop::task<> message_gate::hear(front& at) {
+  at.over->on_notice([this](bool is_trouble, const std::string& what) {
+    means_.log.write(is_trouble ? level::error : level::info, what);
+  });
+  for (;;) {
+    const auto got = co_await at.over->receive();
+    if (got.result == -ENODEV) {
+      means_.counted.errors.add();
+      means_.log.write(level::error, "the interface was removed: what it carried has ended");
+      co_return;
+    }
+    if (got.result < 0) {
+      means_.counted.errors.add();
+      co_await loop_.sleep(10ms);
+      continue;
+    }
+    take(at, got);
+  }
+}
+
+void message_gate::take(front& at, const net::datagram::arrival& got) {
+  if (!at.sessions.contains(got.from)) {
+    if (is_silent_ || !means_.admits(got.from)) return;
+    auto place = means_.connections.enter(means_.options.max_connections);
+    if (!place) {
+      means_.counted.connections_refused.add();
+      return;
+    }
+    serving_.spawn(serve_sender(at, got.from, std::move(place)));
+  }
+  const auto known = at.sessions.find(got.from);
+  if (known != at.sessions.end()) known->second->say(got.data.bytes());
+}
+
+loop::task<> message_gate::serve_sender(front& at, loop::socket_address client,
+                                        [[maybe_unused]] serve::connection_gauge::place place) {
+  session with(*this, at, client);
+  means_.on_begun(with);
+  co_await with.run();
+}
+
+loop::task<> message_gate::serve(std::unique_ptr<net::stream> client, bool is_websocket) {
+  const auto peer = client->peer();
+  std::optional<result<opened_port>> found;
+  std::unique_ptr<net::message_port> port;
+  if (is_websocket) {
+    port = co_await welcome(std::move(client), found);
+  } else {
+    port = net::make_message_port(loop_, {std::move(client), nullptr},
+                                  proto::framing_of(means_.options.framing),
+                                  means_.options.max_message);
+    found = co_await find_port(peer, opening_of({}));
+  }
+  if (!port) co_return;
+  if (!*found) {
+    port->break_off();
+    co_return;
+  }
+  auto& use = (*found)->use;
+  // A back that only listens says nothing for long: that there is a connection has to do.
+  if (use.is_trial()) use.note(true);
+  bridge joined(loop_, std::move(port), std::move((*found)->port), means_.options.max_buffer,
+                means_.counted, [&use](bool is_good) { use.note(is_good); });
+  means_.on_begun(joined);
+  co_await joined.run();
+}
+
+loop::task<std::unique_ptr<net::message_port>> message_gate::welcome(
+    std::unique_ptr<net::stream> client, std::optional<result<opened_port>>& found) {
+  const auto from = client->peer().address.text();
+  const auto before = [this, peer = client->peer(), is_secure = client->tls() != nullptr,
+                       &found](const proto::http_request& asked) {
+    return find_for(asked, peer, is_secure, found);
+  };
+  http::websocket_welcome how{
+      .settings = {}, .target = {}, .max_message = means_.options.max_message, .before = before};
+  const auto limit = loop_.now() + loop::from_seconds(means_.options.handshake_timeout);
+  auto opened = co_await http::accept_websocket(loop_, std::move(client), std::move(how), limit);
+  if (opened) co_return std::move(*opened);
+  // That there is no back has been said.
+  if (found && !*found) co_return nullptr;
+  means_.counted.errors.add();
+  means_.log.write_few(
+      "no WebSocket", level::warning,
+      fmt::format("client {} has opened no WebSocket: {}", from, describe(opened.error())));
+  co_return nullptr;
+}
+
+loop::task<result<std::string>> message_gate::find_for(const proto::http_request& asked,
+                                                       net::peer_info client, bool is_secure,
+                                                       std::optional<result<opened_port>>& found) {
+  auto how = opening_for(asked, client, is_secure);
+  found = co_await find_port(std::move(client), std::move(how));
+  if (!*found) co_return std::unexpected(found->error());
+  co_return std::string((*found)->port->subprotocol());
+}
+
+message_gate::opening message_gate::opening_for(const proto::http_request& asked,
+                                                const net::peer_info& client, bool is_secure) {
+  std::vector<loop::network> trusted;
+  trusted.reserve(means_.options.trust.size());
+  for (const auto& each : means_.options.trust) trusted.push_back(*loop::network::parse(each));
+  const forwarding how{.client = host_of(client.address),
+                       .is_secure = is_secure,
+                       .is_trusted = loop::is_in(trusted, client.address),
+                       .pseudonym = pseudonym_,
+                       .back_host = "localhost",
+                       .websocket_key = {},
+                       .says_forwarded = means_.options.forwarded};
+  auto made = forward(asked, how);
+  return opening_of(made ? std::move(made->fields) : proto::http_fields{});
+}
+
+message_gate::opening message_gate::opening_of(proto::http_fields fields) const {
+  change(fields, field_rules_of(means_.options.request_header));
+  opening made;
+  if (const auto offered = proto::find_field(fields, "sec-websocket-protocol")) {
+    for (std::string_view rest = *offered; !rest.empty();) {
+      const auto end = std::min(rest.find(','), rest.size());
+      const auto one = unpadded(rest.substr(0, end));
+      const bool is_new = std::ranges::find(made.protocols, one) == made.protocols.end();
+      if (proto::is_token(one) && is_new) made.protocols.emplace_back(one);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  std::erase_if(fields, [](const auto& each) { return http::is_of_the_opening(each.first); });
+  made.fields = std::move(fields);
+  return made;
+}
+
+void message_gate::tell_no_back(const net::peer_info& client, const error& why) {
+  means_.counted.errors.add();
+  means_.log.write_few(
+      "no back", level::error,
+      fmt::format("client {} found no back: {}", client.address.text(), describe(why)));
+}
+
+loop::task<result<message_gate::opened_port>> message_gate::find_port(net::peer_info client,
+                                                                      opening how) {
+  std::function<loop::task<>()> nobody_leaves;
+  auto found = co_await means_.open_back(client, std::move(nobody_leaves));
+  if (!found) {
+    tell_no_back(client, found.error());
+    co_return std::unexpected(found.error());
+  }
+  auto port = co_await port_to(*found->use.of(), std::move(found->over), std::move(how));
+  if (!port) {
+    found->use.note(false);
+    tell_no_back(client, port.error());
+    co_return std::unexpected(port.error());
+  }
+  co_return opened_port{std::move(found->use), std::move(*port)};
+}
+
+loop::task<result<std::unique_ptr<net::message_port>>> message_gate::port_to(const back& to,
+                                                                             net::connection over,
+                                                                             opening how) {
+  const auto& options = means_.options;
+  if (over.messages) over.messages->take_large();
+  if (!over.bytes || !to.is.url.is_web()) {
+    co_return net::make_message_port(loop_, std::move(over), proto::framing_of(options.framing),
+                                     options.max_message);
+  }
+  http::websocket_wishes wishes{.fields = std::move(how.fields),
+                                .protocols = std::move(how.protocols),
+                                .max_message = options.max_message};
+  const auto limit = loop_.now() + loop::from_seconds(options.connect_timeout);
+  auto opened = co_await http::connect_websocket(loop_, std::move(over.bytes), to.is.url,
+                                                 std::move(wishes), limit);
+  co_return opened;
+}
+
+}  // namespace strata::runtime::proxy

@@ -1,0 +1,118 @@
+// The clients of a proxy whose ends carry messages: datagrams, frames, WebSockets, and streams with
+// a framing. Each has a back of its own; what the one says, the other hears.
+//
+// A sender of datagrams or frames has no connection. From its first message on it has a session,
+// until nothing has come from either side for a while.
+//
+// For one loop's thread.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "loop/task_group.hpp"
+#include "net/message_port.hpp"
+#include "net/stream.hpp"
+#include "proto/http1.hpp"
+#include "runtime/counters.hpp"
+#include "runtime/journal.hpp"
+#include "runtime/proxy/choice/backs.hpp"
+#include "runtime/proxy/heads/tracing.hpp"
+#include "runtime/proxy/streams/bond.hpp"
+#include "serve/connection_gauge.hpp"
+
+namespace strata::runtime::proxy {
+
+/// A connection to a back, or a socket that speaks with it alone.
+struct opened_back {
+  std::shared_ptr<const backs> of = {};  ///< kept for it, where an edit might take that away
+  back_use use;
+  net::connection over;
+};
+
+/// What a gate gives. All of it outlives the message gate.
+struct message_means {
+  const proxy_options& options;
+  /// Errors: of the back that was tried last; canceled where `client_left` came first.
+  std::function<loop::task<result<opened_back>>(const net::peer_info& client,
+                                                std::function<loop::task<>()> client_left)>
+      open_back;
+  /// Whether that sender may have a session.
+  std::function<bool(const loop::socket_address& sender)> admits;
+  /// A bond has begun, and is in no list yet.
+  std::function<void(bond&)> on_begun;
+  counters& counted;
+  serve::connection_gauge& connections;
+  journal& log;
+};
+
+class message_gate {
+ public:
+  message_gate(loop::loop& on, message_means means) : loop_(on), means_(std::move(means)) {}
+  ~message_gate() { end(); }
+  message_gate(const message_gate&) = delete;
+  message_gate& operator=(const message_gate&) = delete;
+
+  /// Hears those who send to it from now on.
+  void add(std::unique_ptr<net::datagram> heard);
+  /// Serves the client of a stream, which opens a WebSocket first if `is_websocket`.
+  [[nodiscard]] loop::task<> serve(std::unique_ptr<net::stream> client, bool is_websocket);
+  /// Hears nobody new. Sessions get what still comes.
+  void fall_silent() { is_silent_ = true; }
+  /// Ends all sessions; not to be called from one of them.
+  void end();
+
+ private:
+  class session;
+  struct front {
+    std::unique_ptr<net::datagram> over;
+    std::unordered_map<loop::socket_address, session*, loop::address_hash> sessions;
+  };
+  struct opened_port {
+    back_use use;
+    std::unique_ptr<net::message_port> port;
+  };
+  /// What the request says by which a back's WebSocket is opened.
+  struct opening {
+    proto::http_fields fields;
+    std::vector<std::string> protocols;
+  };
+
+  loop::task<> hear(front& at);
+  void take(front& at, const net::datagram::arrival& got);
+  loop::task<> serve_sender(front& at, loop::socket_address client,
+                            serve::connection_gauge::place place);
+  /// Opens the client's WebSocket once there is a port to a back. Null: there is none, or the
+  /// client has gone before, and the log knows why.
+  loop::task<std::unique_ptr<net::message_port>> welcome(std::unique_ptr<net::stream> client,
+                                                         std::optional<result<opened_port>>& found);
+  /// The subprotocol on which the port that is `found` has agreed.
+  loop::task<result<std::string>> find_for(const proto::http_request& asked, net::peer_info client,
+                                           bool is_secure,
+                                           std::optional<result<opened_port>>& found);
+  /// As the client asks, or as nobody asks, and as the rules for fields have it.
+  [[nodiscard]] opening opening_for(const proto::http_request& asked, const net::peer_info& client,
+                                    bool is_secure);
+  [[nodiscard]] opening opening_of(proto::http_fields fields) const;
+  /// A port to a back for that client. Errors: none was found, and the log knows why.
+  loop::task<result<opened_port>> find_port(net::peer_info client, opening how);
+  loop::task<result<std::unique_ptr<net::message_port>>> port_to(const back& to,
+                                                                 net::connection over, opening how);
+  void tell_no_back(const net::peer_info& client, const error& why);
+
+  loop::loop& loop_;
+  message_means means_;
+  id_maker ids_;
+  std::string pseudonym_ = "strata-" + ids_.request_id().substr(0, 12);
+  std::deque<front> fronts_;
+  bool is_silent_ = false;
+  loop::task_group hearing_;
+  loop::task_group serving_;
+};
+
+}  // namespace strata::runtime::proxy

@@ -1,0 +1,52 @@
+#include "runtime/proxy/streams/relay.hpp"
+
+#include <utility>
+
+namespace strata::runtime::proxy {
+
+namespace {
+
+constexpr auto longest_delivery = std::chrono::seconds(1);
+
+}  // namespace
+
+relay::relay(loop::loop& on, std::unique_ptr<net::byte_channel> client,
+             std::unique_ptr<net::byte_channel> back, std::size_t most, counters& counted,
+             back_use* use, net::joint::changer* changing)
+    : bond(on),
+      client_(std::move(client)),
+      back_(std::move(back)),
+      counted_(counted),
+      use_(use),
+      joint_(on, *client_, *back_,
+             {.most_unsent = most,
+              .on_bytes =
+                  [this](bool from_client, std::size_t count) {
+                    note_active();
+                    if (!from_client && !std::exchange(has_heard_, true) && use_ != nullptr) {
+                      use_->note(true);
+                    }
+                    (from_client ? counted_.bytes_in : counted_.bytes_out).add(count);
+                  },
+              .changing = changing}) {}
+
+loop::task<> relay::run() {
+  const auto breach = co_await joint_.run();
+  const bool says_nothing = has_heard_ || (breach && breach->is_of_first);
+  if (use_ != nullptr && !says_nothing) use_->note(breach == nullptr);
+  if (breach) co_await break_both(*breach);
+}
+
+// What came before a side broke is for the other one; a reset would overtake it.
+loop::task<> relay::break_both(const net::joint::breach& by) {
+  auto& other = by.is_of_first ? *back_ : *client_;
+  const bool is_given_up = by.why.code == errc::canceled;
+  if (!is_given_up) {
+    const bool has_all = co_await other.delivered(loop_.now() + longest_delivery);
+    (void)has_all;
+  }
+  client_->break_off();
+  back_->break_off();
+}
+
+}  // namespace strata::runtime::proxy

@@ -1,0 +1,61 @@
+#include "runtime/proxy/web/own_words.hpp"
+
+#include <fmt/format.h>
+
+#include "runtime/runtime.hpp"
+
+namespace strata::runtime::proxy {
+
+namespace {
+
+constexpr std::string_view plain_text = "text/plain; charset=utf-8";
+constexpr std::string_view html = "text/html; charset=utf-8";
+
+/// What strangers may know of why there is no answer: nothing of where backs are.
+std::string_view words_for(int status) {
+  switch (status) {
+    case 502: return "the back broke off, or answered with what is no HTTP\n";
+    case 503: return "no back can be reached\n";
+    default: return "the back has not answered in time\n";
+  }
+}
+
+}  // namespace
+
+std::pair<std::string, std::string> own_words::of(int status, std::string words) const {
+  const auto* const page = pages_.of(status);
+  if (page != nullptr) return {*page, std::string(html)};
+  return {std::move(words), std::string(plain_text)};
+}
+
+void own_words::say(http::exchange& now, int status, std::string_view words,
+                    proto::http_fields fields) {
+  const auto* const page = pages_.of(status);
+  const std::string_view body = page != nullptr ? *page : words;
+  if (!body.empty()) fields.emplace_back("Content-Type", page != nullptr ? html : plain_text);
+  now.respond({.status = status, .fields = std::move(fields)}, body);
+}
+
+void own_words::refuse_after(http::exchange& now, const std::string& back, const error& why) {
+  const int status = why.code == errc::timed_out ? 504 : 502;
+  refuse(now, status, fmt::format("back '{}': {}", back, describe(why)));
+}
+
+void own_words::refuse(http::exchange& now, int status, const std::string& why) {
+  note_refusal(now, status, why);
+  say(now, status, words_for(status));
+}
+
+void own_words::refuse_as_full(http::exchange& now, const std::string& why) {
+  note_refusal(now, 503, why);
+  say(now, 503, "all backs are busy\n", {{"Retry-After", "1"}});
+}
+
+void own_words::note_refusal(const http::exchange& now, int status, const std::string& why) {
+  means_.counted.errors.add();
+  means_.log.write_few(
+      fmt::format("answer {}", status), level::error,
+      fmt::format("client {} was answered {}: {}", now.peer().address.text(), status, why));
+}
+
+}  // namespace strata::runtime::proxy

@@ -1,0 +1,74 @@
+#include "runtime/proxy/web/pool.hpp"
+
+#include <algorithm>
+
+namespace strata::runtime::proxy {
+
+std::unique_ptr<http::inquiry> pool::take(const back& of, std::string_view preface) {
+  const auto known = idle_.find(&of);
+  if (known == idle_.end()) return nullptr;
+  auto& kept = known->second;
+  const auto found = std::ranges::find(
+      kept, preface, [](const idle& each) -> std::string_view { return each.is.preface; });
+  if (found == kept.end()) return nullptr;
+  found->watching.cancel();
+  auto taken = std::move(found->is.over);
+  kept.erase(found);
+  return taken;
+}
+
+void pool::give(pooled unused, loop::time_point limit, std::size_t most) {
+  ended_.clear();
+  if (most == 0) return;
+  auto& kept = idle_[unused.to.get()];
+  if (kept.size() >= most) kept.pop_back();
+  kept.emplace_front().is = std::move(unused);
+  kept.front().watching.spawn(watch(kept.begin(), limit));
+}
+
+std::unique_ptr<http::inquiry> pool::share(const back& of, std::string_view preface) {
+  std::erase_if(shared_, [](const shared& each) { return each.over->is_over(); });
+  for (const auto& each : shared_) {
+    const bool is_fit = each.to.get() == &of && each.preface == preface && each.over->takes_more();
+    if (is_fit) return each.over->open();
+  }
+  return nullptr;
+}
+
+void pool::keep(const std::shared_ptr<back>& of, std::string preface,
+                std::shared_ptr<http::http2_client> over) {
+  shared_.push_back({of, std::move(preface), std::move(over)});
+}
+
+// What is asked on those that are shared is answered.
+void pool::forget(const back& of) {
+  idle_.erase(&of);
+  for (const auto& each : shared_) {
+    if (each.to.get() == &of) each.over->retire();
+  }
+}
+
+void pool::retain(const std::vector<std::shared_ptr<back>>& used) {
+  std::erase_if(idle_, [&used](const auto& kept) {
+    const auto is_it = [&kept](const auto& each) { return each.get() == kept.first; };
+    return std::ranges::none_of(used, is_it);
+  });
+  for (const auto& each : shared_) {
+    if (std::ranges::find(used, each.to) == used.end()) each.over->retire();
+  }
+}
+
+// It closes the connection, and leaves its place to be swept: it runs in there itself.
+loop::task<> pool::watch(shelf::iterator of, loop::time_point limit) {
+  co_await of->is.over->ended(limit);
+  of->is.over.reset();
+  ended_.splice(ended_.end(), idle_.at(of->is.to.get()), of);
+}
+
+std::size_t pool::size() const {
+  auto all = shared_.size();
+  for (const auto& [to, kept] : idle_) all += kept.size();
+  return all;
+}
+
+}  // namespace strata::runtime::proxy

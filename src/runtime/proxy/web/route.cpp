@@ -1,0 +1,198 @@
+#include "runtime/proxy/web/route.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "text/word.hpp"
+
+namespace strata::runtime::proxy {
+
+namespace {
+
+constexpr std::string_view arrow = "->";
+
+std::unexpected<error> refuse_route(const std::string& text, std::string reason) {
+  return failure(errc::invalid_argument, "use route '" + text + "'", std::move(reason),
+                 "write CONDITIONS -> BACK, BACK... [strip=/PATH], -> redirect=URL or "
+                 "-> answer=STATUS; conditions are host=NAME, path=/PATH or /PATH/* and "
+                 "method=GET,POST");
+}
+
+std::vector<std::string> split(std::string_view text, char at) {
+  std::vector<std::string> parts;
+  for (std::size_t from = 0; from <= text.size();) {
+    const auto end = std::min(text.find(at, from), text.size());
+    auto part = text.substr(from, end - from);
+    while (part.starts_with(' ')) part.remove_prefix(1);
+    while (part.ends_with(' ')) part.remove_suffix(1);
+    if (!part.empty()) parts.emplace_back(part);
+    from = end + 1;
+  }
+  return parts;
+}
+
+struct setting {
+  std::string key;
+  std::string value;
+};
+
+std::optional<setting> as_setting(const std::string& word) {
+  const auto mark = word.find('=');
+  if (mark == std::string::npos) return std::nullopt;
+  return setting{word.substr(0, mark), word.substr(mark + 1)};
+}
+
+/// Why the condition cannot be; empty: it is taken.
+std::string take_condition(route_text& into, const std::string& word) {
+  const auto given = as_setting(word);
+  if (!given || given->value.empty()) return "'" + word + "' is no condition";
+  if (given->key == "host") {
+    into.host = text::in_small_letters(given->value);
+    return into.host.find('*') > 0 && into.host.contains('*') ? "a star stands for the first part "
+                                                                "of a host: *.example.com"
+                                                              : "";
+  }
+  if (given->key == "method") {
+    into.methods = split(given->value, ',');
+    return "";
+  }
+  if (given->key != "path") return "'" + given->key + "' is no condition";
+  if (!given->value.starts_with('/'))
+    return "the path '" + given->value + "' has no slash before it";
+  into.path = given->value;
+  into.is_prefix = into.path.ends_with('*');
+  if (into.is_prefix) into.path.pop_back();
+  return into.path.contains('*') ? "a star stands at the end of a path" : "";
+}
+
+/// Why what is to be done cannot be; empty: it is taken.
+std::string take_action(route_text& into, const setting& given) {
+  if (given.key == "strip") {
+    into.strip = given.value;
+    return into.strip.starts_with('/') && into.strip.size() > 1 ? "" : "strip takes a /PATH";
+  }
+  if (given.key == "redirect") {
+    into.location = given.value;
+    if (into.status == 0) into.status = 307;
+    return given.value.empty() ? "redirect takes a URL" : "";
+  }
+  const auto* const end = given.value.data() + given.value.size();
+  const auto [last, code] = std::from_chars(given.value.data(), end, into.status);
+  const bool is_status =
+      code == std::errc{} && last == end && into.status >= 200 && into.status <= 599;
+  return is_status ? "" : "'" + given.value + "' is no status from 200 to 599";
+}
+
+bool is_action(const setting& given) {
+  return given.key == "strip" || given.key == "redirect" || given.key == "answer";
+}
+
+/// `BACK weight=2, BACK backup strip=/x`: what is no action belongs to the back before it.
+std::string take_target(route_text& into, const std::string& text) {
+  for (const auto& part : split(text, ',')) {
+    std::string back;
+    for (const auto& word : split(part, ' ')) {
+      const auto given = as_setting(word);
+      if (given && is_action(*given)) {
+        if (auto why = take_action(into, *given); !why.empty()) return why;
+      } else {
+        back += (back.empty() ? "" : " ") + word;
+      }
+    }
+    if (!back.empty()) into.backs.push_back(std::move(back));
+  }
+  const bool is_own = into.status != 0;
+  if (is_own && !into.backs.empty()) return "a request goes to backs, or is answered here";
+  if (!is_own && into.backs.empty()) return "it leads nowhere";
+  if (!into.location.empty() && (into.status < 300 || into.status > 399)) {
+    return "a redirection has a status from 300 to 399";
+  }
+  return "";
+}
+
+bool is_host_of(const std::string& wanted, std::string host) {
+  host = text::in_small_letters(host);
+  const auto port = host.find(':', host.starts_with('[') ? host.find(']') : 0);
+  if (port != std::string::npos) host.resize(port);
+  if (!wanted.starts_with("*.")) return host == wanted;
+  return host.ends_with(std::string_view(wanted).substr(1)) && host.size() > wanted.size() - 1;
+}
+
+}  // namespace
+
+result<route_text> parse_route(const std::string& text) {
+  const auto mark = text.find(arrow);
+  if (mark == std::string::npos) return refuse_route(text, "it has no '->'");
+  route_text made{.text = text};
+  for (const auto& word : split(std::string_view(text).substr(0, mark), ' ')) {
+    if (auto why = take_condition(made, word); !why.empty()) return refuse_route(text, why);
+  }
+  if (auto why = take_target(made, text.substr(mark + arrow.size())); !why.empty()) {
+    return refuse_route(text, why);
+  }
+  if (!made.strip.empty() && !made.path.starts_with(made.strip)) {
+    return refuse_route(text, "strip takes off what the route's path begins with");
+  }
+  return made;
+}
+
+std::string plain_path(std::string_view decoded) {
+  std::vector<std::string_view> kept;
+  bool ends_open = false;
+  for (std::size_t at = 0; at < decoded.size();) {
+    const auto end = std::min(decoded.find('/', at), decoded.size());
+    const auto part = decoded.substr(at, end - at);
+    ends_open = end < decoded.size() || part == "." || part == "..";
+    if (part == "..") {
+      if (!kept.empty()) kept.pop_back();
+    } else if (!part.empty() && part != ".") {
+      kept.push_back(part);
+    }
+    at = end + 1;
+  }
+  std::string made;
+  for (const auto part : kept) made.append("/").append(part);
+  if (kept.empty() || ends_open) made += "/";
+  return made;
+}
+
+bool is_of_names(const route_text& route) {
+  return !route.host.empty() && route.path.empty() && route.methods.empty() && route.status == 0 &&
+         route.strip.empty();
+}
+
+bool matches_name(const route_text& route, const std::string& name) {
+  return !name.empty() && is_host_of(route.host, name);
+}
+
+bool matches(const route_text& route, const proto::http_request& request, std::string_view path) {
+  if (!route.methods.empty() &&
+      std::ranges::find(route.methods, request.method) == route.methods.end()) {
+    return false;
+  }
+  if (!route.host.empty()) {
+    const auto host = request.header("host");
+    if (!host || !is_host_of(route.host, std::string(*host))) return false;
+  }
+  if (route.path.empty()) return true;
+  if (!route.is_prefix) return path == route.path;
+  // `/v1/*` is /v1 too.
+  const bool is_folder = route.path.ends_with('/') && path.size() + 1 == route.path.size() &&
+                         route.path.starts_with(path);
+  return is_folder || path.starts_with(route.path);
+}
+
+std::string location_for(const route_text& route, const std::string& target) {
+  if (!route.location.ends_with('*')) return route.location;
+  auto made = route.location.substr(0, route.location.size() - 1);
+  return target.starts_with(route.path) ? made + target.substr(route.path.size()) : made;
+}
+
+std::optional<std::string> stripped(const route_text& route, const std::string& target) {
+  if (route.strip.empty()) return target;
+  if (!target.starts_with(route.strip)) return std::nullopt;
+  auto rest = target.substr(route.strip.size());
+  return rest.starts_with('/') ? rest : "/" + rest;
+}
+
+}  // namespace strata::runtime::proxy

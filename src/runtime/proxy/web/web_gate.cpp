@@ -1,0 +1,377 @@
+#include "runtime/proxy/web/web_gate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "http/client_connection.hpp"
+#include "runtime/proxy/web/preference.hpp"
+#include "runtime/refusals.hpp"
+#include "runtime/runtime.hpp"
+#include "runtime/web/http_serving.hpp"
+
+namespace strata::runtime::proxy {
+
+namespace {
+
+constexpr unsigned most_stale = 8;  // tries on connections that were closed behind our back
+
+}  // namespace
+
+web_gate::web_gate(loop::loop& on, web_means means)
+    : loop_(on),
+      means_(std::move(means)),
+      ledger_(means_.counted, means_.figures),
+      words_({.counted = means_.counted, .log = means_.log}),
+      gone_(on) {
+  pseudonym_ = "strata-" + ids_.request_id().substr(0, 12);
+  service_ = {.limits = {},
+              .answer = [this](http::exchange& now) { return answer(now); },
+              .on_begun =
+                  [this](http::served_connection& begun) {
+                    connections_.push_back(begun);
+                    begun.last_whole = loop_.now();
+                    if (is_retiring_) begun.retire();
+                  },
+              .on_flooded = [this] { means_.counted.http2_floods.add(); },
+              .on_gone = [this] { gone_.notify(); }};
+  refuse_ = [this](int status, const error& why, const net::peer_info& client) {
+    auto said = words_.of(status, describe(why) + "\n");
+    ledger_.note_refused(status, said.first.size(), client);
+    return said;
+  };
+  apply();
+}
+
+void web_gate::apply() {
+  balance_ = *parse_balance(means_.options.balance);
+  service_.limits = limits_of(means_.options, means_.options.max_buffer);
+  service_.limits.max_unsent = means_.options.max_buffer;
+  service_.limits.write_timeout = patience_of(means_.options.answer_timeout);
+  trusted_.clear();
+  to_back_ = field_rules_of(means_.options.request_header);
+  to_client_ = field_rules_of(means_.options.answer_header);
+  for (const auto& each : means_.options.trust) trusted_.push_back(*loop::network::parse(each));
+  // One that stays knows its backs as before.
+  std::vector<std::shared_ptr<route>> routes;
+  for (const auto& each : means_.options.route) {
+    const auto known =
+        std::ranges::find(routes_, each, [](const auto& one) { return one->is.text; });
+    auto made = known != routes_.end()
+                    ? *known
+                    : std::make_shared<route>(*parse_route(each), means_.to.means());
+    made->to.become(made->is.backs);
+    if (has_begun_) made->to.begin();
+    routes.push_back(std::move(made));
+  }
+  routes_ = std::move(routes);
+}
+
+void web_gate::begin() {
+  has_begun_ = true;
+  for (const auto& each : routes_) each->to.begin();
+}
+
+std::shared_ptr<backs> web_gate::named(const std::string& host) const {
+  const auto found =
+      std::ranges::find_if(routes_, [&](const auto& each) { return matches_name(each->is, host); });
+  return found == routes_.end() ? nullptr : std::shared_ptr<backs>(*found, &(*found)->to);
+}
+
+std::vector<branch> web_gate::branches() const {
+  std::vector<branch> all = {{.route = {}, .back = {}, .counted = unrouted_}};
+  for (const auto& each : routes_) {
+    all.push_back({.route = each->is.text, .back = {}, .counted = each->counted});
+  }
+  return all;
+}
+
+void web_gate::retire() {
+  is_retiring_ = true;
+  for (auto& each : connections_) each.retire();
+}
+
+void web_gate::abort() {
+  for (auto& each : connections_) each.dismiss();
+}
+
+loop::task<> web_gate::ended(loop::time_point limit) {
+  const bool are_gone = co_await gone_.wait([this] { return connections_.empty(); }, limit);
+  (void)are_gone;
+}
+
+// Most connections are idle most of the time, and nothing of this stays meanwhile.
+loop::task<> web_gate::serve(std::unique_ptr<net::stream> client,
+                             serve::connection_gauge::place place) {
+  (void)client->peer();  // while it is connected
+  const bool is_http2 = co_await speaks_http2(loop_, *client, service_.limits.idle_timeout);
+  means_.adopt(serve_http(is_http2, loop_, std::move(client), service_, refuse_, std::move(place)));
+}
+
+forwarding web_gate::forwarding_of(const http::exchange& now) {
+  const auto& peer = now.peer();
+  const bool is_websocket = !now.request().protocol.empty();
+  return {.client = host_of(peer.address),
+          .is_secure = now.is_secure(),
+          .is_trusted = loop::is_in(trusted_, peer.address),
+          .pseudonym = pseudonym_,
+          .back_host = "localhost",
+          .websocket_key = is_websocket ? ids_.websocket_key() : "",
+          .says_forwarded = means_.options.forwarded,
+          .request_id = means_.options.request_id ? ids_.request_id() : "",
+          .traceparent = means_.options.traceparent ? ids_.traceparent() : ""};
+}
+
+loop::task<> web_gate::answer(http::exchange& now) {
+  ledger_.note_begin(loop_.now());
+  passage of{.began = loop_.now(),
+             .client = client_of(now.request(), now.peer().address, trusted_),
+             .tls_subject = {},
+             .branch = unrouted_};
+  if (ledger_.has_log()) of.tls_subject = now.peer().tls_subject;
+  const bool is_turned_away = turn_away(now, of.client);
+  if (!is_turned_away) co_await serve_request(now, of);
+  ledger_.note_end(now, of, loop_.now());
+}
+
+bool web_gate::turn_away(http::exchange& now, const loop::socket_address& client) {
+  if (means_.admits.is_open()) return false;
+  if (!means_.admits.lets_in(client)) {
+    means_.figures.denied.add();
+    note_refusal(means_.counted, means_.log, client, refusal::address,
+                 "--allow or --deny does not let it in");
+    words_.say(now, 403, "clients of your address are not served\n");
+    return true;
+  }
+  const auto wait = means_.admits.wait_of(client, loop_.now());
+  if (wait == loop::duration::zero()) return false;
+  means_.figures.limited.add();
+  note_refusal(means_.counted, means_.log, client, refusal::rate,
+               "it has more requests than --rate-per-client allows");
+  const auto wait_s = fmt::format("{}", std::chrono::ceil<std::chrono::seconds>(wait).count());
+  words_.say(now, 429, "too many requests from your address: try again in " + wait_s + " s\n",
+             {{"Retry-After", wait_s}});
+  return true;
+}
+
+loop::task<> web_gate::serve_request(http::exchange& now, passage& of) {
+  auto asked = forward(now.request(), forwarding_of(now));
+  if (asked) {
+    change(asked->fields, to_back_);
+    if (means_.options.request_id) {
+      of.request_id = proto::find_field(asked->fields, "x-request-id").value_or("");
+    }
+    if (means_.script && means_.script->hears_requests()) {
+      co_await serve_scripted(now, std::move(*asked), of);
+    } else {
+      co_await follow_route(now, std::move(*asked), of);
+    }
+  } else {
+    words_.say(now, asked.error().status, asked.error().reason + "\n");
+  }
+}
+
+void web_gate::answer_as_failed(http::exchange& now) {
+  words_.say(now, 500, "the proxy's script has failed\n");
+}
+
+loop::task<> web_gate::serve_scripted(http::exchange& now, forwarded_request asked, passage& of) {
+  scripting::lazy_request described(now);
+  of.described = &described;
+  if (means_.script->has(scripting::callback::proxy_request)) {
+    auto answer = co_await means_.script->change(described, asked);
+    if (!answer) {
+      answer_as_failed(now);
+      co_return;
+    }
+    if (*answer) {
+      (*answer)->send(now);
+      co_return;
+    }
+  }
+  ordered where;
+  if (means_.script->has(scripting::callback::route)) {
+    auto routing = means_.script->routing_for_one();
+    means_.script->route(&described, routing);
+    if (!routing.has_ended()) {
+      [[maybe_unused]] const bool has_come = co_await routing.ended();
+    }
+    where = obey(now, routing.take(), of);
+  }
+  if (where.is_answered) co_return;
+  if (where.to == nullptr) {
+    co_await follow_route(now, std::move(asked), of);
+  } else {
+    co_await pass_on(now, asked, *where.to, of);
+  }
+}
+
+web_gate::ordered web_gate::obey(http::exchange& now, result<gate_script::direction> chosen,
+                                 passage& of) {
+  if (!chosen) {
+    answer_as_failed(now);
+    return {.is_answered = true, .keeps = {}};
+  }
+  if (chosen->answer) {
+    chosen->answer->send(now);
+    return {.is_answered = true, .keeps = {}};
+  }
+  if (!chosen->to) return {};
+  auto [home, taken] = home_of(*chosen->to);
+  if (home == nullptr) return {};
+  if (taken) {
+    of.route = taken->is.text;
+    of.branch = taken->counted;
+  }
+  of.mark = chosen->to->mark;
+  return {.to = home, .keeps = std::move(taken)};
+}
+
+std::pair<backs*, std::shared_ptr<web_gate::route>> web_gate::home_of(const back& which) {
+  const auto has = [&which](const backs& of) {
+    return std::ranges::any_of(of.all(),
+                               [&](const back_ref& each) { return each.get() == &which; });
+  };
+  if (has(means_.to)) return {&means_.to, nullptr};
+  for (const auto& each : routes_) {
+    if (has(each->to)) return {&each->to, each};
+  }
+  return {nullptr, nullptr};
+}
+
+// It may be edited away while the request is under way.
+std::shared_ptr<web_gate::route> web_gate::route_of(const proto::http_request& request) const {
+  const auto path = plain_path(request.path);
+  for (const auto& each : routes_) {
+    if (matches(each->is, request, path)) return each;
+  }
+  return nullptr;
+}
+
+loop::task<> web_gate::follow_route(http::exchange& now, forwarded_request asked, passage& of) {
+  const auto taken = route_of(now.request());
+  if (!taken) {
+    if (means_.options.backend.empty()) {
+      words_.say(now, 404, "no route leads from here\n");
+    } else {
+      co_await pass_on(now, asked, means_.to, of);
+    }
+    co_return;
+  }
+  of.route = taken->is.text;
+  of.branch = taken->counted;
+  const auto& is = taken->is;
+  const auto target = stripped(is, asked.target);
+  if (is.status != 0) {
+    proto::http_fields fields;
+    if (!is.location.empty()) fields = {{"Location", location_for(is, asked.target)}};
+    words_.say(now, is.status, "", std::move(fields));
+  } else if (!target) {
+    words_.say(now, 400, "write the path as it is, without % where none is needed\n");
+  } else {
+    asked.target = *target;
+    co_await pass_on(now, asked, taken->to, of);
+  }
+}
+
+loop::task<> web_gate::pass_on(http::exchange& now, const forwarded_request& asked, backs& to,
+                               passage& of) {
+  const bool may_repeat = is_idempotent(asked.method) && !now.has_body() && asked.upgrade.empty();
+  std::vector<back_ref> tried;
+  std::optional<failed_try> failed;
+  const auto marks = of.mark != 0 ? std::vector<std::uint64_t>{of.mark}
+                                  : marks_of(now.request(), means_.options.sticky);
+  auto what = wish_of(now, balance_);
+  what.marks = marks;
+  sent_body sent;
+  bool was_refused = false;
+  auto left = means_.options.retries;
+  for (unsigned tries = 0;; ++tries) {
+    auto by = co_await reach(now.peer(), what, to, tried);
+    if (!by) {
+      if (by.error().code == errc::canceled) {
+        now.abort();
+      } else if (failed) {
+        words_.refuse_after(now, failed->back, failed->why);
+      } else if (by.error().code == errc::limit_exceeded) {
+        words_.refuse_as_full(now, describe(by.error()));
+      } else {
+        words_.refuse(now, 503, describe(by.error()));
+      }
+      co_return;
+    }
+    const auto& name = means_.options.sticky;
+    if (!name.empty()) by->cookie = cookie_for({name, now.is_secure()}, *by->use.of(), to, marks);
+    by->request_id = of.request_id;
+    by->described = of.described;
+    of.by = by->use.of();
+    failed = co_await try_on(now, asked, *by, sent);
+    of.has_answered = !failed && now.has_begun();
+    if (!failed) co_return;
+    if (failed->is_refused && !sent.is_lost && !std::exchange(was_refused, true)) {
+      pool_.forget(*by->use.of());
+      ledger_.note_retry(of);
+      continue;
+    }
+    ++by->use.of()->failed;
+    // A connection that was kept may have been closed just now, and so may the others to that back:
+    // that says nothing of the back, and is no retry, within reason.
+    const bool was_stale = by->was_pooled && tries < most_stale;
+    const bool is_late = failed->why.code == errc::timed_out;
+    if (!by->was_pooled || !failed->is_unheard || is_late) by->use.note(false);
+    if ((left == 0 && !was_stale) || !may_repeat || !failed->is_unheard) {
+      words_.refuse_after(now, failed->back, failed->why);
+      co_return;
+    }
+    if (was_stale) {
+      pool_.forget(*by->use.of());
+    } else {
+      --left;
+      ledger_.note_retry(of);
+      tried.push_back(by->use.of());
+    }
+  }
+}
+
+// Errors: of the back that was tried last.
+loop::task<result<web_gate::reached>> web_gate::reach(const net::peer_info& client, wish what,
+                                                      backs& to, std::vector<back_ref>& tried) {
+  std::optional<error> last;
+  for (;;) {
+    what.tried = tried;
+    auto use = co_await to.enter(what);
+    if (!use) {
+      const bool was_tried = last && use.error().code == errc::not_found;
+      co_return std::unexpected(was_tried ? std::move(*last) : use.error());
+    }
+    const auto next = use->of();
+    auto preface = next->preface_for(&client);
+    reached made{.use = std::move(*use), .over = pool_.take(*next, preface)};
+    if (!made.over) made.over = pool_.share(*next, preface);
+    made.was_pooled = made.over != nullptr;
+    made.preface = preface;
+    if (made.was_pooled) co_return made;
+    auto stream = co_await means_.dial(next, std::move(preface));
+    if (stream) {
+      made.over = speak_on(std::move(*stream), made);
+      co_return made;
+    }
+    made.use.note(false);
+    last = stream.error();
+    tried.push_back(next);
+  }
+}
+
+std::unique_ptr<http::inquiry> web_gate::speak_on(std::unique_ptr<net::stream> made,
+                                                  const reached& for_it) {
+  if (!for_it.use.of()->takes_http2(*made)) {
+    return std::make_unique<http::client_connection>(std::move(made));
+  }
+  const auto patience = patience_of(means_.options.idle_back_timeout);
+  auto shared = std::make_shared<http::http2_client>(loop_, std::move(made), patience);
+  pool_.keep(for_it.use.of(), for_it.preface, shared);
+  return shared->open();
+}
+
+}  // namespace strata::runtime::proxy

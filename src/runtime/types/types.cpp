@@ -1,0 +1,54 @@
+// The one list of runtime types. A new type is a folder and a row here.
+#include "runtime/types/types.hpp"
+
+#include <algorithm>
+
+#include "runtime/cache/cache.hpp"
+#include "runtime/client/client.hpp"
+#include "runtime/proxy/choice/figures.hpp"
+#include "runtime/proxy/proxy.hpp"
+#include "runtime/runtime.hpp"
+#include "runtime/scripting/figures.hpp"
+#include "runtime/server/server.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+const type_row table[] = {
+    {"server", "listens, and passes messages between those who connect", server::option_rows,
+     server::figure_rows, server::make},
+    {"client", "connects to an endpoint, and sends and receives messages", client::option_rows,
+     scripting::script_figure_rows, client::make},
+    {"proxy", "listens, and passes each connection on to a back", proxy::option_rows,
+     proxy::figure_rows, proxy::make, proxy::detail_rows},
+    {"cache", "keeps keys and values in memory, and speaks Redis's protocol", cache::option_rows,
+     cache::figure_rows, cache::make},
+};
+
+}  // namespace
+
+std::span<const type_row> types() { return table; }
+
+const type_row* find_type(std::string_view name) {
+  for (const auto& row : table) {
+    if (row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+const std::vector<options::figure_row>& all_figures() {
+  static const auto all = [] {
+    auto rows = common_figure_rows();
+    for (const auto& type : table) {
+      for (const auto& row : type.figures()) {
+        if (std::ranges::find(rows, row.key, &options::figure_row::key) == rows.end())
+          rows.push_back(row);
+      }
+    }
+    return rows;
+  }();
+  return all;
+}
+
+}  // namespace strata::runtime

@@ -1,0 +1,36 @@
+// The one list of runtime types. It stands in types.cpp.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "options/figure_table.hpp"
+#include "options/option_table.hpp"
+#include "runtime/figures.hpp"
+
+namespace strata::runtime {
+
+class runtime;
+struct context;
+
+/// A runtime type: everything that the daemon and the CLI know about it beforehand.
+struct type_row {
+  std::string_view name;
+  std::string_view summary;
+  const std::vector<options::option_row>& (*rows)();
+  const std::vector<options::figure_row>& (*figures)();
+  /// Makes a runtime of this type from its options, checked as a whole. Daemon only.
+  result<std::unique_ptr<runtime>> (*make)(context&&, const nlohmann::json& options);
+  /// Null: nothing inside it has figures of its own.
+  std::span<const detail_row> (*details)() = nullptr;
+};
+
+[[nodiscard]] std::span<const type_row> types();
+[[nodiscard]] const type_row* find_type(std::string_view name);
+/// The figures of all types, each once: first those that every runtime has.
+[[nodiscard]] const std::vector<options::figure_row>& all_figures();
+
+}  // namespace strata::runtime

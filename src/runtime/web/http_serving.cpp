@@ -1,0 +1,88 @@
+#include "runtime/web/http_serving.hpp"
+
+#include "http/http2_connection.hpp"
+#include "net/tls/session.hpp"
+#include "serve/detection.hpp"
+
+namespace strata::runtime {
+
+namespace {
+
+serve::verdict match_http2(byte_span first) {
+  const auto seen = as_text(first);
+  if (seen.starts_with(proto::http2_preface)) return serve::verdict::yes;
+  return proto::http2_preface.starts_with(seen) ? serve::verdict::more : serve::verdict::no;
+}
+
+// Each in a coroutine of its own: one for both would hold room for both as long as it serves.
+loop::task<> serve_http1(loop::loop& on, std::unique_ptr<net::stream> arrived,
+                         const http_service& by, const http::refusal& refuse,
+                         [[maybe_unused]] serve::connection_gauge::place place) {
+  {
+    http::server_connection served(on, std::move(arrived), by.limits);
+    by.on_begun(served);
+    co_await served.serve(by.answer, refuse);
+  }
+  if (by.on_gone) by.on_gone();
+}
+
+loop::task<> serve_http2(loop::loop& on, std::unique_ptr<net::stream> arrived,
+                         const http_service& by, const http::refusal& refuse,
+                         [[maybe_unused]] serve::connection_gauge::place place) {
+  {
+    http::http2_connection served(on, std::move(arrived), by.limits);
+    by.on_begun(served);
+    co_await served.serve(by.answer, refuse);
+    if (served.was_flooded()) by.on_flooded();
+  }
+  if (by.on_gone) by.on_gone();
+}
+
+}  // namespace
+
+// So long that the clock holds out, and nobody notices.
+loop::duration patience_of(double seconds) {
+  constexpr double unlimited_s = 1e9;
+  return loop::from_seconds(seconds == 0 ? unlimited_s : seconds);
+}
+
+http::server_limits limits_of(const http_limit_options& wanted, std::size_t max_unread) {
+  return {.max_head = wanted.http_max_head,
+          .max_unread = max_unread,
+          .head_timeout = patience_of(wanted.http_head_timeout),
+          .body_timeout = patience_of(wanted.http_body_timeout),
+          .idle_timeout = patience_of(wanted.http_idle_timeout),
+          .max_streams = static_cast<std::uint32_t>(wanted.http2_max_streams)};
+}
+
+loop::task<> serve_http(loop::loop& on, std::unique_ptr<net::stream> arrived,
+                        const http_service& by, const http::refusal& refuse) {
+  const bool is_http2 = co_await speaks_http2(on, *arrived, by.limits.idle_timeout);
+  auto served = serve_http(is_http2, on, std::move(arrived), by, refuse);
+  co_await served;
+}
+
+loop::task<bool> speaks_http2(loop::loop& on, net::stream& arrived, loop::duration patience) {
+  static constexpr serve::protocol_row row = {"http2", match_http2};
+  const auto* const secured = arrived.tls();
+  if (secured != nullptr && !secured->application.empty()) {
+    co_return secured->application == "h2";
+  }
+  const auto* const found =
+      co_await serve::detect(arrived, std::span(&row, 1), on.now() + patience);
+  co_return found != nullptr;
+}
+
+loop::task<> serve_http(bool is_http2, loop::loop& on, std::unique_ptr<net::stream> arrived,
+                        const http_service& by, const http::refusal& refuse,
+                        serve::connection_gauge::place place) {
+  return is_http2 ? serve_http2(on, std::move(arrived), by, refuse, std::move(place))
+                  : serve_http1(on, std::move(arrived), by, refuse, std::move(place));
+}
+
+std::string http_refusal() {
+  return proto::http_response(503, "text/plain; charset=utf-8",
+                              "this server has as many connections as it may have\n", false);
+}
+
+}  // namespace strata::runtime
