@@ -90,7 +90,7 @@ class Server(Measured):
         self.port = free_port()
         folder.mkdir(parents=True)
         self._log = folder / "log"
-        self._back = None
+        self._backend = None
         start = self._start_node if name == "node" else self._start_strata
         self._process = start(folder, scenario)
         wait_until(lambda: listening(self.port), f"{name} does not listen")
@@ -100,7 +100,7 @@ class Server(Measured):
         is_route = scenario.name == "on_route"
         words = ["proxy" if is_route else "server", "bench"]
         if is_route:
-            words += ["--backend", f"127.0.0.1:{self._start_back(folder)}"]
+            words += ["--backend", f"127.0.0.1:{self._start_backend(folder)}"]
         elif self.name == "built-in":
             words += ["--mode", "echo"]
         if self.name != "built-in":
@@ -114,19 +114,20 @@ class Server(Measured):
         listen = ["--listen", f"http://127.0.0.1:{port}"]
         return strata_daemon(self._program, folder, [*words, *listen])
 
-    def _start_back(self, folder):
+    def _start_backend(self, folder):
         """What the proxy passes on to; its CPU is not counted."""
-        place, port = folder / "back", free_port()
+        place, port = folder / "backend", free_port()
         place.mkdir()
         (place / "answer.lua").write_text(ANSWER)
-        self._back = self._daemon(place, port, ["server", "back", "--lua", place / "answer.lua"])
-        wait_until(lambda: listening(port), "the back does not listen")
+        self._backend = self._daemon(place, port,
+                                     ["server", "backend", "--lua", place / "answer.lua"])
+        wait_until(lambda: listening(port), "the backend does not listen")
         return port
 
     def stop(self):
         super().stop()
-        if self._back is not None:
-            self._back.stop()
+        if self._backend is not None:
+            self._backend.stop()
 
     def _start_node(self, folder, _scenario):
         script = folder / "answer.js"

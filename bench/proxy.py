@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Measures strata's proxy against HAProxy and nginx: CPU of the proxy per message, request and
-byte, and memory of an idle connection. The contenders take turns, before one and the same back.
+byte, and memory of an idle connection. The contenders take turns, before one and the same backend.
 
 bench_web_load sends the messages, wrk and h2load make the requests."""
 
@@ -24,7 +24,7 @@ from harness.process import Failure, Process, free_port, listening, wait_until
 from harness.strata_daemon import strata_daemon
 
 MIB = 1024 * 1024
-IDLE = 9_000  # connections, each with one to a back: 18,000 descriptors
+IDLE = 9_000  # connections, each with one to a backend: 18,000 descriptors
 PATHS = "/usr/sbin:/usr/bin"
 STREAM_MODULE = "/usr/lib/nginx/modules/ngx_stream_module.so"  # libnginx-mod-stream
 
@@ -87,7 +87,7 @@ class Tools:
     bundle: Path  # both in one file, as HAProxy takes them
 
 
-class Back:
+class Backend:
     """nginx for requests, strata's echo for messages."""
 
     def __init__(self, tools, folder):
@@ -100,7 +100,8 @@ class Back:
                               folder / "nginx.log")
         self._strata = strata_daemon(tools.strata, folder, [
             "server", "echo", "--listen", f"http://127.0.0.1:{self.echo}", "--mode", "echo"])
-        wait_until(lambda: listening(self.web) and listening(self.echo), "the backs do not listen")
+        wait_until(lambda: listening(self.web) and listening(self.echo),
+                   "the backends do not listen")
 
     def stop(self):
         self._nginx.stop()
@@ -122,11 +123,11 @@ def nginx_config(folder, http, stream=""):
 class Proxy(Measured):
     """A contender while it runs, on a port of its own."""
 
-    def __init__(self, name, tools, folder, scenario, back):
+    def __init__(self, name, tools, folder, scenario, backend):
         self.name, self.port = name, free_port()
         folder.mkdir(parents=True)
         is_message = scenario.unit == "us/message"
-        self.back = f"127.0.0.1:{back.echo if is_message else back.web}"
+        self.backend = f"127.0.0.1:{backend.echo if is_message else backend.web}"
         start = getattr(self, "_start_" + name.removeprefix("before-"))
         self._process = start(tools, folder, scenario)
         wait_until(lambda: listening(self.port), f"{name} does not listen")
@@ -134,7 +135,7 @@ class Proxy(Measured):
     def _start_strata(self, tools, folder, scenario):
         scheme = "https" if scenario.secure else "http" if scenario.is_http else "tcp"
         words = ["proxy", "bench", "--listen", f"{scheme}://127.0.0.1:{self.port}", "--backend",
-                 self.back]
+                 self.backend]
         if scenario.secure:
             words += ["--cert", tools.certificate, "--key", tools.key]
         program = tools.before if self.name == "before-strata" else tools.strata
@@ -144,11 +145,12 @@ class Proxy(Measured):
         keys = (f"ssl_certificate {tools.certificate}; ssl_certificate_key {tools.key};"
                 if scenario.secure else "")
         flags = ("ssl" if scenario.secure else "") + (" http2" if "h2" in scenario.name else "")
-        http = (f"upstream b {{ server {self.back}; keepalive 100; keepalive_requests 1000000000; "
+        http = (f"upstream b {{ server {self.backend}; keepalive 100; "
+                "keepalive_requests 1000000000; "
                 f"}} server {{ listen 127.0.0.1:{self.port} {flags}; {keys} location / {{ "
                 "proxy_pass http://b; proxy_http_version 1.1; proxy_set_header Connection \"\"; "
                 "proxy_set_header X-Forwarded-For $remote_addr; } }")
-        stream = f"server {{ listen 127.0.0.1:{self.port}; proxy_pass {self.back}; }}"
+        stream = f"server {{ listen 127.0.0.1:{self.port}; proxy_pass {self.backend}; }}"
         config = folder / "config"
         config.write_text(nginx_config(folder, http) if scenario.is_http
                           else nginx_config(folder, "", stream))
@@ -173,7 +175,7 @@ frontend f
   bind 127.0.0.1:{self.port} {secure}
   default_backend b
 backend b
-  server s {self.back}
+  server s {self.backend}
 """)
         return Process([shutil.which("haproxy", path=PATHS), "-f", config, "-db"], folder / "log")
 
@@ -246,15 +248,15 @@ def main():
             tools = prepare(wanted, folder)
             if not shutil.which("haproxy", path=PATHS):
                 print("haproxy is not installed: apt-get install haproxy", file=sys.stderr)
-            back = Back(tools, folder / "back")
+            backend = Backend(tools, folder / "backend")
             try:
                 found = take_turns(
                     wanted.repetitions, scenarios, lambda _: contenders(wanted),
                     lambda name, scenario, place: Proxy(name, tools, folder / place, scenario,
-                                                        back),
+                                                        backend),
                     lambda proxy, scenario: measure(proxy, scenario, tools, wanted.seconds))
             finally:
-                back.stop()
+                backend.stop()
         except Failure as failure:
             sys.exit(f"bench-proxy: {failure}")
     publish({"machine": describe_machine(), "repetitions": wanted.repetitions,

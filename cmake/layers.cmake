@@ -3,8 +3,8 @@
 #   strata_layer(NAME [USES layer ...] [EXCEPT folder ...])
 #
 # NAME is a folder of lib/ or src/, EXCEPT its folders that are layers of their own. What it USES,
-# and what that uses, is the table of tools/check/layer_table.py by whole layers; `make check` compares
-# the two.
+# and what that uses, is the table of tools/check/layer_table.py by whole layers; `make check`
+# compares the two.
 
 # What every file of src/ is compiled with: equal for all, so that they share one precompiled
 # header.

@@ -117,19 +117,19 @@ wait "$curl_pid" 2> /dev/null || true
 curl_pid=0
 
 say "A gateway for HTTP before two of Python's servers: one dies, and nobody who asks notices"
-backs=()
+backends=()
 for name in one two; do
   mkdir "$home/$name"
   echo "page of $name" > "$home/$name/page"
-  at=$(free_port $((port + 1 + ${#backs[@]})))
+  at=$(free_port $((port + 1 + ${#backends[@]})))
   python3 -m http.server -b 127.0.0.1 -d "$home/$name" "$at" > "$home/$name.log" 2>&1 &
   pages+=($!)
-  backs+=("$at")
+  backends+=("$at")
   until nc -z 127.0.0.1 "$at"; do sleep 0.05; done
 done
 gateway=$(free_port $((port + 10)))
-run create proxy site --listen "http://127.0.0.1:$gateway" --backend "127.0.0.1:${backs[0]}" \
-  --backend "127.0.0.1:${backs[1]}" -s
+run create proxy site --listen "http://127.0.0.1:$gateway" --backend "127.0.0.1:${backends[0]}" \
+  --backend "127.0.0.1:${backends[1]}" -s
 for _ in 1 2; do curl -sf "http://127.0.0.1:$gateway/page"; done | sort | tee "$home/both.out"
 [ "$(sort -u "$home/both.out" | wc -l)" = 2 ]
 kill "${pages[0]}"

@@ -1,4 +1,4 @@
--- For a proxy of two backs: each visitor gets one of two versions, and stays with it.
+-- For a proxy of two backends: each visitor gets one of two versions, and stays with it.
 local share_of_b = SHARE or 0.5
 local cookie = "variant"
 

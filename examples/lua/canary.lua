@@ -1,5 +1,5 @@
--- For a proxy of two backs: some requests go to the second, the new version. When too many of its
--- answers are errors, none does any more.
+-- For a proxy of two backends: some requests go to the second, the new version. When too many of
+-- its answers are errors, none does any more.
 local share, most_errors, least_answers = SHARE or 0.05, 0.1, 20
 
 local function is_well()

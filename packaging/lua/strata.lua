@@ -606,9 +606,9 @@ function proxy.owner_send(id, message) end
 ---@return integer?, string?
 function proxy.owner_broadcast(message) end
 
----the backs and how they stand, as `strata backends --format json` shows them
+---the backends and how they stand, as `strata backends --format json` shows them
 ---@return table[]
-function proxy.backs() end
+function proxy.backends() end
 
 ---clients that are connected now
 ---@return integer
@@ -618,7 +618,7 @@ function proxy.connections() end
 ---@return integer[]
 function proxy.clients() end
 
----where such a client is and what it is joined with ({address=, tls_subject=, back=}), or
+---where such a client is and what it is joined with ({address=, tls_subject=, backend=}), or
 ---nil if it has gone
 ---@param id integer
 ---@return table?

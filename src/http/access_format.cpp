@@ -44,7 +44,7 @@ constexpr log_field log_fields[] = {
     {"status", [](const access& of) { return log_value(of.status); }},
     {"bytes", [](const access& of) { return log_value(of.bytes); }},
     {"duration_ms", duration_ms_of},
-    {"back", [](const access& of) { return log_value(of.back); }},
+    {"backend", [](const access& of) { return log_value(of.backend); }},
     {"route", [](const access& of) { return log_value(of.route); }},
     {"referer", [](const access& of) { return header_value(of, "referer"); }},
     {"user_agent", [](const access& of) { return header_value(of, "user-agent"); }},

@@ -22,7 +22,7 @@ std::string written(const std::string& format) {
                                              .seconds = 0.0123456,
                                              .status = 200,
                                              .bytes = 5,
-                                             .back = "b weight=2",
+                                             .backend = "b weight=2",
                                              .retries = 1});
 }
 
@@ -33,7 +33,7 @@ TEST(access_format, json_has_a_type_for_each_member) {
   EXPECT_EQ(read.at("protocol"), "HTTP/1.1");
   EXPECT_EQ(read.at("status"), 200);
   EXPECT_EQ(read.at("duration_ms"), 12.346);
-  EXPECT_EQ(read.at("back"), "b weight=2");
+  EXPECT_EQ(read.at("backend"), "b weight=2");
   EXPECT_EQ(read.at("retries"), 1);
   EXPECT_EQ(read.at("route"), "");
   EXPECT_EQ(read.at("user_agent"), "a\"b\\c\x1b\n\xef\xbf\xbd");

@@ -17,9 +17,9 @@ struct access {
   double seconds = 0;                  ///< that the answer took
   int status = 0;
   std::uint64_t bytes = 0;           ///< of the answer's body
-  std::string_view back = {};        ///< that has answered; empty: none
+  std::string_view backend = {};     ///< that has answered; empty: none
   std::string_view route = {};       ///< that has led there; empty: none
-  std::uint64_t retries = 0;         ///< backs that were tried in vain before
+  std::uint64_t retries = 0;         ///< backends that were tried in vain before
   std::string_view request_id = {};  ///< empty: it has none
 };
 

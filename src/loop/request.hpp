@@ -102,6 +102,9 @@ struct operation {
   };
 
   operation(kind what, request* asker, int on) : type(what), requester(asker), fd(on) {}
+  [[nodiscard]] bool is_receive() const {
+    return type == kind::receive || type == kind::receive_from;
+  }
   operation(const operation&) = delete;
   operation& operator=(const operation&) = delete;
   virtual ~operation() = default;

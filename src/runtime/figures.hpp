@@ -11,9 +11,9 @@
 
 namespace strata::runtime {
 
-/// Figures of several things inside a runtime, such as the backs of a proxy.
+/// Figures of several things inside a runtime, such as the backends of a proxy.
 struct detail_row {
-  std::string_view key;                      ///< of the array in the statistics' JSON: `backs`
+  std::string_view key;                      ///< of the array in the statistics' JSON: `backends`
   std::span<const std::string_view> labels;  ///< what tells one of the things from another
   std::span<const options::figure_row> figures;
 };

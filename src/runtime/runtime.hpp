@@ -116,7 +116,7 @@ class runtime {
   virtual loop::task<result<send_outcome>> send_to(std::uint64_t client, std::string message);
   /// Where it passes things on to, and how those have fared: an array of objects. Called when
   /// running. Errors: not_supported of a type that passes nothing on.
-  virtual loop::task<result<nlohmann::json>> backs();
+  virtual loop::task<result<nlohmann::json>> backends();
   /// Whether each option that `changes` names does something, as the options are with them. What
   /// was saved before is not asked. Errors: as `edit`, and of what would have no effect.
   [[nodiscard]] virtual result<void> check_effects(const nlohmann::json& changes) const = 0;

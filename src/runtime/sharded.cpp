@@ -9,8 +9,8 @@ namespace strata::runtime {
 
 nlohmann::json runtime::certificates() const { return nlohmann::json::array(); }
 
-loop::task<result<nlohmann::json>> runtime::backs() {
-  co_return failure(errc::not_supported, "show backs", "only a proxy has them",
+loop::task<result<nlohmann::json>> runtime::backends() {
+  co_return failure(errc::not_supported, "show backends", "only a proxy has them",
                     "see which are: strata ls");
 }
 

@@ -34,7 +34,7 @@ class Runtime:
         self.streams = threading.Condition()
         self.messages = []
         self.more_stats = {}
-        self.backs = []
+        self.backends = []
 
     def summary(self):
         running = self.state == "running"
@@ -172,7 +172,7 @@ class Handler(BaseHTTPRequestHandler):
         if rest == ["stats"]:
             return self.answer(200, runtime.stats() | runtime.more_stats)
         if rest == ["backends"]:
-            return self.answer(200, runtime.backs)
+            return self.answer(200, runtime.backends)
         if rest == ["send"]:
             return self.answer(200, runtime.take(body))
         if rest == ["logs"]:

@@ -297,7 +297,7 @@ def test_help(strata):
 def test_completion_knows_names_values_and_flags(strata, daemon, line, fitting):
     daemon.add("server", "web", group="front")
     daemon.add("server", "web-2")
-    daemon.add("proxy", "gw").backs = [{"text": "10.0.0.1:80"}, {"text": "10.0.0.2:80"}]
+    daemon.add("proxy", "gw").backends = [{"text": "10.0.0.1:80"}, {"text": "10.0.0.2:80"}]
     assert check(strata("complete", "--", *line)).split() == fitting
 
 

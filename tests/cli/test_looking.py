@@ -22,10 +22,10 @@ def test_ls_and_ps(strata, daemon):
 
 def test_ls_of_names_and_groups(strata, daemon):
     daemon.add("server", "web", "running", group="front")
-    daemon.add("server", "api-1", group="back")
-    daemon.add("client", "api-2", "running", group="back", owner="web")
+    daemon.add("server", "api-1", group="backend")
+    daemon.add("client", "api-2", "running", group="backend", owner="web")
     assert check(strata("ls", "web", "api-*", "-q")) == "api-1\napi-2\nweb\n"  # the list's order
-    assert check(strata("ps", "@back", "-q")) == "api-2\n"
+    assert check(strata("ps", "@backend", "-q")) == "api-2\n"
     done = strata("ls", "web", "nobody", "@none", "-q")
     assert (done.returncode, done.stdout) == (NOT_FOUND, "web\n")
     assert "'nobody'" in done.stderr and "group 'none'" in done.stderr
@@ -34,10 +34,10 @@ def test_ls_of_names_and_groups(strata, daemon):
 
 def test_ls_filters(strata, daemon):
     daemon.add("server", "web", "running", group="front")
-    daemon.add("client", "api-2", "running", group="back", owner="web")
+    daemon.add("client", "api-2", "running", group="backend", owner="web")
     daemon.add("cache", "db")
     for filters, names in ((["state=running"], "api-2\nweb\n"), (["type=c*"], "api-2\ndb\n"),
-                           (["group=front", "group=back", "type=server"], "web\n"),
+                           (["group=front", "group=backend", "type=server"], "web\n"),
                            (["owner=web"], "api-2\n"), (["name=nobody"], "")):
         flags = [f"--filter={each}" for each in filters]
         assert check(strata("ls", "-q", *flags)) == names

@@ -58,10 +58,10 @@ def test_random_bytes_go_both_ways_as_they_are(pipe, scheme, tmp_path):
     where = f"unix://{tmp_path}/s" if scheme == "unix" else "tcp://127.0.0.1:0"
     left = pipe("listen:" + where, "-")
     right = pipe("-", left.url())
-    there, back = noise(PLENTY), noise(PLENTY + 1)
+    there, backend = noise(PLENTY), noise(PLENTY + 1)
     heard = []
-    answering = in_background(lambda: heard.append(left.done(back)))
-    assert digest(right.done(there)) == digest(back)
+    answering = in_background(lambda: heard.append(left.done(backend)))
+    assert digest(right.done(there)) == digest(backend)
     answering.join()
     assert digest(heard[0]) == digest(there)
     assert not (tmp_path / "s").exists()
@@ -100,12 +100,12 @@ def test_a_reset_is_passed_on(pipe, listener):
     server, url = listener
     joined = pipe("listen:tcp://127.0.0.1:0", url)
     client = Talker(joined.url())
-    with Talker.accepted(server) as back:
+    with Talker.accepted(server) as backend:
         client.say(b"hello")
-        assert back.hear() == b"hello"
+        assert backend.hear() == b"hello"
         client.reset()
         with pytest.raises(ConnectionResetError):
-            back.hear()
+            backend.hear()
     said = joined.failed()
     assert "cannot receive from tcp://127.0.0.1:0: Connection reset by peer" in said
 
@@ -144,7 +144,7 @@ def test_a_folder_as_standard_input_is_told(pipe, listener, tmp_path):
 
 
 @pytest.mark.parametrize("words", [(), ("--framing", "raw")])
-def test_a_slow_reader_holds_back_the_other_end(pipe, listener, words):
+def test_a_slow_reader_holds_backend_the_other_end(pipe, listener, words):
     """256 MiB wait in the pipe's peer, and not in the pipe. With messages the same."""
     server, url = listener
     with_messages = bool(words)
@@ -204,9 +204,9 @@ def test_fork_gives_each_peer_a_connection_of_its_own(pipe, listener):
         talks[1][0].close()
         assert talks[1][1].hear() is None
         talks[1][1].close()
-        with Talker.accepted(server) as back:
+        with Talker.accepted(server) as backend:
             fourth.say(b"at last")
-            assert back.hear() == b"at last"
+            assert backend.hear() == b"at last"
     talks[0][1].reset()
     with pytest.raises(ConnectionResetError):
         talks[0][0].hear()
@@ -292,10 +292,10 @@ def test_tls_on_both_ends(pipe, tmp_path):
     with pytest.raises(ssl.SSLError):
         connect(url, ssl.create_default_context())  # one that trusts nobody of ours: not the peer
     right = pipe("-", url.replace("127.0.0.1", "localhost"), "--ca", authority.ca)
-    there, back = noise(PLENTY), noise(PLENTY)
+    there, backend = noise(PLENTY), noise(PLENTY)
     heard = []
-    answering = in_background(lambda: heard.append(left.finish(back)))
-    assert digest(right.done(there)) == digest(back)
+    answering = in_background(lambda: heard.append(left.finish(backend)))
+    assert digest(right.done(there)) == digest(backend)
     answering.join()
     out, code, said = heard[0]
     assert code == 0 and digest(out) == digest(there)

@@ -1,4 +1,4 @@
-"""strata top: runtimes and the backs of proxies, looked at again and again."""
+"""strata top: runtimes and the backends of proxies, looked at again and again."""
 
 import json
 import os
@@ -14,8 +14,8 @@ from terminal import Terminal
 ENTER, LEAVE = b"\x1b[?1049h", b"\x1b[?1049l"
 
 
-def back(place, total, **more):
-    return {"back": f"tcp://{place}", "text": place, "route": "", "state": "ready", "weight": 1,
+def backend(place, total, **more):
+    return {"backend": f"tcp://{place}", "text": place, "route": "", "state": "ready", "weight": 1,
             "backup": False, "now": 3, "total": total, "failed": 1,
             "latency": {"count": 5, "p99_ms": 12.5}} | more
 
@@ -25,8 +25,9 @@ def gateway(daemon):
     daemon.add("server", "web", "running")
     made = daemon.add("proxy", "gw", "running")
     made.more_stats = {"http": {"latency": {"count": 9, "p99_ms": 250.0}}, "errors": 7}
-    made.backs = [back("10.0.0.1:80", 10), back("10.0.0.2:80", 20, state="down", latency={},
-                                                route="path=/v1/* -> 10.0.0.2:80")]
+    made.backends = [backend("10.0.0.1:80", 10),
+                     backend("10.0.0.2:80", 20, state="down", latency={},
+                             route="path=/v1/* -> 10.0.0.2:80")]
     return made
 
 
@@ -36,7 +37,7 @@ def test_one_table_without_a_terminal(strata, gateway):
                                 "ERRORS", "P99"]
     assert lines[1].split() == ["gw", "proxy", "running", "2", "10.5/s", "21.0/s", "-", "7",
                                 "250ms"]
-    assert lines[2].split() == ["tcp://10.0.0.1:80", "back", "ready", "3", "-", "-", "-", "1",
+    assert lines[2].split() == ["tcp://10.0.0.1:80", "backend", "ready", "3", "-", "-", "-", "1",
                                 "13ms"]
     assert lines[3].startswith("  tcp://10.0.0.2:80 (path=/v1/* -> 10.0.0.2:80)")
     assert lines[3].endswith(" -") and " down " in lines[3]
@@ -59,10 +60,10 @@ def test_json_is_an_array_of_samples(strata, gateway):
     proxy, server = samples[1]["runtimes"]
     assert (proxy["name"], proxy["p99_ms"], proxy["bytes_per_s"]) == ("gw", 250.0, 0.0)
     assert samples[0]["runtimes"][0]["bytes_per_s"] is None
-    assert [(each["back"], each["state"], each["errors"], each["p99_ms"], each["in_per_s"])
-            for each in proxy["backs"]] == [("tcp://10.0.0.1:80", "ready", 1, 12.5, 0.0),
+    assert [(each["backend"], each["state"], each["errors"], each["p99_ms"], each["in_per_s"])
+            for each in proxy["backends"]] == [("tcp://10.0.0.1:80", "ready", 1, 12.5, 0.0),
                                             ("tcp://10.0.0.2:80", "down", 1, None, 0.0)]
-    assert (server["backs"], server["p99_ms"], server["in_per_s"]) == ([], None, 10.5)
+    assert (server["backends"], server["p99_ms"], server["in_per_s"]) == ([], None, 10.5)
 
 
 def test_json_without_an_end_is_a_document_a_line(strata, gateway):
@@ -96,7 +97,7 @@ HARMFUL = "\u202ex\x1b]0;x\x07\u009b2J\x7f\n"
 
 def test_what_others_wrote_moves_no_cursor(strata, daemon, gateway):
     gateway.more_stats["type"] = "proxy"
-    gateway.backs[0] |= {"back": HARMFUL, "route": HARMFUL, "state": HARMFUL}
+    gateway.backends[0] |= {"backend": HARMFUL, "route": HARMFUL, "state": HARMFUL}
     daemon.add("server", "bad", "running").more_stats = {"state": HARMFUL, "type": HARMFUL,
                                                          "rates": {"in_1s": HARMFUL}}
     letters = set("\u202e\x1b\x07\u009b\x7f")
@@ -110,8 +111,8 @@ def test_answers_that_make_no_sense_end_nothing(strata, daemon, gateway):
                   {"http": {"latency": {"count": "many"}}}, {"errors": {"a": 1}}]:
         gateway.more_stats = stats
         check(strata("top", "-n2", "--interval", "0.02"))
-    for backs in [{}, [5, None, "x", []], [{"total": "x"}], "no"]:
-        gateway.backs = backs
+    for backends in [{}, [5, None, "x", []], [{"total": "x"}], "no"]:
+        gateway.backends = backends
         check(strata("top", "-n2", "--interval", "0.02"))
 
 
@@ -125,7 +126,7 @@ def test_at_a_terminal_until_q(strata, gateway):
         terminal.shows(b"tcp://10.0.0.1:80")
         assert not settings(terminal)[3] & termios.ECHO
         terminal.screen = b""
-        gateway.backs[0]["state"] = "drained"
+        gateway.backends[0]["state"] = "drained"
         terminal.shows(b"drained")
         terminal.type(b"xq")
         assert terminal.exit_code() == DONE

@@ -1,11 +1,11 @@
-"""What a proxy's clients notice of backs that fail, and of a proxy that is changed. By hand:
+"""What a proxy's clients notice of backends that fail, and of a proxy that is changed. By hand:
 
-    STRATA_BIN=build/release/strata python3 tests/harness/chaos.py backs 100
+    STRATA_BIN=build/release/strata python3 tests/harness/chaos.py backends 100
     STRATA_BIN=build/release/strata python3 tests/harness/chaos.py changes 100
 
-`backs`: under wrk's load, one of two backs is killed, brought again, stopped, woken and slowed, in
-turn.
-`changes`: under load by TLS, a back is added, drained and removed, the proxy's certificate is
+`backends`: under wrk's load, one of two backends is killed, brought again, stopped, woken and
+slowed, in turn.
+`changes`: under load by TLS, a backend is added, drained and removed, the proxy's certificate is
 replaced and `strata reload` called, in turn. The document on the standard output says what failed.
 """
 
@@ -23,17 +23,17 @@ import threading
 import time
 import urllib.request
 
-from back_process import BackProcess, NginxProcess, more, visitors
+from backend_process import BackProcess, NginxProcess, more, visitors
 from certificates import Authority, client_context
-from http_back import get
+from http_backend import get
 from strata_daemon import Daemon, eventually
 from talker import port_of
 
 VISITORS = 4
 WRK = ["wrk", "-t1", "-c8", "-d86400s", "--timeout", "30s"]
-# What may follow what, of one back's circuit and its checks. A trial on a connection that was kept,
-# and has ended meanwhile, says nothing: another one follows. Where no other back is left, one whose
-# circuit is open is asked all the same, and closed if it serves.
+# What may follow what, of one backend's circuit and its checks. A trial on a connection that was
+# kept, and has ended meanwhile, says nothing: another one follows. Where no other backend is left,
+# one whose circuit is open is asked all the same, and closed if it serves.
 CIRCUIT = {None: {"open"}, "open": {"half-open", "closed"},
            "half-open": {"half-open", "open", "closed"}, "closed": {"open"}}
 CHECKS = {None: {"down"}, "down": {"up"}, "up": {"down"}}
@@ -47,18 +47,19 @@ class Events:
 
     def look(self):
         for each in self.daemon.lines("/v1/events"):
-            back = re.search("back '([^']*)'", each.get("detail", ""))
+            backend = re.search("backend '([^']*)'", each.get("detail", ""))
             if each["runtime"] == "gw" and back:
-                self.seen.setdefault(json.dumps(each, sort_keys=True), (back[1], each["event"]))
+                self.seen.setdefault(json.dumps(each, sort_keys=True), (backend[1], each["event"]))
 
     def counts(self, where):
-        return dict(collections.Counter(kind for back, kind in self.seen.values() if back == where))
+        return dict(collections.Counter(
+            kind for backend, kind in self.seen.values() if backend == where))
 
     def out_of_order(self):
         return [f"{kind} after {before} of {where}" for rule in (CIRCUIT, CHECKS)
-                for where in {back for back, _ in self.seen.values()}
-                for before, kind in pairs(kind for back, kind in self.seen.values()
-                                          if back == where and kind in rule)
+                for where in {backend for backend, _ in self.seen.values()}
+                for before, kind in pairs(kind for backend, kind in self.seen.values()
+                                          if backend == where and kind in rule)
                 if kind not in rule[before]]
 
 
@@ -70,7 +71,7 @@ def pairs(kinds):
 
 
 class Watch:
-    """Asks a back directly now and then, and keeps how long it took at the longest: one that the
+    """Asks a backend directly now and then, and keeps how long it took at the longest: one that the
     machine has held up for longer than --answer-timeout has failed as any other."""
 
     def __init__(self, port):
@@ -130,7 +131,7 @@ def report(rounds, answers, expected, **more_of_it):
             "first_failures": failed[:5], **more_of_it}
 
 
-def try_backs(daemon, rounds):
+def try_backends(daemon, rounds):
     with contextlib.ExitStack() as stack:
         ill, well = [NginxProcess(daemon.folder / name) for name in ("ill", "well")]
         for each in (ill, well):
@@ -198,7 +199,7 @@ def tried(what, rounds):
     with tempfile.TemporaryDirectory() as folder:
         daemon = Daemon(pathlib.Path(folder) / "daemon").start()
         try:
-            return {"backs": try_backs, "changes": try_changes}[what](daemon, rounds)
+            return {"backends": try_backends, "changes": try_changes}[what](daemon, rounds)
         finally:
             daemon.close()
 

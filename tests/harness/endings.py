@@ -237,8 +237,8 @@ class TcpProxy(Stream):
     kind, breach_limit = "proxy", {}
 
     def make(self, **more):
-        self.daemon.server("back", mode="echo")
-        super().make(backend=["back"], **more)
+        self.daemon.server("backend", mode="echo")
+        super().make(backend=["backend"], **more)
 
     def open(self):
         self.socket.recv(65536)
@@ -248,8 +248,8 @@ class HttpProxy(IdleHttp):
     kind, options = "proxy", {}
 
     def make(self, **more):
-        self.daemon.server("back", listen=["http://127.0.0.1:0"], http_messages=True)
-        super().make(backend=["back"], **more)
+        self.daemon.server("backend", listen=["http://127.0.0.1:0"], http_messages=True)
+        super().make(backend=["backend"], **more)
 
 
 PEERS = {"TCP": Stream, "TLS": Tls, "WebSocket": WebSocket, "HTTP/1.1, idle": IdleHttp,

@@ -1,8 +1,8 @@
-"""Backs of a proxy that answer when they are let, and clients that wait for them."""
+"""Backends of a proxy that answer when they are let, and clients that wait for them."""
 
 import threading
 
-from http_back import OK, get
+from http_backend import OK, get
 from strata_daemon import PATIENCE, eventually
 
 

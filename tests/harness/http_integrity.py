@@ -106,7 +106,7 @@ class Trial:
             dice = random.Random(f"{seed} {number}")
             self.plans.append([(Body.of(dice, most), Body.of(dice, most))
                                for _ in range(dice.randrange(1, MOST_EXCHANGES + 1))])
-        self.by_backs, self.by_clients = {}, {}
+        self.by_backends, self.by_clients = {}, {}
         self.statuses = collections.Counter()
         self.twice = []
 
@@ -120,9 +120,9 @@ class Trial:
             first, fields = head
             place = tuple(map(int, re.match(r"POST /(\d+)/(\d+) ", first).groups()))
             heard = await read_body(reader, fields)
-            if place in self.by_backs:
+            if place in self.by_backends:
                 self.twice.append(place)
-            self.by_backs[place] = heard
+            self.by_backends[place] = heard
             answer = self.plans[place[0]][place[1]][1]
             writer.write(f"HTTP/1.1 200 OK\r\n{answer.framing()}\r\n\r\n".encode())
             try:
@@ -159,9 +159,9 @@ class Trial:
         return status == 200 and heard.is_whole and "connection: close" not in head[1]
 
     async def run(self, make_proxy):
-        back = await asyncio.start_server(self.serve, "127.0.0.1", 0, backlog=4096)
-        async with back:
-            port = make_proxy(back.sockets[0].getsockname()[1])
+        backend = await asyncio.start_server(self.serve, "127.0.0.1", 0, backlog=4096)
+        async with backend:
+            port = make_proxy(backend.sockets[0].getsockname()[1])
             await asyncio.wait_for(
                 asyncio.gather(*(self.connect(number, port) for number in range(len(self.plans)))),
                 PATIENCE)
@@ -172,7 +172,7 @@ class Trial:
         for index, (question, answer) in enumerate(self.plans[number]):
             place = number, index
             is_broken = question.breaks_at is not None or answer.breaks_at is not None
-            for name, heard, said in (("back", self.by_backs.get(place), question),
+            for name, heard, said in (("backend", self.by_backends.get(place), question),
                                       ("client", self.by_clients.get(place), answer)):
                 if heard is None:
                     if not is_broken:
@@ -189,8 +189,8 @@ class Trial:
 
     def report(self):
         wrong = [each for number in range(len(self.plans)) for each in self.judge(number)]
-        wrong += [f"{place}: the back got it twice" for place in self.twice]
-        heard = [*self.by_backs.values(), *self.by_clients.values()]
+        wrong += [f"{place}: the backend got it twice" for place in self.twice]
+        heard = [*self.by_backends.values(), *self.by_clients.values()]
         return {"connections": len(self.plans), "exchanges": sum(map(len, self.plans)),
                 "answers": dict(self.statuses), "whole": sum(each.is_whole for each in heard),
                 "cut": sum(not each.is_whole for each in heard),
@@ -199,10 +199,10 @@ class Trial:
 
 def proxied(daemon, count, seed, most=1 << 20, **options):
     """What comes of `count` connections by an HTTP proxy of `daemon`."""
-    def make_proxy(back_port):
-        # Of what breaks here, no back is to be left alone.
+    def make_proxy(backend_port):
+        # Of what breaks here, no backend is to be left alone.
         made = daemon.create("proxy", "integrity", listen=["http://127.0.0.1:0"],
-                             backend=[f"127.0.0.1:{back_port}"], max_connections=2 * count,
+                             backend=[f"127.0.0.1:{backend_port}"], max_connections=2 * count,
                              circuit_failures=0, circuit_share=0, **options)
         return port_of(made["endpoints"][0])
 

@@ -4,8 +4,8 @@ with half-closes, stalls and resets at random moments. By hand, on either loop:
     STRATA_BIN=build/release/strata STRATA_LOOP=epoll python3 tests/harness/integrity.py 1000
 
 Each connection has a plan, made of the seed and its number, which both sides know: the client tells
-the back its number first. What is whole must be equal; what was reset may be cut, but nothing in it
-may differ, and nobody may take it for the whole.
+the backend its number first. What is whole must be equal; what was reset may be cut, but nothing in
+it may differ, and nobody may take it for the whole.
 """
 
 import asyncio
@@ -100,12 +100,12 @@ async def converse(reader, writer, side):
     return heard
 
 
-def judge(number, plan, client_heard, back_heard):
+def judge(number, plan, client_heard, backend_heard):
     """What is wrong with what the two sides of a connection have heard."""
-    client, back = plan
-    is_broken = client.breaks_at is not None or back.breaks_at is not None
-    for name, heard, said, breaks_at in (("client", client_heard, back.says, back.breaks_at),
-                                         ("back", back_heard, client.says, client.breaks_at)):
+    client, backend = plan
+    is_broken = client.breaks_at is not None or backend.breaks_at is not None
+    for name, heard, said, breaks_at in (("client", client_heard, backend.says, backend.breaks_at),
+                                         ("backend", backend_heard, client.says, client.breaks_at)):
         if heard is None:
             if not is_broken:
                 yield f"connection {number}: the {name} heard nothing of it"
@@ -119,12 +119,12 @@ def judge(number, plan, client_heard, back_heard):
 
 
 class Trial:
-    """`count` connections, all at once, by the proxy at `port` to the back at `back_port`."""
+    """`count` connections, all at once, by the proxy at `port` to the backend at `backend_port`."""
 
     def __init__(self, count, seed, most):
-        self.plans = [(Side.of(seed, number, "client", most), Side.of(seed, number, "back", most))
-                      for number in range(count)]
-        self.by_backs = {}
+        self.plans = [(Side.of(seed, number, "client", most),
+                       Side.of(seed, number, "backend", most)) for number in range(count)]
+        self.by_backends = {}
 
     async def serve(self, reader, writer):
         try:
@@ -132,7 +132,7 @@ class Trial:
         except (OSError, asyncio.IncompleteReadError):
             writer.close()  # its client broke off at once
             return
-        self.by_backs[number] = await converse(reader, writer, self.plans[number][1])
+        self.by_backends[number] = await converse(reader, writer, self.plans[number][1])
 
     async def connect(self, number, port):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -140,14 +140,15 @@ class Trial:
         return await converse(reader, writer, self.plans[number][0])
 
     async def run(self, make_proxy):
-        back = await asyncio.start_server(self.serve, "127.0.0.1", 0, backlog=4096)
-        async with back:
-            port = make_proxy(back.sockets[0].getsockname()[1])
+        backend = await asyncio.start_server(self.serve, "127.0.0.1", 0, backlog=4096)
+        async with backend:
+            port = make_proxy(backend.sockets[0].getsockname()[1])
             heard = await asyncio.wait_for(
                 asyncio.gather(*(self.connect(number, port) for number in range(len(self.plans)))),
                 PATIENCE)
             for _ in range(500):
-                if all(number in self.by_backs or any(side.breaks_at is not None for side in plan)
+                if all(number in self.by_backends
+                       or any(side.breaks_at is not None for side in plan)
                        for number, plan in enumerate(self.plans)):
                     break
                 await asyncio.sleep(0.02)
@@ -155,21 +156,22 @@ class Trial:
 
     def report(self, heard):
         wrong = [each for number, plan in enumerate(self.plans)
-                 for each in judge(number, plan, heard[number], self.by_backs.get(number))]
+                 for each in judge(number, plan, heard[number], self.by_backends.get(number))]
         ends = collections.Counter(
             "reset by the client" if client.breaks_at is not None else
-            "reset by the back" if back.breaks_at is not None else "whole"
-            for client, back in self.plans)
+            "reset by the backend" if backend.breaks_at is not None else "whole"
+            for client, backend in self.plans)
         return {"connections": len(self.plans), **ends, "wrong": wrong,
                 "bytes_said": sum(len(side.says) for plan in self.plans for side in plan),
-                "bytes_heard": sum(len(each.bytes) for each in [*heard, *self.by_backs.values()])}
+                "bytes_heard": sum(len(each.bytes)
+                                   for each in [*heard, *self.by_backends.values()])}
 
 
 def proxied(daemon, count, seed, most=1 << 20, **options):
     """What comes of `count` connections by a proxy of `daemon`."""
-    def make_proxy(back_port):
+    def make_proxy(backend_port):
         made = daemon.create("proxy", "integrity", listen=["tcp://127.0.0.1:0"],
-                             backend=[f"127.0.0.1:{back_port}"], max_connections=2 * count,
+                             backend=[f"127.0.0.1:{backend_port}"], max_connections=2 * count,
                              **options)
         return port_of(made["endpoints"][0])
 

@@ -69,8 +69,8 @@ def pass_bodies(daemon, size, seed):
     said = hashlib.sha256()
     for piece in pieces():
         said.update(piece)
-    back = LongBack(size, pieces)
-    made = daemon.create("proxy", "long", listen=["http://127.0.0.1:0"], backend=[back.where])
+    backend = LongBack(size, pieces)
+    made = daemon.create("proxy", "long", listen=["http://127.0.0.1:0"], backend=[backend.where])
     place = ("127.0.0.1", port_of(made["endpoints"][0]))
     most_mib = before_mib = daemon.resident_mib()
     with socket.create_connection(place, timeout=60) as up:
@@ -92,7 +92,7 @@ def pass_bodies(daemon, size, seed):
             most_mib = max(most_mib, daemon.resident_mib())
     daemon.remove("long")
     return {"bytes": size, "status": int(status),
-            "up_is_equal": back.heard.digest() == said.digest(),
+            "up_is_equal": backend.heard.digest() == said.digest(),
             "down_is_equal": heard.digest() == said.digest() and left == 0,
             "memory_mib": {"before": round(before_mib, 1), "most": round(most_mib, 1)}}
 

@@ -1,5 +1,5 @@
-"""Both ends of a proxy, each in HTTP/1.1 or HTTP/2: a back that answers as a row says, and a client
-that notes all that it is told."""
+"""Both ends of a proxy, each in HTTP/1.1 or HTTP/2: a backend that answers as a row says, and a
+client that notes all that it is told."""
 
 import contextlib
 import dataclasses
@@ -11,7 +11,7 @@ import h2.connection
 import h2.errors
 import h2.events
 
-from http_back import Wire
+from http_backend import Wire
 from strata_daemon import PATIENCE
 
 VERSIONS = ["1.1", "2"]
@@ -33,7 +33,7 @@ class Seen:
 
 @dataclasses.dataclass
 class Asked:
-    """A request, as a client sends it and as a back reads it."""
+    """A request, as a client sends it and as a backend reads it."""
 
     method: str = "GET"
     target: str = "/"
@@ -47,12 +47,12 @@ class Asked:
         return [value for known, value in self.fields if known == name]
 
 
-# --- a back: steps are ("interim", status, fields), ("head", status, fields), ("data", bytes),
+# --- a backend: steps are ("interim", status, fields), ("head", status, fields), ("data", bytes),
 # ("trailers", fields), ("end",), ("raw", bytes), ("refuse",), ("farewell",) and ("reset",)
 
 
 class Http1Script:
-    """A back of HTTP/1.1. `early`: steps before it reads the body; `steps`: those behind it."""
+    """A backend of HTTP/1.1. `early`: steps before it reads the body; `steps`: those behind it."""
 
     def __init__(self, steps, early=(), first=None):
         self.steps, self.early, self.first = steps, list(early), first
@@ -208,7 +208,7 @@ class Http2Script(Http1Script):
                 state.reset_stream(stream, h2.errors.ErrorCodes.INTERNAL_ERROR)
 
 
-def make_back(version, *arguments, **more):
+def make_backend(version, *arguments, **more):
     return (Http1Script if version == "1.1" else Http2Script)(*arguments, **more)
 
 

@@ -1,5 +1,5 @@
 """Exchanges through a proxy: what a client asks, what a backend answers, and what each of them must
-see. A row is tried with each version of its `fronts` and of its `backs`."""
+see. A row is tried with each version of its `fronts` and of its `backends`."""
 
 import dataclasses
 import re
@@ -50,12 +50,12 @@ class Row:
     backend_sees: dict = dataclasses.field(default_factory=dict)
     backend_body: bytes | None = None
     backend_trailers: list | None = None
-    early: tuple = ()  # what the back says before it reads the body
-    first: list | None = None  # what an HTTP/2 back answers the first request
-    requests: int | None = None  # that backs hear of
-    target: str | None = None  # that the back sees
+    early: tuple = ()  # what the backend says before it reads the body
+    first: list | None = None  # what an HTTP/2 backend answers the first request
+    requests: int | None = None  # that backends hear of
+    target: str | None = None  # that the backend sees
     fronts: tuple = tuple(VERSIONS)
-    backs: tuple = tuple(VERSIONS)
+    backends: tuple = tuple(VERSIONS)
 
     @property
     def rule(self):
@@ -79,8 +79,8 @@ ROWS = [
         interim=(103,)),
     Row("103_of_a_connection", Asked(),
         [("interim", 103, [("connection", "x-own"), ("x-own", "1")]), *OK], body=b"ok",
-        interim=(103,), backs=("1.1",)),
-    # Section 10.1.1: whether a body is wanted is the back's to say.
+        interim=(103,), backends=("1.1",)),
+    # Section 10.1.1: whether a body is wanted is the backend's to say.
     Row("continue", post(waits=True), OK, body=b"ok", interim=(100,), early=[("interim", 100, [])],
         backend_body=b"body", backend_sees={"expect": "100-continue"}),
     Row("expectation_failed", post(waits=True), [], status=417,
@@ -95,7 +95,7 @@ ROWS = [
         trailers={"sum": "7"}),
     Row("trailers_behind_a_length_of_0", Asked(),
         [("head", 200, [("content-length", "0")]), ("trailers", [("grpc-status", "5")])],
-        trailers={"grpc-status": "5"}, backs=("2",)),
+        trailers={"grpc-status": "5"}, backends=("2",)),
     Row("trailers_of_a_request", post(trailers=[("mine", "1")]), OK, body=b"ok",
         backend_body=b"body", backend_trailers=[("mine", "1")]),
     Row("trailers_of_a_request_without_a_body", post(b"", trailers=[("mine", "1")]), OK,
@@ -115,27 +115,27 @@ ROWS = [
         body=b"ok", ending="broken"),
     # Section 15: a status has three digits, from 100 to 599.
     *[Row(f"status_{status}", Asked(), [("head", status, [("content-length", "0")]), ("end",)],
-          status=502, backs=("2",)) for status in (0, 99, 600, 999)],
+          status=502, backends=("2",)) for status in (0, 99, 600, 999)],
     *[Row(f"status_{text}", Asked(),
           [("raw", b"HTTP/1.1 " + text.encode() + b" OK\r\nContent-Length: 0\r\n\r\n")],
-          status=502, backs=("1.1",)) for text in ("000", "099", "600", "999")],
+          status=502, backends=("1.1",)) for text in ("000", "099", "600", "999")],
     # RFC 9112 section 4, as others read it.
     Row("no_reason", Asked(), [("raw", b"HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nok")], body=b"ok",
-        reason="OK", backs=("1.1",)),
-    Row("a_reason_of_the_backs_own", Asked(),
+        reason="OK", backends=("1.1",)),
+    Row("a_reason_of_the_backends_own", Asked(),
         [("raw", b"HTTP/1.1 299 Quite Fine\r\nContent-Length: 0\r\n\r\n")], status=299,
-        reason="Quite Fine", backs=("1.1",)),
+        reason="Quite Fine", backends=("1.1",)),
     Row("registered_reasons", Asked(), [("head", 416, [("content-length", "0")]), ("end",)],
-        status=416, backs=("2",), fronts=("1.1",), reason="Range Not Satisfiable"),
+        status=416, backends=("2",), fronts=("1.1",), reason="Range Not Satisfiable"),
     # RFC 9113 sections 6.8 and 8.7: what was not processed is sent once more, elsewhere.
     *[Row(f"{how}_of_{asked.method}", asked, OK, body=b"ok", first=[(how,)], requests=2,
-          backend_body=asked.body, backs=("2",))
+          backend_body=asked.body, backends=("2",))
       for how in ("refuse", "farewell") for asked in (Asked(), post())],
     Row("refused_with_trailers", post(trailers=[("mine", "1")]), OK, body=b"ok",
         first=[("refuse",)], requests=2, backend_body=b"body", backend_trailers=[("mine", "1")],
-        backs=("2",)),
-    Row("refused_always", post(), [("refuse",)], status=502, requests=2, backs=("2",)),
-    Row("reset", post(), [("reset",)], status=502, requests=1, backs=("2",)),
+        backends=("2",)),
+    Row("refused_always", post(), [("refuse",)], status=502, requests=2, backends=("2",)),
+    Row("reset", post(), [("reset",)], status=502, requests=1, backends=("2",)),
     # Targets: RFC 9112 section 3.2, RFC 3986 section 3.4.
     *[Row(f"query_{name}", Asked(target=target), OK, body=b"ok", target=target)
       for name, target in [("percent", "/?discount=50%"), ("unicode", "/?x=%u2019"),
@@ -169,8 +169,9 @@ ROWS = [
 
 
 def cases():
-    """All rows with all their versions: row, front, back."""
-    return [(row, front, back) for row in ROWS for front in row.fronts for back in row.backs]
+    """All rows with all their versions: row, front, backend."""
+    return [(row, front, backend)
+            for row in ROWS for front in row.fronts for backend in row.backends]
 
 
 def shown(value):
@@ -180,7 +181,7 @@ def shown(value):
     return text if len(text) <= 40 else f"{text[:30]}…"
 
 
-def faults(row, front, seen, back):
+def faults(row, front, seen, backend):
     """What differs from the row, of what the client was told and the backend read."""
     found = []
 
@@ -195,7 +196,7 @@ def faults(row, front, seen, back):
     want("status", row.status, seen.status)
     want("interim answers", row.interim, tuple(status for status, _ in seen.interim))
     for status, fields in seen.interim:
-        if status == 103 and row.backs != ("1.1",):
+        if status == 103 and row.backends != ("1.1",):
             want("fields of 103", dict(LINK), fields)
         want("hop-by-hop fields of an interim answer", set(), {"connection", "x-own"} & set(fields))
     if row.status < 400:
@@ -208,9 +209,9 @@ def faults(row, front, seen, back):
     if row.reason and front == "1.1":
         want("reason", row.reason, seen.reason)
     if row.requests is not None:
-        want("requests that the backend read", row.requests, len(back.requests))
-    if back.requests:
-        read = back.requests[-1]
+        want("requests that the backend read", row.requests, len(backend.requests))
+    if backend.requests:
+        read = backend.requests[-1]
         for name, value in row.backend_sees.items():
             want(f"the backend's {name}", [] if value is None else [value], read.field(name))
         for what, expected, present in [("body", row.backend_body, read.body),

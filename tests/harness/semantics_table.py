@@ -10,9 +10,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from http_back import gateway
+from http_backend import gateway
 from peers import Peers, program
-from semantics import ask, make_back
+from semantics import ask, make_backend
 from semantics_rows import cases, faults
 from strata_daemon import Daemon
 from talker import own_ports
@@ -22,7 +22,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs/proxy-semantics.md"
 NGINX = """worker_processes 1; daemon off; pid {folder}/pid; error_log {folder}/errors;
 events {{ worker_connections 64; }}
 http {{ access_log off; {places}
-server {{ listen 127.0.0.1:{port} {version}; location / {{ proxy_pass http://{back};
+server {{ listen 127.0.0.1:{port} {version}; location / {{ proxy_pass http://{backend};
 proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $http_host;
 proxy_read_timeout 3s;
 proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; }} }} }}
@@ -36,12 +36,12 @@ HAPROXY = """defaults
   timeout server 3s
 listen all
   bind 127.0.0.1:{port} {front}
-  server one {back} {version}
+  server one {backend} {version}
 """
 
 
 class Contenders:
-    """Each makes a proxy before `back`: its port; None where it has no such version."""
+    """Each makes a proxy before `backend`: its port; None where it has no such version."""
 
     def __init__(self, folder):
         self.folder, self.ports, self.number = folder, own_ports(), itertools.count()
@@ -55,41 +55,41 @@ class Contenders:
             yield peers
 
     @contextlib.contextmanager
-    def strata(self, front, version, back):
+    def strata(self, front, version, backend):
         folder = self.folder / str(next(self.number))
         folder.mkdir()
         daemon = Daemon(folder)
         daemon.start()
         try:
-            yield gateway(daemon, backend=[back.where], answer_timeout=3)
+            yield gateway(daemon, backend=[backend.where], answer_timeout=3)
         finally:
             daemon.stop()
 
     @contextlib.contextmanager
-    def nginx(self, front, version, back):
+    def nginx(self, front, version, backend):
         if version == "2":  # proxy_pass of nginx 1.22 speaks HTTP/1.1 alone
             yield None
             return
         with self.peers() as peers:
-            yield peers.nginx("nginx", NGINX, port=next(self.ports), back=back.where,
+            yield peers.nginx("nginx", NGINX, port=next(self.ports), backend=backend.where,
                               version="http2" if front == "2" else "")
 
     @contextlib.contextmanager
-    def haproxy(self, front, version, back):
+    def haproxy(self, front, version, backend):
         with self.peers() as peers:
             yield peers.haproxy("haproxy", HAPROXY, port=next(self.ports),
-                                back=back.where.split()[0],
+                                backend=backend.where.split()[0],
                                 front="proto h2" if front == "2" else "",
                                 version="proto h2" if version == "2" else "")
 
 
 def try_row(make, row, front, version):
     first = {"first": row.first} if row.first else {}
-    with contextlib.closing(make_back(version, row.steps, row.early, **first)) as back:
-        with make(front, version, back) as port:
+    with contextlib.closing(make_backend(version, row.steps, row.early, **first)) as backend:
+        with make(front, version, backend) as port:
             if port is None:
                 return None
-            return faults(row, front, ask(front, port, row.asked), back)
+            return faults(row, front, ask(front, port, row.asked), backend)
 
 
 def cell(found):

@@ -1,10 +1,10 @@
-"""Requests that two programs could read differently, by proxies, to backs that note what they read.
-By hand, with strata beside nginx and HAProxy, before h11, node, Go and nginx:
+"""Requests that two programs could read differently, by proxies, to backends that note what they
+read. By hand, with strata beside nginx and HAProxy, before h11, node, Go and nginx:
 
     STRATA_BIN=build/release/strata python3 tests/harness/smuggling.py 4000
 
 A proxy marks each request that it has read (X-Forwarded-For). A request without the mark has been
-read by the back alone: the proxy took it for a part of another one. That is smuggling.
+read by the backend alone: the proxy took it for a part of another one. That is smuggling.
 """
 
 import contextlib
@@ -99,7 +99,8 @@ def send(port, data):
     return []
 
 
-# --- backs: each appends `METHOD TARGET MARK` to its file for a request that it has read ----------
+# --- backends: each appends `METHOD TARGET MARK` to its file for a request that it has read
+# ----------
 
 H11 = """
 import socket, sys, threading, h11
@@ -159,14 +160,14 @@ func main() {
 	http.ListenAndServe("127.0.0.1:"+os.Args[1], nil)
 }
 """
-NGINX_BACK = """daemon off; worker_processes 1; pid {folder}/pid; error_log {folder}/error;
+NGINX_BACKEND = """daemon off; worker_processes 1; pid {folder}/pid; error_log {folder}/error;
 events {{}} http {{ {places} log_format notes '$request_method $request_uri $mark';
 map $http_x_forwarded_for $mark {{ default 1; "" 0; }}
 access_log {notes} notes; server {{ listen 127.0.0.1:{port}; location / {{ return 200 ok; }} }} }}
 """
 NGINX_PROXY = """daemon off; worker_processes 1; pid {folder}/pid; error_log {folder}/error;
-events {{}} http {{ {places} access_log off; upstream b {{ server 127.0.0.1:{back}; keepalive 8; }}
-server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass http://b; proxy_http_version 1.1;
+events {{}} http {{ {places} access_log off; upstream b {{ server 127.0.0.1:{backend}; keepalive 8;
+}} server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass http://b; proxy_http_version 1.1;
 proxy_set_header Connection ""; proxy_set_header X-Forwarded-For $remote_addr; }} }} }}
 """
 HAPROXY = """defaults
@@ -180,18 +181,18 @@ frontend f
   bind 127.0.0.1:{port}
   default_backend b
 backend b
-  server s 127.0.0.1:{back}
+  server s 127.0.0.1:{backend}
 """
 
 
 class Stage(Peers):
-    """Backs and proxies, as processes that end with it."""
+    """Backends and proxies, as processes that end with it."""
 
     def __init__(self, folder):
         super().__init__(folder)
         self.daemon = None
 
-    def back(self, kind):
+    def backend(self, kind):
         """Where it listens, and its notes."""
         port, notes = free_port(), self.folder / f"notes-{kind}"
         notes.touch()
@@ -201,7 +202,7 @@ class Stage(Peers):
         elif kind == "node":
             self.run(port, program("node"), "-e", NODE, port, notes)
         elif kind == "nginx":
-            self.nginx("back-nginx", NGINX_BACK, port=port, notes=notes)
+            self.nginx("backend-nginx", NGINX_BACKEND, port=port, notes=notes)
         else:
             source = self.place("go") / "main.go"
             source.write_text(GO)
@@ -211,17 +212,17 @@ class Stage(Peers):
             self.run(port, built, port, notes)
         return port, notes
 
-    def proxy(self, kind, back):
+    def proxy(self, kind, backend):
         port = free_port()
         if kind == "nginx":
-            return self.nginx(f"nginx-{back}", NGINX_PROXY, port=port, back=back)
+            return self.nginx(f"nginx-{backend}", NGINX_PROXY, port=port, backend=backend)
         if kind == "haproxy":
-            return self.haproxy(f"haproxy-{back}", HAPROXY, port=port, back=back)
+            return self.haproxy(f"haproxy-{backend}", HAPROXY, port=port, backend=backend)
         if self.daemon is None:
             self.daemon = Daemon(self.folder / "daemon")
             self.daemon.start()
-        [url] = self.daemon.create("proxy", f"to-{back}", listen=["http://127.0.0.1:0"],
-                                   backend=[f"127.0.0.1:{back}"])["endpoints"]
+        [url] = self.daemon.create("proxy", f"to-{backend}", listen=["http://127.0.0.1:0"],
+                                   backend=[f"127.0.0.1:{backend}"])["endpoints"]
         return port_of(url)
 
     def close(self):
@@ -230,14 +231,15 @@ class Stage(Peers):
             self.daemon.close()
 
 
-def tried(proxies, backs, count, seed):
-    """Of each proxy before each back: what it let through, and what the back alone has read."""
+def tried(proxies, backends, count, seed):
+    """What each proxy let through to each backend, and what the backend alone has read."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="strata-smuggling-"))
     stage = Stage(folder)
     found = []
     try:
-        for back, proxy in itertools.product(backs, proxies):
-            at, notes = stage.back(back) if (back, proxies[0]) == (back, proxy) else (at, notes)
+        for backend, proxy in itertools.product(backends, proxies):
+            if proxy == proxies[0]:
+                at, notes = stage.backend(backend)
             notes.write_text("")
             port = stage.proxy(proxy, at)
             chance = random.Random(seed)
@@ -250,7 +252,7 @@ def tried(proxies, backs, count, seed):
             seen = notes.read_text().splitlines()
             # What nginx logs without a method is a connection that has said nothing.
             alone = [line for line in seen if line.endswith(" 0") and not line.startswith("- ")]
-            found.append({"proxy": proxy, "back": back, "sent": count, "read": len(seen),
+            found.append({"proxy": proxy, "backend": backend, "sent": count, "read": len(seen),
                           "smuggled": len(alone), "first": alone[:3],
                           "answers": dict(sorted(statuses.items(), key=lambda each: -each[1])[:6])})
         return found

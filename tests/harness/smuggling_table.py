@@ -33,7 +33,7 @@ REASONS = {
     "y\nContent-Length": LF, "y\nTransfer-Encoding": LF, "behind a field": LF,
     "behind a chunk": CHUNK_LF,
     "chunked,": ("RFC 9110 section 5.6.1.2: empty elements of a list are passed over. strata takes "
-                 "the one word, since backs differ in the rest"),
+                 "the one word, since backends differ in the rest"),
     "Transfer-Encoding: chunked": ("RFC 9112 section 6.1: both are refused, or the length is "
                                    "dropped"),
     "5 ": "RFC 9112 section 7.1: no blank stands behind a chunk's size",
@@ -41,26 +41,28 @@ REASONS = {
 HEADER = """# Requests that two programs could read differently
 
 What the proxies of strata, nginx and HAProxy do with requests that are unusual in one thing.
-`tests/harness/smuggling_table.py` sends each of them, to a back that keeps what it reads, and has
-written this page. Of {count} requests, {equal} are refused by all three or passed on by all three.
-These are the others; strata refuses what is in doubt, since a back may be of another opinion:
+`tests/harness/smuggling_table.py` sends each of them, to a backend that keeps what it reads, and
+has written this page. Of {count} requests, {equal} are refused by all three or passed on by all
+three. These are the others; strata refuses what is in doubt, since a backend may be of another
+opinion:
 
 | unusual in its | form | strata | nginx | HAProxy | the rule |
 |---|---|---|---|---|---|
 """
 FOOTER = """
 A field whose name has an underscore (`Content_Length`) is one of another name: strata and HAProxy
-pass it on, nginx drops it. A back that makes variables of CGI out of fields takes it for the real
-one: `--request-header 'remove content_length'` keeps it away.
+pass it on, nginx drops it. A backend that makes variables of CGI out of fields takes it for the
+real one: `--request-header 'remove content_length'` keeps it away.
 
 `tests/harness/smuggling.py` goes further: requests with several such things at once, thousands of
-them, before backs of h11, node, Go and nginx. One that a back has read, and the proxy before it has
-not, is smuggled. It prints how many; tests/integration/test_proxy_smuggling.py wants 0 of strata.
+them, before backends of h11, node, Go and nginx. One that a backend has read, and the proxy before
+it has not, is smuggled. It prints how many; tests/integration/test_proxy_smuggling.py wants 0 of
+strata.
 """
 
 
 class Recorder:
-    """A back that keeps what it reads, and answers each connection once."""
+    """A backend that keeps what it reads, and answers each connection once."""
 
     def __init__(self):
         self.server = socket.create_server(("127.0.0.1", 0), backlog=64)
@@ -118,18 +120,18 @@ def cases():
 
 
 def framing_of(said):
-    """How a back is told where the body ends, and what it is."""
+    """How a backend is told where the body ends, and what it is."""
     head, _, body = said.partition(b"\r\n\r\n")
     lines = [line for line in head.decode("latin-1").lower().split("\r\n")
              if line.startswith(("content-length", "transfer-encoding", "content_", "transfer_"))]
     return ", ".join(lines) or "no body", body.decode("latin-1")
 
 
-def outcome(port, back, data):
+def outcome(port, backend, data):
     """What became of a request: its status, or how it was passed on."""
-    back.read.clear()
+    backend.read.clear()
     statuses = smuggling.send(port, data)
-    passed = [framing_of(each) for each in back.read]
+    passed = [framing_of(each) for each in backend.read]
     if not passed:
         return " ".join(statuses) or "closed"
     told = "; ".join(f"`{framing}`" for framing, _ in passed)
@@ -145,11 +147,11 @@ def shown(form):
 
 def looked_at():
     folder = pathlib.Path(tempfile.mkdtemp(prefix="strata-smuggling-"))
-    stage, back = Stage(folder), Recorder()
+    stage, backend = Stage(folder), Recorder()
     try:
-        ports = [stage.proxy(each, back.port) for each in PROXIES]
+        ports = [stage.proxy(each, backend.port) for each in PROXIES]
         for kind, form, data in cases():
-            yield kind, form, [outcome(port, back, data) for port in ports]
+            yield kind, form, [outcome(port, backend, data) for port in ports]
     finally:
         stage.close()
         shutil.rmtree(folder, ignore_errors=True)

@@ -8,7 +8,7 @@ import pytest
 import scripted_server
 from certificates import Authority
 from fixtures import broker, failing_disk, root, site, small_disk, veth  # noqa: F401
-from http_back import Back
+from http_backend import Backend
 from strata_daemon import BINARY, Daemon
 from talker import port_of
 from veth import DaemonInside
@@ -73,9 +73,9 @@ def daemons(veth, tmp_path):  # noqa: F811
 
 
 @pytest.fixture
-def make_back():
-    """Backs of a proxy, for HTTP: as `http_back.Back` takes them."""
+def make_backend():
+    """Backends of a proxy, for HTTP: as `http_backend.Backend` takes them."""
     with contextlib.ExitStack() as stack:
         def make(*arguments, **how):
-            return stack.enter_context(contextlib.closing(Back(*arguments, **how)))
+            return stack.enter_context(contextlib.closing(Backend(*arguments, **how)))
         yield make

@@ -8,7 +8,7 @@ import socket
 
 import pytest
 
-from http_back import OK, ask, client, gateway, get
+from http_backend import OK, ask, client, gateway, get
 from strata_daemon import Refused, eventually
 from talker import free_port, port_of
 
@@ -22,13 +22,13 @@ def lines_of(path, count):
     return lines
 
 
-def test_json_says_what_became_of_each_request(daemon, make_back, tmp_path):
+def test_json_says_what_became_of_each_request(daemon, make_backend, tmp_path):
     log = tmp_path / "log"
-    back = make_back()
+    backend = make_backend()
     nobody = f"127.0.0.1:{free_port()}"
-    port = gateway(daemon, backend=[f"{back.where} weight=2"], access_log=str(log),
+    port = gateway(daemon, backend=[f"{backend.where} weight=2"], access_log=str(log),
                    access_format="json",
-                   route=["path=/gone/* -> answer=410", f"path=/r -> {back.where}",
+                   route=["path=/gone/* -> answer=410", f"path=/r -> {backend.where}",
                           f"path=/nobody -> {nobody}"])
     with client(port) as wire:
         ask(wire, b"POST /a%20b?c HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n"
@@ -37,19 +37,20 @@ def test_json_says_what_became_of_each_request(daemon, make_back, tmp_path):
     posted, gone, routed, refused = map(json.loads, lines_of(log, 4))
     assert WHOLE.fullmatch(posted.pop("time")) and posted.pop("duration_ms") >= 0
     assert posted == {"client": "127.0.0.1", "method": "POST", "target": "/a%20b?c",
-                      "protocol": "HTTP/1.1", "status": 200, "bytes": 2, "back": back.where,
+                      "protocol": "HTTP/1.1", "status": 200, "bytes": 2, "backend": backend.where,
                       "route": "", "referer": "http://x/", "user_agent": "one", "retries": 0, "request_id": "",
                       "tls_subject": ""}
-    assert (gone["status"], gone["back"], gone["route"]) == (410, "", "path=/gone/* -> answer=410")
-    assert (routed["back"], routed["route"]) == (back.where, f"path=/r -> {back.where}")
-    assert (refused["status"], refused["back"]) == (503, "")
+    assert (gone["status"], gone["backend"], gone["route"]) == (
+        410, "", "path=/gone/* -> answer=410")
+    assert (routed["backend"], routed["route"]) == (backend.where, f"path=/r -> {backend.where}")
+    assert (refused["status"], refused["backend"]) == (503, "")
 
 
-def test_tries_are_counted(daemon, make_back, tmp_path):
+def test_tries_are_counted(daemon, make_backend, tmp_path):
     log = tmp_path / "log"
-    broken, whole = make_back(lambda wire, asked: False), make_back()
+    broken, whole = make_backend(lambda wire, asked: False), make_backend()
     port = gateway(daemon, broken, whole, balance="first", access_log=str(log),
-                   access_format="%{back} %{retries}")
+                   access_format="%{backend} %{retries}")
     assert get(port) == (200, b"ok")
     assert lines_of(log, 1) == [f"{whole.where} 1"]
 
@@ -62,9 +63,9 @@ OWN = 'u="%{user_agent}" t="%{target}" r=%{referer}'
 
 
 @pytest.mark.parametrize("form", ["combined", "json", OWN])
-def test_what_strangers_say_stays_in_its_place(daemon, make_back, tmp_path, form):
+def test_what_strangers_say_stays_in_its_place(daemon, make_backend, tmp_path, form):
     log = tmp_path / "log"
-    port = gateway(daemon, make_back(), access_log=str(log), access_format=form)
+    port = gateway(daemon, make_backend(), access_log=str(log), access_format=form)
     with client(port) as wire:
         ask(wire, HOSTILE)
     [line] = lines_of(log, 1)
@@ -79,22 +80,23 @@ def test_what_strangers_say_stays_in_its_place(daemon, make_back, tmp_path, form
         assert line == ('u="a\\x22b\\x5Cc\\xFF\\x80" t="/\\x22%41\\x5C" r=\\xE2\\x80\\xAE'), line
 
 
-def test_what_is_no_request_is_in_it(daemon, make_back, tmp_path):
+def test_what_is_no_request_is_in_it(daemon, make_backend, tmp_path):
     log = tmp_path / "log"
-    back = make_back()
-    port = gateway(daemon, back, access_log=str(log), access_format="json")
+    backend = make_backend()
+    port = gateway(daemon, backend, access_log=str(log), access_format="json")
     with client(port) as wire:
         assert b" 400 " in ask(wire, b"GET / HTTP/1.1\r\nno field \x1b[2J\r\n\r\n")[0]
     [line] = lines_of(log, 1)
     seen = json.loads(line)
     assert (seen["status"], seen["method"], seen["target"], seen["protocol"]) == (400, "", "", "")
     assert seen["client"] == "127.0.0.1" and seen["bytes"] > 0
-    assert back.requests == []
+    assert backend.requests == []
 
 
-def test_after_sighup_it_is_written_to_a_new_file(daemon, make_back, tmp_path):
+def test_after_sighup_it_is_written_to_a_new_file(daemon, make_backend, tmp_path):
     log, moved = tmp_path / "log", tmp_path / "moved"
-    port = gateway(daemon, make_back(), access_log=str(log), access_format="%{target}", threads=2)
+    port = gateway(daemon, make_backend(), access_log=str(log), access_format="%{target}",
+                   threads=2)
     get(port, "/one")
     lines_of(log, 1)
     log.rename(moved)
@@ -112,17 +114,17 @@ def test_after_sighup_it_is_written_to_a_new_file(daemon, make_back, tmp_path):
     assert lines_of(log, 1) == ["/again"]
 
 
-def test_one_writer_a_file(daemon, make_back, tmp_path):
+def test_one_writer_a_file(daemon, make_backend, tmp_path):
     log = tmp_path / "log"
-    back = make_back()
-    gateway(daemon, back, access_log=str(log))
+    backend = make_backend()
+    gateway(daemon, backend, access_log=str(log))
     with pytest.raises(Refused, match="runtime 'gw' writes it"):
-        gateway(daemon, back, name="other", access_log=str(log))
+        gateway(daemon, backend, name="other", access_log=str(log))
     assert os.stat(log).st_mode & 0o777 == 0o600
 
 
-def test_a_full_disk_costs_lines_and_no_requests(daemon, make_back, small_disk):
-    port = gateway(daemon, make_back(), access_log=str(small_disk / "log"),
+def test_a_full_disk_costs_lines_and_no_requests(daemon, make_backend, small_disk):
+    port = gateway(daemon, make_backend(), access_log=str(small_disk / "log"),
                    access_format="%{user_agent}")
     asked = b"GET / HTTP/1.1\r\nHost: h\r\nUser-Agent: " + b"\xff" * 15_000 + b"\r\n\r\n"
     with client(port) as wire:
@@ -134,34 +136,34 @@ def test_a_full_disk_costs_lines_and_no_requests(daemon, make_back, small_disk):
     assert daemon.logged("gw", "free some space", "error")
 
 
-def test_what_is_no_file_is_refused(daemon, make_back, tmp_path):
+def test_what_is_no_file_is_refused(daemon, make_backend, tmp_path):
     with pytest.raises(Refused, match="regular"):
-        gateway(daemon, make_back(), access_log=str(tmp_path))
+        gateway(daemon, make_backend(), access_log=str(tmp_path))
 
 
-def test_wrong_ones_are_refused(daemon, make_back, tmp_path):
-    back = make_back()
+def test_wrong_ones_are_refused(daemon, make_backend, tmp_path):
+    backend = make_backend()
     for form, why in [("%{statsu}", "nothing is named 'statsu'"), ("json ", "names nothing"),
                       ("%{status", "no '}' behind it"), ("%{status}\n", "cannot be seen")]:
         with pytest.raises(Refused, match=re.escape(why)):
-            gateway(daemon, back, access_log=str(tmp_path / "log"), access_format=form)
+            gateway(daemon, backend, access_log=str(tmp_path / "log"), access_format=form)
     with pytest.raises(Refused, match="--access-format: it has no effect"):
-        gateway(daemon, back, access_format="json")
+        gateway(daemon, backend, access_format="json")
     with pytest.raises(Refused, match="--access-log: it has no effect"):
-        daemon.create("proxy", "raw", listen=["tcp://127.0.0.1:0"], backend=[back.where],
+        daemon.create("proxy", "raw", listen=["tcp://127.0.0.1:0"], backend=[backend.where],
                       access_log="/tmp/log")
     with pytest.raises(Refused, match="missing"):
-        gateway(daemon, back, access_log=str(tmp_path / "missing" / "log"))
+        gateway(daemon, backend, access_log=str(tmp_path / "missing" / "log"))
 
 
-def test_a_websocket_is_in_it_when_it_has_ended(daemon, make_back, tmp_path):
+def test_a_websocket_is_in_it_when_it_has_ended(daemon, make_backend, tmp_path):
     log = tmp_path / "log"
 
     def switch(wire, _):
         wire.over.sendall(b"HTTP/1.1 101 Go\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\nhello")
         return False
 
-    port = gateway(daemon, make_back(switch), access_log=str(log),
+    port = gateway(daemon, make_backend(switch), access_log=str(log),
                    access_format="%{client} %{target} %{status}")
     with client(port) as wire:
         wire.over.sendall(b"GET /up HTTP/1.1\r\nHost: h\r\nConnection: upgrade\r\n"
@@ -172,9 +174,9 @@ def test_a_websocket_is_in_it_when_it_has_ended(daemon, make_back, tmp_path):
     assert lines_of(log, 1) == ["127.0.0.1 /up 101"]
 
 
-def test_lines_are_written_before_it_stops(daemon, make_back, tmp_path):
+def test_lines_are_written_before_it_stops(daemon, make_backend, tmp_path):
     log = tmp_path / "log"
-    port = gateway(daemon, make_back(OK), access_log=str(log), access_format="%{status}")
+    port = gateway(daemon, make_backend(OK), access_log=str(log), access_format="%{status}")
     with client(port) as wire:
         for _ in range(50):
             ask(wire, b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")

@@ -7,18 +7,18 @@ import threading
 
 import pytest
 
-from http_back import Back, gateway, get
+from http_backend import Backend, gateway, get
 from strata_daemon import Refused, eventually
 from talker import free_port
 
 
-def backs_of(daemon, name="gw"):
-    return {each["back"].split("//")[1]: each
+def backends_of(daemon, name="gw"):
+    return {each["backend"].split("//")[1]: each
             for each in daemon.ask("GET", f"/v1/runtimes/{name}/backends")}
 
 
-def test_each_back_is_shown_with_how_it_has_fared(daemon, make_back):
-    one, other = make_back(), make_back()
+def test_each_backend_is_shown_with_how_it_has_fared(daemon, make_backend):
+    one, other = make_backend(), make_backend()
     nobody = f"127.0.0.1:{free_port()}"
     port = gateway(daemon, backend=[one.where + " weight=3", other.where, nobody + " backup"],
                    route=[f"path=/r -> {other.where}"])
@@ -26,7 +26,7 @@ def test_each_back_is_shown_with_how_it_has_fared(daemon, make_back):
         get(port)
     get(port, "/r")
     seen = daemon.ask("GET", "/v1/runtimes/gw/backends")
-    assert [(each["back"], each["total"], each["failed"], each["now"], each["weight"],
+    assert [(each["backend"], each["total"], each["failed"], each["now"], each["weight"],
              each["backup"], each["route"]) for each in seen] == [
         (f"tcp://{one.where}", 6, 0, 0, 3, False, ""),
         (f"tcp://{other.where}", 2, 0, 0, 1, False, ""),
@@ -38,14 +38,14 @@ def test_each_back_is_shown_with_how_it_has_fared(daemon, make_back):
     seen = daemon.ask("GET", "/v1/runtimes/gw/backends")
     assert [each["state"] for each in seen] == ["resting", "resting", "resting", "ready"]
     table = daemon.cli("backends", "gw").splitlines()
-    assert table[0].split() == ["BACK", "STATE", "WEIGHT", "BACKUP", "MAX", "NOW", "TOTAL",
+    assert table[0].split() == ["BACKEND", "STATE", "WEIGHT", "BACKUP", "MAX", "NOW", "TOTAL",
                                 "FAILED", "P99", "CIRCUIT", "ROUTE"]
     assert f"tcp://{nobody}" in table[3] and "resting" in table[3]
     assert json.loads(daemon.cli("backends", "gw", "--format", "json"))[2]["failed"] == 1
     assert daemon.cli("backends", "gw", "-q").splitlines()[0] == one.where + " weight=3"
 
 
-def test_a_back_that_is_drained_keeps_what_it_has_and_gets_nothing_new(daemon):
+def test_a_backend_that_is_drained_keeps_what_it_has_and_gets_nothing_new(daemon):
     with contextlib.ExitStack() as stack:
         servers = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(2)]
         one, other = [f"127.0.0.1:{each.getsockname()[1]}" for each in servers]
@@ -56,23 +56,23 @@ def test_a_back_that_is_drained_keeps_what_it_has_and_gets_nothing_new(daemon):
         at_one = stack.enter_context(servers[0].accept()[0])
         first.sendall(b"x")
         assert at_one.recv(1) == b"x"
-        assert f"backs of gw: {one} drain, {other}" in daemon.cli("backends", "gw", "drain", one)
+        assert f"backends of gw: {one} drain, {other}" in daemon.cli("backends", "gw", "drain", one)
         second = stack.enter_context(socket.create_connection(place))
         at_other = stack.enter_context(servers[1].accept()[0])
         for client, server in [(first, at_one), (second, at_other)]:
             client.sendall(b"on")
             assert server.recv(2) == b"on"
-        seen = backs_of(daemon)
+        seen = backends_of(daemon)
         assert (seen[one]["state"], seen[one]["now"], seen[one]["total"]) == ("drained", 1, 1)
         daemon.cli("backends", "gw", "ready", one)
         stack.enter_context(socket.create_connection(place))
         stack.enter_context(servers[0].accept()[0])
-        assert backs_of(daemon)[one]["total"] == 2
+        assert backends_of(daemon)[one]["total"] == 2
 
 
-def test_backs_come_and_go_under_load(daemon, make_back):
+def test_backends_come_and_go_under_load(daemon, make_backend):
     """A hundred times; no request is lost."""
-    stays, comes = make_back(), make_back()
+    stays, comes = make_backend(), make_backend()
     port = gateway(daemon, stays)
     over, answers = threading.Event(), []
 
@@ -86,9 +86,9 @@ def test_backs_come_and_go_under_load(daemon, make_back):
         for _ in range(100):
             daemon.edit("gw", backend=[stays.where, comes.where])
             before = len(comes.requests)
-            eventually(lambda: len(comes.requests) > before, "the new back is used")
+            eventually(lambda: len(comes.requests) > before, "the new backend is used")
             daemon.edit("gw", backend=[stays.where, comes.where + " drain"])
-            eventually(lambda: backs_of(daemon)[comes.where]["now"] == 0, "it is drained")
+            eventually(lambda: backends_of(daemon)[comes.where]["now"] == 0, "it is drained")
             daemon.edit("gw", backend=[stays.where])
     finally:
         over.set()
@@ -97,16 +97,16 @@ def test_backs_come_and_go_under_load(daemon, make_back):
     assert set(answers) == {(200, b"ok")} and len(answers) > 200
 
 
-def test_what_cannot_be_is_refused(daemon, make_back):
-    back = make_back()
-    gateway(daemon, back)
+def test_what_cannot_be_is_refused(daemon, make_backend):
+    backend = make_backend()
+    gateway(daemon, backend)
     daemon.server("s")
     for words, why in [(("s",), "only a proxy has them"), (("s", "add", "a"), "is a server"),
                        (("gw", "shrink", "a"), "there is no change 'shrink'"),
                        (("gw", "drain"), "'drain' needs a backend"),
-                       (("gw", "drain", "a:1"), "there is no back 'a:1'"),
-                       (("gw", "add", back.where), "is a back already"),
-                       (("gw", "remove", back.where), "nowhere to pass clients on to"),
+                       (("gw", "drain", "a:1"), "there is no backend 'a:1'"),
+                       (("gw", "add", backend.where), "is a backend already"),
+                       (("gw", "remove", backend.where), "nowhere to pass clients on to"),
                        (("none",), "none")]:
         done = daemon.run("backends", *words)
         assert done.returncode != 0 and why in done.stderr, (words, done)
@@ -118,13 +118,13 @@ def test_what_cannot_be_is_refused(daemon, make_back):
 # --- checks --------------------------------------------------------------------------------------
 
 
-def state_of(daemon, back):
-    return backs_of(daemon)[back.where]["state"]
+def state_of(daemon, backend):
+    return backends_of(daemon)[backend.where]["state"]
 
 
 @pytest.mark.parametrize("how", ["tcp", "http"])
-def test_a_back_that_cannot_serve_is_found_out_before_a_client_does(daemon, make_back, how):
-    good, bad = make_back(), make_back()
+def test_a_backend_that_cannot_serve_is_found_out_before_a_client_does(daemon, make_backend, how):
+    good, bad = make_backend(), make_backend()
     port = gateway(daemon, bad, good, balance="first", check=how, check_interval=0.05,
                    check_fall=2, check_rise=2)
     eventually(lambda: not daemon.logged("gw", "is down"), "all are up")
@@ -134,16 +134,16 @@ def test_a_back_that_cannot_serve_is_found_out_before_a_client_does(daemon, make
     before = daemon.stats("gw")["errors"]
     assert get(port) == (200, b"ok")
     assert daemon.stats("gw")["errors"] == before
-    assert daemon.logged("gw", f"back '{bad.where}' is down: 2 checks in a row failed")
-    again = Back(port=int(bad.where.split(":")[1]))
+    assert daemon.logged("gw", f"backend '{bad.where}' is down: 2 checks in a row failed")
+    again = Backend(port=int(bad.where.split(":")[1]))
     try:
         eventually(lambda: state_of(daemon, bad) == "ready", "it is up again")
-        assert daemon.logged("gw", f"back '{bad.where}' is up: 2 checks in a row went well")
+        assert daemon.logged("gw", f"backend '{bad.where}' is up: 2 checks in a row went well")
     finally:
         again.close()
 
 
-def test_a_back_that_answers_badly_or_not_at_all_is_down(daemon, make_back):
+def test_a_backend_that_answers_badly_or_not_at_all_is_down(daemon, make_backend):
     hanging = threading.Event()
 
     def answer(wire, asked):
@@ -152,7 +152,7 @@ def test_a_back_that_answers_badly_or_not_at_all_is_down(daemon, make_back):
         if hanging.is_set():
             return None
         return wire.over.sendall(b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n")
-    busy = make_back(answer)
+    busy = make_backend(answer)
     port = gateway(daemon, busy, check="http", check_interval=0.05, check_path="/health")
     eventually(lambda: state_of(daemon, busy) == "down", "it says that it cannot")
     assert daemon.logged("gw", "it was answered 503, and not 2xx,3xx")
@@ -167,25 +167,25 @@ def test_a_back_that_answers_badly_or_not_at_all_is_down(daemon, make_back):
     assert state_of(daemon, busy) == "ready"
 
 
-def test_a_back_whose_tls_passes_through_is_asked_for_tls(daemon, make_back, authority):
+def test_a_backend_whose_tls_passes_through_is_asked_for_tls(daemon, make_backend, authority):
     """One that takes connections and speaks no TLS is down."""
     certificate, key = authority.issue("localhost")
     [url] = daemon.server("s", listen=["tls://127.0.0.1:0"], mode="echo", cert=[certificate],
                           key=[key])
-    good, plain = url.removeprefix("tls://"), make_back().where
+    good, plain = url.removeprefix("tls://"), make_backend().where
     daemon.create("proxy", "gw", listen=["tcp://127.0.0.1:0"], backend=[plain, good],
                   balance="first", check="tls", check_interval=0.5, check_fall=1, check_rise=1)
-    eventually(lambda: [backs_of(daemon)[each]["state"] for each in (plain, good)]
+    eventually(lambda: [backends_of(daemon)[each]["state"] for each in (plain, good)]
                == ["down", "ready"], "the one speaks no TLS, and the other does")
     daemon.edit("gw", check="tcp")
-    eventually(lambda: backs_of(daemon)[plain]["state"] == "ready", "it takes connections")
+    eventually(lambda: backends_of(daemon)[plain]["state"] == "ready", "it takes connections")
 
 
-def test_checks_that_make_no_sense_are_refused(daemon, make_back):
-    back = make_back()
+def test_checks_that_make_no_sense_are_refused(daemon, make_backend):
+    backend = make_backend()
     for options, why in [({"check_rise": 3}, "check"), ({"check": "http", "check_path": "x"}, "no "
                          "path"), ({"check": "tcp", "check_interval": 0}, "without a pause"),
                          ({"check": "tcp", "check_path": "/x"}, "--check http"),
                          ({"check": "http", "check_path": "/a b"}, "no path")]:
         with pytest.raises(Refused, match=why):
-            gateway(daemon, back, **options)
+            gateway(daemon, backend, **options)

@@ -14,8 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from http2_peer import Http2
-from http_back import client, gateway
-from semantics import make_back
+from http_backend import client, gateway
+from semantics import make_backend
 from strata_daemon import BINARY, PATIENCE, eventually
 from talker import port_of
 
@@ -135,19 +135,20 @@ def test_a_client_above_the_limit_of_http_is_answered(daemon):
 # --- proxies
 
 
-def upgrading_back():
+def upgrading_backend():
     """It switches protocols and then says nothing."""
-    return make_back("1.1", [("raw", b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
-                              b"Connection: upgrade\r\n\r\n")])
+    return make_backend("1.1", [("raw",
+                                 b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
+                                 b"Connection: upgrade\r\n\r\n")])
 
 
 WAITING = {
-    "websocket": (OPENING, upgrading_back),
+    "websocket": (OPENING, upgrading_backend),
     "answer": (b"GET / HTTP/1.1\r\nHost: h\r\n\r\n",
-               lambda: make_back("1.1", [("head", 200, []), ("data", b"a part")])),
+               lambda: make_backend("1.1", [("head", 200, []), ("data", b"a part")])),
     "answer_by_http2": (b"GET / HTTP/1.1\r\nHost: h\r\n\r\n",
-                        lambda: make_back("2", [("head", 200, []), ("data", b"a part")])),
-    "request": (b"GET / HTTP/1.1\r\nHost: h\r\n\r\n", lambda: make_back("1.1", [])),
+                        lambda: make_backend("2", [("head", 200, []), ("data", b"a part")])),
+    "request": (b"GET / HTTP/1.1\r\nHost: h\r\n\r\n", lambda: make_backend("1.1", [])),
 }
 
 
@@ -155,11 +156,11 @@ WAITING = {
 @pytest.mark.parametrize("action", ["stop", "restart"])
 def test_a_proxy_stops_within_its_limit(daemon, what, action):
     asked, make = WAITING[what]
-    with contextlib.closing(make()) as back:
-        port = gateway(daemon, backend=[back.where], drain_timeout=0.3, answer_timeout=3600)
+    with contextlib.closing(make()) as backend:
+        port = gateway(daemon, backend=[backend.where], drain_timeout=0.3, answer_timeout=3600)
         with client(port) as wire:
             wire.over.sendall(asked)
-            eventually(lambda: back.requests, "the back has been asked")
+            eventually(lambda: backend.requests, "the backend has been asked")
             with ordered(daemon, "gw", action):
                 with contextlib.suppress(ConnectionResetError):
                     while wire.over.recv(65536):
@@ -167,11 +168,11 @@ def test_a_proxy_stops_within_its_limit(daemon, what, action):
 
 
 def test_a_proxy_of_http2_clients_stops_within_its_limit(daemon):
-    with contextlib.closing(make_back("1.1", [])) as back:
-        port = gateway(daemon, backend=[back.where], drain_timeout=0.3, answer_timeout=3600)
+    with contextlib.closing(make_backend("1.1", [])) as backend:
+        port = gateway(daemon, backend=[backend.where], drain_timeout=0.3, answer_timeout=3600)
         with Http2(f"http://127.0.0.1:{port}") as over:
             over.request("GET", "/")
-            eventually(lambda: back.requests, "the back has been asked")
+            eventually(lambda: backend.requests, "the backend has been asked")
             with ordered(daemon, "gw"):
                 over.until(lambda: over.farewell == 0)
 
@@ -199,10 +200,10 @@ def test_connections_of_a_proxy_that_drains_end_by_themselves(daemon, drain):
 @pytest.mark.parametrize("front", ["1.1", "2"])
 @pytest.mark.parametrize("version", ["1.1", "2"])
 def test_a_client_that_leaves_a_silent_answer_is_noticed(daemon, front, version):
-    """The back's exchange is closed: its connection, or by HTTP/2 its stream."""
+    """The backend's exchange is closed: its connection, or by HTTP/2 its stream."""
     steps = [("head", 200, [("content-type", "text/event-stream")]), ("data", b"data: 1\n\n")]
-    with contextlib.closing(make_back(version, steps)) as back:
-        port = gateway(daemon, backend=[back.where], answer_timeout=3600)
+    with contextlib.closing(make_backend(version, steps)) as backend:
+        port = gateway(daemon, backend=[backend.where], answer_timeout=3600)
         if front == "1.1":
             with client(port) as wire:
                 wire.over.sendall(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
@@ -214,7 +215,7 @@ def test_a_client_that_leaves_a_silent_answer_is_noticed(daemon, front, version)
         if version == "1.1":
             # One that only reads hears of it when it reads.
             eventually(lambda: daemon.stats("gw")["connections"]["now"] == 0, "nobody is left")
-        assert back.left.wait(PATIENCE)
+        assert backend.left.wait(PATIENCE)
 
 
 # --- messages: codes of WebSockets pass
@@ -229,8 +230,8 @@ def joined(daemon, tmp_path):
                        backend=[f"ws://127.0.0.1:{server.getsockname()[1]}"])
         with ThreadPoolExecutor(1) as pool:
             opening = pool.submit(WebSocket, port)
-            with ServedWebSocket(server.accept()[0]) as back, opening.result() as one:
-                yield one, back
+            with ServedWebSocket(server.accept()[0]) as backend, opening.result() as one:
+                yield one, backend
 
 
 class ServedWebSocket(WebSocket):
@@ -262,23 +263,23 @@ CLOSES = [(1000, ""), (1000, "bye"), (1001, "away"), (1008, "not so"), (1011, "b
 
 
 @pytest.mark.parametrize("code, reason", CLOSES)
-@pytest.mark.parametrize("by_back", [False, True])
-def test_codes_and_reasons_pass(joined, code, reason, by_back):
-    one, other = reversed(joined) if by_back else joined
+@pytest.mark.parametrize("by_backend", [False, True])
+def test_codes_and_reasons_pass(joined, code, reason, by_backend):
+    one, other = reversed(joined) if by_backend else joined
     one.send(8, struct.pack(">H", code) + reason.encode())
     assert other.ending() == (code, reason)
 
 
-@pytest.mark.parametrize("by_back", [False, True])
-def test_a_close_without_a_code_passes(joined, by_back):
-    one, other = reversed(joined) if by_back else joined
+@pytest.mark.parametrize("by_backend", [False, True])
+def test_a_close_without_a_code_passes(joined, by_backend):
+    one, other = reversed(joined) if by_backend else joined
     one.send(8)
     assert other.ending() == (1005, "")
 
 
-@pytest.mark.parametrize("by_back", [False, True])
-def test_an_end_without_a_close_frame_is_no_good_end(joined, by_back):
-    one, other = reversed(joined) if by_back else joined
+@pytest.mark.parametrize("by_backend", [False, True])
+def test_an_end_without_a_close_frame_is_no_good_end(joined, by_backend):
+    one, other = reversed(joined) if by_backend else joined
     one.socket.shutdown(socket.SHUT_RDWR)
     assert other.ending()[0] in (1006, 1011)
 
@@ -292,12 +293,12 @@ def test_a_pipe_fails_where_a_websocket_ends_abnormally(code, is_good):
         with subprocess.Popen([BINARY, "pipe", "-", f"ws://127.0.0.1:{server.getsockname()[1]}"],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE) as pipe:
-            with ServedWebSocket(server.accept()[0]) as back:
+            with ServedWebSocket(server.accept()[0]) as backend:
                 if code is None:
-                    back.socket.shutdown(socket.SHUT_RDWR)
+                    backend.socket.shutdown(socket.SHUT_RDWR)
                 else:
-                    back.send(8, struct.pack(">H", code) + b"why")
-                    assert back.ending()[0] == code
+                    backend.send(8, struct.pack(">H", code) + b"why")
+                    assert backend.ending()[0] == code
             errors = pipe.stderr.read().decode()
             pipe.stdin.close()
             assert (pipe.wait(PATIENCE) == 0) == is_good, errors

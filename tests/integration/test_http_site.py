@@ -149,7 +149,7 @@ def test_listing(daemon, site):
         ("deep", "folder", None), (name, "file", 5), ("page.txt", "file", 4)]
 
 
-@pytest.mark.parametrize("name", ["line\nfeed", "back\\slash", "carriage\rreturn", "tab\t",
+@pytest.mark.parametrize("name", ["line\nfeed", "backend\\slash", "carriage\rreturn", "tab\t",
                                   "a%20b?c#d", "quote\"'<", "\x7f", "\\\\evil.example"])
 def test_names_of_any_bytes_are_listed_and_fetched(daemon, site, name):
     (site / "odd").mkdir()

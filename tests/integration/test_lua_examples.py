@@ -201,7 +201,7 @@ def test_guard(daemon, example):
         eventually(lambda: daemon.logged("guard", line), f"{line} is logged")
 
 
-def test_webhook(daemon, example, make_back):
+def test_webhook(daemon, example, make_backend):
     taken = []
 
     def answer(wire, asked):
@@ -209,7 +209,7 @@ def test_webhook(daemon, example, make_back):
         status = b"503 Later" if len(taken) < 3 else b"200 OK"
         wire.over.sendall(b"HTTP/1.1 %s\r\nContent-Length: 0\r\n\r\n" % status)
 
-    url = example("webhook", f"TARGET = 'http://{make_back(answer).where}/'", protocol="http")
+    url = example("webhook", f"TARGET = 'http://{make_backend(answer).where}/'", protocol="http")
     body = '{"ref": "main"}'
     signed = hmac.new(b"change me", body.encode(), hashlib.sha256).hexdigest()
     assert curl(url, "/", "-d", body, "-H", f"X-Hub-Signature-256: sha256={signed}")[0] == 202
@@ -220,17 +220,17 @@ def test_webhook(daemon, example, make_back):
     assert set(taken) == {body.encode()}
 
 
-def versions(make_back):
+def versions(make_backend):
     def made(name, status=b"200 OK"):
-        return make_back(b"HTTP/1.1 %s\r\nServer: %s\r\nContent-Length: %d\r\n\r\n%s"
+        return make_backend(b"HTTP/1.1 %s\r\nServer: %s\r\nContent-Length: %d\r\n\r\n%s"
                          % (status, name, len(name), name))
     return made
 
 
-def test_ab(daemon, example, make_back):
-    made = versions(make_back)
-    backs = [made(b"old").where, made(b"new").where]
-    url = example("ab", kind="proxy", listen=["http://127.0.0.1:0"], backend=backs)
+def test_ab(daemon, example, make_backend):
+    made = versions(make_backend)
+    backends = [made(b"old").where, made(b"new").where]
+    url = example("ab", kind="proxy", listen=["http://127.0.0.1:0"], backend=backends)
     seen = set()
     for number in range(40):
         first = curl(url, "/", "-i", "-A", f"agent {number}")[1]
@@ -242,10 +242,10 @@ def test_ab(daemon, example, make_back):
     assert seen == {("variant=a", "old"), ("variant=b", "new")}
 
 
-def test_canary(daemon, example, make_back):
-    made = versions(make_back)
-    backs = [made(b"old").where, made(b"new", b"500 Broken").where]
-    url = example("canary", kind="proxy", listen=["http://127.0.0.1:0"], backend=backs)
+def test_canary(daemon, example, make_backend):
+    made = versions(make_backend)
+    backends = [made(b"old").where, made(b"new", b"500 Broken").where]
+    url = example("canary", kind="proxy", listen=["http://127.0.0.1:0"], backend=backends)
     for _ in range(20):
         assert curl(url, "/", "-H", "X-Canary: yes") == (500, "new")
     assert curl(url, "/", "-H", "X-Canary: yes") == (200, "old")
@@ -275,7 +275,7 @@ def test_cron(daemon, example):
     eventually(lambda: daemon.logged("cron", "on purpose"), "a failure is logged")
 
 
-def test_shipper(daemon, example, make_back):
+def test_shipper(daemon, example, make_backend):
     shipped, is_away = [], [True]
 
     def answer(wire, asked):
@@ -284,7 +284,7 @@ def test_shipper(daemon, example, make_back):
         shipped.extend(each["line"] for each in json.loads(asked.body)["lines"])
         wire.over.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
 
-    url = example("shipper", f"COLLECTOR = 'http://{make_back(answer).where}/'", protocol="raw")
+    url = example("shipper", f"COLLECTOR = 'http://{make_backend(answer).where}/'", protocol="raw")
     lines = [f"line {number}" for number in range(1200)]
     with Talker(url) as ann:
         ann.say(*lines[:600])
@@ -317,11 +317,11 @@ def test_lobby(daemon, example):
         eve.say("/join red")
         assert eve.hear().startswith("no way there: ")
 
-        def is_back():
+        def is_backend():
             ann.say("?")
             return ann.hear() == "say /rooms or /join ROOM"
 
-        eventually(is_back, "the lobby hears it again")
+        eventually(is_backend, "the lobby hears it again")
 
 
 def test_house(daemon, tmp_path):

@@ -16,19 +16,19 @@ MIB = 1 << 20
 def scripted(daemon, tmp_path):
     """A proxy in front of that port, with a script; gives where it listens."""
 
-    def start(text, back, **options):
+    def start(text, backend, **options):
         path = tmp_path / "px.lua"
         path.write_text(text)
         made = daemon.create("proxy", "px", listen=["tcp://127.0.0.1:0"], lua=str(path),
-                             backend=[f"127.0.0.1:{back}"], **options)
+                             backend=[f"127.0.0.1:{backend}"], **options)
         return made["endpoints"][0]
 
     return start
 
 
 @contextlib.contextmanager
-def back_that(answers):
-    """A back that runs `answers(connection)` for each connection; gives its port."""
+def backend_that(answers):
+    """A backend that runs `answers(connection)` for each connection; gives its port."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         def accept():
             with contextlib.suppress(OSError):
@@ -48,12 +48,12 @@ def back_that(answers):
 
 @pytest.fixture
 def echo():
-    """The port of a back that says what it hears."""
+    """The port of a backend that says what it hears."""
     def answers(connection):
         while more := connection.recv(65536):
             connection.sendall(more)
 
-    with back_that(answers) as port:
+    with backend_that(answers) as port:
         yield port
 
 
@@ -62,7 +62,7 @@ def test_clients_are_known_one_by_one(daemon, scripted, echo, threads):
     url = scripted("""
         function on_connect(id)
           local peer = self.peer(id)
-          strata.log('come from ' .. peer.address .. ' to ' .. tostring(peer.back))
+          strata.log('come from ' .. peer.address .. ' to ' .. tostring(peer.backend))
         end
         function on_proxy_request(id, data)
           if data == 'who' then
@@ -77,7 +77,7 @@ def test_clients_are_known_one_by_one(daemon, scripted, echo, threads):
         port = ann.socket.getsockname()[1]
         ann.send(b"who")
         said = ann.socket.recv(1000)
-        assert b'"back":"127.0.0.1:%d"' % echo in said
+        assert b'"backend":"127.0.0.1:%d"' % echo in said
         assert b'"address":"127.0.0.1:%d"' % port in said
     eventually(lambda: daemon.logged("px", f"come from 127.0.0.1:{port} to nil"), "ann has come")
     eventually(lambda: daemon.logged("px", "gone nil false"), "ann has gone")
@@ -125,8 +125,8 @@ def test_a_mistake_ends_that_connection_alone(daemon, scripted, echo, mistake, s
         assert bob.hear() == b"still"
     eventually(lambda: daemon.logged("px", "px.lua:", level="error")
                or daemon.logged("px", f"on_proxy_{side}: ", level="error"), "the log says why")
-    [back] = daemon.ask("GET", "/v1/runtimes/px/backends")
-    assert back["failed"] == 0, "the back is not to blame"
+    [backend] = daemon.ask("GET", "/v1/runtimes/px/backends")
+    assert backend["failed"] == 0, "the backend is not to blame"
 
 
 def test_a_client_is_closed_within_its_own_function(daemon, scripted, echo):
@@ -140,7 +140,7 @@ def test_a_client_is_closed_within_its_own_function(daemon, scripted, echo):
           return data
         end
         function on_proxy_response(id, data)
-          if data == 'back' then self.close_client(id) end
+          if data == 'backend' then self.close_client(id) end
           return data
         end
         function on_disconnect(id) strata.log('gone') end""", echo)
@@ -152,9 +152,9 @@ def test_a_client_is_closed_within_its_own_function(daemon, scripted, echo):
     daemon.wait_connections("px", 0)
 
 
-def test_those_that_are_closed_as_they_come_reach_no_back(daemon, scripted):
+def test_those_that_are_closed_as_they_come_reach_no_backend(daemon, scripted):
     reached = []
-    with back_that(reached.append) as port:
+    with backend_that(reached.append) as port:
         url = scripted("""
             function on_connect(id) strata.sleep(0.02) self.close_client(id) end
             function on_route(request) strata.log('asked for a route') end""", port)
@@ -198,7 +198,7 @@ def test_pieces_may_grow_large(scripted):
             total += len(more)
         connection.sendall(b"%d\n" % total)
 
-    with back_that(answers) as port:
+    with backend_that(answers) as port:
         url = scripted(f"""
             local large = ('x'):rep({MIB})
             function on_proxy_request(id, data) return (data:gsub('.', large)) end""", port)
@@ -216,7 +216,7 @@ def test_one_direction_ends_without_the_other(scripted):
         for _ in range(3):
             connection.sendall(said)
 
-    with back_that(answers) as port:
+    with backend_that(answers) as port:
         url = scripted("""
             function on_proxy_request(id, data) strata.sleep(0.02) return data .. '!' end
             function on_proxy_response(id, data) strata.sleep(0.02) return data end""", port)

@@ -131,7 +131,7 @@ def test_a_client_that_leaves_while_the_function_waits_is_noticed(daemon, script
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_client_that_reads_slowly_holds_the_function_back(daemon, scripted_web, version):
+def test_a_client_that_reads_slowly_holds_the_function_backend(daemon, scripted_web, version):
     port = scripted_web("""
         local piece = ('x'):rep(65536)
         made = 0

@@ -87,7 +87,7 @@ def test_a_piece_is_given_before_the_next_has_come(daemon, scripted_web):
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_function_that_waits_holds_its_client_back(daemon, scripted_web, tmp_path, version):
+def test_a_function_that_waits_holds_its_client_backend(daemon, scripted_web, tmp_path, version):
     port = scripted_web("""
         taken = 0
         function on_http_body()

@@ -1,4 +1,4 @@
-"""The proxy: each connection of a client is joined with one to a back."""
+"""The proxy: each connection of a client is joined with one to a backend."""
 
 import contextlib
 import hashlib
@@ -37,7 +37,7 @@ def listening():
 
 
 class Named:
-    """A back that says its name to each that comes."""
+    """A backend that says its name to each that comes."""
 
     def __init__(self, name, port=0):
         self.name = name
@@ -102,7 +102,7 @@ def test_a_proxy_before_a_cache(daemon):
     assert wire.ask("GET", "k") == b"$1\r\nv\r\n"
 
 
-def test_backs_take_turns_by_their_weight(daemon, named):
+def test_backends_take_turns_by_their_weight(daemon, named):
     url = proxy(daemon, backend=[f"{named[0].where} weight=3", named[1].where])
     answers = who_answers(url, 16)
     assert answers.count("a") == 12 and answers.count("b") == 4
@@ -123,7 +123,7 @@ def test_the_first_is_first_and_a_backup_is_last(daemon, named):
     eventually(lambda: who_answers(url, 1) == ["b"], "it is there again", within=20)
 
 
-def test_one_address_has_one_back(daemon, named):
+def test_one_address_has_one_backend(daemon, named):
     url = proxy(daemon, backend=[each.where for each in named], balance="source")
     first = set(who_answers(url, 5))
     assert len(first) == 1
@@ -145,11 +145,11 @@ def test_the_one_with_the_fewest_is_next(daemon):
         url = proxy(daemon, backend=[where for _, where in servers], balance="least")
 
         def begin(count, at):
-            """As many clients, all of which the back `at` gets."""
+            """As many clients, all of which the backend `at` gets."""
             clients = [stack.enter_context(socket.create_connection(address(url)))
                        for _ in range(count)]
-            backs = [stack.enter_context(servers[at][0].accept()[0]) for _ in range(count)]
-            return clients, backs
+            backends = [stack.enter_context(servers[at][0].accept()[0]) for _ in range(count)]
+            return clients, backends
 
         begun = [stack.enter_context(socket.create_connection(address(url))) for _ in range(6)]
         taken = [[stack.enter_context(server.accept()[0]) for _ in range(3)]
@@ -165,48 +165,48 @@ def test_the_one_with_the_fewest_is_next(daemon):
         assert len(begun) == 6 and daemon.stats("gw")["connections"]["now"] == 6
 
 
-def test_without_any_back_the_client_is_told_and_the_log_says_why(daemon):
+def test_without_any_backend_the_client_is_told_and_the_log_says_why(daemon):
     gone = f"127.0.0.1:{free_port()}"
     url = proxy(daemon, backend=[gone])
     with socket.create_connection(address(url)) as one:
         with pytest.raises(ConnectionResetError):
             one.recv(1)
-    eventually(lambda: "found no back" in daemon.log(), "the log has it")
+    eventually(lambda: "found no backend" in daemon.log(), "the log has it")
     assert gone in daemon.log() and "Connection refused" in daemon.log()
 
 
 def test_one_direction_ends_without_the_other(daemon):
     with listening() as (server, where):
         with socket.create_connection(address(proxy(daemon, backend=[where]))) as client:
-            back = server.accept()[0]
+            backend = server.accept()[0]
             client.sendall(b"question")
             client.shutdown(socket.SHUT_WR)
-            assert back.makefile("rb").read() == b"question"
-            back.sendall(b"a long answer")
+            assert backend.makefile("rb").read() == b"question"
+            backend.sendall(b"a long answer")
             assert client.recv(100) == b"a long answer"
-            back.close()
+            backend.close()
             assert client.recv(1) == b""
         with socket.create_connection(address(daemon.show("gw")["endpoints"][0])) as client:
-            back = server.accept()[0]
-            back.sendall(b"greeting")
-            back.shutdown(socket.SHUT_WR)
+            backend = server.accept()[0]
+            backend.sendall(b"greeting")
+            backend.shutdown(socket.SHUT_WR)
             assert client.makefile("rb").read() == b"greeting"
             client.sendall(b"and goodbye")
-            assert back.recv(100) == b"and goodbye"
+            assert backend.recv(100) == b"and goodbye"
             client.close()
-            assert back.recv(1) == b""
-            back.close()
+            assert backend.recv(1) == b""
+            backend.close()
     eventually(lambda: daemon.stats("gw")["connections"]["now"] == 0, "nothing is left")
 
 
-@pytest.mark.parametrize("first", ["client", "back"])
+@pytest.mark.parametrize("first", ["client", "backend"])
 def test_a_reset_is_passed_on(daemon, first):
     with listening() as (server, where):
         client = socket.create_connection(address(proxy(daemon, backend=[where])))
-        back = server.accept()[0]
+        backend = server.accept()[0]
         client.sendall(b"x")
-        assert back.recv(1) == b"x"
-        breaks, hears = (client, back) if first == "client" else (back, client)
+        assert backend.recv(1) == b"x"
+        breaks, hears = (client, backend) if first == "client" else (backend, client)
         break_off(breaks)
         hears.settimeout(PATIENCE)
         with pytest.raises(ConnectionResetError):
@@ -215,11 +215,11 @@ def test_a_reset_is_passed_on(daemon, first):
     eventually(lambda: daemon.stats("gw")["connections"]["now"] == 0, "nothing is left")
 
 
-def test_a_side_that_reads_slowly_holds_the_other_back(daemon):
+def test_a_side_that_reads_slowly_holds_the_other_backend(daemon):
     with listening() as (server, where):
         url = proxy(daemon, backend=[where], max_buffer=64 << 10)
         with socket.create_connection(address(url)) as client:
-            back = server.accept()[0]
+            backend = server.accept()[0]
             client.setblocking(False)
             sent, block = 0, bytes(1 << 20)
             deadline = time.monotonic() + 5
@@ -235,10 +235,10 @@ def test_a_side_that_reads_slowly_holds_the_other_back(daemon):
             client.setblocking(True)
             reader = threading.Thread(target=client.shutdown, args=(socket.SHUT_WR,))
             reader.start()
-            received = sum(iter(lambda: len(back.recv(1 << 20)), 0))
+            received = sum(iter(lambda: len(backend.recv(1 << 20)), 0))
             reader.join()
             assert received == sent
-            back.close()
+            backend.close()
 
 
 def talk_randomly(one, rng, done):
@@ -270,7 +270,7 @@ def test_every_byte_arrives_in_order(daemon, threads):
     rng = random.Random(seed)
     with listening() as (server, where):
         url = proxy(daemon, backend=[where], threads=threads)
-        clients, backs, running = [], [], []
+        clients, backends, running = [], [], []
 
         def begin(one, into):
             running.append(threading.Thread(target=talk_randomly,
@@ -279,11 +279,11 @@ def test_every_byte_arrives_in_order(daemon, threads):
 
         for _ in range(60):
             begin(socket.create_connection(address(url), timeout=PATIENCE), clients)
-            begin(server.accept()[0], backs)
+            begin(server.accept()[0], backends)
         for each in running:
             each.join()
     assert len(clients) == 60
-    assert sorted(clients) == sorted((heard, said) for said, heard in backs)
+    assert sorted(clients) == sorted((heard, said) for said, heard in backends)
 
 
 def test_tls_ends_and_begins_at_the_proxy(daemon, authority):
@@ -302,38 +302,38 @@ def test_tls_ends_and_begins_at_the_proxy(daemon, authority):
     with Talker(begins) as ann:
         ann.say(b"over TLS")
         assert ann.hear() == b"over TLS"
-    with pytest.raises(Refused, match="no endpoint carries TLS to backs"):
+    with pytest.raises(Refused, match="no endpoint carries TLS to backends"):
         proxy(daemon, "none", backend=["127.0.0.1:1"], ca=authority.ca)
 
 
-def test_backs_change_while_it_runs(daemon, named):
+def test_backends_change_while_it_runs(daemon, named):
     a, b, _ = named
     with listening() as (server, where):
         url = proxy(daemon, backend=[where])
         with socket.create_connection(address(url)) as stays:
-            back = server.accept()[0]
+            backend = server.accept()[0]
             daemon.edit("gw", backend=[a.where])
             assert who_answers(url, 3) == ["a"] * 3
             daemon.edit("gw", backend=[b.where, a.where])
             assert sorted(set(who_answers(url, 4))) == ["a", "b"]
             stays.sendall(b"I am still here")
-            assert back.recv(100) == b"I am still here"
-            back.close()
+            assert backend.recv(100) == b"I am still here"
+            backend.close()
 
 
 def test_an_idle_connection_ends(daemon):
     with listening() as (server, where):
         url = proxy(daemon, backend=[where], idle_timeout=0.3)
         with socket.create_connection(address(url)) as client:
-            back = server.accept()[0]
+            backend = server.accept()[0]
             for _ in range(6):
                 time.sleep(0.1)
                 client.sendall(b"x")
-            assert back.recv(100)
+            assert backend.recv(100)
             client.settimeout(PATIENCE)
             with pytest.raises(ConnectionResetError):
                 client.recv(1)
-            back.close()
+            backend.close()
 
 
 def test_curl_and_websockets_pass(daemon, tmp_path):

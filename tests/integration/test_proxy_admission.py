@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from http_back import ask, client, gateway, get
+from http_backend import ask, client, gateway, get
 from strata_daemon import PATIENCE, Refused, eventually
 from talker import port_of
 
@@ -71,8 +71,8 @@ def test_raw_clients_are_let_in_by_their_network(daemon):
     assert (seen["clients"]["denied"], seen["connections"]["refused"]) == (2, 2)
 
 
-def test_an_edit_holds_at_once(daemon, make_back):
-    port = gateway(daemon, make_back())
+def test_an_edit_holds_at_once(daemon, make_backend):
+    port = gateway(daemon, make_backend())
     with client(port) as wire:
         assert b" 200 " in ask(wire, request())[0]
         assert daemon.edit("gw", deny=["127.0.0.0/8"])["applied"] == ["deny"]
@@ -89,21 +89,21 @@ def test_an_edit_holds_at_once(daemon, make_back):
     assert daemon.stats("gw")["clients"]["denied"] >= 4
 
 
-def test_behind_a_trusted_proxy_the_client_counts(daemon, make_back):
-    back = make_back()
-    port = gateway(daemon, back, trust=["127.0.0.2"], deny=["192.0.2.0/24"])
+def test_behind_a_trusted_proxy_the_client_counts(daemon, make_backend):
+    backend = make_backend()
+    port = gateway(daemon, backend, trust=["127.0.0.2"], deny=["192.0.2.0/24"])
     said = b"X-Forwarded-For: 192.0.2.1\r\n"
     assert status_for(port, "127.0.0.2", said) == 403
     assert status_for(port, "127.0.0.2", b"X-Forwarded-For: 192.0.2.1, 198.51.100.1\r\n") == 200
     assert status_for(port, "127.0.0.2", b"X-Forwarded-For: nonsense, 192.0.2.1\r\n") == 403
     # A stranger is not believed, to its good or bad.
     assert status_for(port, "127.0.0.1", said) == 200
-    assert len(back.requests) == 2
+    assert len(backend.requests) == 2
 
 
-def test_the_access_log_names_the_client_that_is_believed(daemon, make_back, tmp_path):
+def test_the_access_log_names_the_client_that_is_believed(daemon, make_backend, tmp_path):
     log = tmp_path / "log"
-    port = gateway(daemon, make_back(), trust=["127.0.0.2"], access_log=str(log),
+    port = gateway(daemon, make_backend(), trust=["127.0.0.2"], access_log=str(log),
                    access_format="%{client} %{status}", deny=["2001:db8::/32"])
     for said in [b"192.0.2.7", b"[2001:db8::1]:80", b"\x1b[2J"]:
         status_for(port, "127.0.0.2", b"X-Forwarded-For: " + said + b"\r\n")
@@ -111,15 +111,15 @@ def test_the_access_log_names_the_client_that_is_believed(daemon, make_back, tmp
     assert log.read_text().splitlines() == ["192.0.2.7 200", "2001:db8::1 403", "127.0.0.2 400"]
 
 
-def test_too_many_requests_are_told_when_to_come_again(daemon, make_back):
-    back = make_back()
-    port = gateway(daemon, back, rate_per_client=1)
+def test_too_many_requests_are_told_when_to_come_again(daemon, make_backend):
+    backend = make_backend()
+    port = gateway(daemon, backend, rate_per_client=1)
     with client(port) as wire:
         heads = [ask(wire, request())[0] for _ in range(5)]
         assert b" 200 " in heads[0]
         limited = [head for head in heads if b" 429 " in head]
         assert limited and all(b"\r\nretry-after: 1" in head.lower() for head in limited)
-        assert len(back.requests) == 5 - len(limited)
+        assert len(backend.requests) == 5 - len(limited)
         assert daemon.stats("gw")["clients"]["limited"] == len(limited)
         # Another client has a rate of its own.
         assert status_for(port, "127.0.0.9") == 200
@@ -132,8 +132,8 @@ def test_too_many_requests_are_told_when_to_come_again(daemon, make_back):
         eventually(lambda: all(b" 200 " in ask(wire, request())[0] for _ in range(5)), "no limit")
 
 
-def test_clients_behind_a_trusted_proxy_have_rates_of_their_own(daemon, make_back):
-    port = gateway(daemon, make_back(), trust=["127.0.0.0/8"], rate_per_client=1)
+def test_clients_behind_a_trusted_proxy_have_rates_of_their_own(daemon, make_backend):
+    port = gateway(daemon, make_backend(), trust=["127.0.0.0/8"], rate_per_client=1)
     statuses = [status_for(port, fields=b"X-Forwarded-For: 2001:db8:0:%d::%d\r\n" % (each, each))
                 for each in range(20)]
     assert statuses == [200] * 20
@@ -155,8 +155,8 @@ def test_raw_connections_have_a_rate(daemon):
     assert is_served(daemon, port, "127.0.0.9")
 
 
-def test_many_clients_take_little_memory(daemon, make_back):
-    port = gateway(daemon, make_back(), trust=["127.0.0.0/8"], rate_per_client=1,
+def test_many_clients_take_little_memory(daemon, make_backend):
+    port = gateway(daemon, make_backend(), trust=["127.0.0.0/8"], rate_per_client=1,
                    route=["path=/* -> answer=204"])
     before = daemon.resident_mib()
     with client(port) as wire:
@@ -169,10 +169,10 @@ def test_many_clients_take_little_memory(daemon, make_back):
     assert daemon.resident_mib() < before + 64
 
 
-def test_those_of_a_unix_socket_have_no_address(daemon, make_back, tmp_path):
+def test_those_of_a_unix_socket_have_no_address(daemon, make_backend, tmp_path):
     door = tmp_path / "door"
-    back = make_back()
-    daemon.create("proxy", "gw", listen=[f"unix://{door}"], backend=[back.where],
+    backend = make_backend()
+    daemon.create("proxy", "gw", listen=[f"unix://{door}"], backend=[backend.where],
                   allow=["192.0.2.1"], rate_per_client=1, protocol="http")
     for _ in range(5):
         with socket.socket(socket.AF_UNIX) as one:
@@ -182,13 +182,13 @@ def test_those_of_a_unix_socket_have_no_address(daemon, make_back, tmp_path):
             assert b" 200 " in one.recv(65536)
 
 
-def test_what_is_no_network_is_refused(daemon, make_back):
-    back = make_back()
+def test_what_is_no_network_is_refused(daemon, make_backend):
+    backend = make_backend()
     for options in [{"allow": ["nowhere"]}, {"deny": ["10.0.0.0/33"]}, {"deny": [""]},
                     {"allow": ["10.0.0.0/-1"]}]:
         with pytest.raises(Refused, match="use network"):
-            gateway(daemon, back, **options)
-    port = gateway(daemon, back)
+            gateway(daemon, backend, **options)
+    port = gateway(daemon, backend)
     with pytest.raises(Refused, match="use network"):
         daemon.edit("gw", deny=["::/129"])
     assert get(port) == (200, b"ok")

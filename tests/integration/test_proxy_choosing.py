@@ -1,4 +1,4 @@
-"""Which back a request goes to: by a hash of what it says, or by the cookie that the proxy gave."""
+"""The backend of a request: by a hash of the request, or by the cookie that the proxy gave."""
 
 import contextlib
 import socket
@@ -9,7 +9,7 @@ import time
 import pytest
 
 from held_answers import Gate, Visitors, wait_waiting
-from http_back import client, gateway, get
+from http_backend import client, gateway, get
 from strata_daemon import PATIENCE, Refused, eventually
 from talker import port_of
 
@@ -21,12 +21,12 @@ def says_its_number(number):
 
 
 @pytest.fixture
-def numbered(make_back):
-    return [make_back(says_its_number(number)) for number in range(3)]
+def numbered(make_backend):
+    return [make_backend(says_its_number(number)) for number in range(3)]
 
 
 def ask_with(port, *fields, path="/"):
-    """The number of the back that answers, and the cookie that the proxy gives."""
+    """The number of the backend that answers, and the cookie that the proxy gives."""
     with client(port) as wire:
         head = "".join(f"{each}\r\n" for each in fields)
         wire.over.sendall(f"GET {path} HTTP/1.1\r\nHost: h\r\n{head}\r\n".encode())
@@ -40,7 +40,7 @@ def ask_with(port, *fields, path="/"):
 @pytest.mark.parametrize("how, field", [("header:X-Tenant", "x-tenant: {}"),
                                         ("cookie:user", "Cookie: a=b; user={}"),
                                         ("path", None)])
-def test_what_is_the_same_goes_to_the_same_back(daemon, numbered, how, field):
+def test_what_is_the_same_goes_to_the_same_backend(daemon, numbered, how, field):
     port = gateway(daemon, *numbered, balance=how)
 
     def at(value):
@@ -97,9 +97,9 @@ def test_a_client_comes_back_to_its_back(daemon, numbered):
     for _ in range(4):
         for body, value in seen.items():
             assert ask_with(port, f"Cookie: x=y; {value}") == (body, None)
-    # The back sees it too.
+    # The backend sees it too.
     assert numbered[0].requests[-1].field("cookie") == [f"x=y; {seen[b'0']}"]
-    # Another back, and a new cookie, when its own has gone.
+    # Another backend, and a new cookie, when its own has gone.
     numbered[0].close()
     body, cookie = ask_with(port, f"Cookie: {seen[b'0']}")
     assert body != b"0" and cookie.split("; ")[0] == seen[body]
@@ -115,7 +115,7 @@ def test_a_cookie_of_whatever_kind_harms_nothing(daemon, numbered):
         assert cookie.startswith("at=") and len(cookie) < 250
 
 
-def test_backs_of_routes_and_others_keep_their_clients(daemon, numbered):
+def test_backends_of_routes_and_others_keep_their_clients(daemon, numbered):
     one, two, three = numbered
     port = gateway(daemon, one, two, sticky="at",
                    route=[f"path=/r -> {two.where}, {three.where}"])
@@ -130,9 +130,9 @@ def test_backs_of_routes_and_others_keep_their_clients(daemon, numbered):
         assert ask_with(port, f"Cookie: {jar}", path="/r") == (there, None)
 
 
-def test_one_whose_back_is_full_waits_for_it(daemon, make_back):
-    gate, other = Gate(), make_back()
-    busy = make_back(gate)
+def test_one_whose_backend_is_full_waits_for_it(daemon, make_backend):
+    gate, other = Gate(), make_backend()
+    busy = make_backend(gate)
     port = gateway(daemon, backend=[busy.where + " max=1", other.where], sticky="at",
                    balance="first")
     gate.let()
@@ -152,9 +152,9 @@ def test_one_whose_back_is_full_waits_for_it(daemon, make_back):
     assert answers == [(b"ok", None)] and gate.order == ["/", "/0", "/1"]
 
 
-def test_by_tls_the_cookie_is_for_tls_alone(daemon, make_back, authority):
+def test_by_tls_the_cookie_is_for_tls_alone(daemon, make_backend, authority):
     cert, key = authority.issue("localhost")
-    port = gateway(daemon, make_back(), listen=["https://127.0.0.1:0"], cert=[cert], key=[key],
+    port = gateway(daemon, make_backend(), listen=["https://127.0.0.1:0"], cert=[cert], key=[key],
                    sticky="at")
     got = subprocess.run(["curl", "-s", "-i", "--cacert", authority.ca,
                           f"https://localhost:{port}/"], capture_output=True, text=True,
@@ -169,7 +169,7 @@ def dial(stack, url):
 
 
 def test_connections_of_one_client_do_not_pile_up(daemon):
-    """A hundred from one address: none of three backs has more than its share and a quarter."""
+    """A hundred from one address: none of three backends has more than its share and a quarter."""
     with contextlib.ExitStack() as stack:
         servers = [stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=200))
                    for _ in range(3)]

@@ -9,23 +9,23 @@ from strata_daemon import PATIENCE, Refused, eventually
 from talker import port_of
 
 
-def backs_of(daemon, name):
-    return sorted(each["back"] for each in daemon.ask("GET", f"/v1/runtimes/{name}/backends"))
+def backends_of(daemon, name):
+    return sorted(each["backend"] for each in daemon.ask("GET", f"/v1/runtimes/{name}/backends"))
 
 
 def eventually_has(daemon, name, *wanted):
-    eventually(lambda: backs_of(daemon, name) == sorted(wanted),
-               f"the backs of {name} are {wanted}")
+    eventually(lambda: backends_of(daemon, name) == sorted(wanted),
+               f"the backends of {name} are {wanted}")
 
 
-def proxy(daemon, name, *backs, **options):
-    [url] = daemon.create("proxy", name, listen=["tcp://127.0.0.1:0"], backend=list(backs),
+def proxy(daemon, name, *backends, **options):
+    [url] = daemon.create("proxy", name, listen=["tcp://127.0.0.1:0"], backend=list(backends),
                           **options)["endpoints"]
     return port_of(url)
 
 
 def ask(port):
-    """What comes of a word: the same from an echo server, nothing where no back is."""
+    """What comes of a word: the same from an echo server, nothing where no backend is."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as over:
             over.sendall(b"hello\n")
@@ -56,7 +56,7 @@ def test_two_that_follow_their_own_group_leave_each_other_out(daemon):
     assert len(told_of(daemon, "a")) == len(told_of(daemon, "b")) == 1
 
 
-def test_a_circle_opens_and_closes_as_backs_and_groups_change(daemon):
+def test_a_circle_opens_and_closes_as_backends_and_groups_change(daemon):
     [url] = daemon.server("s", listen=["tcp://127.0.0.1:0"], mode="echo")
     way = f"127.0.0.1:{port_of(url)}"
     a = proxy(daemon, "a", "@ga", group="gb")
@@ -87,12 +87,12 @@ def test_a_circle_through_names_and_routes_is_seen(daemon):
     proxy(daemon, "b", "c")
     daemon.edit("b", group="ga")
     eventually(lambda: told_of(daemon, "a"), "a leaves b out")
-    assert (backs_of(daemon, "a"), ask(a)) == (["@ga"], b"")
-    eventually(lambda: "runtime://a" not in backs_of(daemon, "c") and
-               "runtime://s" in backs_of(daemon, "c"), "c leaves a out")
+    assert (backends_of(daemon, "a"), ask(a)) == (["@ga"], b"")
+    eventually(lambda: "runtime://a" not in backends_of(daemon, "c") and
+               "runtime://s" in backends_of(daemon, "c"), "c leaves a out")
 
 
-def test_a_name_that_a_group_leads_back_from_is_refused(daemon):
+def test_a_name_that_a_group_leads_backend_from_is_refused(daemon):
     proxy(daemon, "a", "@ga")
     with pytest.raises(Refused, match="'a'.*as one of a group"):
         proxy(daemon, "b", "a", group="ga")

@@ -1,11 +1,11 @@
-"""Backs of a proxy that fail are left alone, tried again, and used as before."""
+"""Backends of a proxy that fail are left alone, tried again, and used as before."""
 
 import socket
 import threading
 
 import pytest
 
-from http_back import OK, Back, client, gateway, get
+from http_backend import OK, Backend, client, gateway, get
 from strata_daemon import PATIENCE, eventually
 from talker import RESET_ON_CLOSE, free_port, port_of
 
@@ -25,9 +25,9 @@ class Moody:
         return True
 
 
-def circuit_of(daemon, back):
+def circuit_of(daemon, backend):
     return next(each["circuit"] for each in daemon.ask("GET", "/v1/runtimes/gw/backends")
-                if each["text"] == back.where)
+                if each["text"] == backend.where)
 
 
 def events_of(daemon, *kinds):
@@ -40,8 +40,8 @@ CIRCUIT = ("open", "half-open", "closed")
 
 @pytest.mark.parametrize("mood", [None, BUSY, BUSY.replace(b"503", b"502"),
                                   BUSY.replace(b"503", b"504")])
-def test_a_back_that_fails_again_and_again_is_left_alone(daemon, make_back, mood):
-    ill, well = make_back(Moody(mood)), make_back()
+def test_a_backend_that_fails_again_and_again_is_left_alone(daemon, make_backend, mood):
+    ill, well = make_backend(Moody(mood)), make_backend()
     port = gateway(daemon, ill, well, balance="first", circuit_failures=3, rest=1000)
     for _ in range(3):
         get(port)
@@ -50,30 +50,30 @@ def test_a_back_that_fails_again_and_again_is_left_alone(daemon, make_back, mood
         assert get(port) == (200, b"ok")
     assert len(ill.requests) == 3
     assert events_of(daemon, *CIRCUIT) == ["open"]
-    assert daemon.logged("gw", f"back '{ill.where}' has failed too often, its circuit is open for "
-                               "1000 s", "warning")
+    assert daemon.logged("gw", f"backend '{ill.where}' has failed too often, its circuit is open "
+                               "for 1000 s", "warning")
     head, row, *_ = daemon.cli("backends", "gw").splitlines()
     assert "CIRCUIT" in head.split() and "open" in row.split() and "resting" in row.split()
 
 
-def test_successes_between_failures_keep_it_closed(daemon, make_back):
+def test_successes_between_failures_keep_it_closed(daemon, make_backend):
     mood = Moody()
-    ill = make_back(mood)
+    ill = make_backend(mood)
     port = gateway(daemon, ill, circuit_failures=3, circuit_share=0)
     for turn in range(12):
         mood.mood = OK if turn % 3 == 0 else BUSY
         get(port)
     assert circuit_of(daemon, ill) == "closed"
-    # What a client gets wrong is no failure of the back.
+    # What a client gets wrong is no failure of the backend.
     mood.mood = BUSY.replace(b"503", b"500")
     for _ in range(9):
         assert get(port)[0] == 500
     assert circuit_of(daemon, ill) == "closed"
 
 
-def test_half_of_twenty_tries_open_it(daemon, make_back):
+def test_half_of_twenty_tries_open_it(daemon, make_backend):
     mood = Moody()
-    ill = make_back(mood)
+    ill = make_backend(mood)
     port = gateway(daemon, ill, circuit_failures=0, rest=1000)
     for _ in range(10):
         get(port)
@@ -86,8 +86,8 @@ def test_half_of_twenty_tries_open_it(daemon, make_back):
     assert len(ill.requests) >= 20
 
 
-def test_one_at_a_time_tries_it_again(daemon, make_back):
-    """Beside a back that is well: the trial goes to the ill one, all else does not."""
+def test_one_at_a_time_tries_it_again(daemon, make_backend):
+    """Beside a backend that is well: the trial goes to the ill one, all else does not."""
     lets, begun = threading.Event(), threading.Semaphore(0)
     mood = Moody(BUSY)
 
@@ -98,7 +98,7 @@ def test_one_at_a_time_tries_it_again(daemon, make_back):
             wire.over.sendall(OK)
             return True
         return mood(wire, asked)
-    ill, well = make_back(answer), make_back()
+    ill, well = make_backend(answer), make_backend()
     port = gateway(daemon, ill, well, balance="first", circuit_failures=1, rest=0.2)
     assert get(port)[0] == 503
     assert circuit_of(daemon, ill) in ("open", "half-open")
@@ -119,8 +119,8 @@ def test_one_at_a_time_tries_it_again(daemon, make_back):
     assert events_of(daemon, *CIRCUIT) == ["open", "half-open", "closed"]
 
 
-def test_a_trial_that_fails_doubles_the_rest(daemon, make_back):
-    ill, well = make_back(BUSY), make_back()
+def test_a_trial_that_fails_doubles_the_rest(daemon, make_backend):
+    ill, well = make_backend(BUSY), make_backend()
     port = gateway(daemon, ill, well, balance="first", circuit_failures=1, rest=0.05)
 
     def opened():
@@ -134,9 +134,9 @@ def test_a_trial_that_fails_doubles_the_rest(daemon, make_back):
     assert set(events_of(daemon, *CIRCUIT)) == {"open", "half-open"}
 
 
-def test_a_trial_whose_client_leaves_is_followed_by_another(daemon, make_back):
+def test_a_trial_whose_client_leaves_is_followed_by_another(daemon, make_backend):
     mood = Moody(BUSY)
-    ill, well = make_back(mood), make_back()
+    ill, well = make_backend(mood), make_backend()
     port = gateway(daemon, ill, well, balance="first", circuit_failures=1, rest=0.05,
                    answer_timeout=1000)
     get(port)
@@ -153,9 +153,9 @@ def test_a_trial_whose_client_leaves_is_followed_by_another(daemon, make_back):
     assert circuit_of(daemon, ill) == "closed"
 
 
-def test_the_only_back_is_tried_all_the_same_and_closes(daemon, make_back):
+def test_the_only_backend_is_tried_all_the_same_and_closes(daemon, make_backend):
     mood = Moody(BUSY)
-    ill = make_back(mood)
+    ill = make_backend(mood)
     port = gateway(daemon, ill, circuit_failures=2, rest=1000)
     for _ in range(4):
         assert get(port)[0] == 503
@@ -165,21 +165,21 @@ def test_the_only_back_is_tried_all_the_same_and_closes(daemon, make_back):
     assert circuit_of(daemon, ill) == "closed"
 
 
-def test_a_back_that_is_not_there_opens_it_too(daemon, make_back):
-    well = make_back()
+def test_a_backend_that_is_not_there_opens_it_too(daemon, make_backend):
+    well = make_backend()
     nowhere = f"127.0.0.1:{free_port()}"
     port = gateway(daemon, backend=[nowhere, well.where], balance="first", circuit_failures=2,
                    rest=0.02)
 
     def opened():
         assert get(port) == (200, b"ok")
-        return daemon.logged("gw", f"back '{nowhere}' has failed too often")
+        return daemon.logged("gw", f"backend '{nowhere}' has failed too often")
     eventually(opened, "its circuit opens")
-    assert daemon.logged("gw", f"back '{nowhere}' is left alone for 0.02 s")
+    assert daemon.logged("gw", f"backend '{nowhere}' is left alone for 0.02 s")
 
 
-def test_circuits_may_be_off_and_be_switched_off(daemon, make_back):
-    ill, well = make_back(BUSY), make_back()
+def test_circuits_may_be_off_and_be_switched_off(daemon, make_backend):
+    ill, well = make_backend(BUSY), make_backend()
     port = gateway(daemon, ill, well, balance="first", circuit_failures=0, circuit_share=0)
     for _ in range(30):
         assert get(port)[0] == 503
@@ -190,14 +190,14 @@ def test_circuits_may_be_off_and_be_switched_off(daemon, make_back):
     assert get(port)[0] == 503
 
 
-def raw_proxy(daemon, *backs, **options):
+def raw_proxy(daemon, *backends, **options):
     [url] = daemon.create("proxy", "gw", listen=["tcp://127.0.0.1:0"],
-                          backend=[f"127.0.0.1:{each.getsockname()[1]}" for each in backs],
+                          backend=[f"127.0.0.1:{each.getsockname()[1]}" for each in backends],
                           balance="first", **options)["endpoints"]
     return "127.0.0.1", port_of(url)
 
 
-def test_connections_that_a_back_breaks_off_before_it_speaks_are_failures(daemon):
+def test_connections_that_a_backend_breaks_off_before_it_speaks_are_failures(daemon):
     with socket.create_server(("127.0.0.1", 0)) as ill, \
             socket.create_server(("127.0.0.1", 0)) as well:
         for each in (ill, well):
@@ -227,10 +227,10 @@ def test_connections_that_a_back_breaks_off_before_it_speaks_are_failures(daemon
             pass
 
 
-def test_panic_takes_all(daemon, make_back):
-    backs = [make_back(), make_back(), make_back()]
-    ill = backs[:2]
-    port = gateway(daemon, *backs, check="http", check_interval=0.05, check_fall=1, check_rise=1,
+def test_panic_takes_all(daemon, make_backend):
+    backends = [make_backend(), make_backend(), make_backend()]
+    ill = backends[:2]
+    port = gateway(daemon, *backends, check="http", check_interval=0.05, check_fall=1, check_rise=1,
                    check_status="200")
 
     def down():
@@ -242,20 +242,21 @@ def test_panic_takes_all(daemon, make_back):
     assert [get(port)[0] for _ in range(6)] == [200] * 6
     daemon.edit("gw", panic=50)
     assert sorted(get(port)[0] for _ in range(6)) == [200, 200, 500, 500, 500, 500]
-    assert daemon.logged("gw", "fewer than 50 % of the backs are ready: all are taken", "warning")
+    assert daemon.logged("gw", "fewer than 50 % of the backends are ready: all are taken",
+                         "warning")
     ill[0].answers = OK
     eventually(lambda: down() == 1, "two are up")
     assert [get(port)[0] for _ in range(6)] == [200] * 6
     assert events_of(daemon, "panic", "calm") == ["panic", "calm"]
     assert events_of(daemon, "down", "up") == ["down", "down", "up"]
     text = daemon.cli("events")
-    assert "proxy gw" in text and f"back '{ill[0].where}' is down" in text
+    assert "proxy gw" in text and f"backend '{ill[0].where}' is down" in text
 
 
-def test_circuits_under_load_lose_nothing(daemon, make_back):
-    """A back that fails by turns, beside one that is well: what may be repeated is answered."""
+def test_circuits_under_load_lose_nothing(daemon, make_backend):
+    """A backend that fails by turns, beside one that is well: what may be repeated is answered."""
     mood = Moody()
-    ill, well = make_back(mood), make_back()
+    ill, well = make_backend(mood), make_backend()
     port = gateway(daemon, ill, well, circuit_failures=3, rest=0.02, retries=3)
     over, answers = threading.Event(), []
 
@@ -280,12 +281,12 @@ def test_circuits_under_load_lose_nothing(daemon, make_back):
     assert told.count("open") >= 6 and told.count("closed") >= 6
 
 
-def test_a_back_that_is_up_again_is_an_event(daemon, make_back):
-    ill, well = make_back(), make_back()
+def test_a_backend_that_is_up_again_is_an_event(daemon, make_backend):
+    ill, well = make_backend(), make_backend()
     gateway(daemon, ill, well, check="tcp", check_interval=0.05, check_fall=1, check_rise=1)
     ill.close()
     eventually(lambda: events_of(daemon, "down", "up") == ["down"], "it is down")
-    again = Back(port=int(ill.where.split(":")[1]))
+    again = Backend(port=int(ill.where.split(":")[1]))
     try:
         eventually(lambda: events_of(daemon, "down", "up") == ["down", "up"], "it is up")
     finally:

@@ -1,4 +1,4 @@
-"""Thousands of slow clients, and a back that hangs: others are served all the same."""
+"""Thousands of slow clients, and a backend that hangs: others are served all the same."""
 
 import contextlib
 import selectors
@@ -7,13 +7,13 @@ import threading
 
 import pytest
 
-from http_back import OK, gateway, get
+from http_backend import OK, gateway, get
 from strata_daemon import PATIENCE, eventually
 
 SLOW = 10_000
 # Of them: bodies that come byte by byte, and answers that nobody reads. Each of these takes a
-# connection to a back as well, so that the proxy has 12,000 descriptors. The rest: heads that come
-# byte by byte.
+# connection to a backend as well, so that the proxy has 12,000 descriptors. The rest: heads that
+# come byte by byte.
 BODIES, READERS = 1500, 500
 LONG = b"x" * (1 << 20)
 MAX_BUFFER = 64 << 10
@@ -48,7 +48,7 @@ class Crowd:
 
 
 class Patient:
-    """A back in one thread: it reads what comes, answers GET of /long with much, and else OK."""
+    """A backend in one thread: it reads what comes, answers GET of /long with much, and else OK."""
 
     def __init__(self):
         self.selector = selectors.DefaultSelector()
@@ -105,9 +105,10 @@ class Patient:
 
 @pytest.mark.serial
 def test_ten_thousand_slow_clients_cost_memory_that_is_bounded_and_nobody_else_a_thing(daemon):
-    with contextlib.closing(Patient()) as back:
-        port = gateway(daemon, backend=[back.where], max_buffer=MAX_BUFFER, http_head_timeout=1000,
-                       http_body_timeout=1000, answer_timeout=1000, http_idle_timeout=1000)
+    with contextlib.closing(Patient()) as backend:
+        port = gateway(daemon, backend=[backend.where], max_buffer=MAX_BUFFER,
+                       http_head_timeout=1000, http_body_timeout=1000, answer_timeout=1000,
+                       http_idle_timeout=1000)
         assert get(port) == (200, b"ok")
         before = daemon.resident_mib()
         with contextlib.closing(Crowd(port)) as crowd:
@@ -125,14 +126,14 @@ def test_ten_thousand_slow_clients_cost_memory_that_is_bounded_and_nobody_else_a
         assert get(port) == (200, b"ok")
 
 
-def test_a_back_that_hangs_costs_the_others_nothing(daemon, make_back):
+def test_a_backend_that_hangs_costs_the_others_nothing(daemon, make_backend):
     """It takes requests and never answers: those for others, by a route, are served meanwhile."""
     held = threading.Semaphore(0)
 
     def hang(_wire, _asked):
         held.acquire(timeout=2 * PATIENCE)
         return False
-    hangs, well = make_back(hang), make_back()
+    hangs, well = make_backend(hang), make_backend()
     port = gateway(daemon, well, route=[f"path=/hang/* -> {hangs.where}"], answer_timeout=1000)
     with contextlib.closing(Crowd(port)) as crowd:
         crowd.come(200, b"GET /hang/x HTTP/1.1\r\nHost: h\r\n\r\n")

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from http_back import ask, client, gateway, get
+from http_backend import ask, client, gateway, get
 from strata_daemon import Refused
 from talker import free_port
 
@@ -19,11 +19,11 @@ def pages(tmp_path):
     return folder
 
 
-def test_answers_of_the_proxy_have_pages(daemon, make_back, pages):
-    back = make_back(lambda *_: False)  # breaks off
+def test_answers_of_the_proxy_have_pages(daemon, make_backend, pages):
+    backend = make_backend(lambda *_: False)  # breaks off
     nobody = f"127.0.0.1:{free_port()}"
     port = gateway(daemon, backend=[], error_pages=str(pages), retries=0, circuit_failures=0,
-                   route=[f"path=/502 -> {back.where}", f"path=/503 -> {nobody}",
+                   route=[f"path=/502 -> {backend.where}", f"path=/503 -> {nobody}",
                           "path=/403 -> answer=403"])
     for path, status in (("/502", 502), ("/503", 503), ("/other", 404)):
         assert get(port, path) == (status, b"<h1>page of %d</h1>" % status)
@@ -41,11 +41,11 @@ def test_answers_of_the_proxy_have_pages(daemon, make_back, pages):
     assert b"Content-Length: 20" in head and head.endswith(b"\r\n\r\n")
 
 
-def test_an_answer_of_a_back_stays_its_own(daemon, make_back, pages):
+def test_an_answer_of_a_backend_stays_its_own(daemon, make_backend, pages):
     def answer(wire, _):
         wire.over.sendall(b"HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\nmine")
         return True
-    port = gateway(daemon, make_back(answer), error_pages=str(pages))
+    port = gateway(daemon, make_backend(answer), error_pages=str(pages))
     assert get(port) == (503, b"mine")
 
 

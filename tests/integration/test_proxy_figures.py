@@ -1,12 +1,12 @@
-"""What a proxy counts of HTTP: how long requests took, by back and by route."""
+"""What a proxy counts of HTTP: how long requests took, by backend and by route."""
 
 import json
 import re
 import threading
 
-from http_back import OK, client, gateway, get
+from http_backend import OK, client, gateway, get
 from strata_daemon import eventually
-from test_backends import backs_of
+from test_backends import backends_of
 from test_streams import parse_metrics
 
 
@@ -22,18 +22,18 @@ def samples(daemon, name):
     return {labels: float(value) for labels, value in found}
 
 
-def slow_back(make_back, gate):
+def slow_backend(make_backend, gate):
     def answer(wire, _):
         gate.wait()
         wire.over.sendall(OK)
 
-    return make_back(answer)
+    return make_backend(answer)
 
 
-def test_how_long_requests_took(daemon, make_back):
+def test_how_long_requests_took(daemon, make_backend):
     gate = threading.Event()
     threading.Timer(0.3, gate.set).start()
-    slow, quick = slow_back(make_back, gate), make_back()
+    slow, quick = slow_backend(make_backend, gate), make_backend()
     port = gateway(daemon, quick, route=[f"path=/slow -> {slow.where}", "path=/no -> answer=403"])
     for path in ["/slow", "/", "/", "/no"]:
         get(port, path)
@@ -45,8 +45,8 @@ def test_how_long_requests_took(daemon, make_back):
     within = {float(ms): count for ms, count in latency["within_ms"].items()}
     assert within[100] <= 3 and within[50000] == 4
     assert sorted(within.values()) == [within[ms] for ms in sorted(within)]
-    counts = {(each["route"], each["back"]): (each["latency"]["count"], each["answers"]["2xx"])
-              for each in seen["backs"]}
+    counts = {(each["route"], each["backend"]): (each["latency"]["count"], each["answers"]["2xx"])
+              for each in seen["backends"]}
     assert counts == {("", f"tcp://{quick.where}"): (2, 2),
                       (f"path=/slow -> {slow.where}", f"tcp://{slow.where}"): (1, 1)}
     routes = {each["route"]: each for each in seen["routes"]}
@@ -55,7 +55,7 @@ def test_how_long_requests_took(daemon, make_back):
     assert routes[f"path=/slow -> {slow.where}"]["latency"]["max_ms"] == latency["max_ms"]
 
 
-def test_a_client_that_reads_slowly_counts_until_the_end(daemon, make_back):
+def test_a_client_that_reads_slowly_counts_until_the_end(daemon, make_backend):
     """The answer's end is when the proxy has handed on all of it."""
     gate = threading.Event()
 
@@ -64,7 +64,7 @@ def test_a_client_that_reads_slowly_counts_until_the_end(daemon, make_back):
         gate.wait()
         wire.over.sendall(b"lf")
 
-    port = gateway(daemon, make_back(answer))
+    port = gateway(daemon, make_backend(answer))
     with client(port) as wire:
         wire.over.sendall(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
         wire.until(b"\r\n\r\n")
@@ -75,9 +75,9 @@ def test_a_client_that_reads_slowly_counts_until_the_end(daemon, make_back):
     eventually(lambda: daemon.stats("gw")["http"]["latency"]["count"] == 1, "it is counted")
 
 
-def test_prometheus_gets_histograms(daemon, make_back):
-    back = make_back()
-    port = gateway(daemon, back, route=[f'path=/r method=GET,PUT -> {back.where}'])
+def test_prometheus_gets_histograms(daemon, make_backend):
+    backend = make_backend()
+    port = gateway(daemon, backend, route=[f'path=/r method=GET,PUT -> {backend.where}'])
     for path in ["/", "/", "/r"]:
         get(port, path)
     whole = 'name="gw",type="proxy"'
@@ -86,62 +86,62 @@ def test_prometheus_gets_histograms(daemon, make_back):
     assert list(buckets.values()) == sorted(buckets.values()) and len(buckets) == 19
     assert samples(daemon, "strata_http_latency_seconds_count") == {whole: 3}
     assert 0 <= samples(daemon, "strata_http_latency_seconds_sum")[whole] < 3 * 60
-    route = f"path=/r method=GET,PUT -> {back.where}"
-    mine = f'{whole},route="{route}",back="tcp://{back.where}"'
-    rest = f'{whole},route="",back="tcp://{back.where}"'
-    assert samples(daemon, "strata_back_latency_seconds_count") == {mine: 1, rest: 2}
-    assert samples(daemon, "strata_back_answers_total")[rest + ',class="2xx"'] == 2
+    route = f"path=/r method=GET,PUT -> {backend.where}"
+    mine = f'{whole},route="{route}",backend="tcp://{backend.where}"'
+    rest = f'{whole},route="",backend="tcp://{backend.where}"'
+    assert samples(daemon, "strata_backend_latency_seconds_count") == {mine: 1, rest: 2}
+    assert samples(daemon, "strata_backend_answers_total")[rest + ',class="2xx"'] == 2
     assert samples(daemon, "strata_route_latency_seconds_count")[f'{whole},route="{route}"'] == 1
     _, types = parse_metrics(metrics(daemon))
-    assert types["strata_back_latency_seconds"] == "histogram"
+    assert types["strata_backend_latency_seconds"] == "histogram"
 
 
-def test_retries_are_counted_where_they_came_from(daemon, make_back):
-    broken, whole = make_back(lambda wire, asked: False), make_back()
+def test_retries_are_counted_where_they_came_from(daemon, make_backend):
+    broken, whole = make_backend(lambda wire, asked: False), make_backend()
     port = gateway(daemon, broken, whole, balance="first")
     assert get(port) == (200, b"ok")
     assert daemon.stats("gw")["http"]["retries"] == 1
-    seen = backs_of(daemon)
+    seen = backends_of(daemon)
     assert (seen[broken.where]["retries"], seen[whole.where]["retries"]) == (1, 0)
     assert seen[broken.where]["latency"]["count"] == 0
     assert (seen[whole.where]["latency"]["count"], seen[whole.where]["answers"]["2xx"]) == (1, 1)
 
 
-def test_all_loops_are_summed_up_and_edits_keep_what_was_counted(daemon, make_back):
-    back, other = make_back(), make_back()
-    port = gateway(daemon, back, threads=3)
+def test_all_loops_are_summed_up_and_edits_keep_what_was_counted(daemon, make_backend):
+    backend, other = make_backend(), make_backend()
+    port = gateway(daemon, backend, threads=3)
     for _ in range(12):
         get(port)
-    daemon.edit("gw", backend=[back.where + " weight=5", other.where + " backup"])
-    eventually(lambda: len(daemon.stats("gw")["backs"]) == 2, "all loops have heard of the edit")
-    seen = backs_of(daemon)
-    assert seen[back.where]["latency"]["count"] == 12
+    daemon.edit("gw", backend=[backend.where + " weight=5", other.where + " backup"])
+    eventually(lambda: len(daemon.stats("gw")["backends"]) == 2, "all loops have heard of the edit")
+    seen = backends_of(daemon)
+    assert seen[backend.where]["latency"]["count"] == 12
     assert seen[other.where]["latency"]["count"] == 0
     daemon.edit("gw", backend=[other.where])
-    eventually(lambda: len(daemon.stats("gw")["backs"]) == 1, "the back has gone")
+    eventually(lambda: len(daemon.stats("gw")["backends"]) == 1, "the backend has gone")
     assert daemon.stats("gw")["http"]["latency"]["count"] == 12
     daemon.act("gw", "restart")
     seen = daemon.stats("gw")
-    assert seen["http"]["latency"]["count"] == 12 and seen["backs"][0]["latency"]["count"] == 0
+    assert seen["http"]["latency"]["count"] == 12 and seen["backends"][0]["latency"]["count"] == 0
 
 
-def test_people_see_them(daemon, make_back):
-    port = gateway(daemon, make_back())
+def test_people_see_them(daemon, make_backend):
+    port = gateway(daemon, make_backend())
     get(port)
     shown = daemon.cli("stats", "gw")
-    assert "http.latency.p99_ms" in shown and "within" not in shown and "backs" not in shown
+    assert "http.latency.p99_ms" in shown and "within" not in shown and "backends" not in shown
     assert "P99" in daemon.cli("stats", "gw", "--columns", "name,p99")
-    assert json.loads(daemon.cli("stats", "gw", "--format", "json"))[0]["backs"]
+    assert json.loads(daemon.cli("stats", "gw", "--format", "json"))[0]["backends"]
     assert "P99" in daemon.cli("backends", "gw")
-    assert "RETRIES" in daemon.cli("backends", "gw", "--columns", "back,retries,answers,p50,max")
+    assert "RETRIES" in daemon.cli("backends", "gw", "--columns", "backend,retries,answers,p50,max")
 
 
-def test_what_becomes_another_protocol_takes_no_time(daemon, make_back):
+def test_what_becomes_another_protocol_takes_no_time(daemon, make_backend):
     def switch(wire, _):
         wire.over.sendall(b"HTTP/1.1 101 Go\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n")
         return False
 
-    port = gateway(daemon, make_back(switch))
+    port = gateway(daemon, make_backend(switch))
     with client(port) as wire:
         wire.over.sendall(b"GET / HTTP/1.1\r\nHost: h\r\nConnection: upgrade\r\n"
                           b"Upgrade: echo\r\n\r\n")

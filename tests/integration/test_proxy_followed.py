@@ -1,4 +1,4 @@
-"""Backs that are followed: each address of a name, and each runtime of a group.
+"""Backends that are followed: each address of a name, and each runtime of a group.
 
     netns: lo 127.0.0.0/8 --- the daemon with a proxy and servers, and a name server at 127.0.0.1:53
 """
@@ -42,17 +42,17 @@ def named(root, make_daemon, zone):
             daemon.stop()
 
 
-def backs_of(daemon):
-    return {each["back"]: each for each in daemon.ask("GET", "/v1/runtimes/gw/backends")}
+def backends_of(daemon):
+    return {each["backend"]: each for each in daemon.ask("GET", "/v1/runtimes/gw/backends")}
 
 
 def eventually_has(daemon, *wanted):
-    eventually(lambda: sorted(backs_of(daemon)) == sorted(wanted), f"its backs are {wanted}")
+    eventually(lambda: sorted(backends_of(daemon)) == sorted(wanted), f"its backends are {wanted}")
 
 
-def front_of(daemon, tmp_path, *backs, **options):
+def front_of(daemon, tmp_path, *backends, **options):
     path = tmp_path / "front"
-    daemon.create("proxy", "gw", listen=[f"unix://{path}"], backend=list(backs), **options)
+    daemon.create("proxy", "gw", listen=[f"unix://{path}"], backend=list(backends), **options)
     return path
 
 
@@ -65,7 +65,7 @@ def ask(path):
         return over.recv(100)
 
 
-def test_each_address_of_a_name_is_a_back_as_long_as_its_record_lives(named, zone, tmp_path):
+def test_each_address_of_a_name_is_a_backend_as_long_as_its_record_lives(named, zone, tmp_path):
     for last in (2, 3, 4):
         named.server(f"s{last}", listen=[f"tcp://127.0.0.{last}:9000"], mode="echo")
     zone.become({"svc.example": ["127.0.0.2", "127.0.0.3"]})
@@ -73,27 +73,27 @@ def test_each_address_of_a_name_is_a_back_as_long_as_its_record_lives(named, zon
     for _ in range(4):
         assert ask(front) == b"hello\n"
     assert {where: (each["total"], each["weight"], each["text"])
-            for where, each in backs_of(named).items()} == {
+            for where, each in backends_of(named).items()} == {
         "tcp://127.0.0.2:9000": (2, 3, "svc.example:9000 weight=3"),
         "tcp://127.0.0.3:9000": (2, 3, "svc.example:9000 weight=3")}
     zone.become({"svc.example": ["127.0.0.4", "127.0.0.3"]})
     eventually_has(named, "tcp://127.0.0.3:9000", "tcp://127.0.0.4:9000")
-    assert backs_of(named)["tcp://127.0.0.3:9000"]["total"] == 2
+    assert backends_of(named)["tcp://127.0.0.3:9000"]["total"] == 2
     assert named.cli("backends", "gw", "-q") == "svc.example:9000 weight=3\n"
     named.cli("backends", "gw", "drain", "svc.example:9000")
-    assert {each["state"] for each in backs_of(named).values()} == {"drained"}
+    assert {each["state"] for each in backends_of(named).values()} == {"drained"}
 
 
-def test_a_name_that_is_found_no_more_keeps_its_backs(named, zone, tmp_path):
+def test_a_name_that_is_found_no_more_keeps_its_backends(named, zone, tmp_path):
     named.server("s", listen=["tcp://127.0.0.2:9000"], mode="echo")
     zone.become({"svc.example": ["127.0.0.2"]})
     front = front_of(named, tmp_path, "svc.example:9000")
     assert ask(front) == b"hello\n"
     zone.become({})
-    eventually(lambda: "back 'svc.example:9000' cannot be followed" in named.cli("logs", "gw"),
+    eventually(lambda: "backend 'svc.example:9000' cannot be followed" in named.cli("logs", "gw"),
                "people are told")
     assert ask(front) == b"hello\n"
-    assert list(backs_of(named)) == ["tcp://127.0.0.2:9000"]
+    assert list(backends_of(named)) == ["tcp://127.0.0.2:9000"]
     zone.become({"svc.example": ["127.0.0.2", "127.0.0.3"]})
     eventually_has(named, "tcp://127.0.0.2:9000", "tcp://127.0.0.3:9000")
 
@@ -123,7 +123,9 @@ def test_the_runtimes_of_a_group_are_followed(daemon, tmp_path):
     front = front_of(daemon, tmp_path, "@api weight=2", group="api")
     for _ in range(4):
         assert ask(front) == b"hello\n"
-    assert {where: (each["total"], each["weight"]) for where, each in backs_of(daemon).items()} == {
+    counts = {where: (each["total"], each["weight"])
+              for where, each in backends_of(daemon).items()}
+    assert counts == {
         "runtime://a": (2, 2), "runtime://b": (2, 2)}  # and not the proxy itself
     daemon.act("a", "stop")
     assert [ask(front) for _ in range(4)] == [b"hello\n"] * 4
@@ -135,7 +137,7 @@ def test_the_runtimes_of_a_group_are_followed(daemon, tmp_path):
         daemon.act(name, "stop")
         daemon.remove(name)
     eventually_has(daemon, "@api")  # which leads nowhere now
-    assert backs_of(daemon)["@api"]["state"] == "unknown"
+    assert backends_of(daemon)["@api"]["state"] == "unknown"
     assert "unknown" in daemon.cli("backends", "gw")
     daemon.server("late", mode="echo", group="api")
     eventually_has(daemon, "runtime://late")

@@ -1,4 +1,4 @@
-"""Backs of a proxy that take a limited number at a time, and the queue of those who wait."""
+"""Backends of a proxy that take a limited number at a time, and the queue of those who wait."""
 
 import contextlib
 import json
@@ -10,17 +10,17 @@ import time
 import pytest
 
 from held_answers import Gate, Visitors, queue_of, wait_waiting
-from http_back import OK, client, gateway, get
+from http_backend import OK, client, gateway, get
 from strata_daemon import PATIENCE, Refused, eventually
 from talker import RESET_ON_CLOSE, port_of
 
 ASK = b"GET / HTTP/1.1\r\nHost: h\r\n\r\n"
 
 
-def test_a_back_gets_no_more_requests_than_its_limit(daemon, make_back):
+def test_a_backend_gets_no_more_requests_than_its_limit(daemon, make_backend):
     gates = [Gate(), Gate()]
-    backs = [make_back(each) for each in gates]
-    port = gateway(daemon, backend=[f"{backs[0].where} max=2", f"{backs[1].where} max=1"])
+    backends = [make_backend(each) for each in gates]
+    port = gateway(daemon, backend=[f"{backends[0].where} max=2", f"{backends[1].where} max=1"])
     visitors = Visitors(port)
     for number in range(9):
         visitors.ask(f"/{number}")
@@ -38,9 +38,9 @@ def test_a_back_gets_no_more_requests_than_its_limit(daemon, make_back):
     assert queue_of(daemon) == {"waiting": 0, "turned_away": 0}
 
 
-def test_first_come_first_served(daemon, make_back):
+def test_first_come_first_served(daemon, make_backend):
     gate = Gate()
-    port = gateway(daemon, backend=[make_back(gate).where + " max=1"])
+    port = gateway(daemon, backend=[make_backend(gate).where + " max=1"])
     visitors = Visitors(port)
     visitors.ask("/0")
     eventually(lambda: gate.now == 1, "it is full")
@@ -58,9 +58,9 @@ def test_first_come_first_served(daemon, make_back):
     assert gate.order == [f"/{number}" for number in range(12)]
 
 
-def test_a_full_queue_turns_away(daemon, make_back):
+def test_a_full_queue_turns_away(daemon, make_backend):
     gate = Gate()
-    port = gateway(daemon, backend=[make_back(gate).where + " max=1"], queue=1)
+    port = gateway(daemon, backend=[make_backend(gate).where + " max=1"], queue=1)
     visitors = Visitors(port)
     visitors.ask("/0")
     eventually(lambda: gate.now == 1, "it is full")
@@ -70,7 +70,7 @@ def test_a_full_queue_turns_away(daemon, make_back):
         wire.over.sendall(ASK)
         head, body = wire.answer()
         assert head.startswith(b"HTTP/1.1 503 ") and b"retry-after: 1" in head.lower()
-        assert body == b"all backs are busy\n"
+        assert body == b"all backends are busy\n"
         assert queue_of(daemon) == {"waiting": 1, "turned_away": 1}
         daemon.edit("gw", queue=0)
         wire.over.sendall(ASK)
@@ -81,13 +81,13 @@ def test_a_full_queue_turns_away(daemon, make_back):
     assert queue_of(daemon) == {"waiting": 0, "turned_away": 2}
 
 
-def test_one_that_waits_too_long_is_turned_away(daemon, make_back):
+def test_one_that_waits_too_long_is_turned_away(daemon, make_backend):
     gate = Gate()
-    port = gateway(daemon, backend=[make_back(gate).where + " max=1"], queue_timeout=0.1)
+    port = gateway(daemon, backend=[make_backend(gate).where + " max=1"], queue_timeout=0.1)
     visitors = Visitors(port)
     visitors.ask("/0")
     eventually(lambda: gate.now == 1, "it is full")
-    assert get(port) == (503, b"all backs are busy\n")
+    assert get(port) == (503, b"all backends are busy\n")
     assert queue_of(daemon) == {"waiting": 0, "turned_away": 1}
     assert daemon.logged("gw", "none has become free for 0.1 s (--queue-timeout)")
     gate.let()
@@ -96,9 +96,9 @@ def test_one_that_waits_too_long_is_turned_away(daemon, make_back):
     assert get(port) == (200, b"ok")
 
 
-def test_an_edit_of_a_back_wakes_those_who_wait(daemon, make_back):
-    gate, free = Gate(), make_back()
-    where = make_back(gate).where
+def test_an_edit_of_a_backend_wakes_those_who_wait(daemon, make_backend):
+    gate, free = Gate(), make_backend()
+    where = make_backend(gate).where
     port = gateway(daemon, backend=[where + " max=1"], queue_timeout=1000)
     visitors = Visitors(port)
     visitors.ask("/0")
@@ -116,16 +116,16 @@ def test_an_edit_of_a_back_wakes_those_who_wait(daemon, make_back):
     daemon.edit("gw", backend=[where + " max=2"])
     visitors.ask("/4")
     wait_waiting(daemon, 1)
-    # No back is left to wait for.
+    # No backend is left to wait for.
     daemon.cli("backends", "gw", "drain", where)
     eventually(lambda: visitors.answers.get("/4", [0])[0] == 503, "it is told so")
     gate.let(9)
     visitors.join()
 
 
-def test_a_backup_takes_what_the_others_have_no_room_for(daemon, make_back):
-    gate, backup = Gate(), make_back()
-    port = gateway(daemon, backend=[make_back(gate).where + " max=1", backup.where + " backup"])
+def test_a_backup_takes_what_the_others_have_no_room_for(daemon, make_backend):
+    gate, backup = Gate(), make_backend()
+    port = gateway(daemon, backend=[make_backend(gate).where + " max=1", backup.where + " backup"])
     visitors = Visitors(port)
     visitors.ask("/0")
     eventually(lambda: gate.now == 1, "it is full")
@@ -134,9 +134,9 @@ def test_a_backup_takes_what_the_others_have_no_room_for(daemon, make_back):
     visitors.join()
 
 
-def test_backs_of_a_route_have_limits_too(daemon, make_back):
-    gate, other = Gate(), make_back()
-    port = gateway(daemon, other, route=[f"path=/r -> {make_back(gate).where} max=1"],
+def test_backends_of_a_route_have_limits_too(daemon, make_backend):
+    gate, other = Gate(), make_backend()
+    port = gateway(daemon, other, route=[f"path=/r -> {make_backend(gate).where} max=1"],
                    queue_timeout=0.05)
     visitors = Visitors(port)
     visitors.ask("/r")
@@ -147,10 +147,10 @@ def test_backs_of_a_route_have_limits_too(daemon, make_back):
     visitors.join()
 
 
-def test_one_that_leaves_leaves_the_queue(daemon, make_back):
+def test_one_that_leaves_leaves_the_queue(daemon, make_backend):
     """By HTTP/1.1, with a clean end and without, and by HTTP/2."""
     gate = Gate()
-    port = gateway(daemon, backend=[make_back(gate).where + " max=1"], queue_timeout=1000)
+    port = gateway(daemon, backend=[make_backend(gate).where + " max=1"], queue_timeout=1000)
     visitors = Visitors(port)
     visitors.ask("/0")
     eventually(lambda: gate.now == 1, "it is full")
@@ -173,11 +173,11 @@ def test_one_that_leaves_leaves_the_queue(daemon, make_back):
     assert daemon.stats("gw")["errors"] == 0
 
 
-def test_what_a_client_says_while_it_waits_is_kept(daemon, make_back):
+def test_what_a_client_says_while_it_waits_is_kept(daemon, make_backend):
     """A body, and the request behind it."""
     gate = Gate()
-    back = make_back(gate)
-    port = gateway(daemon, backend=[back.where + " max=1"], queue_timeout=1000)
+    backend = make_backend(gate)
+    port = gateway(daemon, backend=[backend.where + " max=1"], queue_timeout=1000)
     visitors = Visitors(port)
     visitors.ask("/0")
     eventually(lambda: gate.now == 1, "it is full")
@@ -195,7 +195,7 @@ def test_what_a_client_says_while_it_waits_is_kept(daemon, make_back):
 
 
 @pytest.fixture
-def raw_back():
+def raw_backend():
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         server.settimeout(PATIENCE)
@@ -214,8 +214,8 @@ def raw_proxy(daemon, where, **options):
     return url
 
 
-def test_connections_have_a_limit_and_wait_with_what_they_have_said(daemon, raw_back):
-    server, where = raw_back
+def test_connections_have_a_limit_and_wait_with_what_they_have_said(daemon, raw_backend):
+    server, where = raw_backend
     url = raw_proxy(daemon, where + " max=1", queue=1)
     with contextlib.ExitStack() as stack:
         first, second = dial(stack, url), None
@@ -235,8 +235,8 @@ def test_connections_have_a_limit_and_wait_with_what_they_have_said(daemon, raw_
         assert queue_of(daemon)["waiting"] == 0
 
 
-def test_a_connection_that_is_reset_leaves_the_queue(daemon, raw_back):
-    server, where = raw_back
+def test_a_connection_that_is_reset_leaves_the_queue(daemon, raw_backend):
+    server, where = raw_backend
     url = raw_proxy(daemon, where + " max=1", queue_timeout=1000)
     with contextlib.ExitStack() as stack:
         dial(stack, url)
@@ -246,7 +246,7 @@ def test_a_connection_that_is_reset_leaves_the_queue(daemon, raw_back):
         waits.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
         waits.close()
         wait_waiting(daemon, 0)
-        # One that has only ended its direction waits for what the back may say.
+        # One that has only ended its direction waits for what the backend may say.
         ended = dial(stack, url)
         ended.shutdown(socket.SHUT_WR)
         wait_waiting(daemon, 1)
@@ -254,7 +254,7 @@ def test_a_connection_that_is_reset_leaves_the_queue(daemon, raw_back):
         assert queue_of(daemon) == {"waiting": 1, "turned_away": 0}
 
 
-def test_many_come_and_go_while_a_back_is_full(daemon, make_back):
+def test_many_come_and_go_while_a_backend_is_full(daemon, make_backend):
     """Hundreds of clients, some of whom leave: no place is lost, and none is given twice."""
     busy, most, lock = [0], [0], threading.Lock()
 
@@ -266,7 +266,7 @@ def test_many_come_and_go_while_a_back_is_full(daemon, make_back):
         with lock:
             busy[0] -= 1
         wire.over.sendall(OK)
-    port = gateway(daemon, backend=[make_back(answer).where + " max=3"], queue_timeout=1000)
+    port = gateway(daemon, backend=[make_backend(answer).where + " max=3"], queue_timeout=1000)
     statuses = []
 
     def visit(number):
@@ -289,8 +289,8 @@ def test_many_come_and_go_while_a_back_is_full(daemon, make_back):
     assert queue_of(daemon) == {"waiting": 0, "turned_away": 0}
 
 
-def test_a_stop_does_not_wait_for_those_in_the_queue(daemon, raw_back):
-    server, where = raw_back
+def test_a_stop_does_not_wait_for_those_in_the_queue(daemon, raw_backend):
+    server, where = raw_backend
     url = raw_proxy(daemon, where + " max=1", queue_timeout=1000)
     with contextlib.ExitStack() as stack:
         dial(stack, url)
@@ -310,9 +310,9 @@ def test_what_is_no_limit_is_refused(daemon, words):
         gateway(daemon, backend=[f"127.0.0.1:1 {words}"])
 
 
-def test_a_limit_of_0_is_none_and_is_shown(daemon, make_back):
-    back = make_back()
-    port = gateway(daemon, backend=[back.where + " max=0"])
+def test_a_limit_of_0_is_none_and_is_shown(daemon, make_backend):
+    backend = make_backend()
+    port = gateway(daemon, backend=[backend.where + " max=0"])
     assert get(port) == (200, b"ok")
     [seen] = json.loads(daemon.cli("backends", "gw", "--format", "json"))
     assert seen["max"] == 0
@@ -321,15 +321,15 @@ def test_a_limit_of_0_is_none_and_is_shown(daemon, make_back):
 # --- slow start ----------------------------------------------------------------------------------
 
 
-def share_of(back, port, count):
-    before = len(back.requests)
+def share_of(backend, port, count):
+    before = len(backend.requests)
     for _ in range(count):
         assert get(port) == (200, b"ok")
-    return len(back.requests) - before
+    return len(backend.requests) - before
 
 
-def test_a_back_that_was_added_starts_slowly(daemon, make_back):
-    old, new = make_back(), make_back()
+def test_a_backend_that_was_added_starts_slowly(daemon, make_backend):
+    old, new = make_backend(), make_backend()
     port = gateway(daemon, old, slow_start=10_000)
     daemon.edit("gw", backend=[old.where, new.where])
     assert share_of(new, port, 33) == 3
@@ -337,19 +337,19 @@ def test_a_back_that_was_added_starts_slowly(daemon, make_back):
     assert share_of(new, port, 32) == 16
 
 
-def test_a_back_that_was_down_starts_slowly(daemon, make_back):
-    old, ill = make_back(), make_back()
+def test_a_backend_that_was_down_starts_slowly(daemon, make_backend):
+    old, ill = make_backend(), make_backend()
     port = gateway(daemon, old, ill, slow_start=10_000, check="tcp", check_interval=0.05,
                    check_fall=1, check_rise=1)
     assert share_of(ill, port, 20) == 10
     ill.close()
     eventually(lambda: state_of(daemon, ill) == "down", "it is down")
-    again = make_back(port=int(ill.where.split(":")[1]))
+    again = make_backend(port=int(ill.where.split(":")[1]))
     eventually(lambda: state_of(daemon, again) == "ready", "it is up")
     # It has had its turn before it went, or not.
     assert 2 <= share_of(again, port, 33) <= 4
 
 
-def state_of(daemon, back):
+def state_of(daemon, backend):
     return next(each["state"] for each in daemon.ask("GET", "/v1/runtimes/gw/backends")
-                if each["text"] == back.where)
+                if each["text"] == backend.where)

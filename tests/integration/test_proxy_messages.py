@@ -14,9 +14,9 @@ from strata_daemon import PATIENCE, Refused, eventually
 from talker import Talker, free_port, port_of
 
 
-def front_of(daemon, listen, *backs, **options):
+def front_of(daemon, listen, *backends, **options):
     """A running proxy: where it listens."""
-    made = daemon.create("proxy", "gw", listen=[listen], backend=list(backs), **options)
+    made = daemon.create("proxy", "gw", listen=[listen], backend=list(backends), **options)
     return made["endpoints"][0]
 
 
@@ -89,7 +89,7 @@ def test_each_sender_has_a_session_of_its_own(daemon, make_echo):
                    "all are counted")
 
 
-def test_sessions_are_shared_out_among_the_backs(daemon, make_echo):
+def test_sessions_are_shared_out_among_the_backends(daemon, make_echo):
     one, other = make_echo(b"1"), make_echo(b"2")
     url = front_of(daemon, "udp://127.0.0.1:0", one.where, other.where)
     with contextlib.ExitStack() as stack:
@@ -109,7 +109,7 @@ def test_a_session_ends_when_it_is_silent(daemon, make_echo):
         assert len(echo.senders) == 2
 
 
-def test_a_back_where_nobody_listens_has_failed(daemon, make_echo):
+def test_a_backend_where_nobody_listens_has_failed(daemon, make_echo):
     echo = make_echo()
     nobody = f"udp://127.0.0.1:{free_port(socket.SOCK_DGRAM)}"
     url = front_of(daemon, "udp://127.0.0.1:0", nobody, echo.where, balance="first",
@@ -187,19 +187,19 @@ def test_datagrams_become_messages_of_a_stream(daemon):
         with Caller(url) as ann:
             ann.socket.send(b"one")
             ann.socket.send(b"two")
-            with server.accept()[0] as back:
-                back.settimeout(PATIENCE)
-                assert back.makefile("rb").read(14) == b"\0\0\0\3one\0\0\0\3two"
-                back.sendall(struct.pack("!I", 5) + b"three")
+            with server.accept()[0] as backend:
+                backend.settimeout(PATIENCE)
+                assert backend.makefile("rb").read(14) == b"\0\0\0\3one\0\0\0\3two"
+                backend.sendall(struct.pack("!I", 5) + b"three")
                 assert ann.socket.recv(100) == b"three"
-            daemon.wait_connections("gw", 0)  # the back has ended it
+            daemon.wait_connections("gw", 0)  # the backend has ended it
 
 
 def test_websockets_and_lines(daemon):
     """Both ways: a WebSocket before a server of lines, and lines before a WebSocket."""
     [url] = daemon.server("hub", mode="echo")
     front = front_of(daemon, "ws://127.0.0.1:0", url.removeprefix("tcp://"))
-    daemon.create("proxy", "back", listen=["tcp://127.0.0.1:0"],
+    daemon.create("proxy", "backend", listen=["tcp://127.0.0.1:0"],
                   backend=[front.rstrip("/") + "/any"])
 
     async def talk():
@@ -208,12 +208,12 @@ def test_websockets_and_lines(daemon):
                 await ann.send(message)
                 assert await asyncio.wait_for(ann.recv(), PATIENCE) == message
     asyncio.run(talk())
-    with Talker(daemon.show("back")["endpoints"][0]) as bob:
+    with Talker(daemon.show("backend")["endpoints"][0]) as bob:
         bob.say(b"all the way")
         assert bob.hear() == b"all the way"
         bob.socket.shutdown(socket.SHUT_WR)
         assert bob.hear() is None
-    for name in ("gw", "back"):
+    for name in ("gw", "backend"):
         daemon.wait_connections(name, 0)
 
 
@@ -256,7 +256,7 @@ def test_lines_and_frames(veth, daemons):
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("listen, back, more, why", [
+@pytest.mark.parametrize("listen, backend, more, why", [
     ("udp://127.0.0.1:0", "http://127.0.0.1:1", {}, "it takes HTTP"),
     ("udp://127.0.0.1:0", "127.0.0.1:1 http2", {}, "it takes HTTP"),
     ("http://127.0.0.1:0", "udp://127.0.0.1:1", {}, "it is no stream"),
@@ -266,9 +266,9 @@ def test_lines_and_frames(veth, daemons):
     ("tcp://127.0.0.1:0", "udp://127.0.0.1:1", {"retries": 1}, "no endpoint carries HTTP"),
     ("tcp://127.0.0.1:0", "udp://127.0.0.1:1", {"balance": "path"}, "no endpoint carries HTTP"),
 ])
-def test_what_does_not_fit_is_refused(daemon, listen, back, more, why):
+def test_what_does_not_fit_is_refused(daemon, listen, backend, more, why):
     with pytest.raises(Refused, match=why):
-        daemon.create("proxy", "gw", listen=[listen], backend=[back], **more)
+        daemon.create("proxy", "gw", listen=[listen], backend=[backend], **more)
 
 
 @pytest.mark.once

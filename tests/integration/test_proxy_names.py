@@ -33,7 +33,7 @@ def connect(url, name, authority):
 
 
 @pytest.mark.parametrize("name", ["api.example.com", "API.example.com", "www.example.org"])
-def test_a_name_leads_to_its_back(daemon, behind, authority, name):
+def test_a_name_leads_to_its_backend(daemon, behind, authority, name):
     with connect(behind, name, authority) as over:
         over.sendall(b"hello\n")
         assert over.recv(100) == b"hello\n"

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from certificates import client_context
-from http_back import Back, Wire, ask, client, gateway
+from http_backend import Backend, Wire, ask, client, gateway
 from peers import Peers
 from strata_daemon import PATIENCE, Refused, eventually
 from talker import free_port, port_of
@@ -34,7 +34,7 @@ HAPROXY = """defaults
   timeout server 5s
 listen f
   bind 127.0.0.1:{port}
-  server s 127.0.0.1:{back} {sends}
+  server s 127.0.0.1:{backend} {sends}
 """
 
 
@@ -56,10 +56,10 @@ def exactly(over, count):
     return got
 
 
-def front(daemon, back, **options):
+def front(daemon, backend, **options):
     """A raw proxy that awaits headers from this machine: its port."""
     [url] = daemon.create("proxy", "raw", **{
-        "listen": ["tcp://127.0.0.1:0"], "backend": [back],
+        "listen": ["tcp://127.0.0.1:0"], "backend": [backend],
         "proxy_protocol": ["127.0.0.0/8"]} | options)["endpoints"]
     return port_of(url)
 
@@ -85,24 +85,24 @@ def test_what_a_header_tells_of_the_client_is_passed_on(daemon, header):
             daemon.remove("raw")
 
 
-def test_the_client_that_is_told_of_is_the_client_of_http(daemon, make_back):
-    back = make_back()
-    port = gateway(daemon, back, proxy_protocol=["127.0.0.1"])
+def test_the_client_that_is_told_of_is_the_client_of_http(daemon, make_backend):
+    backend = make_backend()
+    port = gateway(daemon, backend, proxy_protocol=["127.0.0.1"])
     told = [(V1, "192.0.2.9"), (V2, "192.0.2.9"), (V6, "2001:db8::9"), (LOCAL, "127.0.0.1"),
             (b"PROXY UNKNOWN\r\n", "127.0.0.1")]
     for header, address in told:
         with client(port) as wire:
             assert ask(wire, header + GET)[1] == b"ok"
             assert ask(wire, GET)[1] == b"ok"
-        assert [each.field("x-forwarded-for") for each in back.requests[-2:]] == [[address]] * 2
+        assert [each.field("x-forwarded-for") for each in backend.requests[-2:]] == [[address]] * 2
 
 
 @pytest.mark.parametrize("said", [
     GET, b"PROXY TCP4 1.2.3.4 5.6.7.8 1\r\n", b"PROXY TCP4 " + b"1" * 200,
     V2[:12] + b"\x21\x11\xff\xff", V2[:12] + b"\x31\x11\0\x0c" + V2[16:], b"\x16\x03\x01"])
-def test_without_a_header_a_connection_is_closed(daemon, make_back, said):
-    back = make_back()
-    port = gateway(daemon, back, proxy_protocol=["127.0.0.1"])
+def test_without_a_header_a_connection_is_closed(daemon, make_backend, said):
+    backend = make_backend()
+    port = gateway(daemon, backend, proxy_protocol=["127.0.0.1"])
     with client(port) as wire:
         wire.over.sendall(said)
         wire.over.settimeout(PATIENCE)
@@ -110,24 +110,24 @@ def test_without_a_header_a_connection_is_closed(daemon, make_back, said):
             assert wire.over.recv(100) == b""
         except ConnectionResetError:
             pass
-    assert back.connections == 0
+    assert backend.connections == 0
     eventually(lambda: daemon.stats("gw")["tls"]["handshakes_failed"] == 1, "it is counted")
     assert "read a PROXY header" in daemon.log()
 
 
-def test_who_is_not_awaited_to_send_one_is_not_believed(daemon, make_back):
-    back = make_back()
-    port = gateway(daemon, back, proxy_protocol=["192.0.2.0/24"])
+def test_who_is_not_awaited_to_send_one_is_not_believed(daemon, make_backend):
+    backend = make_backend()
+    port = gateway(daemon, backend, proxy_protocol=["192.0.2.0/24"])
     with client(port) as wire:
         assert ask(wire, V1 + GET)[0].startswith(b"HTTP/1.1 400 ")
     with client(port) as wire:
         assert ask(wire, GET)[1] == b"ok"
-    assert [each.field("x-forwarded-for") for each in back.requests] == [["127.0.0.1"]]
+    assert [each.field("x-forwarded-for") for each in backend.requests] == [["127.0.0.1"]]
     with pytest.raises(Refused, match="'10.0.0.0/99'"):
-        daemon.create("proxy", "no", listen=["http://127.0.0.1:0"], backend=[back.where],
+        daemon.create("proxy", "no", listen=["http://127.0.0.1:0"], backend=[backend.where],
                       proxy_protocol=["10.0.0.0/99"])
     with pytest.raises(Refused, match="proxy=v1 nor proxy=v2"):
-        daemon.edit("gw", backend=[f"{back.where} proxy=v3"])
+        daemon.edit("gw", backend=[f"{backend.where} proxy=v3"])
 
 
 def test_the_header_comes_before_tls_on_both_sides(daemon, authority):
@@ -160,11 +160,11 @@ def test_the_header_comes_before_tls_on_both_sides(daemon, authority):
     assert told == [V6] and rest["said"] == b"hello"
 
 
-def test_a_connection_to_a_back_is_for_one_client(daemon):
-    """Kept connections are used again, but not for others than the back was told of."""
+def test_a_connection_to_a_backend_is_for_one_client(daemon):
+    """Kept connections are used again, but not for others than the backend was told of."""
     told = []
 
-    class Knowing(Back):
+    class Knowing(Backend):
         def serve(self, one):
             wire = Wire(one)
             told.append(wire.until(b"\r\n").decode())
@@ -175,14 +175,14 @@ def test_a_connection_to_a_back_is_for_one_client(daemon):
                     break
                 one.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
-    back = Knowing()
-    port = gateway(daemon, back, backend=[f"{back.where} proxy=v1"])
+    backend = Knowing()
+    port = gateway(daemon, backend, backend=[f"{backend.where} proxy=v1"])
     with client(port) as ann, client(port) as bob:
         for _ in range(3):
             assert ask(ann, GET)[1] == b"ok"
             assert ask(bob, GET)[1] == b"ok"
         ends = [each.over.getsockname() for each in (ann, bob)]
-    back.close()
+    backend.close()
     assert told == [f"PROXY TCP4 127.0.0.1 127.0.0.1 {end[1]} {port}" for end in ends]
 
 
@@ -192,7 +192,7 @@ def test_haproxy_tells_strata_and_strata_tells_nginx(daemon, peers):
         port = gateway(daemon, backend=[f"127.0.0.1:{inner} proxy={version}"], check="http",
                        check_interval=0.2, proxy_protocol=["127.0.0.1"])
         for sends in ("send-proxy", "send-proxy-v2"):
-            outer = peers.haproxy(f"{version}-{sends}", HAPROXY, port=free_port(), back=port,
+            outer = peers.haproxy(f"{version}-{sends}", HAPROXY, port=free_port(), backend=port,
                                   sends=sends)
             with socket.create_connection(("127.0.0.1", outer), timeout=PATIENCE,
                                           source_address=("127.0.0.5", 0)) as over:
@@ -213,13 +213,13 @@ def test_a_cache_protects_itself_from_those_that_a_proxy_tells_of(daemon):
             assert one.recv(1000).startswith(answer)
 
 
-def test_by_a_unix_socket_too(daemon, make_back, tmp_path):
-    back = make_back()
+def test_by_a_unix_socket_too(daemon, make_backend, tmp_path):
+    backend = make_backend()
     path = tmp_path / "front"
-    daemon.create("proxy", "gw", listen=[f"unix://{path}"], backend=[back.where], protocol="http",
+    daemon.create("proxy", "gw", listen=[f"unix://{path}"], backend=[backend.where], protocol="http",
                   proxy_protocol=["unix"])
     with socket.socket(socket.AF_UNIX) as one:
         one.settimeout(PATIENCE)
         one.connect(str(path))
         assert ask(Wire(one), V1 + GET)[1] == b"ok"
-    assert back.requests[0].field("x-forwarded-for") == ["192.0.2.9"]
+    assert backend.requests[0].field("x-forwarded-for") == ["192.0.2.9"]

@@ -2,16 +2,16 @@
 
 import pytest
 
-from http_back import ask, client, gateway, get
+from http_backend import ask, client, gateway, get
 from strata_daemon import Refused
 
 
-def named(make_back, name):
-    """A back that answers with its name and what it was asked for."""
+def named(make_backend, name):
+    """A backend that answers with its name and what it was asked for."""
     def answer(wire, asked):
         body = f"{name} {asked.start.split()[1]}".encode()
         wire.over.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
-    return make_back(answer)
+    return make_backend(answer)
 
 
 def get_of(port, host, path):
@@ -20,8 +20,8 @@ def get_of(port, host, path):
         return int(head.split()[1]), body.decode()
 
 
-def test_the_first_route_that_matches_decides(daemon, make_back):
-    api, old, rest = (named(make_back, name) for name in ("api", "old", "rest"))
+def test_the_first_route_that_matches_decides(daemon, make_backend):
+    api, old, rest = (named(make_backend, name) for name in ("api", "old", "rest"))
     port = gateway(daemon, rest, route=[
         f"host=api.example.com path=/v1/* -> {api.where} strip=/v1",
         f"path=/old/* -> {old.where}", f"path=/old/never -> {api.where}"])
@@ -32,8 +32,8 @@ def test_the_first_route_that_matches_decides(daemon, make_back):
     assert get_of(port, "other", "/old/never") == (200, "old /old/never")
 
 
-def test_a_route_answers_by_itself(daemon, make_back):
-    rest = named(make_back, "rest")
+def test_a_route_answers_by_itself(daemon, make_backend):
+    rest = named(make_backend, "rest")
     port = gateway(daemon, rest, route=["path=/admin/* -> answer=403",
                                         "path=/docs/* -> redirect=https://h/manual/* answer=301"])
     assert get(port, "/admin/x")[0] == 403
@@ -46,21 +46,21 @@ def test_a_route_answers_by_itself(daemon, make_back):
 
 @pytest.mark.parametrize("path", ["/admin", "//admin/x", "/./admin/x", "/x/../admin/x",
                                   "/%61dmin/x", "/x/%2e%2e/admin/x", "/%2e%2e/admin"])
-def test_no_spelling_of_a_path_comes_past_its_route(daemon, make_back, path):
-    back = named(make_back, "rest")
-    port = gateway(daemon, back, route=["path=/admin/* -> answer=403"])
+def test_no_spelling_of_a_path_comes_past_its_route(daemon, make_backend, path):
+    backend = named(make_backend, "rest")
+    port = gateway(daemon, backend, route=["path=/admin/* -> answer=403"])
     assert get(port, path)[0] == 403
-    assert back.requests == []
+    assert backend.requests == []
 
 
-def test_what_no_route_wants_is_not_found(daemon, make_back):
-    port = gateway(daemon, route=[f"path=/a -> {named(make_back, 'a').where}"])
+def test_what_no_route_wants_is_not_found(daemon, make_backend):
+    port = gateway(daemon, route=[f"path=/a -> {named(make_backend, 'a').where}"])
     assert get(port, "/a") == (200, b"a /a")
     assert get(port, "/b") == (404, b"no route leads from here\n")
 
 
-def test_routes_change_while_it_runs(daemon, make_back):
-    one, other = (named(make_back, name) for name in ("one", "other"))
+def test_routes_change_while_it_runs(daemon, make_backend):
+    one, other = (named(make_backend, name) for name in ("one", "other"))
     port = gateway(daemon, route=[f"path=/* -> {one.where}"])
     assert get(port, "/x") == (200, b"one /x")
     daemon.edit("gw", route=[f"path=/* -> {other.where}, {one.where} backup"])

@@ -1,4 +1,4 @@
-"""No request reaches a back that the proxy has not read as one: harness/smuggling.py, in short."""
+"""Backends get no request that the proxy has not read as one: harness/smuggling.py, in short."""
 
 import random
 
@@ -7,11 +7,11 @@ import pytest
 import smuggling
 
 
-@pytest.mark.parametrize("back", ["h11", "node"])
-def test_no_back_reads_a_request_that_the_proxy_has_not_read(back):
+@pytest.mark.parametrize("backend", ["h11", "node"])
+def test_no_backend_reads_a_request_that_the_proxy_has_not_read(backend):
     seed = random.randrange(2**32)
     print(f"seed {seed}")
-    [found] = smuggling.tried(["strata"], [back], 300, seed)
+    [found] = smuggling.tried(["strata"], [backend], 300, seed)
     assert found["smuggled"] == 0, found
     # Some were well-formed, and most were not.
     assert 10 < found["read"] < 300, found

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 import long_bodies
-from http_back import gateway
+from http_backend import gateway
 
 EVENTS = 5
 
@@ -30,9 +30,9 @@ class EventSource:
 
 
 @pytest.mark.parametrize("version", ["--http1.1", "--http2-prior-knowledge"])
-def test_each_event_arrives_before_the_next_is_said(daemon, make_back, version):
+def test_each_event_arrives_before_the_next_is_said(daemon, make_backend, version):
     source = EventSource()
-    port = gateway(daemon, make_back(source))
+    port = gateway(daemon, make_backend(source))
     with subprocess.Popen(["curl", "-sN", version, f"http://127.0.0.1:{port}/events"],
                           stdout=subprocess.PIPE) as curl:
         for number in range(EVENTS):

@@ -1,9 +1,9 @@
-"""A proxy whose work is shared by loops: what they know of their backs they know together."""
+"""A proxy whose work is shared by loops: what they know of their backends they know together."""
 
 import contextlib
 
 from held_answers import Gate, Visitors, queue_of, wait_waiting
-from http_back import Back, gateway, get
+from http_backend import Backend, gateway, get
 from strata_daemon import eventually
 
 BUSY = b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"
@@ -11,7 +11,7 @@ BUSY = b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"
 MANY = 24
 
 
-def backs_of(daemon):
+def backends_of(daemon):
     return daemon.ask("GET", "/v1/runtimes/gw/backends")
 
 
@@ -24,10 +24,10 @@ def ask_often(daemon, port):
     return [get(port) for _ in range(MANY)]
 
 
-def test_one_loop_checks_for_all(daemon, make_back):
-    well, ill = make_back(), make_back(BUSY)
+def test_one_loop_checks_for_all(daemon, make_backend):
+    well, ill = make_backend(), make_backend(BUSY)
     port = gateway(daemon, well, ill, threads=3, check="http", check_interval=1000, check_fall=1)
-    eventually(lambda: backs_of(daemon)[1]["state"] == "down", "it is down")
+    eventually(lambda: backends_of(daemon)[1]["state"] == "down", "it is down")
     eventually(lambda: len(well.requests) == 1, "both were asked")
     assert ask_often(daemon, port) == [(200, b"ok")] * MANY
     assert [each.start for each in ill.requests] == ["GET / HTTP/1.1"]
@@ -35,45 +35,45 @@ def test_one_loop_checks_for_all(daemon, make_back):
     assert events_of(daemon) == ["down"]
 
 
-def test_the_failures_that_loops_see_open_one_circuit(daemon, make_back):
-    ill, well = make_back(BUSY), make_back()
+def test_the_failures_that_loops_see_open_one_circuit(daemon, make_backend):
+    ill, well = make_backend(BUSY), make_backend()
     port = gateway(daemon, ill, well, threads=3, balance="first", circuit_failures=6, rest=1000)
     answers = ask_often(daemon, port)
     assert answers == [(503, b"")] * 6 + [(200, b"ok")] * (MANY - 6)
-    assert [each["circuit"] for each in backs_of(daemon)] == ["open", "closed"]
+    assert [each["circuit"] for each in backends_of(daemon)] == ["open", "closed"]
     assert len(ill.requests) == 6
     assert events_of(daemon) == ["open"]
 
 
-def test_a_back_that_cannot_be_reached_rests_for_all(daemon, make_back):
-    with contextlib.closing(Back(b"")) as gone:
+def test_a_backend_that_cannot_be_reached_rests_for_all(daemon, make_backend):
+    with contextlib.closing(Backend(b"")) as gone:
         pass
-    well = make_back()
+    well = make_backend()
     port = gateway(daemon, gone, well, threads=3, balance="first", circuit_failures=0, rest=1000)
     assert ask_often(daemon, port) == [(200, b"ok")] * MANY
-    assert backs_of(daemon)[0]["failed"] == 1
+    assert backends_of(daemon)[0]["failed"] == 1
 
 
-def test_a_limit_is_of_all_loops_together(daemon, make_back):
+def test_a_limit_is_of_all_loops_together(daemon, make_backend):
     gate = Gate()
-    where = make_back(gate).where
+    where = make_backend(gate).where
     port = gateway(daemon, backend=[where + " max=3"], threads=2, queue_timeout=1000)
     visitors = Visitors(port)
     for number in range(40):
         visitors.ask(f"/{number}")
     wait_waiting(daemon, 37)
     eventually(lambda: gate.now == 3, "all places are taken")
-    assert [each["now"] for each in backs_of(daemon)] == [3]
+    assert [each["now"] for each in backends_of(daemon)] == [3]
     gate.let(40)
     assert set(visitors.join().values()) == {(200, b"ok")}
     assert gate.most == 3
     assert queue_of(daemon) == {"waiting": 0, "turned_away": 0}
 
 
-def test_a_place_that_one_loop_leaves_another_takes(daemon, make_back):
+def test_a_place_that_one_loop_leaves_another_takes(daemon, make_backend):
     """One place for two loops: whoever leaves it, those who wait on either get it in the end."""
     gate = Gate()
-    port = gateway(daemon, backend=[make_back(gate).where + " max=1"], threads=2,
+    port = gateway(daemon, backend=[make_backend(gate).where + " max=1"], threads=2,
                    queue_timeout=1000)
     visitors = Visitors(port)
     for number in range(MANY):
@@ -85,9 +85,9 @@ def test_a_place_that_one_loop_leaves_another_takes(daemon, make_back):
     assert gate.most == 1
 
 
-def test_a_queue_is_of_all_loops_together(daemon, make_back):
+def test_a_queue_is_of_all_loops_together(daemon, make_backend):
     gate = Gate()
-    port = gateway(daemon, backend=[make_back(gate).where + " max=1"], threads=2, queue=5,
+    port = gateway(daemon, backend=[make_backend(gate).where + " max=1"], threads=2, queue=5,
                    queue_timeout=1000)
     visitors = Visitors(port)
     for number in range(MANY):
@@ -99,10 +99,11 @@ def test_a_queue_is_of_all_loops_together(daemon, make_back):
     assert sorted(answers) == [200] * 6 + [503] * (MANY - 6)
 
 
-def test_all_loops_learn_what_a_group_is(daemon, make_back):
+def test_all_loops_learn_what_a_group_is(daemon, make_backend):
     port = gateway(daemon, backend=["@web"], threads=3)
     assert {status for status, _ in ask_often(daemon, port)} == {503}
-    assert [(each["back"], each["state"]) for each in backs_of(daemon)] == [("@web", "unknown")]
+    states = [(each["backend"], each["state"]) for each in backends_of(daemon)]
+    assert states == [("@web", "unknown")]
     daemon.server("one", listen=["http://127.0.0.1:0"], group="web")
-    eventually(lambda: [each["state"] for each in backs_of(daemon)] == ["ready"], "it is found")
+    eventually(lambda: [each["state"] for each in backends_of(daemon)] == ["ready"], "it is found")
     assert {status for status, _ in ask_often(daemon, port)} == {404}

@@ -10,9 +10,9 @@ import pytest
 import websockets
 import wsproto
 
-from http2_back import Http2Back, ok
+from http2_backend import Http2Back, ok
 from http2_peer import Http2
-from http_back import ask, client, gateway, get
+from http_backend import ask, client, gateway, get
 from strata_daemon import PATIENCE, Refused, eventually
 from talker import free_port, port_of
 from tls_servers import logged
@@ -40,18 +40,18 @@ def talk(kind, port):
             assert (one.hear(), other.hear()) == (text, text[::-1])
 
 
-@pytest.mark.parametrize("back", ["", " http2"])
+@pytest.mark.parametrize("backend", ["", " http2"])
 @pytest.mark.parametrize("kind", ["HTTP/1.1", "HTTP/2"])
-def test_websockets_pass_between_the_versions(daemon, kind, back):
+def test_websockets_pass_between_the_versions(daemon, kind, backend):
     [url] = daemon.server("chat", listen=["http://127.0.0.1:0"], mode="echo")
-    port = gateway(daemon, backend=[url + back])
+    port = gateway(daemon, backend=[url + backend])
     talk(kind, port)
     talk(kind, port)
     eventually(lambda: daemon.stats("gw")["connections"]["now"] == 0, "the clients have gone")
     assert daemon.stats("gw")["http"]["answers"]["5xx"] == 0
 
 
-def test_websockets_and_requests_share_a_connection_to_the_back(daemon):
+def test_websockets_and_requests_share_a_connection_to_the_backend(daemon):
     [url] = daemon.server("chat", listen=["http://127.0.0.1:0"], mode="inout")
     port = gateway(daemon, backend=[url + " http2"])
 
@@ -80,7 +80,7 @@ def test_a_websocket_that_breaks_breaks_on_both_sides(daemon):
     asyncio.run(broken())
 
 
-def test_a_back_without_websockets_by_http2_is_asked_in_http1_where_tls_lets_it(
+def test_a_backend_without_websockets_by_http2_is_asked_in_http1_where_tls_lets_it(
         daemon, authority):
     """nginx and others know HTTP/2 without RFC 8441: TLS agrees on HTTP/1.1 for a WebSocket."""
     certificate, key = authority.issue("localhost")
@@ -119,30 +119,30 @@ def echo_by_http1(one):
 
 @pytest.fixture
 def agreeing(authority):
-    """A back of HTTP/2 by TLS, without RFC 8441: how it agrees on a version, and what it is."""
+    """A backend of HTTP/2 by TLS, without RFC 8441: how it agrees on a version, and what it is."""
     certificate, key = authority.issue("localhost")
     with contextlib.ExitStack() as stack:
         def make(*versions, **how):
             secure = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             secure.load_cert_chain(certificate, key)
             secure.set_alpn_protocols(versions)
-            back = Http2Back(ok, secure=secure, serve_http1=echo_by_http1, **how)
-            back.where = f"https://{back.where.replace('127.0.0.1', 'localhost')}"
-            return stack.enter_context(contextlib.closing(back))
+            backend = Http2Back(ok, secure=secure, serve_http1=echo_by_http1, **how)
+            backend.where = f"https://{backend.where.replace('127.0.0.1', 'localhost')}"
+            return stack.enter_context(contextlib.closing(backend))
         yield make
 
 
 @pytest.mark.parametrize("kind", ["HTTP/1.1", "HTTP/2"])
 def test_a_websocket_takes_a_connection_by_http1_where_http2_knows_none(
         daemon, authority, agreeing, kind):
-    back = agreeing("h2", "http/1.1")
-    port = gateway(daemon, backend=[back.where], ca=authority.ca)
+    backend = agreeing("h2", "http/1.1")
+    port = gateway(daemon, backend=[backend.where], ca=authority.ca)
     assert get(port) == (200, b"ok")
     talk(kind, port)
     assert get(port) == (200, b"ok")
     # It is what else is asked that shares the one by HTTP/2.
-    assert [each["head"][":method"] for each in back.requests] == ["GET", "GET"]
-    assert back.connections == (2 if kind == "HTTP/1.1" else 3)
+    assert [each["head"][":method"] for each in backend.requests] == ["GET", "GET"]
+    assert backend.connections == (2 if kind == "HTTP/1.1" else 3)
 
 
 def opening(port):
@@ -154,16 +154,16 @@ def opening(port):
 
 
 @pytest.mark.parametrize("how", ["agrees on none", "breaks off"])
-def test_a_back_of_http2_alone_is_none_that_fails(daemon, authority, agreeing, how):
+def test_a_backend_of_http2_alone_is_none_that_fails(daemon, authority, agreeing, how):
     """Those who would open WebSockets do not keep others away from it."""
-    back = agreeing("h2")
+    backend = agreeing("h2")
     if how == "breaks off":
-        back.secure.sni_callback = lambda *_: (
-            ssl.ALERT_DESCRIPTION_HANDSHAKE_FAILURE if back.connections > 1 else None)
-    port = gateway(daemon, backend=[back.where], ca=authority.ca, circuit_failures=2, rest=60)
+        backend.secure.sni_callback = lambda *_: (
+            ssl.ALERT_DESCRIPTION_HANDSHAKE_FAILURE if backend.connections > 1 else None)
+    port = gateway(daemon, backend=[backend.where], ca=authority.ca, circuit_failures=2, rest=60)
     for _ in range(3):
         assert opening(port) == (
-            501, b"the back is spoken to in HTTP/2, and does not take that upgrade\n")
+            501, b"the backend is spoken to in HTTP/2, and does not take that upgrade\n")
     with Http2(f"http://127.0.0.1:{port}") as over:
         assert over.status() == 501
     [told] = daemon.ask("GET", "/v1/runtimes/gw/backends")
@@ -172,18 +172,18 @@ def test_a_back_of_http2_alone_is_none_that_fails(daemon, authority, agreeing, h
     logged(daemon, "gw", "open a websocket at " if how != "breaks off" else "handshake")
 
 
-def test_a_back_that_says_no_settings_is_asked_in_http1(daemon, authority, agreeing):
-    back = agreeing("h2", "http/1.1")
-    back.serve_http2 = lambda one: one.recv(65536) and one.recv(1 << 20) and one.recv(1)
-    port = gateway(daemon, backend=[back.where], ca=authority.ca, answer_timeout=0.5)
+def test_a_backend_that_says_no_settings_is_asked_in_http1(daemon, authority, agreeing):
+    backend = agreeing("h2", "http/1.1")
+    backend.serve_http2 = lambda one: one.recv(65536) and one.recv(1 << 20) and one.recv(1)
+    port = gateway(daemon, backend=[backend.where], ca=authority.ca, answer_timeout=0.5)
     talk("HTTP/1.1", port)
 
 
-def test_a_back_that_opens_no_websocket_after_all_says_so_itself(daemon, authority, agreeing):
-    back = agreeing("h2", "http/1.1", opens=403)
-    port = gateway(daemon, backend=[back.where], ca=authority.ca)
+def test_a_backend_that_opens_no_websocket_after_all_says_so_itself(daemon, authority, agreeing):
+    backend = agreeing("h2", "http/1.1", opens=403)
+    port = gateway(daemon, backend=[backend.where], ca=authority.ca)
     assert opening(port) == (403, b"")
-    assert [each["head"][":protocol"] for each in back.requests] == ["websocket"]
+    assert [each["head"][":protocol"] for each in backend.requests] == ["websocket"]
 
 
 # --- as messages ---------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ def front_of(daemon, port, **options):
     return made["endpoints"][0]
 
 
-def test_a_subprotocol_is_what_client_and_back_agree_on(daemon):
+def test_a_subprotocol_is_what_client_and_backend_agree_on(daemon):
     chat = Chat(["chat.v2", "chat.v1"])
 
     async def work(port):
@@ -228,7 +228,7 @@ def test_a_subprotocol_is_what_client_and_back_agree_on(daemon):
         "chat.v1,chat.v2", "chat.v1", None]
 
 
-def test_fields_of_the_request_go_to_the_back_as_the_rules_say(daemon):
+def test_fields_of_the_request_go_to_the_backend_as_the_rules_say(daemon):
     chat = Chat(["chat"])
 
     async def work(port):
@@ -257,13 +257,13 @@ def test_what_begins_as_no_websocket_has_the_rules_fields(daemon):
     assert chat.heads[0]["X-Tenant"] == "a"
 
 
-def test_fields_need_a_back_that_takes_them(daemon):
-    with pytest.raises(Refused, match="no endpoint carries HTTP or WebSocket backs"):
+def test_fields_need_a_backend_that_takes_them(daemon):
+    with pytest.raises(Refused, match="no endpoint carries HTTP or WebSocket backends"):
         daemon.create("proxy", "gw", listen=["udp://127.0.0.1:0"], backend=["udp://127.0.0.1:9"],
                       request_header=["set X-Tenant: a"])
 
 
-def test_without_a_back_no_websocket_is_opened(daemon):
+def test_without_a_backend_no_websocket_is_opened(daemon):
     url = front_of(daemon, free_port())
     with socket.create_connection(("127.0.0.1", port_of(url)), timeout=PATIENCE) as over:
         over.sendall(b"GET / HTTP/1.1\r\nHost: h\r\nConnection: upgrade\r\nUpgrade: websocket\r\n"

@@ -113,7 +113,7 @@ def test_text_and_binary_stay_what_they_were(daemon):
     run(converse())
 
 
-def test_echo_gives_each_its_own_message_back(daemon):
+def test_echo_gives_each_its_own_message_backend(daemon):
     [url] = daemon.server("echo", mode="echo")
 
     async def converse():

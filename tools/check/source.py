@@ -66,3 +66,9 @@ def without_comments(code):
 def bare_code(code):
     """C++ without comments and without what strings say; every line keeps its number."""
     return _TOKENS.sub(lambda match: _blank(match, keep_text=False), code)
+
+
+def blanked_code(code):
+    """The same with spaces for what is left out: every character keeps its offset."""
+    return _TOKENS.sub(
+        lambda found: found[0] if found["number"] else re.sub(r"[^\n]", " ", found[0]), code)

@@ -1,4 +1,4 @@
-// strata backends NAME [add|remove|drain|ready BACK]
+// strata backends NAME [add|remove|drain|ready BACKEND]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::string_view drain_word = " drain";
 
-const std::vector<column>& back_columns() {
+const std::vector<column>& backend_columns() {
   static const std::vector<column> columns = {
-      {"back", "/back"},
+      {"backend", "/backend"},
       {"state", "/state"},
       {"weight", "/weight"},
       {"backup", "/backup"},
@@ -42,9 +42,9 @@ const std::vector<column>& back_columns() {
 std::string place_of(std::string_view text) { return std::string(text.substr(0, text.find(' '))); }
 
 /// A text may lead to several: of those, the first.
-json named_once(const json& backs) {
+json named_once(const json& backends) {
   auto first = json::array();
-  for (const auto& each : backs) {
+  for (const auto& each : backends) {
     const auto is_it = [&each](const json& one) {
       return text_at(one, "name") == text_at(each, "name");
     };
@@ -53,59 +53,61 @@ json named_once(const json& backs) {
   return first;
 }
 
-outcome<int> show_backs(const invocation& call, control_client& client) {
-  const auto shown = select_columns(back_columns(), call.text("columns"));
+outcome<int> show_backends(const invocation& call, control_client& client) {
+  const auto shown = select_columns(backend_columns(), call.text("columns"));
   if (!shown) return std::unexpected(shown.error());
-  auto backs = client.get(runtime_target(call.words[0], "backends"));
-  if (!backs) return std::unexpected(backs.error());
-  if (!backs->is_array()) return refuse(exit_failed, "the daemon's answer is no list of backs");
-  for (auto& each : *backs) {
+  auto backends = client.get(runtime_target(call.words[0], "backends"));
+  if (!backends) return std::unexpected(backends.error());
+  if (!backends->is_array())
+    return refuse(exit_failed, "the daemon's answer is no list of backends");
+  for (auto& each : *backends) {
     if (each.is_object()) each["name"] = text_at(each, "text");
   }
-  show_list(call, *shown, call.quiet ? named_once(*backs) : *backs);
+  show_list(call, *shown, call.quiet ? named_once(*backends) : *backends);
   return exit_done;
 }
 
-/// The backs of `--backend`, as they are written.
+/// The backends of `--backend`, as they are written.
 outcome<std::vector<std::string>> written_backs(const invocation& call, control_client& client) {
   const auto detail = client.get(runtime_target(call.words[0]));
   if (!detail) return std::unexpected(detail.error());
   const auto options = detail->is_object() ? detail->value("options", json::object()) : json();
   if (text_at(*detail, "type") != "proxy" || !options.is_object()) {
-    return refuse(exit_failed, fmt::format("'{}' is a {} and has no backs; only a proxy has them",
-                                           call.words[0], text_at(*detail, "type")));
+    return refuse(exit_failed,
+                  fmt::format("'{}' is a {} and has no backends; only a proxy has them",
+                              call.words[0], text_at(*detail, "type")));
   }
-  std::vector<std::string> backs;
+  std::vector<std::string> backends;
   for (const auto& each : options.value("backend", json::array())) {
-    if (each.is_string()) backs.push_back(each.get<std::string>());
+    if (each.is_string()) backends.push_back(each.get<std::string>());
   }
-  return backs;
+  return backends;
 }
 
 /// What `deed` makes of them.
-outcome<> change(std::vector<std::string>& backs, const std::string& deed,
+outcome<> change(std::vector<std::string>& backends, const std::string& deed,
                  const std::string& wanted) {
   const auto place = place_of(wanted);
-  const auto found = std::ranges::find(backs, place, place_of);
-  const bool is_there = found != backs.end();
+  const auto found = std::ranges::find(backends, place, place_of);
+  const bool is_there = found != backends.end();
   if (deed == "add") {
     if (is_there) {
-      return refuse(exit_failed, fmt::format("'{}' is a back already: '{}'", place, *found));
+      return refuse(exit_failed, fmt::format("'{}' is a backend already: '{}'", place, *found));
     }
-    backs.push_back(wanted);
+    backends.push_back(wanted);
     return {};
   }
   if (!is_there) {
-    return refuse(
-        exit_not_found,
-        fmt::format("there is no back '{}' among those of --backend: {}; those of a "
-                    "route are changed by 'strata edit --route'",
-                    place,
-                    backs.empty() ? "there are none" : fmt::format("{}", fmt::join(backs, ", "))));
+    return refuse(exit_not_found,
+                  fmt::format("there is no backend '{}' among those of --backend: {}; those of a "
+                              "route are changed by 'strata edit --route'",
+                              place,
+                              backends.empty() ? "there are none"
+                                               : fmt::format("{}", fmt::join(backends, ", "))));
   }
   const auto at = found->find(drain_word);
   if (deed == "remove") {
-    backs.erase(found);
+    backends.erase(found);
   } else if (deed == "drain" && at == std::string::npos) {
     found->append(drain_word);
   } else if (deed == "ready" && at != std::string::npos) {
@@ -118,7 +120,7 @@ outcome<> change(std::vector<std::string>& backs, const std::string& deed,
 
 outcome<int> run_backends(const invocation& call) {
   control_client client(call.daemon);
-  if (call.words.size() == 1) return show_backs(call, client);
+  if (call.words.size() == 1) return show_backends(call, client);
   const auto& deed = call.words[1];
   const bool is_known = deed == "add" || deed == "remove" || deed == "drain" || deed == "ready";
   if (!is_known) {
@@ -131,19 +133,19 @@ outcome<int> run_backends(const invocation& call) {
                   fmt::format("'{0}' needs a backend: strata backends {1} {0} BACKEND", deed,
                               call.words.front()));
   }
-  auto backs = written_backs(call, client);
-  if (!backs) return std::unexpected(backs.error());
+  auto backends = written_backs(call, client);
+  if (!backends) return std::unexpected(backends.error());
   const auto wanted = fmt::format("{}", fmt::join(call.words.begin() + 2, call.words.end(), " "));
-  if (auto changed = change(*backs, deed, wanted); !changed) {
+  if (auto changed = change(*backends, deed, wanted); !changed) {
     return std::unexpected(changed.error());
   }
   const auto done =
-      client.patch(runtime_target(call.words[0]), {{"options", {{"backend", *backs}}}});
+      client.patch(runtime_target(call.words[0]), {{"options", {{"backend", *backends}}}});
   if (!done) return std::unexpected(done.error());
-  if (call.as_json) print_json(*backs);
+  if (call.as_json) print_json(*backends);
   if (!call.as_json && !call.quiet) {
-    print(fmt::format("backs of {}: {}\n", text::printable(call.words[0]),
-                      text::printable(fmt::format("{}", fmt::join(*backs, ", ")))));
+    print(fmt::format("backends of {}: {}\n", text::printable(call.words[0]),
+                      text::printable(fmt::format("{}", fmt::join(*backends, ", ")))));
   }
   return exit_done;
 }

@@ -79,11 +79,11 @@ outcome<json> sampler::runtime_figures(const std::string& name) {
   if (!stats && (is_fatal(stats.error()) || is_asked_for)) return std::unexpected(stats.error());
   if (!stats) return json(nullptr);
   const auto state = text_at(*stats, "state");
-  auto backs = json::array();
+  auto backends = json::array();
   if (text_at(*stats, "type") == "proxy" && state == "running") {
-    auto told = backs_of(name);
+    auto told = backends_of(name);
     if (!told) return told;
-    backs = std::move(*told);
+    backends = std::move(*told);
   }
   return json{{"name", name},
               {"type", text_at(*stats, "type")},
@@ -94,19 +94,20 @@ outcome<json> sampler::runtime_figures(const std::string& name) {
               {"bytes_per_s", rate_of(name, sum_at(*stats, "/bytes/in", "/bytes/out"))},
               {"errors", number_at(*stats, "/errors")},
               {"p99_ms", p99_at(*stats, "/http/latency")},
-              {"backs", std::move(backs)}};
+              {"backends", std::move(backends)}};
 }
 
-outcome<json> sampler::backs_of(const std::string& name) {
+outcome<json> sampler::backends_of(const std::string& name) {
   const auto told = client_.get(runtime_target(name, "backends"));
   if (!told && is_fatal(told.error())) return std::unexpected(told.error());
-  auto backs = json::array();
-  if (!told || !told->is_array()) return backs;
+  auto backends = json::array();
+  if (!told || !told->is_array()) return backends;
   for (const auto& each : *told) {
     const auto total = number_at(each, "/total");
-    const auto key = fmt::format("{}\n{}\n{}", name, text_at(each, "route"), text_at(each, "back"));
-    backs.push_back(
-        {{"back", text_at(each, "back")},
+    const auto key =
+        fmt::format("{}\n{}\n{}", name, text_at(each, "route"), text_at(each, "backend"));
+    backends.push_back(
+        {{"backend", text_at(each, "backend")},
          {"route", text_at(each, "route")},
          {"state", text_at(each, "state")},
          {"connections", number_at(each, "/now")},
@@ -117,7 +118,7 @@ outcome<json> sampler::backs_of(const std::string& name) {
          {"errors", number_at(each, "/failed")},
          {"p99_ms", p99_at(each, "/latency")}});
   }
-  return backs;
+  return backends;
 }
 
 // Null until it has been seen twice, and when it has begun to count again.

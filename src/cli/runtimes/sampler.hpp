@@ -1,4 +1,4 @@
-// What runtimes, and the backs of proxies, do at a moment, with rates since the moment before.
+// What runtimes, and the backends of proxies, do at a moment, with rates since the moment before.
 #pragma once
 
 #include <chrono>
@@ -30,7 +30,7 @@ class sampler {
   [[nodiscard]] outcome<std::vector<std::string>> names();
   /// Null: it has gone meanwhile.
   [[nodiscard]] outcome<nlohmann::json> runtime_figures(const std::string& name);
-  [[nodiscard]] outcome<nlohmann::json> backs_of(const std::string& name);
+  [[nodiscard]] outcome<nlohmann::json> backends_of(const std::string& name);
   [[nodiscard]] nlohmann::json rate_of(const std::string& key, std::optional<double> counted);
 
   control_client& client_;

@@ -62,7 +62,7 @@ unit unit_of_field(std::string_view field, const json&) {
 // What has a table of its own ('strata backends'), and what is for programs.
 void leave_out_details(json& stats) {
   if (!stats.is_object()) return;
-  for (const auto* const each : {"backs", "routes"}) stats.erase(each);
+  for (const auto* const each : {"backends", "routes"}) stats.erase(each);
   const json::json_pointer latency("/http/latency");
   if (stats.contains(latency) && stats[latency].is_object()) stats[latency].erase("within_ms");
 }

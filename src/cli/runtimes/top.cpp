@@ -45,10 +45,10 @@ void add_figures_of(const json& object, cells& to) {
   for (const auto& each : figure_columns) to.push_back(format_cell(object.at(each.key), each.of));
 }
 
-std::string name_of_back(const json& back) {
+std::string name_of_backend(const json& backend) {
   constexpr std::size_t longest_route = 32;
-  const auto route = text::shortened(text::printable(text_at(back, "route")), longest_route);
-  const auto name = "  " + text::printable(text_at(back, "back"));
+  const auto route = text::shortened(text::printable(text_at(backend, "route")), longest_route);
+  const auto name = "  " + text::printable(text_at(backend, "backend"));
   return route.empty() ? name : fmt::format("{} ({})", name, route);
 }
 
@@ -62,9 +62,10 @@ std::string table_of(const json& sample, bool has_header) {
     add_figures_of(each, rows.emplace_back(cells{text::printable(text_at(each, "name")),
                                                  format_cell(each.at("type"), unit::none),
                                                  format_cell(each.at("state"), unit::none)}));
-    for (const auto& back : each.at("backs")) {
-      add_figures_of(back, rows.emplace_back(cells{name_of_back(back), "back",
-                                                   format_cell(back.at("state"), unit::none)}));
+    for (const auto& backend : each.at("backends")) {
+      add_figures_of(backend,
+                     rows.emplace_back(cells{name_of_backend(backend), "backend",
+                                             format_cell(backend.at("state"), unit::none)}));
     }
   }
   std::vector<bool> to_the_right(3, false);

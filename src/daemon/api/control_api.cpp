@@ -431,8 +431,8 @@ loop::task<control_api::answer> control_api::stats(call of) {
   co_return answer{200, "application/json", dump(stats_json(**found, supervisor_.home().now()))};
 }
 
-loop::task<control_api::answer> control_api::backs(call of) {
-  auto found = co_await supervisor_.backs(of.name);
+loop::task<control_api::answer> control_api::backends(call of) {
+  auto found = co_await supervisor_.backends(of.name);
   if (!found) co_return as_answer(found.error());
   co_return answer{200, "application/json", dump(*found)};
 }

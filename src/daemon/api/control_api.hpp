@@ -115,7 +115,7 @@ class control_api {
   loop::task<answer> reload_script(call of);
   loop::task<answer> evaluate(call of);
   loop::task<answer> send(call of);
-  loop::task<answer> backs(call of);
+  loop::task<answer> backends(call of);
   loop::task<answer> stats(call of);
   loop::task<answer> metrics(call of);
   loop::task<answer> healthz(call of);

@@ -77,12 +77,12 @@ constexpr const char* documents = R"json({
     "incomplete": {"type": "boolean", "description": "more text could mend the error"}
   }
 },
-"Back": {
+"Backend": {
   "type": "object",
   "properties": {
-    "back": {"type": "string", "description": "its URL"},
+    "backend": {"type": "string", "description": "its URL"},
     "text": {"type": "string", "description": "as the option has it"},
-    "route": {"type": "string", "description": "whose back it is; empty: of --backend"},
+    "route": {"type": "string", "description": "whose backend it is; empty: of --backend"},
     "state": {"type": "string", "enum": ["ready", "resting", "down", "drained"]},
     "weight": {"type": "integer"},
     "backup": {"type": "boolean"},
@@ -171,7 +171,7 @@ constexpr const char* documents = R"json({
     "event": {"type": "string",
       "enum": ["created", "started", "stopped", "failed", "edited", "reloaded",
         "removed", "down", "up", "open", "half-open", "closed", "panic", "calm"],
-      "description": "from `down` on, of a proxy's back or backs, which `detail` names"},
+      "description": "from `down` on, of a proxy's backend or backends, which `detail` names"},
     "runtime": {"type": "string"},
     "type": {"type": "string"},
     "detail": {"type": "string"}

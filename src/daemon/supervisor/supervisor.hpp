@@ -78,8 +78,9 @@ class supervisor final : public net::directory, public runtime::house {
   /// `client`: one of a server's, who alone hears it.
   loop::task<result<runtime::send_outcome>> send(std::string name, std::string message,
                                                  std::optional<std::uint64_t> client = {}) const;
-  /// Where it passes things on to. Errors: conflict when it does not run; as of `runtime::backs`.
-  loop::task<result<nlohmann::json>> backs(std::string name) const;
+  /// Where it passes things on to. Errors: conflict when it does not run; as of
+  /// `runtime::backends`.
+  loop::task<result<nlohmann::json>> backends(std::string name) const;
 
   // --- what there is: not what is still being created
   [[nodiscard]] result<entry_ref> find(const std::string& name) const;

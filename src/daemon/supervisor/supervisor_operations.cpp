@@ -359,16 +359,16 @@ loop::task<result<runtime::send_outcome>> supervisor::send(
   co_return co_await sending;
 }
 
-loop::task<result<nlohmann::json>> supervisor::backs(std::string name) const {
+loop::task<result<nlohmann::json>> supervisor::backends(std::string name) const {
   auto who = find(name);
   if (!who) co_return std::unexpected(who.error());
   const auto guard = co_await (*who)->lock.acquire();
   if ((*who)->state != run_state::running) {
-    co_return failure(errc::conflict, "show the backs of '" + name + "'",
+    co_return failure(errc::conflict, "show the backends of '" + name + "'",
                       "it does not run: it is " + std::string(name_of((*who)->state)),
                       "start it: strata start " + name);
   }
-  co_return co_await (*who)->body->backs();
+  co_return co_await (*who)->body->backends();
 }
 
 }  // namespace strata::daemon

@@ -34,10 +34,6 @@ int await_edges(int fd, std::span<epoll_event> into, const timespec* timeout) {
   return ::epoll_wait(fd, into.data(), most, static_cast<int>(std::min<long>(ms, INT32_MAX)));
 }
 
-bool is_receive(const operation& of) {
-  return of.type == operation::kind::receive || of.type == operation::kind::receive_from;
-}
-
 }  // namespace
 
 struct epoll_loop::sending : operation {
@@ -263,7 +259,7 @@ void epoll_loop::run_writers(int fd) {
 
 void epoll_loop::finish_reader(operation& of, int result) {
   watch_of(of.fd).reader = nullptr;
-  if (is_receive(of)) static_cast<receiving&>(of).unlink();
+  if (of.is_receive()) static_cast<receiving&>(of).unlink();
   finish(of, result);
 }
 
@@ -349,7 +345,7 @@ bool epoll_loop::step_poll(operation& of) {
 
 bool epoll_loop::step_reader(int fd) {
   operation& of = *watch_of(fd).reader;
-  if (is_receive(of)) {
+  if (of.is_receive()) {
     auto& seeker = static_cast<receiving&>(of);
     if (seeker.is_linked()) return false;
     if (free_buffers_.empty() || seekers_.must_enter(seeker)) {

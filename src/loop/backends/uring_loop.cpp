@@ -23,10 +23,6 @@ constexpr std::uint64_t guard_bit = 1;  // set in an end_guard's address
 
 std::uint64_t tag_of(const operation& of) { return reinterpret_cast<std::uint64_t>(&of); }
 
-bool is_receive(const operation& of) {
-  return of.type == operation::kind::receive || of.type == operation::kind::receive_from;
-}
-
 }  // namespace
 
 result<std::unique_ptr<loop>> uring_loop::make() {
@@ -349,7 +345,7 @@ bool uring_loop::stop_receiving(receiving& of) {
 }
 
 void uring_loop::cancel(operation& which) {
-  if (is_receive(which) && !stop_receiving(static_cast<receiving&>(which))) return;
+  if (which.is_receive() && !stop_receiving(static_cast<receiving&>(which))) return;
   io_uring_sqe& sqe = next_sqe();
   io_uring_prep_cancel64(&sqe, tag_of(which), 0);
   io_uring_sqe_set_data64(&sqe, ignored_tag);
@@ -439,12 +435,12 @@ void uring_loop::take(const io_uring_cqe& entry) {
     return;
   }
   auto* const of = reinterpret_cast<operation*>(entry.user_data);
-  const bool goes_on = !more && entry.res > 0 && is_receive(*of) && !is_ending_ &&
+  const bool goes_on = !more && entry.res > 0 && of->is_receive() && !is_ending_ &&
                        static_cast<receiving*>(of)->goes_on();
   if (!more) {
     --in_flight_;
     more = goes_on;
-    if (is_receive(*of) && takes_up_again(static_cast<receiving&>(*of), entry.res)) return;
+    if (of->is_receive() && takes_up_again(static_cast<receiving&>(*of), entry.res)) return;
     if (of->type == operation::kind::receive && !goes_on) end(static_cast<receiving_stream&>(*of));
     if (of->type == operation::kind::send && sends_again(static_cast<sending&>(*of), entry.res)) {
       return;

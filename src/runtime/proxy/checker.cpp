@@ -45,21 +45,21 @@ void checker::on_timer() {
   asking_.cancel();
   for (const auto& each : how_.all()) {
     if (std::exchange(each->checks.is_asked, false)) {
-      note(*each, failure(errc::timed_out, "check a back", "it has not answered in time"));
+      note(*each, failure(errc::timed_out, "check a backend", "it has not answered in time"));
     }
     asking_.spawn(check(each));
   }
   loop_.arm_after(*this, loop::from_seconds(how_.options.check_interval));
 }
 
-loop::task<> checker::check(back_ref which) {
+loop::task<> checker::check(backend_ref which) {
   which->checks.is_asked = true;
   const auto found = co_await ask(which);
   which->checks.is_asked = false;
   note(*which, found);
 }
 
-loop::task<result<void>> checker::ask(back_ref which) {
+loop::task<result<void>> checker::ask(backend_ref which) {
   auto made = co_await how_.connect(which);
   if (!made) co_return std::unexpected(made.error());
   if (how_.options.check == "tcp") co_return result<void>{};
@@ -96,7 +96,8 @@ loop::task<result<void>> checker::ask(back_ref which) {
 
 // Where connections to it begin with TLS anyway, that has been agreed on. Else it is the clients'
 // affair whose certificate it has.
-loop::task<result<void>> checker::agree_on_tls(back_ref which, std::unique_ptr<net::stream> over) {
+loop::task<result<void>> checker::agree_on_tls(backend_ref which,
+                                               std::unique_ptr<net::stream> over) {
   if (over->tls() != nullptr) co_return result<void>{};
   if (!any_) {
     auto made = net::tls_context::for_client({.is_insecure = true});
@@ -107,7 +108,7 @@ loop::task<result<void>> checker::agree_on_tls(back_ref which, std::unique_ptr<n
   co_return agreed;
 }
 
-void checker::note(back& which, const result<void>& found) {
+void checker::note(backend& which, const result<void>& found) {
   auto& checks = which.checks;
   auto& stands = *which.stands;
   const bool is_good = found.has_value();
@@ -121,10 +122,10 @@ void checker::note(back& which, const result<void>& found) {
   // That it begins slowly comes first: whoever sees it up sees that, too.
   if (is_good) stands.came = loop_.now();
   stands.is_down = !is_good;
-  const auto text =
-      is_good ? fmt::format("back '{}' is up: {} checks in a row went well", which.is.text, needed)
-              : fmt::format("back '{}' is down: {} checks in a row failed: {}", which.is.text,
-                            needed, describe(found.error()));
+  const auto text = is_good ? fmt::format("backend '{}' is up: {} checks in a row went well",
+                                          which.is.text, needed)
+                            : fmt::format("backend '{}' is down: {} checks in a row failed: {}",
+                                          which.is.text, needed, describe(found.error()));
   how_.tell(is_good ? level::info : level::warning, is_good ? "up" : "down", text);
 }
 

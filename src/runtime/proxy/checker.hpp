@@ -1,4 +1,4 @@
-// Asks backs now and then whether they can serve, so that no client finds out first that one
+// Asks backends now and then whether they can serve, so that no client finds out first that one
 // cannot.
 //
 // For one loop's thread: one of a proxy's loops asks, for all of them.
@@ -22,9 +22,9 @@ namespace strata::runtime::proxy {
 /// What a gate lets its checker use. All of it outlives that.
 struct checking {
   const proxy_options& options;
-  std::function<std::vector<back_ref>()> all;
-  std::function<loop::task<result<std::unique_ptr<net::stream>>>(back_ref)> connect;
-  /// Tells people of a change of a back.
+  std::function<std::vector<backend_ref>()> all;
+  std::function<loop::task<result<std::unique_ptr<net::stream>>>(backend_ref)> connect;
+  /// Tells people of a change of a backend.
   std::function<void(level, std::string_view event, const std::string& text)> tell;
 };
 
@@ -32,15 +32,15 @@ class checker final : private loop::timer {
  public:
   checker(loop::loop& on, checking how) : loop_(on), how_(std::move(how)) {}
 
-  /// Begins, or goes on as the options are now. Backs that are not checked any more are up.
+  /// Begins, or goes on as the options are now. Backends that are not checked any more are up.
   void apply();
 
  private:
   void on_timer() override;
-  loop::task<> check(back_ref which);
-  loop::task<result<void>> ask(back_ref which);
-  loop::task<result<void>> agree_on_tls(back_ref which, std::unique_ptr<net::stream> over);
-  void note(back& which, const result<void>& found);
+  loop::task<> check(backend_ref which);
+  loop::task<result<void>> ask(backend_ref which);
+  loop::task<result<void>> agree_on_tls(backend_ref which, std::unique_ptr<net::stream> over);
+  void note(backend& which, const result<void>& found);
 
   loop::loop& loop_;
   checking how_;

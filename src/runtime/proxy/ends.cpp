@@ -15,11 +15,11 @@ bool is_of_messages(const net::endpoint_url& url) { return !url.is_stream() || i
 
 }  // namespace
 
-std::vector<std::string> all_backs(const proxy_options& wanted) {
+std::vector<std::string> all_backends(const proxy_options& wanted) {
   auto all = wanted.backend;
   for (const auto& each : wanted.route) {
     const auto known = parse_route(each);
-    if (known) all.insert(all.end(), known->backs.begin(), known->backs.end());
+    if (known) all.insert(all.end(), known->backends.begin(), known->backends.end());
   }
   return all;
 }
@@ -34,16 +34,16 @@ bool joins_messages(const proxy_options& wanted) {
     const auto url = net::parse_listening(text);
     return url && is_of_messages(*url);
   };
-  const auto is_back = [](const std::string& text) {
-    const auto known = parse_back(text);
+  const auto is_backend = [](const std::string& text) {
+    const auto known = parse_backend(text);
     return known && is_of_messages(known->url);
   };
-  return std::ranges::any_of(fronts, is_front) || std::ranges::any_of(wanted.backend, is_back);
+  return std::ranges::any_of(fronts, is_front) || std::ranges::any_of(wanted.backend, is_backend);
 }
 
 bool leads_to_websockets(const proxy_options& wanted) {
   return std::ranges::any_of(wanted.backend, [](const std::string& text) {
-    const auto known = parse_back(text);
+    const auto known = parse_backend(text);
     return known && is_websocket(known->url);
   });
 }
@@ -59,9 +59,9 @@ bool goes_by_names(const proxy_options& wanted) {
                               [&](const auto& each) { return has_web(wanted, each); });
 }
 
-bool may_be_secure(const std::vector<std::string>& backs) {
-  return std::ranges::any_of(backs, [](const std::string& text) {
-    const auto known = parse_back(text);
+bool may_be_secure(const std::vector<std::string>& backends) {
+  return std::ranges::any_of(backends, [](const std::string& text) {
+    const auto known = parse_backend(text);
     return known &&
            (known->url.scheme->is_secure || known->url.scheme->form == net::url_form::name);
   });
@@ -93,7 +93,7 @@ result<void> check_route(const proxy_options& wanted, const route_text& route) {
   if (!goes_by_names(wanted)) return {};
   if (!is_of_names(route)) {
     return refuse("connections pass here, of which only the name is known that TLS asks for",
-                  "write host=NAME -> BACK, or give --protocol http");
+                  "write host=NAME -> BACKEND, or give --protocol http");
   }
   const auto ends_tls = [](const auto& each) {
     const auto url = net::parse_listening(each);
@@ -106,32 +106,33 @@ result<void> check_route(const proxy_options& wanted, const route_text& route) {
   return {};
 }
 
-result<void> check_back(const proxy_options& wanted, const back_text& back) {
-  const auto refuse = [&back](std::string reason, std::string remedy) {
-    return failure(errc::invalid_argument, "use backend '" + back.text + "'", std::move(reason),
+result<void> check_backend(const proxy_options& wanted, const backend_text& backend) {
+  const auto refuse = [&backend](std::string reason, std::string remedy) {
+    return failure(errc::invalid_argument, "use backend '" + backend.text + "'", std::move(reason),
                    std::move(remedy));
   };
-  const bool has_path = back.url.is_web() && back.url.path.size() > 1;
+  const bool has_path = backend.url.is_web() && backend.url.path.size() > 1;
   if (joins_messages(wanted)) {
-    const bool speaks_http = back.speaks_http2 || (back.url.is_web() && !is_websocket(back.url));
+    const bool speaks_http =
+        backend.speaks_http2 || (backend.url.is_web() && !is_websocket(backend.url));
     if (speaks_http) return refuse("messages pass here, and it takes HTTP", "use ws:// or tcp://");
-    if (back.proxy_version != 0 && !back.url.is_stream()) {
+    if (backend.proxy_version != 0 && !backend.url.is_stream()) {
       return refuse("a PROXY header begins a stream, which it has none of", "leave it out");
     }
-    if (wanted.check != "off" && !back.url.is_stream()) {
+    if (wanted.check != "off" && !backend.url.is_stream()) {
       return refuse("--check " + wanted.check + " asks streams", "leave --check out");
     }
     return {};
   }
-  if (!back.url.is_stream()) {
+  if (!backend.url.is_stream()) {
     return refuse("HTTP passes here, and it is no stream", "make a proxy for each of them");
   }
-  if (has_path) return refuse("the path is the request's: give none", "write " + back.url.host);
+  if (has_path) return refuse("the path is the request's: give none", "write " + backend.url.host);
   for (const auto& front : wanted.endpoints()) {
-    if ((!back.url.is_web() && !back.speaks_http2) || has_web(wanted, front)) continue;
-    return failure(errc::invalid_argument, "pass '" + front + "' on to '" + back.text + "'",
+    if ((!backend.url.is_web() && !backend.speaks_http2) || has_web(wanted, front)) continue;
+    return failure(errc::invalid_argument, "pass '" + front + "' on to '" + backend.text + "'",
                    "the one passes connections on as they are, and the other takes HTTP",
-                   "give --protocol http, or a back by tcp:// or tls:// without http2");
+                   "give --protocol http, or a backend by tcp:// or tls:// without http2");
   }
   return {};
 }

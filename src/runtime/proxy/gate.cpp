@@ -32,27 +32,27 @@ gate::gate(loop::loop& on, std::size_t number, proxy_options options, gate_setti
       number_(number),
       options_(std::move(options)),
       setting_(std::move(setting)),
-      backs_({.home = on,
-              .options = options_,
-              .number = number,
-              .shared = *setting_.shared,
-              .counted = figures_,
-              .names = setting_.given.names,
-              .self = setting_.given.name,
-              .tell = [this](auto severity, auto event,
-                             const auto& text) { tell(severity, event, text); },
-              .on_change =
-                  [this] {
-                    web_.retain(all_backs());
-                    show_branches();
-                  }},
-             ""),
+      backends_({.home = on,
+                 .options = options_,
+                 .number = number,
+                 .shared = *setting_.shared,
+                 .counted = figures_,
+                 .names = setting_.given.names,
+                 .self = setting_.given.name,
+                 .tell = [this](auto severity, auto event,
+                                const auto& text) { tell(severity, event, text); },
+                 .on_change =
+                     [this] {
+                       web_.retain(all_backends());
+                       show_branches();
+                     }},
+                ""),
       goes_by_names_(goes_by_names(options_)),
       web_(on, means_of_web()),
       messages_(on, {.options = options_,
-                     .open_back =
+                     .open_backend =
                          [this](const auto& client, auto left) {
-                           return open_back(backs_, client, std::move(left));
+                           return open_backend(backends_, client, std::move(left));
                          },
                      .admits =
                          [this](const auto& sender) {
@@ -63,50 +63,50 @@ gate::gate(loop::loop& on, std::size_t number, proxy_options options, gate_setti
                      .connections = setting_.connections,
                      .log = *setting_.given.log}),
       checker_(on, {.options = options_,
-                    .all = [this] { return all_backs(); },
+                    .all = [this] { return all_backends(); },
                     .connect =
-                        [this](back_ref to) {
+                        [this](backend_ref to) {
                           auto preface = to->preface_for(nullptr);
                           auto where = to->is.where();
                           return stream_of(connect(std::move(to), std::move(preface)),
                                            std::move(where));
                         },
-                    .tell = backs_.means().tell}),
+                    .tell = backends_.means().tell}),
       acceptor_(on, reception()) {
-  backs_.become(options_.backend);
+  backends_.become(options_.backend);
   admission_.become(options_, setting_.count);
   show_branches();
   setting_.shared->enroll(
-      number_, loop_, [this] { for_all_backs([](const auto&, backs& of) { of.call(); }); },
-      [this] { for_all_backs([](const auto&, backs& of) { of.take_names(); }); });
+      number_, loop_, [this] { for_all_backends([](const auto&, backends& of) { of.call(); }); },
+      [this] { for_all_backends([](const auto&, backends& of) { of.take_names(); }); });
 }
 
 web_means gate::means_of_web() {
-  return {
-      .options = options_,
-      .to = backs_,
-      .dial =
-          [this](auto to, auto preface) {
-            auto where = to->is.where();
-            return stream_of(dial(std::move(to), std::move(preface)), std::move(where));
-          },
-      .dial_http1 =
-          [this](auto to, auto preface) {
-            auto where = to->is.where();
-            return stream_of(connect(std::move(to), std::move(preface), setting_.trusted_http1),
-                             std::move(where));
-          },
-      .adopt = [this](auto serving) { acceptor_.adopt(std::move(serving)); },
-      .join = [this](auto client, auto back) { return join(std::move(client), std::move(back)); },
-      .counted = counters_,
-      .figures = figures_,
-      .admits = admission_,
-      .log = *setting_.given.log,
-      .script = script_};
+  return {.options = options_,
+          .to = backends_,
+          .dial =
+              [this](auto to, auto preface) {
+                auto where = to->is.where();
+                return stream_of(dial(std::move(to), std::move(preface)), std::move(where));
+              },
+          .dial_http1 =
+              [this](auto to, auto preface) {
+                auto where = to->is.where();
+                return stream_of(connect(std::move(to), std::move(preface), setting_.trusted_http1),
+                                 std::move(where));
+              },
+          .adopt = [this](auto serving) { acceptor_.adopt(std::move(serving)); },
+          .join = [this](auto client,
+                         auto backend) { return join(std::move(client), std::move(backend)); },
+          .counted = counters_,
+          .figures = figures_,
+          .admits = admission_,
+          .log = *setting_.given.log,
+          .script = script_};
 }
 
-void gate::for_all_backs(const std::function<void(const std::string& route, backs&)>& work) {
-  work("", backs_);
+void gate::for_all_backends(const std::function<void(const std::string& route, backends&)>& work) {
+  work("", backends_);
   web_.for_each_route(work);
 }
 
@@ -210,7 +210,7 @@ loop::task<result<void>> gate::open(std::vector<net::bind_target>& targets) {
     acceptor_.add(std::move(opened->streams), door_of(target.url),
                   target.url.scheme->is_secure ? setting_.shown : nullptr);
   }
-  backs_.begin();
+  backends_.begin();
   web_.begin();
   if (auto opened = open_script(); !opened) co_return opened;
   acceptor_.begin();
@@ -225,15 +225,15 @@ result<void> gate::open_script() {
   script_ = std::make_unique<gate_script>(
       loop_, options_, std::move(who),
       gate_script::means{.number = number_,
-                         .backs = [this] { return all_backs(); },
+                         .backends = [this] { return all_backends(); },
                          .report = [this] { return json_of(report()); },
                          .connections = setting_.connections});
   return script_->open();
 }
 
-std::vector<back_report> gate::report() const {
-  std::vector<back_report> all;
-  const auto tell = [&](const std::string& route, const backs& of) {
+std::vector<backend_report> gate::report() const {
+  std::vector<backend_report> all;
+  const auto tell = [&](const std::string& route, const backends& of) {
     for (const auto& each : of.all()) {
       all.push_back({.route = route,
                      .is = each->is,
@@ -249,19 +249,19 @@ std::vector<back_report> gate::report() const {
       all.push_back({.route = route, .is = std::move(each), .is_known = false});
     }
   };
-  tell("", backs_);
+  tell("", backends_);
   web_.for_each_route(tell);
   return all;
 }
 
 void gate::show_branches() {
   auto all = web_.branches();
-  const auto add = [&all](const std::string& route, const backs& of) {
+  const auto add = [&all](const std::string& route, const backends& of) {
     for (const auto& each : of.all()) {
-      all.push_back({.route = route, .back = each->is.where(), .counted = each->counted});
+      all.push_back({.route = route, .backend = each->is.where(), .counted = each->counted});
     }
   };
-  add("", backs_);
+  add("", backends_);
   web_.for_each_route(add);
   branches_.become(std::move(all));
 }
@@ -318,11 +318,11 @@ loop::task<> gate::close(loop::time_point limit) {
 
 void gate::apply(const live_edit<proxy_options>& edit) {
   options_ = edit.now;
-  backs_.become(options_.backend);
+  backends_.become(options_.backend);
   goes_by_names_ = goes_by_names(options_);
   admission_.become(options_, setting_.count);
   web_.apply();
-  web_.retain(all_backs());
+  web_.retain(all_backends());
   show_branches();
   if (is_first()) checker_.apply();
   arm_sweep();
@@ -358,7 +358,7 @@ loop::task<> gate::serve(std::unique_ptr<net::stream> client, serve::connection_
   }
 }
 
-// Most connections are idle most of the time: of what finds a back nothing stays meanwhile.
+// Most connections are idle most of the time: of what finds a backend nothing stays meanwhile.
 loop::task<> gate::serve_raw(std::unique_ptr<net::stream> client,
                              serve::connection_gauge::place place) {
   std::unique_ptr<known_client> known;
@@ -366,20 +366,20 @@ loop::task<> gate::serve_raw(std::unique_ptr<net::stream> client,
     known = std::make_unique<known_client>(*script_, peer_of(*client));
     co_await known->begin();
   }
-  auto found = co_await find_back(*client, known.get());
+  auto found = co_await find_backend(*client, known.get());
   if (!found) co_return;
-  // A back that only listens says nothing for long: that there is a connection has to do.
+  // A backend that only listens says nothing for long: that there is a connection has to do.
   if (found->use.is_trial()) found->use.note(true);
   acceptor_.adopt(pass_on(std::move(client), std::move(found->over.bytes), std::move(found->use),
                           std::move(found->of), std::move(place), std::move(known)));
 }
 
 loop::task<> gate::pass_on(std::unique_ptr<net::byte_channel> client,
-                           std::unique_ptr<net::byte_channel> back, back_use use,
-                           [[maybe_unused]] std::shared_ptr<const backs> of,
+                           std::unique_ptr<net::byte_channel> backend, backend_use use,
+                           [[maybe_unused]] std::shared_ptr<const backends> of,
                            [[maybe_unused]] serve::connection_gauge::place place,
                            std::unique_ptr<known_client> known) {
-  relay joined(loop_, std::move(client), std::move(back), options_.max_buffer, counters_, &use,
+  relay joined(loop_, std::move(client), std::move(backend), options_.max_buffer, counters_, &use,
                known.get());
   enter(joined);
   if (known) known->join(joined, std::string(place_of(use.of()->is.text)));
@@ -392,8 +392,9 @@ void gate::enter(bond& begun) {
 }
 
 loop::task<> gate::join(std::unique_ptr<net::byte_channel> client,
-                        std::unique_ptr<net::byte_channel> back) {
-  relay joined(loop_, std::move(client), std::move(back), options_.max_buffer, counters_, nullptr);
+                        std::unique_ptr<net::byte_channel> backend) {
+  relay joined(loop_, std::move(client), std::move(backend), options_.max_buffer, counters_,
+               nullptr);
   enter(joined);
   co_await joined.run();
 }

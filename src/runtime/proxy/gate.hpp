@@ -1,4 +1,4 @@
-// One loop's part of a proxy: takes clients in, finds a back for each, and joins the two.
+// One loop's part of a proxy: takes clients in, finds a backend for each, and joins the two.
 #pragma once
 
 #include <atomic>
@@ -13,8 +13,8 @@
 #include "net/tls/slot.hpp"
 #include "runtime/proxy/admission/admission.hpp"
 #include "runtime/proxy/checker.hpp"
-#include "runtime/proxy/choice/back_report.hpp"
-#include "runtime/proxy/choice/backs.hpp"
+#include "runtime/proxy/choice/backend_report.hpp"
+#include "runtime/proxy/choice/backends.hpp"
 #include "runtime/proxy/choice/figures.hpp"
 #include "runtime/proxy/options.hpp"
 #include "runtime/proxy/script/gate_script.hpp"
@@ -32,10 +32,10 @@ struct gate_setting {
   const context& given;
   serve::connection_gauge& connections;
   std::shared_ptr<net::tls_slot> shown;                   ///< to clients
-  std::shared_ptr<const net::tls_context> trusted;        ///< of backs; null: the system's
+  std::shared_ptr<const net::tls_context> trusted;        ///< of backends; null: the system's
   std::shared_ptr<const net::tls_context> trusted_http2;  ///< of those that may speak HTTP/2
   std::shared_ptr<const net::tls_context> trusted_http1;  ///< of those that shall not, if they can
-  std::shared_ptr<shared_view> shared;                    ///< of the backs
+  std::shared_ptr<shared_view> shared;                    ///< of the backends
   const std::atomic<bool>& hurried;                       ///< a stop is to wait for nothing
   std::size_t count = 1;                                  ///< of gates
   std::shared_ptr<scripting::shared_store> values;        ///< of scripts
@@ -51,11 +51,11 @@ class gate final : public part, private loop::timer {
   [[nodiscard]] loop::task<> close(loop::time_point limit) override;
   [[nodiscard]] const counters& counted() const override { return counters_; }
   void apply(const live_edit<proxy_options>& edit);
-  /// Its backs, in the order of the options.
-  [[nodiscard]] std::vector<back_report> report() const;
+  /// Its backends, in the order of the options.
+  [[nodiscard]] std::vector<backend_report> report() const;
   /// To be read from any thread once it has been opened.
   [[nodiscard]] const proxy_figures& counted_here() const { return figures_; }
-  /// The same, of its backs and routes.
+  /// The same, of its backends and routes.
   [[nodiscard]] std::vector<branch> branches() const { return branches_.all(); }
   /// Null: there is none.
   [[nodiscard]] gate_script* script() const { return script_.get(); }
@@ -66,12 +66,12 @@ class gate final : public part, private loop::timer {
   void on_timer() override;
   [[nodiscard]] web_means means_of_web();
   /// Those of `--backend`, and of each route.
-  void for_all_backs(const std::function<void(const std::string& route, backs&)>& work);
+  void for_all_backends(const std::function<void(const std::string& route, backends&)>& work);
   [[nodiscard]] result<void> open_log();
-  /// Shows which backs and routes there are now to those who read what they count.
+  /// Shows which backends and routes there are now to those who read what they count.
   void show_branches();
   void arm_sweep();
-  /// It asks backs and looks names up, for all gates.
+  /// It asks backends and looks names up, for all gates.
   [[nodiscard]] bool is_first() const { return number_ == 0; }
   [[nodiscard]] serve::reception reception();
   [[nodiscard]] bool admits(const loop::descriptor& arrived, unsigned door);
@@ -80,15 +80,16 @@ class gate final : public part, private loop::timer {
   loop::task<> serve(std::unique_ptr<net::stream> client, serve::connection_gauge::place place,
                      unsigned door);
   loop::task<> serve_raw(std::unique_ptr<net::stream> client, serve::connection_gauge::place place);
-  /// A back for that client. Nullopt: there is none, and the client has been told.
-  loop::task<std::optional<opened_back>> find_back(net::stream& client, const known_client* known);
+  /// A backend for that client. Nullopt: there is none, and the client has been told.
+  loop::task<std::optional<opened_backend>> find_backend(net::stream& client,
+                                                         const known_client* known);
   [[nodiscard]] net::peer_info peer_of(net::stream& client) const;
   [[nodiscard]] unsigned door_of(const net::endpoint_url& front) const;
-  /// Errors: of the back that was tried last; canceled where `client_left` came first.
-  loop::task<result<opened_back>> open_back(backs& to, const net::peer_info& client,
-                                            std::function<loop::task<>()> client_left,
-                                            std::uint64_t mark = 0);
-  /// What the script says of a connection: 0, or the mark of a back. Errors: it is to be ended.
+  /// Errors: of the backend that was tried last; canceled where `client_left` came first.
+  loop::task<result<opened_backend>> open_backend(backends& to, const net::peer_info& client,
+                                                  std::function<loop::task<>()> client_left,
+                                                  std::uint64_t mark = 0);
+  /// What the script says of a connection: 0, or the mark of a backend. Errors: it is to be ended.
   loop::task<result<std::uint64_t>> mark_for(const net::peer_info& client, const std::string& name,
                                              const known_client* known);
   result<void> open_script();
@@ -97,20 +98,20 @@ class gate final : public part, private loop::timer {
   /// Awaits that its connection breaks. One that has only ended its direction may wait for more.
   loop::task<> client_left(net::stream& client);
   /// Connects to one; one that does not answer is left alone for a while.
-  loop::task<result<net::connection>> dial(back_ref to, std::string preface);
-  loop::task<result<net::connection>> connect(back_ref to, std::string preface);
-  loop::task<result<net::connection>> connect(back_ref to, std::string preface,
+  loop::task<result<net::connection>> dial(backend_ref to, std::string preface);
+  loop::task<result<net::connection>> connect(backend_ref to, std::string preface);
+  loop::task<result<net::connection>> connect(backend_ref to, std::string preface,
                                               std::shared_ptr<const net::tls_context> secure);
   /// Of such a task, the stream. Errors: that it has none.
   static loop::task<result<std::unique_ptr<net::stream>>> stream_of(
       loop::task<result<net::connection>> made, std::string where);
-  [[nodiscard]] std::vector<back_ref> all_backs() const;
+  [[nodiscard]] std::vector<backend_ref> all_backends() const;
   loop::task<> join(std::unique_ptr<net::byte_channel> client,
-                    std::unique_ptr<net::byte_channel> back);
+                    std::unique_ptr<net::byte_channel> backend);
   /// The same of a connection, and it keeps what that has taken.
   loop::task<> pass_on(std::unique_ptr<net::byte_channel> client,
-                       std::unique_ptr<net::byte_channel> back, back_use use,
-                       std::shared_ptr<const backs> of, serve::connection_gauge::place place,
+                       std::unique_ptr<net::byte_channel> backend, backend_use use,
+                       std::shared_ptr<const backends> of, serve::connection_gauge::place place,
                        std::unique_ptr<known_client> known);
   void enter(bond& begun);
   /// Awaits what is under way when it stops.
@@ -125,13 +126,13 @@ class gate final : public part, private loop::timer {
   proxy_options options_;
   gate_setting setting_;
   proxy_figures figures_;
-  backs backs_;
+  backends backends_;
   counters counters_;
   branch_list branches_;
   admission admission_;
   std::unique_ptr<access_log> log_;
   std::unique_ptr<gate_script> script_;
-  bool goes_by_names_ = false;  // which back a connection is for
+  bool goes_by_names_ = false;  // which backend a connection is for
   bond::list bonds_;
   web_gate web_;
   message_gate messages_;

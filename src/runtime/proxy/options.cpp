@@ -28,29 +28,29 @@ std::vector<row> own_rows() {
       {{.key = "backend", .short_flag = 'b', .kind = list, .value_name = "WHERE",
         .help = "pass connections, HTTP requests or messages on to HOST:PORT, a URL (tcp, tls, "
                 "unix, http, https; for messages udp, ws, wss, l2, xdp too), a runtime's name or "
-                "@GROUP, each runtime of it; each address of a host's name is a back; "
+                "@GROUP, each runtime of it; each address of a host's name is a backend; "
                 "behind a blank, weight=N (1 to 1000), max=N at a time, backup, which serves when "
                 "no other does, http2, to use HTTP/2 with it, or proxy=v1 or v2, to tell it by a "
                 "PROXY header which client a connection is for; repeatable",
         .reach = options::option_reach::connecting},
        &proxy_options::backend},
       {{.key = "balance", .kind = text, .value_name = "HOW", .default_text = "round-robin",
-        .help = "which back is next: round-robin (in turn by weight), random (any by weight), "
+        .help = "which backend is next: round-robin (in turn by weight), random (any by weight), "
                 "least (the one with the fewest connections for its weight), first (the first that "
                 "is there), source (one for each client's address), or of HTTP requests path, "
                 "header:NAME or cookie:NAME (one for each of those)",
         .choices = "round-robin|random|least|first|source|path|header:|cookie:"},
        &proxy_options::balance},
       {{.key = "connect_timeout", .kind = seconds, .value_name = "TIME", .default_text = "5",
-        .help = "longest time that one back may take to answer; then the next one is tried"},
+        .help = "longest time that one backend may take to answer; then the next one is tried"},
        &proxy_options::connect_timeout},
       {{.key = "rest", .kind = seconds, .value_name = "TIME", .default_text = "5",
-        .help = "a back that could not be reached, or whose circuit is open, is left alone for "
+        .help = "a backend that could not be reached, or whose circuit is open, is left alone for "
                 "TIME, unless there is no other"},
        &proxy_options::rest},
       {{.key = "circuit_failures", .kind = count, .value_name = "N", .default_text = "5",
-        .help = "failures in a row that open a back's circuit: it is left alone, then tried by one "
-                "at a time; 0: none do",
+        .help = "failures in a row that open a backend's circuit: it is left alone, then tried by "
+                "one at a time; 0: none do",
         .max = 1'000'000},
        &proxy_options::circuit_failures},
       {{.key = "circuit_share", .kind = count, .value_name = "PERCENT", .default_text = "50",
@@ -64,12 +64,12 @@ std::vector<row> own_rows() {
         .max = 100},
        &proxy_options::panic},
       {{.key = "slow_start", .kind = seconds, .value_name = "TIME", .default_text = "0",
-        .help = "a back that is there again, or was added, has a tenth of its weight at first and "
-                "all of it after TIME; 0 is at once",
+        .help = "a backend that is there again, or was added, has a tenth of its weight at first "
+                "and all of it after TIME; 0 is at once",
         .max = 86'400},
        &proxy_options::slow_start},
       {{.key = "queue", .kind = count, .value_name = "N", .default_text = "1024",
-        .help = "clients that may wait while all backs have as many as their max=N lets them",
+        .help = "clients that may wait while all backends have as many as their max=N lets them",
         .max = 1'000'000},
        &proxy_options::queue},
       {{.key = "queue_timeout", .kind = seconds, .value_name = "TIME", .default_text = "5",
@@ -105,7 +105,7 @@ std::vector<row> stop_rows() {
 std::vector<row> check_rows() {
   return {
       {{.key = "check", .kind = choice, .value_name = "HOW", .default_text = "off",
-        .help = "ask backs now and then whether they can serve: by a connection, by agreeing on "
+        .help = "ask backends now and then whether they can serve: by a connection, by agreeing on "
                 "TLS with whatever certificate they have, or by a request",
         .choices = "off|tcp|tls|http"},
        &proxy_options::check},
@@ -114,7 +114,7 @@ std::vector<row> check_rows() {
         .only_with = "check=tcp|check=tls|check=http"},
        &proxy_options::check_interval},
       {{.key = "check_fall", .kind = count, .value_name = "N", .default_text = "3",
-        .help = "checks in a row that fail until a back is down", .max = 1000, .min = 1,
+        .help = "checks in a row that fail until a backend is down", .max = 1000, .min = 1,
         .only_with = "check=tcp|check=tls|check=http"},
        &proxy_options::check_fall},
       {{.key = "check_rise", .kind = count, .value_name = "N", .default_text = "2",
@@ -138,27 +138,27 @@ std::vector<row> web_rows() {
         .needs_restart = true, .choices = "raw|http"},
        &proxy_options::protocol},
       {{.key = "sticky", .kind = text, .value_name = "NAME",
-        .help = "give clients a cookie NAME, by which their later requests go to the same back, as "
-                "long as that is up",
+        .help = "give clients a cookie NAME, by which their later requests go to the same backend, "
+                "as long as that is up",
         .only_on = "HTTP"},
        &proxy_options::sticky},
       {{.key = "retries", .kind = count, .value_name = "N", .default_text = "2",
-        .help = "other backs that an HTTP request is tried on, where the first breaks off before "
-                "it answers one that may be sent twice",
+        .help = "other backends that an HTTP request is tried on, where the first breaks off "
+                "before it answers one that may be sent twice",
         .max = 100, .only_on = "HTTP"},
        &proxy_options::retries},
       {{.key = "answer_timeout", .kind = seconds, .value_name = "TIME", .default_text = "60",
-        .help = "longest silence of a back before its answer, and inside it; 0 is no limit",
+        .help = "longest silence of a backend before its answer, and inside it; 0 is no limit",
         .only_on = "HTTP"},
        &proxy_options::answer_timeout},
       {{.key = "max_idle", .kind = count, .value_name = "N", .default_text = "64",
-        .help = "connections to one back that each loop keeps open for the next HTTP request",
+        .help = "connections to one backend that each loop keeps open for the next HTTP request",
         .max = 100'000, .only_on = "HTTP"},
        &proxy_options::max_idle},
-      {{.key = "idle_back_timeout", .kind = seconds, .value_name = "TIME", .default_text = "30",
+      {{.key = "idle_backend_timeout", .kind = seconds, .value_name = "TIME", .default_text = "30",
         .help = "how long it keeps one that nothing uses",
         .only_on = "HTTP"},
-       &proxy_options::idle_back_timeout},
+       &proxy_options::idle_backend_timeout},
       {{.key = "route", .kind = list, .value_name = "ROUTE",
         .help = "send HTTP requests elsewhere: 'host=api.example.com path=/v1/* -> 10.0.0.1:80, "
                 "10.0.0.2:80 strip=/v1', '... -> redirect=https://example.com/*' or '... -> "
@@ -214,21 +214,21 @@ std::vector<row> admission_rows() {
 std::vector<row> head_rows() {
   return {
       {{.key = "request_header", .kind = list, .value_name = "RULE",
-        .help = "change the fields of requests on their way to backs: 'set NAME: VALUE', 'add "
-                "NAME: VALUE' or 'remove NAME'; of messages, of those that open a back's "
+        .help = "change the fields of requests on their way to backends: 'set NAME: VALUE', 'add "
+                "NAME: VALUE' or 'remove NAME'; of messages, of those that open a backend's "
                 "WebSocket; repeatable",
-        .only_on = "HTTP|WebSocket backs"},
+        .only_on = "HTTP|WebSocket backends"},
        &proxy_options::request_header},
       {{.key = "answer_header", .kind = list, .value_name = "RULE",
         .help = "the same of answers on their way to clients; repeatable",
         .only_on = "HTTP"},
        &proxy_options::answer_header},
       {{.key = "forwarded", .kind = flag,
-        .help = "tell backs of the client by Forwarded (RFC 7239) too, beside X-Forwarded-For",
+        .help = "tell backends of the client by Forwarded (RFC 7239) too, beside X-Forwarded-For",
         .only_on = "HTTP"},
        &proxy_options::forwarded},
       {{.key = "request_id", .kind = flag,
-        .help = "give each request an X-Request-Id, which backs, the client and the access log "
+        .help = "give each request an X-Request-Id, which backends, the client and the access log "
                 "get; one that a trusted client says stays",
         .only_on = "HTTP"},
        &proxy_options::request_id},
@@ -263,7 +263,7 @@ const std::vector<options::bound_row<proxy_options>>& option_table() {
     for (auto&& more : {own_rows(), stop_rows(), check_rows(), message_rows(), web_rows(),
                         head_rows(), admission_rows(), log_rows(), http_limit_rows<proxy_options>(),
                         tls_server_rows<proxy_options>(),
-                        tls_client_rows<proxy_options>({.only_on = "TLS to backs"}),
+                        tls_client_rows<proxy_options>({.only_on = "TLS to backends"}),
                         script_rows<proxy_options>()}) {
       all.insert(all.end(), more.begin(), more.end());
     }

@@ -51,7 +51,7 @@ struct proxy_options : runtime_options,
   std::uint64_t retries = 2;
   double answer_timeout = 60;
   std::uint64_t max_idle = 64;
-  double idle_back_timeout = 30;
+  double idle_backend_timeout = 30;
   std::vector<std::string> trust;
   std::vector<std::string> route;
   std::vector<std::string> request_header;

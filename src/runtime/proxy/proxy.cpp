@@ -25,7 +25,7 @@ class proxy final : public scripting::scripted<proxy_options, gate> {
   loop::task<result<send_outcome>> send(std::string message) override;
   [[nodiscard]] std::vector<nlohmann::json> figures() const override;
   [[nodiscard]] std::vector<std::vector<detail>> details() const override;
-  loop::task<result<nlohmann::json>> backs() override;
+  loop::task<result<nlohmann::json>> backends() override;
   [[nodiscard]] std::vector<std::string> needs() const override;
   [[nodiscard]] std::vector<std::string> follows() const override;
   [[nodiscard]] std::string warning() const override;
@@ -113,10 +113,10 @@ result<void> proxy::check(const proxy_options& wanted) const {
       if (const auto read = parse_field_rule(each); !read) return std::unexpected(read.error());
     }
   }
-  for (const auto& each : all_backs(wanted)) {
-    const auto known = parse_back(each);
+  for (const auto& each : all_backends(wanted)) {
+    const auto known = parse_backend(each);
     if (!known) return std::unexpected(known.error());
-    if (auto good = check_back(wanted, *known); !good) return good;
+    if (auto good = check_backend(wanted, *known); !good) return good;
     const bool is_runtime = !known->is_group && known->url.scheme->form == net::url_form::name;
     if (is_runtime && known->url.host == given().name) {
       return failure(errc::invalid_argument, "use backend '" + each + "'",
@@ -127,7 +127,7 @@ result<void> proxy::check(const proxy_options& wanted) const {
   if (const auto read = parse_balance(wanted.balance); !read) return std::unexpected(read.error());
   if (auto good = check_sticky(wanted); !good) return good;
   if (wanted.check != "off" && wanted.check_interval < 0.01) {
-    return failure(errc::invalid_argument, "check backs", "they cannot be asked without a pause",
+    return failure(errc::invalid_argument, "check backends", "they cannot be asked without a pause",
                    "give a --check-interval of 0.01 s or more");
   }
   if (!is_check_target(wanted.check_path)) {
@@ -151,14 +151,14 @@ result<void> proxy::check(const proxy_options& wanted) const {
 
 std::vector<std::string_view> proxy::carried(const proxy_options& next) const {
   auto all = carried_by(next.endpoints());
-  if (may_be_secure(all_backs(next))) all.emplace_back("TLS to backs");
+  if (may_be_secure(all_backends(next))) all.emplace_back("TLS to backends");
   const auto fronts = next.endpoints();
   const bool is_web =
       std::ranges::any_of(fronts, [&next](const auto& front) { return has_web(next, front); });
   if (is_web && std::ranges::find(all, "HTTP") == all.end()) all.emplace_back("HTTP");
   if (joins_messages(next)) {
     all.emplace_back("messages");
-    if (leads_to_websockets(next)) all.emplace_back("WebSocket backs");
+    if (leads_to_websockets(next)) all.emplace_back("WebSocket backends");
   }
   return all;
 }
@@ -170,7 +170,7 @@ result<void> proxy::try_certificates() const {
 
 result<void> proxy::open_identity() {
   trusted_ = nullptr;
-  if (may_be_secure(all_backs(running()))) {
+  if (may_be_secure(all_backends(running()))) {
     auto read = read_client_tls(running());
     if (!read) return std::unexpected(read.error());
     trusted_ = std::move(*read);
@@ -242,35 +242,36 @@ std::vector<nlohmann::json> proxy::figures() const {
   return values;
 }
 
-// Those of all gates together. Two backs at the same place are one.
+// Those of all gates together. Two backends at the same place are one.
 std::vector<std::vector<detail>> proxy::details() const {
   std::map<std::pair<std::string, std::string>, branch_figures> sums;
   for (std::size_t i = 0; i < opened(); ++i) {
     for (const auto& each : part_at(i).branches()) {
-      add_figures(sums[{each.route, each.back}], *each.counted, back_table());
+      add_figures(sums[{each.route, each.backend}], *each.counted, backend_table());
     }
   }
-  std::vector<detail> of_backs;
+  std::vector<detail> of_backends;
   std::vector<detail> of_routes;
   for (const auto& [name, counted] : sums) {
-    const auto& [route, back] = name;
-    if (back.empty()) {
+    const auto& [route, backend] = name;
+    if (backend.empty()) {
       of_routes.push_back({.labels = {route}, .values = values_of(counted, route_table())});
     } else {
-      of_backs.push_back({.labels = {route, back}, .values = values_of(counted, back_table())});
+      of_backends.push_back(
+          {.labels = {route, backend}, .values = values_of(counted, backend_table())});
     }
   }
-  return {std::move(of_backs), std::move(of_routes)};
+  return {std::move(of_backends), std::move(of_routes)};
 }
 
-// All parts have the same backs, but for an edit that one of them has not heard of yet, and know
+// All parts have the same backends, but for an edit that one of them has not heard of yet, and know
 // together how each stands.
-loop::task<result<nlohmann::json>> proxy::backs() {
-  std::vector<back_report> sum;
+loop::task<result<nlohmann::json>> proxy::backends() {
+  std::vector<backend_report> sum;
   for (std::size_t i = 0; i < opened(); ++i) {
     auto more = co_await run_at(i, [](gate& at) { return at.report(); });
     for (auto& each : more) {
-      const auto known = std::ranges::find_if(sum, [&each](const back_report& one) {
+      const auto known = std::ranges::find_if(sum, [&each](const backend_report& one) {
         return one.is.text == each.is.text && one.is.where() == each.is.where() &&
                one.route == each.route;
       });
@@ -280,7 +281,7 @@ loop::task<result<nlohmann::json>> proxy::backs() {
       }
       known->chosen += each.chosen;
       known->failed += each.failed;
-      add_figures(known->counted, each.counted, back_table());
+      add_figures(known->counted, each.counted, backend_table());
     }
   }
   co_return json_of(sum);
@@ -288,8 +289,8 @@ loop::task<result<nlohmann::json>> proxy::backs() {
 
 std::vector<std::string> proxy::needs() const {
   std::vector<std::string> names;
-  for (const auto& each : all_backs(wanted())) {
-    const auto known = parse_back(each);
+  for (const auto& each : all_backends(wanted())) {
+    const auto known = parse_backend(each);
     if (!known || known->is_group) continue;
     if (known->url.scheme->form == net::url_form::name) names.push_back(known->url.host);
   }
@@ -298,8 +299,8 @@ std::vector<std::string> proxy::needs() const {
 
 std::vector<std::string> proxy::follows() const {
   std::vector<std::string> groups;
-  for (const auto& each : all_backs(wanted())) {
-    const auto known = parse_back(each);
+  for (const auto& each : all_backends(wanted())) {
+    const auto known = parse_backend(each);
     if (known && known->is_group) groups.push_back(known->url.host);
   }
   return groups;
@@ -310,7 +311,7 @@ std::string proxy::warning() const {
   if (const auto trouble = view ? view->trouble() : std::string(); !trouble.empty()) {
     return "host not found: " + trouble;
   }
-  return wanted().insecure ? "insecure: it takes whatever certificate a back shows" : "";
+  return wanted().insecure ? "insecure: it takes whatever certificate a backend shows" : "";
 }
 
 }  // namespace

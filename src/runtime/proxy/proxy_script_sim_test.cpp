@@ -18,13 +18,13 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint16_t front_port = 7001;
-constexpr std::uint16_t back_port = 7002;
+constexpr std::uint16_t backend_port = 7002;
 
 /// Says what it hears; or answers each head of HTTP.
-class back_world {
+class backend_world {
  public:
-  back_world(sim_stage& on, bool is_http) : loop_(on.outside), is_http_(is_http) {
-    auto opened = loop_.listen(*loop::socket_address::from_ip("127.0.0.1", back_port), {});
+  backend_world(sim_stage& on, bool is_http) : loop_(on.outside), is_http_(is_http) {
+    auto opened = loop_.listen(*loop::socket_address::from_ip("127.0.0.1", backend_port), {});
     EXPECT_TRUE(opened);
     listener_ = std::make_unique<net::listener>(loop_, std::move(*opened));
     tasks_.spawn(accept_all());
@@ -74,12 +74,12 @@ class life {
       : stage_(seed),
         is_http_(world().chance(0.5)),
         is_kind_(world().chance(0.5)),
-        back_(stage_, is_http_) {
+        backend_(stage_, is_http_) {
     if (!is_kind_ && world().chance(0.3)) world().faults.reset = 0.01;
     file_.write(script());
     auto made =
         proxy::make(stage_.given(), {{"listen", {"tcp://127.0.0.1:" + std::to_string(front_port)}},
-                                     {"backend", {"127.0.0.1:" + std::to_string(back_port)}},
+                                     {"backend", {"127.0.0.1:" + std::to_string(backend_port)}},
                                      {"protocol", is_http_ ? "http" : "raw"},
                                      {"max_buffer", 4096 + world().draw(100'000)},
                                      {"threads", 1 + world().draw(2)},
@@ -98,7 +98,7 @@ class life {
     const auto limit = world().now() + std::chrono::milliseconds(world().draw(2000));
     EXPECT_TRUE(stage_.await_done(proxy_->stop(limit))) << text_;
     for (auto& each : clients_) each->is->leave();
-    back_.leave();
+    backend_.leave();
     proxy_.reset();
     world().run_for(2s);
     EXPECT_EQ(world().open_count(), 0U) << text_;
@@ -117,7 +117,7 @@ class life {
   loop::sim_world& world() { return stage_.world; }
 
   std::string script() {
-    std::vector<std::string> own = {"self.backs()", "self.connections()",
+    std::vector<std::string> own = {"self.backends()", "self.connections()",
                                     "for _, id in ipairs(self.clients()) do self.peer(id) end",
                                     "strata.shared.add('n', 1)"};
     if (!is_kind_) {
@@ -205,7 +205,7 @@ class life {
   bool is_kind_;
   std::string text_;
   script_file file_;
-  back_world back_;
+  backend_world backend_;
   std::unique_ptr<runtime> proxy_;
   std::vector<std::unique_ptr<client>> clients_;
   bool has_started_ = false;

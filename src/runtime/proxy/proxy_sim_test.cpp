@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint16_t front_port = 7001;
-constexpr std::uint16_t back_port = 7002;
+constexpr std::uint16_t backend_port = 7002;
 constexpr std::size_t most_said = 100'000;
 constexpr std::size_t name_size = 4;
 
@@ -51,8 +51,9 @@ class crowd {
     }
   }
 
-  void open_back() {
-    auto opened = stage_.outside.listen(*loop::socket_address::from_ip("127.0.0.1", back_port), {});
+  void open_backend() {
+    auto opened =
+        stage_.outside.listen(*loop::socket_address::from_ip("127.0.0.1", backend_port), {});
     ASSERT_TRUE(opened);
     listener_ = std::make_unique<net::listener>(stage_.outside, std::move(*opened));
     tasks_.spawn(accept_all());
@@ -62,7 +63,7 @@ class crowd {
   }
   [[nodiscard]] bool is_done() const {
     const auto is_over = [](const auto& each) { return each->has_ended || each->was_broken; };
-    return std::ranges::all_of(clients_, is_over) && std::ranges::all_of(backs_, is_over);
+    return std::ranges::all_of(clients_, is_over) && std::ranges::all_of(backends_, is_over);
   }
   void leave() {
     tasks_.cancel();
@@ -75,7 +76,7 @@ class crowd {
     std::size_t whole = 0;
     std::map<std::string, const speaker*> by_name;
     for (const auto& each : clients_) by_name[each->says.substr(0, name_size)] = each.get();
-    for (const auto& each : backs_) {
+    for (const auto& each : backends_) {
       if (each->heard.size() < name_size) continue;
       const auto found = by_name.find(each->heard.substr(0, name_size));
       if (found == by_name.end()) {
@@ -98,8 +99,8 @@ class crowd {
     for (;;) {
       auto arrived = co_await listener_->accept();
       if (!arrived) continue;
-      auto& made = *backs_.emplace_back(std::make_unique<speaker>());
-      made.says = saying(2 * backs_.size() + 1, stage_.world.draw(most_said));
+      auto& made = *backends_.emplace_back(std::make_unique<speaker>());
+      made.says = saying(2 * backends_.size() + 1, stage_.world.draw(most_said));
       made.ends_late = stage_.world.chance(0.5);
       tasks_.spawn(live(made, net::stream::over(stage_.outside, std::move(*arrived))));
     }
@@ -155,7 +156,7 @@ class crowd {
   sim_stage& stage_;
   std::unique_ptr<net::listener> listener_;
   std::vector<std::unique_ptr<speaker>> clients_;
-  std::vector<std::unique_ptr<speaker>> backs_;
+  std::vector<std::unique_ptr<speaker>> backends_;
   loop::task_group tasks_;
 };
 
@@ -164,7 +165,7 @@ std::size_t run_crowd(std::uint64_t seed, double reset) {
   sim_stage stage(seed);
   stage.world.faults.reset = reset;
   auto made = make(stage.given(), {{"listen", {"tcp://127.0.0.1:" + std::to_string(front_port)}},
-                                   {"backend", {"127.0.0.1:" + std::to_string(back_port)}},
+                                   {"backend", {"127.0.0.1:" + std::to_string(backend_port)}},
                                    {"max_buffer", 4096 + stage.world.draw(100'000)},
                                    {"threads", 1 + stage.world.draw(2)},
                                    {"idle_timeout", 2}});
@@ -172,7 +173,7 @@ std::size_t run_crowd(std::uint64_t seed, double reset) {
   const auto started = stage.await((*made)->start());
   EXPECT_TRUE(started && *started);
   crowd all(stage, 6);
-  all.open_back();
+  all.open_backend();
   all.connect_all();
   EXPECT_TRUE(stage.world.run_until([&] { return all.is_done(); }, 60s));
   // A simulated connection cannot be reset by its owner: it ends, however it was broken.

@@ -19,7 +19,7 @@ constexpr script::callback_row callback_table[] = {
      "the same, with the client that sent it first"},
     {"on_connect", "id: integer", "",
      "a client has come; in a client: it is connected; in a proxy: of those whose connections pass "
-     "as they are, before a back is looked for"},
+     "as they are, before a backend is looked for"},
     {"on_disconnect", "id: integer", "",
      "a client has gone, whose data are still there; in a client: the connection has ended"},
     {"on_send", "message: string", "string|boolean|nil",
@@ -52,8 +52,8 @@ constexpr script::callback_row callback_table[] = {
      "changes since the last batch, each key's last (every `flush_ms`, 100, at most `flush_max`, "
      "1000): false, an error or a smaller number than theirs, and the rest is given again"},
     {"on_route", "request: strata.request", "string|integer|table|nil",
-     "an HTTP request has come, or a connection ({peer=, local=, name=}): gives the back that it "
-     "is for (one of --backend or of a route, or its number from 1), an answer "
+     "an HTTP request has come, or a connection ({peer=, local=, name=}): gives the backend that "
+     "it is for (one of --backend or of a route, or its number from 1), an answer "
      "({status=, headers=, body=}), or nil: as the options say"},
     {"on_proxy_request", "request: strata.request|integer, data?: string", "table|string|nil",
      "a request is to be passed on: gives what is changed ({target=, headers={name=value|false}}), "
@@ -61,9 +61,9 @@ constexpr script::callback_row callback_table[] = {
      "client says; gives what goes on in its place, nil: nothing"},
     {"on_proxy_response", "response: table|integer, request: strata.request|string",
      "table|string|nil",
-     "a back has answered ({status=, headers=}): gives what is changed ({status=, "
+     "a backend has answered ({status=, headers=}): gives what is changed ({status=, "
      "headers={name=value|false}, body=}). Of a connection that is no HTTP, (id, data): a piece of "
-     "what the back says, as on_proxy_request"},
+     "what the backend says, as on_proxy_request"},
     {"on_proxy_request_body", "piece: string?, request: strata.request", "string|boolean|nil",
      "a piece of a request's body, and nil at its end: another text is passed on, false: nothing"},
     {"on_proxy_response_body", "piece: string?, request: strata.request", "string|boolean|nil",

@@ -63,7 +63,7 @@ TEST(option_table, what_an_option_needs_is_an_option_with_such_a_value) {
 
 TEST(option_table, what_endpoints_have_to_carry_is_something_that_one_carries) {
   auto known = carried_by({"wss://h:1", "udp://h:1", "l2://e/0x88b5"});
-  for (const auto* const by_types : {"HTTP", "TLS to backs", "messages", "WebSocket backs"}) {
+  for (const auto* const by_types : {"HTTP", "TLS to backends", "messages", "WebSocket backends"}) {
     known.emplace_back(by_types);
   }
   for (const auto& type : types()) {

@@ -20,7 +20,7 @@ const type_row table[] = {
      server::figure_rows, server::make},
     {"client", "connects to an endpoint, and sends and receives messages", client::option_rows,
      scripting::script_figure_rows, client::make},
-    {"proxy", "listens, and passes each connection on to a back", proxy::option_rows,
+    {"proxy", "listens, and passes each connection on to a backend", proxy::option_rows,
      proxy::figure_rows, proxy::make, proxy::detail_rows},
     {"cache", "keeps keys and values in memory, and speaks Redis's protocol", cache::option_rows,
      cache::figure_rows, cache::make},

@@ -16,9 +16,9 @@ namespace strata::runtime::proxy {
 namespace {
 
 // In turn, and evenly: of weights 5, 1 and 1 not five in a row (as nginx does it).
-back_ref in_turn(const std::vector<back_ref>& of, const wish& what) {
+backend_ref in_turn(const std::vector<backend_ref>& of, const wish& what) {
   std::int64_t sum = 0;
-  back_ref best;
+  backend_ref best;
   for (const auto& each : of) {
     const auto weight = static_cast<std::int64_t>(weight_of(*each, what));
     each->turn += weight;
@@ -29,7 +29,7 @@ back_ref in_turn(const std::vector<back_ref>& of, const wish& what) {
   return best;
 }
 
-back_ref at_random(const std::vector<back_ref>& of, const wish& what) {
+backend_ref at_random(const std::vector<backend_ref>& of, const wish& what) {
   thread_local std::minstd_rand draw{std::random_device{}()};
   std::uint64_t sum = 0;
   for (const auto& each : of) sum += weight_of(*each, what);
@@ -43,28 +43,28 @@ back_ref at_random(const std::vector<back_ref>& of, const wish& what) {
 }
 
 // Among equals in turn, so that a proxy at rest does not always begin with the same one.
-back_ref least_loaded(const std::vector<back_ref>& of, const wish& what) {
-  const auto load = [&what](const back_ref& one) {
+backend_ref least_loaded(const std::vector<backend_ref>& of, const wish& what) {
+  const auto load = [&what](const backend_ref& one) {
     return static_cast<double>(one->connections()) / static_cast<double>(weight_of(*one, what));
   };
   const auto lightest = std::ranges::min(of, {}, load);
-  std::vector<back_ref> equals;
+  std::vector<backend_ref> equals;
   for (const auto& each : of) {
     if (load(each) == load(lightest)) equals.push_back(each);
   }
   return in_turn(equals, what);
 }
 
-/// A back that has piled up more than its share of what all have, and has no limit of its own.
+/// A backend that has piled up more than its share of what all have, and has no limit of its own.
 class overload {
  public:
-  overload(const std::vector<back_ref>& of, const wish& what) : what_(what) {
+  overload(const std::vector<backend_ref>& of, const wish& what) : what_(what) {
     for (const auto& each : of) {
       connections_ += static_cast<double>(each->connections());
       weights_ += static_cast<double>(weight_of(*each, what));
     }
   }
-  [[nodiscard]] bool is_of(const back& one) const {
+  [[nodiscard]] bool is_of(const backend& one) const {
     constexpr std::uint64_t no_pile = 16;
     constexpr double most_of_mean = 1.25;
     if (one.is.max != 0 || one.connections() < no_pile) return false;
@@ -78,10 +78,10 @@ class overload {
   double weights_ = 0;
 };
 
-// Rendezvous hashing: when a back comes or goes, the clients of no other move.
-back_ref by_hash(const std::vector<back_ref>& of, const wish& what) {
+// Rendezvous hashing: when a backend comes or goes, the clients of no other move.
+backend_ref by_hash(const std::vector<backend_ref>& of, const wish& what) {
   const overload loads(of, what);
-  back_ref best;
+  backend_ref best;
   double best_score = -std::numeric_limits<double>::infinity();
   for (const auto& each : of) {
     if (loads.is_of(*each)) continue;
@@ -96,18 +96,18 @@ back_ref by_hash(const std::vector<back_ref>& of, const wish& what) {
   return best;
 }
 
-bool has_mark(const back& one, const wish& what) {
+bool has_mark(const backend& one, const wish& what) {
   return std::ranges::find(what.marks, one.mark) != what.marks.end();
 }
 
-bool is_ready(const back& one, loop::time_point now) {
+bool is_ready(const backend& one, loop::time_point now) {
   const auto& stands = *one.stands;
   return stands.rests_until.get() <= now && !stands.is_down.load(std::memory_order_relaxed) &&
          stands.current.lets_in(now);
 }
 
 /// Too few are ready to take what there is: better to try them all.
-bool is_panic(std::span<const back_ref> all, const wish& what) {
+bool is_panic(std::span<const backend_ref> all, const wish& what) {
   if (what.panic == 0) return false;
   std::uint64_t ready = 0;
   std::uint64_t whole = 0;
@@ -154,7 +154,7 @@ std::uint64_t key_of(const loop::socket_address& source) {
   return address.hash();
 }
 
-std::uint64_t weight_of(const back& one, const wish& what) {
+std::uint64_t weight_of(const backend& one, const wish& what) {
   constexpr std::int64_t whole = 100;
   constexpr std::int64_t first = 10;
   auto percent = whole;
@@ -170,13 +170,13 @@ std::uint64_t weight_of(const back& one, const wish& what) {
 
 std::uint64_t key_of(std::string_view text) { return std::hash<std::string_view>{}(text); }
 
-candidates candidates_of(std::span<const back_ref> all, const wish& what) {
+candidates candidates_of(std::span<const backend_ref> all, const wish& what) {
   candidates found{.is_panic = is_panic(all, what)};
-  const auto is_usable = [&](const back_ref& one, bool may_be_ill) {
+  const auto is_usable = [&](const backend_ref& one, bool may_be_ill) {
     const bool was_tried = std::ranges::find(what.tried, one) != what.tried.end();
     return !was_tried && !one->is.is_drained && (may_be_ill || is_ready(*one, what.now));
   };
-  const auto add = [&found](const back_ref& one) {
+  const auto add = [&found](const backend_ref& one) {
     if (one->is_full()) {
       found.are_full = true;
     } else {
@@ -203,7 +203,7 @@ candidates candidates_of(std::span<const back_ref> all, const wish& what) {
   return found;
 }
 
-back_ref choose(const std::vector<back_ref>& of, const wish& what) {
+backend_ref choose(const std::vector<backend_ref>& of, const wish& what) {
   switch (what.how) {
     case balance::round_robin: return in_turn(of, what);
     case balance::random: return at_random(of, what);

@@ -12,16 +12,16 @@ using namespace std::chrono_literals;
 // What is known of the past at this moment is not the clock's beginning.
 constexpr loop::time_point start{1000h};
 
-std::vector<back_ref> backs_of(const std::vector<std::string>& texts) {
-  std::vector<back_ref> all;
+std::vector<backend_ref> backends_of(const std::vector<std::string>& texts) {
+  std::vector<backend_ref> all;
   for (const auto& each : texts) {
-    all.push_back(std::make_shared<back>(*parse_back(each)));
+    all.push_back(std::make_shared<backend>(*parse_backend(each)));
   }
   return all;
 }
 
 /// How often each place is chosen of `turns`.
-std::map<std::string, int> counted(const std::vector<back_ref>& all, wish what, int turns) {
+std::map<std::string, int> counted(const std::vector<backend_ref>& all, wish what, int turns) {
   std::map<std::string, int> chosen;
   for (int turn = 0; turn < turns; ++turn) {
     what.key = static_cast<std::uint64_t>(turn) * 7919;
@@ -32,7 +32,7 @@ std::map<std::string, int> counted(const std::vector<back_ref>& all, wish what, 
 }
 
 TEST(choosing, full_ones_are_passed_over_and_awaited) {
-  const auto all = backs_of({"a:1 max=1", "b:1 max=2", "c:1 backup"});
+  const auto all = backends_of({"a:1 max=1", "b:1 max=2", "c:1 backup"});
   const wish what{.now = start};
   all[0]->stands->connections = 1;
   EXPECT_EQ(counted(all, what, 4), (std::map<std::string, int>{{"b", 4}}));
@@ -45,7 +45,7 @@ TEST(choosing, full_ones_are_passed_over_and_awaited) {
 }
 
 TEST(choosing, one_that_is_ill_is_no_way_out_of_a_queue) {
-  const auto all = backs_of({"a:1 max=1", "b:1"});
+  const auto all = backends_of({"a:1 max=1", "b:1"});
   all[0]->stands->connections = 1;
   all[1]->stands->is_down = true;
   EXPECT_TRUE(candidates_of(all, {.now = start}).are_full);
@@ -56,7 +56,7 @@ TEST(choosing, one_that_is_ill_is_no_way_out_of_a_queue) {
 }
 
 TEST(choosing, one_that_came_grows_into_its_weight) {
-  const auto all = backs_of({"a:1 weight=2", "b:1 weight=2"});
+  const auto all = backends_of({"a:1 weight=2", "b:1 weight=2"});
   wish what{.now = start, .slow_start = 90s};
   EXPECT_EQ(weight_of(*all[1], what), 200U);
   all[1]->stands->came = start;
@@ -76,20 +76,20 @@ TEST(choosing, one_that_came_grows_into_its_weight) {
 
 TEST(choosing, all_balances_with_weights_start_slowly) {
   for (const auto how : {balance::round_robin, balance::random, balance::source}) {
-    const auto all = backs_of({"a:1", "b:1"});
+    const auto all = backends_of({"a:1", "b:1"});
     all[1]->stands->came = start;
     const auto seen = counted(all, {.how = how, .now = start, .slow_start = 100s}, 11'000);
     EXPECT_NEAR(seen.at("b"), 1000, 150) << static_cast<int>(how);
   }
 }
 
-TEST(choosing, when_a_back_goes_only_its_own_move) {
-  const auto all = backs_of({"a:1", "b:1", "c:1"});
+TEST(choosing, when_a_backend_goes_only_its_own_move) {
+  const auto all = backends_of({"a:1", "b:1", "c:1"});
   const auto at = [&all](std::uint64_t key) {
     const wish what{.how = balance::header, .key = key, .now = start};
     return choose(candidates_of(all, what).of, what);
   };
-  std::map<std::uint64_t, back_ref> before;
+  std::map<std::uint64_t, backend_ref> before;
   for (std::uint64_t key = 0; key < 300; ++key) before[key] = at(key);
   all[1]->is.is_drained = true;
   int moved = 0;
@@ -99,12 +99,12 @@ TEST(choosing, when_a_back_goes_only_its_own_move) {
     moved += has_moved ? 1 : 0;
   }
   EXPECT_NEAR(moved, 100, 40);
-  // Another weight or limit of a back is no other back.
-  EXPECT_EQ(mark_of(*parse_back("a:1 weight=3 max=2 drain")), all[0]->mark);
+  // Another weight or limit of a backend is no other backend.
+  EXPECT_EQ(mark_of(*parse_backend("a:1 weight=3 max=2 drain")), all[0]->mark);
 }
 
 TEST(choosing, a_hash_piles_up_no_more_than_a_share) {
-  const auto all = backs_of({"a:1", "b:1 weight=2", "c:1"});
+  const auto all = backends_of({"a:1", "b:1 weight=2", "c:1"});
   const wish what{.how = balance::source, .key = 1, .now = start};
   for (int at = 0; at < 4000; ++at)
     ++choose(candidates_of(all, what).of, what)->stands->connections;
@@ -115,7 +115,7 @@ TEST(choosing, a_hash_piles_up_no_more_than_a_share) {
 }
 
 TEST(choosing, few_are_no_pile_and_a_limit_is_the_limit) {
-  auto all = backs_of({"a:1", "b:1"});
+  auto all = backends_of({"a:1", "b:1"});
   const wish what{.how = balance::source, .key = 3, .now = start};
   const auto home = choose(candidates_of(all, what).of, what);
   home->stands->connections = 15;
@@ -126,8 +126,8 @@ TEST(choosing, few_are_no_pile_and_a_limit_is_the_limit) {
   EXPECT_EQ(choose(candidates_of(all, what).of, what), home);
 }
 
-TEST(choosing, a_mark_leads_back_while_the_back_is_up) {
-  const auto all = backs_of({"a:1", "b:1 max=1", "c:1"});
+TEST(choosing, a_mark_leads_back_while_the_backend_is_up) {
+  const auto all = backends_of({"a:1", "b:1 max=1", "c:1"});
   const std::vector<std::uint64_t> marks = {17, all[1]->mark};
   wish what{.how = balance::first, .marks = marks, .now = start};
   EXPECT_EQ(candidates_of(all, what).of, std::vector{all[1]});

@@ -65,7 +65,7 @@ circuit::attempt circuit::begin(loop::time_point now) {
   return {.round = round_of(word), .is_trial = false};
 }
 
-// What began before the circuit opened says nothing of the back as it is now.
+// What began before the circuit opened says nothing of the backend as it is now.
 bool circuit::note(const attempt& of, bool is_good, const circuit_rules& by, loop::time_point now) {
   const auto word = word_.load();
   if (of.round != round_of(word) || !by.are_on()) return false;

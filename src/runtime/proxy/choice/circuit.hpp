@@ -1,8 +1,8 @@
-// Whether a back is used: one that has failed too often is left alone for a while, then tried by
+// Whether a backend is used: one that has failed too often is left alone for a while, then tried by
 // one use at a time, and used as before when that went well.
 //
-// For any thread, without locks: all loops of a proxy have one circuit for a back. Of several that
-// would change it at once, one does.
+// For any thread, without locks: all loops of a proxy have one circuit for a backend. Of several
+// that would change it at once, one does.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ enum class circuit_state : std::uint8_t { closed, half_open, open };
 
 class circuit {
  public:
-  /// One use of the back.
+  /// One use of the backend.
   struct attempt {
     std::uint64_t round = 0;  // of the circuit, in which it began
     bool is_trial = false;

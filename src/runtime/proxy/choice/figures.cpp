@@ -14,18 +14,18 @@ void branch_figures::count(int status, std::optional<std::uint64_t> us) {
 
 // A row is read as a row: one figure, two or three lines.
 // clang-format off
-const std::vector<options::bound_figure<branch_figures>>& back_table() {
+const std::vector<options::bound_figure<branch_figures>>& backend_table() {
   static const std::vector<options::bound_figure<branch_figures>> table = {
-      {{.key = "answers", .help = "HTTP answers of a back, by the class of their status",
-        .metric = "strata_back_answers_total", .label = "class", .cases = answer_classes()},
+      {{.key = "answers", .help = "HTTP answers of a backend, by the class of their status",
+        .metric = "strata_backend_answers_total", .label = "class", .cases = answer_classes()},
        &branch_figures::answers},
       {{.key = "retries",
-        .help = "HTTP requests that were sent to another back, since this one broke off",
-        .metric = "strata_back_retries_total"},
+        .help = "HTTP requests that were sent to another backend, since this one broke off",
+        .metric = "strata_backend_retries_total"},
        &branch_figures::retries},
       {{.key = "latency", .kind = options::figure_kind::latency,
-        .help = "time from the arrival of an HTTP request to the end of the back's answer",
-        .metric = "strata_back_latency_seconds"},
+        .help = "time from the arrival of an HTTP request to the end of the backend's answer",
+        .metric = "strata_backend_latency_seconds"},
        &branch_figures::latency},
   };
   return table;
@@ -37,7 +37,7 @@ const std::vector<options::bound_figure<branch_figures>>& route_table() {
         .metric = "strata_route_answers_total", .label = "class", .cases = answer_classes()},
        &branch_figures::answers},
       {{.key = "retries",
-        .help = "HTTP requests on a route that were sent to another back, since one broke off",
+        .help = "HTTP requests on a route that were sent to another backend, since one broke off",
         .metric = "strata_route_retries_total"},
        &branch_figures::retries},
       {{.key = "latency", .kind = options::figure_kind::latency,
@@ -57,7 +57,7 @@ const std::vector<options::bound_figure<proxy_figures>>& figure_table() {
           .metric = "strata_http_latency_seconds", .column = "p99", .is_hidden = true},
          &proxy_figures::latency},
         {{.key = "http.retries",
-          .help = "HTTP requests that were sent to another back, since the one before broke off",
+          .help = "HTTP requests that were sent to another backend, since the one before broke off",
           .metric = "strata_http_retries_total", .column = "retries", .is_hidden = true},
          &proxy_figures::retries},
         {{.key = "clients.denied",
@@ -69,11 +69,11 @@ const std::vector<options::bound_figure<proxy_figures>>& figure_table() {
           .metric = "strata_clients_limited_total", .column = "limited", .is_hidden = true},
          &proxy_figures::limited},
         {{.key = "queue.waiting", .kind = options::figure_kind::gauge,
-          .help = "clients of a proxy that wait for a back that is not full",
+          .help = "clients of a proxy that wait for a backend that is not full",
           .metric = "strata_proxy_queue", .column = "waiting", .is_hidden = true},
          &proxy_figures::waiting},
         {{.key = "queue.turned_away",
-          .help = "clients of a proxy that found the queue for a back full, or waited in vain",
+          .help = "clients of a proxy that found the queue for a backend full, or waited in vain",
           .metric = "strata_proxy_turned_away_total", .column = "turned_away", .is_hidden = true},
          &proxy_figures::turned_away},
         {{.key = "access_log.lost",
@@ -98,11 +98,11 @@ const std::vector<options::figure_row>& figure_rows() {
 }
 
 std::span<const detail_row> detail_rows() {
-  static const auto back_rows = rows_of(back_table());
+  static const auto backend_rows = rows_of(backend_table());
   static const auto route_rows = rows_of(route_table());
-  static constexpr std::string_view back_labels[] = {"route", "back"};
+  static constexpr std::string_view backend_labels[] = {"route", "backend"};
   static constexpr std::string_view route_labels[] = {"route"};
-  static const detail_row rows[] = {{"backs", back_labels, back_rows},
+  static const detail_row rows[] = {{"backends", backend_labels, backend_rows},
                                     {"routes", route_labels, route_rows}};
   return rows;
 }

@@ -18,11 +18,11 @@ struct proxy_figures : web_figures {
   options::counter denied;
   options::counter limited;
   options::counter log_lines_lost;
-  options::counter waiting;      ///< clients and requests, for a back that is not full
+  options::counter waiting;      ///< clients and requests, for a backend that is not full
   options::counter turned_away;  ///< that have waited in vain, or found the queue full
 };
 
-/// What is counted of one back, or of one route.
+/// What is counted of one backend, or of one route.
 struct branch_figures {
   options::case_counters answers;  ///< by the status's first digit
   options::latency latency;
@@ -34,8 +34,8 @@ struct branch_figures {
 
 /// Figures of a branch with its name.
 struct branch {
-  std::string route;  ///< empty: what no route has taken
-  std::string back;   ///< empty: all of the route
+  std::string route;    ///< empty: what no route has taken
+  std::string backend;  ///< empty: all of the route
   std::shared_ptr<const branch_figures> counted;
 };
 
@@ -56,7 +56,7 @@ class branch_list {
   std::vector<branch> all_;
 };
 
-[[nodiscard]] const std::vector<options::bound_figure<branch_figures>>& back_table();
+[[nodiscard]] const std::vector<options::bound_figure<branch_figures>>& backend_table();
 [[nodiscard]] const std::vector<options::bound_figure<branch_figures>>& route_table();
 /// All of them: those of HTTP first.
 [[nodiscard]] const std::vector<options::bound_figure<proxy_figures>>& figure_table();
@@ -64,7 +64,7 @@ class branch_list {
 /// What every runtime has, what those that serve HTTP have, and its own.
 [[nodiscard]] const std::vector<options::figure_row>& figure_rows();
 
-/// Those of each back, and of each route.
+/// Those of each backend, and of each route.
 [[nodiscard]] std::span<const detail_row> detail_rows();
 
 }  // namespace strata::runtime::proxy

@@ -16,7 +16,7 @@ constexpr loop::duration longest_life = 1h;
 /// After a look-up that has failed.
 constexpr loop::duration retry_interval = 2s;
 
-back_text back_at(const back_text& of, const sighting& seen) {
+backend_text backend_at(const backend_text& of, const sighting& seen) {
   auto made = of;
   made.url.host = seen.host;
   made.at = seen.at;
@@ -33,7 +33,7 @@ std::string roster::key_of(const entry& which) const {
 void roster::become(const std::vector<std::string>& texts) {
   std::vector<std::unique_ptr<entry>> next;
   for (const auto& text : texts) {
-    auto read = *parse_back(text);
+    auto read = *parse_backend(text);
     const auto known = std::ranges::find_if(entries_, [&read](const auto& one) {
       return one && one->is.is_group == read.is_group && one->is.is_spoken_to_as(read);
     });
@@ -83,11 +83,11 @@ bool roster::take_found() {
   return has_changed;
 }
 
-std::vector<back_text> roster::all() const {
-  std::vector<back_text> all;
+std::vector<backend_text> roster::all() const {
+  std::vector<backend_text> all;
   for (const auto& each : entries_) {
     if (each->is.is_followed()) {
-      for (const auto& seen : each->found) all.push_back(back_at(each->is, seen));
+      for (const auto& seen : each->found) all.push_back(backend_at(each->is, seen));
     } else {
       all.push_back(each->is);
     }
@@ -95,8 +95,8 @@ std::vector<back_text> roster::all() const {
   return all;
 }
 
-std::vector<back_text> roster::unknown() const {
-  std::vector<back_text> all;
+std::vector<backend_text> roster::unknown() const {
+  std::vector<backend_text> all;
   for (const auto& each : entries_) {
     if (each->is.is_followed() && each->found.empty()) all.push_back(each->is);
   }
@@ -149,7 +149,7 @@ loop::task<> roster::follow(entry& which) {
   }
 }
 
-loop::task<result<roster::look>> roster::look_up(const back_text& of) {
+loop::task<result<roster::look>> roster::look_up(const backend_text& of) {
   look made{.found = {}, .circular = {}, .good_for = group_interval};
   if (of.is_group) {
     auto members = co_await means_.names.find_members(means_.home, means_.self, of.url.host);

@@ -1,6 +1,6 @@
-// The backs that texts lead to. Most texts lead to one. `@GROUP` leads to each runtime of the group
-// that runs and listens, and a host's name to each of its addresses: both are followed as that
-// changes, the one each second, the other as its records live (RFC 1035, TTL). What cannot be
+// The backends that texts lead to. Most texts lead to one. `@GROUP` leads to each runtime of the
+// group that runs and listens, and a host's name to each of its addresses: both are followed as
+// that changes, the one each second, the other as its records live (RFC 1035, TTL). What cannot be
 // looked up stays as it was.
 //
 // For one loop's thread. One of a proxy's loops looks names up and tells the others.
@@ -14,7 +14,7 @@
 #include "loop/condition.hpp"
 #include "loop/task_group.hpp"
 #include "net/directory.hpp"
-#include "runtime/proxy/choice/back.hpp"
+#include "runtime/proxy/choice/backend.hpp"
 #include "runtime/proxy/choice/shared_view.hpp"
 
 namespace strata::runtime::proxy {
@@ -24,15 +24,15 @@ class roster {
   struct means {
     loop::loop& home;
     net::directory& names;
-    std::string self;        ///< the proxy's own name, which is no back of it
+    std::string self;        ///< the proxy's own name, which is no backend of it
     std::size_t number = 0;  ///< of the loop: the first one looks names up
     shared_view& shared;
     std::string route;  ///< what the texts are of
     /// A name cannot be looked up any more; called once until it can be.
-    std::function<void(const back_text&, const error&)> on_trouble;
-    /// A runtime of that group leads back to the proxy, and is none of its backs; called once until
-    /// it does not.
-    std::function<void(const back_text&, const std::string& runtime)> on_circle;
+    std::function<void(const backend_text&, const error&)> on_trouble;
+    /// A runtime of that group leads back to the proxy, and is none of its backends; called once
+    /// until it does not.
+    std::function<void(const backend_text&, const std::string& runtime)> on_circle;
     /// What `all` gives is something else now.
     std::function<void()> on_change;
   };
@@ -45,9 +45,9 @@ class roster {
   /// From now on these; what is known of one that stays is kept. The texts parse. No `on_change` is
   /// called for it.
   void become(const std::vector<std::string>& texts);
-  [[nodiscard]] std::vector<back_text> all() const;
+  [[nodiscard]] std::vector<backend_text> all() const;
   /// Texts that lead to none now.
-  [[nodiscard]] std::vector<back_text> unknown() const;
+  [[nodiscard]] std::vector<backend_text> unknown() const;
   /// A name has not been looked up yet: there may be more.
   [[nodiscard]] bool is_looking() const;
   /// Awaits that none is, until `limit` at the longest.
@@ -61,8 +61,8 @@ class roster {
     loop::duration good_for;
   };
   struct entry {
-    explicit entry(back_text of) : is(std::move(of)) {}
-    back_text is;
+    explicit entry(backend_text of) : is(std::move(of)) {}
+    backend_text is;
     std::vector<sighting> found;
     std::vector<std::string> circular;
     bool was_looked_up = false;
@@ -75,7 +75,7 @@ class roster {
   /// Takes what the loop that leads has found; says whether that is news.
   bool take_found();
   loop::task<> follow(entry& which);
-  loop::task<result<look>> look_up(const back_text& of);
+  loop::task<result<look>> look_up(const backend_text& of);
 
   means means_;
   bool has_begun_ = false;

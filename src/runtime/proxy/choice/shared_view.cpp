@@ -25,8 +25,8 @@ std::shared_ptr<Kept> shared_view::kept_in(register_of<Kept>& all, const std::st
   return known;
 }
 
-std::shared_ptr<standing> shared_view::back_of(const std::string& key) {
-  return kept_in(backs_, key);
+std::shared_ptr<standing> shared_view::backend_of(const std::string& key) {
+  return kept_in(backends_, key);
 }
 
 std::shared_ptr<route_standing> shared_view::route_of(const std::string& key) {

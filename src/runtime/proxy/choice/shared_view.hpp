@@ -1,8 +1,8 @@
-// What the loops of a proxy know together: how each back stands, which addresses and runtimes names
-// lead to, and how many wait for a back that is not full.
+// What the loops of a proxy know together: how each backend stands, which addresses and runtimes
+// names lead to, and how many wait for a backend that is not full.
 //
-// For any thread. What each connection and request reads takes no lock; backs that come and go, and
-// names that have been looked up, take one.
+// For any thread. What each connection and request reads takes no lock; backends that come and go,
+// and names that have been looked up, take one.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@
 
 namespace strata::runtime::proxy {
 
-/// Of the backs of a route together.
+/// Of the backends of a route together.
 struct route_standing {
   std::atomic<bool> is_panicking = false;
 };
@@ -46,16 +46,16 @@ class shared_view {
   void enroll(std::size_t number, loop::loop& on, std::function<void()> on_places,
               std::function<void()> on_names);
 
-  /// How the back stands, or all of a route, that goes by this key; new, if no loop has it.
-  [[nodiscard]] std::shared_ptr<standing> back_of(const std::string& key);
+  /// How the backend stands, or all of a route, that goes by this key; new, if no loop has it.
+  [[nodiscard]] std::shared_ptr<standing> backend_of(const std::string& key);
   [[nodiscard]] std::shared_ptr<route_standing> route_of(const std::string& key);
 
   /// Takes a place in the queue, of `most` for all loops together. False: there is none.
   [[nodiscard]] bool enter_queue(std::size_t number, std::uint64_t most);
   void leave_queue(std::size_t number);
   [[nodiscard]] bool is_queue_full(std::uint64_t most) const { return waiting_.load() >= most; }
-  /// A place at a back is free: loops on which somebody waits are told. The own one comes last, so
-  /// that it does not take what others have waited for as long. Cheap while nobody waits.
+  /// A place at a backend is free: loops on which somebody waits are told. The own one comes last,
+  /// so that it does not take what others have waited for as long. Cheap while nobody waits.
   void call(std::size_t number) {
     if (waiting_.load() != 0) call_members(number);
   }
@@ -86,7 +86,7 @@ class shared_view {
   std::vector<member> members_;
   std::atomic<std::uint64_t> waiting_ = 0;
   mutable std::mutex lock_;  // of what follows
-  register_of<standing> backs_;
+  register_of<standing> backends_;
   register_of<route_standing> routes_;
   std::map<std::string, std::vector<sighting>> names_;
   std::map<std::string, std::string> troubles_;  ///< by name

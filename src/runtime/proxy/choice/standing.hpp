@@ -1,4 +1,4 @@
-// What all loops of a proxy know together of one back.
+// What all loops of a proxy know together of one backend.
 //
 // For any thread, without locks: a number that one loop has changed is the number for all of them.
 #pragma once
@@ -15,7 +15,7 @@ struct standing {
   std::atomic<std::uint64_t> connections = 0;  ///< and requests, that it has now
   std::atomic<bool> is_down = false;           ///< as checks have found
   moment rests_until;
-  moment came;  ///< added, or back, while the proxy ran; else the clock's beginning
+  moment came;  ///< added, or backend, while the proxy ran; else the clock's beginning
   circuit current;
 
   /// Takes a place, of `most` (0: of any number). False: there is none.

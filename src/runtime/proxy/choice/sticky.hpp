@@ -1,5 +1,5 @@
-// The cookie by which a client comes back to the back that it was at: `NAME=MARK.MARK`, of each set
-// of backs (those of a route, those of `--backend`) one mark.
+// The cookie by which a client comes back to the backend that it was at: `NAME=MARK.MARK`, of each
+// set of backends (those of a route, those of `--backend`) one mark.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Those who wait for a back that is not full: first come, first served.
+// Those who wait for a backend that is not full: first come, first served.
 //
 // For one loop's thread.
 #pragma once
@@ -20,7 +20,7 @@ class waiting_line {
   /// whether it came true. What it may go to is to be taken before anything else is awaited.
   [[nodiscard]] loop::task<bool> wait(std::function<bool()> may_go, loop::time_point limit);
   /// Some may be able to go: they are asked at this turn's end, in their order. What comes about
-  /// by time alone (a back has rested) is seen without.
+  /// by time alone (a backend has rested) is seen without.
   void call() { called_.notify(); }
 
  private:

@@ -24,7 +24,7 @@ bool is_one_of(std::string_view name, const std::array<std::string_view, Size>& 
   return std::ranges::find(all, name) != all.end();
 }
 
-// Fields by which requests are routed, or by which backs tell clients apart. A client that names
+// Fields by which requests are routed, or by which backends tell clients apart. A client that names
 // them in Connection would have them removed behind the proxy's decision: they stay.
 bool is_for_all(std::string_view name) {
   constexpr std::array<std::string_view, 6> kept = {"host",      "cookie",    "authorization",
@@ -153,7 +153,7 @@ std::expected<forwarded_request, forward_refusal> forward(const proto::http_requ
   if (has_passed_here(request.headers, how.pseudonym)) {
     return std::unexpected(forward_refusal{508,
                                            "the request has come through this proxy before: "
-                                           "its backs lead back to it"});
+                                           "its backends lead back to it"});
   }
   forwarded_request made{.method = is_websocket ? "GET" : request.method,
                          .target = origin_form(request.method, request.target),
@@ -162,10 +162,10 @@ std::expected<forwarded_request, forward_refusal> forward(const proto::http_requ
   made.fields.reserve(request.headers.size() + 8);
   made.fields = request.headers;
   keep_end_to_end(made.fields);
-  // Whether the client may go on is the back's to say. HTTP/1.0 cannot ask for that.
+  // Whether the client may go on is the backend's to say. HTTP/1.0 cannot ask for that.
   if (request.version == 10) drop(made.fields, "expect");
   if (!proto::find_field(made.fields, "host")) {
-    made.fields.emplace(made.fields.begin(), "host", how.back_host);
+    made.fields.emplace(made.fields.begin(), "host", how.backend_host);
   }
   tell_of_client(made.fields, how);
   if (how.says_forwarded) add_forwarded(made.fields, how);

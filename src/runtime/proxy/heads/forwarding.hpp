@@ -1,5 +1,5 @@
-// What of a request a proxy passes on to a back, and what of the answer it passes on to the client:
-// heads without what holds for one connection alone (RFC 9110 section 7.6).
+// What of a request a proxy passes on to a backend, and what of the answer it passes on to the
+// client: heads without what holds for one connection alone (RFC 9110 section 7.6).
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@ namespace strata::runtime::proxy {
 
 /// Who asks, and by which proxy.
 struct forwarding {
-  std::string client;            ///< its address, without a port; empty: it has none
-  bool is_secure = false;        ///< the client speaks TLS
-  bool is_trusted = false;       ///< what it says of those before it is believed
-  std::string_view pseudonym;    ///< of the proxy, in Via: so a request that goes round is noticed
-  std::string_view back_host;    ///< for a request that names no host
-  std::string websocket_key;     ///< for a WebSocket by HTTP/2, which has none
-  bool says_forwarded = false;   ///< says who asks by Forwarded too (RFC 7239)
-  std::string request_id = {};   ///< X-Request-Id, unless a trusted client says one; empty: none
-  std::string traceparent = {};  ///< the same of the trace context
+  std::string client;             ///< its address, without a port; empty: it has none
+  bool is_secure = false;         ///< the client speaks TLS
+  bool is_trusted = false;        ///< what it says of those before it is believed
+  std::string_view pseudonym;     ///< of the proxy, in Via: so a request that goes round is noticed
+  std::string_view backend_host;  ///< for a request that names no host
+  std::string websocket_key;      ///< for a WebSocket by HTTP/2, which has none
+  bool says_forwarded = false;    ///< says who asks by Forwarded too (RFC 7239)
+  std::string request_id = {};    ///< X-Request-Id, unless a trusted client says one; empty: none
+  std::string traceparent = {};   ///< the same of the trace context
 };
 
-/// A request as a back gets it, by HTTP/1.1.
+/// A request as a backend gets it, by HTTP/1.1.
 struct forwarded_request {
   std::string method;
   std::string target;

@@ -6,7 +6,7 @@ namespace strata::runtime::proxy {
 namespace {
 
 forwarding plain() {
-  return {.client = {}, .pseudonym = "strata-x", .back_host = "localhost", .websocket_key = {}};
+  return {.client = {}, .pseudonym = "strata-x", .backend_host = "localhost", .websocket_key = {}};
 }
 
 proto::http_request asking(std::string target, proto::http_fields fields) {
@@ -71,7 +71,7 @@ TEST(forwarding, fields_that_routes_and_identity_rest_on_are_never_of_one_connec
   EXPECT_EQ(field_of(*made, "mine"), "(none)");
 }
 
-TEST(forwarding, the_back_says_whether_the_client_may_go_on) {
+TEST(forwarding, the_backend_says_whether_the_client_may_go_on) {
   auto asked = asking("/", {{"host", "h"}, {"expect", "100-continue"}});
   EXPECT_EQ(field_of(*forward(asked, plain()), "expect"), "100-continue");
   asked.version = 10;

@@ -83,15 +83,15 @@ std::unexpected<error> gate_script::wrong(callback which, const error& why) {
 }
 
 // A number counts those of --backend, from 1.
-back_ref gate_script::back_of(const json& named) const {
-  const auto all = means_.backs();
+backend_ref gate_script::backend_of(const json& named) const {
+  const auto all = means_.backends();
   std::string text;
   if (named.is_string()) {
     text = named.get<std::string>();
   } else if (named.is_number_integer() && named >= 1 && named <= options_.backend.size()) {
     text = place_of(options_.backend[named.get<std::size_t>() - 1]);
   }
-  const auto found = std::ranges::find_if(all, [&text](const back_ref& each) {
+  const auto found = std::ranges::find_if(all, [&text](const backend_ref& each) {
     return place_of(each->is.text) == text || each->is.where() == text;
   });
   return found == all.end() ? nullptr : *found;
@@ -123,12 +123,12 @@ result<gate_script::direction> gate_script::read_direction(const script::finishe
     made.answer = std::move(*answer);
     return made;
   }
-  made.to = back_of(*given);
+  made.to = backend_of(*given);
   if (made.to) return made;
-  const auto why =
-      not_taken(fmt::format("there is no back '{}'", given->is_string() ? given->get<std::string>()
-                                                                        : text::write_json(*given)),
-                "give one of --backend or of a route, or its number from 1");
+  const auto why = not_taken(
+      fmt::format("there is no backend '{}'",
+                  given->is_string() ? given->get<std::string>() : text::write_json(*given)),
+      "give one of --backend or of a route, or its number from 1");
   return wrong(callback::route, why.error());
 }
 
@@ -264,7 +264,7 @@ void gate_script::call_peer(script::call& with) const {
   const auto& one = *found->second;
   json about{{"address", one.peer().address.text()}};
   if (!one.peer().tls_subject.empty()) about["tls_subject"] = one.peer().tls_subject;
-  if (!one.back().empty()) about["back"] = one.back();
+  if (!one.back().empty()) about["backend"] = one.back();
   with.give(about);
 }
 
@@ -277,8 +277,8 @@ void gate_script::call_close_client(script::call& with) const {
 // A row is read as a row.
 // clang-format off
 constexpr script::function_row gate_script::functions[] = {
-    {"backs", "", "table[]",
-     "the backs and how they stand, as `strata backends --format json` shows them",
+    {"backends", "", "table[]",
+     "the backends and how they stand, as `strata backends --format json` shows them",
      script::method<&gate_script::call_backs>},
     {"connections", "", "integer", "clients that are connected now",
      script::method<&gate_script::call_connections>},
@@ -286,8 +286,8 @@ constexpr script::function_row gate_script::functions[] = {
      "the ids of the clients of this loop whose connections pass as they are",
      script::method<&gate_script::call_clients>},
     {"peer", "id: integer", "table?",
-     "where such a client is and what it is joined with ({address=, tls_subject=, back=}), or nil "
-     "if it has gone",
+     "where such a client is and what it is joined with ({address=, tls_subject=, backend=}), or "
+     "nil if it has gone",
      script::method<&gate_script::call_peer>},
     {"close_client", "id: integer", "boolean",
      "ends such a client's connection at once; false if it has gone",

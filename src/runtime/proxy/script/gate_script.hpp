@@ -1,4 +1,4 @@
-// The script of one loop's part of a proxy: it chooses backs, and changes what passes.
+// The script of one loop's part of a proxy: it chooses backends, and changes what passes.
 #pragma once
 
 #include <functional>
@@ -23,8 +23,8 @@ class gate_script {
  public:
   struct means {
     std::size_t number = 0;  ///< of the gate
-    /// All backs, those of routes too.
-    std::function<std::vector<back_ref>()> backs;
+    /// All backends, those of routes too.
+    std::function<std::vector<backend_ref>()> backends;
     /// As `strata backends` shows them, as far as this loop knows.
     std::function<nlohmann::json()> report;
     const serve::connection_gauge& connections;
@@ -45,11 +45,11 @@ class gate_script {
   /// One of its functions hears of HTTP requests.
   [[nodiscard]] bool hears_requests() const;
 
-  /// Where a request or a connection is to go. Errors: the script has failed, or names no back; the
-  /// log says so.
+  /// Where a request or a connection is to go. Errors: the script has failed, or names no backend;
+  /// the log says so.
   struct direction {
     std::optional<scripting::http_answer> answer;  ///< it goes nowhere
-    back_ref to;                                   ///< null: as the options say
+    backend_ref to;                                ///< null: as the options say
   };
   loop::task<result<direction>> route(script::argument what);
   /// The same for one that goes on at once where the script does not wait: as most do, for each
@@ -69,10 +69,10 @@ class gate_script {
   struct answered {
     int status = 0;
     proto::http_fields fields;
-    std::optional<std::string> body;  ///< in the place of the back's
-    std::string reason = {};          ///< the back's phrase for its status
+    std::optional<std::string> body;  ///< in the place of the backend's
+    std::string reason = {};          ///< the backend's phrase for its status
   };
-  /// Changes the head of a back's answer. Errors: as of `route`.
+  /// Changes the head of a backend's answer. Errors: as of `route`.
   loop::task<result<void>> change(script::lazy_table& request, answered& with);
   /// Changes a piece of a body; null is its end, behind which more may be said. Errors: as of
   /// `route`.
@@ -85,7 +85,7 @@ class gate_script {
   void leave(const known_client& gone);
   /// Awaits on_connect.
   loop::task<> tell_of(std::uint64_t id);
-  /// What goes on in the place of a piece that a client or its back has said. Errors: as of
+  /// What goes on in the place of a piece that a client or its backend has said. Errors: as of
   /// `route`.
   loop::task<result<std::string>> change_said(scripting::callback which, std::uint64_t id,
                                               std::string piece);
@@ -95,7 +95,7 @@ class gate_script {
                                          std::vector<script::argument> with);
   std::unexpected<error> wrong(scripting::callback which, const error& why);
   [[nodiscard]] result<direction> read_direction(const script::finished& by);
-  [[nodiscard]] back_ref back_of(const nlohmann::json& named) const;
+  [[nodiscard]] backend_ref backend_of(const nlohmann::json& named) const;
 
   void call_backs(script::call& with) const;
   void call_connections(script::call& with);

@@ -13,9 +13,9 @@ known_client::~known_client() { script_.leave(*this); }
 
 loop::task<> known_client::begin() { return script_.tell_of(id_); }
 
-void known_client::join(bond& by, std::string back) {
+void known_client::join(bond& by, std::string backend) {
   joined_ = &by;
-  back_ = std::move(back);
+  backend_ = std::move(backend);
 }
 
 void known_client::close() {

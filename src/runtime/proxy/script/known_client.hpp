@@ -26,13 +26,13 @@ class known_client final : public net::joint::changer {
 
   [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] const net::peer_info& peer() const { return peer_; }
-  /// The back that it is joined with; empty: not yet.
-  [[nodiscard]] const std::string& back() const { return back_; }
+  /// The backend that it is joined with; empty: not yet.
+  [[nodiscard]] const std::string& backend() const { return backend_; }
 
   /// Awaits that the script has heard that it is here.
   [[nodiscard]] loop::task<> begin();
-  /// It is joined with that back from now on, until `by` ends, or this.
-  void join(bond& by, std::string back);
+  /// It is joined with that backend from now on, until `by` ends, or this.
+  void join(bond& by, std::string backend);
   /// Ends the connection: now, or as soon as it would be joined.
   void close();
   /// The script has ended it.
@@ -45,7 +45,7 @@ class known_client final : public net::joint::changer {
   gate_script& script_;
   std::uint64_t id_;
   net::peer_info peer_;
-  std::string back_;
+  std::string backend_;
   bond* joined_ = nullptr;
   bool is_closed_ = false;
 };

@@ -1,4 +1,4 @@
-// A client and a back that are joined: what a proxy ends when it stops, or when both are silent.
+// A client and a backend that are joined: what a proxy ends when it stops, or when both are silent.
 //
 // For one loop's thread.
 #pragma once

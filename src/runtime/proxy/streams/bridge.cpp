@@ -11,14 +11,14 @@ bool is_nobody_there(const error& why) {
 }
 
 bridge::bridge(loop::loop& on, std::unique_ptr<net::message_port> client,
-               std::unique_ptr<net::message_port> back, std::size_t most, counters& counted,
+               std::unique_ptr<net::message_port> backend, std::size_t most, counters& counted,
                std::function<void(bool)> on_outcome)
     : bond(on),
       client_(std::move(client)),
-      back_(std::move(back)),
+      backend_(std::move(backend)),
       counted_(counted),
       on_outcome_(std::move(on_outcome)),
-      joint_(on, *client_, *back_,
+      joint_(on, *client_, *backend_,
              {.most_unsent = most,
               .hears_empty = true,
               .on_message = [this](bool from_client,
@@ -49,7 +49,7 @@ loop::task<> bridge::run() {
   on_outcome_(!breach || breach->is_of_first);
   if (!breach) co_return;
   client_->break_off();
-  back_->break_off();
+  backend_->break_off();
 }
 
 }  // namespace strata::runtime::proxy

@@ -1,5 +1,5 @@
-// A client and a back that are joined by messages: what one says, the other hears, whatever each of
-// them travels on.
+// A client and a backend that are joined by messages: what one says, the other hears, whatever each
+// of them travels on.
 //
 // For one loop's thread.
 #pragma once
@@ -20,7 +20,7 @@ class bridge final : public bond {
  public:
   /// As of a relay.
   bridge(loop::loop& on, std::unique_ptr<net::message_port> client,
-         std::unique_ptr<net::message_port> back, std::size_t most, counters& counted,
+         std::unique_ptr<net::message_port> backend, std::size_t most, counters& counted,
          std::function<void(bool is_good)> on_outcome);
 
   [[nodiscard]] loop::task<> run();
@@ -31,7 +31,7 @@ class bridge final : public bond {
   void note_trouble(bool of_client, const error& why);
 
   std::unique_ptr<net::message_port> client_;
-  std::unique_ptr<net::message_port> back_;
+  std::unique_ptr<net::message_port> backend_;
   counters& counted_;
   std::function<void(bool)> on_outcome_;
   net::message_joint joint_;

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// What may wait while a session's back is found.
+// What may wait while a session's backend is found.
 constexpr std::size_t most_messages_waiting = 64;
 constexpr std::size_t most_bytes_waiting = 256U << 10U;
 // Of senders nobody says when they have gone.
@@ -122,7 +122,7 @@ class message_gate::session final : public bond {
                                  .room = {},
                                  .hears_empty = true};
     const auto why = co_await port_->receive(std::move(ears));
-    // A back that ends a stream in good order has served.
+    // A backend that ends a stream in good order has served.
     if (why.code != errc::connection_closed) use_->note(false);
     break_off();
   }
@@ -131,10 +131,10 @@ class message_gate::session final : public bond {
   front& at_;
   loop::socket_address client_;
   loop::condition changed_;
-  std::deque<std::string> waiting_;  // until there is a back
+  std::deque<std::string> waiting_;  // until there is a backend
   std::size_t waiting_bytes_ = 0;
   bool is_over_ = false;
-  back_use* use_ = nullptr;  // while it runs
+  backend_use* use_ = nullptr;  // while it runs
   std::unique_ptr<net::message_port> port_;
   loop::task_group hearing_;
 };
@@ -210,7 +210,7 @@ loop::task<> message_gate::serve(std::unique_ptr<net::stream> client, bool is_we
     co_return;
   }
   auto& use = (*found)->use;
-  // A back that only listens says nothing for long: that there is a connection has to do.
+  // A backend that only listens says nothing for long: that there is a connection has to do.
   if (use.is_trial()) use.note(true);
   bridge joined(loop_, std::move(port), std::move((*found)->port), means_.options.max_buffer,
                 means_.counted, [&use](bool is_good) { use.note(is_good); });
@@ -230,7 +230,7 @@ loop::task<std::unique_ptr<net::message_port>> message_gate::welcome(
   const auto limit = loop_.now() + loop::from_seconds(means_.options.handshake_timeout);
   auto opened = co_await http::accept_websocket(loop_, std::move(client), std::move(how), limit);
   if (opened) co_return std::move(*opened);
-  // That there is no back has been said.
+  // That there is no backend has been said.
   if (found && !*found) co_return nullptr;
   means_.counted.errors.add();
   means_.log.write_few(
@@ -257,7 +257,7 @@ message_gate::opening message_gate::opening_for(const proto::http_request& asked
                        .is_secure = is_secure,
                        .is_trusted = loop::is_in(trusted, client.address),
                        .pseudonym = pseudonym_,
-                       .back_host = "localhost",
+                       .backend_host = "localhost",
                        .websocket_key = {},
                        .says_forwarded = means_.options.forwarded};
   auto made = forward(asked, how);
@@ -281,31 +281,31 @@ message_gate::opening message_gate::opening_of(proto::http_fields fields) const 
   return made;
 }
 
-void message_gate::tell_no_back(const net::peer_info& client, const error& why) {
+void message_gate::tell_no_backend(const net::peer_info& client, const error& why) {
   means_.counted.errors.add();
   means_.log.write_few(
-      "no back", level::error,
-      fmt::format("client {} found no back: {}", client.address.text(), describe(why)));
+      "no backend", level::error,
+      fmt::format("client {} found no backend: {}", client.address.text(), describe(why)));
 }
 
 loop::task<result<message_gate::opened_port>> message_gate::find_port(net::peer_info client,
                                                                       opening how) {
   std::function<loop::task<>()> nobody_leaves;
-  auto found = co_await means_.open_back(client, std::move(nobody_leaves));
+  auto found = co_await means_.open_backend(client, std::move(nobody_leaves));
   if (!found) {
-    tell_no_back(client, found.error());
+    tell_no_backend(client, found.error());
     co_return std::unexpected(found.error());
   }
   auto port = co_await port_to(*found->use.of(), std::move(found->over), std::move(how));
   if (!port) {
     found->use.note(false);
-    tell_no_back(client, port.error());
+    tell_no_backend(client, port.error());
     co_return std::unexpected(port.error());
   }
   co_return opened_port{std::move(found->use), std::move(*port)};
 }
 
-loop::task<result<std::unique_ptr<net::message_port>>> message_gate::port_to(const back& to,
+loop::task<result<std::unique_ptr<net::message_port>>> message_gate::port_to(const backend& to,
                                                                              net::connection over,
                                                                              opening how) {
   const auto& options = means_.options;

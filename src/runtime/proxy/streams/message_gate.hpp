@@ -1,5 +1,5 @@
 // The clients of a proxy whose ends carry messages: datagrams, frames, WebSockets, and streams with
-// a framing. Each has a back of its own; what the one says, the other hears.
+// a framing. Each has a backend of its own; what the one says, the other hears.
 //
 // A sender of datagrams or frames has no connection. From its first message on it has a session,
 // until nothing has come from either side for a while.
@@ -21,27 +21,27 @@
 #include "proto/http1.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/journal.hpp"
-#include "runtime/proxy/choice/backs.hpp"
+#include "runtime/proxy/choice/backends.hpp"
 #include "runtime/proxy/heads/tracing.hpp"
 #include "runtime/proxy/streams/bond.hpp"
 #include "serve/connection_gauge.hpp"
 
 namespace strata::runtime::proxy {
 
-/// A connection to a back, or a socket that speaks with it alone.
-struct opened_back {
-  std::shared_ptr<const backs> of = {};  ///< kept for it, where an edit might take that away
-  back_use use;
+/// A connection to a backend, or a socket that speaks with it alone.
+struct opened_backend {
+  std::shared_ptr<const backends> of = {};  ///< kept for it, where an edit might take that away
+  backend_use use;
   net::connection over;
 };
 
 /// What a gate gives. All of it outlives the message gate.
 struct message_means {
   const proxy_options& options;
-  /// Errors: of the back that was tried last; canceled where `client_left` came first.
-  std::function<loop::task<result<opened_back>>(const net::peer_info& client,
-                                                std::function<loop::task<>()> client_left)>
-      open_back;
+  /// Errors: of the backend that was tried last; canceled where `client_left` came first.
+  std::function<loop::task<result<opened_backend>>(const net::peer_info& client,
+                                                   std::function<loop::task<>()> client_left)>
+      open_backend;
   /// Whether that sender may have a session.
   std::function<bool(const loop::socket_address& sender)> admits;
   /// A bond has begun, and is in no list yet.
@@ -74,10 +74,10 @@ class message_gate {
     std::unordered_map<loop::socket_address, session*, loop::address_hash> sessions;
   };
   struct opened_port {
-    back_use use;
+    backend_use use;
     std::unique_ptr<net::message_port> port;
   };
-  /// What the request says by which a back's WebSocket is opened.
+  /// What the request says by which a backend's WebSocket is opened.
   struct opening {
     proto::http_fields fields;
     std::vector<std::string> protocols;
@@ -87,7 +87,7 @@ class message_gate {
   void take(front& at, const net::datagram::arrival& got);
   loop::task<> serve_sender(front& at, loop::socket_address client,
                             serve::connection_gauge::place place);
-  /// Opens the client's WebSocket once there is a port to a back. Null: there is none, or the
+  /// Opens the client's WebSocket once there is a port to a backend. Null: there is none, or the
   /// client has gone before, and the log knows why.
   loop::task<std::unique_ptr<net::message_port>> welcome(std::unique_ptr<net::stream> client,
                                                          std::optional<result<opened_port>>& found);
@@ -99,11 +99,11 @@ class message_gate {
   [[nodiscard]] opening opening_for(const proto::http_request& asked, const net::peer_info& client,
                                     bool is_secure);
   [[nodiscard]] opening opening_of(proto::http_fields fields) const;
-  /// A port to a back for that client. Errors: none was found, and the log knows why.
+  /// A port to a backend for that client. Errors: none was found, and the log knows why.
   loop::task<result<opened_port>> find_port(net::peer_info client, opening how);
-  loop::task<result<std::unique_ptr<net::message_port>>> port_to(const back& to,
+  loop::task<result<std::unique_ptr<net::message_port>>> port_to(const backend& to,
                                                                  net::connection over, opening how);
-  void tell_no_back(const net::peer_info& client, const error& why);
+  void tell_no_backend(const net::peer_info& client, const error& why);
 
   loop::loop& loop_;
   message_means means_;

@@ -11,14 +11,14 @@ constexpr auto longest_delivery = std::chrono::seconds(1);
 }  // namespace
 
 relay::relay(loop::loop& on, std::unique_ptr<net::byte_channel> client,
-             std::unique_ptr<net::byte_channel> back, std::size_t most, counters& counted,
-             back_use* use, net::joint::changer* changing)
+             std::unique_ptr<net::byte_channel> backend, std::size_t most, counters& counted,
+             backend_use* use, net::joint::changer* changing)
     : bond(on),
       client_(std::move(client)),
-      back_(std::move(back)),
+      backend_(std::move(backend)),
       counted_(counted),
       use_(use),
-      joint_(on, *client_, *back_,
+      joint_(on, *client_, *backend_,
              {.most_unsent = most,
               .on_bytes =
                   [this](bool from_client, std::size_t count) {
@@ -39,14 +39,14 @@ loop::task<> relay::run() {
 
 // What came before a side broke is for the other one; a reset would overtake it.
 loop::task<> relay::break_both(const net::joint::breach& by) {
-  auto& other = by.is_of_first ? *back_ : *client_;
+  auto& other = by.is_of_first ? *backend_ : *client_;
   const bool is_given_up = by.why.code == errc::canceled;
   if (!is_given_up) {
     const bool has_all = co_await other.delivered(loop_.now() + longest_delivery);
     (void)has_all;
   }
   client_->break_off();
-  back_->break_off();
+  backend_->break_off();
 }
 
 }  // namespace strata::runtime::proxy

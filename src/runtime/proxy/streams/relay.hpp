@@ -1,4 +1,4 @@
-// A client and a back, joined until both have said all, or one is broken: then the other is told
+// A client and a backend, joined until both have said all, or one is broken: then the other is told
 // so.
 //
 // For one loop's thread.
@@ -9,7 +9,7 @@
 #include "net/byte_channel.hpp"
 #include "net/joint.hpp"
 #include "runtime/counters.hpp"
-#include "runtime/proxy/choice/back.hpp"
+#include "runtime/proxy/choice/backend.hpp"
 #include "runtime/proxy/streams/bond.hpp"
 
 namespace strata::runtime::proxy {
@@ -17,12 +17,12 @@ namespace strata::runtime::proxy {
 class relay final : public bond {
  public:
   /// `most`: how many bytes may wait for a side that reads slowly. `counted` outlives this, and so
-  /// does `use`, which may be null: it is told, perhaps twice, that the back has said something or
-  /// all has gone well to the end; or that the back broke off. `changing`: null, or it outlives
-  /// this.
+  /// does `use`, which may be null: it is told, perhaps twice, that the backend has said something
+  /// or all has gone well to the end; or that the backend broke off. `changing`: null, or it
+  /// outlives this.
   relay(loop::loop& on, std::unique_ptr<net::byte_channel> client,
-        std::unique_ptr<net::byte_channel> back, std::size_t most, counters& counted, back_use* use,
-        net::joint::changer* changing = nullptr);
+        std::unique_ptr<net::byte_channel> backend, std::size_t most, counters& counted,
+        backend_use* use, net::joint::changer* changing = nullptr);
 
   [[nodiscard]] loop::task<> run();
   void break_off() override { joint_.give_up(); }
@@ -31,10 +31,10 @@ class relay final : public bond {
   loop::task<> break_both(const net::joint::breach& by);
 
   std::unique_ptr<net::byte_channel> client_;
-  std::unique_ptr<net::byte_channel> back_;
+  std::unique_ptr<net::byte_channel> backend_;
   counters& counted_;
-  back_use* use_;
-  bool has_heard_ = false;  // the back
+  backend_use* use_;
+  bool has_heard_ = false;  // the backend
   net::joint joint_;
 };
 

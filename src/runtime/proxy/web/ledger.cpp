@@ -27,7 +27,7 @@ void ledger::note_end(const http::exchange& answered, const passage& of, loop::t
   count(answered, of, took);
   if (log_ == nullptr) return;
   const auto client = of.client.text();
-  const auto back = of.by ? place_of(of.by->is.text) : std::string_view();
+  const auto backend = of.by ? place_of(of.by->is.text) : std::string_view();
   write({.request = answered.request(),
          .client = client,
          .tls_subject = of.tls_subject,
@@ -35,7 +35,7 @@ void ledger::note_end(const http::exchange& answered, const passage& of, loop::t
          .seconds = std::chrono::duration<double>(took).count(),
          .status = answered.status(),
          .bytes = answered.body_bytes(),
-         .back = back,
+         .backend = backend,
          .route = of.route,
          .retries = of.retries,
          .request_id = of.request_id});

@@ -10,7 +10,7 @@
 #include "http/exchange.hpp"
 #include "loop/loop.hpp"
 #include "runtime/counters.hpp"
-#include "runtime/proxy/choice/back.hpp"
+#include "runtime/proxy/choice/backend.hpp"
 #include "runtime/proxy/choice/figures.hpp"
 #include "runtime/web/access_log.hpp"
 #include "script/lazy_table.hpp"
@@ -24,12 +24,12 @@ struct passage {
   std::string tls_subject;
   std::string route = {};                       ///< its text; empty: none has taken it
   std::shared_ptr<branch_figures> branch = {};  ///< the route's, or of what no route takes
-  std::shared_ptr<back> by = {};                ///< that was tried last
-  bool has_answered = false;                    ///< the back has, and not the proxy in its place
+  std::shared_ptr<backend> by = {};             ///< that was tried last
+  bool has_answered = false;                    ///< the backend has, and not the proxy in its place
   std::uint64_t retries = 0;
   std::string request_id = {};              ///< empty: it has none
   script::lazy_table* described = nullptr;  ///< the request, for a script
-  std::uint64_t mark = 0;                   ///< of the back that a script has chosen
+  std::uint64_t mark = 0;                   ///< of the backend that a script has chosen
 };
 
 class ledger {
@@ -43,7 +43,7 @@ class ledger {
 
   /// A request has come.
   void note_begin(loop::time_point now);
-  /// It is sent once more, to another back.
+  /// It is sent once more, to another backend.
   void note_retry(passage& of);
   /// It has been answered.
   void note_end(const http::exchange& answered, const passage& of, loop::time_point now);

@@ -11,12 +11,12 @@ namespace {
 constexpr std::string_view plain_text = "text/plain; charset=utf-8";
 constexpr std::string_view html = "text/html; charset=utf-8";
 
-/// What strangers may know of why there is no answer: nothing of where backs are.
+/// What strangers may know of why there is no answer: nothing of where backends are.
 std::string_view words_for(int status) {
   switch (status) {
-    case 502: return "the back broke off, or answered with what is no HTTP\n";
-    case 503: return "no back can be reached\n";
-    default: return "the back has not answered in time\n";
+    case 502: return "the backend broke off, or answered with what is no HTTP\n";
+    case 503: return "no backend can be reached\n";
+    default: return "the backend has not answered in time\n";
   }
 }
 
@@ -36,9 +36,9 @@ void own_words::say(http::exchange& now, int status, std::string_view words,
   now.respond({.status = status, .fields = std::move(fields)}, body);
 }
 
-void own_words::refuse_after(http::exchange& now, const std::string& back, const error& why) {
+void own_words::refuse_after(http::exchange& now, const std::string& backend, const error& why) {
   const int status = why.code == errc::timed_out ? 504 : 502;
-  refuse(now, status, fmt::format("back '{}': {}", back, describe(why)));
+  refuse(now, status, fmt::format("backend '{}': {}", backend, describe(why)));
 }
 
 void own_words::refuse(http::exchange& now, int status, const std::string& why) {
@@ -48,7 +48,7 @@ void own_words::refuse(http::exchange& now, int status, const std::string& why) 
 
 void own_words::refuse_as_full(http::exchange& now, const std::string& why) {
   note_refusal(now, 503, why);
-  say(now, 503, "all backs are busy\n", {{"Retry-After", "1"}});
+  say(now, 503, "all backends are busy\n", {{"Retry-After", "1"}});
 }
 
 void own_words::note_refusal(const http::exchange& now, int status, const std::string& why) {

@@ -1,4 +1,4 @@
-// What the proxy answers where no back does.
+// What the proxy answers where no backend does.
 //
 // For one loop's thread.
 #pragma once
@@ -31,8 +31,8 @@ class own_words {
   [[nodiscard]] std::pair<std::string, std::string> of(int status, std::string words) const;
   void say(http::exchange& now, int status, std::string_view words, proto::http_fields fields = {});
 
-  /// That back was the last, and has not answered.
-  void refuse_after(http::exchange& now, const std::string& back, const error& why);
+  /// That backend was the last, and has not answered.
+  void refuse_after(http::exchange& now, const std::string& backend, const error& why);
   /// The log says why, the client does not learn it.
   void refuse(http::exchange& now, int status, const std::string& why);
   void refuse_as_full(http::exchange& now, const std::string& why);

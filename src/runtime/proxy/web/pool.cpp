@@ -4,7 +4,7 @@
 
 namespace strata::runtime::proxy {
 
-std::unique_ptr<http::inquiry> pool::take(const back& of, std::string_view preface) {
+std::unique_ptr<http::inquiry> pool::take(const backend& of, std::string_view preface) {
   const auto known = idle_.find(&of);
   if (known == idle_.end()) return nullptr;
   auto& kept = known->second;
@@ -26,7 +26,7 @@ void pool::give(pooled unused, loop::time_point limit, std::size_t most) {
   kept.front().watching.spawn(watch(kept.begin(), limit));
 }
 
-std::unique_ptr<http::inquiry> pool::share(const back& of, std::string_view preface) {
+std::unique_ptr<http::inquiry> pool::share(const backend& of, std::string_view preface) {
   std::erase_if(shared_, [](const shared& each) { return each.over->is_over(); });
   for (const auto& each : shared_) {
     const bool is_fit = each.to.get() == &of && each.preface == preface && each.over->takes_more();
@@ -35,20 +35,20 @@ std::unique_ptr<http::inquiry> pool::share(const back& of, std::string_view pref
   return nullptr;
 }
 
-void pool::keep(const std::shared_ptr<back>& of, std::string preface,
+void pool::keep(const std::shared_ptr<backend>& of, std::string preface,
                 std::shared_ptr<http::http2_client> over) {
   shared_.push_back({of, std::move(preface), std::move(over)});
 }
 
 // What is asked on those that are shared is answered.
-void pool::forget(const back& of) {
+void pool::forget(const backend& of) {
   idle_.erase(&of);
   for (const auto& each : shared_) {
     if (each.to.get() == &of) each.over->retire();
   }
 }
 
-void pool::retain(const std::vector<std::shared_ptr<back>>& used) {
+void pool::retain(const std::vector<std::shared_ptr<backend>>& used) {
   std::erase_if(idle_, [&used](const auto& kept) {
     const auto is_it = [&kept](const auto& each) { return each.get() == kept.first; };
     return std::ranges::none_of(used, is_it);

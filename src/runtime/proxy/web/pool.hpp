@@ -1,6 +1,6 @@
-// Connections to backs that are kept for the next HTTP request: those that carry none now, and by
-// HTTP/2 those that carry others. One that its back has closed is noticed at once, and not by the
-// request that would have used it.
+// Connections to backends that are kept for the next HTTP request: those that carry none now, and
+// by HTTP/2 those that carry others. One that its backend has closed is noticed at once, and not by
+// the request that would have used it.
 //
 // For one loop's thread.
 #pragma once
@@ -14,13 +14,13 @@
 
 #include "http/http2_client.hpp"
 #include "loop/task_group.hpp"
-#include "runtime/proxy/choice/back.hpp"
+#include "runtime/proxy/choice/backend.hpp"
 
 namespace strata::runtime::proxy {
 
 /// A connection that is free.
 struct pooled {
-  std::shared_ptr<back> to;
+  std::shared_ptr<backend> to;
   std::string preface;  ///< what was said on it before all requests
   std::unique_ptr<http::inquiry> over;
 };
@@ -29,18 +29,18 @@ class pool {
  public:
   /// A connection to `of` that began with `preface`, the one used last: those that are needed
   /// seldom end by themselves. Null: there is none.
-  [[nodiscard]] std::unique_ptr<http::inquiry> take(const back& of, std::string_view preface);
-  /// Keeps one until `limit`; no more than `most` to one back, of which those used last stay.
+  [[nodiscard]] std::unique_ptr<http::inquiry> take(const backend& of, std::string_view preface);
+  /// Keeps one until `limit`; no more than `most` to one backend, of which those used last stay.
   void give(pooled unused, loop::time_point limit, std::size_t most);
   /// A request on a connection to `of` by HTTP/2 that began with `preface`. Null: none takes more.
-  [[nodiscard]] std::unique_ptr<http::inquiry> share(const back& of, std::string_view preface);
+  [[nodiscard]] std::unique_ptr<http::inquiry> share(const backend& of, std::string_view preface);
   /// Keeps one until it ends, for requests side by side.
-  void keep(const std::shared_ptr<back>& of, std::string preface,
+  void keep(const std::shared_ptr<backend>& of, std::string preface,
             std::shared_ptr<http::http2_client> over);
-  /// Ends those to that back.
-  void forget(const back& of);
-  /// Ends those to backs that are not among these.
-  void retain(const std::vector<std::shared_ptr<back>>& used);
+  /// Ends those to that backend.
+  void forget(const backend& of);
+  /// Ends those to backends that are not among these.
+  void retain(const std::vector<std::shared_ptr<backend>>& used);
   [[nodiscard]] std::size_t size() const;
 
  private:
@@ -50,14 +50,14 @@ class pool {
   };
   using shelf = std::list<idle>;
   struct shared {
-    std::shared_ptr<back> to;
+    std::shared_ptr<backend> to;
     std::string preface;
     std::shared_ptr<http::http2_client> over;
   };
   loop::task<> watch(shelf::iterator of, loop::time_point limit);
 
-  std::unordered_map<const back*, shelf> idle_;  // of each the one used last comes first
-  shelf ended_;                                  // by themselves: swept with the next that is given
+  std::unordered_map<const backend*, shelf> idle_;  // of each the one used last comes first
+  shelf ended_;  // by themselves: swept with the next that is given
   std::vector<shared> shared_;
 };
 

@@ -29,7 +29,7 @@ std::vector<std::uint64_t> marks_of(const proto::http_request& request, std::str
   return read_marks(find_cookie(request.headers, name).value_or(""));
 }
 
-std::string cookie_for(const sticky_cookie& is, const back& at, const backs& among,
+std::string cookie_for(const sticky_cookie& is, const backend& at, const backends& among,
                        const std::vector<std::uint64_t>& marks) {
   const bool is_known = std::ranges::find(marks, at.mark) != marks.end();
   if (is_known) return {};
@@ -37,7 +37,7 @@ std::string cookie_for(const sticky_cookie& is, const back& at, const backs& amo
   for (const auto mark : marks) {
     const auto& all = among.all();
     const bool is_ours =
-        std::ranges::any_of(all, [mark](const back_ref& one) { return one->mark == mark; });
+        std::ranges::any_of(all, [mark](const backend_ref& one) { return one->mark == mark; });
     if (!is_ours) next.push_back(mark);
   }
   return cookie_text(is.name, next, is.is_secure);

@@ -1,5 +1,5 @@
-// Which back an HTTP request would have: by what the balance goes by, and by the cookie that says
-// where its client has been.
+// Which backend an HTTP request would have: by what the balance goes by, and by the cookie that
+// says where its client has been.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "http/exchange.hpp"
-#include "runtime/proxy/choice/backs.hpp"
+#include "runtime/proxy/choice/backends.hpp"
 
 namespace strata::runtime::proxy {
 
 /// A request without what the balance goes by is its client's. `now` outlives the wish.
 [[nodiscard]] wish wish_of(http::exchange& now, const balancing& by);
 
-/// The backs that the client says it was at, by the cookie `name`; an empty name is none.
+/// The backends that the client says it was at, by the cookie `name`; an empty name is none.
 [[nodiscard]] std::vector<std::uint64_t> marks_of(const proto::http_request& request,
                                                   std::string_view name);
 
@@ -25,7 +25,8 @@ struct sticky_cookie {
 };
 /// What the client is to be told of where it is now, beside what its cookie says of others than
 /// `among`; empty: it knows.
-[[nodiscard]] std::string cookie_for(const sticky_cookie& is, const back& at, const backs& among,
+[[nodiscard]] std::string cookie_for(const sticky_cookie& is, const backend& at,
+                                     const backends& among,
                                      const std::vector<std::uint64_t>& marks);
 
 }  // namespace strata::runtime::proxy

@@ -13,7 +13,7 @@ constexpr std::string_view arrow = "->";
 
 std::unexpected<error> refuse_route(const std::string& text, std::string reason) {
   return failure(errc::invalid_argument, "use route '" + text + "'", std::move(reason),
-                 "write CONDITIONS -> BACK, BACK... [strip=/PATH], -> redirect=URL or "
+                 "write CONDITIONS -> BACKEND, BACKEND... [strip=/PATH], -> redirect=URL or "
                  "-> answer=STATUS; conditions are host=NAME, path=/PATH or /PATH/* and "
                  "method=GET,POST");
 }
@@ -87,23 +87,23 @@ bool is_action(const setting& given) {
   return given.key == "strip" || given.key == "redirect" || given.key == "answer";
 }
 
-/// `BACK weight=2, BACK backup strip=/x`: what is no action belongs to the back before it.
+/// `BACKEND weight=2, BACKEND backup strip=/x`: what is no action belongs to the backend before it.
 std::string take_target(route_text& into, const std::string& text) {
   for (const auto& part : split(text, ',')) {
-    std::string back;
+    std::string backend;
     for (const auto& word : split(part, ' ')) {
       const auto given = as_setting(word);
       if (given && is_action(*given)) {
         if (auto why = take_action(into, *given); !why.empty()) return why;
       } else {
-        back += (back.empty() ? "" : " ") + word;
+        backend += (backend.empty() ? "" : " ") + word;
       }
     }
-    if (!back.empty()) into.backs.push_back(std::move(back));
+    if (!backend.empty()) into.backends.push_back(std::move(backend));
   }
   const bool is_own = into.status != 0;
-  if (is_own && !into.backs.empty()) return "a request goes to backs, or is answered here";
-  if (!is_own && into.backs.empty()) return "it leads nowhere";
+  if (is_own && !into.backends.empty()) return "a request goes to backends, or is answered here";
+  if (!is_own && into.backends.empty()) return "it leads nowhere";
   if (!into.location.empty() && (into.status < 300 || into.status > 399)) {
     return "a redirection has a status from 300 to 399";
   }

@@ -17,20 +17,20 @@ struct route_text {
   std::string path;        ///< without the star
   bool is_prefix = false;  ///< it had a star
   std::vector<std::string> methods;
-  std::vector<std::string> backs;  ///< as of `--backend`; none: it is answered here
-  std::string strip;               ///< taken off the path's beginning
-  int status = 0;                  ///< of an answer of the proxy's own
-  std::string location;            ///< of a redirection; a star at its end is the path's
+  std::vector<std::string> backends;  ///< as of `--backend`; none: it is answered here
+  std::string strip;                  ///< taken off the path's beginning
+  int status = 0;                     ///< of an answer of the proxy's own
+  std::string location;               ///< of a redirection; a star at its end is the path's
 };
 
-/// Errors: invalid_argument, naming the text and what is wrong with it; but not of the backs.
+/// Errors: invalid_argument, naming the text and what is wrong with it; but not of the backends.
 [[nodiscard]] result<route_text> parse_route(const std::string& text);
 
 /// A request's path as routes see it: decoded, without `.` and `..`, and each slash once. So
 /// another spelling of a path leads nowhere else.
 [[nodiscard]] std::string plain_path(std::string_view decoded);
 
-/// It goes by the server's name alone, and leads to backs: as routes of connections do.
+/// It goes by the server's name alone, and leads to backends: as routes of connections do.
 [[nodiscard]] bool is_of_names(const route_text& route);
 /// `name`: a host in small letters.
 [[nodiscard]] bool matches_name(const route_text& route, const std::string& name);

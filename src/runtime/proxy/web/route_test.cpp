@@ -49,13 +49,13 @@ TEST(route, another_spelling_of_a_path_leads_nowhere_else) {
 }
 
 TEST(route, where_it_leads) {
-  const auto backs = parse_route("path=/v1/* -> 10.0.0.1:80 weight=2, b backup strip=/v1");
-  ASSERT_TRUE(backs);
-  EXPECT_EQ(backs->backs, (std::vector<std::string>{"10.0.0.1:80 weight=2", "b backup"}));
-  EXPECT_EQ(stripped(*backs, "/v1/x?y"), "/x?y");
-  EXPECT_EQ(stripped(*backs, "/v1"), "/");
-  EXPECT_EQ(stripped(*backs, "/v1?y"), "/?y");
-  EXPECT_EQ(stripped(*backs, "/%761/x"), std::nullopt);
+  const auto backends = parse_route("path=/v1/* -> 10.0.0.1:80 weight=2, b backup strip=/v1");
+  ASSERT_TRUE(backends);
+  EXPECT_EQ(backends->backends, (std::vector<std::string>{"10.0.0.1:80 weight=2", "b backup"}));
+  EXPECT_EQ(stripped(*backends, "/v1/x?y"), "/x?y");
+  EXPECT_EQ(stripped(*backends, "/v1"), "/");
+  EXPECT_EQ(stripped(*backends, "/v1?y"), "/?y");
+  EXPECT_EQ(stripped(*backends, "/%761/x"), std::nullopt);
   const auto redirect = parse_route("path=/old/* -> redirect=https://h/new/* answer=301");
   ASSERT_TRUE(redirect);
   EXPECT_EQ(redirect->status, 301);

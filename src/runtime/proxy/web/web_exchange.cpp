@@ -1,4 +1,4 @@
-// The HTTP side of a gate, of one request at one back: the request goes there, and the answer to
+// The HTTP side of a gate, of one request at one backend: the request goes there, and the answer to
 // the client.
 #include <fmt/format.h>
 
@@ -16,12 +16,12 @@ namespace strata::runtime::proxy {
 
 namespace {
 
-// A back's silence after which its client is watched.
+// A backend's silence after which its client is watched.
 constexpr auto longest_unwatched = std::chrono::milliseconds(500);
 
 }  // namespace
 
-/// What becomes of the client while its back is waited for.
+/// What becomes of the client while its backend is waited for.
 struct web_gate::upload {
   loop::time_point last_progress;
   std::optional<error> client_failed = {};
@@ -31,7 +31,7 @@ struct web_gate::upload {
   loop::task_group watching = {};
 };
 
-// A back that takes no upgrade by HTTP/2 may speak HTTP/1.1 where TLS lets it choose. As it has
+// A backend that takes no upgrade by HTTP/2 may speak HTTP/1.1 where TLS lets it choose. As it has
 // agreed on HTTP/2 before, it knows how to choose: one that does not say HTTP/1.1 now speaks none.
 loop::task<result<void>> web_gate::make_switchable(const std::string& protocol, reached& by) {
   const bool may_ask = co_await by.over->may_switch_to(protocol, next_limit(loop_.now()));
@@ -40,7 +40,7 @@ loop::task<result<void>> web_gate::make_switchable(const std::string& protocol, 
   const auto& scheme = *by.use.of()->is.url.scheme;
   if (!scheme.is_secure && scheme.form != net::url_form::name) {
     co_return failure(errc::not_supported, operation, "it takes none by HTTP/2",
-                      "leave out http2 behind the back, if it speaks HTTP/1.1 too");
+                      "leave out http2 behind the backend, if it speaks HTTP/1.1 too");
   }
   auto made = co_await means_.dial_http1(by.use.of(), by.preface);
   if (!made) co_return std::unexpected(std::move(made.error()));
@@ -79,7 +79,7 @@ loop::task<std::optional<web_gate::failed_try>> web_gate::try_on(http::exchange&
     if (!can) {
       means_.log.write_few("upgrade at " + by.use.of()->is.text, level::warning,
                            describe(can.error()));
-      words_.say(now, 501, "the back is spoken to in HTTP/2, and does not take that upgrade\n");
+      words_.say(now, 501, "the backend is spoken to in HTTP/2, and does not take that upgrade\n");
       co_return std::nullopt;
     }
   }
@@ -116,7 +116,7 @@ loop::task<std::optional<web_gate::failed_try>> web_gate::try_on(http::exchange&
   }
   if (!head) {
     co_return failed_try{.why = std::move(head.error()),
-                         .back = by.use.of()->is.text,
+                         .backend = by.use.of()->is.text,
                          .is_unheard = !by.over->has_heard(),
                          .is_refused = by.over->is_refused()};
   }
@@ -129,7 +129,7 @@ loop::task<std::optional<web_gate::failed_try>> web_gate::try_on(http::exchange&
   co_return std::nullopt;
 }
 
-// Where the client fails, the back's connection ends, and with it what waits for the answer.
+// Where the client fails, the backend's connection ends, and with it what waits for the answer.
 loop::task<> web_gate::send_body(http::exchange& now, reached& by, upload& progress,
                                  sent_body& sent) {
   if (!sent.bytes.empty()) by.over->push(sent.bytes);
@@ -185,8 +185,8 @@ loop::time_point web_gate::next_limit(loop::time_point since) const {
   return since + patience_of(means_.options.answer_timeout);
 }
 
-// A back need not answer before it has all of the body. While it is silent for long, the client is
-// watched, which most answers are too quick for.
+// A backend need not answer before it has all of the body. While it is silent for long, the client
+// is watched, which most answers are too quick for.
 loop::task<result<proto::http_response_head>> web_gate::await_head(http::exchange& now, reached& by,
                                                                    upload& progress) {
   for (;;) {
@@ -212,7 +212,7 @@ loop::task<result<proto::http_response_head>> web_gate::await_head(http::exchang
   }
 }
 
-// Nobody waits for the answer any more: the back is told so by the end of its connection.
+// Nobody waits for the answer any more: the backend is told so by the end of its connection.
 loop::task<> web_gate::watch(http::exchange& now, reached& by, upload& progress) {
   co_await now.client_left();
   progress.has_left = true;
@@ -270,7 +270,7 @@ loop::task<> web_gate::pass_back(http::exchange& now, reached& by, proto::http_r
       means_.counted.errors.add();
       ++by.use.of()->failed;
       means_.log.write_few("answer of " + by.use.of()->is.text, level::warning,
-                           fmt::format("back '{}' has broken off an answer: {}",
+                           fmt::format("backend '{}' has broken off an answer: {}",
                                        by.use.of()->is.text, describe(piece.error())));
       now.abort();
       co_return;
@@ -292,13 +292,13 @@ loop::task<> web_gate::pass_back(http::exchange& now, reached& by, proto::http_r
   }
   now.finish(passed_trailers(by.over->take_trailers()));
   if (by.over->is_free()) {
-    const auto limit = loop_.now() + patience_of(means_.options.idle_back_timeout);
+    const auto limit = loop_.now() + patience_of(means_.options.idle_backend_timeout);
     pool_.give({by.use.of(), std::move(by.preface), std::move(by.over)}, limit,
                means_.options.max_idle);
   }
 }
 
-// An answer in the place of the back's is whole, and the back's body is read by nobody.
+// An answer in the place of the backend's is whole, and the backend's body is read by nobody.
 loop::task<bool> web_gate::change_answer(http::exchange& now, const reached& by,
                                          gate_script::answered& of) {
   auto changed = co_await means_.script->change(*by.described, of);

@@ -50,10 +50,10 @@ void web_gate::apply() {
   service_.limits.max_unsent = means_.options.max_buffer;
   service_.limits.write_timeout = patience_of(means_.options.answer_timeout);
   trusted_.clear();
-  to_back_ = field_rules_of(means_.options.request_header);
+  to_backend_ = field_rules_of(means_.options.request_header);
   to_client_ = field_rules_of(means_.options.answer_header);
   for (const auto& each : means_.options.trust) trusted_.push_back(*loop::network::parse(each));
-  // One that stays knows its backs as before.
+  // One that stays knows its backends as before.
   std::vector<std::shared_ptr<route>> routes;
   for (const auto& each : means_.options.route) {
     const auto known =
@@ -61,7 +61,7 @@ void web_gate::apply() {
     auto made = known != routes_.end()
                     ? *known
                     : std::make_shared<route>(*parse_route(each), means_.to.means());
-    made->to.become(made->is.backs);
+    made->to.become(made->is.backends);
     if (has_begun_) made->to.begin();
     routes.push_back(std::move(made));
   }
@@ -73,16 +73,16 @@ void web_gate::begin() {
   for (const auto& each : routes_) each->to.begin();
 }
 
-std::shared_ptr<backs> web_gate::named(const std::string& host) const {
+std::shared_ptr<backends> web_gate::named(const std::string& host) const {
   const auto found =
       std::ranges::find_if(routes_, [&](const auto& each) { return matches_name(each->is, host); });
-  return found == routes_.end() ? nullptr : std::shared_ptr<backs>(*found, &(*found)->to);
+  return found == routes_.end() ? nullptr : std::shared_ptr<backends>(*found, &(*found)->to);
 }
 
 std::vector<branch> web_gate::branches() const {
-  std::vector<branch> all = {{.route = {}, .back = {}, .counted = unrouted_}};
+  std::vector<branch> all = {{.route = {}, .backend = {}, .counted = unrouted_}};
   for (const auto& each : routes_) {
-    all.push_back({.route = each->is.text, .back = {}, .counted = each->counted});
+    all.push_back({.route = each->is.text, .backend = {}, .counted = each->counted});
   }
   return all;
 }
@@ -116,7 +116,7 @@ forwarding web_gate::forwarding_of(const http::exchange& now) {
           .is_secure = now.is_secure(),
           .is_trusted = loop::is_in(trusted_, peer.address),
           .pseudonym = pseudonym_,
-          .back_host = "localhost",
+          .backend_host = "localhost",
           .websocket_key = is_websocket ? ids_.websocket_key() : "",
           .says_forwarded = means_.options.forwarded,
           .request_id = means_.options.request_id ? ids_.request_id() : "",
@@ -158,7 +158,7 @@ bool web_gate::turn_away(http::exchange& now, const loop::socket_address& client
 loop::task<> web_gate::serve_request(http::exchange& now, passage& of) {
   auto asked = forward(now.request(), forwarding_of(now));
   if (asked) {
-    change(asked->fields, to_back_);
+    change(asked->fields, to_backend_);
     if (means_.options.request_id) {
       of.request_id = proto::find_field(asked->fields, "x-request-id").value_or("");
     }
@@ -228,10 +228,10 @@ web_gate::ordered web_gate::obey(http::exchange& now, result<gate_script::direct
   return {.to = home, .keeps = std::move(taken)};
 }
 
-std::pair<backs*, std::shared_ptr<web_gate::route>> web_gate::home_of(const back& which) {
-  const auto has = [&which](const backs& of) {
+std::pair<backends*, std::shared_ptr<web_gate::route>> web_gate::home_of(const backend& which) {
+  const auto has = [&which](const backends& of) {
     return std::ranges::any_of(of.all(),
-                               [&](const back_ref& each) { return each.get() == &which; });
+                               [&](const backend_ref& each) { return each.get() == &which; });
   };
   if (has(means_.to)) return {&means_.to, nullptr};
   for (const auto& each : routes_) {
@@ -275,10 +275,10 @@ loop::task<> web_gate::follow_route(http::exchange& now, forwarded_request asked
   }
 }
 
-loop::task<> web_gate::pass_on(http::exchange& now, const forwarded_request& asked, backs& to,
+loop::task<> web_gate::pass_on(http::exchange& now, const forwarded_request& asked, backends& to,
                                passage& of) {
   const bool may_repeat = is_idempotent(asked.method) && !now.has_body() && asked.upgrade.empty();
-  std::vector<back_ref> tried;
+  std::vector<backend_ref> tried;
   std::optional<failed_try> failed;
   const auto marks = of.mark != 0 ? std::vector<std::uint64_t>{of.mark}
                                   : marks_of(now.request(), means_.options.sticky);
@@ -293,7 +293,7 @@ loop::task<> web_gate::pass_on(http::exchange& now, const forwarded_request& ask
       if (by.error().code == errc::canceled) {
         now.abort();
       } else if (failed) {
-        words_.refuse_after(now, failed->back, failed->why);
+        words_.refuse_after(now, failed->backend, failed->why);
       } else if (by.error().code == errc::limit_exceeded) {
         words_.refuse_as_full(now, describe(by.error()));
       } else {
@@ -315,13 +315,13 @@ loop::task<> web_gate::pass_on(http::exchange& now, const forwarded_request& ask
       continue;
     }
     ++by->use.of()->failed;
-    // A connection that was kept may have been closed just now, and so may the others to that back:
-    // that says nothing of the back, and is no retry, within reason.
+    // A connection that was kept may have been closed just now, and so may the others to that
+    // backend: that says nothing of the backend, and is no retry, within reason.
     const bool was_stale = by->was_pooled && tries < most_stale;
     const bool is_late = failed->why.code == errc::timed_out;
     if (!by->was_pooled || !failed->is_unheard || is_late) by->use.note(false);
     if ((left == 0 && !was_stale) || !may_repeat || !failed->is_unheard) {
-      words_.refuse_after(now, failed->back, failed->why);
+      words_.refuse_after(now, failed->backend, failed->why);
       co_return;
     }
     if (was_stale) {
@@ -334,9 +334,10 @@ loop::task<> web_gate::pass_on(http::exchange& now, const forwarded_request& ask
   }
 }
 
-// Errors: of the back that was tried last.
+// Errors: of the backend that was tried last.
 loop::task<result<web_gate::reached>> web_gate::reach(const net::peer_info& client, wish what,
-                                                      backs& to, std::vector<back_ref>& tried) {
+                                                      backends& to,
+                                                      std::vector<backend_ref>& tried) {
   std::optional<error> last;
   for (;;) {
     what.tried = tried;
@@ -368,7 +369,7 @@ std::unique_ptr<http::inquiry> web_gate::speak_on(std::unique_ptr<net::stream> m
   if (!for_it.use.of()->takes_http2(*made)) {
     return std::make_unique<http::client_connection>(std::move(made));
   }
-  const auto patience = patience_of(means_.options.idle_back_timeout);
+  const auto patience = patience_of(means_.options.idle_backend_timeout);
   auto shared = std::make_shared<http::http2_client>(loop_, std::move(made), patience);
   pool_.keep(for_it.use.of(), for_it.preface, shared);
   return shared->open();

@@ -1,5 +1,5 @@
-// The HTTP side of a gate: each request of a client goes to a back, over a connection that it
-// shares with those before and behind it, and the back's answer goes to the client.
+// The HTTP side of a gate: each request of a client goes to a backend, over a connection that it
+// shares with those before and behind it, and the backend's answer goes to the client.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 #include "runtime/counters.hpp"
 #include "runtime/journal.hpp"
 #include "runtime/proxy/admission/admission.hpp"
-#include "runtime/proxy/choice/backs.hpp"
+#include "runtime/proxy/choice/backends.hpp"
 #include "runtime/proxy/choice/figures.hpp"
 #include "runtime/proxy/heads/field_rule.hpp"
 #include "runtime/proxy/heads/forwarding.hpp"
@@ -33,13 +33,14 @@ namespace strata::runtime::proxy {
 /// What a gate lets its HTTP side use. All of it outlives that.
 struct web_means {
   const proxy_options& options;
-  backs& to;
+  backends& to;
   using dialer = std::function<loop::task<result<std::unique_ptr<net::stream>>>(
-      back_ref, std::string preface)>;
-  /// Connects to a back, and says the preface. Errors: of the connection; the back has been marked.
+      backend_ref, std::string preface)>;
+  /// Connects to a backend, and says the preface. Errors: of the connection; the backend has been
+  /// marked.
   dialer dial;
   /// The same, once more, of one that speaks HTTP/2: TLS is to agree on HTTP/1.1. An error says
-  /// nothing of the back, and does not mark it.
+  /// nothing of the backend, and does not mark it.
   dialer dial_http1;
   /// Keeps running what goes on serving a connection.
   std::function<void(loop::task<>)> adopt;
@@ -64,8 +65,8 @@ class web_gate {
                                    serve::connection_gauge::place place);
   /// Options are others now.
   void apply();
-  /// Connections to backs that are not among these are of no use any more.
-  void retain(const std::vector<back_ref>& used) { pool_.retain(used); }
+  /// Connections to backends that are not among these are of no use any more.
+  void retain(const std::vector<backend_ref>& used) { pool_.retain(used); }
   /// No connection takes new requests; those under way are answered.
   void retire();
   /// Breaks off those that are still there.
@@ -74,16 +75,16 @@ class web_gate {
   [[nodiscard]] loop::task<> ended(loop::time_point limit);
   /// It works from now on; to be called on the loop.
   void begin();
-  /// Calls `tell` with each route's text and backs.
-  void for_each_route(const std::function<void(const std::string&, const backs&)>& tell) const {
+  /// Calls `tell` with each route's text and backends.
+  void for_each_route(const std::function<void(const std::string&, const backends&)>& tell) const {
     for (const auto& each : routes_) tell(each->is.text, each->to);
   }
-  void for_each_route(const std::function<void(const std::string&, backs&)>& work) {
+  void for_each_route(const std::function<void(const std::string&, backends&)>& work) {
     for (const auto& each : routes_) work(each->is.text, each->to);
   }
-  /// The backs of the first route for the host of that name, which an edit may take away
+  /// The backends of the first route for the host of that name, which an edit may take away
   /// meanwhile. Null: there is none.
-  [[nodiscard]] std::shared_ptr<backs> named(const std::string& host) const;
+  [[nodiscard]] std::shared_ptr<backends> named(const std::string& host) const;
   /// What is counted of each route, and of what no route takes.
   [[nodiscard]] std::vector<branch> branches() const;
   /// Where a line goes for each request, from now on; null: nowhere. It outlives this.
@@ -94,21 +95,21 @@ class web_gate {
   }
 
  private:
-  /// A connection to a back, for one request.
+  /// A connection to a backend, for one request.
   struct reached {
-    back_use use;
+    backend_use use;
     std::unique_ptr<http::inquiry> over;
-    std::string preface;  ///< what its back was told before all requests
+    std::string preface;  ///< what its backend was told before all requests
     bool was_pooled = false;
     std::string cookie = {};                  ///< that the client is to be given; empty: none
     std::string request_id = {};              ///< the same
     script::lazy_table* described = nullptr;  ///< the request, for a script
   };
-  /// Why a back has not answered. `is_unheard`: nothing of an answer has come. `is_refused`: the
-  /// back has not processed the request, and says so.
+  /// Why a backend has not answered. `is_unheard`: nothing of an answer has come. `is_refused`: the
+  /// backend has not processed the request, and says so.
   struct failed_try {
     error why;
-    std::string back;
+    std::string backend;
     bool is_unheard = true;
     bool is_refused = false;
   };
@@ -121,10 +122,10 @@ class web_gate {
     bool is_lost = false;  // more than may be kept
   };
   struct route {
-    route(route_text of, const back_means& with) : is(std::move(of)), to(with, is.text) {}
+    route(route_text of, const backend_means& with) : is(std::move(of)), to(with, is.text) {}
 
     route_text is;
-    backs to;
+    backends to;
     std::shared_ptr<branch_figures> counted = std::make_shared<branch_figures>();
   };
 
@@ -138,25 +139,26 @@ class web_gate {
   /// Where on_route sends it: `to` null, and it goes as the options say; or it has been answered.
   struct ordered {
     bool is_answered = false;
-    backs* to = nullptr;
+    backends* to = nullptr;
     std::shared_ptr<route> keeps;  ///< what it is of
   };
   [[nodiscard]] ordered obey(http::exchange& now, result<gate_script::direction> chosen,
                              passage& of);
   /// The set that it is of.
-  [[nodiscard]] std::pair<backs*, std::shared_ptr<route>> home_of(const back& which);
+  [[nodiscard]] std::pair<backends*, std::shared_ptr<route>> home_of(const backend& which);
   [[nodiscard]] std::shared_ptr<route> route_of(const proto::http_request& request) const;
   /// Does what the first route that matches says, if there is one.
   loop::task<> follow_route(http::exchange& now, forwarded_request asked, passage& of);
-  loop::task<> pass_on(http::exchange& now, const forwarded_request& asked, backs& to, passage& of);
-  loop::task<result<reached>> reach(const net::peer_info& client, wish what, backs& to,
-                                    std::vector<back_ref>& tried);
+  loop::task<> pass_on(http::exchange& now, const forwarded_request& asked, backends& to,
+                       passage& of);
+  loop::task<result<reached>> reach(const net::peer_info& client, wish what, backends& to,
+                                    std::vector<backend_ref>& tried);
   /// What is asked on a connection that has just been made.
   std::unique_ptr<http::inquiry> speak_on(std::unique_ptr<net::stream> made, const reached& for_it);
   /// Makes sure that it may be asked to switch to that protocol, perhaps on another connection.
   /// Errors: why it cannot be.
   loop::task<result<void>> make_switchable(const std::string& protocol, reached& by);
-  /// Sends the request's head to the back. Says whether a body follows.
+  /// Sends the request's head to the backend. Says whether a body follows.
   bool begin_on(http::exchange& now, const forwarded_request& asked, reached& by,
                 const sent_body& sent);
   /// Nullopt: it has been answered, or nobody waits for that any more.
@@ -167,7 +169,7 @@ class web_gate {
   loop::task<result<proto::http_response_head>> await_head(http::exchange& now, reached& by,
                                                            upload& progress);
   loop::task<> watch(http::exchange& now, reached& by, upload& progress);
-  /// More of the answer's body. The client is watched while the back is silent for long.
+  /// More of the answer's body. The client is watched while the backend is silent for long.
   loop::task<result<std::string>> await_piece(http::exchange& now, reached& by, upload& progress);
   loop::task<> pass_back(http::exchange& now, reached& by, proto::http_response_head head,
                          upload& progress);
@@ -179,7 +181,7 @@ class web_gate {
   loop::task<bool> pass_piece(http::exchange& now, const reached& by, const std::string* piece);
   loop::task<> switch_over(http::exchange& now, reached& by, proto::http_response_head head) const;
   [[nodiscard]] forwarding forwarding_of(const http::exchange& now);
-  /// What the client is told beside what the back has said.
+  /// What the client is told beside what the backend has said.
   void dress(proto::http_fields& answer, const reached& by) const;
   [[nodiscard]] loop::time_point next_limit(loop::time_point since) const;
 
@@ -190,7 +192,7 @@ class web_gate {
   balancing balance_;
   http_service service_;
   http::refusal refuse_;
-  std::vector<field_rule> to_back_;
+  std::vector<field_rule> to_backend_;
   std::vector<field_rule> to_client_;
   id_maker ids_;
   std::vector<std::shared_ptr<route>> routes_;  // a request keeps its own

@@ -1,4 +1,4 @@
-// The backs of a proxy, or of one of its routes: what is there to choose from, and the queue of
+// The backends of a proxy, or of one of its routes: what is there to choose from, and the queue of
 // those who find all of them full.
 //
 // For one loop's thread.
@@ -22,8 +22,8 @@
 
 namespace strata::runtime::proxy {
 
-/// What the backs of a gate share. All of it outlives them.
-struct back_means {
+/// What the backends of a gate share. All of it outlives them.
+struct backend_means {
   loop::loop& home;
   const proxy_options& options;
   std::size_t number = 0;  ///< of the loop
@@ -31,56 +31,57 @@ struct back_means {
   proxy_figures& counted;
   net::directory& names;
   std::string self;  ///< the proxy's name
-  /// Tells people of a change of a back.
+  /// Tells people of a change of a backend.
   std::function<void(level, std::string_view event, const std::string& text)> tell;
   /// There are others now, though nobody has edited them.
   std::function<void()> on_change;
 };
 
-class backs {
+class backends {
  public:
   /// `route`: its text; empty: those of `--backend`.
-  backs(const back_means& with, std::string route);
+  backends(const backend_means& with, std::string route);
 
   /// Names are followed from now on; to be called on the loop.
   void begin() { roster_.begin(); }
   /// From now on these; one whose place stays keeps what is known of it. The texts parse.
   void become(const std::vector<std::string>& texts);
 
-  [[nodiscard]] const std::vector<back_ref>& all() const { return all_; }
-  [[nodiscard]] const back_means& means() const { return means_; }
+  [[nodiscard]] const std::vector<backend_ref>& all() const { return all_; }
+  [[nodiscard]] const backend_means& means() const { return means_; }
   /// Names that lead to none yet.
-  [[nodiscard]] std::vector<back_text> unknown() const { return roster_.unknown(); }
+  [[nodiscard]] std::vector<backend_text> unknown() const { return roster_.unknown(); }
   /// Other loops have looked names up, or have left places.
   void take_names() { roster_.refresh(); }
   void call() { line_.call(); }
   /// Awaits a place at the next one: at once, or in the queue while all are full. Errors: not_found
   /// where all were tried; limit_exceeded where the queue is full too, or no place has become free
   /// in time; canceled where the client has left the queue.
-  [[nodiscard]] loop::task<result<back_use>> enter(wish what);
+  [[nodiscard]] loop::task<result<backend_use>> enter(wish what);
 
  private:
   /// Those that the roster has now.
   void take();
   /// A use of the next one, or why there is none.
   struct try_now {
-    std::optional<back_use> use;
+    std::optional<backend_use> use;
     bool are_full = false;
   };
   [[nodiscard]] try_now try_begin(wish& what);
   /// One that waits tries it: not where there is no place at all, as can be seen at once.
   [[nodiscard]] try_now try_again(wish& what);
   /// Nullopt: there is none to wait for any more.
-  [[nodiscard]] loop::task<result<std::optional<back_use>>> wait_for_place(wish what);
-  [[nodiscard]] std::shared_ptr<back> back_of(back_text read, const std::vector<back_ref>& others);
+  [[nodiscard]] loop::task<result<std::optional<backend_use>>> wait_for_place(wish what);
+  [[nodiscard]] std::shared_ptr<backend> backend_of(backend_text read,
+                                                    const std::vector<backend_ref>& others);
   [[nodiscard]] circuit_rules rules() const;
-  void note(back& of, const circuit::attempt& how, bool is_good);
+  void note(backend& of, const circuit::attempt& how, bool is_good);
   void note_panic(bool is_now);
 
-  back_means means_;
+  backend_means means_;
   std::string route_;
   std::shared_ptr<route_standing> stands_;
-  std::vector<back_ref> all_;
+  std::vector<backend_ref> all_;
   roster roster_;
   bool has_begun_ = false;
   waiting_line line_;

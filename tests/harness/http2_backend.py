@@ -1,4 +1,4 @@
-"""A back of a proxy that speaks HTTP/2, by python-h2."""
+"""A backend of a proxy that speaks HTTP/2, by python-h2."""
 
 import contextlib
 import socket

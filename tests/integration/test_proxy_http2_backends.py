@@ -1,4 +1,4 @@
-"""HTTP/2 to the backs of a proxy, and fields behind bodies: what gRPC needs."""
+"""HTTP/2 to the backends of a proxy, and fields behind bodies: what gRPC needs."""
 
 import contextlib
 import pathlib
@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 import h2.errors
 import pytest
 
-from http2_back import Http2Back, ok
-from http_back import ask, client, gateway, get
+from http2_backend import Http2Back, ok
+from http_backend import ask, client, gateway, get
 from peers import Peers
 from strata_daemon import PATIENCE, Refused
 from talker import free_port
@@ -28,7 +28,7 @@ PEERS = pathlib.Path(__file__).parents[1] / "harness" / "grpc_peers.py"
 
 
 @pytest.fixture
-def make_http2_back():
+def make_http2_backend():
     with contextlib.ExitStack() as stack:
         yield lambda *how, **more: stack.enter_context(
             contextlib.closing(Http2Back(*how, **more)))
@@ -75,7 +75,7 @@ def nginx(authority, tmp_path):
     peers.close()
 
 
-def test_http1_clients_reach_backs_by_http2(daemon, nginx, authority):
+def test_http1_clients_reach_backends_by_http2(daemon, nginx, authority):
     plain, secure, _ = nginx
     port = gateway(daemon, backend=[f"127.0.0.1:{plain} http2"], check="http", check_interval=0.2)
     assert get(port, "/a%20b?c") == (200, b"HTTP/2.0 h /a%20b?c 127.0.0.1 http")
@@ -83,7 +83,7 @@ def test_http1_clients_reach_backs_by_http2(daemon, nginx, authority):
     daemon.remove("gw")
     port = gateway(daemon, backend=[f"https://localhost:{secure} http2"], ca=authority.ca)
     assert get(port, "/") == (200, b"HTTP/2.0 h / 127.0.0.1 https")
-    # Without the word, it is HTTP/1.1, though the back would speak HTTP/2.
+    # Without the word, it is HTTP/1.1, though the backend would speak HTTP/2.
     daemon.edit("gw", backend=[f"https://localhost:{secure}"])
     assert get(port, "/") == (200, b"HTTP/1.1 h / 127.0.0.1 https")
 
@@ -102,27 +102,27 @@ def test_large_answers_pass_side_by_side(daemon, nginx):
         assert lazy.answer()[1] == content
 
 
-def test_requests_share_connections(daemon, make_http2_back):
-    back = make_http2_back(ok)
-    port = gateway(daemon, backend=[back.where])
+def test_requests_share_connections(daemon, make_http2_backend):
+    backend = make_http2_backend(ok)
+    port = gateway(daemon, backend=[backend.where])
     for _ in range(5):
         assert get(port) == (200, b"ok")
-    assert (back.connections, len(back.requests)) == (1, 5)
-    assert back.requests[0]["head"] == back.requests[0]["head"] | {
+    assert (backend.connections, len(backend.requests)) == (1, 5)
+    assert backend.requests[0]["head"] == backend.requests[0]["head"] | {
         ":method": "GET", ":path": "/", ":scheme": "http", ":authority": "h", "te": "trailers"}
-    assert "host" not in back.requests[0]["head"]
+    assert "host" not in backend.requests[0]["head"]
 
 
-def test_fields_behind_a_body_pass_between_the_versions(daemon, make_back, make_http2_back):
+def test_fields_behind_a_body_pass_between_the_versions(daemon, make_backend, make_http2_backend):
     def answer(state, stream, request):
         state.send_headers(stream, [(":status", "200")])
         state.send_data(stream, request["body"])
         state.send_headers(stream, [("sum", "7"), ("set-cookie", "a=b")], end_stream=True)
-    newer = make_http2_back(answer)
-    older = make_back(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: sum\r\n\r\n"
+    newer = make_http2_backend(answer)
+    older = make_backend(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: sum\r\n\r\n"
                       b"2\r\nok\r\n0\r\nSum: 7\r\nSet-Cookie: a=b\r\n\r\n")
-    for back in (newer, older):
-        port = gateway(daemon, backend=[back.where])
+    for backend in (newer, older):
+        port = gateway(daemon, backend=[backend.where])
         with client(port) as wire:
             wire.over.sendall(b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
                               b"2\r\nok\r\n0\r\nMine: 1\r\nHost: other\r\n\r\n")
@@ -135,7 +135,7 @@ def test_fields_behind_a_body_pass_between_the_versions(daemon, make_back, make_
 
 
 @pytest.mark.parametrize("how", ["reset", "end", "farewell", "none", "endless_head", "garbage"])
-def test_backs_that_break_off_are_answered_for(daemon, make_http2_back, how):
+def test_backends_that_break_off_are_answered_for(daemon, make_http2_backend, how):
     def answer(state, stream, _request):
         if how == "reset":
             state.reset_stream(stream, h2.errors.ErrorCodes.INTERNAL_ERROR)
@@ -151,44 +151,44 @@ def test_backs_that_break_off_are_answered_for(daemon, make_http2_back, how):
             state.data_to_send()
             state._data_to_send += b"\xff" * 100
         return False if how == "end" else None
-    back = make_http2_back(answer)
-    port = gateway(daemon, backend=[back.where], answer_timeout=1)
+    backend = make_http2_backend(answer)
+    port = gateway(daemon, backend=[backend.where], answer_timeout=1)
     status, body = get(port)
     # After a farewell the answer may still come, as long as the connection is there.
     expected = {"none": {504}, "farewell": {502, 504}}.get(how, {502})
     assert status in expected, body
     # The proxy goes on.
-    other = make_http2_back(ok)
+    other = make_http2_backend(ok)
     daemon.edit("gw", backend=[other.where])
     assert get(port) == (200, b"ok")
 
 
-def test_a_body_that_breaks_off_is_no_whole_one(daemon, make_http2_back):
+def test_a_body_that_breaks_off_is_no_whole_one(daemon, make_http2_backend):
     def answer(state, stream, _request):
         state.send_headers(stream, [(":status", "200")])
         state.send_data(stream, b"a part")
         state.reset_stream(stream, h2.errors.ErrorCodes.INTERNAL_ERROR)
-    port = gateway(daemon, backend=[make_http2_back(answer).where])
+    port = gateway(daemon, backend=[make_http2_backend(answer).where])
     with client(port) as wire:
         wire.over.sendall(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
         with pytest.raises(OSError):
             wire.answer()
 
 
-def test_a_back_that_takes_few_at_once_gets_more_connections(daemon, make_http2_back):
-    port_of_back = make_http2_back(ok, most=2)
-    port = gateway(daemon, backend=[port_of_back.where])
+def test_a_backend_that_takes_few_at_once_gets_more_connections(daemon, make_http2_backend):
+    port_of_backend = make_http2_backend(ok, most=2)
+    port = gateway(daemon, backend=[port_of_backend.where])
     with ThreadPoolExecutor(16) as pool:
         assert set(pool.map(lambda _: get(port), range(64))) == {(200, b"ok")}
 
 
-def test_what_http2_backs_cannot_do_is_told(daemon, make_http2_back):
-    back = make_http2_back(ok)
-    port = gateway(daemon, backend=[back.where])
+def test_what_http2_backends_cannot_do_is_told(daemon, make_http2_backend):
+    backend = make_http2_backend(ok)
+    port = gateway(daemon, backend=[backend.where])
     with client(port) as wire:
         head, _ = ask(wire, b"GET / HTTP/1.1\r\nHost: h\r\nConnection: upgrade\r\n"
                             b"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
                             b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 501 ")
     with pytest.raises(Refused, match="takes HTTP"):
-        daemon.create("proxy", "raw", listen=["tcp://127.0.0.1:0"], backend=[back.where])
+        daemon.create("proxy", "raw", listen=["tcp://127.0.0.1:0"], backend=[backend.where])

@@ -1,4 +1,4 @@
-"""Backs and clients of a proxy for HTTP, which see each byte."""
+"""Backends and clients of a proxy for HTTP, which see each byte."""
 
 import contextlib
 import socket
@@ -10,15 +10,15 @@ from talker import port_of
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 
-def gateway(daemon, *backs, name="gw", **options):
+def gateway(daemon, *backends, name="gw", **options):
     """A running proxy for HTTP: its port."""
-    options = {"listen": ["http://127.0.0.1:0"], "backend": [each.where for each in backs]} | options
+    options = {"listen": ["http://127.0.0.1:0"], "backend": [each.where for each in backends]} | options
     [url] = daemon.create("proxy", name, **options)["endpoints"]
     return port_of(url)
 
 
 class Request:
-    """As a back has read it."""
+    """As a backend has read it."""
 
     def __init__(self, head, body):
         start, *fields = head.decode("latin-1").split("\r\n")
@@ -74,7 +74,7 @@ class Wire:
         return head, self.body(head)
 
 
-class Back:
+class Backend:
     """A server that notes what it reads, and answers as `answers` says: bytes, or a function of the
     connection's wire and the request, which returns False where the connection ends."""
 

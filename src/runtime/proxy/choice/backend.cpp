@@ -1,4 +1,4 @@
-#include "runtime/proxy/choice/back.hpp"
+#include "runtime/proxy/choice/backend.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -54,7 +54,7 @@ bool read_number(std::string_view word, std::string_view key, range within, std:
 
 }  // namespace
 
-result<back_text> parse_back(const std::string& text) {
+result<backend_text> parse_backend(const std::string& text) {
   const auto words = words_of(text);
   if (words.empty()) return refuse(text, "it names no place");
   const bool is_group = words.front().starts_with('@');
@@ -64,7 +64,7 @@ result<back_text> parse_back(const std::string& text) {
   if (is_group && url->scheme->form != net::url_form::name) {
     return refuse(text, "behind the @ stands no name of a group");
   }
-  back_text made{.text = text, .url = std::move(*url), .is_group = is_group};
+  backend_text made{.text = text, .url = std::move(*url), .is_group = is_group};
   for (std::size_t at = 1; at < words.size(); ++at) {
     if (words[at] == "backup") {
       made.is_backup = true;
@@ -84,12 +84,12 @@ result<back_text> parse_back(const std::string& text) {
   return made;
 }
 
-std::string back_text::where() const {
+std::string backend_text::where() const {
   if (at) return std::string(url.scheme->name) + "://" + at->text();
   return is_group ? "@" + url.host : url.text();
 }
 
-bool back_text::is_followed() const {
+bool backend_text::is_followed() const {
   if (at) return false;
   if (is_group) return true;
   const bool is_own = url.host == "localhost" || url.host.ends_with(".localhost");
@@ -101,15 +101,17 @@ std::string_view place_of(std::string_view text) {
   return text.substr(0, text.find(' '));
 }
 
-std::string back::preface_for(const net::peer_info* client) const {
+std::string backend::preface_for(const net::peer_info* client) const {
   return is.proxy_version == 0 ? "" : net::introduction(is.proxy_version, client);
 }
 
-bool back::takes_http2(const net::stream& over) const {
+bool backend::takes_http2(const net::stream& over) const {
   const auto* const secured = over.tls();
   return is.speaks_http2 && (secured == nullptr || secured->application == "h2");
 }
 
-std::uint64_t mark_of(const back_text& of) { return mixed(std::hash<std::string>{}(of.where())); }
+std::uint64_t mark_of(const backend_text& of) {
+  return mixed(std::hash<std::string>{}(of.where()));
+}
 
 }  // namespace strata::runtime::proxy

@@ -1,4 +1,4 @@
-#include "runtime/proxy/choice/backs.hpp"
+#include "runtime/proxy/choice/backends.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@ namespace {
 /// A place in the queue that all loops share, as one of them counts it.
 class queued {
  public:
-  explicit queued(const back_means& with) : with_(with) { with_.counted.waiting.add(); }
+  explicit queued(const backend_means& with) : with_(with) { with_.counted.waiting.add(); }
   queued(const queued&) = delete;
   queued& operator=(const queued&) = delete;
   ~queued() {
@@ -25,7 +25,7 @@ class queued {
   }
 
  private:
-  const back_means& with_;
+  const backend_means& with_;
 };
 
 loop::task<> watch_client(loop::task<> leaving, bool& has_left, waiting_line& line) {
@@ -36,50 +36,51 @@ loop::task<> watch_client(loop::task<> leaving, bool& has_left, waiting_line& li
 
 }  // namespace
 
-backs::backs(const back_means& with, std::string route)
+backends::backends(const backend_means& with, std::string route)
     : means_(with),
       route_(std::move(route)),
       stands_(with.shared.route_of(route_)),
-      roster_({.home = with.home,
-               .names = with.names,
-               .self = with.self,
-               .number = with.number,
-               .shared = with.shared,
-               .route = route_,
-               .on_trouble =
-                   [this](const back_text& of, const error& why) {
-                     means_.tell(
-                         level::warning, "lost",
-                         fmt::format("back '{}' cannot be followed: {}", of.text, describe(why)));
-                   },
-               .on_circle =
-                   [this](const back_text& of, const std::string& runtime) {
-                     means_.tell(level::warning, "circle",
-                                 fmt::format("back '{}' leaves '{}' out, which would pass clients "
-                                             "on to this proxy again",
-                                             of.text, runtime));
-                   },
-               .on_change =
-                   [this] {
-                     take();
-                     means_.on_change();
-                   }}),
+      roster_(
+          {.home = with.home,
+           .names = with.names,
+           .self = with.self,
+           .number = with.number,
+           .shared = with.shared,
+           .route = route_,
+           .on_trouble =
+               [this](const backend_text& of, const error& why) {
+                 means_.tell(
+                     level::warning, "lost",
+                     fmt::format("backend '{}' cannot be followed: {}", of.text, describe(why)));
+               },
+           .on_circle =
+               [this](const backend_text& of, const std::string& runtime) {
+                 means_.tell(level::warning, "circle",
+                             fmt::format("backend '{}' leaves '{}' out, which would pass clients "
+                                         "on to this proxy again",
+                                         of.text, runtime));
+               },
+           .on_change =
+               [this] {
+                 take();
+                 means_.on_change();
+               }}),
       line_(with.home) {}
 
-void backs::become(const std::vector<std::string>& texts) {
+void backends::become(const std::vector<std::string>& texts) {
   roster_.become(texts);
   take();
 }
 
-void backs::take() {
-  std::vector<back_ref> next;
+void backends::take() {
+  std::vector<backend_ref> next;
   for (auto& read : roster_.all()) {
-    const auto known = std::ranges::find_if(all_, [&](const back_ref& one) {
+    const auto known = std::ranges::find_if(all_, [&](const backend_ref& one) {
       const bool is_taken = std::ranges::find(next, one) != next.end();
       return one->is.is_spoken_to_as(read) && !is_taken;
     });
     if (known == all_.end()) {
-      next.push_back(back_of(std::move(read), next));
+      next.push_back(backend_of(std::move(read), next));
       if (has_begun_) next.back()->stands->came = means_.home.now();
     } else {
       (*known)->is = std::move(read);
@@ -90,7 +91,7 @@ void backs::take() {
   has_begun_ = has_begun_ || !roster_.is_looking();
   for (const auto& each : all_) {
     each->on_left = [this] { means_.shared.call(means_.number); };
-    each->on_outcome = [this](back& of, const circuit::attempt& how, bool is_good) {
+    each->on_outcome = [this](backend& of, const circuit::attempt& how, bool is_good) {
       note(of, how, is_good);
     };
     if (!rules().are_on()) each->stands->current.reset();
@@ -98,16 +99,17 @@ void backs::take() {
   line_.call();
 }
 
-// A place that is written twice is two backs, on each loop the first and the second.
-std::shared_ptr<back> backs::back_of(back_text read, const std::vector<back_ref>& others) {
+// A place that is written twice is two backends, on each loop the first and the second.
+std::shared_ptr<backend> backends::backend_of(backend_text read,
+                                              const std::vector<backend_ref>& others) {
   const auto before = std::ranges::count_if(
-      others, [&read](const back_ref& one) { return one->is.is_spoken_to_as(read); });
-  auto stands = means_.shared.back_of(fmt::format("{}\n{}\n{} {} {}", route_, read.where(),
-                                                  read.speaks_http2, read.proxy_version, before));
-  return std::make_shared<back>(std::move(read), std::move(stands));
+      others, [&read](const backend_ref& one) { return one->is.is_spoken_to_as(read); });
+  auto stands = means_.shared.backend_of(fmt::format(
+      "{}\n{}\n{} {} {}", route_, read.where(), read.speaks_http2, read.proxy_version, before));
+  return std::make_shared<backend>(std::move(read), std::move(stands));
 }
 
-loop::task<result<back_use>> backs::enter(wish what) {
+loop::task<result<backend_use>> backends::enter(wish what) {
   if (all_.empty() && roster_.is_looking()) {
     co_await roster_.looked(means_.home.now() + loop::from_seconds(means_.options.connect_timeout));
   }
@@ -123,81 +125,81 @@ loop::task<result<back_use>> backs::enter(wish what) {
     tried.use = std::move(*waited);
   }
   if (!tried.use) {
-    co_return failure(errc::not_found, "find a back",
+    co_return failure(errc::not_found, "find a backend",
                       what.tried.empty() ? "there is none" : "all were tried");
   }
   if (tried.use->is_trial()) {
     means_.tell(level::info, "half-open",
-                fmt::format("back '{}' has rested and is tried again, its circuit is half-open",
+                fmt::format("backend '{}' has rested and is tried again, its circuit is half-open",
                             tried.use->of()->is.text));
   }
   co_return std::move(*tried.use);
 }
 
-// Where another loop takes the last place meanwhile, that back is full at the next look.
-backs::try_now backs::try_begin(wish& what) {
+// Where another loop takes the last place meanwhile, that backend is full at the next look.
+backends::try_now backends::try_begin(wish& what) {
   what.now = means_.home.now();
   for (;;) {
     const auto found = candidates_of(all_, what);
     if (found.of.empty()) return {.use = std::nullopt, .are_full = found.are_full};
-    auto begun = back_use::begin(choose(found.of, what), what.now);
+    auto begun = backend_use::begin(choose(found.of, what), what.now);
     if (!begun) continue;
     note_panic(found.is_panic);
     return {.use = std::move(begun), .are_full = false};
   }
 }
 
-backs::try_now backs::try_again(wish& what) {
-  const auto is_shut = [](const back_ref& one) { return one->is_full() || one->is.is_drained; };
-  const auto is_full = [](const back_ref& one) { return one->is_full() && !one->is.is_drained; };
+backends::try_now backends::try_again(wish& what) {
+  const auto is_shut = [](const backend_ref& one) { return one->is_full() || one->is.is_drained; };
+  const auto is_full = [](const backend_ref& one) { return one->is_full() && !one->is.is_drained; };
   if (std::ranges::all_of(all_, is_shut) && std::ranges::any_of(all_, is_full)) {
     return {.use = std::nullopt, .are_full = true};
   }
   return try_begin(what);
 }
 
-circuit_rules backs::rules() const {
+circuit_rules backends::rules() const {
   const auto& options = means_.options;
   return {.failures = options.circuit_failures,
           .share = options.circuit_share,
           .rest = loop::from_seconds(options.rest)};
 }
 
-void backs::note(back& of, const circuit::attempt& how, bool is_good) {
+void backends::note(backend& of, const circuit::attempt& how, bool is_good) {
   auto& circuit = of.stands->current;
   if (!circuit.note(how, is_good, rules(), means_.home.now())) return;
   means_.shared.call(means_.number);
   if (is_good) {
     of.stands->came = means_.home.now();
     means_.tell(level::info, "closed",
-                fmt::format("back '{}' has served again, its circuit is closed", of.is.text));
+                fmt::format("backend '{}' has served again, its circuit is closed", of.is.text));
     return;
   }
   const std::chrono::duration<double> pause = circuit.pause();
   means_.tell(level::warning, "open",
-              fmt::format("back '{}' has failed {}, its circuit is open for {} s", of.is.text,
+              fmt::format("backend '{}' has failed {}, its circuit is open for {} s", of.is.text,
                           how.is_trial ? "again" : "too often", pause.count()));
 }
 
-void backs::note_panic(bool is_now) {
+void backends::note_panic(bool is_now) {
   auto& is_panicking = stands_->is_panicking;
   if (is_panicking.load(std::memory_order_relaxed) == is_now) return;
   if (is_panicking.exchange(is_now) == is_now) return;
   if (is_now) {
-    means_.tell(
-        level::warning, "panic",
-        fmt::format("fewer than {} % of the backs are ready: all are taken", means_.options.panic));
+    means_.tell(level::warning, "panic",
+                fmt::format("fewer than {} % of the backends are ready: all are taken",
+                            means_.options.panic));
   } else {
-    means_.tell(level::info, "calm", "enough backs are ready: only those are taken");
+    means_.tell(level::info, "calm", "enough backends are ready: only those are taken");
   }
 }
 
-loop::task<result<std::optional<back_use>>> backs::wait_for_place(wish what) {
+loop::task<result<std::optional<backend_use>>> backends::wait_for_place(wish what) {
   auto& counted = means_.counted;
   const auto& options = means_.options;
   if (!means_.shared.enter_queue(means_.number, options.queue)) {
     counted.turned_away.add();
-    co_return failure(errc::limit_exceeded, "find a back",
+    co_return failure(errc::limit_exceeded, "find a backend",
                       "all are full, and so is the queue for them (--queue)");
   }
   const queued waiting(means_);
@@ -213,10 +215,11 @@ loop::task<result<std::optional<back_use>>> backs::wait_for_place(wish what) {
   };
   const bool has_gone = co_await line_.wait(goes, limit);
   watching.cancel();
-  if (has_left) co_return failure(errc::canceled, "find a back", "the client has left the queue");
+  if (has_left)
+    co_return failure(errc::canceled, "find a backend", "the client has left the queue");
   if (has_gone) co_return std::move(tried.use);
   counted.turned_away.add();
-  co_return failure(errc::limit_exceeded, "find a back",
+  co_return failure(errc::limit_exceeded, "find a backend",
                     fmt::format("all are full, and none has become free for {} s "
                                 "(--queue-timeout)",
                                 options.queue_timeout));

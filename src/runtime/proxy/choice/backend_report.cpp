@@ -1,4 +1,4 @@
-#include "runtime/proxy/choice/back_report.hpp"
+#include "runtime/proxy/choice/backend_report.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -6,7 +6,7 @@ namespace strata::runtime::proxy {
 
 namespace {
 
-std::string_view state_of(const back_report& of) {
+std::string_view state_of(const backend_report& of) {
   if (of.is.is_drained) return "drained";
   if (!of.is_known) return "unknown";
   if (of.is_down) return "down";
@@ -18,8 +18,8 @@ std::string_view name_of(circuit_state of) {
   return of == circuit_state::open ? "open" : "half-open";
 }
 
-nlohmann::json json_of(const back_report& of) {
-  nlohmann::json made = {{"back", of.is.where()},
+nlohmann::json json_of(const backend_report& of) {
+  nlohmann::json made = {{"backend", of.is.where()},
                          {"text", of.is.text},
                          {"route", of.route},
                          {"state", state_of(of)},
@@ -30,16 +30,16 @@ nlohmann::json json_of(const back_report& of) {
                          {"total", of.chosen},
                          {"failed", of.failed},
                          {"circuit", name_of(of.current)}};
-  const auto counted = values_of(of.counted, back_table());
+  const auto counted = values_of(of.counted, backend_table());
   for (std::size_t at = 0; at < counted.size(); ++at) {
-    made[std::string(back_table()[at].row.key)] = counted[at];
+    made[std::string(backend_table()[at].row.key)] = counted[at];
   }
   return made;
 }
 
 }  // namespace
 
-nlohmann::json json_of(const std::vector<back_report>& all) {
+nlohmann::json json_of(const std::vector<backend_report>& all) {
   auto made = nlohmann::json::array();
   for (const auto& each : all) made.push_back(json_of(each));
   return made;

@@ -1,10 +1,10 @@
-"""Backs of a proxy that are killed, stopped and brought again while requests come."""
+"""Backends of a proxy that are killed, stopped and brought again while requests come."""
 
 import pytest
 
-from back_process import BackProcess, more, visitors
-from chaos import try_backs
-from http_back import get
+from backend_process import BackProcess, more, visitors
+from chaos import try_backends
+from http_backend import get
 from talker import port_of
 
 
@@ -16,7 +16,7 @@ def pair():
         each.kill()
 
 
-def test_no_request_that_may_be_repeated_fails_where_one_back_is_left(daemon, pair):
+def test_no_request_that_may_be_repeated_fails_where_one_backend_is_left(daemon, pair):
     ill, well = pair
     [url] = daemon.create("proxy", "gw", listen=["http://127.0.0.1:0"], check="tcp",
                           backend=[ill.where, well.where], answer_timeout=0.3, rest=0.05,
@@ -41,7 +41,7 @@ def test_no_request_that_may_be_repeated_fails_where_one_back_is_left(daemon, pa
 
 
 def test_under_wrk_no_request_fails_and_the_circuit_keeps_its_order(daemon):
-    """`chaos.py backs 100` by hand."""
-    found = try_backs(daemon, 4)
+    """`chaos.py backends 100` by hand."""
+    found = try_backends(daemon, 4)
     assert (found["failed"], found["out_of_order"]) == (0, []), found
     assert found["requests"] > 4 * 5 * 500 and found["events"]["open"] >= 4

@@ -1,18 +1,18 @@
-// How backs stand, for people.
+// How backends stand, for people.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
-#include "runtime/proxy/choice/back.hpp"
+#include "runtime/proxy/choice/backend.hpp"
 
 namespace strata::runtime::proxy {
 
-/// How a back has fared with one gate.
-struct back_report {
+/// How a backend has fared with one gate.
+struct backend_report {
   std::string route;  ///< empty: those of `--backend`
-  back_text is;
+  backend_text is;
   bool is_known = true;  ///< else a name that leads nowhere yet
   bool is_resting = false;
   bool is_down = false;
@@ -24,6 +24,6 @@ struct back_report {
 };
 
 /// As `strata backends` shows them.
-[[nodiscard]] nlohmann::json json_of(const std::vector<back_report>& all);
+[[nodiscard]] nlohmann::json json_of(const std::vector<backend_report>& all);
 
 }  // namespace strata::runtime::proxy

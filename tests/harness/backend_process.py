@@ -1,4 +1,4 @@
-"""Backs of a proxy that can be killed and stopped, and visitors that ask all the time."""
+"""Backends of a proxy that can be killed and stopped, and visitors that ask all the time."""
 
 import contextlib
 import pathlib
@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 
-from http_back import get
+from http_backend import get
 from strata_daemon import eventually
 from talker import free_port
 
@@ -17,9 +17,9 @@ import sys
 sys.path.insert(0, sys.argv[2])
 import collections
 import threading
-from http_back import Back
+from http_backend import Backend
 # Python looks at all that it has kept now and then: a million requests would hold it up for long.
-Back(port=int(sys.argv[1])).requests = collections.deque(maxlen=100)
+Backend(port=int(sys.argv[1])).requests = collections.deque(maxlen=100)
 threading.Event().wait()
 """
 
@@ -38,7 +38,7 @@ class BackProcess:
 
     def start(self):
         self.process = self.launch()
-        eventually(self.answers, "the back answers")
+        eventually(self.answers, "the backend answers")
 
     def answers(self):
         with contextlib.suppress(OSError):

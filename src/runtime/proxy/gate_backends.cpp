@@ -1,4 +1,4 @@
-// The gate's part that finds a back for a client, and connects to it.
+// The gate's part that finds a backend for a client, and connects to it.
 #include <fmt/format.h>
 
 #include "net/connector.hpp"
@@ -15,9 +15,9 @@ net::peer_info gate::peer_of(net::stream& client) const {
   return {.address = loop_.remote_address(socket), .local = loop_.local_address(socket)};
 }
 
-loop::task<std::optional<opened_back>> gate::find_back(net::stream& client,
-                                                       const known_client* known) {
-  std::shared_ptr<backs> named;
+loop::task<std::optional<opened_backend>> gate::find_backend(net::stream& client,
+                                                             const known_client* known) {
+  std::shared_ptr<backends> named;
   std::string name;
   if (goes_by_names_) {
     name = co_await name_asked_for(client);
@@ -29,8 +29,8 @@ loop::task<std::optional<opened_back>> gate::find_back(net::stream& client,
     client.break_off();
     co_return std::nullopt;
   }
-  auto found = co_await open_back(
-      named ? *named : backs_, peer, [this, &client] { return client_left(client); }, *mark);
+  auto found = co_await open_backend(
+      named ? *named : backends_, peer, [this, &client] { return client_left(client); }, *mark);
   if (found && !found->over.bytes) {
     found = failure(errc::invalid_argument, "connect to " + found->use.of()->is.where(),
                     "it carries no stream");
@@ -46,8 +46,8 @@ loop::task<std::optional<opened_back>> gate::find_back(net::stream& client,
   if (found.error().code == errc::canceled) co_return std::nullopt;
   counters_.errors.add();
   setting_.given.log->write_few(
-      "no back", level::error,
-      fmt::format("client {} found no back: {}", peer.address.text(), describe(found.error())));
+      "no backend", level::error,
+      fmt::format("client {} found no backend: {}", peer.address.text(), describe(found.error())));
   client.break_off();
   co_return std::nullopt;
 }
@@ -72,11 +72,11 @@ loop::task<result<std::uint64_t>> gate::mark_for(const net::peer_info& client,
   co_return chosen->to ? chosen->to->mark : 0U;
 }
 
-// Errors: of the back that was tried last.
-loop::task<result<opened_back>> gate::open_back(backs& to, const net::peer_info& client,
-                                                std::function<loop::task<>()> client_left,
-                                                std::uint64_t mark) {
-  std::vector<back_ref> tried;
+// Errors: of the backend that was tried last.
+loop::task<result<opened_backend>> gate::open_backend(backends& to, const net::peer_info& client,
+                                                      std::function<loop::task<>()> client_left,
+                                                      std::uint64_t mark) {
+  std::vector<backend_ref> tried;
   const std::uint64_t marks[] = {mark};
   std::optional<error> last;
   const auto how = parse_balance(options_.balance)->how;
@@ -90,14 +90,14 @@ loop::task<result<opened_back>> gate::open_back(backs& to, const net::peer_info&
       co_return std::unexpected(was_tried ? std::move(*last) : use.error());
     }
     auto made = co_await dial(use->of(), use->of()->preface_for(&client));
-    if (made) co_return opened_back{.use = std::move(*use), .over = std::move(*made)};
+    if (made) co_return opened_backend{.use = std::move(*use), .over = std::move(*made)};
     use->note(false);
     last = made.error();
     tried.push_back(use->of());
   }
 }
 
-// What it has said is for its back all the same.
+// What it has said is for its backend all the same.
 loop::task<std::string> gate::name_asked_for(net::stream& client) {
   const auto limit = loop_.now() + loop::from_seconds(options_.handshake_timeout);
   std::string said;
@@ -122,12 +122,12 @@ loop::task<> gate::client_left(net::stream& client) {
   co_await loop_.sleep(std::chrono::hours(24 * 365));
 }
 
-loop::task<result<net::connection>> gate::connect(back_ref to, std::string preface) {
+loop::task<result<net::connection>> gate::connect(backend_ref to, std::string preface) {
   auto secure = to->is.speaks_http2 ? setting_.trusted_http2 : setting_.trusted;
   return connect(std::move(to), std::move(preface), std::move(secure));
 }
 
-loop::task<result<net::connection>> gate::connect(back_ref to, std::string preface,
+loop::task<result<net::connection>> gate::connect(backend_ref to, std::string preface,
                                                   std::shared_ptr<const net::tls_context> secure) {
   const auto url = to->is.url;
   net::connecting how{.timeout = loop::from_seconds(options_.connect_timeout),
@@ -149,15 +149,15 @@ loop::task<result<std::unique_ptr<net::stream>>> gate::stream_of(
   co_return std::move(done->bytes);
 }
 
-std::vector<back_ref> gate::all_backs() const {
-  auto all = backs_.all();
-  web_.for_each_route([&all](const std::string& /*route*/, const backs& of) {
+std::vector<backend_ref> gate::all_backends() const {
+  auto all = backends_.all();
+  web_.for_each_route([&all](const std::string& /*route*/, const backends& of) {
     all.insert(all.end(), of.all().begin(), of.all().end());
   });
   return all;
 }
 
-loop::task<result<net::connection>> gate::dial(back_ref to, std::string preface) {
+loop::task<result<net::connection>> gate::dial(backend_ref to, std::string preface) {
   auto made = co_await connect(to, std::move(preface));
   if (made) {
     auto& stands = *to->stands;
@@ -170,8 +170,8 @@ loop::task<result<net::connection>> gate::dial(back_ref to, std::string preface)
   const auto until = loop_.now() + loop::from_seconds(options_.rest);
   to->stands->rests_until = until;
   to->stands->came = until;
-  setting_.given.log->write_few("back " + to->is.text, level::warning,
-                                fmt::format("back '{}' is left alone for {} s: {}", to->is.text,
+  setting_.given.log->write_few("backend " + to->is.text, level::warning,
+                                fmt::format("backend '{}' is left alone for {} s: {}", to->is.text,
                                             options_.rest, describe(why)));
   co_return std::unexpected(std::move(why));
 }

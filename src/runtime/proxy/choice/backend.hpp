@@ -1,6 +1,6 @@
 // A place that a proxy passes connections on to.
 //
-// For one loop's thread. How a back stands all loops of a proxy know together.
+// For one loop's thread. How a backend stands all loops of a proxy know together.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@
 namespace strata::runtime::proxy {
 
 /// One `--backend`, as it was written.
-struct back_text {
+struct backend_text {
   std::string text;
   net::endpoint_url url;
   /// Of one of a host's addresses, which the URL does not say.
   std::optional<loop::socket_address> at = std::nullopt;
-  bool is_group = false;  ///< the URL's name is one of runtimes that are a back each
+  bool is_group = false;  ///< the URL's name is one of runtimes that are a backend each
   std::uint64_t weight = 1;
   std::uint64_t max = 0;  ///< connections or requests at a time; 0: any number
   bool is_backup = false;
@@ -39,7 +39,7 @@ struct back_text {
   /// It leads to what a name stands for at the time: a group, or a host that is not this one.
   [[nodiscard]] bool is_followed() const;
   /// Connections to the one are as good as those to the other.
-  [[nodiscard]] bool is_spoken_to_as(const back_text& other) const {
+  [[nodiscard]] bool is_spoken_to_as(const backend_text& other) const {
     return url == other.url && at == other.at && speaks_http2 == other.speaks_http2 &&
            proxy_version == other.proxy_version;
   }
@@ -48,21 +48,21 @@ struct back_text {
 /// `HOST:PORT`, a URL, a runtime's name or `@GROUP`; behind blanks `weight=N`, `max=N`, `backup`,
 /// `drain`, `http2`, `proxy=v1` and `proxy=v2`. Errors: invalid_argument, naming the text and the
 /// mistake.
-[[nodiscard]] result<back_text> parse_back(const std::string& text);
+[[nodiscard]] result<backend_text> parse_backend(const std::string& text);
 
-[[nodiscard]] std::uint64_t mark_of(const back_text& of);
-/// Where such a text leads, without what is said of the back.
+[[nodiscard]] std::uint64_t mark_of(const backend_text& of);
+/// Where such a text leads, without what is said of the backend.
 [[nodiscard]] std::string_view place_of(std::string_view text);
 
 /// Of the loop that checks it.
-struct back_checks {
+struct backend_checks {
   bool is_asked = false;      ///< one is under way
   std::uint64_t against = 0;  ///< in a row, that said the contrary of what is known
 };
 
-/// A back, and how it has fared. It lives as long as a connection to it does.
-struct back {
-  explicit back(back_text of, std::shared_ptr<standing> shared = std::make_shared<standing>())
+/// A backend, and how it has fared. It lives as long as a connection to it does.
+struct backend {
+  explicit backend(backend_text of, std::shared_ptr<standing> shared = std::make_shared<standing>())
       : is(std::move(of)), stands(std::move(shared)) {}
 
   /// What a connection to it begins with, made for `client`. Null: made for the proxy itself.
@@ -71,17 +71,17 @@ struct back {
   /// written.
   [[nodiscard]] bool takes_http2(const net::stream& over) const;
 
-  back_text is;
+  backend_text is;
   std::uint64_t mark = mark_of(is);  ///< what it is known by: of its place, and nothing shows that
   std::shared_ptr<standing> stands;
   std::uint64_t chosen = 0;  ///< how often it was, ever, by this loop
   std::uint64_t failed = 0;  ///< how often it could not be reached, or broke off
   std::int64_t turn = 0;     // for round-robin
-  back_checks checks;
+  backend_checks checks;
   std::shared_ptr<branch_figures> counted = std::make_shared<branch_figures>();
   std::function<void()> on_left;  ///< told when a connection or request leaves it
   /// Told how a connection or request has gone.
-  std::function<void(back&, const circuit::attempt&, bool is_good)> on_outcome;
+  std::function<void(backend&, const circuit::attempt&, bool is_good)> on_outcome;
 
   [[nodiscard]] std::uint64_t connections() const {
     return stands->connections.load(std::memory_order_relaxed);
@@ -89,46 +89,46 @@ struct back {
   [[nodiscard]] bool is_full() const { return is.max != 0 && connections() >= is.max; }
 };
 
-/// A connection or a request of a back, from the moment at which the back was chosen for it.
-class back_use {
+/// A connection or a request of a backend, from the moment at which the backend was chosen for it.
+class backend_use {
  public:
   /// Nullopt: all its places are taken.
-  [[nodiscard]] static std::optional<back_use> begin(std::shared_ptr<back> of,
-                                                     loop::time_point now) {
+  [[nodiscard]] static std::optional<backend_use> begin(std::shared_ptr<backend> of,
+                                                        loop::time_point now) {
     if (!of->stands->enter(of->is.max)) return std::nullopt;
-    return back_use(std::move(of), now);
+    return backend_use(std::move(of), now);
   }
-  back_use(back_use&& other) noexcept = default;
-  back_use& operator=(back_use&& other) noexcept {
+  backend_use(backend_use&& other) noexcept = default;
+  backend_use& operator=(backend_use&& other) noexcept {
     std::swap(of_, other.of_);
     std::swap(attempt_, other.attempt_);
     std::swap(is_noted_, other.is_noted_);
     return *this;
   }
-  back_use(const back_use&) = delete;
-  back_use& operator=(const back_use&) = delete;
-  ~back_use() {
+  backend_use(const backend_use&) = delete;
+  backend_use& operator=(const backend_use&) = delete;
+  ~backend_use() {
     if (!of_) return;
     if (!is_noted_) of_->stands->current.give_up(attempt_);
     of_->stands->leave();
     if (of_->on_left) of_->on_left();
   }
-  [[nodiscard]] const std::shared_ptr<back>& of() const { return of_; }
-  /// It is the one by which a back is tried that has failed before.
+  [[nodiscard]] const std::shared_ptr<backend>& of() const { return of_; }
+  /// It is the one by which a backend is tried that has failed before.
   [[nodiscard]] bool is_trial() const { return attempt_.is_trial; }
-  /// The back has served it, or has failed. Only the first word counts.
+  /// The backend has served it, or has failed. Only the first word counts.
   void note(bool is_good) {
     if (std::exchange(is_noted_, true)) return;
     if (of_->on_outcome) of_->on_outcome(*of_, attempt_, is_good);
   }
 
  private:
-  back_use(std::shared_ptr<back> of, loop::time_point now)
+  backend_use(std::shared_ptr<backend> of, loop::time_point now)
       : of_(std::move(of)), attempt_(of_->stands->current.begin(now)) {
     ++of_->chosen;
   }
 
-  std::shared_ptr<back> of_;
+  std::shared_ptr<backend> of_;
   circuit::attempt attempt_;
   bool is_noted_ = false;
 };

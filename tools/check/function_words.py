@@ -1,0 +1,76 @@
+"""words: parameters are nouns. Those that are function words are counted for each folder, and a
+count only falls: function_words.txt has what is left."""
+
+import re
+from collections import Counter
+
+from check.source import CPP_SUFFIXES, Breach, blanked_code, files, read
+
+LIST = "tools/check/function_words.txt"
+# No noun says less of what it holds.
+WORDS = frozenset(
+    "about again against as asked at beside by done for found from given got heard home how in into "
+    "is made now of on opened over said taken that this to told wanted what where which who with "
+    "within".split())
+# A type and a name, inside parentheses, before a comma, a default or the end. The dots of a pack and
+# the brackets of an array do not occur with such names.
+PARAMETER = re.compile(
+    r"[(,]\s*(?P<type>(?:(?:const|struct|class|typename|unsigned)\s+)*[A-Za-z_][\w:]*"
+    r"(?:<[^;{}()]*>)?(?:::\w+)?(?:\s+const)?[\s&*]+)(?P<name>[a-z_][a-z0-9_]*)\s*(?=[,)=])")
+NO_TYPE = frozenset(
+    "return co_return co_await co_yield throw delete new case goto else using sizeof".split())
+
+
+STATEMENT = re.compile(r"\b(if|for|while|switch|catch)\s*(constexpr)?\s*$")
+
+
+def is_in_a_statement(bare, place):
+    """Whether what begins there is the variable of an `if` or a loop."""
+    return bare[place] == "(" and STATEMENT.search(bare, max(0, place - 20), place) is not None
+
+
+def parameters(code):
+    """(type, name) of each, as far as the text tells."""
+    bare = blanked_code(code)
+    yield from ((found["type"].strip(), found["name"]) for found in parameter_matches(bare))
+
+
+def parameter_matches(bare, place=0, end=None):
+    """The matches of PARAMETER that declare one, in code that is blanked."""
+    while found := PARAMETER.search(bare, place, len(bare) if end is None else end):
+        if found["type"].split()[0] not in NO_TYPE and not is_in_a_statement(bare, found.start()):
+            yield found
+        place = found.end("name")
+
+
+def is_function_word(type_name, name):
+    return name in WORDS and not (name == "now" and "time" in type_name)
+
+
+def counts(root):
+    """Of each folder: its parameters, and how many of them are function words."""
+    every, bad = Counter(), Counter()
+    for path in files(root, CPP_SUFFIXES, ("include", "lib", "src")):
+        for type_name, name in parameters(read(root, path)):
+            every[str(path.parent)] += 1
+            bad[str(path.parent)] += is_function_word(type_name, name)
+    return every, bad
+
+
+def breaches(root):
+    if not (root / LIST).is_file():
+        return
+    every, bad = counts(root)
+    listed = {}
+    for number, line in enumerate(read(root, LIST).splitlines(), 1):
+        if line and not line.startswith("#"):
+            count, folder = line.split()
+            listed[folder] = (int(count), number)
+    for folder in sorted(set(every) | set(listed)):
+        limit, number = listed.get(folder, (0, 1))
+        if bad[folder] > limit:
+            yield Breach(folder, 1, f"{bad[folder]} parameters are function words, over {limit}; "
+                                    "name each by what it holds")
+        elif bad[folder] < limit:
+            yield Breach(LIST, number, f"{folder} has {bad[folder]} now, not {limit}; lower it by "
+                                       "tools/function_words.py")

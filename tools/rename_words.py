@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+"""Renames parameters that are function words (`of`, `on`, `what`) by the nouns of their types: in
+declarations, definitions, bodies and the comments before them. `rename_words.py [--dry] FOLDER ...`
+
+It reads the text alone, and renames nothing where the noun already stands for something in the
+function; that, and what the type does not tell, is left for a person. Compile afterwards."""
+
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+from check.function_words import is_function_word, parameter_matches
+from check.source import CPP_SUFFIXES, blanked_code, files
+
+ROOT = Path(__file__).resolve().parent.parent
+# Types whose last word is no noun, or not the one that a reader expects; "": a person decides.
+NOUNS = {
+    "lua_State": "state", "string": "text", "string_view": "text", "json": "value",
+    "byte_span": "bytes", "mutable_byte_span": "room", "finished": "outcome", "sockaddr_storage":
+    "address", "stat": "status", "msghdr": "header", "timespec": "time", "path": "path",
+    "coroutine_handle": "handle", "entry_ref": "entry", "backend_ref": "backend",
+    "socket_address": "address", "descriptor": "descriptor", "unique_fd": "fd", "ipc_time": "now",
+    "passage": "", "reached": "", "wish": "", "heard": "", "taken": "", "pass": "",
+    "strata_nl": "connection", "strata_xdp_socket": "socket", "strata_ring": "ring",
+    "strata_channel": "channel", "strata_raw_socket": "socket", "strata_umem": "umem",
+    "time_point": "time", "kind": "kind", "FILE": "file", "ostream": "output", "fd_set": "set",
+    "keyspace_limits": "limits", "route": "", "tv": "", "strata_hybrid": "endpoint",
+}
+# What holds one, and what holds several.
+HOLDERS = {"unique_ptr", "shared_ptr", "weak_ptr", "optional", "expected", "result",
+           "reference_wrapper", "task"}
+SERIES = {"vector", "span", "deque", "list", "set", "unordered_set", "unordered_flat_set"}
+VAGUE = {"ref", "base", "impl", "info", "data", "function", "pair", "tuple", "variant", "any",
+         "type", "fn", "ptr"}
+# Of numbers the word tells more than the type.
+PLACES = {"at": "offset"}
+PLACE_TYPES = {"size_t", "uint64_t", "uint32_t", "offset"}
+# Of texts too.
+TEXTS = {"who": "name", "where": "place"}
+# Where the noun is taken, for the second of two.
+ROLES = {"from": "source", "to": "destination", "into": "destination", "over": "carrier"}
+PLAIN = {"int", "bool", "char", "double", "float", "long", "short", "unsigned", "void", "auto",
+         "size_t", "ssize_t", "byte", "socklen_t", "off_t", "pid_t", "uid_t", "gid_t", "mode_t",
+         *(f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64))}
+RESERVED = {"new", "class", "union", "switch", "case", "default", "operator", "register", "this",
+            "struct", "enum", "static", "template", "export", "signal", "stat"}
+
+
+def noun_of(type_text):
+    """The noun of a type as it is spelled; empty where it has none."""
+    name = re.sub(r"\b(const|volatile|struct|class|enum|typename|unsigned)\b ?", "", type_text)
+    name = name.strip(" &*\n")
+    if (nested := re.fullmatch(r"(.*>)::(\w+)", name, re.DOTALL)):
+        return noun_of(nested[2])
+    head, _, rest = name.partition("<")
+    word = head.split("::")[-1].strip()
+    if word in HOLDERS:
+        return noun_of(_first_argument(rest))
+    if word in SERIES:
+        inner = noun_of(_first_argument(rest))
+        return _plural(inner) if inner else ""
+    if word in NOUNS:
+        return NOUNS[word]
+    if word in PLAIN or not re.fullmatch(r"[a-z][a-z0-9_]*[a-z0-9]", word):
+        return ""
+    last = word.split("_")[-1]
+    return "" if last in VAGUE or len(last) < 3 else last
+
+
+def _first_argument(text):
+    depth = 0
+    for place, sign in enumerate(text):
+        if depth == 0 and sign in ",>":
+            return text[:place]
+        depth += (sign == "<") - (sign == ">")
+    return text
+
+
+def _plural(noun):
+    if noun == "text":
+        return "texts"
+    if noun.endswith("s"):
+        return noun
+    if noun.endswith("y") and noun[-2] not in "aeiou":
+        return noun[:-1] + "ies"
+    return noun + ("es" if noun.endswith(("x", "ch", "sh")) else "s")
+
+
+class Parameter:
+    """One parameter in one list of one file."""
+
+    def __init__(self, bare, found):
+        self.bare = bare
+        self.word, self.type = found["name"], found["type"]
+        self.start, self.end = found.span("name")
+        self.list_start = _list_start(bare, found.start())
+        self.list_end = _matching(bare, self.list_start)
+        self.body_end = _body_end(bare, self.list_end)
+        self.function = re.search(r"(\w+)?\s*$", bare[:self.list_start])[1] or ""
+
+    @property
+    def candidates(self):
+        plain = self.type.replace("const", "").strip().split("::")[-1]
+        if self.word in PLACES and plain in PLACE_TYPES:
+            return [PLACES[self.word]]
+        noun = noun_of(self.type)
+        if noun == "text" and self.word in TEXTS:
+            noun = TEXTS[self.word]
+        if not noun:
+            return []
+        return [noun, *([ROLES[self.word]] if self.word in ROLES else [])]
+
+    def uses(self):
+        """Where the name stands for this parameter: not for a member, not inside a function that
+        declares another of that name."""
+        yield self.start
+        end = self.body_end or self.list_end
+        hidden = [(inner.start, inner.body_end or inner.list_end)
+                  for inner in self._inner(end) if inner.word == self.word]
+        for found in re.finditer(rf"(?<![\w.]){self.word}\b(?!\s*::)", self.bare[self.end:end]):
+            at = self.end + found.start()
+            before = self.bare[:at].rstrip()
+            if before.endswith(("->", "::")) or before.endswith(".") and not before.endswith("..."):
+                continue
+            if not any(start <= at < stop for start, stop in hidden):
+                yield at
+
+    def _inner(self, end):
+        for found in parameter_matches(self.bare, self.end, end):
+            yield Parameter(self.bare, found)
+
+    def is_free(self, name):
+        """Whether nothing else that the function sees in its text is named so."""
+        if name in RESERVED:
+            return False
+        end = self.body_end or self.list_end
+        before = self.bare[self.list_start:self.start]
+        after = self.bare[self.end:end]
+        if re.search(rf"(?<![\w.:]){name}\s*[,)=]", before):
+            return False
+        for found in re.finditer(rf"(?<![\w.]){name}\b(?!\s*::)", after):
+            ahead = after[:found.start()].rstrip()
+            if not ahead.endswith(("->", "::", ".")):
+                return False
+        # A capture, or a variable of the function around a lambda.
+        around = self.bare[_function_start(self.bare, self.list_start):self.list_start]
+        return not re.search(rf"[\w>&*]\s+[&*]*{name}\s*[,)=;{{(:\]]", around)
+
+
+def _list_start(bare, place):
+    """The parenthesis that the match is in: itself, or before it."""
+    if bare[place] == "(":
+        return place
+    depth = 0
+    for at in range(place, -1, -1):
+        depth += (bare[at] == ")") - (bare[at] == "(")
+        if depth < 0:
+            return at
+    return 0
+
+
+def _matching(bare, start):
+    pairs = {"(": ")", "{": "}"}
+    opening, closing = bare[start], pairs[bare[start]]
+    depth = 0
+    for at in range(start, len(bare)):
+        depth += (bare[at] == opening) - (bare[at] == closing)
+        if depth == 0:
+            return at + 1
+    return len(bare)
+
+
+def _body_end(bare, at):
+    """The end of the body behind a list of parameters; None of a declaration."""
+    word = re.compile(r"\s*(const|noexcept|override|final|mutable|&&?|->\s*[\w:<>,\s&*]+?(?=\s*[{;])|"
+                      r"requires\b[^{;]*)")
+    while (found := word.match(bare, at)) is not None and found.end() > at:
+        at = found.end()
+    at += len(bare[at:]) - len(bare[at:].lstrip())
+    if bare[at:at + 1] == ":" and bare[at:at + 2] != "::":
+        at += 1
+        item = re.compile(r"\s*[\w:]+(?:<[^{;()]*>)?\s*(?=[({])")
+        while (found := item.match(bare, at)) is not None:
+            at = _matching(bare, found.end())
+            if (comma := re.compile(r"\s*,").match(bare, at)) is None:
+                break
+            at = comma.end()
+        at += len(bare[at:]) - len(bare[at:].lstrip())
+    return _matching(bare, at) if bare[at:at + 1] == "{" else None
+
+
+def _function_start(bare, place):
+    """The line in column 0 or after which the function around begins."""
+    found = [match.start() for match in re.finditer(r"^(?:  )?[\w\[~].*", bare[max(0, place - 6000):place],
+                                                    re.MULTILINE)]
+    return max(0, place - 6000) + (found[-1] if found else 0)
+
+
+def collect(folders):
+    """Parameters that are function words, by the function and the place that they belong to."""
+    texts, groups = {}, defaultdict(list)
+    for path in files(ROOT, CPP_SUFFIXES, ("include", "lib", "src")):
+        if not str(path.parent).startswith(tuple(folders)):
+            continue
+        texts[path] = (ROOT / path).read_text(encoding="utf-8")
+        bare = blanked_code(texts[path])
+        for found in parameter_matches(bare):
+            if is_function_word(found["type"].strip(), found["name"]):
+                one = Parameter(bare, found)
+                key = (one.function or (path, one.list_start), one.word, noun_of(one.type))
+                groups[key].append((path, one))
+    return texts, groups
+
+
+def choose(members, taken):
+    for name in members[0][1].candidates:
+        if all(one.is_free(name) and name not in taken[path, one.list_start]
+               for path, one in members):
+            return name
+    return None
+
+
+def mentions(text, one):
+    """Where the comment before the function names the parameter, in backquotes."""
+    start = text.rfind("\n", 0, one.list_start) + 1
+    while start > 0 and not re.match(r"\s*(?:\[\[|[\w~])", text[start:]):
+        start = text.rfind("\n", 0, start - 1) + 1
+    top = start
+    while top > 0:
+        before = text.rfind("\n", 0, top - 1) + 1
+        if not text[before:top].lstrip().startswith(("//", "template", "[[")):
+            break
+        top = before
+    for found in re.finditer(rf"`{one.word}`", text[top:start]):
+        yield top + found.start() + 1
+
+
+def main():
+    is_dry = "--dry" in sys.argv
+    folders = [word for word in sys.argv[1:] if word != "--dry"]
+    if not folders:
+        sys.exit(__doc__)
+    texts, groups = collect(folders)
+    taken, edits, left = defaultdict(set), defaultdict(dict), 0
+    for (function, word, _), members in groups.items():
+        name = choose(members, taken)
+        if name is None:
+            left += len(members)
+            path, one = members[0]
+            line = one.bare.count("\n", 0, one.start) + 1
+            print(f"{path}:{line}: {function}: {one.type.strip()} {word}"
+                  f" ({'taken: ' + one.candidates[0] if one.candidates else 'no noun'})")
+            continue
+        for path, one in members:
+            taken[path, one.list_start].add(name)
+            for at in (*one.uses(), *mentions(texts[path], one)):
+                edits[path][at] = (word, name)
+    for path, changes in edits.items():
+        text = texts[path]
+        for at in sorted(changes, reverse=True):
+            word, name = changes[at]
+            assert text[at:at + len(word)] == word, (path, at, word)
+            text = text[:at] + name + text[at + len(word):]
+        if not is_dry:
+            (ROOT / path).write_text(text, encoding="utf-8")
+    print(f"{sum(map(len, edits.values()))} places in {len(edits)} files; {left} left")
+
+
+if __name__ == "__main__":
+    main()
